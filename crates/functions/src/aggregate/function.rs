@@ -36,6 +36,7 @@ pub struct AggregateFunction {
     arity: RangeInclusive<usize>,
     is_order_sensitive: bool,
     ignores_duplicates: bool,
+    shared_states: Option<&'static str>,
     bind: BindAggregate,
     make_accumulator: MakeAccumulator,
 }
@@ -53,6 +54,7 @@ impl AggregateFunction {
             arity,
             is_order_sensitive: false,
             ignores_duplicates: false,
+            shared_states: None,
             bind,
             make_accumulator,
         }
@@ -69,6 +71,14 @@ impl AggregateFunction {
     #[must_use]
     pub const fn ignoring_duplicates(mut self) -> Self {
         self.ignores_duplicates = true;
+        self
+    }
+
+    /// One whose partial states are those of all functions of this family over the same arguments: SUM(x) and AVG(x)
+    /// add up the same numbers.
+    #[must_use]
+    pub const fn sharing_states(mut self, family: &'static str) -> Self {
+        self.shared_states = Some(family);
         self
     }
 
@@ -90,6 +100,12 @@ impl AggregateFunction {
     /// Whether a repeated value changes nothing (MIN, MAX, BIT_AND, BIT_OR): DISTINCT is dropped.
     pub fn ignores_duplicates(&self) -> bool {
         self.ignores_duplicates
+    }
+
+    /// Whether calls of the two with the same arguments have the same partial states; then
+    /// [`Accumulator::states`] of one is for the other to merge.
+    pub fn shares_states_with(&self, other: &Self) -> bool {
+        self.shared_states.is_some() && self.shared_states == other.shared_states
     }
 
     /// The types of a call. Arity has been checked.
@@ -155,6 +171,12 @@ pub trait Accumulator: Send {
         _state: &[ArrayRef],
         _context: &EvaluationContext,
     ) -> Result<()> {
+        Err(stateless())
+    }
+
+    /// A copy of the partial states of all groups, one row each. Never asked of an aggregate whose function shares
+    /// states with no other.
+    fn states(&self) -> Result<Vec<ArrayRef>> {
         Err(stateless())
     }
 

@@ -45,13 +45,15 @@ pub const FUNCTIONS: &[AggregateFunction] = &[
         1..=1,
         sum::signature::<false>,
         |signature, _, _| sum::states(signature, false),
-    ),
+    )
+    .sharing_states("sum"),
     Row::new(
         &["avg"],
         1..=1,
         sum::signature::<true>,
         |signature, _, _| sum::states(signature, true),
-    ),
+    )
+    .sharing_states("sum"),
     Row::new(&["min"], 1..=1, extreme::signature, |signature, _, _| {
         extreme::states(signature, Keeps::Smallest)
     })
@@ -83,19 +85,23 @@ pub const FUNCTIONS: &[AggregateFunction] = &[
         1..=1,
         variance::signature,
         |_, _, _| variance::states(false, false),
-    ),
+    )
+    .sharing_states("variance"),
     Row::new(&["var_samp"], 1..=1, variance::signature, |_, _, _| {
         variance::states(true, false)
-    }),
+    })
+    .sharing_states("variance"),
     Row::new(
         &["stddev_pop", "stddev", "std"],
         1..=1,
         variance::signature,
         |_, _, _| variance::states(false, true),
-    ),
+    )
+    .sharing_states("variance"),
     Row::new(&["stddev_samp"], 1..=1, variance::signature, |_, _, _| {
         variance::states(true, true)
-    }),
+    })
+    .sharing_states("variance"),
     Row::new(
         &["group_concat"],
         1..=usize::MAX,

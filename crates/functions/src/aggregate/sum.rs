@@ -133,22 +133,16 @@ impl Totals {
         }
     }
 
-    /// Starts over with no group; the counts of those that there were.
-    fn clear(&mut self) -> Vec<i64> {
+    /// Starts over with no group.
+    fn clear(&mut self) {
         match &mut self.sums {
-            Sums::Small(sums) => {
-                self.counts = sums.counts();
-                sums.clear();
-            }
-            Sums::Medium(sums) => {
-                self.counts = sums.counts();
-                sums.clear();
-            }
+            Sums::Small(sums) => sums.clear(),
+            Sums::Medium(sums) => sums.clear(),
             Sums::Narrow(sums) => sums.clear(),
             Sums::Wide(sums) => sums.clear(),
             Sums::Doubles(sums) => sums.clear(),
         }
-        std::mem::take(&mut self.counts)
+        self.counts = Vec::new();
     }
 
     /// The sum of a group that had a row.
@@ -330,18 +324,27 @@ impl Accumulator for Totals {
         }
     }
 
-    fn take_state(&mut self) -> Result<Vec<ArrayRef>> {
+    fn states(&self) -> Result<Vec<ArrayRef>> {
         let ty = &self.signature.state[0];
-        let sums: ArrayRef = match &mut self.sums {
-            Sums::Small(sums) => state_column(sums, ty),
-            Sums::Medium(sums) => state_column(sums, ty),
+        let (sums, counts): (ArrayRef, _) = match &self.sums {
+            Sums::Small(sums) => (state_column(sums, ty), sums.counts()),
+            Sums::Medium(sums) => (state_column(sums, ty), sums.counts()),
             Sums::Narrow(_) | Sums::Wide(_) => return Err(super::mismatch("sum")),
-            Sums::Doubles(sums) => output::states(self.counts.len(), |group, out| {
-                sums.append_state(group, out);
-                true
-            })?,
+            Sums::Doubles(sums) => {
+                let sums = output::states(self.counts.len(), |group, out| {
+                    sums.append_state(group, out);
+                    true
+                })?;
+                (sums, self.counts.clone())
+            }
         };
-        Ok(vec![sums, Arc::new(Int64Array::from(self.clear()))])
+        Ok(vec![sums, Arc::new(Int64Array::from(counts))])
+    }
+
+    fn take_state(&mut self) -> Result<Vec<ArrayRef>> {
+        let states = self.states()?;
+        self.clear();
+        Ok(states)
     }
 
     fn take_result(&mut self, _context: &EvaluationContext) -> Result<ArrayRef> {

@@ -98,10 +98,10 @@ impl Spreads {
         })
     }
 
-    fn clear(&mut self) -> Vec<i64> {
+    fn clear(&mut self) {
         self.sums.clear();
         self.squares.clear();
-        std::mem::take(&mut self.counts)
+        self.counts = Vec::new();
     }
 }
 
@@ -147,20 +147,24 @@ impl Accumulator for Spreads {
         Ok(())
     }
 
-    fn take_state(&mut self) -> Result<Vec<ArrayRef>> {
-        let group_count = self.counts.len();
+    fn states(&self) -> Result<Vec<ArrayRef>> {
         let write = |sums: &ExactSums| {
-            output::states(group_count, |group, out| {
+            output::states(self.counts.len(), |group, out| {
                 sums.append_state(group, out);
                 true
             })
         };
-        let (sums, squares) = (write(&self.sums)?, write(&self.squares)?);
         Ok(vec![
-            Arc::new(Int64Array::from(self.clear())),
-            sums,
-            squares,
+            Arc::new(Int64Array::from(self.counts.clone())),
+            write(&self.sums)?,
+            write(&self.squares)?,
         ])
+    }
+
+    fn take_state(&mut self) -> Result<Vec<ArrayRef>> {
+        let states = self.states()?;
+        self.clear();
+        Ok(states)
     }
 
     fn take_result(&mut self, _context: &EvaluationContext) -> Result<ArrayRef> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::ArrayRef;
+use arrow_array::{Array, ArrayRef};
 use mayfly_functions::{Accumulator, AggregateFunction, AggregateSignature, SignatureContext};
 use mayfly_memory::Reservation;
 use mayfly_plan::physical::AggregateCall;
@@ -85,6 +85,16 @@ impl Call {
         self.distinct || !self.order_by.is_empty()
     }
 
+    /// Whether the states of another call are those of this one.
+    fn has_states_of(&self, other: &Self) -> bool {
+        !self.needs_whole_groups()
+            && !other.needs_whole_groups()
+            && self.function.shares_states_with(other.function)
+            && self.arguments == other.arguments
+            && self.signature.arguments == other.signature.arguments
+            && self.signature.state == other.signature.state
+    }
+
     pub(super) fn accumulator(&self, context: &SignatureContext) -> Result<Box<dyn Accumulator>> {
         self.function
             .accumulator(&self.signature, &self.options, context)
@@ -99,17 +109,47 @@ impl Call {
 }
 
 /// The states of several calls for the same groups, and their memory.
-pub(super) struct Accumulators(pub(super) Vec<Box<dyn Accumulator>>, Option<Reservation>);
+///
+/// A call whose states another one before it has, too (SUM(x) and AVG(x)), has none of its own until its results are
+/// asked for.
+pub(super) struct Accumulators {
+    states: Vec<Box<dyn Accumulator>>,
+    /// For each call the one before it that has its states.
+    sources: Vec<Option<usize>>,
+    held: Option<Reservation>,
+}
 
 impl Accumulators {
     pub(super) fn new(calls: &[Call], context: &SignatureContext) -> Result<Self> {
-        let accumulators = calls.iter().map(|call| call.accumulator(context));
-        Ok(Self(accumulators.collect::<Result<_>>()?, None))
+        let states = calls.iter().map(|call| call.accumulator(context));
+        let source = |(at, call): (usize, &Call)| {
+            let mut before = calls[..at].iter();
+            before.position(|other| call.has_states_of(other))
+        };
+        Ok(Self {
+            states: states.collect::<Result<_>>()?,
+            sources: calls.iter().enumerate().map(source).collect(),
+            held: None,
+        })
+    }
+
+    /// The calls that have states of their own, with their numbers.
+    pub(super) fn own<'a>(
+        &'a mut self,
+        calls: &'a [Call],
+    ) -> impl Iterator<Item = (usize, &'a Call, &'a mut (dyn Accumulator + 'static))> {
+        let states = self.states.iter_mut().zip(&self.sources);
+        let all = states.zip(calls).enumerate();
+        all.filter_map(|(at, ((states, source), call))| {
+            source.is_none().then_some((at, call, states.as_mut()))
+        })
     }
 
     pub(super) fn resize(&mut self, group_count: usize) {
-        for accumulator in &mut self.0 {
-            accumulator.resize(group_count);
+        for (states, source) in self.states.iter_mut().zip(&self.sources) {
+            if source.is_none() {
+                states.resize(group_count);
+            }
         }
     }
 
@@ -121,8 +161,8 @@ impl Accumulators {
         rows: &Batch,
         run: &RunContext,
     ) -> Result<()> {
-        for (accumulator, call) in self.0.iter_mut().zip(calls) {
-            accumulator.update(groups, &call.argument_arrays(rows), run.evaluation())?;
+        for (_, call, states) in self.own(calls) {
+            states.update(groups, &call.argument_arrays(rows), run.evaluation())?;
         }
         Ok(())
     }
@@ -136,9 +176,12 @@ impl Accumulators {
         run: &RunContext,
     ) -> Result<()> {
         let mut first = 0;
-        for (accumulator, call) in self.0.iter_mut().zip(calls) {
+        let states = self.states.iter_mut().zip(&self.sources);
+        for ((states, source), call) in states.zip(calls) {
             let end = first + call.signature.state.len();
-            accumulator.merge(groups, &columns[first..end], run.evaluation())?;
+            if source.is_none() {
+                states.merge(groups, &columns[first..end], run.evaluation())?;
+            }
             first = end;
         }
         Ok(())
@@ -146,19 +189,29 @@ impl Accumulators {
 
     /// The states of all groups, one call after the other; starts over with none.
     pub(super) fn take_states(&mut self) -> Result<Vec<ArrayRef>> {
-        let mut columns = Vec::new();
-        for accumulator in &mut self.0 {
-            let states = accumulator.take_state()?.into_iter();
-            columns.extend(states.map(to_column));
+        let mut of_calls: Vec<Vec<ArrayRef>> = Vec::with_capacity(self.states.len());
+        for (states, source) in self.states.iter_mut().zip(&self.sources) {
+            of_calls.push(match source {
+                Some(source) => of_calls[*source].clone(),
+                None => states.take_state()?.into_iter().map(to_column).collect(),
+            });
         }
-        Ok(columns)
+        Ok(of_calls.concat())
     }
 
     /// The results of all groups, one column a call; starts over with none.
     pub(super) fn results(&mut self, run: &RunContext) -> Result<Vec<ArrayRef>> {
-        self.0
-            .iter_mut()
-            .map(|accumulator| accumulator.take_result(run.evaluation()))
+        let evaluation = run.evaluation();
+        for (at, source) in self.sources.iter().enumerate() {
+            let Some(source) = source else { continue };
+            let states = self.states[*source].states()?;
+            let groups: Vec<u32> = (0..states[0].len() as u32).collect();
+            self.states[at].resize(groups.len());
+            self.states[at].merge(&groups, &states, evaluation)?;
+        }
+        let states = self.states.iter_mut();
+        states
+            .map(|states| states.take_result(evaluation))
             .collect()
     }
 
@@ -167,7 +220,7 @@ impl Accumulators {
     /// that a refusal is an error.
     pub(super) fn charge(&mut self, table: Option<&TempTable>, run: &RunContext) -> Result<()> {
         let (bytes, temp) = (self.memory_bytes(), &run.statement.temp);
-        let held = self.1.get_or_insert_with(|| match table {
+        let held = self.held.get_or_insert_with(|| match table {
             Some(table) => table.reservation(),
             None => temp.memory().reservation(),
         });
@@ -175,7 +228,7 @@ impl Accumulators {
     }
 
     pub(super) fn memory_bytes(&self) -> u64 {
-        let bytes = self.0.iter().map(|accumulator| accumulator.memory_bytes());
+        let bytes = self.states.iter().map(|states| states.memory_bytes());
         bytes.sum::<usize>() as u64
     }
 }

@@ -70,25 +70,21 @@ impl PartitionCursor {
                     accumulators.charge(Some(&self.table), run)?;
                     continue;
                 }
-                for ((accumulator, call), whole) in
-                    accumulators.0.iter_mut().zip(&node.calls).zip(&mut whole)
-                {
-                    match whole {
+                for (at, call, states) in accumulators.own(&node.calls) {
+                    match &mut whole[at] {
                         None => {
                             let arguments = call.argument_arrays(&batch);
-                            accumulator.update(ids, &arguments, run.evaluation())?;
+                            states.update(ids, &arguments, run.evaluation())?;
                         }
                         Some((writer, _)) => ordered::append(call, writer, Some(ids), &batch)?,
                     }
                 }
                 accumulators.charge(Some(&self.table), run)?;
             }
-            for ((accumulator, call), whole) in
-                accumulators.0.iter_mut().zip(&node.calls).zip(whole)
-            {
-                if let Some((writer, table)) = whole {
+            for (at, call, states) in accumulators.own(&node.calls) {
+                if let Some((writer, table)) = whole[at].take() {
                     writer.finish()?;
-                    ordered::update(call, table, accumulator.as_mut(), run)?;
+                    ordered::update(call, table, states, run)?;
                 }
             }
         }

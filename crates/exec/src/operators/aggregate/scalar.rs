@@ -12,7 +12,7 @@ use crate::driver::{Sink, drain};
 
 pub(super) fn run(node: &Aggregate, run: &RunContext) -> Result<VecDeque<Batch>> {
     // Rows of calls that need them without duplicates or in order, each in a table of its own.
-    let tables = node
+    let mut tables = node
         .calls
         .iter()
         .map(|call| ordered::table_of(call, &node.columns.types, &node.temporary, run))
@@ -47,10 +47,10 @@ pub(super) fn run(node: &Aggregate, run: &RunContext) -> Result<VecDeque<Batch>>
         match &mut first {
             None => first = Some(accumulators),
             Some(first) => {
-                for (index, call) in node.calls.iter().enumerate() {
+                let others = accumulators.own(&node.calls);
+                for ((_, call, states), (_, _, other)) in first.own(&node.calls).zip(others) {
                     if !call.needs_whole_groups() {
-                        let state = accumulators.0[index].take_state()?;
-                        first.0[index].merge(&[0], &state, run.evaluation())?;
+                        states.merge(&[0], &other.take_state()?, run.evaluation())?;
                     }
                 }
             }
@@ -59,9 +59,9 @@ pub(super) fn run(node: &Aggregate, run: &RunContext) -> Result<VecDeque<Batch>>
     let Some(mut accumulators) = first else {
         return Ok(VecDeque::new());
     };
-    for ((call, table), accumulator) in node.calls.iter().zip(tables).zip(&mut accumulators.0) {
-        if let Some(table) = table {
-            ordered::update(call, table, accumulator.as_mut(), run)?;
+    for (at, call, states) in accumulators.own(&node.calls) {
+        if let Some(table) = tables[at].take() {
+            ordered::update(call, table, states, run)?;
         }
     }
     node.results(Vec::new(), &mut accumulators, 1, None, run)
@@ -77,12 +77,11 @@ impl Sink for ScalarSink<'_> {
     fn consume(&mut self, batch: Batch, run: &RunContext) -> Result<()> {
         let rows = self.node.columns.evaluate(&batch, run)?;
         let count = rows.row_count();
-        let calls = self.node.calls.iter().zip(&mut self.accumulators.0);
-        for ((call, accumulator), writer) in calls.zip(&mut self.writers) {
-            match writer {
+        for (at, call, states) in self.accumulators.own(&self.node.calls) {
+            match &mut self.writers[at] {
                 None => {
                     let arguments = call.argument_arrays(&rows);
-                    accumulator.update_one_group(0, &arguments, count, run.evaluation())?;
+                    states.update_one_group(0, &arguments, count, run.evaluation())?;
                 }
                 Some(writer) => ordered::append(call, writer, None, &rows)?,
             }
