@@ -30,7 +30,7 @@ SELECT COUNT(*), SUM(v1), SUM(v2), SUM(v3) FROM answer;
 -- duckdb
 SELECT id4, id5, QUANTILE_CONT(v3, 0.5) AS median_v3, STDDEV(v3) AS sd_v3 FROM x GROUP BY id4, id5;
 -- mayfly
-SELECT id4, id5, AVG(CASE WHEN place IN (FLOOR((members + 1) / 2), CEIL((members + 1) / 2)) THEN v3 END) AS median_v3,
+SELECT id4, id5, AVG(CASE WHEN place * 2 BETWEEN members AND members + 2 THEN v3 END) AS median_v3,
        STDDEV_SAMP(v3) AS sd_v3
 FROM (SELECT id4, id5, v3, ROW_NUMBER() OVER (PARTITION BY id4, id5 ORDER BY v3) AS place,
              COUNT(*) OVER (PARTITION BY id4, id5) AS members FROM x) AS ranked

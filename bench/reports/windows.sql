@@ -23,7 +23,7 @@ SELECT COUNT(*), SUM(w) FROM (SELECT SUM(d) OVER (PARTITION BY few ORDER BY id R
 SELECT COUNT(*), SUM(w) FROM (SELECT MAX(v) OVER (PARTITION BY few ORDER BY id ROWS BETWEEN 10 PRECEDING AND 10 FOLLOWING) AS w FROM x) AS y;
 
 -- share_few: share in partitions by few
-SELECT COUNT(*), SUM(w) FROM (SELECT v / SUM(v) OVER (PARTITION BY few) AS w FROM x) AS y;
+SELECT COUNT(*), SUM(w) FROM (SELECT d / SUM(d) OVER (PARTITION BY few) AS w FROM x) AS y;
 
 -- first_few: first in partitions by few
 SELECT COUNT(*), SUM(w) FROM (SELECT CASE WHEN ROW_NUMBER() OVER (PARTITION BY few ORDER BY place, id) <= 3 THEN id END AS w FROM x) AS y;
@@ -50,7 +50,7 @@ SELECT COUNT(*), SUM(w) FROM (SELECT SUM(d) OVER (PARTITION BY many ORDER BY id 
 SELECT COUNT(*), SUM(w) FROM (SELECT MAX(v) OVER (PARTITION BY many ORDER BY id ROWS BETWEEN 10 PRECEDING AND 10 FOLLOWING) AS w FROM x) AS y;
 
 -- share_many: share in partitions by many
-SELECT COUNT(*), SUM(w) FROM (SELECT v / SUM(v) OVER (PARTITION BY many) AS w FROM x) AS y;
+SELECT COUNT(*), SUM(w) FROM (SELECT d / SUM(d) OVER (PARTITION BY many) AS w FROM x) AS y;
 
 -- first_many: first in partitions by many
 SELECT COUNT(*), SUM(w) FROM (SELECT CASE WHEN ROW_NUMBER() OVER (PARTITION BY many ORDER BY place, id) <= 3 THEN id END AS w FROM x) AS y;

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use arrow_buffer::i256;
 
-use super::native::{divide_shifted, multiply_drop, pow10_i256, rescale_i256};
-use super::{Decimal, DecimalOverflow};
+use super::native::{multiply_drop, pow10_i256, rescale_i256};
+use super::{Decimal, DecimalOverflow, Quotients};
 use crate::sql_type::DECIMAL_SCALE_MAX;
 
 type Outcome = Result<Decimal, DecimalOverflow>;
@@ -110,24 +110,11 @@ impl Decimal {
         Self::new(product, scale).checked()
     }
 
-    /// The quotient at `scale`, which is the dividend's scale + `div_precision_increment`, at most
-    /// 30; `None` for a zero divisor. Rounded, unless MySQL computes no digit more than that: it
-    /// works in words of nine digits, and `2.0 / 3` at nine digits is 0.666666666.
+    /// The quotient at `scale` as [`Quotients`] has it; `None` for a zero divisor.
     pub fn divide(self, other: Self, scale: u8) -> Option<Outcome> {
-        if other.is_zero() {
-            return None;
-        }
-        let shift = i16::from(scale) + i16::from(other.scale) - i16::from(self.scale);
-        let words = |digits: u8| digits.div_ceil(9);
-        let spare = words(self.scale) * 9 - self.scale + words(other.scale) * 9 - other.scale;
-        let increment = scale.saturating_sub(self.scale).saturating_sub(spare);
-        let computed = words(self.scale) + words(other.scale) + words(increment);
-        let truncates = scale >= computed.saturating_mul(9);
-        Some(
-            divide_shifted(self.unscaled, other.unscaled, shift, truncates)
-                .ok_or(DecimalOverflow)
-                .and_then(|quotient| Self::new(quotient, scale).checked()),
-        )
+        let quotients = Quotients::new(self.scale, other.scale, scale);
+        let quotient = quotients.quotient(self.unscaled, other.unscaled)?;
+        Some(quotient.map(|quotient| Self::new(quotient, scale)))
     }
 
     /// The integer part of the quotient; `None` for a zero divisor.

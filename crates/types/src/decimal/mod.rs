@@ -8,6 +8,7 @@
 //! * [`text`]: parsing and printing
 //! * [`arithmetic`]: the four operations, remainder, rounding, comparison
 //! * [`native`]: the same for the bare integers of Arrow arrays, for typed loops
+//! * [`quotient`]: division of columns
 //! * [`convert`]: to and from integers and floats
 //! * [`result_type`]: which precision and scale an operation's result has
 
@@ -15,6 +16,7 @@ pub mod arithmetic;
 pub mod convert;
 pub mod native;
 pub mod plain;
+mod quotient;
 pub mod result_type;
 #[cfg(test)]
 mod tests;
@@ -25,6 +27,7 @@ use arrow_buffer::i256;
 use crate::value::Value;
 
 pub use native::{pow10_i128, pow10_i256, rescale_i128, rescale_i256};
+pub use quotient::Quotients;
 pub use result_type::{
     DecimalOperation, decimal_aggregate_type, decimal_of_numeric, decimal_result_type,
 };
