@@ -21,8 +21,10 @@ use crate::rows::filter_batch;
 
 /// No more heads are kept than these.
 const HEADS_MAX: usize = 256 << 10;
-/// After so many rows it is asked whether it pays: at least one of four is to be left out.
+/// After so many rows, and so many for each head that there is room for, it is asked whether it pays: of those rows at
+/// least one of four is to be left out. Before the lists are full none is.
 const TRIAL_ROWS: u64 = 64 << 10;
+const TRIAL_ROWS_PER_HEAD: u64 = 8;
 const LEFT_OUT_MIN: u64 = 4;
 
 pub(super) struct FirstRowsFilter {
@@ -132,8 +134,12 @@ impl FirstRowsFilter {
         let count = kept.count_set_bits();
         self.rows += rows as u64;
         self.left_out += (rows - count) as u64;
-        if self.rows >= TRIAL_ROWS && self.left_out < self.rows / LEFT_OUT_MIN {
-            self.known = None;
+        let trial = TRIAL_ROWS_PER_HEAD * least.heads.len() as u64;
+        if self.rows >= trial.max(TRIAL_ROWS) {
+            if self.left_out < self.rows / LEFT_OUT_MIN {
+                self.known = None;
+            }
+            (self.rows, self.left_out) = (0, 0);
         }
         Ok(filter_batch(&batch, &kept, count))
     }
