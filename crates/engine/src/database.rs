@@ -45,6 +45,11 @@ use crate::{convert, temp_space};
 /// limit says less.
 const IDLE_BYTES: u64 = 512 << 20;
 
+/// How many bytes of blocks that were used in the last seconds wait for reuse: this part of the machine's memory,
+/// and no more than so many bytes.
+const RECENT_SHARE: u64 = 8;
+const RECENT_BYTES_MAX: u64 = 4 << 30;
+
 /// Status variables of mechanisms that Mayfly does not have. Tables are never opened: each is open as
 /// long as it exists.
 const ALWAYS_ZERO: &[&str] = &[
@@ -167,10 +172,20 @@ impl Database {
         let idle_limit = options
             .memory_limit
             .map_or(IDLE_BYTES, |limit| (limit / 8).min(IDLE_BYTES));
+        let recent_limit = match options.memory_limit {
+            Some(_) => idle_limit,
+            None => {
+                let physical = mayfly_memory::physical_memory().unwrap_or_default();
+                (physical / RECENT_SHARE).clamp(idle_limit, RECENT_BYTES_MAX)
+            }
+        };
         let working_memory = budgets.memory.child("none", UNLIMITED);
         let temp_space = temp_space::open(&options, &globals, IDLE_BYTES, working_memory)?;
         let resources = Resources {
-            pool: BlockPool::new(PoolOptions { idle_limit }),
+            pool: BlockPool::new(PoolOptions {
+                idle_limit,
+                recent_limit,
+            }),
             stable: StableRanges::new(),
             temp_space,
             registry: Registry::new(),

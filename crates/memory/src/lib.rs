@@ -28,7 +28,7 @@ pub mod sync;
 pub mod temp;
 pub mod usage;
 
-pub use allocator::{tighten_allocator, trim_allocator};
+pub use allocator::{physical_memory, tighten_allocator, trim_allocator};
 pub use budget::{Budget, BudgetKind, Reservation};
 pub use counters::TempCounters;
 pub use error::{

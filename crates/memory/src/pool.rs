@@ -11,19 +11,20 @@
 //! A class cuts its blocks out of slabs of at most 64 blocks (a bitmap each). Slabs of the larger
 //! classes are 2 MiB, aligned, and advised to be huge pages: that makes even their first touch
 //! several times cheaper. A slab whose blocks are all free is *empty*; empty slabs are reused up to
-//! [`PoolOptions::idle_limit`] and then returned to the system. Idle bytes are counted, charged to
-//! no statement, and can be trimmed.
+//! [`PoolOptions::idle_limit`], for some seconds after use up to [`PoolOptions::recent_limit`] ([`decay`]), and then
+//! returned to the system. Idle bytes are counted, charged to no statement, and can be trimmed.
 
 #![expect(unsafe_code, reason = "a block is mapped memory that it owns")]
 
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::budget::{Budget, Reservation};
 use crate::error::{MemoryError, Result};
 use crate::sync::lock;
 
+mod decay;
 mod pages;
 
 use pages::Pages;
@@ -113,6 +114,18 @@ const _: () = assert!(SizeClass::Medium.blocks_per_slab() <= 64);
 pub struct PoolOptions {
     /// How many bytes of empty slabs are kept for reuse.
     pub idle_limit: u64,
+    /// How many are kept while they are taken again every few seconds.
+    pub recent_limit: u64,
+}
+
+impl PoolOptions {
+    /// So many bytes of empty slabs are kept, however long ago they were used.
+    pub fn keeping(idle_limit: u64) -> Self {
+        Self {
+            idle_limit,
+            recent_limit: idle_limit,
+        }
+    }
 }
 
 struct Slab {
@@ -134,7 +147,11 @@ struct ClassState {
 
 struct PoolInner {
     classes: [Mutex<ClassState>; 4],
-    idle_limit: u64,
+    options: PoolOptions,
+    /// How often an empty slab was taken.
+    reused: AtomicU64,
+    /// There is a thread that returns what is above the idle limit.
+    is_decaying: AtomicBool,
     live_bytes: AtomicU64,
     empty_bytes: AtomicU64,
     mapped_bytes: AtomicU64,
@@ -158,7 +175,9 @@ impl BlockPool {
     pub fn new(options: PoolOptions) -> Self {
         Self(Arc::new(PoolInner {
             classes: Default::default(),
-            idle_limit: options.idle_limit,
+            options,
+            reused: AtomicU64::new(0),
+            is_decaying: AtomicBool::new(false),
             live_bytes: AtomicU64::new(0),
             empty_bytes: AtomicU64::new(0),
             mapped_bytes: AtomicU64::new(0),
@@ -244,6 +263,7 @@ impl PoolInner {
             (None, Some(index)) => {
                 self.empty_bytes
                     .fetch_sub(class.slab_bytes() as u64, Ordering::Relaxed);
+                self.reused.fetch_add(1, Ordering::Relaxed);
                 state.enter_partial(index);
                 index
             }
@@ -282,7 +302,7 @@ impl PoolInner {
         Ok((start, index))
     }
 
-    fn give_back(&self, class: SizeClass, index: u32, start: NonNull<u8>) {
+    fn give_back(self: &Arc<Self>, class: SizeClass, index: u32, start: NonNull<u8>) {
         let mut state = self.lock(class);
         let slab = state.slab(index);
         let offset = start.as_ptr() as usize - slab.pages.start().as_ptr() as usize;
@@ -299,7 +319,9 @@ impl PoolInner {
             state.empty.push(index);
             let slab_bytes = class.slab_bytes() as u64;
             let idle = self.empty_bytes.fetch_add(slab_bytes, Ordering::Relaxed) + slab_bytes;
-            if idle > self.idle_limit {
+            let is_kept = idle <= self.options.idle_limit
+                || idle <= self.options.recent_limit && decay::start(self);
+            if !is_kept {
                 let pages = self.remove_empty(&mut state, class);
                 drop(state);
                 drop(pages);
@@ -428,7 +450,7 @@ mod tests {
 
     fn pool(idle_limit: u64) -> (BlockPool, Budget) {
         (
-            BlockPool::new(PoolOptions { idle_limit }),
+            BlockPool::new(PoolOptions::keeping(idle_limit)),
             Budget::unlimited(BudgetKind::Memory),
         )
     }

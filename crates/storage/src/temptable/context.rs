@@ -83,9 +83,7 @@ impl Resources {
     pub fn with_defaults(tmpdir: std::path::PathBuf, threads: usize) -> Self {
         let options = TempSpaceOptions::new(tmpdir, threads, 512 << 20);
         Self {
-            pool: BlockPool::new(PoolOptions {
-                idle_limit: 512 << 20,
-            }),
+            pool: BlockPool::new(PoolOptions::keeping(512 << 20)),
             stable: StableRanges::new(),
             temp_space: TempSpace::new(Arc::new(SystemIo), options),
             registry: Registry::new(),

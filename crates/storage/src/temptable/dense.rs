@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn numbers_stay_with_their_keys_when_the_array_grows() {
-        let pool = BlockPool::new(PoolOptions { idle_limit: 0 });
+        let pool = BlockPool::new(PoolOptions::keeping(0));
         let budget = Budget::unlimited(BudgetKind::Memory);
         let bits = |value: i64| value as u64;
         let mut dense = Dense::new(bits(-5), 10, &pool, &budget).unwrap();

@@ -57,9 +57,7 @@ impl Fixture {
         std::fs::create_dir_all(&directory).unwrap();
         let options = TempSpaceOptions::new(directory.clone(), 2, 16 << 20);
         let resources = Resources {
-            pool: BlockPool::new(PoolOptions {
-                idle_limit: 16 << 20,
-            }),
+            pool: BlockPool::new(PoolOptions::keeping(16 << 20)),
             stable: StableRanges::new(),
             temp_space: TempSpace::new(io, options),
             registry: Registry::new(),
