@@ -8,6 +8,11 @@ use arrow_buffer::i256;
 
 use super::growth::lengthen;
 
+/// The numbers of a batch are added up side by side for so few groups ...
+const FEW_GROUPS: usize = 16;
+/// ... in so many sums of each, so that a row need not wait for the sum of the row before it.
+const LANES: usize = 4;
+
 /// The integer of a sum.
 pub(super) trait Word: Copy + Default + Into<i128> {
     /// A number, if it fits.
@@ -66,6 +71,38 @@ impl<T: Word> SmallSums<T> {
         match T::of(value).and_then(|value| total.sum.checked_add(value)) {
             Some(sum) => total.sum = sum,
             None => self.add_rest(group, i256::from_i128(value)),
+        }
+    }
+
+    /// Adds the numbers of rows, which are less than 2^95, each to its group.
+    #[inline]
+    pub(super) fn add_batch(&mut self, groups: &[u32], value: impl Fn(usize) -> i128) {
+        if self.totals.len() > FEW_GROUPS || groups.len() < FEW_GROUPS * LANES {
+            for (row, group) in groups.iter().enumerate() {
+                self.add(*group, value(row), 1);
+            }
+            return;
+        }
+        // A batch has fewer than 2^32 rows.
+        let mut lanes = [[(0_i128, 0_i64); FEW_GROUPS]; LANES];
+        let mut add = |lane: usize, group: u32, row: usize| {
+            let (sum, count) = &mut lanes[lane][group as usize % FEW_GROUPS];
+            *sum += value(row);
+            *count += 1;
+        };
+        let (whole, rest) = groups.as_chunks::<LANES>();
+        for (number, groups) in whole.iter().enumerate() {
+            for (lane, group) in groups.iter().enumerate() {
+                add(lane, *group, number * LANES + lane);
+            }
+        }
+        for (lane, group) in rest.iter().enumerate() {
+            add(lane, *group, whole.len() * LANES + lane);
+        }
+        for sums in &lanes {
+            for (group, (sum, count)) in sums.iter().enumerate().take(self.totals.len()) {
+                self.add(group as u32, *sum, *count);
+            }
         }
     }
 
@@ -174,6 +211,26 @@ mod tests {
         }
         assert_eq!(sums.counts(), counts);
         assert!(!sums.rest.is_empty());
+    }
+
+    #[test]
+    fn batches_of_few_groups_give_what_their_rows_give() {
+        for (groups, rows) in [(1, 1000), (4, 63), (4, 4099), (16, 777), (17, 900)] {
+            let ids: Vec<u32> = (0..rows).map(|row| row * 7 % groups).collect();
+            let value = |row: usize| (1_i128 << 62) * if row.is_multiple_of(3) { -1 } else { 1 };
+            let mut by_batch = SmallSums::<i64>::default();
+            let mut by_row = SmallSums::<i64>::default();
+            by_batch.resize(groups as usize);
+            by_row.resize(groups as usize);
+            by_batch.add_batch(&ids, value);
+            for (row, group) in ids.iter().enumerate() {
+                by_row.add(*group, value(row), 1);
+            }
+            for group in 0..groups as usize {
+                assert_eq!(by_batch.sum(group), by_row.sum(group));
+                assert_eq!(by_batch.count(group), by_row.count(group));
+            }
+        }
     }
 
     #[test]

@@ -166,14 +166,25 @@ impl Totals {
     }
 }
 
-/// Adds exact numbers to the sums of their groups.
+/// Adds exact numbers of a type to the sums of their groups.
 fn add_all<T: Word>(
     sums: &mut SmallSums<T>,
+    ty: &SqlType,
     groups: &[u32],
     values: &Values<'_>,
     nulls: Option<&NullBuffer>,
 ) -> Result<()> {
     match values {
+        Values::Ints(input::Numbers::Array(array)) if nulls.is_none() => {
+            let values = array.values();
+            sums.add_batch(groups, |row| values[row].into());
+        }
+        Values::Decimals(input::Decimals::Narrow(array))
+            if nulls.is_none() && ty.length <= NARROW_PRECISION_MAX =>
+        {
+            let values = array.values();
+            sums.add_batch(groups, |row| values[row]);
+        }
         Values::Ints(input::Numbers::Array(array)) => {
             let values = array.values();
             state::for_each_valid(groups, nulls, |group, row| {
@@ -257,12 +268,13 @@ impl Accumulator for Totals {
         _context: &EvaluationContext,
     ) -> Result<()> {
         let column = state::column(&arguments[0]);
-        let values = state::values(&column, &self.signature.arguments[0])?;
+        let ty = &self.signature.arguments[0];
+        let values = state::values(&column, ty)?;
         let nulls = state::nulls(&arguments[0]);
         let counts = &mut self.counts[..];
         match (&mut self.sums, values) {
-            (Sums::Small(sums), values) => add_all(sums, groups, &values, nulls)?,
-            (Sums::Medium(sums), values) => add_all(sums, groups, &values, nulls)?,
+            (Sums::Small(sums), values) => add_all(sums, ty, groups, &values, nulls)?,
+            (Sums::Medium(sums), values) => add_all(sums, ty, groups, &values, nulls)?,
             (Sums::Doubles(sums), Values::Floats(input::Numbers::Array(array))) => {
                 let values = array.values();
                 state::for_each_valid(groups, nulls, |group, row| {

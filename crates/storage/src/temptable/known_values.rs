@@ -79,16 +79,9 @@ impl KnownValues {
             ArrayValues::Decimal128(values) => {
                 groups.extend(values.iter().map(|value| self.group(value.cast_unsigned())));
             }
+            // The bits of a long string are those of none that is known: its length is among them.
             ArrayValues::Bytes(strings) => {
-                groups.extend(
-                    strings
-                        .views()
-                        .iter()
-                        .map(|view| match View(*view).is_inline() {
-                            true => self.group(*view),
-                            false => Self::MISS,
-                        }),
-                )
+                groups.extend(strings.views().iter().map(|view| self.group(*view)));
             }
             ArrayValues::Bools(_) | ArrayValues::Decimal256(_) => {
                 groups.resize(values.len(), Self::MISS);
