@@ -258,6 +258,25 @@ impl Collation {
         }
     }
 
+    /// How many bytes of a beginning that texts have in common may be left out, so that the order of the texts is that of
+    /// what is left.
+    pub fn divisible_beginning(&self, beginning: &[u8]) -> usize {
+        let is_regular = match self.order {
+            Order::Bytes => return beginning.len(),
+            Order::Json => false,
+            Order::Simple(simple) => simple.weights().is_regular(),
+            Order::Uca(uca) => uca.ascii().is_regular,
+        };
+        let is_plain = |byte: &&u8| (0x20..0x7F).contains(*byte);
+        let plain = beginning.iter().take_while(is_plain).count();
+        // What comes next may be part of a letter together with the last character.
+        if is_regular {
+            plain.saturating_sub(1)
+        } else {
+            0
+        }
+    }
+
     /// See [`CollationId::append_equality_key`].
     pub fn append_equality_key(&self, value: &[u8], key: &mut Vec<u8>) {
         let value = self.trim(value);

@@ -19,13 +19,23 @@ pub(super) const PREFIX_BYTES: usize = 16;
 /// A collated string's key prefix is made of so many bytes of it, if they give enough key.
 const COLLATED_HEAD_BYTES: usize = 64;
 
+/// A key of an order.
 #[derive(Debug, Clone, Copy)]
-struct Key {
+pub(super) struct Key {
     column: usize,
     cell: Cell,
     /// Of strings whose order is not that of their bytes.
     collation: Option<CollationId>,
     descending: bool,
+}
+
+/// Where the keys of some rows begin to differ: before it all of them have the same.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The keys before this one are equal.
+    pub(super) key: usize,
+    /// Of its texts so many bytes are, too.
+    pub(super) skipped: usize,
 }
 
 /// The sort keys of a layout.
@@ -56,6 +66,10 @@ impl SortKeys {
         Self {
             keys: keys.iter().map(key).collect(),
         }
+    }
+
+    pub(super) fn keys(&self) -> &[Key] {
+        &self.keys
     }
 
     /// The first key, as what batches are filtered by.
@@ -119,11 +133,29 @@ impl SortKeys {
         values: Resolver<'_>,
         buffer: &mut Vec<u8>,
     ) -> Prefix {
+        // SAFETY: as promised by the caller.
+        unsafe { self.prefix_from(Place::default(), row, values, buffer) }
+    }
+
+    /// The prefix of what a row's key has from a place on, in which all rows that it is compared with have the same
+    /// before it.
+    ///
+    /// # Safety
+    /// As for [`Self::prefix`]; the text of the place's key is at least as long as what is skipped.
+    pub(super) unsafe fn prefix_from(
+        &self,
+        place: Place,
+        row: *const u8,
+        values: Resolver<'_>,
+        buffer: &mut Vec<u8>,
+    ) -> Prefix {
         let mut prefix = PrefixBytes { bits: 0, length: 0 };
-        for key in &self.keys {
+        let mut skipped = place.skipped;
+        for key in &self.keys[place.key..] {
             let start = prefix.length;
             // SAFETY: as promised by the caller.
-            unsafe { key.append(row, values, &mut prefix, buffer) };
+            unsafe { key.append(row, values, skipped, &mut prefix, buffer) };
+            skipped = 0;
             if key.descending {
                 prefix.invert(start);
             }
@@ -277,6 +309,15 @@ fn float_bits(value: f64) -> u64 {
 }
 
 impl Key {
+    pub(super) fn cell(&self) -> Cell {
+        self.cell
+    }
+
+    /// Of strings whose order is not that of their bytes.
+    pub(super) fn collation(&self) -> Option<CollationId> {
+        self.collation
+    }
+
     fn is_text(&self) -> bool {
         self.cell.ty == PhysicalType::Bytes
     }
@@ -303,6 +344,7 @@ impl Key {
         &self,
         row: *const u8,
         values: Resolver<'_>,
+        skipped: usize,
         prefix: &mut PrefixBytes,
         buffer: &mut Vec<u8>,
     ) {
@@ -331,7 +373,7 @@ impl Key {
                 PhysicalType::Bytes => {
                     prefix.put(1 << 120, 1);
                     let view = cell.view(row);
-                    let text = values.bytes(&view);
+                    let text = &values.bytes(&view)[skipped..];
                     let Some(collation) = self.collation else {
                         prefix.put_last(text);
                         return;
@@ -348,7 +390,12 @@ impl Key {
         }
     }
 
-    unsafe fn compare(&self, a: *const u8, b: *const u8, values: Resolver<'_>) -> Ordering {
+    pub(super) unsafe fn compare(
+        &self,
+        a: *const u8,
+        b: *const u8,
+        values: Resolver<'_>,
+    ) -> Ordering {
         let cell = &self.cell;
         // SAFETY: both are rows of the layout of `cell`; wide reads are of wide cells.
         unsafe {

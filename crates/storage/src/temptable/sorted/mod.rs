@@ -2,7 +2,7 @@
 //!
 //! Rows lie in blocks as in every table. What is sorted are 24-byte records: the first 16 bytes of
 //! the row's normalised key (bytes whose memcmp order is the order of the keys), and where the row
-//! is. Rows whose prefixes are equal are compared by their cells, and rows that are equal in all keys
+//! is. Rows whose prefixes are equal are sorted by what follows ([`ties`]), and rows that are equal in all keys
 //! keep the order in which they came, so the result does not depend on how much memory there was.
 //!
 //! A writer that runs out of memory sorts what it has and writes it to its temporary file as a *run*:
@@ -18,6 +18,7 @@ mod keys;
 mod order;
 mod run;
 mod scan;
+mod ties;
 mod writer;
 
 pub(crate) use order::sort_rows;

@@ -61,9 +61,8 @@ pub(crate) unsafe fn sort_rows(
             let differing = (first & !row_mask).checked_shr(shared).unwrap_or(0);
             let bits = all & !u128::MAX.checked_shr(shared).unwrap_or(0) | differing;
             if cut != 0 || !keys.is_whole(((bits >> 64) as u64, bits as u64)) {
-                equal.sort_unstable_by(|a, b| {
-                    by_cells(row_of(*a), row_of(*b)).then_with(|| a.cmp(b))
-                });
+                // SAFETY: as above.
+                unsafe { keys.sort_tied(equal, row_of, values, &store.memory) };
             }
         }
     }

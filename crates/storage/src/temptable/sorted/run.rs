@@ -12,7 +12,7 @@ use crate::temptable::rows::{AHEAD_ROWS, Resolver};
 use crate::temptable::store::{LoadedBlock, Part, RowWriter, StoreRef};
 
 /// What is sorted instead of a row.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Record {
     pub(super) prefix: Prefix,
     /// Which of the memory runs it is of, in the order of their rows' arrival.
@@ -40,9 +40,17 @@ impl MemoryRun {
     /// Sorts the records, unless they are in order.
     pub(super) fn sort(&mut self, comparer: &Comparer<'_>) {
         if !self.is_sorted {
-            let row = |record: &Record| self.rows[record.row as usize];
-            self.records
-                .sort_unstable_by(|a, b| comparer.compare(a, b, row));
+            let Self { records, rows, .. } = self;
+            records.sort_unstable();
+            let values = Resolver::stored(&comparer.store.directory);
+            let memory = &comparer.store.memory;
+            for tied in records.chunk_by_mut(|a, b| a.prefix == b.prefix) {
+                if tied.len() > 1 && !comparer.keys.is_whole(tied[0].prefix) {
+                    let row = |record: Record| rows[record.row as usize];
+                    // SAFETY: the records are of rows of the store, whose values are in memory.
+                    unsafe { comparer.keys.sort_tied(tied, row, values, memory) };
+                }
+            }
             self.is_sorted = true;
         }
     }
