@@ -48,6 +48,17 @@ impl Operator {
         self.kind == JoinKind::Inner
     }
 
+    /// Makes what its rules ask of the tables that it needs a part of what its sides must have. A rule alone says nothing
+    /// of the side: `a LEFT JOIN (b JOIN c)` needs `c` beside `b`, not beside `a`.
+    fn take_rules(&mut self, left: Set, right: Set) {
+        while let Some(at) = (self.rules.iter()).position(|(if_any, _)| if_any & self.needs() != 0)
+        {
+            let (_, all) = self.rules.swap_remove(at);
+            self.left |= all & left;
+            self.right |= all & right;
+        }
+    }
+
     /// Whether it may join two sets, the first being its left side.
     pub(super) fn may_join(&self, left: Set, right: Set) -> bool {
         let both = left | right;
@@ -185,6 +196,9 @@ impl Region {
                 null_aware,
             };
             operator.rules = self.rules_of(&operator, &left, &right);
+            if !operator.is_inner() {
+                operator.take_rules(left.tables, right.tables);
+            }
             self.operators.push(operator);
         }
         Subtree {
