@@ -9,9 +9,9 @@ use arrow_buffer::i256;
 use super::growth::lengthen;
 
 /// The numbers of a batch are added up side by side for so few groups ...
-const FEW_GROUPS: usize = 16;
+pub(super) const FEW_GROUPS: usize = 16;
 /// ... in so many sums of each, so that a row need not wait for the sum of the row before it.
-const LANES: usize = 4;
+pub(super) const LANES: usize = 4;
 
 /// The integer of a sum.
 pub(super) trait Word: Copy + Default + Into<i128> {

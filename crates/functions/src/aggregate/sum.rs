@@ -185,6 +185,12 @@ fn add_all<T: Word>(
             let values = array.values();
             sums.add_batch(groups, |row| values[row]);
         }
+        Values::Decimals(input::Decimals::Wide(array))
+            if nulls.is_none() && array.values().iter().all(is_short) =>
+        {
+            let values = array.values();
+            sums.add_batch(groups, |row| values[row].as_i128());
+        }
         Values::Ints(input::Numbers::Array(array)) => {
             let values = array.values();
             state::for_each_valid(groups, nulls, |group, row| {
@@ -211,6 +217,13 @@ fn add_all<T: Word>(
         _ => return Err(super::mismatch("sum")),
     }
     Ok(())
+}
+
+/// Whether a number is so small that a batch of such numbers may be added up in 128 bits.
+fn is_short(value: &i256) -> bool {
+    let (low, high) = value.to_parts();
+    let low = low.cast_signed();
+    high == low >> 127 && (low >> 95 == 0 || low >> 95 == -1)
 }
 
 /// Adds partial sums to the sums of their groups.

@@ -39,6 +39,8 @@ pub(super) struct KnownValues {
     null: Option<u32>,
     /// Memory of the slots.
     held: Reservation,
+    /// For each byte the group of the string of it alone, plus one: flags and codes need not even a search.
+    of_bytes: Box<[u32; 256]>,
     /// How many more misses are worth it; less than 0: no attempt is made any more.
     credit: i64,
     /// The rows of the last batch whose values are not known.
@@ -55,6 +57,7 @@ impl KnownValues {
             slots: Vec::new(),
             count: 0,
             null: None,
+            of_bytes: Box::new([0; 256]),
             held,
             credit: CREDIT,
             misses: Vec::new(),
@@ -81,7 +84,10 @@ impl KnownValues {
             }
             // The bits of a long string are those of none that is known: its length is among them.
             ArrayValues::Bytes(strings) => {
-                groups.extend(strings.views().iter().map(|view| self.group(*view)));
+                groups.extend(strings.views().iter().map(|view| match only_byte(*view) {
+                    Some(byte) => self.of_bytes[usize::from(byte)].wrapping_sub(1),
+                    None => self.group(*view),
+                }));
             }
             ArrayValues::Bools(_) | ArrayValues::Decimal256(_) => {
                 groups.resize(values.len(), Self::MISS);
@@ -139,7 +145,11 @@ impl KnownValues {
             ArrayValues::Words(words) => self.insert(u128::from(words[row]), group),
             ArrayValues::Decimal128(values) => self.insert(values[row].cast_unsigned(), group),
             ArrayValues::Bytes(strings) if View(strings.views()[row]).is_inline() => {
-                self.insert(strings.views()[row], group);
+                let view = strings.views()[row];
+                match only_byte(view) {
+                    Some(byte) => self.of_bytes[usize::from(byte)] = group + 1,
+                    None => self.insert(view, group),
+                }
             }
             _ => {}
         }
@@ -196,9 +206,16 @@ impl KnownValues {
     /// Forgets all groups.
     pub(super) fn clear(&mut self) {
         self.slots.fill(Slot::default());
+        self.of_bytes.fill(0);
         self.count = 0;
         self.null = None;
     }
+}
+
+/// The byte of a string of one.
+#[inline(always)]
+fn only_byte(view: u128) -> Option<u8> {
+    (view as u32 == 1).then_some((view >> 32) as u8)
 }
 
 #[cfg(test)]
@@ -281,6 +298,18 @@ mod tests {
                 Arc::new(values.collect::<BinaryViewArray>()) as ArrayRef
             });
             check(texts);
+            let letters = numbers(many.min(200)).map(|values| {
+                let values = values.iter().map(|value| {
+                    let letter = (*value)? as u8;
+                    Some(match letter % 9 {
+                        0 => vec![],
+                        1 => vec![letter, letter],
+                        _ => vec![letter],
+                    })
+                });
+                Arc::new(values.collect::<BinaryViewArray>()) as ArrayRef
+            });
+            assert!(check(letters), "{many}");
         }
     }
 
