@@ -86,7 +86,11 @@ impl HeldTables {
         held
     }
 
+    /// Counts no further than to what is too many.
     fn add(&mut self, plan: &Plan) {
+        if self.count > HELD_TABLES_MAX {
+            return;
+        }
         with_stack(|| {
             if let Operator::HashJoin {
                 left,
