@@ -19,6 +19,7 @@ Needs: pip install duckdb tpchgen-cli numpy pyarrow; cargo build --release -p ma
   bench-compare/reports.py windows --storage temporary [--memory-limit 64M --engines mayfly,mayfly-unlimited]
   bench-compare/reports.py tpch --datadir DIRECTORY               keep the loaded tables there for the next run
   bench-compare/reports.py tpch --mayfly new=… --mayfly old=… --engines mayfly   two builds
+  bench-compare/reports.py tpch --scale 0.1 --peer mariadb=SOCKET --engines mayfly   a server that runs (pip install pymysql)
 
 `--set SQL` runs on Mayfly after loading, such as `--set "ANALYZE TABLE lineitem"`.
 """
@@ -27,7 +28,7 @@ from datetime import datetime
 from pathlib import Path
 
 import report_data
-from engines import BENCH_PROGRAM, RIVALS, ROOT, build, bytes_of, open_engine, rival_command
+from engines import BENCH_PROGRAM, RIVALS, ROOT, SERVER, Engine, build, bytes_of, open_engine, rival_command
 
 # Rows of results that are compared.
 COMPARED_ROWS_MAX = 100_000
@@ -53,6 +54,7 @@ def main():
     parser.add_argument("--data", type=Path, default=Path(tempfile.gettempdir()) / "report-data", help="where CSV files are kept")
     parser.add_argument("--datadir", type=Path, help="where durable tables are kept")
     parser.add_argument("--mayfly", action="append", type=build, metavar="[NAME=]PROGRAM", help="builds to compare; ratios are the first one's")
+    parser.add_argument("--peer", action="append", type=build, default=[], metavar="NAME=SOCKET", help="servers of MySQL or MariaDB, user root without a password; they get a database `mayfly_reports`")
     options = parser.parse_intermixed_args()
 
     builds = dict(options.mayfly or [("mayfly", str(BENCH_PROGRAM))])
@@ -60,6 +62,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix="mayfly-reports-") as folder:
         directory = options.datadir or Path(folder)
         engines = {name: start(name, builds, directory, options) for name in names}
+        for name, socket in options.peer:
+            engines[name] = Engine(SERVER, rival_command(SERVER, options.threads) + [socket])
         for name, engine in engines.items():
             load(engine, name, directory, options)
         limit = f"{options.memory_limit >> 20} MiB" if options.memory_limit else "none"
@@ -91,14 +95,18 @@ def load(engine, name, directory, options):
         engine.run("SET tmp_table_size = 18446744073709551615")
         engine.run("SET GLOBAL temptable_max_ram = 18446744073709551615")
     marker = directory / f"{options.report}-{name}.loaded"
-    if not (options.storage == "durable" and marker.exists()):
+    if engine.name == SERVER:
+        for sql in ["DROP DATABASE IF EXISTS mayfly_reports", "CREATE DATABASE mayfly_reports CHARACTER SET ascii", "USE mayfly_reports"]:
+            engine.run(sql)
+    is_kept = options.storage == "durable" and engine.name != SERVER
+    if not (is_kept and marker.exists()):
         for table, path in report_data.data_files(options.report, options).items():
             columns, key = report_data.TABLES[options.report][table]
             if engine.name == "duckdb":
                 engine.run(f"CREATE TABLE {table} ({columns})")
                 answer = engine.run(f"COPY {table} FROM '{path}' (HEADER, NULLSTR '\\N')")
             else:
-                kind = "TEMPORARY TABLE" if options.storage == "temporary" else "TABLE"
+                kind = "TEMPORARY TABLE" if options.storage == "temporary" and engine.name != SERVER else "TABLE"
                 keys = f", PRIMARY KEY ({key})" if key else ""
                 engine.run(f"CREATE {kind} {table} ({columns}{keys})")
                 answer = engine.run(
@@ -106,9 +114,11 @@ def load(engine, name, directory, options):
                 )
             if "error" in answer:
                 raise SystemExit(f"{name} could not load {table}: {answer['error']}")
+            if engine.name == SERVER:
+                engine.run(f"ANALYZE TABLE {table}")
         if engine.name == "duckdb":
             engine.run("CHECKPOINT")
-        if options.storage == "durable":
+        if is_kept:
             marker.touch()
     if engine.name == "duckdb":
         engine.run(".limit")
@@ -123,7 +133,8 @@ def run(engines, options):
     subject = next(iter(engines))
     medians = {name: {} for name in engines}
     file = ROOT / "bench/reports" / f"{options.report}.sql"
-    kinds = {engine.name for engine in engines.values()}
+    dialect = lambda engine: "mayfly" if engine.name == SERVER else engine.name
+    kinds = {dialect(engine) for engine in engines.values()}
     for statement, words, check in report_data.statements(file, kinds):
         if options.statements and statement not in options.statements:
             continue
@@ -132,9 +143,9 @@ def run(engines, options):
             for name, engine in engines.items():
                 if name in failures:
                     continue
-                if round_number == 1:
+                if round_number == 1 and engine.name != SERVER:
                     engine.peak_reset()
-                answer = ask(engine, words[engine.name], check, round_number == 0, options.timeout)
+                answer = ask(engine, words[dialect(engine)], check, round_number == 0, options.timeout)
                 if "error" in answer:
                     failures[name] = f"over {options.timeout:g} s" if answer["ms"] > options.timeout * 1e3 else answer["error"]
                 elif round_number == 0:
@@ -201,9 +212,10 @@ def print_statement(statement, subject, medians, peaks, failures):
         if name in failures:
             parts.append(f"{name} {failures[name][:90]}")
             continue
-        parts.append(f"{name} {times[statement]:9.1f} ms ({peaks[name]:5.0f} MiB)")
+        peak = "" if math.isnan(peaks[name]) else f" ({peaks[name]:5.0f} MiB)"
+        parts.append(f"{name} {times[statement]:9.1f} ms{peak}")
         if name != subject and statement in medians[subject]:
-            parts.append(f"ratio {medians[subject][statement] / times[statement]:7.2f}")
+            parts.append(f"ratio {medians[subject][statement] / times[statement]:7.3f}")
     print("  ".join(parts), flush=True)
 
 
@@ -219,8 +231,8 @@ def print_sums(subject, medians):
         ratios = {statement: base[statement] / times[statement] for statement in both}
         worst = sorted(ratios, key=ratios.get, reverse=True)[:5]
         mean = math.exp(statistics.fmean(map(math.log, ratios.values())))
-        print(f"of {len(both)} that {name} finished, too: sum {sums[0]:.0f} ms to {sums[1]:.0f} ms, ratio {sums[0] / sums[1]:.2f}; geometric mean {mean:.2f}")
-        print("  worst: " + ", ".join(f"{statement} {ratios[statement]:.2f}" for statement in worst))
+        print(f"of {len(both)} that {name} finished, too: sum {sums[0]:.0f} ms to {sums[1]:.0f} ms, ratio {sums[0] / sums[1]:.3f}; geometric mean {mean:.3f}")
+        print("  worst: " + ", ".join(f"{statement} {ratios[statement]:.3f}" for statement in worst))
 
 
 if __name__ == "__main__":

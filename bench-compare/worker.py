@@ -3,6 +3,7 @@
 "rows": …}. What a statement gives is fetched within its time. After its timeout it is interrupted.
 
 usage: worker.py duckdb|sqlite THREADS [MEMORY_LIMIT_BYTES] [FILE]
+       worker.py server THREADS SOCKET          a server of MySQL or MariaDB, with its own number of threads
 
 With a memory limit DuckDB works on a file, since it cannot keep a table that is larger than its
 memory; `.limit` sets the limit, after loading, which needs more.
@@ -41,6 +42,42 @@ def open_sqlite(threads, limit, file):
     return connection, list, None
 
 
+def open_server(threads, limit, socket):
+    import pymysql
+
+    connection = pymysql.connect(unix_socket=socket, user="root", autocommit=True)
+    is_mariadb = "MariaDB" in connection.get_server_info()
+
+    class Cursors:
+        """What the others' connections have: `execute`, `interrupt`, `close`."""
+
+        def execute(self, sql):
+            cursor = connection.cursor()
+            cursor.execute(sql)
+            return cursor
+
+        def commit(self):
+            pass
+
+        def interrupt(self):
+            other = pymysql.connect(unix_socket=socket, user="root")
+            other.cursor().execute(f"KILL QUERY {connection.thread_id()}")
+            other.close()
+
+        def close(self):
+            connection.close()
+
+    # Sorts and joins have room, as they have elsewhere.
+    for name in ["sort_buffer_size", "join_buffer_size"]:
+        connection.cursor().execute(f"SET {name} = {256 << 20}")
+    for name in ["tmp_table_size", "max_heap_table_size"]:
+        connection.cursor().execute(f"SET {name} = {4 << 30}")
+    if is_mariadb:
+        # The hash join that MariaDB has is off by default.
+        connection.cursor().execute("SET join_cache_level = 8")
+    return Cursors(), list, None
+
+
 def load_csv(connection, table, path):
     """SQLite has no COPY: what its shell's .import does."""
     with open(path) as file:
@@ -57,7 +94,7 @@ def main():
     name, threads = sys.argv[1], int(sys.argv[2])
     limit = int(next((word for word in sys.argv[3:] if word.isdigit()), 0))
     file = next((word for word in sys.argv[3:] if not word.isdigit()), None)
-    connection, set_limit, folder = {"duckdb": open_duckdb, "sqlite": open_sqlite}[name](threads, limit, file)
+    connection, set_limit, folder = {"duckdb": open_duckdb, "sqlite": open_sqlite, "server": open_server}[name](threads, limit, file)
     for line in sys.stdin:
         request = json.loads(line)
         sql = request["sql"]

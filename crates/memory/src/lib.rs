@@ -23,6 +23,7 @@ pub mod counters;
 pub mod error;
 pub mod io;
 pub mod pool;
+pub mod prefetch;
 pub mod stable;
 pub mod sync;
 pub mod temp;
@@ -35,6 +36,7 @@ pub use error::{
     DirectoryFull, IoFailure, LimitError, MemoryError, NoRoomError, Result, corruption,
 };
 pub use pool::{Block, BlockPool, PoolOptions, SizeClass};
+pub use prefetch::prefetch;
 pub use stable::{StableRange, StableRanges};
 pub use temp::{
     Compression, EncryptionKey, Extent, TempDirectory, TempFile, TempSpace, TempSpaceOptions,

@@ -2,6 +2,7 @@
 //! longer, else appended; rewritten when more than half of it is garbage.
 
 use super::growth::{lengthen, make_room};
+use super::state::States;
 
 /// Byte strings of groups `0 .. n`, each of which may be absent.
 #[derive(Debug, Default)]
@@ -35,6 +36,11 @@ impl Slot {
 impl BytesStore {
     pub(crate) fn resize(&mut self, group_count: usize) {
         lengthen(&mut self.slots, group_count, ABSENT);
+    }
+
+    /// Where it is told where the strings are.
+    pub(crate) fn places(&self) -> States {
+        States::of(&self.slots)
     }
 
     pub(crate) fn len(&self) -> usize {

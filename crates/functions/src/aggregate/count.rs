@@ -10,6 +10,7 @@ use crate::{Accumulator, AggregateSignature, Binding, Column, EvaluationContext,
 
 use super::growth::lengthen;
 use super::small_sums::{FEW_GROUPS, LANES};
+use super::state::States;
 
 /// COUNT() without arguments is COUNT(*).
 pub(super) fn signature(binding: &Binding<'_>) -> Result<AggregateSignature> {
@@ -60,7 +61,8 @@ impl Accumulator for Counts {
             return Ok(());
         }
         let counts = &mut self.0[..];
-        state::for_each_valid(groups, nulls.as_ref(), |group, _| {
+        let states = [States::of(counts)];
+        state::for_each_valid(groups, nulls.as_ref(), states, |group, _| {
             counts[group as usize] += 1
         });
         Ok(())

@@ -6,14 +6,20 @@
 //! Only the end rounds, once and correctly: Shewchuk, "Adaptive Precision Floating-Point Arithmetic
 //! and Fast Robust Geometric Predicates" (1997).
 //!
-//! Two doubles a group (`high`, `low`) hold nearly every sum of ordinary data exactly. What does not
-//! fit them goes into an expansion in a side table, which therefore stays small.
+//! A few doubles a group, by decreasing magnitude, hold nearly every sum of ordinary data exactly: two for sums, three
+//! for sums of squares, which have twice as many digits. What does not fit them goes into an expansion in a side
+//! table, which therefore stays small.
 //!
 //! Numbers so large that adding them could overflow are kept apart, scaled down by a power of two.
 
 use std::collections::HashMap;
 
+use arrow_array::ArrayRef;
+use mayfly_types::Result;
+
 use super::growth::lengthen;
+use super::state::States;
+use crate::output;
 
 /// Numbers from here on are kept scaled.
 const HUGE: f64 = 1e270;
@@ -124,15 +130,30 @@ struct Rest {
 
 /// Exact sums for groups `0 .. n`.
 #[derive(Debug, Default)]
-pub(crate) struct ExactSums {
-    /// High and low, side by side: a sum is in one line of the cache.
-    pairs: Vec<(f64, f64)>,
+pub(crate) struct ExactSums<const PARTS: usize = 2> {
+    /// The doubles of a group side by side: a sum is in one line of the cache.
+    parts: Vec<[f64; PARTS]>,
     rest: HashMap<u32, Rest>,
 }
 
-impl ExactSums {
+/// Adds a number to the parts of a sum; gives what does not fit them.
+#[inline]
+fn add_to<const PARTS: usize>(parts: &mut [f64; PARTS], value: f64) -> f64 {
+    let mut rest = value;
+    for part in parts {
+        (*part, rest) = two_sum(*part, rest);
+    }
+    rest
+}
+
+impl<const PARTS: usize> ExactSums<PARTS> {
     pub(crate) fn resize(&mut self, group_count: usize) {
-        lengthen(&mut self.pairs, group_count, (0.0, 0.0));
+        lengthen(&mut self.parts, group_count, [0.0; PARTS]);
+    }
+
+    /// Where the sums are.
+    pub(crate) fn places(&self) -> States {
+        States::of(&self.parts)
     }
 
     /// Adds a number to a group.
@@ -142,10 +163,7 @@ impl ExactSums {
             self.rest.entry(group).or_default().huge.add(value * SCALE);
             return;
         }
-        let pair = &mut self.pairs[group as usize];
-        let (high, error) = two_sum(pair.0, value);
-        let (low, error) = two_sum(pair.1, error);
-        *pair = (high, low);
+        let error = add_to(&mut self.parts[group as usize], value);
         if error != 0.0 {
             self.rest.entry(group).or_default().ordinary.add(error);
         }
@@ -154,28 +172,30 @@ impl ExactSums {
     /// Adds many numbers to one group.
     pub(crate) fn add_slice(&mut self, group: u32, values: &[f64]) {
         let index = group as usize;
-        let (mut high, mut low) = self.pairs[index];
+        let mut parts = self.parts[index];
         for value in values {
             if value.abs() >= HUGE {
                 self.rest.entry(group).or_default().huge.add(value * SCALE);
                 continue;
             }
-            let (sum, error) = two_sum(high, *value);
-            high = sum;
-            let (sum, error) = two_sum(low, error);
-            low = sum;
+            let error = add_to(&mut parts, *value);
             if error != 0.0 {
                 self.rest.entry(group).or_default().ordinary.add(error);
             }
         }
-        self.pairs[index] = (high, low);
+        self.parts[index] = parts;
     }
 
     /// Both doubles of a group that has nothing beside them.
     #[inline]
     fn pair(&self, group: usize) -> Option<(f64, f64)> {
         let is_all = self.rest.is_empty() || !self.rest.contains_key(&(group as u32));
-        is_all.then(|| self.pairs[group])
+        match self.parts[group].as_slice() {
+            [high, low, rest @ ..] if is_all && rest.iter().all(|part| *part == 0.0) => {
+                Some((*high, *low))
+            }
+            _ => None,
+        }
     }
 
     /// The exact sum of a group, without the huge numbers.
@@ -184,9 +204,9 @@ impl ExactSums {
             Some(rest) => rest.ordinary.clone(),
             None => Expansion::default(),
         };
-        let (high, low) = self.pairs[group];
-        exact.add(low);
-        exact.add(high);
+        for part in self.parts[group].iter().rev() {
+            exact.add(*part);
+        }
         exact
     }
 
@@ -216,8 +236,16 @@ impl ExactSums {
         }
     }
 
+    /// The exact sums of all groups in a form that [`ExactSums::merge`] reads.
+    pub(crate) fn states(&self) -> Result<ArrayRef> {
+        output::states(self.parts.len(), |group, out| {
+            self.append_state(group, out);
+            true
+        })
+    }
+
     /// Appends the exact sum of a group in a form that [`ExactSums::merge`] reads.
-    pub(crate) fn append_state(&self, group: usize, out: &mut Vec<u8>) {
+    fn append_state(&self, group: usize, out: &mut Vec<u8>) {
         if let Some((high, low)) = self.pair(group) {
             let (sum, error) = two_sum(high, low);
             if error != 0.0 {
@@ -261,7 +289,7 @@ impl ExactSums {
 
     /// Makes every sum zero again.
     pub(crate) fn restart(&mut self) {
-        self.pairs.fill((0.0, 0.0));
+        self.parts.fill([0.0; PARTS]);
         self.rest.clear();
     }
 
@@ -270,7 +298,7 @@ impl ExactSums {
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.pairs.capacity() * 16 + self.rest.len() * 256
+        self.parts.capacity() * size_of::<[f64; PARTS]>() + self.rest.len() * 256
     }
 }
 
@@ -278,13 +306,23 @@ impl ExactSums {
 mod tests {
     use super::*;
 
-    fn sum(values: &[f64]) -> f64 {
-        let mut sums = ExactSums::default();
+    fn sum_in<const PARTS: usize>(values: &[f64]) -> f64 {
+        let mut sums = ExactSums::<PARTS>::default();
         sums.resize(1);
         for value in values {
             sums.add(0, *value);
         }
         sums.round(0)
+    }
+
+    fn sum(values: &[f64]) -> f64 {
+        let sum = sum_in::<2>(values);
+        assert_eq!(
+            sum,
+            sum_in::<3>(values),
+            "the number of doubles does not matter"
+        );
+        sum
     }
 
     #[test]
@@ -303,6 +341,11 @@ mod tests {
 
     #[test]
     fn order_and_partition_do_not_matter() {
+        check_order_and_partition::<2>();
+        check_order_and_partition::<3>();
+    }
+
+    fn check_order_and_partition<const PARTS: usize>() {
         let mut seed = crate::context::MysqlRandom::from_seed(7);
         let mut values: Vec<f64> = (0..2000)
             .map(|_| (seed.next() - 0.5) * 10_f64.powi((seed.next() * 60.0) as i32 - 30))
@@ -314,10 +357,10 @@ mod tests {
                 let other = (seed.next() * values.len() as f64) as usize;
                 values.swap(index, other);
             }
-            let mut total = ExactSums::default();
+            let mut total = ExactSums::<PARTS>::default();
             total.resize(1);
             for part in values.chunks(1 + (seed.next() * 300.0) as usize) {
-                let mut partial = ExactSums::default();
+                let mut partial = ExactSums::<PARTS>::default();
                 partial.resize(1);
                 partial.add_slice(0, part);
                 let mut state = Vec::new();

@@ -13,7 +13,7 @@ use mayfly_types::{CollationId, PhysicalType, Result, SqlType, TypeKind};
 
 use super::bytes_store::BytesStore;
 use super::growth::lengthen;
-use super::state;
+use super::state::{self, States};
 use crate::comparison::compare_texts;
 use crate::input::{Numbers, Texts};
 use crate::{Accumulator, AggregateSignature, Binding, EvaluationContext, derive, input, output};
@@ -217,7 +217,8 @@ where
         let from = array.values();
         let smallest = self.keeps == Keeps::Smallest;
         let (values, valid) = (&mut self.values[..], &mut self.valid[..]);
-        state::for_each_valid(groups, state::nulls(&arguments[0]), |group, row| {
+        let states = [States::of(values), States::of(valid)];
+        state::for_each_valid(groups, state::nulls(&arguments[0]), states, |group, row| {
             let (group, value) = (group as usize, from[row]);
             let better = if smallest {
                 value < values[group]
@@ -334,7 +335,8 @@ impl Accumulator for Strings {
         };
         let views = array.views();
         let collation = (!self.is_json).then(|| self.collation.collation());
-        state::for_each_valid(groups, state::nulls(&arguments[0]), |group, row| {
+        let states = [self.store.places()];
+        state::for_each_valid(groups, state::nulls(&arguments[0]), states, |group, row| {
             let group = group as usize;
             let start = (views[row] >> 32) as u32;
             let current = self.store.start(group);

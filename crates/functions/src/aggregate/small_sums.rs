@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use arrow_buffer::i256;
 
 use super::growth::lengthen;
+use super::state::{States, with_states_ahead};
 
 /// The numbers of a batch are added up side by side for so few groups ...
 pub(super) const FEW_GROUPS: usize = 16;
@@ -63,6 +64,11 @@ impl<T: Word> SmallSums<T> {
         lengthen(&mut self.totals, group_count, Total::default());
     }
 
+    /// Where the sums are.
+    pub(super) fn places(&self) -> States {
+        States::of(&self.totals)
+    }
+
     /// Adds a number to a group, or the sum of so many.
     #[inline(always)]
     pub(super) fn add(&mut self, group: u32, value: i128, count: i64) {
@@ -78,9 +84,11 @@ impl<T: Word> SmallSums<T> {
     #[inline]
     pub(super) fn add_batch(&mut self, groups: &[u32], value: impl Fn(usize) -> i128) {
         if self.totals.len() > FEW_GROUPS || groups.len() < FEW_GROUPS * LANES {
-            for (row, group) in groups.iter().enumerate() {
-                self.add(*group, value(row), 1);
-            }
+            with_states_ahead(groups, [self.places()], |first, groups| {
+                for (row, group) in groups.iter().enumerate() {
+                    self.add(*group, value(first + row), 1);
+                }
+            });
             return;
         }
         // A batch has fewer than 2^32 rows.

@@ -2,32 +2,83 @@
 
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::NullBuffer;
+use mayfly_memory::prefetch;
 use mayfly_types::{Result, SqlType};
 
 use crate::Column;
 use crate::input::{self, Decimals, Floats, Ints, Texts, UInts};
 
+/// States of so many bytes are likely to be out of the cache when a row asks for one.
+const LARGE_STATES: usize = 256 << 10;
+/// Rows whose states the memory is asked for at once: enough for the misses to overlap, and few enough for all of
+/// the states to stay in the cache until their rows come.
+const ROWS_AHEAD: usize = 512;
+
+/// Where the states of groups `0 .. n` are, for asking the memory for those that a batch is going to need.
+#[derive(Clone, Copy)]
+pub(crate) struct States {
+    first: *const u8,
+    state_bytes: usize,
+    is_large: bool,
+}
+
+impl States {
+    pub(crate) fn of<T>(states: &[T]) -> Self {
+        Self {
+            first: states.as_ptr().cast(),
+            state_bytes: size_of::<T>(),
+            is_large: size_of_val(states) >= LARGE_STATES,
+        }
+    }
+
+    fn ask_ahead(&self, groups: &[u32]) {
+        for group in groups {
+            prefetch(self.first.wrapping_add(*group as usize * self.state_bytes));
+        }
+    }
+}
+
+/// Calls `each` with some groups of a batch after the others, and the row of the first of them, once the memory has
+/// been asked for their states.
+#[inline]
+pub(crate) fn with_states_ahead<const N: usize>(
+    groups: &[u32],
+    states: [States; N],
+    mut each: impl FnMut(usize, &[u32]),
+) {
+    let is_large = states.iter().any(|states| states.is_large);
+    let rows = if is_large { ROWS_AHEAD } else { usize::MAX };
+    for (part, groups) in groups.chunks(rows).enumerate() {
+        if is_large {
+            states.iter().for_each(|states| states.ask_ahead(groups));
+        }
+        each(part * ROWS_AHEAD, groups);
+    }
+}
+
 /// Calls `each` with group and row of every row that is not NULL.
 #[inline]
-pub(crate) fn for_each_valid(
+pub(crate) fn for_each_valid<const N: usize>(
     groups: &[u32],
     nulls: Option<&NullBuffer>,
+    states: [States; N],
     mut each: impl FnMut(u32, usize),
 ) {
-    match nulls.filter(|nulls| nulls.null_count() > 0) {
+    let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
+    with_states_ahead(groups, states, |first, groups| match nulls {
         None => {
             for (row, group) in groups.iter().enumerate() {
-                each(*group, row);
+                each(*group, first + row);
             }
         }
         Some(nulls) => {
             for (row, group) in groups.iter().enumerate() {
-                if nulls.is_valid(row) {
-                    each(*group, row);
+                if nulls.is_valid(first + row) {
+                    each(*group, first + row);
                 }
             }
         }
-    }
+    });
 }
 
 /// An argument or state column in the physical type of its SQL type.
@@ -85,5 +136,38 @@ pub(crate) fn validity(seen: &[bool]) -> Option<NullBuffer> {
         None
     } else {
         Some(NullBuffer::from(seen.to_vec()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_valid_row_is_visited_once_and_in_order() {
+        for (count, rows) in [
+            (10, 0),
+            (10, 100),
+            (50_000, 0),
+            (50_000, ROWS_AHEAD),
+            (50_000, 1_700),
+        ] {
+            let states = vec![0_u64; count];
+            let groups: Vec<u32> = (0..rows).map(|row| (row * 7_919 % count) as u32).collect();
+            for nulls in [
+                None,
+                Some(NullBuffer::from_iter((0..rows).map(|row| row % 3 > 0))),
+            ] {
+                let mut visited = Vec::new();
+                let places = [States::of(&states), States::of(&groups)];
+                for_each_valid(&groups, nulls.as_ref(), places, |group, row| {
+                    visited.push((group, row));
+                });
+                let is_valid =
+                    |row: &usize| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(*row));
+                let expected = (0..rows).filter(is_valid).map(|row| (groups[row], row));
+                assert_eq!(visited, expected.collect::<Vec<_>>());
+            }
+        }
     }
 }

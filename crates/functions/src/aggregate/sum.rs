@@ -11,7 +11,7 @@ use mayfly_types::{CollationId, PhysicalType, Result, SqlType};
 use super::exact_sum::ExactSums;
 use super::growth::lengthen;
 use super::small_sums::{SmallSums, Word};
-use super::state::{self, Values};
+use super::state::{self, States, Values};
 use crate::scalar::operators::numeric;
 use crate::{Accumulator, AggregateSignature, Binding, EvaluationContext, derive, input, output};
 
@@ -193,19 +193,21 @@ fn add_all<T: Word>(
         }
         Values::Ints(input::Numbers::Array(array)) => {
             let values = array.values();
-            state::for_each_valid(groups, nulls, |group, row| {
+            state::for_each_valid(groups, nulls, [sums.places()], |group, row| {
                 sums.add(group, i128::from(values[row]), 1);
             });
         }
         Values::UInts(input::Numbers::Array(array)) => {
             let values = array.values();
-            state::for_each_valid(groups, nulls, |group, row| {
+            state::for_each_valid(groups, nulls, [sums.places()], |group, row| {
                 sums.add(group, i128::from(values[row]), 1);
             });
         }
         Values::Decimals(input::Decimals::Narrow(array)) => {
             let values = array.values();
-            state::for_each_valid(groups, nulls, |group, row| sums.add(group, values[row], 1));
+            state::for_each_valid(groups, nulls, [sums.places()], |group, row| {
+                sums.add(group, values[row], 1);
+            });
         }
         Values::Decimals(values) => {
             for (row, group) in groups.iter().enumerate() {
@@ -290,7 +292,8 @@ impl Accumulator for Totals {
             (Sums::Medium(sums), values) => add_all(sums, ty, groups, &values, nulls)?,
             (Sums::Doubles(sums), Values::Floats(input::Numbers::Array(array))) => {
                 let values = array.values();
-                state::for_each_valid(groups, nulls, |group, row| {
+                let states = [sums.places(), States::of(counts)];
+                state::for_each_valid(groups, nulls, states, |group, row| {
                     sums.add(group, values[row]);
                     counts[group as usize] += 1;
                 });
@@ -355,13 +358,7 @@ impl Accumulator for Totals {
             Sums::Small(sums) => (state_column(sums, ty), sums.counts()),
             Sums::Medium(sums) => (state_column(sums, ty), sums.counts()),
             Sums::Narrow(_) | Sums::Wide(_) => return Err(super::mismatch("sum")),
-            Sums::Doubles(sums) => {
-                let sums = output::states(self.counts.len(), |group, out| {
-                    sums.append_state(group, out);
-                    true
-                })?;
-                (sums, self.counts.clone())
-            }
+            Sums::Doubles(sums) => (sums.states()?, self.counts.clone()),
         };
         Ok(vec![sums, Arc::new(Int64Array::from(counts))])
     }

@@ -12,7 +12,7 @@ use mayfly_types::{CollationId, Result, SqlType};
 
 use super::exact_sum::{ExactSums, two_product};
 use super::growth::lengthen;
-use super::state;
+use super::state::{self, States};
 use crate::{Accumulator, AggregateSignature, Binding, EvaluationContext, derive, input, output};
 
 pub(super) fn signature(_binding: &Binding<'_>) -> Result<AggregateSignature> {
@@ -40,7 +40,7 @@ pub(super) struct Spreads {
     is_root: bool,
     counts: Vec<i64>,
     sums: ExactSums,
-    squares: ExactSums,
+    squares: ExactSums<3>,
 }
 
 impl Spreads {
@@ -121,11 +121,16 @@ impl Accumulator for Spreads {
     ) -> Result<()> {
         let column = state::column(&arguments[0]);
         let values = input::floats(&column)?;
-        for (row, group) in groups.iter().enumerate() {
+        let states = [
+            States::of(&self.counts),
+            self.sums.places(),
+            self.squares.places(),
+        ];
+        state::for_each_valid(groups, state::nulls(&arguments[0]), states, |group, row| {
             if let Some(value) = values.get(row) {
-                self.add(*group, value);
+                self.add(group, value);
             }
-        }
+        });
         Ok(())
     }
 
@@ -148,16 +153,10 @@ impl Accumulator for Spreads {
     }
 
     fn states(&self) -> Result<Vec<ArrayRef>> {
-        let write = |sums: &ExactSums| {
-            output::states(self.counts.len(), |group, out| {
-                sums.append_state(group, out);
-                true
-            })
-        };
         Ok(vec![
             Arc::new(Int64Array::from(self.counts.clone())),
-            write(&self.sums)?,
-            write(&self.squares)?,
+            self.sums.states()?,
+            self.squares.states()?,
         ])
     }
 

@@ -9,15 +9,14 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, UInt32Array};
 use arrow_select::take::take;
+use mayfly_memory::prefetch;
 use mayfly_types::{Batch, PhysicalType, Result};
 
 use self::codes::GroupCodes;
 use super::dense::{Dense, range_of};
 use super::known_values::KnownValues;
 use super::repeats::Repeats;
-use super::rows::{
-    AHEAD_ROWS, Encoder, Gather, HASH_MASK, KeyHasher, Resolver, RowKeys, Sources, prefetch,
-};
+use super::rows::{AHEAD_ROWS, Encoder, Gather, HASH_MASK, KeyHasher, Resolver, RowKeys, Sources};
 use super::slots::{Comparisons, Slot, Slots};
 use super::spec::{KeyColumn, KeyMode};
 use super::store::{RowWriter, Store, StoreRef, WORKER_SHARE_MIN};
@@ -603,7 +602,7 @@ impl GroupIndex {
         let mut count = 0;
         for hash in hashes {
             if let Some(group) = slots.candidate(*hash) {
-                prefetch(std::ptr::from_ref(&self.rows[group as usize]).cast());
+                prefetch(std::ptr::from_ref(&self.rows[group as usize]));
                 candidates[count] = group;
                 count += 1;
             }
@@ -651,6 +650,11 @@ impl GroupIndex {
     pub(super) fn is_quick(&self) -> bool {
         let is_known = matches!(self.shortcut, Shortcut::Values(_));
         is_known || matches!(self.lookup, Lookup::Dense { .. }) || self.repeats.is_of_use()
+    }
+
+    /// Whether groups are found by a hash, and not by where a number lies among others.
+    pub fn is_hashed(&self) -> bool {
+        matches!(self.lookup, Lookup::Hash(_))
     }
 
     /// How many groups there are.

@@ -9,8 +9,8 @@ use std::cell::Cell;
 use mayfly_memory::{Block, Result};
 
 use super::context::TempTableContext;
-use super::rows::prefetch;
 use super::store::Store;
+use mayfly_memory::prefetch;
 
 /// What a lookup found.
 pub(crate) enum Slot {
@@ -135,7 +135,7 @@ impl Slots {
     /// Asks the memory for the slot where the search for a hash starts.
     #[inline(always)]
     pub(crate) fn prefetch(&self, header: u64) {
-        prefetch(std::ptr::from_ref(&self.slots()[self.start(header)]).cast());
+        prefetch(std::ptr::from_ref(&self.slots()[self.start(header)]));
     }
 
     /// A number that may be of the key of a hash: for asking the memory for what it stands for.

@@ -16,7 +16,7 @@ use super::source::{Datum, Source};
 use super::{CastContext, Room, numeric, string, temporal};
 use crate::decimal::convert::i128_to_f64;
 use crate::decimal::native::max_unscaled_i128;
-use crate::decimal::{rescale_i128, rescale_i256};
+use crate::decimal::{pow10_i128, rescale_i128, rescale_i256};
 use crate::error::{Result, codes};
 use crate::sql_type::{PhysicalType, SqlType, TypeKind};
 use crate::value::Value;
@@ -180,12 +180,15 @@ pub(super) fn cast_plain_numbers(
                 return None;
             }
             let scaled = |value: i128, from: u8| rescale_i128(value, from, scale).unwrap_or(0);
+            // Only what stands under NULLs may be too large.
+            let factor = pow10_i128(scale).unwrap_or(0);
+            let shifted = |value: i128| value.wrapping_mul(factor);
             let array = match from_physical {
                 PhysicalType::Int64 => {
-                    unary::<Int64Type, Decimal128Type>(array, |value| scaled(i128::from(value), 0))
+                    unary::<Int64Type, Decimal128Type>(array, |value| shifted(value.into()))
                 }
                 PhysicalType::UInt64 => {
-                    unary::<UInt64Type, Decimal128Type>(array, |value| scaled(i128::from(value), 0))
+                    unary::<UInt64Type, Decimal128Type>(array, |value| shifted(value.into()))
                 }
                 PhysicalType::Decimal128(from) => {
                     unary::<Decimal128Type, Decimal128Type>(array, |value| scaled(value, from))

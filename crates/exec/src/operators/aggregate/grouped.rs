@@ -33,6 +33,11 @@ use crate::state::lock;
 const ROWS_A_GROUP_MIN: u64 = 4;
 /// Groups beyond which a worker's index is slower than partitioning.
 const GROUPS_MAX: usize = 256 * 1024;
+/// Bytes of a worker's groups beyond which it is slower to look for them in a hash table than to partition the rows
+/// first, if these are narrow and take half of its memory at most: the groups of one partition stay in a cache.
+const HASHED_BYTES_MAX: u64 = 8 << 20;
+/// Bytes of a narrow row.
+const NARROW_ROW_BYTES: u64 = 96;
 /// Bytes of a row in a temporary table beside its values.
 const ROW_HEADER_BYTES: u64 = 8;
 /// The groups of so few states as these fit in little memory in each of 64 partitions.
@@ -96,20 +101,25 @@ struct Shared {
 impl Shared {
     /// Whether it pays to group rows before they are partitioned: when enough rows of a worker will share few enough
     /// groups, and these fit in memory, or less has to be written of the rows whose groups do not fit than of all
-    /// rows as they are. The sample has `groups` of `held` bytes.
-    fn decide(&self, sample: &Sample, groups: usize, held: u64) -> bool {
+    /// rows as they are. The groups are those of the sample.
+    fn decide(&self, sample: &Sample, grouping: &Grouping) -> bool {
+        let (groups, held) = (grouping.index.group_count(), grouping.memory_bytes());
         let expected = sample.expected_groups();
         let rows = self.rows_expected.max(sample.rows());
         if expected > GROUPS_MAX as u64 || expected * ROWS_A_GROUP_MIN > rows {
             return false;
         }
         let group_bytes = held.checked_div(groups as u64).unwrap_or(0).max(1);
+        let row_bytes = ROW_HEADER_BYTES + sample.memory_bytes() / sample.rows().max(1);
+        let is_light = row_bytes <= NARROW_ROW_BYTES && rows * row_bytes <= self.share / 2;
+        if is_light && grouping.index.is_hashed() && expected * group_bytes > HASHED_BYTES_MAX {
+            return false;
+        }
         let fitting = self.share / group_bytes;
         if expected <= fitting {
             return true;
         }
         let passing = rows as f64 * (1.0 - fitting as f64 / expected as f64);
-        let row_bytes = ROW_HEADER_BYTES + sample.memory_bytes() / sample.rows().max(1);
         passing * group_bytes as f64 <= (rows * row_bytes) as f64
     }
 
@@ -382,7 +392,7 @@ impl Sink for GroupSink<'_> {
                 .sample
                 .take_if(|sample| full || sample.is_complete())
             {
-                let decide = || self.shared.decide(&sample, groups, grouping.memory_bytes());
+                let decide = || self.shared.decide(&sample, grouping);
                 if !self.shared.pays_to_group.get_or_init(decide) {
                     grouping.sample = Some(sample);
                     // The sample holds the whole of this batch.

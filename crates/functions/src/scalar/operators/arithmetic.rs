@@ -168,7 +168,7 @@ fn doubles<O: Arithmetic>(call: &Call<'_>) -> Result<ArrayRef> {
         (value, !value.is_finite())
     };
     let fail = |row| overflow::<O>(call, "DOUBLE", row);
-    checked::<Float64Type>(left, right, call.rows, compute, fail)
+    checked::<_, _, Float64Type>(left, right, call.rows, compute, fail)
 }
 
 fn integers<O: Arithmetic>(call: &Call<'_>) -> Result<ArrayRef> {
@@ -177,24 +177,45 @@ fn integers<O: Arithmetic>(call: &Call<'_>) -> Result<ArrayRef> {
         ([false, false], false) => {
             let fail = |row| overflow::<O>(call, "BIGINT", row);
             let (left, right) = (call.ints(0)?, call.ints(1)?);
-            checked::<Int64Type>(left, right, call.rows, O::signed, fail)
+            checked::<_, _, Int64Type>(left, right, call.rows, O::signed, fail)
         }
         ([true, true], true) => {
             let fail = |row| overflow::<O>(call, "BIGINT UNSIGNED", row);
             let (left, right) = (call.uints(0)?, call.uints(1)?);
-            checked::<UInt64Type>(left, right, call.rows, O::unsigned, fail)
+            checked::<_, _, UInt64Type>(left, right, call.rows, O::unsigned, fail)
         }
-        _ => {
-            let (left, right) = (call.any_ints(0)?, call.any_ints(1)?);
-            let value = |row| {
-                Ok(left
-                    .get(row)
-                    .zip(right.get(row))
-                    .map(|(a, b)| O::wide(a, b)))
-            };
-            numeric::integers_of_type(call, value, |row, kind| overflow::<O>(call, kind, row))
-        }
+        ([false, true], _) => mixed::<O, _, _>(call, call.ints(0)?, call.uints(1)?),
+        ([true, false], _) => mixed::<O, _, _>(call, call.uints(0)?, call.ints(1)?),
+        ([true, true], false) => mixed::<O, _, _>(call, call.uints(0)?, call.uints(1)?),
+        ([false, false], true) => mixed::<O, _, _>(call, call.ints(0)?, call.ints(1)?),
     }
+}
+
+/// Integers whose result may be of another signedness than an operand.
+fn mixed<O: Arithmetic, A: ArrowPrimitiveType, B: ArrowPrimitiveType>(
+    call: &Call<'_>,
+    left: Numbers<'_, A>,
+    right: Numbers<'_, B>,
+) -> Result<ArrayRef>
+where
+    A::Native: Into<i128>,
+    B::Native: Into<i128>,
+{
+    let value = |a: A::Native, b: B::Native| O::wide(a.into(), b.into());
+    if call.signature.result.unsigned {
+        let fail = |row| overflow::<O>(call, "BIGINT UNSIGNED", row);
+        let compute = |a, b| narrowed::<u64>(value(a, b));
+        checked::<_, _, UInt64Type>(left, right, call.rows, compute, fail)
+    } else {
+        let fail = |row| overflow::<O>(call, "BIGINT", row);
+        let compute = |a, b| narrowed::<i64>(value(a, b));
+        checked::<_, _, Int64Type>(left, right, call.rows, compute, fail)
+    }
+}
+
+/// A number in a type, and whether it does not fit.
+fn narrowed<T: TryFrom<i128> + Default>(value: i128) -> (T, bool) {
+    T::try_from(value).map_or_else(|_| (T::default(), true), |value| (value, false))
 }
 
 fn decimals<O: Arithmetic>(call: &Call<'_>) -> Result<ArrayRef> {
@@ -258,15 +279,15 @@ fn wide_product(a: i128, b: i128) -> i256 {
 
 /// A loop that notes overflow on the way and looks for the guilty row only when there was one: most
 /// batches have none, and then the loop has no branch.
-fn checked<T: ArrowPrimitiveType>(
-    left: Numbers<'_, T>,
-    right: Numbers<'_, T>,
+fn checked<A: ArrowPrimitiveType, B: ArrowPrimitiveType, T: ArrowPrimitiveType>(
+    left: Numbers<'_, A>,
+    right: Numbers<'_, B>,
     row_count: usize,
-    compute: impl Fn(T::Native, T::Native) -> (T::Native, bool),
+    compute: impl Fn(A::Native, B::Native) -> (T::Native, bool),
     fail: impl Fn(usize) -> Error,
 ) -> Result<ArrayRef> {
     let mut overflowed = false;
-    let array = output::binary::<T, T, T>(left, right, row_count, |a, b| {
+    let array = output::binary::<A, B, T>(left, right, row_count, |a, b| {
         let (value, overflow) = compute(a, b);
         overflowed |= overflow;
         value

@@ -11,6 +11,7 @@ use std::sync::Mutex;
 
 use arrow_array::ArrayRef;
 use mayfly_memory::Reservation;
+use mayfly_memory::prefetch;
 use mayfly_memory::sync::lock;
 use mayfly_types::Result;
 
@@ -18,7 +19,7 @@ use super::join_window::JoinWindow;
 use crate::error::ANONYMOUS_TABLE;
 use crate::temptable::partition::{Partition, PartitionRows};
 use crate::temptable::rows::{
-    AHEAD_ROWS, Encoder, Gather, KeyHasher, Resolver, RowKeys, RowLayout, Sources, prefetch,
+    AHEAD_ROWS, Encoder, Gather, KeyHasher, Resolver, RowKeys, RowLayout, Sources,
 };
 use crate::temptable::slots::{Comparisons, Slot, Slots};
 use crate::temptable::spec::KeyColumn;
@@ -386,7 +387,7 @@ impl JoinIndex {
             numbers.clear();
             for hash in hashes {
                 let number = self.table(*hash).candidate(*hash).unwrap_or(NONE);
-                prefetch(self.rows.as_ptr().wrapping_add(number as usize).cast());
+                prefetch(self.rows.as_ptr().wrapping_add(number as usize));
                 numbers.push(number);
             }
             candidates.clear();

@@ -7,8 +7,8 @@ use mayfly_types::PhysicalType;
 use super::collated::CollatedKeys;
 use super::directory::{Directory, TRANSIENT_MASK, is_transient};
 use super::layout::{Cell, RowLayout, View};
-use super::prefetch;
 use crate::temptable::spec::{KeyColumn, KeyMode};
+use mayfly_memory::prefetch;
 
 /// Where the long values of a row are.
 #[derive(Clone, Copy)]

@@ -37,17 +37,3 @@ pub(crate) use layout::{Cell, HASH_MASK, RowLayout, View};
 /// Rows for which the memory is asked ahead: enough for misses to overlap, few enough for what was
 /// asked for to be still there when it is looked at.
 pub(crate) const AHEAD_ROWS: usize = 128;
-
-/// Asks the memory for the cache line at an address, which need not be valid.
-#[inline(always)]
-pub(crate) fn prefetch(address: *const u8) {
-    #[cfg(target_arch = "x86_64")]
-    #[expect(unsafe_code, reason = "an intrinsic: a hint to the processor")]
-    // SAFETY: a prefetch never faults, and SSE is part of x86-64.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(address.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = address;
-}

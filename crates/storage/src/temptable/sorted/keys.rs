@@ -8,10 +8,11 @@
 
 use std::cmp::Ordering;
 
+use mayfly_memory::prefetch;
 use mayfly_types::{CollationId, PhysicalType};
 
 use super::cutoff::{Bound, FirstKey, FirstValue, Prefix};
-use crate::temptable::rows::{Cell, Resolver, RowLayout, prefetch};
+use crate::temptable::rows::{Cell, Resolver, RowLayout};
 use crate::temptable::spec::{KeyMode, SortKey};
 
 /// Bytes of a normalised key that a record holds.

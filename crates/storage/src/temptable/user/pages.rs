@@ -16,7 +16,7 @@ use mayfly_memory::sync::lock;
 use mayfly_memory::{Block, Budget, Extent, MemoryError, Result, TempFile};
 
 use crate::temptable::context::Resources;
-use crate::temptable::rows::prefetch;
+use mayfly_memory::prefetch;
 
 /// Where a table's pages come from and go to.
 #[derive(Debug)]
