@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef};
 use mayfly_functions::scalar::Volatility;
 use mayfly_functions::{Column, EvaluationContext};
@@ -50,7 +51,8 @@ fn counted(columns: &dyn Columns, predicates: &[Expression]) -> Option<(usize, u
     let mut read = ColumnSet::new();
     read.add_read_by(predicates);
     let examples = Examples::of(columns, &read)?;
-    let truths = examples.joined(predicates, false)?;
+    let rows: Vec<usize> = (0..examples.rows).collect();
+    let truths = examples.joined(predicates, false, &rows)?;
     let found = truths.iter().filter(|truth| **truth == Some(true)).count();
     Some((found, examples.rows))
 }
@@ -65,14 +67,8 @@ pub(crate) fn distinct(columns: &dyn Columns, expression: &Expression) -> Option
         .map(|row| value_at(&values, row).into_owned())
         .filter(|value| !value.is_null())
         .collect();
-    let order = ValueOrder(expression.ty.collation);
-    values.sort_unstable_by(|a, b| order.compare(a, b));
     let all = values.len() as f64;
-    let (mut different, mut once) = (0.0, 0.0);
-    for same in values.chunk_by(|a, b| order.compare(a, b).is_eq()) {
-        different += 1.0;
-        once += f64::from(u8::from(same.len() == 1));
-    }
+    let (different, once) = different(&mut values, ValueOrder(expression.ty.collation));
     if different <= 1.0 {
         return Some(1.0);
     }
@@ -80,6 +76,30 @@ pub(crate) fn distinct(columns: &dyn Columns, expression: &Expression) -> Option
     let part = (examples.rows as f64 / table.rows().max(1.0)).min(1.0);
     let estimated = different / (1.0 - (1.0 - part) * once / all);
     Some(estimated.min(texts_at_most(&values)))
+}
+
+/// How many values differ, and how many there are once.
+fn different(values: &mut [Value], order: ValueOrder) -> (f64, f64) {
+    fn count<'a, T: 'a>(same: impl Iterator<Item = &'a [T]>) -> (f64, f64) {
+        same.fold((0.0, 0.0), |(different, once), same| {
+            (different + 1.0, once + f64::from(u8::from(same.len() == 1)))
+        })
+    }
+    let key = |value: &Value| match value {
+        Value::Bytes(text) => {
+            let mut key = Vec::with_capacity(text.len());
+            order.0.append_equality_key(text, &mut key);
+            Some(key)
+        }
+        _ => None,
+    };
+    // Keys are made once for each text and compared without the collation.
+    if let Some(mut keys) = values.iter().map(key).collect::<Option<Vec<_>>>() {
+        keys.sort_unstable();
+        return count(keys.chunk_by(|a, b| a == b));
+    }
+    values.sort_unstable_by(|a, b| order.compare(a, b));
+    count(values.chunk_by(|a, b| order.compare(a, b).is_eq()))
 }
 
 /// How many texts there can be, if at each place there are no other bytes than in these.
@@ -136,8 +156,12 @@ impl Examples {
         (examples.rows > 0 && is_whole).then_some(examples)
     }
 
-    /// What a predicate is for each value.
-    fn truths(&self, predicate: &Expression) -> Option<Vec<Option<bool>>> {
+    /// What a predicate is for each of some rows.
+    fn truths(&self, predicate: &Expression, rows: &[usize]) -> Option<Vec<Option<bool>>> {
+        let each = |truth: &dyn Fn(usize) -> Option<bool>| {
+            let truths = rows.iter().map(|row| truth(*row));
+            Some(truths.collect())
+        };
         with_stack(|| match &predicate.kind {
             ExpressionKind::Compare {
                 comparison,
@@ -146,31 +170,28 @@ impl Examples {
             } => {
                 let order = ValueOrder(left.ty.collation);
                 let (left, right) = (self.column(left)?, self.column(right)?);
-                let compare = |row: usize| {
+                each(&|row| {
+                    if let (Some(a), Some(b)) = (text_at(&left, row), text_at(&right, row)) {
+                        return Some(comparison.holds(order.0.compare(a, b)));
+                    }
                     let (a, b) = (value_at(&left, row), value_at(&right, row));
                     match (comparison, a.is_null() || b.is_null()) {
                         (Comparison::NullSafeEqual, true) => Some(a.is_null() && b.is_null()),
                         (_, true) => None,
                         _ => Some(comparison.holds(order.compare(&a, &b))),
                     }
-                };
-                Some((0..self.rows).map(compare).collect())
+                })
             }
-            ExpressionKind::And(operands) => self.joined(operands, false),
-            ExpressionKind::Or(operands) => self.joined(operands, true),
+            ExpressionKind::And(operands) => self.joined(operands, false, rows),
+            ExpressionKind::Or(operands) => self.joined(operands, true, rows),
             ExpressionKind::Not(operand) => {
-                let truths = self.truths(operand)?;
-                Some(
-                    truths
-                        .into_iter()
-                        .map(|truth| truth.map(|truth| !truth))
-                        .collect(),
-                )
+                let truths = self.truths(operand, rows)?;
+                let opposites = truths.into_iter().map(|truth| truth.map(|truth| !truth));
+                Some(opposites.collect())
             }
             ExpressionKind::IsNull(operand) => {
                 let column = self.column(operand)?;
-                let is_null = |row: usize| Some(value_at(&column, row).is_null());
-                Some((0..self.rows).map(is_null).collect())
+                each(&|row| Some(is_null_at(&column, row)))
             }
             ExpressionKind::InList {
                 operand,
@@ -180,42 +201,57 @@ impl Examples {
                 let order = ValueOrder(operand.ty.collation);
                 let column = self.column(operand)?;
                 let has_null = list.iter().any(Value::is_null);
-                let is_in = |row: usize| {
-                    let value = value_at(&column, row);
-                    if value.is_null() {
+                let is_listed = |row: usize| match text_at(&column, row) {
+                    Some(text) => list.iter().any(|one| match one {
+                        Value::Bytes(one) => order.0.equals(text, one),
+                        _ => false,
+                    }),
+                    None => {
+                        let value = value_at(&column, row);
+                        let mut list = list.iter().filter(|one| !one.is_null());
+                        list.any(|one| order.compare(&value, one) == Ordering::Equal)
+                    }
+                };
+                each(&|row| {
+                    if is_null_at(&column, row) {
                         return None;
                     }
-                    let mut list = list.iter().filter(|one| !one.is_null());
-                    let found = list.any(|one| order.compare(&value, one) == Ordering::Equal);
+                    let found = is_listed(row);
                     (found || !has_null).then_some(found != *negated)
-                };
-                Some((0..self.rows).map(is_in).collect())
+                })
             }
             ExpressionKind::Literal(_) | ExpressionKind::Call { .. } => {
                 let column = self.column(predicate)?;
-                let truth = |row: usize| match *value_at(&column, row) {
+                each(&|row| match *value_at(&column, row) {
                     Value::Int(number) => Some(number != 0),
                     Value::UInt(number) => Some(number != 0),
                     Value::Float(number) => Some(number != 0.0),
                     _ => None,
-                };
-                Some((0..self.rows).map(truth).collect())
+                })
             }
             _ => None,
         })
     }
 
-    /// AND, or OR where one that is true decides.
-    fn joined(&self, operands: &[Expression], deciding: bool) -> Option<Vec<Option<bool>>> {
-        let mut all = vec![Some(!deciding); self.rows];
+    /// AND, or OR where one that is true decides; rows that are decided are asked nothing more.
+    fn joined(
+        &self,
+        operands: &[Expression],
+        deciding: bool,
+        rows: &[usize],
+    ) -> Option<Vec<Option<bool>>> {
+        let mut all = vec![Some(!deciding); rows.len()];
+        let mut open: Vec<usize> = (0..rows.len()).collect();
         for operand in operands {
-            for (known, truth) in all.iter_mut().zip(self.truths(operand)?) {
-                *known = match (*known, truth) {
-                    (Some(one), _) | (_, Some(one)) if one == deciding => Some(deciding),
+            let asked: Vec<usize> = open.iter().map(|at| rows[*at]).collect();
+            for (at, truth) in open.iter().zip(self.truths(operand, &asked)?) {
+                all[*at] = match (all[*at], truth) {
+                    (_, Some(one)) if one == deciding => Some(deciding),
                     (None, _) | (_, None) => None,
                     _ => Some(!deciding),
                 };
             }
+            open.retain(|at| all[*at] != Some(deciding));
         }
         Some(all)
     }
@@ -273,5 +309,24 @@ fn value_at(column: &Column, row: usize) -> Cow<'_, Value> {
     match column {
         Column::Constant(value) => Cow::Borrowed(value),
         Column::Array(array) => Cow::Owned(array_value(array, row)),
+    }
+}
+
+/// The text that a column has in a row, without a copy of it.
+fn text_at(column: &Column, row: usize) -> Option<&[u8]> {
+    match column {
+        Column::Constant(Value::Bytes(text)) => Some(text),
+        Column::Constant(_) => None,
+        Column::Array(array) => {
+            let texts = array.as_binary_view_opt()?;
+            texts.is_valid(row).then(|| texts.value(row))
+        }
+    }
+}
+
+fn is_null_at(column: &Column, row: usize) -> bool {
+    match column {
+        Column::Constant(value) => value.is_null(),
+        Column::Array(array) => array.is_null(row),
     }
 }
