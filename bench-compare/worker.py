@@ -56,9 +56,6 @@ def open_server(threads, limit, socket):
             cursor.execute(sql)
             return cursor
 
-        def commit(self):
-            pass
-
         def interrupt(self):
             other = pymysql.connect(unix_socket=socket, user="root")
             other.cursor().execute(f"KILL QUERY {connection.thread_id()}")

@@ -6,11 +6,10 @@
 
 use std::cell::Cell;
 
-use mayfly_memory::{Block, Result};
+use mayfly_memory::{Block, Result, prefetch};
 
 use super::context::TempTableContext;
 use super::store::Store;
-use mayfly_memory::prefetch;
 
 /// What a lookup found.
 pub(crate) enum Slot {

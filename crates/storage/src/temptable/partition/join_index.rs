@@ -10,9 +10,8 @@ use std::ptr::null;
 use std::sync::Mutex;
 
 use arrow_array::ArrayRef;
-use mayfly_memory::Reservation;
-use mayfly_memory::prefetch;
 use mayfly_memory::sync::lock;
+use mayfly_memory::{Reservation, prefetch};
 use mayfly_types::Result;
 
 use super::join_window::JoinWindow;

@@ -2,13 +2,13 @@
 
 #![expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 
+use mayfly_memory::prefetch;
 use mayfly_types::PhysicalType;
 
 use super::collated::CollatedKeys;
 use super::directory::{Directory, TRANSIENT_MASK, is_transient};
 use super::layout::{Cell, RowLayout, View};
 use crate::temptable::spec::{KeyColumn, KeyMode};
-use mayfly_memory::prefetch;
 
 /// Where the long values of a row are.
 #[derive(Clone, Copy)]

@@ -13,10 +13,9 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 
 use mayfly_memory::sync::lock;
-use mayfly_memory::{Block, Budget, Extent, MemoryError, Result, TempFile};
+use mayfly_memory::{Block, Budget, Extent, MemoryError, Result, TempFile, prefetch};
 
 use crate::temptable::context::Resources;
-use mayfly_memory::prefetch;
 
 /// Where a table's pages come from and go to.
 #[derive(Debug)]
