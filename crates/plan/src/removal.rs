@@ -13,6 +13,7 @@ use mayfly_types::Value;
 use crate::catalog::{
     IndexContent, IndexPartSource, IndexSource, TableSource, TableStatistics, ValueRange,
 };
+use crate::estimate::asked::AskedStatistics;
 use crate::explain::facts::{PlannedTable, temporary_tables};
 use crate::lower::lower;
 use crate::options::PlanOptions;
@@ -409,7 +410,7 @@ fn with_index(
                     index: id,
                     source: Arc::clone(&source),
                 };
-                Arc::new(known) as Arc<dyn TableStatistics>
+                Arc::new(AskedStatistics::new(Arc::new(known)))
             });
         }
     });

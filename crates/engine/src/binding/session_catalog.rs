@@ -16,7 +16,6 @@ use mayfly_storage::{IndexId, KeyBound, KeyRange, Table};
 use mayfly_syntax::ast::Privilege;
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Error, Result, SqlType, Stage, TypeKind, Value};
-use parking_lot::Mutex;
 
 use crate::accounts::privileges::PrivilegeSet;
 use crate::accounts::rights::{self, Rights};
@@ -241,8 +240,6 @@ struct StoredStatistics {
     rows: Arc<dyn Table>,
     /// Of a table whose rows are kept.
     table: Option<Arc<BaseTable>>,
-    /// What was asked for of this reference to the table.
-    columns: Mutex<Vec<(usize, Option<Arc<ColumnStatistics>>)>>,
 }
 
 impl TableStatistics for StoredStatistics {
@@ -267,10 +264,6 @@ impl TableStatistics for StoredStatistics {
 
     fn column(&self, column: usize) -> Option<Arc<ColumnStatistics>> {
         let table = self.table.as_ref()?;
-        let mut columns = self.columns.lock();
-        if let Some((_, known)) = columns.iter().find(|(known, _)| *known == column) {
-            return known.clone();
-        }
         let definition = table.definition.columns.get(column)?;
         let mut histograms = table.definition.histograms.iter();
         let histogram = histograms.find(|histogram| histogram.column == definition.name);
@@ -278,9 +271,7 @@ impl TableStatistics for StoredStatistics {
         let of_histogram = histogram.and_then(|histogram| {
             known.of_histogram(histogram, column, ty, self.rows.statistics().rows)
         });
-        let statistics = of_histogram.or_else(|| known.column(&*self.rows, column, ty));
-        columns.push((column, statistics.clone()));
-        statistics
+        of_histogram.or_else(|| known.column(&*self.rows, column, ty))
     }
 }
 
@@ -340,7 +331,6 @@ impl Catalog for SessionCatalog<'_> {
             Arc::new(StoredStatistics {
                 rows: Arc::clone(table),
                 table: base,
-                columns: Mutex::default(),
             }) as _
         })
     }

@@ -5,12 +5,14 @@
 pub(crate) mod merge;
 
 use std::ops::Bound;
+use std::sync::Arc;
 
 use mayfly_types::Value;
 
-use super::analysis::{Analysis, analyse};
+use super::analysis::analyse;
 use super::constant::known_value;
-use crate::catalog::{IndexSource, ValueRange};
+use crate::catalog::{IndexSource, TableStatistics, ValueRange};
+use crate::estimate::asked::IndexRanges;
 use crate::estimate::{self, TableFacts, selectivity};
 use crate::options::PlanOptions;
 use crate::tree::access::{Access, HintPurpose, IndexAccess};
@@ -148,21 +150,39 @@ pub(crate) fn range_path(
     options: &PlanOptions,
 ) -> Option<Path> {
     let index = scan.table.indexes.get(position)?;
-    let Analysis {
-        ranges,
-        covered,
-        counted,
-    } = analyse(&scan.predicates, &scan.table, scan.first, index)?;
-    let (count, read) = in_ranges(scan, index, &ranges, options);
+    let known = ranges_of(scan, position, options)?;
+    let (read, covered) = (known.rows, &known.analysis.covered);
     let cost = START_COST
-        + count * SEEK_COST
+        + known.count * SEEK_COST
         + read * row_cost(scan, index, needed)
         + read * check_cost(covered.iter().filter(|covered| !**covered).count());
+    let ranges = known.analysis.ranges.clone();
     Some(Path {
-        access: through(position, Some(ranges), read, covered),
+        access: through(position, Some(ranges), read, covered.clone()),
         cost,
-        rows: rest(scan, read, &counted),
+        rows: rest(scan, read, &known.analysis.counted),
     })
+}
+
+/// What the conditions leave of an index, if any is about it.
+fn ranges_of(scan: &Scan, position: usize, options: &PlanOptions) -> Option<Arc<IndexRanges>> {
+    let index = scan.table.indexes.get(position)?;
+    let find = || {
+        let analysis = analyse(&scan.predicates, &scan.table, scan.first, index)?;
+        let (count, rows) = in_ranges(scan, index, &analysis.ranges, options);
+        Some(Arc::new(IndexRanges {
+            analysis,
+            count,
+            rows,
+        }))
+    };
+    match &scan.statistics {
+        Some(asked) => {
+            let index = (scan.first, position);
+            asked.index_ranges.get(index, &scan.predicates, find)
+        }
+        None => find(),
+    }
 }
 
 /// Access through an index of which so many rows are read.
@@ -212,13 +232,13 @@ pub(super) fn left_over(scan: &Scan, counted: &[bool]) -> f64 {
 /// conditions are about.
 pub(crate) fn estimated_rows(scan: &Scan, options: &PlanOptions) -> f64 {
     let mut known: Option<(usize, f64)> = None;
-    for index in scan.table.indexes.iter().filter(|index| index.id.is_some()) {
-        if let Some(Analysis {
-            ranges, counted, ..
-        }) = analyse(&scan.predicates, &scan.table, scan.first, index)
-        {
-            let (_, read) = in_ranges(scan, index, &ranges, options);
-            let rows = rest(scan, read, &counted);
+    for position in 0..scan.table.indexes.len() {
+        if scan.table.indexes[position].id.is_none() {
+            continue;
+        }
+        if let Some(ranges) = ranges_of(scan, position, options) {
+            let counted = &ranges.analysis.counted;
+            let rows = rest(scan, ranges.rows, counted);
             let said = counted.iter().filter(|counted| **counted).count();
             if known.is_none_or(|(most, fewest)| said > most || said == most && rows < fewest) {
                 known = Some((said, rows));

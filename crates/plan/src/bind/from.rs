@@ -16,6 +16,7 @@ use crate::bind::block::{Block, BlockColumn, same_name};
 use crate::bind::literal;
 use crate::catalog::{ColumnSource, Usage, ViewSource, refuse_partitions};
 use crate::document::{Document, Members};
+use crate::estimate::asked::AskedStatistics;
 use crate::explain::names::quoted;
 use crate::not_supported::not_supported;
 use crate::predicates::conjuncts;
@@ -357,6 +358,7 @@ impl Binder<'_> {
         };
         self.note_read(table.id, alias);
         let statistics = self.catalog.statistics(table.id);
+        let statistics = statistics.map(|known| Arc::new(AskedStatistics::new(known)));
         let hints = Arc::new(self.index_hints(&table, alias, hints)?);
         // One more: the position.
         let first = self.new_columns(table.columns.len() + 1);

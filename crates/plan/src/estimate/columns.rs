@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use mayfly_types::SqlType;
 
+use super::asked::AskedStatistics;
 use crate::catalog::{TableSource, TableStatistics};
 use crate::statistics::ColumnStatistics;
 use crate::tree::logical::{ColumnId, Scan};
@@ -60,6 +61,12 @@ pub(crate) trait Columns {
         1.0
     }
 
+    /// The fraction of pairs of rows in which two columns are equal: what `find` says, which may be asked once only.
+    fn equality(&self, columns: [ColumnId; 2], find: &dyn Fn() -> f64) -> f64 {
+        let _ = columns;
+        find()
+    }
+
     /// The column whose values it has.
     fn origin(&self, id: ColumnId) -> ColumnId {
         id
@@ -97,7 +104,7 @@ pub(crate) struct TableFacts {
     pub(crate) source: Arc<TableSource>,
     /// The number of its first column.
     pub(crate) first: ColumnId,
-    statistics: Option<Arc<dyn TableStatistics>>,
+    pub(super) statistics: Option<Arc<AskedStatistics>>,
 }
 
 impl TableFacts {

@@ -16,7 +16,7 @@ use mayfly_types::convert::{CastContext, array_value, cast_array};
 use mayfly_types::temporal::DateTime;
 use mayfly_types::{Diagnostics, SqlMode, Value};
 
-use super::columns::Columns;
+use super::columns::{Columns, TableFacts};
 use crate::access::constant::known_value;
 use crate::access::interval::ValueOrder;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
@@ -50,18 +50,35 @@ pub(crate) fn fraction_together(
 fn counted(columns: &dyn Columns, predicates: &[Expression]) -> Option<(usize, usize)> {
     let mut read = ColumnSet::new();
     read.add_read_by(predicates);
-    let examples = Examples::of(columns, &read)?;
-    let rows: Vec<usize> = (0..examples.rows).collect();
-    let truths = examples.joined(predicates, false, &rows)?;
-    let found = truths.iter().filter(|truth| **truth == Some(true)).count();
-    Some((found, examples.rows))
+    let (table, _) = columns.table(read.iter().next()?)?;
+    let find = || {
+        let examples = Examples::of(columns, &read)?;
+        let rows: Vec<usize> = (0..examples.rows).collect();
+        let truths = examples.joined(predicates, false, &rows)?;
+        let found = truths.iter().filter(|truth| **truth == Some(true)).count();
+        Some((found, examples.rows))
+    };
+    table.statistics.as_ref()?.counts.get((), predicates, find)
 }
 
 /// How many different values an expression has in all rows of its table, as those of some tell.
 pub(crate) fn distinct(columns: &dyn Columns, expression: &Expression) -> Option<f64> {
     let read = expression.columns();
     let (table, _) = columns.table(read.iter().next()?)?;
-    let examples = Examples::of(columns, &read)?;
+    let find = || distinct_of(columns, &table, &read, expression);
+    let asked = table.statistics.as_ref()?;
+    asked
+        .distinct
+        .get((), std::slice::from_ref(expression), find)
+}
+
+fn distinct_of(
+    columns: &dyn Columns,
+    table: &TableFacts,
+    read: &ColumnSet,
+    expression: &Expression,
+) -> Option<f64> {
+    let examples = Examples::of(columns, read)?;
     let values = examples.column(expression)?;
     let mut values: Vec<Value> = (0..examples.rows)
         .map(|row| value_at(&values, row).into_owned())

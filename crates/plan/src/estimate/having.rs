@@ -5,7 +5,7 @@
 //! else those that chance would make. Reports often ask for what is rare
 //! (`HAVING SUM(quantity) > 300`), where a fixed fraction would be wrong by orders of magnitude.
 
-use arrow_array::Array;
+use arrow_array::{Array, ArrayRef};
 use mayfly_types::convert::array_value;
 use mayfly_types::{SqlMode, SqlType};
 
@@ -49,8 +49,14 @@ fn above(columns: &dyn Columns, facts: &AggregateFacts, value: f64) -> Option<f6
 /// The mean of the values of a column, and their variance.
 fn moments(columns: &dyn Columns, id: ColumnId, ty: &SqlType) -> Option<(f64, f64)> {
     let (table, column) = columns.table(id)?;
-    let statistics = table.column_with_values(column)?.statistics?;
-    let values = statistics.examples()?;
+    let find = || {
+        let statistics = table.column_with_values(column)?.statistics?;
+        moments_of(statistics.examples()?, ty)
+    };
+    table.statistics.as_ref()?.moments.get(column, &[], find)
+}
+
+fn moments_of(values: &ArrayRef, ty: &SqlType) -> Option<(f64, f64)> {
     let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
     for row in 0..values.len() {
         if let Some(Point::Number(value)) = Point::of(&array_value(values, row), ty) {

@@ -86,9 +86,10 @@ impl PairCondition {
     pub(crate) fn of(columns: &dyn Columns, predicate: &Expression) -> Self {
         let link = sides(predicate).and_then(|(a, b)| {
             let (x, y) = (key_column(a)?, key_column(b)?);
+            let find = || selectivity::equality(columns, a, b);
             (x != y).then(|| Link {
                 columns: [columns.origin(x), columns.origin(y)],
-                fraction: selectivity::equality(columns, a, b),
+                fraction: columns.equality([x, y], &find),
             })
         });
         link.map_or_else(|| Self::Other(of_other(columns, predicate)), Self::Link)

@@ -4,6 +4,7 @@
 //! stands in the tree. The rest are functions of the rows of a relation's inputs: [`selectivity`] of predicates,
 //! [`joins`], [`groups`]. Without statistics conditions leave the fixed fractions that MySQL assumes.
 
+pub(crate) mod asked;
 mod columns;
 mod examples;
 pub(crate) mod groups;
@@ -13,9 +14,13 @@ pub(crate) mod selectivity;
 #[cfg(test)]
 mod tests;
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use mayfly_types::{PhysicalType, SqlType};
+
 use self::columns::{AggregateFacts, AggregateKind};
 pub(crate) use self::columns::{ColumnFacts, Columns, NoColumns, TableFacts};
-use mayfly_types::{PhysicalType, SqlType};
 
 use crate::access::analysis::key_column;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
@@ -59,6 +64,8 @@ pub(crate) struct Estimates {
     /// By the numbers of columns.
     sources: Vec<Source>,
     shared: Vec<f64>,
+    /// For which part of the pairs of rows two columns are equal, as far as that was asked.
+    equalities: RefCell<HashMap<[ColumnId; 2], f64>>,
 }
 
 impl Estimates {
@@ -361,6 +368,15 @@ impl Columns for Estimates {
     fn table(&self, id: ColumnId) -> Option<(TableFacts, usize)> {
         let (table, column) = self.table_of(id)?;
         Some((table.clone(), column))
+    }
+
+    fn equality(&self, columns: [ColumnId; 2], find: &dyn Fn() -> f64) -> f64 {
+        let known = self.equalities.borrow().get(&columns).copied();
+        known.unwrap_or_else(|| {
+            let fraction = find();
+            self.equalities.borrow_mut().insert(columns, fraction);
+            fraction
+        })
     }
 
     fn distinct(&self, id: ColumnId) -> Option<f64> {

@@ -8,9 +8,11 @@
 //! ("exponential backoff", as SQL Server has it, which takes roots from the second one on).
 
 use std::ops::Bound;
+use std::sync::Arc;
 
 use mayfly_types::{SqlMode, SqlType, Value};
 
+use super::asked::ColumnRanges;
 use super::columns::{ColumnFacts, Columns, TableFacts};
 use super::{examples, having};
 use crate::access::analysis::analyse;
@@ -93,28 +95,16 @@ fn of_one_table(columns: &dyn Columns, predicates: &[Expression]) -> f64 {
             continue;
         };
         seen.push(id);
-        let Some((table, column)) = columns.table(id) else {
-            continue;
-        };
-        let Some(facts) = table.column_with_values(column) else {
-            continue;
-        };
-        let index = index_over(column);
-        // The column keeps the number that the predicates know it by.
-        let Some(first) = id.checked_sub(column) else {
-            continue;
-        };
-        let Some(analysis) = analyse(predicates, &table.source, first, &index) else {
+        let Some(ranges) = ranges_of(columns, id, predicates) else {
             continue;
         };
         let mut is_counted = false;
-        for (counted, by_ranges) in counted.iter_mut().zip(&analysis.counted) {
+        for (counted, by_ranges) in counted.iter_mut().zip(&ranges.counted) {
             is_counted |= *by_ranges && !*counted;
             *counted |= *by_ranges;
         }
         if is_counted {
-            let ty = &table.source.columns[column].ty;
-            fractions.push(of_ranges(&facts, ty, &analysis.ranges));
+            fractions.push(ranges.fraction);
         }
     }
     let open = predicates.iter().zip(&counted);
@@ -129,6 +119,30 @@ fn of_one_table(columns: &dyn Columns, predicates: &[Expression]) -> f64 {
         return examples::fraction_together(columns, predicates, thought).unwrap_or(thought);
     }
     thought
+}
+
+/// What conditions leave of the values of a column, if any is about it.
+fn ranges_of(
+    columns: &dyn Columns,
+    id: ColumnId,
+    predicates: &[Expression],
+) -> Option<Arc<ColumnRanges>> {
+    let (table, column) = columns.table(id)?;
+    // The column keeps the number that the predicates know it by.
+    let first = id.checked_sub(column)?;
+    let find = || {
+        let facts = table.column_with_values(column)?;
+        let analysis = analyse(predicates, &table.source, first, &index_over(column))?;
+        let ty = &table.source.columns[column].ty;
+        Some(Arc::new(ColumnRanges {
+            fraction: of_ranges(&facts, ty, &analysis.ranges),
+            counted: analysis.counted,
+        }))
+    };
+    match &table.statistics {
+        Some(asked) => asked.column_ranges.get(id, predicates, find),
+        None => find(),
+    }
 }
 
 /// The fraction for which conditions hold together that hold for such fractions each.

@@ -8,6 +8,7 @@ use mayfly_types::{SqlType, TypeKind, Value};
 use super::Estimates;
 use super::groups::met;
 use crate::catalog::{ColumnSource, TableId, TableSource, TableStatistics, ValueRange};
+use crate::estimate::asked::AskedStatistics;
 use crate::statistics::{ColumnStatistics, Sampler};
 use crate::tree::access::Access;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
@@ -67,7 +68,7 @@ impl Contents {
             generated: Arc::new([]),
             predicates: Vec::new(),
             select_id: 1,
-            statistics: Some(Arc::new(self.clone())),
+            statistics: Some(Arc::new(AskedStatistics::new(Arc::new(self.clone())))),
             hints: Arc::default(),
             rows: None,
             access: Access::Table,

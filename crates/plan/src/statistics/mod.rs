@@ -275,8 +275,14 @@ impl ColumnStatistics {
             return plain;
         }
         let (mut matched, mut own, mut its, mut both) = (0.0, 0.0, 0.0, 0);
+        let mut others = other.common.iter().peekable();
         for common in &self.common {
-            if let Some(same) = other.common(&common.point) {
+            // Both are in order.
+            while others
+                .next_if(|other| other.point.order(&common.point).is_lt())
+                .is_some()
+            {}
+            if let Some(same) = others.next_if(|other| other.point.order(&common.point).is_eq()) {
                 matched += common.fraction * same.fraction;
                 own += common.fraction;
                 its += same.fraction;

@@ -303,7 +303,9 @@ pub fn same_expression(a: &Expression, b: &Expression) -> bool {
         }
         // Each subquery has its own numbers for its columns, which a copy keeps.
         (ExpressionKind::LogicalSubquery(a), ExpressionKind::LogicalSubquery(b)) => {
-            format!("{a:?}") == format!("{b:?}")
+            a.select_id == b.select_id
+                && a.columns == b.columns
+                && format!("{a:?}") == format!("{b:?}")
         }
         (ExpressionKind::Cast(a, _), ExpressionKind::Cast(b, _))
         | (ExpressionKind::Not(a), ExpressionKind::Not(b))

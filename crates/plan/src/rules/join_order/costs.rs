@@ -51,6 +51,8 @@ pub(super) struct Costs<'a> {
     equalities: Vec<bool>,
     /// Of each table: all that some operator joins with it.
     adjacent: Vec<Set>,
+    /// Of each table the numbers of the operators that read it.
+    readers: Vec<Vec<usize>>,
     lookups: RefCell<HashMap<(usize, Set), Option<LookupPath>>>,
 }
 
@@ -73,8 +75,12 @@ impl<'a> Costs<'a> {
                 || on.any(|on| sides_of_equality(on, &left, &right).is_some())
         };
         let mut adjacent = vec![0; region.leaves.len()];
-        for operator in &region.operators {
-            each(operator.needs()).for_each(|leaf| adjacent[leaf] |= operator.needs());
+        let mut readers = vec![Vec::new(); region.leaves.len()];
+        for (number, operator) in region.operators.iter().enumerate() {
+            for leaf in each(operator.needs()) {
+                adjacent[leaf] |= operator.needs();
+                readers[leaf].push(number);
+            }
         }
         let conditions = |operator: &Operator| {
             let on = operator.on.iter();
@@ -85,6 +91,7 @@ impl<'a> Costs<'a> {
             conditions: region.operators.iter().map(conditions).collect(),
             equalities: region.operators.iter().map(is_equality).collect(),
             adjacent,
+            readers,
             lookups: RefCell::default(),
             region,
             estimates,
@@ -115,9 +122,21 @@ impl<'a> Costs<'a> {
         let mut found = Vec::new();
         let mut inner = true;
         let mut crosses = false;
-        for (number, operator) in self.region.operators.iter().enumerate() {
+        // What joins the two reads tables of both: only the operators of the smaller one are looked at.
+        let smaller = if left.count_ones() < right.count_ones() {
+            left
+        } else {
+            right
+        };
+        let readers = each(smaller).flat_map(|leaf| {
+            let readers = self.readers[leaf].iter();
+            readers.map(move |number| (leaf, *number))
+        });
+        for (leaf, number) in readers {
+            let operator = &self.region.operators[number];
             let needs = operator.needs();
-            if !is_subset(needs, both) || is_subset(needs, left) || is_subset(needs, right) {
+            let is_seen = (needs & smaller).trailing_zeros() as usize != leaf;
+            if is_seen || !is_subset(needs, both) || is_subset(needs, smaller) {
                 continue;
             }
             if operator.is_cross {
@@ -130,6 +149,7 @@ impl<'a> Costs<'a> {
             inner &= operator.is_inner();
             found.push(number);
         }
+        found.sort_unstable();
         self.keep_one_of_class(&mut found);
         let is_one = inner || found.len() == 1;
         (is_one && (crosses || !found.is_empty())).then_some(found)

@@ -23,8 +23,9 @@ use std::sync::Arc;
 use mayfly_functions::Coercibility;
 use mayfly_types::SqlType;
 
-use crate::catalog::{TableSource, TableStatistics};
+use crate::catalog::TableSource;
 use crate::date_parameter::DateParameter;
+use crate::estimate::asked::AskedStatistics;
 use crate::tree::access::{Access, IndexHints, Lookup};
 use crate::tree::expression::Expression;
 pub use crate::tree::expression::SubqueryKind;
@@ -179,7 +180,7 @@ pub struct Scan {
     /// `select#` of its query block.
     pub select_id: usize,
     /// What may be asked of its contents.
-    pub statistics: Option<Arc<dyn TableStatistics>>,
+    pub(crate) statistics: Option<Arc<AskedStatistics>>,
     /// USE, FORCE and IGNORE INDEX.
     pub hints: Arc<IndexHints>,
     /// How many rows are thought to meet the predicates, once that was looked up.

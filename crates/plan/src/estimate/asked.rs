@@ -1,0 +1,150 @@
+//! The statistics of a table as one statement asks them: each question once, however many rules need the answer.
+//!
+//! Rules ask again and again how many rows of a table remain, and most of the time nothing has changed since the last
+//! one asked. A question is known by the expressions that it is about, so that an answer cannot be one to something
+//! else: a condition that a rule has added or moved makes another question.
+
+use std::fmt;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::access::analysis::Analysis;
+use crate::catalog::{TableStatistics, ValueRange};
+use crate::statistics::ColumnStatistics;
+use crate::tree::expression::{Expression, same_expressions};
+use crate::tree::logical::ColumnId;
+
+/// So many answers of a kind are kept; a statement with more questions has the others answered each time.
+const ANSWERS_MAX: usize = 32;
+
+/// Answers to questions about expressions.
+#[derive(Debug)]
+pub(crate) struct Answers<K, A>(Mutex<Vec<(K, Vec<Expression>, A)>>);
+
+impl<K, A> Default for Answers<K, A> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<K: PartialEq, A: Clone> Answers<K, A> {
+    /// The answer of before, or that of `find`.
+    pub(crate) fn get(&self, key: K, expressions: &[Expression], find: impl FnOnce() -> A) -> A {
+        let known = self.0.lock().iter().find_map(|(known, about, answer)| {
+            (*known == key && same_expressions(about, expressions)).then(|| answer.clone())
+        });
+        known.unwrap_or_else(|| {
+            let answer = find();
+            let mut answers = self.0.lock();
+            if answers.len() < ANSWERS_MAX {
+                answers.push((key, expressions.to_vec(), answer.clone()));
+            }
+            answer
+        })
+    }
+}
+
+/// What conditions leave of an index.
+#[derive(Debug)]
+pub(crate) struct IndexRanges {
+    pub(crate) analysis: Analysis,
+    /// How many ranges.
+    pub(crate) count: f64,
+    /// How many rows in them.
+    pub(crate) rows: f64,
+}
+
+/// What conditions leave of the values of a column.
+#[derive(Debug)]
+pub(crate) struct ColumnRanges {
+    /// The part of the rows.
+    pub(crate) fraction: f64,
+    /// For each condition whether the part takes account of it.
+    pub(crate) counted: Vec<bool>,
+}
+
+/// The statistics of a table, and what they have said.
+pub(crate) struct AskedStatistics {
+    statistics: Arc<dyn TableStatistics>,
+    columns: Answers<usize, Option<Arc<ColumnStatistics>>>,
+    /// By the number of the first column, which a copy of the table has another one of, and the position of the index.
+    pub(crate) index_ranges: Answers<(ColumnId, usize), Option<Arc<IndexRanges>>>,
+    pub(crate) column_ranges: Answers<ColumnId, Option<Arc<ColumnRanges>>>,
+    /// How many of the rows that are known meet conditions, and how many are known.
+    pub(crate) counts: Answers<(), Option<(usize, usize)>>,
+    /// How many different values an expression has.
+    pub(crate) distinct: Answers<(), Option<f64>>,
+    /// The mean of the values of a column, by its number in the table, and their variance.
+    pub(crate) moments: Answers<usize, Option<(f64, f64)>>,
+}
+
+impl AskedStatistics {
+    /// Of which nothing was asked yet.
+    pub(crate) fn new(statistics: Arc<dyn TableStatistics>) -> Self {
+        Self {
+            statistics,
+            columns: Answers::default(),
+            index_ranges: Answers::default(),
+            column_ranges: Answers::default(),
+            counts: Answers::default(),
+            distinct: Answers::default(),
+            moments: Answers::default(),
+        }
+    }
+}
+
+/// Subqueries are compared by how they are written down: what was asked of a table is no part of them, nor are its values.
+impl fmt::Debug for AskedStatistics {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("AskedStatistics")
+    }
+}
+
+impl TableStatistics for AskedStatistics {
+    fn distinct_keys(&self, index: usize, parts: usize) -> u64 {
+        self.statistics.distinct_keys(index, parts)
+    }
+
+    fn rows_in_range(&self, index: usize, range: &ValueRange) -> u64 {
+        self.statistics.rows_in_range(index, range)
+    }
+
+    fn column(&self, column: usize) -> Option<Arc<ColumnStatistics>> {
+        let find = || self.statistics.column(column);
+        self.columns.get(column, &[], find)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use mayfly_types::{SqlType, TypeKind, Value};
+
+    use super::Answers;
+    use crate::tree::expression::Expression;
+
+    /// An answer is only given again to the same question.
+    #[test]
+    fn other_expressions_are_other_questions() {
+        let literal =
+            |value| Expression::literal(Value::Int(value), SqlType::integer(TypeKind::Int));
+        let answers: Answers<usize, i64> = Answers::default();
+        let found = Cell::new(0);
+        let ask = |key, values: &[i64]| {
+            let expressions: Vec<Expression> = values.iter().copied().map(literal).collect();
+            answers.get(key, &expressions, || {
+                found.set(found.get() + 1);
+                found.get()
+            })
+        };
+        let questions: [(usize, &[i64]); 5] =
+            [(0, &[]), (1, &[]), (0, &[1]), (0, &[1, 2]), (0, &[2, 1])];
+        for _ in 0..2 {
+            for (number, (key, values)) in (1..).zip(questions) {
+                assert_eq!(ask(key, values), number, "{key}: {values:?}");
+            }
+        }
+    }
+}
