@@ -293,6 +293,12 @@ pub(crate) trait Node: Send + Sync {
         let _ = (column, filter);
     }
 
+    /// Says that strings of these columns may come as [codes](mayfly_types::coded), and no others. Called before any
+    /// cursor is opened.
+    fn give_codes(&self, columns: &[usize]) {
+        let _ = columns;
+    }
+
     /// A cursor for one worker. All cursors of a node share its rows.
     fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>>;
 }

@@ -384,6 +384,12 @@ pub trait TableScan: Send {
         FilteredRows::of(batch, filter).map(Some)
     }
 
+    /// Tells that strings of these columns, by their places among those of the scan, may come as
+    /// [codes](mayfly_types::coded). A filter sees the strings.
+    fn give_codes(&mut self, columns: &[usize]) {
+        let _ = columns;
+    }
+
     /// Tells that no more than so many rows will be read: a store need not look for others.
     fn first_rows(&mut self, rows: u64) {
         let _ = rows;

@@ -8,8 +8,8 @@ mod common;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_array::Array;
 use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, BinaryViewArray, UInt16Array};
 
 use common::{
     Fixture, Random, configurations, filled_by, random_batches, row, rows, sorted_text, spec,
@@ -18,6 +18,7 @@ use mayfly_storage::{
     Access, BuildRow, GroupIndex, JoinMatches, KeyColumn, KeyMode, TempTable, TempTableContext,
     TempTableSpec,
 };
+use mayfly_types::coded::Coded;
 use mayfly_types::{Batch, PhysicalType, Value};
 
 const TYPES: [PhysicalType; 4] = [
@@ -259,6 +260,28 @@ fn group_indexes_number_keys_in_order() {
     }
 }
 
+/// The rows with their strings as codes: each string twice, and one that no row has.
+fn as_codes(batch: &Batch) -> Batch {
+    let columns = batch.columns().iter().map(|column| {
+        let Some(texts) = column.as_binary_view_opt() else {
+            return Arc::clone(column);
+        };
+        let mut strings: Vec<&[u8]> = texts.iter().flatten().collect();
+        strings.sort_unstable();
+        strings.dedup();
+        let count = strings.len();
+        let code = |(row, text): (usize, Option<&[u8]>)| {
+            let code = strings.binary_search(&text?).expect("one of them");
+            Some((code + row % 2 * count) as u16)
+        };
+        let codes: UInt16Array = texts.iter().enumerate().map(code).collect();
+        let all = strings.iter().chain(&strings).copied();
+        let all = BinaryViewArray::from_iter_values(all.chain([&b"a string of no row"[..]]));
+        Arc::new(Coded::new(codes, Arc::new(all))) as ArrayRef
+    });
+    Batch::new(columns.collect(), batch.row_count())
+}
+
 fn check_group_indexes(what: &str, types: &[PhysicalType], batches: impl Fn(usize) -> Vec<Batch>) {
     for (name, options) in configurations() {
         let fixture = Fixture::new(&format!("index-{what}-{name}"));
@@ -275,12 +298,15 @@ fn check_group_indexes(what: &str, types: &[PhysicalType], batches: impl Fn(usiz
         let mut model: HashMap<String, u32> = HashMap::new();
         let mut counts: HashMap<String, u32> = HashMap::new();
         let mut ids = Vec::new();
-        for batch in &batches {
+        for (number, batch) in batches.iter().enumerate() {
+            let coded = (number % 4 > 0).then(|| as_codes(batch));
             let mut start = 0;
             while start < batch.row_count() {
                 let rest = batch.slice(start, batch.row_count() - start);
+                let keys = coded.as_ref().unwrap_or(batch);
+                let keys = keys.slice(start, rest.row_count());
                 let taken = index
-                    .find_or_insert(rest.columns(), rest.row_count(), &mut ids)
+                    .find_or_insert(keys.columns(), rest.row_count(), &mut ids)
                     .unwrap();
                 assert_eq!(taken, ids.len());
                 for (n, id) in ids.iter().enumerate() {
@@ -311,8 +337,10 @@ fn check_group_indexes(what: &str, types: &[PhysicalType], batches: impl Fn(usiz
             model.insert(format!("{:?}", row(first, n)), *id);
         }
         index.close();
-        for batch in &batches {
-            let taken = index.find_or_insert(batch.columns(), batch.row_count(), &mut ids);
+        for (number, batch) in batches.iter().enumerate() {
+            let coded = (number % 4 > 0).then(|| as_codes(batch));
+            let keys = coded.as_ref().unwrap_or(batch);
+            let taken = index.find_or_insert(keys.columns(), batch.row_count(), &mut ids);
             assert_eq!(
                 (taken.unwrap(), ids.len()),
                 (batch.row_count(), batch.row_count())

@@ -6,6 +6,7 @@
 
 pub mod batch;
 pub mod charset;
+pub mod coded;
 pub mod collation;
 pub mod common_type;
 pub mod convert;

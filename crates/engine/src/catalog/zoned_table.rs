@@ -295,6 +295,10 @@ impl TableScan for ZonedScan {
         }))
     }
 
+    fn give_codes(&mut self, columns: &[usize]) {
+        self.scan.give_codes(columns);
+    }
+
     fn first_rows(&mut self, rows: u64) {
         self.scan.first_rows(rows);
     }

@@ -95,6 +95,10 @@ impl Node for MeasuredNode {
         self.node.give_filter(column, filter);
     }
 
+    fn give_codes(&self, columns: &[usize]) {
+        self.node.give_codes(columns);
+    }
+
     fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
         let begin = Instant::now();
         let cursor = Arc::clone(&self.node).open(run)?;

@@ -27,6 +27,8 @@ struct Scan {
     ended: AtomicBool,
     /// Filters of its columns.
     filters: Mutex<Vec<(usize, GivenFilter)>>,
+    /// The columns whose strings may come as codes.
+    codes: Mutex<Vec<usize>>,
     scan: Mutex<Option<Box<dyn TableScan>>>,
 }
 
@@ -46,6 +48,7 @@ pub(super) fn build(
         wanted: FirstRows::all(),
         ended: AtomicBool::new(false),
         filters: Mutex::default(),
+        codes: Mutex::default(),
         scan: Mutex::new(None),
     })
 }
@@ -82,6 +85,10 @@ impl Node for Scan {
             scan.first_rows(wanted);
         }
         let filter = self.filter(wanted);
+        // A predicate over whole batches wants the strings.
+        if filter.is_some() || self.predicate.is_none() {
+            scan.give_codes(&lock(&self.codes));
+        }
         Ok(Box::new(ScanCursor {
             node: self,
             filter,
@@ -98,6 +105,10 @@ impl Node for Scan {
         self.predicate
             .as_ref()
             .is_none_or(Program::takes_whole_columns)
+    }
+
+    fn give_codes(&self, columns: &[usize]) {
+        columns.clone_into(&mut lock(&self.codes));
     }
 
     fn give_filter(&self, column: usize, filter: &GivenFilter) {

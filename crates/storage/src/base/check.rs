@@ -109,7 +109,7 @@ fn check_table(
         let mut pieces = Pieces::new(snapshot);
         let number = pieces.add_block(block);
         pieces.push(number, 0, block.rows());
-        let arrays = pieces.columns(&wanted)?;
+        let arrays = pieces.columns(&wanted, &[])?;
         let keys = BatchKeys::of_positioned(table, &arrays);
         let mut key = Vec::new();
         let (mut expected, mut found) = (Vec::new(), Vec::new());

@@ -8,13 +8,14 @@ use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, BinaryViewArray};
+use arrow_array::{ArrayRef, BinaryViewArray, UInt16Array};
 use arrow_buffer::{
     BooleanBuffer, BooleanBufferBuilder, Buffer, NullBuffer, ScalarBuffer, bit_util,
 };
+use mayfly_types::coded::{CODES_MAX, Coded};
 use mayfly_types::{PhysicalType, Result, Selection};
 
-use super::block::{Block, BlockRows, Checked, Damaged, Ends, Strings, Values};
+use super::block::{self, Block, BlockRows, Checked, Damaged, Ends, Strings, Values};
 use super::rows::Rows;
 use super::snapshot::Snapshot;
 use crate::row_filter::NumberRange;
@@ -72,6 +73,14 @@ enum Holder {
 
 /// The buffers of some blocks, and for each block which one and where in it.
 type Buffers = (Vec<Buffer>, Vec<(u32, u32)>);
+
+/// The strings that the codes of a column stand for.
+struct CodedStrings {
+    /// Each block with the number of its first code among those of all.
+    blocks: Vec<(u32, usize)>,
+    views: Vec<u128>,
+    buffers: Vec<Buffer>,
+}
 
 /// Rows in the order in which they are wanted.
 pub(super) struct Pieces {
@@ -321,15 +330,21 @@ impl Pieces {
     }
 
     /// Columns of the rows.
-    pub(super) fn columns(&self, wanted: &[(usize, PhysicalType)]) -> Checked<Vec<ArrayRef>> {
-        self.columns_of(wanted, self.short_runs().as_ref())
+    pub(super) fn columns(
+        &self,
+        wanted: &[(usize, PhysicalType)],
+        codes: &[usize],
+    ) -> Checked<Vec<ArrayRef>> {
+        self.columns_of(wanted, self.short_runs().as_ref(), codes)
     }
 
-    /// Columns of the rows, or of those that were chosen.
+    /// Columns of the rows, or of those that were chosen. Those of `codes` are given as codes where their blocks have
+    /// some, and few of them.
     pub(super) fn columns_of(
         &self,
         wanted: &[(usize, PhysicalType)],
         chosen: Option<&ChosenRows>,
+        codes: &[usize],
     ) -> Checked<Vec<ArrayRef>> {
         let rows = chosen.map_or(self.rows, |chosen| chosen.rows.len());
         let blocks = chosen.map_or(self.blocks.len(), |chosen| chosen.parts.len());
@@ -340,9 +355,105 @@ impl Pieces {
         } else {
             None
         };
-        let column =
-            |(number, ty): &(usize, PhysicalType)| self.column(*number, *ty, &buffers, chosen);
+        let column = |(number, ty): &(usize, PhysicalType)| {
+            if codes.contains(number)
+                && let Some(codes) = self.codes(*number, chosen)?
+            {
+                return Ok(codes);
+            }
+            self.column(*number, *ty, &buffers, chosen)
+        };
         wanted.iter().map(column).collect()
+    }
+
+    /// A column as codes, where its blocks have some, and few of them.
+    #[expect(unsafe_code, reason = "each code was compared with how many there are")]
+    fn codes(&self, number: usize, chosen: Option<&ChosenRows>) -> Checked<Option<ArrayRef>> {
+        let Some(strings) = self.coded_strings(number, chosen)? else {
+            return Ok(None);
+        };
+        // Each code is one of all of them.
+        if strings.views.len() > CODES_MAX {
+            return Ok(None);
+        }
+        let rows = chosen.map_or(self.rows, |chosen| chosen.rows.len());
+        let mut nulls = Nulls::default();
+        let mut codes = Vec::with_capacity(rows);
+        self.each_coded(number, chosen, &strings, |column, coded, first, rows| {
+            nulls.add(column.validity, &rows, codes.len());
+            coded.append_codes(&rows, first as u16, &mut codes)
+        })?;
+        let codes = UInt16Array::new(codes.into(), nulls.finish(rows));
+        let strings = text_array(strings.views, strings.buffers, None);
+        // SAFETY: `append_codes` gives codes of the strings of its block, which begin at `first`.
+        let coded = unsafe { Coded::new_unchecked(codes, strings) };
+        Ok(Some(Arc::new(coded)))
+    }
+
+    /// The strings of the codes of a column, where all of its blocks have codes, and few of them.
+    fn coded_strings(
+        &self,
+        number: usize,
+        chosen: Option<&ChosenRows>,
+    ) -> Checked<Option<CodedStrings>> {
+        let rows = chosen.map_or(self.rows, |chosen| chosen.rows.len());
+        let (mut count, mut is_coded) = (0, true);
+        let mut blocks: Vec<(u32, usize)> = Vec::new();
+        self.each_part(chosen, |block, _| {
+            if is_coded && blocks.last().is_none_or(|(last, _)| *last != block) {
+                blocks.push((block, count));
+                match self.block(block).column(number)?.values {
+                    Values::Coded(coded) => count += coded.count,
+                    _ => is_coded = false,
+                }
+            }
+            Ok(())
+        })?;
+        if !is_coded || count > rows / CODES_PART {
+            return Ok(None);
+        }
+        let (buffers, locations) = self.buffers();
+        let mut views = Vec::with_capacity(count + 1);
+        for (block, _) in &blocks {
+            if let Values::Coded(coded) = self.block(*block).column(number)?.values {
+                let (buffer, base) = locations[*block as usize];
+                let base = base + coded.strings.start as u32;
+                let all = BlockRows::Range(0..coded.count);
+                append_views(&coded.strings, all, buffer, base, &mut views)?;
+            }
+        }
+        Ok(Some(CodedStrings {
+            blocks,
+            views,
+            buffers,
+        }))
+    }
+
+    /// Gives the rows of a column part by part, with the number of the first code of their block among all.
+    fn each_coded<'c>(
+        &self,
+        number: usize,
+        chosen: Option<&'c ChosenRows>,
+        strings: &CodedStrings,
+        mut give: impl FnMut(
+            &block::Column<'static>,
+            block::Coded<'static>,
+            usize,
+            BlockRows<'c>,
+        ) -> Checked<()>,
+    ) -> Checked<()> {
+        let mut blocks = strings.blocks.iter().peekable();
+        let mut first = 0;
+        self.each_part(chosen, |block, rows| {
+            if let Some((_, start)) = blocks.next_if(|(next, _)| *next == block) {
+                first = *start;
+            }
+            let column = self.block(block).column(number)?;
+            let Values::Coded(coded) = column.values else {
+                return Err(Damaged);
+            };
+            give(&column, coded, first, rows)
+        })
     }
 
     fn column(
@@ -464,32 +575,12 @@ impl Pieces {
         ask: impl FnOnce(ArrayRef) -> Result<Selection>,
     ) -> Result<Option<BooleanBuffer>> {
         let rows = chosen.map_or(self.rows, |chosen| chosen.rows.len());
-        let (mut codes, mut is_coded) = (0, true);
-        // Each block with the number of its first code among those of all.
-        let mut blocks: Vec<(u32, usize)> = Vec::new();
-        self.each_part(chosen, |block, _| {
-            if is_coded && blocks.last().is_none_or(|(last, _)| *last != block) {
-                blocks.push((block, codes));
-                match self.block(block).column(number)?.values {
-                    Values::Coded(coded) => codes += coded.count,
-                    _ => is_coded = false,
-                }
-            }
-            Ok(())
-        })?;
-        if !is_coded || codes > rows / CODES_PART {
+        let Some(mut strings) = self.coded_strings(number, chosen)? else {
             return Ok(None);
-        }
-        let (buffers, locations) = self.buffers();
-        let mut views = Vec::with_capacity(codes + 1);
-        for (block, _) in &blocks {
-            if let Values::Coded(coded) = self.block(*block).column(number)?.values {
-                let (buffer, base) = locations[*block as usize];
-                let base = base + coded.strings.start as u32;
-                let all = BlockRows::Range(0..coded.count);
-                append_views(&coded.strings, all, buffer, base, &mut views)?;
-            }
-        }
+        };
+        let codes = strings.views.len();
+        let mut views = std::mem::take(&mut strings.views);
+        let buffers = std::mem::take(&mut strings.buffers);
         let mut valid = BooleanBufferBuilder::new(codes + 1);
         valid.append_n(codes, true);
         valid.append(false);
@@ -500,16 +591,7 @@ impl Pieces {
             .map(|code| wanted.contains(code).into())
             .collect();
         let mut flags = Vec::with_capacity(rows);
-        let mut blocks = blocks.into_iter().peekable();
-        let mut first = 0;
-        self.each_part(chosen, |block, rows| {
-            if let Some((_, start)) = blocks.next_if(|(next, _)| *next == block) {
-                first = start;
-            }
-            let column = self.block(block).column(number)?;
-            let Values::Coded(coded) = column.values else {
-                return Err(Damaged);
-            };
+        self.each_coded(number, chosen, &strings, |column, coded, first, rows| {
             let before = flags.len();
             coded.append_by_code(&rows, wanted.get(first..codes).ok_or(Damaged)?, &mut flags)?;
             column.each_null(&rows, |index| flags[before + index] = wanted[codes]);

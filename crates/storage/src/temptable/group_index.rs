@@ -2,6 +2,7 @@
 
 #![expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 
+mod coded;
 mod codes;
 
 use std::ops::Range;
@@ -10,6 +11,7 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, UInt32Array};
 use arrow_select::take::take;
 use mayfly_memory::prefetch;
+use mayfly_types::coded::{coded, decoded};
 use mayfly_types::{Batch, PhysicalType, Result};
 
 use self::codes::GroupCodes;
@@ -130,6 +132,8 @@ pub struct GroupIndex {
     least: u64,
     /// No more groups are added.
     closed: bool,
+    /// The last keys came as codes.
+    is_coded: bool,
 }
 
 /// How the groups of keys whose values repeat are found without a hash of each key.
@@ -226,6 +230,7 @@ impl GroupIndex {
             },
             least: 0,
             closed: false,
+            is_coded: false,
             store,
         })
     }
@@ -253,28 +258,43 @@ impl GroupIndex {
         row_count: usize,
         ids: &mut Vec<u32>,
     ) -> Result<usize> {
+        self.is_coded = false;
         let result = match &self.lookup {
+            _ if keys.iter().any(|key| coded(key).is_some()) => {
+                self.find_or_insert_by_codes(keys, row_count, ids)?
+            }
             Lookup::Dense { .. } if self.closed => {
                 self.find_dense(keys, ids);
                 Ok(row_count)
             }
             Lookup::Dense { .. } => self.find_or_insert_dense(keys, row_count, ids),
-            Lookup::Hash(_) => match std::mem::replace(&mut self.shortcut, Shortcut::None) {
-                shortcut if row_count < ASKED_ROWS_MIN => {
-                    self.shortcut = shortcut;
-                    self.find_or_insert_hashed(keys, row_count, ids)
-                }
+            Lookup::Hash(_) if row_count < ASKED_ROWS_MIN => {
+                self.find_or_insert_hashed(keys, row_count, ids)
+            }
+            Lookup::Hash(_) => self.find_or_insert_quickly(keys, row_count, ids)?,
+        };
+        self.sources.begin_batch();
+        result.map_err(|error| self.store.context.error(&error, ANONYMOUS_TABLE))
+    }
+
+    /// Looks keys up by the shortcut, as long as there is one.
+    fn find_or_insert_quickly(
+        &mut self,
+        keys: &[ArrayRef],
+        row_count: usize,
+        ids: &mut Vec<u32>,
+    ) -> Result<mayfly_memory::Result<usize>> {
+        Ok(
+            match std::mem::replace(&mut self.shortcut, Shortcut::None) {
                 Shortcut::Values(known) => self.find_or_insert_known(keys, known, ids),
                 Shortcut::Codes(codes) => self.find_or_insert_coded(keys, row_count, codes, ids)?,
                 Shortcut::Untried(modes) => match self.new_codes(&modes)? {
                     Some(codes) => self.find_or_insert_coded(keys, row_count, codes, ids)?,
-                    None => self.find_or_insert_distinct(keys, row_count, ids),
+                    None => self.find_or_insert_distinct(&plain(keys), row_count, ids),
                 },
-                Shortcut::None => self.find_or_insert_distinct(keys, row_count, ids),
+                Shortcut::None => self.find_or_insert_distinct(&plain(keys), row_count, ids),
             },
-        };
-        self.sources.begin_batch();
-        result.map_err(|error| self.store.context.error(&error, ANONYMOUS_TABLE))
+        )
     }
 
     /// Looks each distinct key of a batch up once, when they are few.
@@ -359,11 +379,11 @@ impl GroupIndex {
     ) -> Result<mayfly_memory::Result<usize>> {
         let Some(first_rows) = codes.find(keys, row_count)? else {
             drop(codes);
-            return Ok(self.find_or_insert_distinct(keys, row_count, ids));
+            return Ok(self.find_or_insert_distinct(&plain(keys), row_count, ids));
         };
         let mut groups = Vec::with_capacity(first_rows.len());
         if !first_rows.is_empty() {
-            let new_keys = rows_of(keys, &first_rows);
+            let new_keys = plain(&rows_of(keys, &first_rows));
             if let Err(error) = self.find_or_insert_hashed(&new_keys, first_rows.len(), &mut groups)
             {
                 return Ok(Err(error));
@@ -649,7 +669,10 @@ impl GroupIndex {
     /// Whether keys were found without a hash of each.
     pub(super) fn is_quick(&self) -> bool {
         let is_known = matches!(self.shortcut, Shortcut::Values(_));
-        is_known || matches!(self.lookup, Lookup::Dense { .. }) || self.repeats.is_of_use()
+        is_known
+            || self.is_coded
+            || matches!(self.lookup, Lookup::Dense { .. })
+            || self.repeats.is_of_use()
     }
 
     /// Whether groups are found by a hash, and not by where a number lies among others.
@@ -713,6 +736,11 @@ impl GroupIndex {
         }
         self.writer.clear();
     }
+}
+
+/// Columns in their usual form.
+fn plain(keys: &[ArrayRef]) -> Vec<ArrayRef> {
+    keys.iter().map(decoded).collect()
 }
 
 /// Some rows of columns.

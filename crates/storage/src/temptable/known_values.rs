@@ -102,9 +102,14 @@ impl KnownValues {
             }
         }
         self.misses.clear();
-        let rows = groups.iter().zip(0_u32..);
-        let misses = rows.filter(|(group, _)| **group == Self::MISS);
-        self.misses.extend(misses.map(|(_, row)| row));
+        let has_misses = groups
+            .iter()
+            .fold(false, |any, group| any | (*group == Self::MISS));
+        if has_misses {
+            let rows = groups.iter().zip(0_u32..);
+            let misses = rows.filter(|(group, _)| **group == Self::MISS);
+            self.misses.extend(misses.map(|(_, row)| row));
+        }
         let missed = self.misses.len() as i64;
         self.credit =
             CREDIT.min(self.credit - missed + (groups.len() as i64 - missed) / KNOWN_A_MISS);

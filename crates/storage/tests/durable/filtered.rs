@@ -5,6 +5,7 @@ use arrow_array::{Decimal128Array, UInt64Array};
 use arrow_buffer::BooleanBuffer;
 use arrow_schema::DataType;
 use mayfly_storage::{FilterKind, NumberRange, RowFilter};
+use mayfly_types::coded::coded;
 use mayfly_types::{Error, Selection};
 
 use super::*;
@@ -338,7 +339,7 @@ fn steps_want_what_they_want_of_each_row() {
     writer.finish().unwrap();
     transaction.commit().unwrap();
     let columns: Vec<ColumnId> = (0..6).map(ColumnId).collect();
-    let mut by_code = 0;
+    let (mut by_code, mut by_codes) = (0, 0);
     for changed in [false, true] {
         if changed {
             let table = of_rows(8192);
@@ -357,6 +358,19 @@ fn steps_want_what_they_want_of_each_row() {
             wide_rows(&batch, &mut all);
         }
         assert_eq!(all.len(), if changed { 59_807 } else { 60_000 });
+        // The same rows, strings as codes where they are few.
+        let mut scan = of_rows(8192).scan(&columns).unwrap();
+        scan.give_codes(&[5, 4, 0]);
+        let (mut found, mut coded_columns) = (Vec::new(), [0; 6]);
+        while let Some(batch) = scan.next_batch().unwrap() {
+            for (count, column) in coded_columns.iter_mut().zip(batch.columns()) {
+                *count += usize::from(coded(column).is_some());
+            }
+            wide_rows(&batch.decoded(), &mut found);
+        }
+        assert!(found == all);
+        assert!(coded_columns[4] > 0, "{coded_columns:?}");
+        assert_eq!(coded_columns[..4], [0; 4]);
         for case in 0..120 {
             let steps = (0..random.below(5))
                 .map(|_| random_step(&mut random, &all))
@@ -369,11 +383,15 @@ fn steps_want_what_they_want_of_each_row() {
             let expected: Vec<Vec<Cell>> = all.iter().filter(is_wanted).cloned().collect();
             let table = of_rows([8192, 30_000, 100][case % 3]);
             let mut scan = table.scan(&columns).unwrap();
+            if case % 2 == 0 {
+                scan.give_codes(&[4, 5]);
+            }
             let (mut found, mut read) = (Vec::new(), 0);
             while let Some(rows) = scan.next_filtered(&mut filter).unwrap() {
                 read += rows.rows_read;
                 if let Some(batch) = rows.batch {
-                    wide_rows(&batch, &mut found);
+                    by_codes += usize::from(coded(batch.column(4)).is_some());
+                    wide_rows(&batch.decoded(), &mut found);
                 }
             }
             assert_eq!(read, all.len());
@@ -394,6 +412,7 @@ fn steps_want_what_they_want_of_each_row() {
         }
     }
     assert!(by_code > 0, "strings are asked about once for each code");
+    assert!(by_codes > 0, "strings that are left come as codes");
 }
 
 /// Keys that are looked up in any order find what a scan finds.

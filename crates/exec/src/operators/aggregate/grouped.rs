@@ -67,6 +67,11 @@ pub(super) fn run(node: &Aggregate, rows: TempTable, run: &RunContext) -> Result
     };
     let partition_only =
         node.needs_whole_groups() || !node.is_mergeable() || shared.rows.is_on_disk();
+    let codes = match partition_only {
+        true => Vec::new(),
+        false => node.coded_columns(),
+    };
+    node.input.give_codes(&codes);
     let _stage = run.within(Stage::CreatingTmpTable);
     let sinks = drain_from(&node.input, None, run, node.threads_max(), || {
         GroupSink::new(node, &shared, partition_only)
@@ -340,16 +345,16 @@ impl Grouping {
 
 impl Sink for GroupSink<'_> {
     fn consume(&mut self, batch: Batch, run: &RunContext) -> Result<()> {
-        let rows = self.node.columns.evaluate(&batch, run)?;
+        let mut rows = self.node.columns.evaluate(&batch, run)?;
         drop(batch);
         let mut first = 0;
         while first < rows.row_count() {
             let rest = rows.slice(first, rows.row_count() - first);
             let Mode::Group(grouping) = &mut self.mode else {
-                return self.append_rows(&rest);
+                return self.append_rows(&rest.decoded());
             };
             if grouping.passing.is_some() {
-                return self.pass_by(&rest, run);
+                return self.pass_by(&rest.decoded(), run);
             }
             if let Some(sample) = &mut grouping.sample {
                 match self.shared.pays_to_group.get() {
@@ -359,6 +364,7 @@ impl Sink for GroupSink<'_> {
                         continue;
                     }
                     None if first == 0 => {
+                        rows = rows.decoded();
                         sample.keep(&rows, &run.statement.temp.resources().stable);
                     }
                     None => {}

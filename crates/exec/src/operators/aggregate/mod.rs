@@ -185,6 +185,30 @@ impl Aggregate {
         Ok(Batch::new(columns, count))
     }
 
+    /// The input columns of strings that are keys and nothing else.
+    fn coded_columns(&self) -> Vec<usize> {
+        let programs = &self.columns.programs;
+        let is_read_by = |column: usize, program: usize| {
+            let mut columns = programs[program].columns();
+            columns.any(|read| read == column)
+        };
+        let is_argument = |key: usize| {
+            let of_calls = |call: &Call| {
+                let mut order = call.order_by.iter();
+                call.arguments.contains(&key) || order.any(|order| order.column == key)
+            };
+            self.calls.iter().any(of_calls)
+        };
+        let coded = (0..self.key_count).filter_map(|key| {
+            let column = self.key_column(key)?;
+            let mut others = (0..programs.len()).filter(|program| *program != key);
+            let is_string = self.columns.types[key] == PhysicalType::Bytes;
+            let is_alone = !is_argument(key) && !others.any(|other| is_read_by(column, other));
+            (is_string && is_alone).then_some(column)
+        });
+        coded.collect()
+    }
+
     /// The input column that a key is: rows that are left out by it are whole groups.
     fn key_column(&self, column: usize) -> Option<usize> {
         let keys = &self.columns.programs[..self.key_count];

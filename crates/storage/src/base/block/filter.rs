@@ -8,6 +8,36 @@ use super::{BlockRows, Checked, Coded, Damaged, Narrow, Values};
 use crate::row_filter::NumberRange;
 
 impl Coded<'_> {
+    /// Appends the codes of some rows, to which `first` is added.
+    pub(in crate::base) fn append_codes(
+        &self,
+        rows: &BlockRows<'_>,
+        first: u16,
+        out: &mut Vec<u16>,
+    ) -> Checked<()> {
+        let before = out.len();
+        if self.width() == 1
+            && let BlockRows::Range(rows) = rows
+        {
+            let codes = self.codes.get(rows.clone()).ok_or(Damaged)?;
+            out.extend(codes.iter().map(|code| u16::from(*code)));
+        } else {
+            rows.each(|row| {
+                out.push(self.code(row)? as u16);
+                Ok(())
+            })?;
+        }
+        let codes = &mut out[before..];
+        let greatest = codes.iter().copied().fold(0, u16::max);
+        if !codes.is_empty() && usize::from(greatest) >= self.count {
+            return Err(Damaged);
+        }
+        if first > 0 {
+            codes.iter_mut().for_each(|code| *code += first);
+        }
+        Ok(())
+    }
+
     /// Appends what `by_code` has for the codes of some rows.
     pub(in crate::base) fn append_by_code(
         &self,

@@ -97,19 +97,29 @@ impl Projection {
         pieces: &mut Pieces,
     ) -> Result<Batch> {
         let all = 0..pieces.rows();
-        self.batch_of(table, pieces, all)
+        self.batch_of(table, pieces, all, &[])
     }
 
-    /// The columns of the rows in this range.
+    /// The columns of the tree that columns of the output come from.
+    fn of_tree(&self, columns: &[usize]) -> Vec<usize> {
+        let number = |column: &usize| match self.slots.get(*column)? {
+            Slot::Column(read) => Some(self.read[*read].0),
+            Slot::Position => None,
+        };
+        columns.iter().filter_map(number).collect()
+    }
+
+    /// The columns of the rows in this range, some of them as codes.
     fn batch_of(
         &self,
         table: &Arc<TableHandle>,
         pieces: &mut Pieces,
         range: Range<usize>,
+        codes: &[usize],
     ) -> Result<Batch> {
         pieces.seal()?;
         let rows = pieces.rows();
-        let read = pieces.columns(&self.read)?;
+        let read = pieces.columns(&self.read, codes)?;
         let mut positions: Option<ArrayRef> = None;
         let mut columns = Vec::with_capacity(self.slots.len());
         for slot in &self.slots {
@@ -143,6 +153,7 @@ impl Projection {
         &self,
         pieces: &mut Pieces,
         filter: &mut dyn RowFilter,
+        codes: &[usize],
     ) -> Result<Option<FilteredRows>> {
         if self.fetch.is_some() {
             return Ok(None);
@@ -167,7 +178,7 @@ impl Projection {
             }
         }
         Ok(Some(FilteredRows {
-            batch: Some(rows.finish()?),
+            batch: Some(rows.finish(codes)?),
             rows_read,
         }))
     }
@@ -202,6 +213,8 @@ pub(super) struct TreeScan {
     passed: Option<Batch>,
     /// No more rows are asked for.
     enough: usize,
+    /// The columns of the tree whose strings may come as codes.
+    codes: Vec<usize>,
 }
 
 impl TreeScan {
@@ -228,11 +241,38 @@ impl TreeScan {
             rest: None,
             passed: None,
             enough: usize::MAX,
+            codes: Vec::new(),
         }
     }
 }
 
 impl TreeScan {
+    /// The next rows, some columns as codes.
+    fn next_of(&mut self, codes: &[usize]) -> Result<Option<Batch>> {
+        let shared = Arc::clone(&self.shared);
+        let options = &shared.table.statement.options;
+        let wanted = options.batch_rows.max(1);
+        let batch = match self.rest.take() {
+            Some(rest) => rest,
+            None if self.enough == 0 => return Ok(None),
+            None => loop {
+                options.interrupt.check()?;
+                let Some((range, segments)) = shared.take(wanted.min(self.enough))? else {
+                    return Ok(None);
+                };
+                if let Some(batch) = shared.read(range, &segments, self.enough, codes)? {
+                    self.enough -= batch.row_count();
+                    break batch;
+                }
+            },
+        };
+        if batch.row_count() <= wanted {
+            return Ok(Some(batch));
+        }
+        self.rest = Some(batch.slice(wanted, batch.row_count() - wanted));
+        Ok(Some(batch.slice(0, wanted)))
+    }
+
     /// As many rows as a batch has of those that a filter wants.
     fn part_of(&mut self, passed: Batch, rows_read: usize, most: usize) -> FilteredRows {
         let rows = passed.row_count();
@@ -310,7 +350,13 @@ impl Shared {
         Ok(pieces)
     }
 
-    fn read(&self, range: usize, segments: &[Segment], enough: usize) -> Result<Option<Batch>> {
+    fn read(
+        &self,
+        range: usize,
+        segments: &[Segment],
+        enough: usize,
+        codes: &[usize],
+    ) -> Result<Option<Batch>> {
         let mut pieces = self.pieces(range, segments)?;
         let all = pieces.rows();
         if all == 0 {
@@ -322,7 +368,7 @@ impl Shared {
             0..all.min(enough)
         };
         let projection = &self.projection;
-        let batch = projection.batch_of(&self.table, &mut pieces, range)?;
+        let batch = projection.batch_of(&self.table, &mut pieces, range, codes)?;
         if !self.reverse {
             return Ok(Some(batch));
         }
@@ -338,28 +384,10 @@ impl Shared {
 
 impl TableScan for TreeScan {
     fn next_batch(&mut self) -> Result<Option<Batch>> {
-        let shared = Arc::clone(&self.shared);
-        let options = &shared.table.statement.options;
-        let wanted = options.batch_rows.max(1);
-        let batch = match self.rest.take() {
-            Some(rest) => rest,
-            None if self.enough == 0 => return Ok(None),
-            None => loop {
-                options.interrupt.check()?;
-                let Some((range, segments)) = shared.take(wanted.min(self.enough))? else {
-                    return Ok(None);
-                };
-                if let Some(batch) = shared.read(range, &segments, self.enough)? {
-                    self.enough -= batch.row_count();
-                    break batch;
-                }
-            },
-        };
-        if batch.row_count() <= wanted {
-            return Ok(Some(batch));
-        }
-        self.rest = Some(batch.slice(wanted, batch.row_count() - wanted));
-        Ok(Some(batch.slice(0, wanted)))
+        let codes = std::mem::take(&mut self.codes);
+        let batch = self.next_of(&codes);
+        self.codes = codes;
+        batch
     }
 
     fn next_filtered(&mut self, filter: &mut dyn RowFilter) -> Result<Option<FilteredRows>> {
@@ -379,7 +407,10 @@ impl TableScan for TreeScan {
                 if pieces.rows() == 0 {
                     continue;
                 }
-                if let Some(rows) = shared.projection.filtered(&mut pieces, filter)? {
+                let filtered = shared
+                    .projection
+                    .filtered(&mut pieces, filter, &self.codes)?;
+                if let Some(rows) = filtered {
                     return Ok(Some(match rows.batch {
                         Some(batch) => self.part_of(batch, rows.rows_read, wanted),
                         None => rows,
@@ -390,10 +421,17 @@ impl TableScan for TreeScan {
                 break;
             }
         }
-        let Some(batch) = self.next_batch()? else {
+        let Some(batch) = self.next_of(&[])? else {
             return Ok(None);
         };
         FilteredRows::of(batch, filter).map(Some)
+    }
+
+    fn give_codes(&mut self, columns: &[usize]) {
+        let projection = &self.shared.projection;
+        if projection.fetch.is_none() && !self.shared.reverse {
+            self.codes = projection.of_tree(columns);
+        }
     }
 
     fn first_rows(&mut self, rows: u64) {
@@ -406,6 +444,7 @@ impl TableScan for TreeScan {
             rest: None,
             passed: None,
             enough: usize::MAX,
+            codes: Vec::new(),
         })
     }
 }

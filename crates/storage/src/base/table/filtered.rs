@@ -80,19 +80,19 @@ impl<'p> FilteredColumns<'p> {
 
     /// Asks a step about the rows that the columns have.
     fn ask_rows(&mut self, filter: &mut dyn RowFilter, step: usize) -> Result<Selection> {
-        self.read(filter.columns(step).iter().copied())?;
+        self.read(filter.columns(step).iter().copied(), &[])?;
         filter.select(step, &self.columns, self.count)
     }
 
-    /// Reads those of some columns that are not read.
-    fn read(&mut self, places: impl Iterator<Item = usize>) -> Result<()> {
+    /// Reads those of some columns that are not read, some as codes.
+    fn read(&mut self, places: impl Iterator<Item = usize>, codes: &[usize]) -> Result<()> {
         let missing: Vec<usize> = places.filter(|place| !self.is_read[*place]).collect();
         if missing.is_empty() {
             return Ok(());
         }
         let of_pieces: Vec<(usize, PhysicalType)> =
             missing.iter().map(|place| self.of_pieces[*place]).collect();
-        let read = self.pieces.columns_of(&of_pieces, self.chosen.as_ref())?;
+        let read = (self.pieces).columns_of(&of_pieces, self.chosen.as_ref(), codes)?;
         for (place, column) in missing.into_iter().zip(read) {
             self.columns[place] = column;
             self.is_read[place] = true;
@@ -144,10 +144,10 @@ impl<'p> FilteredColumns<'p> {
         self.count = self.left;
     }
 
-    /// All columns of the rows that are left.
-    pub(super) fn finish(mut self) -> Result<Batch> {
+    /// All columns of the rows that are left, some as codes.
+    pub(super) fn finish(mut self, codes: &[usize]) -> Result<Batch> {
         // Where most rows are wanted, all are read faster than some.
-        self.read(0..self.of_pieces.len())?;
+        self.read(0..self.of_pieces.len(), codes)?;
         if let Some(bits) = self.pending.take() {
             let filter = selection_filter(&bits, self.columns.len());
             for column in &mut self.columns {
