@@ -1,8 +1,9 @@
 //! What the planner may know of tables.
 
-use std::fmt::Debug;
+use std::any::Any;
+use std::fmt::{self, Debug};
 use std::ops::Bound;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use mayfly_syntax::ast::{Expr, Query};
 use mayfly_types::error::codes;
@@ -225,6 +226,41 @@ pub trait TableStatistics: Debug + Send + Sync {
     fn column(&self, column: usize) -> Option<Arc<ColumnStatistics>> {
         let _ = column;
         None
+    }
+}
+
+/// The statistics of a table as one statement asks them.
+pub(crate) struct AskedStatistics {
+    statistics: Arc<dyn TableStatistics>,
+    /// What they have said, in a form that only the estimates know.
+    answers: OnceLock<Box<dyn Any + Send + Sync>>,
+}
+
+impl AskedStatistics {
+    /// Of which nothing was asked yet.
+    pub(crate) fn new(statistics: Arc<dyn TableStatistics>) -> Self {
+        Self {
+            statistics,
+            answers: OnceLock::new(),
+        }
+    }
+
+    /// What is asked.
+    pub(crate) fn statistics(&self) -> &Arc<dyn TableStatistics> {
+        &self.statistics
+    }
+
+    /// What was answered so far. All who ask keep it in the same form.
+    pub(crate) fn answers<T: Any + Default + Send + Sync>(&self) -> &T {
+        let answers = self.answers.get_or_init(|| Box::new(T::default()));
+        answers.downcast_ref().expect("one form of answers")
+    }
+}
+
+/// Subqueries are compared by how they are written down: what was asked of a table is no part of them, nor are its values.
+impl Debug for AskedStatistics {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("AskedStatistics")
     }
 }
 

@@ -11,9 +11,9 @@ use std::sync::Arc;
 use mayfly_types::Value;
 
 use crate::catalog::{
-    IndexContent, IndexPartSource, IndexSource, TableSource, TableStatistics, ValueRange,
+    AskedStatistics, IndexContent, IndexPartSource, IndexSource, TableSource, TableStatistics,
+    ValueRange,
 };
-use crate::estimate::asked::AskedStatistics;
 use crate::explain::facts::{PlannedTable, temporary_tables};
 use crate::lower::lower;
 use crate::options::PlanOptions;
@@ -406,7 +406,7 @@ fn with_index(
             scan.table = Arc::clone(&source);
             scan.statistics = scan.statistics.take().map(|known| {
                 let known = WithIndex {
-                    known,
+                    known: Arc::clone(known.statistics()),
                     index: id,
                     source: Arc::clone(&source),
                 };

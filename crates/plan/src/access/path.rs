@@ -11,7 +11,7 @@ use mayfly_types::Value;
 
 use super::analysis::analyse;
 use super::constant::known_value;
-use crate::catalog::{IndexSource, TableStatistics, ValueRange};
+use crate::catalog::{IndexSource, ValueRange};
 use crate::estimate::asked::IndexRanges;
 use crate::estimate::{self, TableFacts, selectivity};
 use crate::options::PlanOptions;
@@ -179,7 +179,10 @@ fn ranges_of(scan: &Scan, position: usize, options: &PlanOptions) -> Option<Arc<
     match &scan.statistics {
         Some(asked) => {
             let index = (scan.first, position);
-            asked.index_ranges.get(index, &scan.predicates, find)
+            asked
+                .table()
+                .index_ranges
+                .get(index, &scan.predicates, find)
         }
         None => find(),
     }
@@ -298,7 +301,9 @@ fn in_ranges(
                         if is_one_row(index, range) {
                             1.0
                         } else {
-                            id.map_or(all, |id| statistics.rows_in_range(id, range) as f64)
+                            id.map_or(all, |id| {
+                                statistics.statistics().rows_in_range(id, range) as f64
+                            })
                         }
                     })
                     .sum();
@@ -385,7 +390,7 @@ pub(crate) fn rows_per_key(scan: &Scan, index: &IndexSource, parts: usize) -> f6
         return rows;
     }
     let distinct = match (&scan.statistics, index.id) {
-        (Some(statistics), Some(id)) => statistics.distinct_keys(id, parts) as f64,
+        (Some(statistics), Some(id)) => statistics.statistics().distinct_keys(id, parts) as f64,
         _ => all * 0.1,
     };
     all / distinct.max(1.0)

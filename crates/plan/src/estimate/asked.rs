@@ -4,13 +4,12 @@
 //! one asked. A question is known by the expressions that it is about, so that an answer cannot be one to something
 //! else: a condition that a rule has added or moved makes another question.
 
-use std::fmt;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 
 use crate::access::analysis::Analysis;
-use crate::catalog::{TableStatistics, ValueRange};
+use crate::catalog::AskedStatistics;
 use crate::statistics::ColumnStatistics;
 use crate::tree::expression::{Expression, same_expressions};
 use crate::tree::logical::ColumnId;
@@ -64,9 +63,9 @@ pub(crate) struct ColumnRanges {
     pub(crate) counted: Vec<bool>,
 }
 
-/// The statistics of a table, and what they have said.
-pub(crate) struct AskedStatistics {
-    statistics: Arc<dyn TableStatistics>,
+/// What the statistics of a table have said.
+#[derive(Debug, Default)]
+pub(crate) struct TableAnswers {
     columns: Answers<usize, Option<Arc<ColumnStatistics>>>,
     /// By the number of the first column, which a copy of the table has another one of, and the position of the index.
     pub(crate) index_ranges: Answers<(ColumnId, usize), Option<Arc<IndexRanges>>>,
@@ -80,39 +79,15 @@ pub(crate) struct AskedStatistics {
 }
 
 impl AskedStatistics {
-    /// Of which nothing was asked yet.
-    pub(crate) fn new(statistics: Arc<dyn TableStatistics>) -> Self {
-        Self {
-            statistics,
-            columns: Answers::default(),
-            index_ranges: Answers::default(),
-            column_ranges: Answers::default(),
-            counts: Answers::default(),
-            distinct: Answers::default(),
-            moments: Answers::default(),
-        }
-    }
-}
-
-/// Subqueries are compared by how they are written down: what was asked of a table is no part of them, nor are its values.
-impl fmt::Debug for AskedStatistics {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("AskedStatistics")
-    }
-}
-
-impl TableStatistics for AskedStatistics {
-    fn distinct_keys(&self, index: usize, parts: usize) -> u64 {
-        self.statistics.distinct_keys(index, parts)
+    /// What was answered so far.
+    pub(crate) fn table(&self) -> &TableAnswers {
+        self.answers()
     }
 
-    fn rows_in_range(&self, index: usize, range: &ValueRange) -> u64 {
-        self.statistics.rows_in_range(index, range)
-    }
-
-    fn column(&self, column: usize) -> Option<Arc<ColumnStatistics>> {
-        let find = || self.statistics.column(column);
-        self.columns.get(column, &[], find)
+    /// What is known of the values of a column.
+    pub(crate) fn column(&self, column: usize) -> Option<Arc<ColumnStatistics>> {
+        let find = || self.statistics().column(column);
+        self.table().columns.get(column, &[], find)
     }
 }
 

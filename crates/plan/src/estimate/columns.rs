@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use mayfly_types::SqlType;
 
-use super::asked::AskedStatistics;
-use crate::catalog::{TableSource, TableStatistics};
+use crate::catalog::{AskedStatistics, TableSource};
 use crate::statistics::ColumnStatistics;
 use crate::tree::logical::{ColumnId, Scan};
 
@@ -168,7 +167,7 @@ impl TableFacts {
                 .iter()
                 .all(|part| part.prefix.is_none() && columns.contains(&part.column));
             let id = index.id.filter(|_| begins && !index.hash)?;
-            Some(known.distinct_keys(id, columns.len()) as f64)
+            Some(known.statistics().distinct_keys(id, columns.len()) as f64)
         })
     }
 

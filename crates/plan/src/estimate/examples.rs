@@ -58,7 +58,8 @@ fn counted(columns: &dyn Columns, predicates: &[Expression]) -> Option<(usize, u
         let found = truths.iter().filter(|truth| **truth == Some(true)).count();
         Some((found, examples.rows))
     };
-    table.statistics.as_ref()?.counts.get((), predicates, find)
+    let asked = table.statistics.as_ref()?.table();
+    asked.counts.get((), predicates, find)
 }
 
 /// How many different values an expression has in all rows of its table, as those of some tell.
@@ -66,7 +67,7 @@ pub(crate) fn distinct(columns: &dyn Columns, expression: &Expression) -> Option
     let read = expression.columns();
     let (table, _) = columns.table(read.iter().next()?)?;
     let find = || distinct_of(columns, &table, &read, expression);
-    let asked = table.statistics.as_ref()?;
+    let asked = table.statistics.as_ref()?.table();
     asked
         .distinct
         .get((), std::slice::from_ref(expression), find)

@@ -53,7 +53,8 @@ fn moments(columns: &dyn Columns, id: ColumnId, ty: &SqlType) -> Option<(f64, f6
         let statistics = table.column_with_values(column)?.statistics?;
         moments_of(statistics.examples()?, ty)
     };
-    table.statistics.as_ref()?.moments.get(column, &[], find)
+    let asked = table.statistics.as_ref()?.table();
+    asked.moments.get(column, &[], find)
 }
 
 fn moments_of(values: &ArrayRef, ty: &SqlType) -> Option<(f64, f64)> {

@@ -140,7 +140,7 @@ fn ranges_of(
         }))
     };
     match &table.statistics {
-        Some(asked) => asked.column_ranges.get(id, predicates, find),
+        Some(asked) => asked.table().column_ranges.get(id, predicates, find),
         None => find(),
     }
 }

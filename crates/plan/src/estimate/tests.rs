@@ -7,8 +7,9 @@ use mayfly_types::{SqlType, TypeKind, Value};
 
 use super::Estimates;
 use super::groups::met;
-use crate::catalog::{ColumnSource, TableId, TableSource, TableStatistics, ValueRange};
-use crate::estimate::asked::AskedStatistics;
+use crate::catalog::{
+    AskedStatistics, ColumnSource, TableId, TableSource, TableStatistics, ValueRange,
+};
 use crate::statistics::{ColumnStatistics, Sampler};
 use crate::tree::access::Access;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};

@@ -23,9 +23,8 @@ use std::sync::Arc;
 use mayfly_functions::Coercibility;
 use mayfly_types::SqlType;
 
-use crate::catalog::TableSource;
+use crate::catalog::{AskedStatistics, TableSource};
 use crate::date_parameter::DateParameter;
-use crate::estimate::asked::AskedStatistics;
 use crate::tree::access::{Access, IndexHints, Lookup};
 use crate::tree::expression::Expression;
 pub use crate::tree::expression::SubqueryKind;
