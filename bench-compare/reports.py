@@ -73,8 +73,13 @@ def main():
             engine.close()
 
 
+def limit_of(name, options):
+    """The memory limit of an engine, if it has one."""
+    return options.memory_limit if name != "mayfly-unlimited" else None
+
+
 def start(name, builds, directory, options):
-    limited = options.memory_limit if name != "mayfly-unlimited" else None
+    limited = limit_of(name, options)
     if name == "duckdb":
         command = rival_command(name, options.threads) + ([str(limited)] if limited else [])
     else:
@@ -91,7 +96,7 @@ def start(name, builds, directory, options):
 def load(engine, name, directory, options):
     """Makes and fills the tables, unless a kept directory has them."""
     # The others have no limit of a table, either.
-    if engine.name == "mayfly" and not options.memory_limit:
+    if engine.name == "mayfly" and not limit_of(name, options):
         engine.run("SET tmp_table_size = 18446744073709551615")
         engine.run("SET GLOBAL temptable_max_ram = 18446744073709551615")
     marker = directory / f"{options.report}-{name}.loaded"
