@@ -206,15 +206,15 @@ impl Eager<'_> {
 
     /// How many rows less are grouped and joined; nothing where it is not worth it.
     fn gain(&self, rows: &Relation, keys: &[Expression], above: &Above<'_>) -> f64 {
+        if self.options.all_rewrites {
+            return self.estimates.relation(rows) + 1.0;
+        }
         // A guess is no reason.
         let is_known = |key| groups::distinct_of(&self.estimates, key).is_some();
-        if !self.options.all_rewrites && !keys.iter().all(is_known) {
+        if !keys.iter().all(is_known) {
             return 0.0;
         }
         let count = self.estimates.relation(rows);
-        if self.options.all_rewrites {
-            return count + 1.0;
-        }
         let computed: Vec<Computed> = keys.iter().map(as_computed).collect();
         let groups = groups::grouped(&self.estimates, count, &computed, None);
         let left = (groups / count.max(1.0)).min(1.0);
