@@ -146,6 +146,50 @@ fn add_to<const PARTS: usize>(parts: &mut [f64; PARTS], value: f64) -> f64 {
     rest
 }
 
+/// Adds a number to a group.
+#[inline(always)]
+fn add_to_all<const PARTS: usize>(
+    parts: &mut [f64; PARTS],
+    rest: &mut HashMap<u32, Rest>,
+    group: u32,
+    value: f64,
+) {
+    if value.abs() >= HUGE {
+        add_huge(rest, group, value);
+        return;
+    }
+    let error = add_to(parts, value);
+    if error != 0.0 {
+        add_rest(rest, group, error);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn add_huge(rest: &mut HashMap<u32, Rest>, group: u32, value: f64) {
+    rest.entry(group).or_default().huge.add(value * SCALE);
+}
+
+#[cold]
+#[inline(never)]
+fn add_rest(rest: &mut HashMap<u32, Rest>, group: u32, error: f64) {
+    rest.entry(group).or_default().ordinary.add(error);
+}
+
+/// Sums whose places stay where they are, so that a loop of additions need not look for them at each row.
+pub(crate) struct OpenSums<'a, const PARTS: usize> {
+    parts: &'a mut [[f64; PARTS]],
+    rest: &'a mut HashMap<u32, Rest>,
+}
+
+impl<const PARTS: usize> OpenSums<'_, PARTS> {
+    /// Adds a number to a group.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, group: u32, value: f64) {
+        add_to_all(&mut self.parts[group as usize], self.rest, group, value);
+    }
+}
+
 impl<const PARTS: usize> ExactSums<PARTS> {
     pub(crate) fn resize(&mut self, group_count: usize) {
         lengthen(&mut self.parts, group_count, [0.0; PARTS]);
@@ -156,17 +200,19 @@ impl<const PARTS: usize> ExactSums<PARTS> {
         States::of(&self.parts)
     }
 
+    /// The sums, for many additions.
+    #[inline]
+    pub(crate) fn open(&mut self) -> OpenSums<'_, PARTS> {
+        OpenSums {
+            parts: &mut self.parts,
+            rest: &mut self.rest,
+        }
+    }
+
     /// Adds a number to a group.
     #[inline]
     pub(crate) fn add(&mut self, group: u32, value: f64) {
-        if value.abs() >= HUGE {
-            self.rest.entry(group).or_default().huge.add(value * SCALE);
-            return;
-        }
-        let error = add_to(&mut self.parts[group as usize], value);
-        if error != 0.0 {
-            self.rest.entry(group).or_default().ordinary.add(error);
-        }
+        self.open().add(group, value);
     }
 
     /// Adds many numbers to one group.
@@ -174,14 +220,7 @@ impl<const PARTS: usize> ExactSums<PARTS> {
         let index = group as usize;
         let mut parts = self.parts[index];
         for value in values {
-            if value.abs() >= HUGE {
-                self.rest.entry(group).or_default().huge.add(value * SCALE);
-                continue;
-            }
-            let error = add_to(&mut parts, *value);
-            if error != 0.0 {
-                self.rest.entry(group).or_default().ordinary.add(error);
-            }
+            add_to_all(&mut parts, &mut self.rest, group, *value);
         }
         self.parts[index] = parts;
     }

@@ -51,6 +51,29 @@ struct Total<T> {
     count: i64,
 }
 
+impl<T: Word> Total<T> {
+    /// Adds a number to a group, or the sum of so many.
+    #[inline(always)]
+    fn add(&mut self, rest: &mut HashMap<u32, i256>, group: u32, value: i128, count: i64) {
+        self.count += count;
+        match T::of(value).and_then(|value| self.sum.checked_add(value)) {
+            Some(sum) => self.sum = sum,
+            None => self.move_to(rest, group, i256::from_i128(value)),
+        }
+    }
+
+    /// Moves the sum to the side table, with a number that does not fit it.
+    #[cold]
+    #[inline(never)]
+    fn move_to(&mut self, rest: &mut HashMap<u32, i256>, group: u32, value: i256) {
+        let sum = std::mem::take(&mut self.sum);
+        let rest = rest.entry(group).or_default();
+        *rest = rest
+            .wrapping_add(value)
+            .wrapping_add(i256::from_i128(sum.into()));
+    }
+}
+
 /// Sums for groups `0 .. n`; see the module.
 #[derive(Debug, Default)]
 pub(super) struct SmallSums<T> {
@@ -72,21 +95,18 @@ impl<T: Word> SmallSums<T> {
     /// Adds a number to a group, or the sum of so many.
     #[inline(always)]
     pub(super) fn add(&mut self, group: u32, value: i128, count: i64) {
-        let total = &mut self.totals[group as usize];
-        total.count += count;
-        match T::of(value).and_then(|value| total.sum.checked_add(value)) {
-            Some(sum) => total.sum = sum,
-            None => self.add_rest(group, i256::from_i128(value)),
-        }
+        self.totals[group as usize].add(&mut self.rest, group, value, count);
     }
 
     /// Adds the numbers of rows, which are less than 2^95, each to its group.
     #[inline]
     pub(super) fn add_batch(&mut self, groups: &[u32], value: impl Fn(usize) -> i128) {
         if self.totals.len() > FEW_GROUPS || groups.len() < FEW_GROUPS * LANES {
-            with_states_ahead(groups, [self.places()], |first, groups| {
+            let places = [self.places()];
+            let (totals, rest) = (&mut self.totals[..], &mut self.rest);
+            with_states_ahead(groups, places, |first, groups| {
                 for (row, group) in groups.iter().enumerate() {
-                    self.add(*group, value(first + row), 1);
+                    totals[*group as usize].add(rest, *group, value(first + row), 1);
                 }
             });
             return;
@@ -120,20 +140,11 @@ impl<T: Word> SmallSums<T> {
         match value.to_i128() {
             Some(value) => self.add(group, value, count),
             None => {
-                self.totals[group as usize].count += count;
-                self.add_rest(group, value);
+                let total = &mut self.totals[group as usize];
+                total.count += count;
+                total.move_to(&mut self.rest, group, value);
             }
         }
-    }
-
-    /// Moves a sum to the side table, with a number that does not fit it.
-    #[cold]
-    fn add_rest(&mut self, group: u32, value: i256) {
-        let sum = std::mem::take(&mut self.totals[group as usize].sum);
-        let rest = self.rest.entry(group).or_default();
-        *rest = rest
-            .wrapping_add(value)
-            .wrapping_add(i256::from_i128(sum.into()));
     }
 
     pub(super) fn len(&self) -> usize {

@@ -293,6 +293,7 @@ impl Accumulator for Totals {
             (Sums::Doubles(sums), Values::Floats(input::Numbers::Array(array))) => {
                 let values = array.values();
                 let states = [sums.places(), States::of(counts)];
+                let mut sums = sums.open();
                 state::for_each_valid(groups, nulls, states, |group, row| {
                     sums.add(group, values[row]);
                     counts[group as usize] += 1;

@@ -249,50 +249,64 @@ impl Narrow<'_> {
         Ok(self.number(more))
     }
 
-    /// Gives the numbers of some rows, in order.
+    /// Appends the numbers of some rows, in order.
     #[inline]
-    fn each(&self, rows: BlockRows<'_>, mut each: impl FnMut(u64)) -> Checked<()> {
-        fn words<const N: usize>(
-            bytes: &[u8],
-            rows: BlockRows<'_>,
-            word: impl Fn([u8; N]) -> u64,
-            mut give: impl FnMut(u64),
-        ) -> Checked<()> {
-            let words = bytes.as_chunks().0;
-            match rows {
-                BlockRows::Range(rows) => {
-                    let words = words.get(rows).ok_or(Damaged)?;
-                    words.iter().for_each(|bytes| give(word(*bytes)));
-                }
-                BlockRows::List(rows) => {
-                    for row in rows {
-                        give(word(*words.get(*row as usize).ok_or(Damaged)?));
-                    }
-                }
-            }
-            Ok(())
-        }
-        let mut give = |more: u64| each(self.number(more));
-        let bytes = self.bytes;
+    fn append<T: Clone>(
+        &self,
+        rows: BlockRows<'_>,
+        out: &mut Vec<T>,
+        of_word: impl Fn(u64) -> T,
+    ) -> Checked<()> {
+        let number = |more: u64| of_word(self.number(more));
         match self.width {
-            0 => (0..rows.len()).for_each(|_| give(0)),
-            1 => words(bytes, rows, |[word]| u64::from(word), give)?,
-            2 => words(
-                bytes,
-                rows,
-                |word| u64::from(u16::from_le_bytes(word)),
-                give,
-            )?,
-            4 => words(
-                bytes,
-                rows,
-                |word| u64::from(u32::from_le_bytes(word)),
-                give,
-            )?,
-            _ => words(bytes, rows, u64::from_le_bytes, give)?,
+            0 => {
+                out.extend(std::iter::repeat_n(number(0), rows.len()));
+                Ok(())
+            }
+            1 => append_values(self.words(), rows, out, |[word]| number(word.into())),
+            2 => append_values(self.words(), rows, out, |word| {
+                number(u16::from_le_bytes(word).into())
+            }),
+            4 => append_values(self.words(), rows, out, |word| {
+                number(u32::from_le_bytes(word).into())
+            }),
+            _ => append_values(self.words(), rows, out, |word| {
+                number(u64::from_le_bytes(word))
+            }),
         }
-        Ok(())
     }
+
+    fn words<const N: usize>(&self) -> &[[u8; N]] {
+        self.bytes.as_chunks().0
+    }
+}
+
+/// Appends the values of some rows, in order. The loops have no branch that the compiler cannot vectorise.
+#[inline]
+fn append_values<T, const N: usize>(
+    words: &[[u8; N]],
+    rows: BlockRows<'_>,
+    out: &mut Vec<T>,
+    value: impl Fn([u8; N]) -> T,
+) -> Checked<()> {
+    match rows {
+        BlockRows::Range(rows) => {
+            let words = words.get(rows).ok_or(Damaged)?;
+            out.extend(words.iter().map(|word| value(*word)));
+        }
+        BlockRows::List(rows) => {
+            let mut is_damaged = false;
+            out.extend(rows.iter().map(|row| {
+                let word = words.get(*row as usize);
+                is_damaged |= word.is_none();
+                value(word.copied().unwrap_or([0; N]))
+            }));
+            if is_damaged {
+                return Err(Damaged);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Some rows of a block, in order.
@@ -355,7 +369,7 @@ impl Values<'_> {
 
     /// Appends numbers of [`Self::Narrow`], or else those of `wide`, if there are any.
     #[inline]
-    fn append<T, const N: usize>(
+    fn append<T: Clone, const N: usize>(
         &self,
         rows: BlockRows<'_>,
         out: &mut Vec<T>,
@@ -363,23 +377,10 @@ impl Values<'_> {
         of_word: impl Fn(u64) -> T,
         of_bytes: impl Fn([u8; N]) -> T,
     ) -> Checked<()> {
-        out.reserve(rows.len());
-        if let Self::Narrow(narrow) = self {
-            return narrow.each(rows, |word| out.push(of_word(word)));
+        match self {
+            Self::Narrow(narrow) => narrow.append(rows, out, of_word),
+            _ => append_values(wide.ok_or(Damaged)?, rows, out, of_bytes),
         }
-        let words = wide.ok_or(Damaged)?;
-        match rows {
-            BlockRows::Range(rows) => {
-                let words = words.get(rows).ok_or(Damaged)?;
-                out.extend(words.iter().map(|word| of_bytes(*word)));
-            }
-            BlockRows::List(rows) => {
-                for row in rows {
-                    out.push(of_bytes(*words.get(*row as usize).ok_or(Damaged)?));
-                }
-            }
-        }
-        Ok(())
     }
 }
 
