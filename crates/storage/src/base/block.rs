@@ -139,6 +139,30 @@ impl<'a> Strings<'a> {
         }
     }
 
+    /// Gives where the strings of some rows begin and end within `bytes`; the ends are not checked.
+    #[inline]
+    pub(super) fn each_bounds(
+        &self,
+        rows: BlockRows<'_>,
+        mut give: impl FnMut(usize, usize) -> Checked<()>,
+    ) -> Checked<()> {
+        match (self.ends, rows) {
+            (Ends::Short(ends), BlockRows::Range(rows)) => {
+                let (mut start, _) = self.bounds(rows.start)?;
+                for end in ends.get(rows).ok_or(Damaged)? {
+                    let end = usize::from(u16::from_le_bytes(*end));
+                    give(start, end)?;
+                    start = end;
+                }
+                Ok(())
+            }
+            (_, rows) => rows.each(|row| {
+                let (start, end) = self.bounds(row)?;
+                give(start, end)
+            }),
+        }
+    }
+
     #[inline]
     pub(super) fn get(&self, row: usize) -> Checked<&'a [u8]> {
         let (start, end) = self.bounds(row)?;
@@ -187,6 +211,36 @@ impl<'a> Coded<'a> {
                 .ok_or(Damaged),
             _ => take(self.codes, row * 2).map(|code| usize::from(u16::from_le_bytes(code))),
         }
+    }
+}
+
+impl Coded<'_> {
+    /// Appends for some rows what belongs to their codes.
+    #[inline]
+    pub(super) fn append<T: Copy + Default>(
+        &self,
+        rows: BlockRows<'_>,
+        of_codes: &[T],
+        out: &mut Vec<T>,
+    ) -> Checked<()> {
+        let mut is_damaged = false;
+        let mut of_code = |code: usize| {
+            let value = of_codes.get(code).copied();
+            is_damaged |= value.is_none();
+            value.unwrap_or_default()
+        };
+        match self.width() {
+            1 => append_values(self.codes.as_chunks().0, rows, out, |[code]| {
+                of_code(code.into())
+            })?,
+            _ => append_values(self.codes.as_chunks().0, rows, out, |code| {
+                of_code(u16::from_le_bytes(code).into())
+            })?,
+        }
+        if is_damaged {
+            return Err(Damaged);
+        }
+        Ok(())
     }
 }
 
@@ -287,7 +341,7 @@ fn append_values<T, const N: usize>(
     words: &[[u8; N]],
     rows: BlockRows<'_>,
     out: &mut Vec<T>,
-    value: impl Fn([u8; N]) -> T,
+    mut value: impl FnMut([u8; N]) -> T,
 ) -> Checked<()> {
     match rows {
         BlockRows::Range(rows) => {

@@ -485,10 +485,7 @@ impl Pieces {
                             of_codes.clear();
                             let all = BlockRows::Range(0..coded.count);
                             append_views(&coded.strings, all, buffer, base, &mut of_codes)?;
-                            rows.each(|row| {
-                                views.push(*of_codes.get(coded.code(row)?).ok_or(Damaged)?);
-                                Ok(())
-                            })?;
+                            coded.append(rows, &of_codes, &mut views)?;
                         }
                         (_, values) => rows.each(|row| {
                             let text = values.text(row)?;
@@ -645,10 +642,14 @@ fn append_views(
         }
         return Ok(());
     }
-    rows.each(|row| {
-        let (start, end) = strings.bounds(row)?;
-        let text = strings.bytes.get(start..end).ok_or(Damaged)?;
-        views.push(View::of(text, buffer, base + start as u32).0);
+    strings.each_bounds(rows, |start, end| {
+        let view = View::of_range(
+            strings.bytes,
+            start..end,
+            buffer,
+            base.wrapping_add(start as u32),
+        );
+        views.push(view.ok_or(Damaged)?.0);
         Ok(())
     })
 }

@@ -122,7 +122,8 @@ impl<'a> Encoder<'a> {
         let mut column = |array: &'a ArrayRef| {
             let values = ArrayValues::new(array);
             let numbers = match values {
-                ArrayValues::Bytes(strings) => {
+                // Rows that refer to no buffer are copied as they are, many at a time.
+                ArrayValues::Bytes(strings) if !are_all_inline(strings.views()) => {
                     let buffers = strings.data_buffers().iter();
                     let number = |buffer| sources.number(buffer, directory);
                     buffers.map(number).collect()
@@ -203,6 +204,13 @@ impl<'a> Encoder<'a> {
     }
 }
 
+/// Whether no view refers to a buffer. A column of long strings is told by its first one.
+fn are_all_inline(views: &[u128]) -> bool {
+    let longest = |longest: u32, view: &u128| longest.max(View(*view).length());
+    let [first, ..] = views else { return true };
+    View(*first).is_inline() && views.iter().fold(0, longest) <= View::INLINE_MAX
+}
+
 /// Writes each value to its row's cell.
 #[inline(always)]
 unsafe fn scatter<T, U>(values: &[T], cells: *mut u8, width: usize, cell: impl Fn(&T) -> U) {
@@ -221,6 +229,7 @@ unsafe fn scatter_views(views: &[u128], numbers: &[u32], cells: *mut u8, width: 
     // SAFETY: as for `scatter`.
     unsafe {
         match numbers {
+            // There are no buffers, or no view refers to one.
             [] => scatter(views, cells, width, |view| *view),
             [number] => scatter(views, cells, width, |view| {
                 let view = View(*view);

@@ -1,5 +1,7 @@
 //! Where each column of a row stands.
 
+use std::ops::Range;
+
 use arrow_buffer::i256;
 use mayfly_types::PhysicalType;
 
@@ -34,6 +36,25 @@ impl View {
         }
         let prefix = u32::from_le_bytes([text[0], text[1], text[2], text[3]]);
         Self(text.len() as u128 | u128::from(prefix) << 32).at(buffer, offset)
+    }
+
+    /// The string at a range of some bytes, which starts at an offset of a buffer; nothing if the range is not
+    /// among the bytes. A short string that other bytes follow is one load and a mask.
+    #[inline(always)]
+    pub(crate) fn of_range(
+        bytes: &[u8],
+        range: Range<usize>,
+        buffer: u32,
+        offset: u32,
+    ) -> Option<Self> {
+        let text = bytes.get(range.clone())?;
+        if text.len() <= Self::INLINE_MAX as usize
+            && let Some(word) = bytes[range.start..].first_chunk()
+        {
+            let value = u128::from_le_bytes(*word) & ((1 << (8 * text.len())) - 1);
+            return Some(Self(text.len() as u128 | value << 32));
+        }
+        Some(Self::of(text, buffer, offset))
     }
 
     #[inline]
@@ -244,6 +265,14 @@ mod tests {
         let inline = View::of(b"hello", 7, 9);
         assert_eq!(inline.0.to_le_bytes(), *b"\x05\0\0\0hello\0\0\0\0\0\0\0");
         assert_eq!(inline.inline_bytes(), b"hello");
+        let bytes = b"hello, hello, hello, hello";
+        for (start, end) in
+            (0..=bytes.len()).flat_map(|end| (0..=end).map(move |start| (start, end)))
+        {
+            let view = View::of_range(bytes, start..end, 3, start as u32);
+            assert_eq!(view, Some(View::of(&bytes[start..end], 3, start as u32)));
+        }
+        assert_eq!(View::of_range(bytes, 20..27, 3, 20), None);
         let long = View::of(&[b'a'; 40], 7, 9);
         assert_eq!((long.length(), long.buffer(), long.offset()), (40, 7, 9));
         let moved = long.in_buffer(8);
