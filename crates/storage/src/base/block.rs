@@ -18,6 +18,7 @@
 
 mod filter;
 mod key_words;
+mod strings;
 
 use std::ops::Range;
 
@@ -25,6 +26,7 @@ use arrow_buffer::i256;
 use key_words::KeyWords;
 use mayfly_types::PhysicalType;
 use mayfly_types::error::codes;
+pub(super) use strings::{Coded, Ends, Strings, code_width};
 
 use crate::values::StoredValue;
 
@@ -75,178 +77,6 @@ fn take_u32(bytes: &[u8], at: usize) -> Checked<usize> {
 fn part(bytes: &[u8], start: usize, length: usize) -> Checked<&[u8]> {
     let end = start.checked_add(length).ok_or(Damaged)?;
     bytes.get(start..end).ok_or(Damaged)
-}
-
-/// Strings that stand one behind the other.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Strings<'a> {
-    pub(super) ends: Ends<'a>,
-    pub(super) bytes: &'a [u8],
-    /// Where `bytes` begins in the block.
-    pub(super) start: usize,
-}
-
-/// Where each string ends.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Ends<'a> {
-    /// All are so long.
-    Fixed(usize),
-    Short(&'a [[u8; 2]]),
-    Long(&'a [[u8; 4]]),
-}
-
-impl<'a> Strings<'a> {
-    fn parse(block: &'a [u8], at: usize, end: usize, rows: usize) -> Checked<Self> {
-        let [width] = take::<1>(block, at)?;
-        let at = at + 1;
-        let (ends, start) = match width {
-            0 => (Ends::Fixed(take_u32(block, at)?), at + 4),
-            2 => {
-                let ends = part(block, at, rows.checked_mul(2).ok_or(Damaged)?)?;
-                (Ends::Short(ends.as_chunks().0), at + ends.len())
-            }
-            4 => {
-                let ends = part(block, at, rows.checked_mul(4).ok_or(Damaged)?)?;
-                (Ends::Long(ends.as_chunks().0), at + ends.len())
-            }
-            _ => return Err(Damaged),
-        };
-        let bytes = block.get(start..end).ok_or(Damaged)?;
-        if let Ends::Fixed(length) = ends {
-            let all = length.checked_mul(rows).ok_or(Damaged)?;
-            if all > bytes.len() {
-                return Err(Damaged);
-            }
-        }
-        Ok(Self { ends, bytes, start })
-    }
-
-    /// Where a string begins and ends within `bytes`; the end is not checked.
-    #[inline]
-    pub(super) fn bounds(&self, row: usize) -> Checked<(usize, usize)> {
-        fn between<const N: usize>(
-            ends: &[[u8; N]],
-            row: usize,
-            end: impl Fn([u8; N]) -> usize,
-        ) -> Checked<(usize, usize)> {
-            let at = |row: usize| ends.get(row).map(|word| end(*word)).ok_or(Damaged);
-            Ok((if row == 0 { 0 } else { at(row - 1)? }, at(row)?))
-        }
-        match self.ends {
-            Ends::Fixed(length) => Ok((row * length, (row + 1) * length)),
-            Ends::Short(ends) => between(ends, row, |end| usize::from(u16::from_le_bytes(end))),
-            Ends::Long(ends) => between(ends, row, |end| u32::from_le_bytes(end) as usize),
-        }
-    }
-
-    /// Gives where the strings of some rows begin and end within `bytes`; the ends are not checked.
-    #[inline]
-    pub(super) fn each_bounds(
-        &self,
-        rows: BlockRows<'_>,
-        mut give: impl FnMut(usize, usize) -> Checked<()>,
-    ) -> Checked<()> {
-        match (self.ends, rows) {
-            (Ends::Short(ends), BlockRows::Range(rows)) => {
-                let (mut start, _) = self.bounds(rows.start)?;
-                for end in ends.get(rows).ok_or(Damaged)? {
-                    let end = usize::from(u16::from_le_bytes(*end));
-                    give(start, end)?;
-                    start = end;
-                }
-                Ok(())
-            }
-            (_, rows) => rows.each(|row| {
-                let (start, end) = self.bounds(row)?;
-                give(start, end)
-            }),
-        }
-    }
-
-    #[inline]
-    pub(super) fn get(&self, row: usize) -> Checked<&'a [u8]> {
-        let (start, end) = self.bounds(row)?;
-        self.bytes.get(start..end).ok_or(Damaged)
-    }
-}
-
-/// Strings of which there are few: each once, and a code for each row.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Coded<'a> {
-    pub(super) strings: Strings<'a>,
-    /// The number of strings.
-    pub(super) count: usize,
-    codes: &'a [u8],
-}
-
-impl<'a> Coded<'a> {
-    fn parse(block: &'a [u8], at: usize, end: usize, rows: usize) -> Checked<Self> {
-        let count = take_u32(block, at)?;
-        let start = take_u32(block, at + 4)?;
-        let codes = block.get(start..end).ok_or(Damaged)?;
-        let coded = Self {
-            strings: Strings::parse(block, at + 8, start, count)?,
-            count,
-            codes,
-        };
-        if codes.len() == rows.checked_mul(coded.width()).ok_or(Damaged)? {
-            Ok(coded)
-        } else {
-            Err(Damaged)
-        }
-    }
-
-    fn width(&self) -> usize {
-        code_width(self.count)
-    }
-
-    /// The number of a row's string.
-    #[inline]
-    pub(super) fn code(&self, row: usize) -> Checked<usize> {
-        match self.width() {
-            1 => self
-                .codes
-                .get(row)
-                .map(|code| usize::from(*code))
-                .ok_or(Damaged),
-            _ => take(self.codes, row * 2).map(|code| usize::from(u16::from_le_bytes(code))),
-        }
-    }
-}
-
-impl Coded<'_> {
-    /// Appends for some rows what belongs to their codes.
-    #[inline]
-    pub(super) fn append<T: Copy + Default>(
-        &self,
-        rows: BlockRows<'_>,
-        of_codes: &[T],
-        out: &mut Vec<T>,
-    ) -> Checked<()> {
-        let mut is_damaged = false;
-        let mut of_code = |code: usize| {
-            let value = of_codes.get(code).copied();
-            is_damaged |= value.is_none();
-            value.unwrap_or_default()
-        };
-        match self.width() {
-            1 => append_values(self.codes.as_chunks().0, rows, out, |[code]| {
-                of_code(code.into())
-            })?,
-            _ => append_values(self.codes.as_chunks().0, rows, out, |code| {
-                of_code(u16::from_le_bytes(code).into())
-            })?,
-        }
-        if is_damaged {
-            return Err(Damaged);
-        }
-        Ok(())
-    }
-}
-
-/// Bytes of a code of so many strings.
-pub(super) fn code_width(count: usize) -> usize {
-    if count <= 1 << 8 { 1 } else { 2 }
 }
 
 /// Numbers as what is to be added to a base.

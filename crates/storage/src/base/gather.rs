@@ -381,7 +381,7 @@ impl Pieces {
         let mut codes = Vec::with_capacity(rows);
         self.each_coded(number, chosen, &strings, |column, coded, first, rows| {
             nulls.add(column.validity, &rows, codes.len());
-            coded.append_codes(&rows, first as u16, &mut codes)
+            coded.append_codes(rows, first as u16, &mut codes)
         })?;
         let codes = UInt16Array::new(codes.into(), nulls.finish(rows));
         let strings = text_array(strings.views, strings.buffers, None);
@@ -485,7 +485,7 @@ impl Pieces {
                             of_codes.clear();
                             let all = BlockRows::Range(0..coded.count);
                             append_views(&coded.strings, all, buffer, base, &mut of_codes)?;
-                            coded.append(rows, &of_codes, &mut views)?;
+                            coded.append_by_code(rows, &of_codes, &mut views)?;
                         }
                         (_, values) => rows.each(|row| {
                             let text = values.text(row)?;
@@ -590,7 +590,11 @@ impl Pieces {
         let mut flags = Vec::with_capacity(rows);
         self.each_coded(number, chosen, &strings, |column, coded, first, rows| {
             let before = flags.len();
-            coded.append_by_code(&rows, wanted.get(first..codes).ok_or(Damaged)?, &mut flags)?;
+            coded.append_flags(
+                rows.clone(),
+                wanted.get(first..codes).ok_or(Damaged)?,
+                &mut flags,
+            )?;
             column.each_null(&rows, |index| flags[before + index] = wanted[codes]);
             Ok(())
         })?;

@@ -4,65 +4,8 @@
 
 use mayfly_types::PhysicalType;
 
-use super::{BlockRows, Checked, Coded, Damaged, Narrow, Values};
+use super::{BlockRows, Checked, Damaged, Narrow, Values};
 use crate::row_filter::NumberRange;
-
-impl Coded<'_> {
-    /// Appends the codes of some rows, to which `first` is added.
-    pub(in crate::base) fn append_codes(
-        &self,
-        rows: &BlockRows<'_>,
-        first: u16,
-        out: &mut Vec<u16>,
-    ) -> Checked<()> {
-        let before = out.len();
-        if self.width() == 1
-            && let BlockRows::Range(rows) = rows
-        {
-            let codes = self.codes.get(rows.clone()).ok_or(Damaged)?;
-            out.extend(codes.iter().map(|code| u16::from(*code)));
-        } else {
-            rows.each(|row| {
-                out.push(self.code(row)? as u16);
-                Ok(())
-            })?;
-        }
-        let codes = &mut out[before..];
-        let greatest = codes.iter().copied().fold(0, u16::max);
-        if !codes.is_empty() && usize::from(greatest) >= self.count {
-            return Err(Damaged);
-        }
-        if first > 0 {
-            codes.iter_mut().for_each(|code| *code += first);
-        }
-        Ok(())
-    }
-
-    /// Appends what `by_code` has for the codes of some rows.
-    pub(in crate::base) fn append_by_code(
-        &self,
-        rows: &BlockRows<'_>,
-        by_code: &[u8],
-        out: &mut Vec<u8>,
-    ) -> Checked<()> {
-        out.reserve(rows.len());
-        if self.width() == 1
-            && let BlockRows::Range(rows) = rows
-        {
-            // Every byte is looked up without asking whether it is a code.
-            let mut table = [0; 1 << 8];
-            let count = self.count.min(by_code.len()).min(table.len());
-            table[..count].copy_from_slice(&by_code[..count]);
-            let codes = self.codes.get(rows.clone()).ok_or(Damaged)?;
-            out.extend(codes.iter().map(|code| table[usize::from(*code)]));
-            return Ok(());
-        }
-        rows.each(|row| {
-            out.push(*by_code.get(self.code(row)?).ok_or(Damaged)?);
-            Ok(())
-        })
-    }
-}
 
 impl Values<'_> {
     /// Sets the flags of those rows that have a number within a range.
