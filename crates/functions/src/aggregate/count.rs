@@ -9,7 +9,6 @@ use crate::aggregate::state;
 use crate::{Accumulator, AggregateSignature, Binding, Column, EvaluationContext, derive, input};
 
 use super::growth::lengthen;
-use super::small_sums::{FEW_GROUPS, LANES};
 use super::state::States;
 
 /// COUNT() without arguments is COUNT(*).
@@ -25,25 +24,6 @@ pub(super) fn signature(binding: &Binding<'_>) -> Result<AggregateSignature> {
 #[derive(Default)]
 pub(super) struct Counts(Vec<i64>);
 
-impl Counts {
-    /// Counts the rows of few groups side by side, so that a row need not wait for the count of the row before it.
-    fn count_few(&mut self, groups: &[u32]) {
-        let mut lanes = [[0_i64; FEW_GROUPS]; LANES];
-        let (whole, rest) = groups.as_chunks::<LANES>();
-        for groups in whole {
-            for (lane, group) in groups.iter().enumerate() {
-                lanes[lane][*group as usize % FEW_GROUPS] += 1;
-            }
-        }
-        for group in rest {
-            lanes[0][*group as usize % FEW_GROUPS] += 1;
-        }
-        for (group, count) in self.0.iter_mut().enumerate() {
-            *count += lanes.iter().map(|lane| lane[group]).sum::<i64>();
-        }
-    }
-}
-
 impl Accumulator for Counts {
     fn resize(&mut self, group_count: usize) {
         lengthen(&mut self.0, group_count, 0);
@@ -56,11 +36,15 @@ impl Accumulator for Counts {
         _context: &EvaluationContext,
     ) -> Result<()> {
         let nulls = state::all_valid(arguments);
-        if nulls.is_none() && self.0.len() <= FEW_GROUPS {
-            self.count_few(groups);
+        let counts = &mut self.0[..];
+        if nulls.is_none() && state::pays_in_lanes(groups.len(), counts.len()) {
+            let add = |count: &mut i64, _, _| *count += 1;
+            let lanes = state::add_in_lanes(groups, 0, add);
+            for (group, count) in lanes.of_groups(counts.len()) {
+                counts[group as usize] += count;
+            }
             return Ok(());
         }
-        let counts = &mut self.0[..];
         let states = [States::of(counts)];
         state::for_each_valid(groups, nulls.as_ref(), states, |group, _| {
             counts[group as usize] += 1

@@ -18,7 +18,7 @@ use arrow_array::ArrayRef;
 use mayfly_types::Result;
 
 use super::growth::lengthen;
-use super::state::States;
+use super::state::{States, add_in_lanes, pays_in_lanes, with_states_ahead};
 use crate::output;
 
 /// Numbers from here on are kept scaled.
@@ -177,7 +177,7 @@ fn add_rest(rest: &mut HashMap<u32, Rest>, group: u32, error: f64) {
 }
 
 /// Sums whose places stay where they are, so that a loop of additions need not look for them at each row.
-pub(crate) struct OpenSums<'a, const PARTS: usize> {
+struct OpenSums<'a, const PARTS: usize> {
     parts: &'a mut [[f64; PARTS]],
     rest: &'a mut HashMap<u32, Rest>,
 }
@@ -185,7 +185,7 @@ pub(crate) struct OpenSums<'a, const PARTS: usize> {
 impl<const PARTS: usize> OpenSums<'_, PARTS> {
     /// Adds a number to a group.
     #[inline(always)]
-    pub(crate) fn add(&mut self, group: u32, value: f64) {
+    fn add(&mut self, group: u32, value: f64) {
         add_to_all(&mut self.parts[group as usize], self.rest, group, value);
     }
 }
@@ -202,7 +202,7 @@ impl<const PARTS: usize> ExactSums<PARTS> {
 
     /// The sums, for many additions.
     #[inline]
-    pub(crate) fn open(&mut self) -> OpenSums<'_, PARTS> {
+    fn open(&mut self) -> OpenSums<'_, PARTS> {
         OpenSums {
             parts: &mut self.parts,
             rest: &mut self.rest,
@@ -213,6 +213,31 @@ impl<const PARTS: usize> ExactSums<PARTS> {
     #[inline]
     pub(crate) fn add(&mut self, group: u32, value: f64) {
         self.open().add(group, value);
+    }
+
+    /// Adds the numbers of rows, each to its group, and counts them.
+    #[inline]
+    pub(crate) fn add_batch(&mut self, groups: &[u32], values: &[f64], counts: &mut [i64]) {
+        let places = [self.places(), States::of(counts)];
+        let mut sums = self.open();
+        if pays_in_lanes(groups.len(), counts.len()) {
+            let add = |(parts, count): &mut ([f64; PARTS], i64), group, row: usize| {
+                add_to_all(parts, sums.rest, group, values[row]);
+                *count += 1;
+            };
+            let lanes = add_in_lanes(groups, ([0.0; PARTS], 0), add);
+            for (group, (parts, count)) in lanes.of_groups(counts.len()) {
+                parts.iter().for_each(|part| sums.add(group, *part));
+                counts[group as usize] += count;
+            }
+            return;
+        }
+        with_states_ahead(groups, places, |first, groups| {
+            for (row, group) in groups.iter().enumerate() {
+                sums.add(*group, values[first + row]);
+                counts[*group as usize] += 1;
+            }
+        });
     }
 
     /// Adds many numbers to one group.
@@ -376,6 +401,28 @@ mod tests {
             sum(&[1.0, 2_f64.powi(-53), 2_f64.powi(-106)]),
             1.0 + f64::EPSILON
         );
+    }
+
+    #[test]
+    fn batches_of_few_and_many_groups_give_what_their_rows_give() {
+        let mut seed = crate::context::MysqlRandom::from_seed(11);
+        for (group_count, rows) in [(1, 1000), (2, 63), (5, 4099), (16, 777), (17, 900)] {
+            let groups: Vec<u32> = (0..rows).map(|row| row * 7 % group_count).collect();
+            let mut number = || (seed.next() - 0.5) * 10_f64.powi((seed.next() * 60.0) as i32 - 30);
+            let mut values: Vec<f64> = groups.iter().map(|_| number()).collect();
+            values[7] = 1.5e300;
+            let mut by_batch = ExactSums::<2>::default();
+            by_batch.resize(group_count as usize);
+            let mut counts = vec![3; group_count as usize];
+            by_batch.add_batch(&groups, &values, &mut counts);
+            for group in 0..group_count {
+                let of_group = |row: &usize| groups[*row] == group;
+                let rows: Vec<usize> = (0..values.len()).filter(of_group).collect();
+                let values: Vec<f64> = rows.iter().map(|row| values[*row]).collect();
+                assert_eq!(by_batch.round(group as usize), sum(&values));
+                assert_eq!(counts[group as usize], 3 + rows.len() as i64);
+            }
+        }
     }
 
     #[test]

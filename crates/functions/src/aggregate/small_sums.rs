@@ -7,12 +7,7 @@ use std::collections::HashMap;
 use arrow_buffer::i256;
 
 use super::growth::lengthen;
-use super::state::{States, with_states_ahead};
-
-/// The numbers of a batch are added up side by side for so few groups ...
-pub(super) const FEW_GROUPS: usize = 16;
-/// ... in so many sums of each, so that a row need not wait for the sum of the row before it.
-pub(super) const LANES: usize = 4;
+use super::state::{States, add_in_lanes, pays_in_lanes, with_states_ahead};
 
 /// The integer of a sum.
 pub(super) trait Word: Copy + Default + Into<i128> {
@@ -101,37 +96,25 @@ impl<T: Word> SmallSums<T> {
     /// Adds the numbers of rows, which are less than 2^95, each to its group.
     #[inline]
     pub(super) fn add_batch(&mut self, groups: &[u32], value: impl Fn(usize) -> i128) {
-        if self.totals.len() > FEW_GROUPS || groups.len() < FEW_GROUPS * LANES {
-            let places = [self.places()];
-            let (totals, rest) = (&mut self.totals[..], &mut self.rest);
-            with_states_ahead(groups, places, |first, groups| {
-                for (row, group) in groups.iter().enumerate() {
-                    totals[*group as usize].add(rest, *group, value(first + row), 1);
-                }
-            });
+        let places = [self.places()];
+        let (totals, rest) = (&mut self.totals[..], &mut self.rest);
+        if pays_in_lanes(groups.len(), totals.len()) {
+            // A batch has fewer than 2^32 rows.
+            let add = |(sum, count): &mut (i128, i64), _, row| {
+                *sum += value(row);
+                *count += 1;
+            };
+            let lanes = add_in_lanes(groups, (0, 0), add);
+            for (group, (sum, count)) in lanes.of_groups(totals.len()) {
+                totals[group as usize].add(rest, group, sum, count);
+            }
             return;
         }
-        // A batch has fewer than 2^32 rows.
-        let mut lanes = [[(0_i128, 0_i64); FEW_GROUPS]; LANES];
-        let mut add = |lane: usize, group: u32, row: usize| {
-            let (sum, count) = &mut lanes[lane][group as usize % FEW_GROUPS];
-            *sum += value(row);
-            *count += 1;
-        };
-        let (whole, rest) = groups.as_chunks::<LANES>();
-        for (number, groups) in whole.iter().enumerate() {
-            for (lane, group) in groups.iter().enumerate() {
-                add(lane, *group, number * LANES + lane);
+        with_states_ahead(groups, places, |first, groups| {
+            for (row, group) in groups.iter().enumerate() {
+                totals[*group as usize].add(rest, *group, value(first + row), 1);
             }
-        }
-        for (lane, group) in rest.iter().enumerate() {
-            add(lane, *group, whole.len() * LANES + lane);
-        }
-        for sums in &lanes {
-            for (group, (sum, count)) in sums.iter().enumerate().take(self.totals.len()) {
-                self.add(group as u32, *sum, *count);
-            }
-        }
+        });
     }
 
     /// The same for what may be wider still.

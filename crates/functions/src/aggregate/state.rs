@@ -14,6 +14,50 @@ const LARGE_STATES: usize = 256 << 10;
 /// the states to stay in the cache until their rows come.
 const ROWS_AHEAD: usize = 512;
 
+/// The rows of a batch are added up side by side for so few groups ...
+const FEW_GROUPS: usize = 16;
+/// ... in so many states of each, so that a row need not wait for the state that the row before it leaves.
+const LANES: usize = 4;
+
+/// What the rows of a batch add up to: a state for each lane and each of few groups.
+pub(crate) struct Lanes<T>([[T; FEW_GROUPS]; LANES]);
+
+impl<T> Lanes<T> {
+    /// The groups among `0 .. group_count` with the state of each lane.
+    pub(crate) fn of_groups(self, group_count: usize) -> impl Iterator<Item = (u32, T)> {
+        let of_lane = move |states: [T; FEW_GROUPS]| (0..).zip(states).take(group_count);
+        self.0.into_iter().flat_map(of_lane)
+    }
+}
+
+/// Adds up the rows of a batch of few groups: `add` takes the state of a lane, the group and the row.
+#[inline(always)]
+pub(crate) fn add_in_lanes<T: Copy>(
+    groups: &[u32],
+    empty: T,
+    mut add: impl FnMut(&mut T, u32, usize),
+) -> Lanes<T> {
+    let mut lanes = [[empty; FEW_GROUPS]; LANES];
+    let (whole, rest) = groups.as_chunks::<LANES>();
+    let mut add = |lane: usize, group: u32, row: usize| {
+        add(&mut lanes[lane][group as usize % FEW_GROUPS], group, row);
+    };
+    for (number, groups) in whole.iter().enumerate() {
+        for (lane, group) in groups.iter().enumerate() {
+            add(lane, *group, number * LANES + lane);
+        }
+    }
+    for (lane, group) in rest.iter().enumerate() {
+        add(lane, *group, whole.len() * LANES + lane);
+    }
+    Lanes(lanes)
+}
+
+/// Whether a batch of so many rows is worth [`add_in_lanes`].
+pub(crate) fn pays_in_lanes(row_count: usize, group_count: usize) -> bool {
+    group_count <= FEW_GROUPS && row_count >= FEW_GROUPS * LANES
+}
+
 /// Where the states of groups `0 .. n` are, for asking the memory for those that a batch is going to need.
 #[derive(Clone, Copy)]
 pub(crate) struct States {

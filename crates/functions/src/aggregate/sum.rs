@@ -292,8 +292,11 @@ impl Accumulator for Totals {
             (Sums::Medium(sums), values) => add_all(sums, ty, groups, &values, nulls)?,
             (Sums::Doubles(sums), Values::Floats(input::Numbers::Array(array))) => {
                 let values = array.values();
+                if nulls.is_none() {
+                    sums.add_batch(groups, values, counts);
+                    return Ok(());
+                }
                 let states = [sums.places(), States::of(counts)];
-                let mut sums = sums.open();
                 state::for_each_valid(groups, nulls, states, |group, row| {
                     sums.add(group, values[row]);
                     counts[group as usize] += 1;
