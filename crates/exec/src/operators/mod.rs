@@ -134,6 +134,7 @@ fn build_one(plan: &Plan, wanted: Wanted<'_>, run: &RunContext) -> Result<Arc<dy
             keys,
             residual,
             build_left,
+            partnered,
             temporary,
         } => hash_join::build(
             hash_join::Specification {
@@ -143,6 +144,7 @@ fn build_one(plan: &Plan, wanted: Wanted<'_>, run: &RunContext) -> Result<Arc<dy
                 keys,
                 residual: residual.as_ref(),
                 build_left: *build_left,
+                partnered: *partnered,
                 temporary,
                 wanted,
             },

@@ -165,6 +165,7 @@ fn a_filter_of_keys_reaches_each_scan_of_a_union() {
             }],
             residual: None,
             build_left: false,
+            partnered: false,
             temporary: why(Purpose::Join),
         },
         &[int(), int(), int()],

@@ -189,6 +189,7 @@ fn recursion_ends_when_a_round_adds_nothing() {
             }],
             residual: None,
             build_left: false,
+            partnered: false,
             temporary: why(Purpose::Join),
         },
         &[int(), int(), int()],

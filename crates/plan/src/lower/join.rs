@@ -53,6 +53,12 @@ fn split(
 /// it finds has to be marked, and its rows are kept whole.
 const PRESERVED_ROWS_FACTOR: f64 = 2.0;
 
+/// Of hash tables of fewer rows it is not asked whether a filter of their keys pays: it costs next to nothing.
+const FILTERED_ROWS_MIN: f64 = 65536.0;
+
+/// A filter that lets more than this part of the rows pass costs more than it saves.
+const PARTNERED_MIN: f64 = 0.75;
+
 /// Whether a hash table is built over the left side.
 fn builds_left(kind: JoinKind, left: &Plan, left_rows: f64, right_rows: f64) -> bool {
     match kind {
@@ -173,6 +179,23 @@ impl Lowering {
             &right_columns,
             (&join.on, &join.null_aware),
         );
+        let build_left = !join.straight && builds_left(kind, &left.plan, left_rows, right_rows);
+        let (probed, built, built_columns) = match build_left {
+            true => (right_rows, left_rows, &left_columns),
+            false => (left_rows, right_rows, &right_columns),
+        };
+        let partnered = built >= FILTERED_ROWS_MIN && {
+            let conditions = (&*join.on, &*join.null_aware);
+            let sides = (probed, built);
+            let met = joins::joined(
+                &self.estimates,
+                JoinKind::Semi,
+                sides,
+                built_columns,
+                conditions,
+            );
+            met > probed * PARTNERED_MIN
+        };
         let (mut equalities, residual) = split(join.on, &left_columns, &right_columns);
         if !join.null_aware.is_empty() {
             equalities.extend(join.null_aware.into_iter().map(|(left, right)| JoinKey {
@@ -204,7 +227,6 @@ impl Lowering {
                 .numbering
                 .lowered(operator, output, estimated_rows, layout));
         }
-        let build_left = !join.straight && builds_left(kind, &left.plan, left_rows, right_rows);
         if matches!(kind, JoinKind::Inner | JoinKind::Semi) {
             let (probe, built) = match build_left {
                 true => (&mut right, left_rows),
@@ -224,6 +246,7 @@ impl Lowering {
             keys,
             residual: condition,
             build_left,
+            partnered,
             temporary,
         };
         Ok(self

@@ -474,6 +474,9 @@ pub enum Operator {
         residual: Option<Expression>,
         /// The hash table is built over the left input; else over the right.
         build_left: bool,
+        /// Most rows of the other input are expected to have a partner: a filter of the hash table's keys would
+        /// refuse few of them.
+        partnered: bool,
         /// Why.
         temporary: TemporaryTable,
     },

@@ -43,6 +43,7 @@ pub(super) struct Specification<'a> {
     pub(super) keys: &'a [JoinKey],
     pub(super) residual: Option<&'a Expression>,
     pub(super) build_left: bool,
+    pub(super) partnered: bool,
     pub(super) temporary: &'a TemporaryTable,
     pub(super) wanted: Wanted<'a>,
 }
@@ -53,6 +54,8 @@ struct HashJoin {
     probe: Side,
     /// The build side is the left one: its columns come first.
     build_first: bool,
+    /// Most probed rows are expected to have a partner.
+    partnered: bool,
     residual: Option<Program>,
     temporary: TemporaryTable,
     /// For each column of the rows of either side whether it must be made.
@@ -274,6 +277,7 @@ impl HashJoin {
             build,
             probe,
             build_first,
+            partnered: specification.partnered,
             residual,
             temporary: specification.temporary.clone(),
             made,
@@ -423,11 +427,11 @@ impl HashJoin {
     }
 
     /// Whether the whole keys of the build side are to make a filter: where a probed row without a partner does not
-    /// come out, and no filter of the only key has refused it already.
+    /// come out, there are such rows, and no filter of the only key has refused them already.
     fn whole_keys(&self, filters: &[KeyOf]) -> WholeKeys<'static> {
         let is_filtered = filters.len() == self.build.keys.len() && filters.len() == 1;
         match self.kind {
-            JoinKind::Inner | JoinKind::Semi if !is_filtered => WholeKeys::Added,
+            JoinKind::Inner | JoinKind::Semi if !is_filtered && !self.partnered => WholeKeys::Added,
             _ => WholeKeys::Ignored,
         }
     }
