@@ -7,8 +7,9 @@
 use arrow_array::BinaryViewArray;
 use arrow_buffer::BooleanBuffer;
 
-/// Views that are remembered, a power of two.
-const REMEMBERED: usize = 64;
+/// Views that are remembered, a power of two: several times as many as the different strings of a column that is
+/// worth it, so that few of them share a place.
+const REMEMBERED: usize = 256;
 /// After so many rows it is decided whether to go on remembering.
 const CHUNK_ROWS: usize = 64;
 /// Tests among the rows of a chunk that are too many.
@@ -37,11 +38,12 @@ pub fn passing_texts(
         }
         let view = views[row];
         let place = slot_of(view);
-        // Two that share a place do not drive each other out.
-        for slot in [place, place ^ 1] {
-            if remembered[slot].0 == view {
-                return remembered[slot].1;
-            }
+        // Two that share a place do not drive each other out. Which of them a row has is nothing to branch on.
+        let [(first, passes_first), (second, passes_second)] =
+            [remembered[place], remembered[place ^ 1]];
+        let (is_first, is_second) = (first == view, second == view);
+        if is_first | is_second {
+            return is_first & passes_first | is_second & passes_second;
         }
         remembered[place ^ 1] = remembered[place];
         remembered[place] = (view, test(array.value(row)));
@@ -52,10 +54,10 @@ pub fn passing_texts(
 
 fn slot_of(view: u128) -> usize {
     let mixed = (view as u64 ^ (view >> 64) as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    (mixed >> 58) as usize
+    (mixed >> 56) as usize
 }
 
-const _: () = assert!(REMEMBERED == 1 << 6);
+const _: () = assert!(REMEMBERED == 1 << 8);
 
 #[cfg(test)]
 mod tests {

@@ -10,10 +10,14 @@
 //!
 //! An aggregate over columns of other tables is in nobody's way when it minds no repeated values. SUM() and AVG() of
 //! doubles are not taken apart: their sums are rounded once, at the end.
+//!
+//! `SUM(CASE WHEN d.name = 'Sunday' THEN f.amount END)` is `SUM(CASE WHEN d.name = 'Sunday' THEN partial END)` over
+//! `SUM(f.amount)` of groups whose rows meet the condition all together or not at all: what it reads of them is a key.
 
+use arrow_buffer::i256;
 use mayfly_functions::AggregateSignature;
 use mayfly_functions::aggregate;
-use mayfly_types::{SqlType, TypeKind};
+use mayfly_types::{PhysicalType, SqlType, TypeKind, Value};
 
 use super::planning::Planning;
 use super::rule::{NewColumns, is_exact, is_plain, substitute};
@@ -141,8 +145,9 @@ impl Eager<'_> {
         for (_, call) in &mut aggregate.aggregates {
             if let Some(Part::Partial(in_two)) = Part::of(call, &own) {
                 let ids = self.columns.some(in_two.partial.len());
-                *call = in_two.merged(call, ids);
+                let merged = in_two.merged(call, ids);
                 partial.extend((ids..).zip(in_two.partial));
+                *call = merged;
             }
         }
         let keys = place.keys.into_iter().filter_map(|expression| {
@@ -268,8 +273,9 @@ fn keys_of(rows: &Relation, above: &Above<'_>, aggregate: &Aggregate) -> Option<
     let own = produced(rows);
     let mut readers = above.expressions.clone();
     for (_, call) in &aggregate.aggregates {
-        if let Part::Whole = Part::of(call, &own)? {
-            readers.extend(&call.arguments);
+        match Part::of(call, &own)? {
+            Part::Whole => readers.extend(&call.arguments),
+            Part::Partial(in_two) => readers.extend(in_two.condition),
         }
     }
     let mut keys: Vec<Expression> = Vec::new();
@@ -317,32 +323,91 @@ fn compares(expression: &Expression, id: ColumnId) -> bool {
 }
 
 /// What becomes of a call.
-enum Part {
+enum Part<'c> {
     /// It stays as it is above the joins.
     Whole,
-    Partial(InTwo),
+    Partial(InTwo<'c>),
 }
 
 /// A call over partial groups, and what puts their results together.
-struct InTwo {
+struct InTwo<'c> {
     partial: Vec<AggregateCall>,
     /// None: the function itself.
     merging: Option<&'static aggregate::AggregateFunction>,
+    /// What a partial group must meet for its result to count.
+    condition: Option<&'c Expression>,
+    /// A partial group that does not meet it counts as 0, which makes a sum of what would be NULL.
+    is_zero_otherwise: bool,
 }
 
-impl Part {
+/// `CASE WHEN condition THEN value END`, or `… ELSE 0 END`.
+struct Conditional<'c> {
+    condition: &'c Expression,
+    /// A column or a constant, so that no row in which the condition is not met gives an error.
+    value: &'c Expression,
+    is_zero_otherwise: bool,
+}
+
+impl<'c> Conditional<'c> {
+    fn of(expression: &'c Expression) -> Option<Self> {
+        let ExpressionKind::Case {
+            branches,
+            otherwise,
+        } = &expression.kind
+        else {
+            return None;
+        };
+        let [(condition, value)] = branches.as_slice() else {
+            return None;
+        };
+        let is_zero_otherwise = match otherwise.as_deref().map(|otherwise| &otherwise.kind) {
+            None | Some(ExpressionKind::Literal(Value::Null)) => false,
+            Some(ExpressionKind::Literal(value)) if is_zero(value) => true,
+            Some(_) => return None,
+        };
+        let is_column = match &value.kind {
+            ExpressionKind::Column(_) | ExpressionKind::Literal(_) => true,
+            ExpressionKind::Cast(inner, None) => {
+                inner.as_column().is_some() && is_widened(&inner.ty, &value.ty)
+            }
+            _ => false,
+        };
+        is_column.then_some(Self {
+            condition,
+            value,
+            is_zero_otherwise,
+        })
+    }
+}
+
+fn is_zero(value: &Value) -> bool {
+    match value {
+        Value::Int(number) => *number == 0,
+        Value::UInt(number) => *number == 0,
+        Value::Decimal { unscaled, .. } => *unscaled == i256::ZERO,
+        _ => false,
+    }
+}
+
+/// Whether every decimal of a type is one of another, too.
+fn is_widened(from: &SqlType, to: &SqlType) -> bool {
+    let is_decimal = |ty: &SqlType| ty.kind == TypeKind::Decimal;
+    let whole = |ty: &SqlType| ty.length.saturating_sub(ty.decimals.into());
+    is_decimal(from)
+        && is_decimal(to)
+        && from.decimals <= to.decimals
+        && whole(from) <= whole(to)
+        && from.unsigned <= to.unsigned
+}
+
+impl<'c> Part<'c> {
     /// Of a call above rows with these columns; none where these must not be grouped.
-    fn of(call: &AggregateCall, own: &ColumnSet) -> Option<Self> {
-        let is_own = call
-            .arguments
-            .iter()
-            .all(|one| one.columns().is_subset(own));
+    fn of(call: &'c AggregateCall, own: &ColumnSet) -> Option<Self> {
         if !call.arguments.iter().all(is_plain) || !call.order_by.is_empty() {
             return None;
         }
-        if is_own
-            && !call.distinct
-            && let Some(in_two) = InTwo::of(call)
+        if !call.distinct
+            && let Some(in_two) = InTwo::of(call, own)
         {
             return Some(Self::Partial(in_two));
         }
@@ -350,8 +415,36 @@ impl Part {
     }
 }
 
-impl InTwo {
-    fn of(call: &AggregateCall) -> Option<Self> {
+impl<'c> InTwo<'c> {
+    /// Of a call that reads nothing but these columns, except in a condition.
+    fn of(call: &'c AggregateCall, own: &ColumnSet) -> Option<Self> {
+        let mut arguments = call.arguments.iter();
+        if arguments.all(|one| one.columns().is_subset(own)) {
+            return Self::of_own(call);
+        }
+        let [argument] = call.arguments.as_slice() else {
+            return None;
+        };
+        let conditional = Conditional::of(argument)?;
+        if !conditional.value.columns().is_subset(own)
+            || conditional.is_zero_otherwise && call.function.names()[0] != "sum"
+        {
+            return None;
+        }
+        let of_value = AggregateCall {
+            arguments: vec![conditional.value.clone()],
+            ..call.clone()
+        };
+        let in_two = Self::of_own(&of_value)?;
+        Some(Self {
+            partial: in_two.partial,
+            merging: in_two.merging,
+            condition: Some(conditional.condition),
+            is_zero_otherwise: conditional.is_zero_otherwise,
+        })
+    }
+
+    fn of_own(call: &AggregateCall) -> Option<InTwo<'static>> {
         let name = call.function.names()[0];
         let signature = &call.signature;
         let count = || {
@@ -378,7 +471,12 @@ impl InTwo {
             }
             _ => return None,
         };
-        Some(Self { partial, merging })
+        Some(InTwo {
+            partial,
+            merging,
+            condition: None,
+            is_zero_otherwise: false,
+        })
     }
 
     /// The call over the results of the partial ones, which have numbers from this one on.
@@ -386,7 +484,15 @@ impl InTwo {
         let columns = (first..).zip(&self.partial);
         let arguments = columns.map(|(id, partial)| {
             let signature = &partial.signature;
-            Expression::column(id, signature.result.clone(), signature.nullable)
+            let column = Expression::column(id, signature.result.clone(), signature.nullable);
+            match self.condition {
+                None => column,
+                // What is not there was counted 0 times.
+                Some(condition) => {
+                    let counts = partial.function.names()[0] == "count";
+                    where_met(condition, column, counts || self.is_zero_otherwise)
+                }
+            }
         });
         let arguments: Vec<Expression> = arguments.collect();
         AggregateCall {
@@ -399,6 +505,25 @@ impl InTwo {
             ..call.clone()
         }
     }
+}
+
+/// The value of a partial group that meets a condition; else 0, or NULL.
+fn where_met(condition: &Expression, value: Expression, is_zero_otherwise: bool) -> Expression {
+    let ty = value.ty.clone();
+    let nullable = value.nullable || !is_zero_otherwise;
+    let zero = || match ty.physical() {
+        PhysicalType::Int64 => Value::Int(0),
+        _ => Value::Decimal {
+            unscaled: i256::ZERO,
+            scale: ty.decimals,
+        },
+    };
+    let zero = is_zero_otherwise.then(|| Box::new(Expression::literal(zero(), ty.clone())));
+    let kind = ExpressionKind::Case {
+        branches: vec![(condition.clone(), value)],
+        otherwise: zero,
+    };
+    Expression::new(kind, ty, nullable)
 }
 
 /// A call over the same arguments that keeps a state.
