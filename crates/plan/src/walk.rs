@@ -7,7 +7,7 @@ use crate::tree::logical::{Relation, Subquery};
 /// Calls `visit` on an expression and everything below it, outer ones first, except the relations
 /// of subqueries. Below an expression for which it answers `false` it is not called.
 pub fn visit_expression(expression: &Expression, visit: &mut dyn FnMut(&Expression) -> bool) {
-    if !visit(expression) {
+    if !visit(expression) || is_leaf(expression) {
         return;
     }
     with_stack(|| for_each_child(expression, &mut |child| visit_expression(child, visit)));
@@ -19,10 +19,18 @@ pub fn visit_expression_mut(
     expression: &mut Expression,
     visit: &mut dyn FnMut(&mut Expression) -> bool,
 ) {
-    if !visit(expression) {
+    if !visit(expression) || is_leaf(expression) {
         return;
     }
     with_stack(|| for_each_child_mut(expression, &mut |child| visit_expression_mut(child, visit)));
+}
+
+/// Whether an expression surely has no operands: half of all expressions, for which no stack is asked.
+fn is_leaf(expression: &Expression) -> bool {
+    matches!(
+        expression.kind,
+        ExpressionKind::Literal(_) | ExpressionKind::Column(_) | ExpressionKind::Parameter(_)
+    )
 }
 
 /// The direct operands of an expression, for walks that keep them.

@@ -212,13 +212,17 @@ fn of_links(columns: &dyn Columns, mut links: Vec<Link>) -> f64 {
         fraction *= if distinct > 1.0 {
             product.max(1.0 / distinct)
         } else {
-            // The strictest in full, of the others roots.
+            // The strictest in full, of the others roots. Several columns are mostly a key of one of the tables
+            // that the other refers to, such as the lines of orders; no more of its rows than all are different.
             let powers = (0..links.len()).map(|at| 0.5_f64.powi(at as i32));
-            links
+            let together: f64 = links
                 .iter()
                 .zip(powers)
                 .map(|(link, power)| link.fraction.powf(power))
-                .product()
+                .product();
+            let tables = ends.iter().filter_map(|first| columns.table(*first));
+            let rows = tables.map(|(table, _)| table.rows()).fold(1.0, f64::max);
+            together.max(1.0 / rows)
         };
     }
     fraction

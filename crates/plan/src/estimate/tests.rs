@@ -249,6 +249,24 @@ fn joins_give_about_as_many_rows_as_they_do() {
 }
 
 #[test]
+fn columns_that_are_a_key_together_meet_all_that_refer_to_them() {
+    let order = |row: i64| Some(row / 3);
+    let item = |row: i64| Some(row * 7919 % 1000);
+    let of = |rows: Vec<i64>| {
+        let orders = rows.iter().map(|row| order(*row)).collect();
+        let items = rows.iter().map(|row| item(*row)).collect();
+        Contents::new(vec![orders, items])
+    };
+    let lines = of((0..6000).collect());
+    let returned = of((0..600).map(|row| row * 10).collect());
+    let on = (0..2).map(|at| compare(column(at), Comparison::Equal, column(10 + at)));
+    let (left, right) = (lines.scan(0, false), returned.scan(1, false));
+    let join = Join::new(JoinKind::Inner, left, right, on.collect());
+    let found = estimate(Relation::Join(join));
+    assert!(error(found, returned.rows()) < 1.5, "{found}");
+}
+
+#[test]
 fn an_equality_that_follows_from_others_counts_once() {
     let facts = facts();
     let flat = |number: usize| facts.scan(number, true);
