@@ -155,31 +155,37 @@ impl<'a> Costs<'a> {
         (is_one && (crosses || !found.is_empty())).then_some(found)
     }
 
-    /// Keeps the strictest equality of each class.
+    /// Keeps one equality of each class: one of two tables that other conditions compare, too, since columns of one
+    /// table are estimated together; else the strictest.
     fn keep_one_of_class(&self, found: &mut Vec<usize>) {
-        let class_of = |number: usize| self.region.operators[number].class;
-        if found
-            .iter()
-            .filter(|number| class_of(**number).is_some())
-            .count()
-            < 2
-        {
+        let operator = |number: usize| &self.region.operators[number];
+        let of_classes = found.iter().filter(|one| operator(**one).class.is_some());
+        if of_classes.count() < 2 {
             return;
         }
+        let all = found.clone();
+        let is_alone = |number: usize| {
+            let (own, needs) = (operator(number).class, operator(number).needs());
+            let mut others = all.iter().map(|other| operator(*other));
+            !others.any(|other| other.needs() == needs && other.class != own)
+        };
         let strictness = |number: usize| {
             let conditions = self.conditions[number].iter();
             conditions
                 .map(joins::PairCondition::fraction)
                 .product::<f64>()
         };
-        let all = found.clone();
+        let is_better = |one: usize, than: usize| {
+            let order = is_alone(one).cmp(&is_alone(than));
+            let order = order.then_with(|| strictness(one).total_cmp(&strictness(than)));
+            order.then(one.cmp(&than)).is_lt()
+        };
         found.retain(|number| {
-            let class = class_of(*number);
+            let class = operator(*number).class;
+            let mut others = all.iter();
             class.is_none()
-                || !all.iter().any(|other| {
-                    let order = strictness(*other).total_cmp(&strictness(*number));
-                    class_of(*other) == class && order.then(other.cmp(number)).is_lt()
-                })
+                || !others
+                    .any(|other| operator(*other).class == class && is_better(*other, *number))
         });
     }
 
