@@ -176,20 +176,6 @@ fn add_rest(rest: &mut HashMap<u32, Rest>, group: u32, error: f64) {
     rest.entry(group).or_default().ordinary.add(error);
 }
 
-/// Sums whose places stay where they are, so that a loop of additions need not look for them at each row.
-struct OpenSums<'a, const PARTS: usize> {
-    parts: &'a mut [[f64; PARTS]],
-    rest: &'a mut HashMap<u32, Rest>,
-}
-
-impl<const PARTS: usize> OpenSums<'_, PARTS> {
-    /// Adds a number to a group.
-    #[inline(always)]
-    fn add(&mut self, group: u32, value: f64) {
-        add_to_all(&mut self.parts[group as usize], self.rest, group, value);
-    }
-}
-
 impl<const PARTS: usize> ExactSums<PARTS> {
     pub(crate) fn resize(&mut self, group_count: usize) {
         lengthen(&mut self.parts, group_count, [0.0; PARTS]);
@@ -200,41 +186,44 @@ impl<const PARTS: usize> ExactSums<PARTS> {
         States::of(&self.parts)
     }
 
-    /// The sums, for many additions.
-    #[inline]
-    fn open(&mut self) -> OpenSums<'_, PARTS> {
-        OpenSums {
-            parts: &mut self.parts,
-            rest: &mut self.rest,
-        }
-    }
-
     /// Adds a number to a group.
     #[inline]
     pub(crate) fn add(&mut self, group: u32, value: f64) {
-        self.open().add(group, value);
+        add_to_all(
+            &mut self.parts[group as usize],
+            &mut self.rest,
+            group,
+            value,
+        );
     }
 
     /// Adds the numbers of rows, each to its group, and counts them.
     #[inline]
     pub(crate) fn add_batch(&mut self, groups: &[u32], values: &[f64], counts: &mut [i64]) {
         let places = [self.places(), States::of(counts)];
-        let mut sums = self.open();
+        let (sums, rest) = (&mut self.parts[..], &mut self.rest);
         if pays_in_lanes(groups.len(), counts.len()) {
             let add = |(parts, count): &mut ([f64; PARTS], i64), group, row: usize| {
-                add_to_all(parts, sums.rest, group, values[row]);
+                add_to_all(parts, rest, group, values[row]);
                 *count += 1;
             };
             let lanes = add_in_lanes(groups, ([0.0; PARTS], 0), add);
             for (group, (parts, count)) in lanes.of_groups(counts.len()) {
-                parts.iter().for_each(|part| sums.add(group, *part));
+                for part in parts {
+                    add_to_all(&mut sums[group as usize], rest, group, part);
+                }
                 counts[group as usize] += count;
             }
             return;
         }
         with_states_ahead(groups, places, |first, groups| {
             for (row, group) in groups.iter().enumerate() {
-                sums.add(*group, values[first + row]);
+                add_to_all(
+                    &mut sums[*group as usize],
+                    rest,
+                    *group,
+                    values[first + row],
+                );
                 counts[*group as usize] += 1;
             }
         });

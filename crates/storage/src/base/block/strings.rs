@@ -205,15 +205,15 @@ impl<'a> Coded<'a> {
         Ok(())
     }
 
-    /// Appends the flags that `by_code` has for the codes of some rows. A byte is looked up without asking whether
-    /// it is a code.
+    /// Appends the flags that `by_code` has for the codes of some rows. A byte of a range is looked up without asking
+    /// whether it is a code.
     pub(in crate::base) fn append_flags(
         &self,
         rows: BlockRows<'_>,
         by_code: &[u8],
         out: &mut Vec<u8>,
     ) -> Checked<()> {
-        if self.width() != 1 {
+        if self.width() != 1 || matches!(rows, BlockRows::List(_)) {
             return self.append_by_code(rows, by_code, out);
         }
         let mut table = [0; 1 << 8];
