@@ -13,7 +13,7 @@ use mayfly_memory::{BlockPool, PoolOptions, StableRanges, trim_allocator};
 use mayfly_storage::temptable::{MemoryQueue, Registry, Resources};
 use mayfly_storage::{
     ChangeStorage, Durability, DurableStore, StatementOwner, StoreLocation, StoreOptions,
-    SyncThread,
+    SyncThread, WorkerPool,
 };
 use mayfly_types::error::codes;
 use mayfly_types::temporal::TimeZone;
@@ -190,6 +190,7 @@ impl Database {
             temp_space,
             registry: Registry::new(),
             queue: MemoryQueue::default(),
+            workers: WorkerPool::new(options.threads),
         };
         let size = |variable| usize::try_from(globals.get(variable)).unwrap_or(usize::MAX);
         let sizes = InstrumentationSizes {
@@ -497,6 +498,8 @@ impl Database {
             ("Prepared_stmt_count", prepared),
             ("Tmp_queue_waiting", self.resources.queue.waiting()),
             ("Tmp_queue_waits", self.resources.queue.waits()),
+            ("Workers_busy", self.resources.workers.busy()),
+            ("Workers_refused", self.resources.workers.refused()),
             ("Uptime", uptime),
             ("Uptime_since_flush_status", uptime),
             ("Write_buffer_used", self.budgets.write_buffer.used()),

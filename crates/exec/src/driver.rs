@@ -5,6 +5,9 @@
 //! threads never start threads, and when workers run nothing waits for anything but locks held for
 //! a batch. Workers share the rows of the scan at the bottom between them, a morsel at a time. The
 //! first error, a kill or a panic stops all of them.
+//!
+//! The coordinating thread is a worker too. Others are started while the pool of the database admits some
+//! ([`mayfly_storage::workers`]), at the beginning and between the batches of the first one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -44,7 +47,7 @@ pub(crate) fn drain_from<S: Sink>(
         .map(|_| new_sink())
         .collect::<Result<Vec<_>>>()?;
     if let [sink] = sinks.as_mut_slice() {
-        work(input, begun, run, sink, None)?;
+        work(input, begun, run, sink, None, || {})?;
         return Ok(sinks);
     }
     let worker_run = RunContext {
@@ -52,22 +55,36 @@ pub(crate) fn drain_from<S: Sink>(
         ..run.clone()
     };
     let stop = AtomicBool::new(false);
+    let pool = &run.statement.temp.resources().workers;
     let results: Vec<Result<()>> = std::thread::scope(|scope| {
         let (stop, worker_run) = (&stop, &worker_run);
         let mut sinks = sinks.iter_mut();
         let own = sinks.next();
-        // A machine that has no thread left works with those that it has.
-        let handles: Vec<_> = sinks
-            .map_while(|sink| {
-                let work = move || work(input, None, worker_run, sink, Some(stop));
-                std::thread::Builder::new().spawn_scoped(scope, work).ok()
-            })
-            .collect();
-        let mut results = Vec::with_capacity(handles.len() + 1);
-        if let Some(sink) = own {
-            let begun = begun.take();
-            results.push(contain(|| work(input, begun, worker_run, sink, Some(stop))));
+        let mut handles = Vec::with_capacity(sinks.len());
+        let mut start_workers = || {
+            while sinks.len() > 0 {
+                let Some(worker) = pool.admit() else {
+                    return false;
+                };
+                let Some(sink) = sinks.next() else { break };
+                let work = move || {
+                    let _worker = worker;
+                    work(input, None, worker_run, sink, Some(stop), || {})
+                };
+                // A machine that has no thread left works with those that it has.
+                handles.extend(std::thread::Builder::new().spawn_scoped(scope, work));
+            }
+            true
+        };
+        if !start_workers() {
+            pool.count_refusal();
         }
+        let own = own.map(|sink| {
+            let begun = begun.take();
+            let start = || _ = start_workers();
+            contain(|| work(input, begun, worker_run, sink, Some(stop), start))
+        });
+        let mut results: Vec<Result<()>> = own.into_iter().collect();
         results.extend(handles.into_iter().map(|handle| match handle.join() {
             Ok(result) => result,
             Err(panic) => Err(Error::of_panic(panic.as_ref())),
@@ -96,6 +113,7 @@ fn work<S: Sink>(
     run: &RunContext,
     sink: &mut S,
     stop: Option<&AtomicBool>,
+    mut between_batches: impl FnMut(),
 ) -> Result<()> {
     /// Stops the others when this worker ends early, by an error or a panic.
     struct StopOthers<'a>(Option<&'a AtomicBool>);
@@ -116,6 +134,7 @@ fn work<S: Sink>(
             break;
         }
         run.statement.check_interrupt()?;
+        between_batches();
         match cursor.next(run)? {
             Some(batch) if batch.is_empty() => {}
             Some(batch) => sink.consume(batch, run)?,

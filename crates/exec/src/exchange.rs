@@ -5,14 +5,19 @@
 //! that is slow has few batches in memory, and one that has nothing else to do is a worker too. Only roots
 //! whose rows have no order are run like this ([`Node::is_unordered`]).
 //!
-//! Dropping the exchange ends the workers and waits for them: what they hold of the statement is free then.
+//! Workers start when the pool of the database admits them, and one that waits for the reader makes room for others
+//! there ([`mayfly_storage::workers`]). Dropping the exchange ends the workers and waits for them: what they hold of
+//! the statement is free then.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
+use std::sync::mpsc::{
+    Receiver, RecvTimeoutError, SyncSender, TryRecvError, TrySendError, sync_channel,
+};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use mayfly_storage::Worker;
 use mayfly_types::{Batch, Result};
 
 use crate::context::{Cursor, Node, RunContext};
@@ -31,8 +36,16 @@ pub(crate) struct Exchange {
     run: RunContext,
     /// Until all workers are at their ends.
     batches: Option<Receiver<Result<Batch>>>,
+    /// For workers that are still to start.
+    new_workers: Option<NewWorkers>,
     stop: Arc<AtomicBool>,
     workers: Vec<JoinHandle<()>>,
+}
+
+struct NewWorkers {
+    root: Arc<dyn Node>,
+    sender: SyncSender<Result<Batch>>,
+    count_max: usize,
 }
 
 impl Exchange {
@@ -51,23 +64,49 @@ impl Exchange {
             own: None,
             run,
             batches: Some(batches),
+            new_workers: Some(NewWorkers {
+                root: Arc::clone(root),
+                sender,
+                count_max: threads - 1,
+            }),
             stop: Arc::default(),
             workers: Vec::new(),
         };
-        for _ in 1..threads {
-            let cursor = Arc::clone(root).open(&exchange.run)?;
-            let (run, stop) = (exchange.run.clone(), Arc::clone(&exchange.stop));
-            let sender = sender.clone();
-            let work = move || work(cursor, &run, &stop, &sender);
-            // A machine that has no thread left works with those that it has.
-            let Ok(worker) = std::thread::Builder::new().spawn(work) else {
-                break;
-            };
-            exchange.workers.push(worker);
+        exchange.start_workers()?;
+        if exchange.new_workers.is_some() {
+            let resources = exchange.run.statement.temp.resources();
+            resources.workers.count_refusal();
         }
-        drop(sender);
         exchange.own = Some(Arc::clone(root).open(&exchange.run)?);
         Ok(Some(exchange))
+    }
+
+    /// Starts the workers that are still to start, as far as they are admitted.
+    fn start_workers(&mut self) -> Result<()> {
+        while let Some(NewWorkers {
+            root,
+            sender,
+            count_max,
+        }) = &self.new_workers
+        {
+            if self.workers.len() == *count_max {
+                break;
+            }
+            let Some(worker) = self.run.statement.temp.resources().workers.admit() else {
+                return Ok(());
+            };
+            let cursor = Arc::clone(root).open(&self.run)?;
+            let (run, stop) = (self.run.clone(), Arc::clone(&self.stop));
+            let sender = sender.clone();
+            let work = move || work(cursor, &run, &stop, &sender, &worker);
+            // A machine that has no thread left works with those that it has.
+            let Ok(thread) = std::thread::Builder::new().spawn(work) else {
+                break;
+            };
+            self.workers.push(thread);
+        }
+        self.new_workers = None;
+        Ok(())
     }
 
     /// The next rows; `None` at the end.
@@ -87,12 +126,21 @@ impl Exchange {
                 Err(RecvTimeoutError::Disconnected) => self.batches = None,
                 Err(RecvTimeoutError::Timeout) => {
                     self.run.statement.check_interrupt()?;
-                    let Some(own) = &mut self.own else {
+                    if self.own.is_none() {
                         continue;
+                    }
+                    self.start_workers()?;
+                    let next = match &mut self.own {
+                        Some(own) => own.next(&self.run)?,
+                        None => None,
                     };
-                    match own.next(&self.run)? {
+                    match next {
                         Some(batch) => return Ok(Some(batch)),
-                        None => self.own = None,
+                        None => {
+                            self.own = None;
+                            // Nothing is left for workers that have not started.
+                            self.new_workers = None;
+                        }
                     }
                 }
             }
@@ -119,6 +167,7 @@ fn work(
     run: &RunContext,
     stop: &AtomicBool,
     batches: &SyncSender<Result<Batch>>,
+    worker: &Worker,
 ) {
     loop {
         let next = contain(|| {
@@ -126,12 +175,15 @@ fn work(
             cursor.next(run)
         });
         let is_last = !matches!(next, Ok(Some(_)));
-        if let Some(batch) = next.transpose()
-            && batches.send(batch).is_err()
-        {
-            return;
-        }
-        if is_last || stop.load(Ordering::Relaxed) {
+        let is_sent = match next.transpose() {
+            None => true,
+            Some(batch) => match batches.try_send(batch) {
+                Ok(()) => true,
+                Err(TrySendError::Disconnected(_)) => false,
+                Err(TrySendError::Full(batch)) => worker.waiting(|| batches.send(batch).is_ok()),
+            },
+        };
+        if is_last || !is_sent || stop.load(Ordering::Relaxed) {
             return;
         }
     }

@@ -5,6 +5,7 @@
 //! - [`base`]: base tables: durable ones, and those that live as long as the process.
 //! - [`key_encoding`]: keys of indexes as bytes of the same order.
 //! - [`legacy`]: the engines that internal temporary tables had before, for comparison.
+//! - [`workers`]: how many threads help statements.
 //! - [`table`]: the trait through which the layers above scan and change any table.
 //!
 //! This crate sees column numbers, positions and [`mayfly_types::Batch`]es. It knows no SQL text and
@@ -20,6 +21,7 @@ pub mod table;
 pub mod temptable;
 pub mod transaction;
 mod values;
+pub mod workers;
 
 pub use base::{
     ChangeStorage, Durability, DurableStore, DurableTable, DurableTransaction, LockedRow, ReadView,
@@ -36,6 +38,7 @@ pub use table::{
     TableWriter,
 };
 pub use transaction::Participant;
+pub use workers::{Worker, WorkerPool};
 
 pub use temptable::{
     Access, BuildRow, GroupIndex, Groups, HashFunction, JoinIndex, JoinMatches, JoinPair,

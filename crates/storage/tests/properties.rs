@@ -226,6 +226,7 @@ proptest! {
         descending in any::<[bool; 4]>(),
         offset in 0_u64..3000,
         limit in prop::option::of(0_u64..3000),
+        ranges in prop::collection::vec(1_usize..900, 0..12),
     ) {
         let fixture = fixture();
         let batches = case.batches();
@@ -243,9 +244,23 @@ proptest! {
         let count = limit.map_or(usize::MAX, |limit| limit as usize);
         let end = start.saturating_add(count).min(expected.len());
         let mut scan = table.sorted(offset, limit).unwrap();
-        let found = drain(|| scan.next_batch()).unwrap();
+        let mut divided = Vec::new();
+        for rows in ranges {
+            let range = scan.split_off(rows).unwrap();
+            prop_assert!(range.is_none() || scan.is_in_memory());
+            divided.extend(range.map(|range| (rows, range)));
+        }
+        // Whoever has a range reads it whenever it likes.
+        let rest = drain(|| scan.next_batch()).unwrap();
+        let mut found = Vec::new();
+        for (rows, range) in &mut divided {
+            let of_range = drain(|| range.next_batch()).unwrap();
+            prop_assert!(of_range.len() == *rows || rest.is_empty());
+            found.extend(of_range);
+        }
+        found.extend(rest);
         prop_assert_eq!(&found[..], &expected[start..end]);
-        drop((scan, table));
+        drop((divided, scan, table));
         fixture.assert_clean();
     }
 

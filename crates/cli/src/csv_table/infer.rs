@@ -269,7 +269,8 @@ pub(super) fn infer(path: &str, read_bytes: u64) -> Result<Shape, String> {
     found.rows = 1;
     found.lines = line_ends(&head, first_end);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    delimited::read(blocks, threads, &reader, &mut found).map_err(|e| format!("{path}: {e}"))?;
+    delimited::read(blocks, threads, None, &reader, &mut found)
+        .map_err(|e| format!("{path}: {e}"))?;
     if let Some((line, complaint)) = found.wrong {
         return Err(format!("{path}: line {line}, {complaint}"));
     }

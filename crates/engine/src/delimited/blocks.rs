@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::io::{Error as IoError, ErrorKind, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
+use mayfly_storage::{Worker, WorkerPool};
 use mayfly_types::Result;
 use mayfly_types::charset::Charset;
 use mayfly_types::error::codes;
@@ -321,13 +322,15 @@ impl Drop for StopWhenDropped<'_> {
 
 type Numbered<P> = (u64, Result<(Block, P)>);
 
-/// Parses all blocks, on so many threads, and hands them over.
+/// Parses all blocks, on so many threads, and hands them over. The first of them is always there, because it parses
+/// while the caller takes; `workers` admits the others, for a file that a database reads.
 ///
 /// # Errors
 /// The file cannot be read, or what the taker says.
 pub fn read<P: Parser>(
     mut blocks: Blocks,
     threads: usize,
+    workers: Option<&WorkerPool>,
     parser: &P,
     taker: &mut impl Taker<P::Parsed>,
 ) -> Result<()> {
@@ -369,15 +372,20 @@ pub fn read<P: Parser>(
             always: true,
         };
         let receiver = receiver;
-        let spawn = |_| {
+        let spawn = |admitted: Option<Worker>| {
             let (shared, sender) = (&shared, sender.clone());
-            let work = move || work(shared, parser, threads, &sender);
+            let work = move || {
+                let _admitted = admitted;
+                work(shared, parser, threads, &sender);
+            };
             std::thread::Builder::new().spawn_scoped(scope, work)
         };
-        let workers = (0..threads).map(spawn).take_while(std::io::Result::is_ok);
-        let workers: Vec<_> = workers.flatten().collect();
+        let admit = |_| workers.map_or(Some(None), |workers| workers.admit().map(Some));
+        let admitted = (1..threads).map_while(admit);
+        let spawned = std::iter::once(None).chain(admitted).map(spawn);
+        let spawned: Vec<_> = spawned.map_while(std::io::Result::ok).collect();
         drop(sender);
-        if workers.is_empty() {
+        if spawned.is_empty() {
             // A machine that has no thread left.
             while let Some(block) = shared.ahead.lock().blocks.next()? {
                 order.take_unparsed(block)?;
@@ -387,8 +395,8 @@ pub fn read<P: Parser>(
         let result = order.take_all(&shared, &receiver);
         shared.stop();
         drop(receiver);
-        for worker in workers {
-            worker
+        for parsing in spawned {
+            parsing
                 .join()
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         }
@@ -585,12 +593,12 @@ mod tests {
         };
         let lines = Lines(format.clone());
         let outcome = catch_unwind(AssertUnwindSafe(|| {
-            read(blocks(), 3, &lines, &mut Panics(300))
+            read(blocks(), 3, None, &lines, &mut Panics(300))
         }));
         assert_eq!(text_of(outcome), "a bug of the taker");
         let lines = PanickingLines(lines);
         let outcome = catch_unwind(AssertUnwindSafe(|| {
-            read(blocks(), 3, &lines, &mut Panics(9000))
+            read(blocks(), 3, None, &lines, &mut Panics(9000))
         }));
         assert_eq!(text_of(outcome), "a bug of the parser");
     }
@@ -634,7 +642,7 @@ mod tests {
             let blocks = blocks_of(&written, &format, 100);
             let parser = Counted(Lines(format.clone()), Default::default());
             let mut held = Held(0, 0);
-            read(blocks, threads, &parser, &mut held).expect("readable");
+            read(blocks, threads, None, &parser, &mut held).expect("readable");
             assert_eq!((held.0, held.1), (2, text.len() - 4));
             let looked = parser.1.into_inner();
             assert!(looked < 6 * text.len(), "{looked} bytes");
@@ -681,7 +689,14 @@ mod tests {
                 };
                 let blocks = Blocks::new(file, "x", &format).reading(read_bytes as u64);
                 let mut read_lines = Vec::new();
-                read(blocks, threads, &Lines(format.clone()), &mut read_lines).expect("readable");
+                read(
+                    blocks,
+                    threads,
+                    None,
+                    &Lines(format.clone()),
+                    &mut read_lines,
+                )
+                .expect("readable");
                 assert!(read_lines == lines, "reads of {read_bytes}");
                 let asked = asked.lock();
                 assert!(asked.iter().all(|bytes| *bytes <= read_bytes));
@@ -721,7 +736,14 @@ mod tests {
         for (block_bytes, threads) in [(1, 1), (7, 2), (64, 3), (1000, 2), (1 << 20, 2)] {
             let blocks = blocks_of(&written, &format, block_bytes);
             let mut read_lines = Vec::new();
-            read(blocks, threads, &Lines(format.clone()), &mut read_lines).expect("readable");
+            read(
+                blocks,
+                threads,
+                None,
+                &Lines(format.clone()),
+                &mut read_lines,
+            )
+            .expect("readable");
             assert_eq!(read_lines, lines, "blocks of {block_bytes}");
         }
     }

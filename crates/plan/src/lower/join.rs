@@ -184,7 +184,8 @@ impl Lowering {
             true => (right_rows, left_rows, &left_columns),
             false => (left_rows, right_rows, &right_columns),
         };
-        let partnered = built >= FILTERED_ROWS_MIN && {
+        let can_filter = matches!(kind, JoinKind::Inner | JoinKind::Semi);
+        let partnered = can_filter && built >= FILTERED_ROWS_MIN && {
             let conditions = (&*join.on, &*join.null_aware);
             let sides = (probed, built);
             let met = joins::joined(

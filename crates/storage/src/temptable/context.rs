@@ -17,6 +17,7 @@ use super::queue::{MemoryQueue, QueuePlace, QueueShare};
 use super::record::{LimitHit, StatementOwner};
 use super::registry::{Registry, StatementCounters};
 use crate::error::{ANONYMOUS_TABLE, user_error};
+use crate::workers::WorkerPool;
 
 /// How long, and how often, a holder of memory that is busy is waited for before memory is refused.
 const BUSY_POLL_INTERVAL: Duration = Duration::from_millis(1);
@@ -35,6 +36,8 @@ pub struct Resources {
     pub registry: Registry,
     /// Statements that wait for memory rather than go to disk.
     pub queue: MemoryQueue,
+    /// Threads that help statements.
+    pub workers: WorkerPool,
 }
 
 impl Resources {
@@ -88,6 +91,7 @@ impl Resources {
             temp_space: TempSpace::new(Arc::new(SystemIo), options),
             registry: Registry::new(),
             queue: MemoryQueue::default(),
+            workers: WorkerPool::new(threads),
         }
     }
 }

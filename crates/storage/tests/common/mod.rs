@@ -14,6 +14,7 @@ use mayfly_memory::io::{IoBackend, SystemIo};
 use mayfly_memory::{
     BlockPool, Budget, BudgetKind, PoolOptions, StableRanges, TempSpace, TempSpaceOptions,
 };
+use mayfly_storage::WorkerPool;
 use mayfly_storage::{
     Access, HashFunction, IndexSpec, KeyMode, Purpose, Registry, Resources, SortKey,
     StatementOwner, TempTable, TempTableContext, TempTableOptions, TempTableSpec, UserTable,
@@ -62,6 +63,7 @@ impl Fixture {
             temp_space: TempSpace::new(io, options),
             registry: Registry::new(),
             queue: Default::default(),
+            workers: WorkerPool::new(8),
         };
         Self {
             directory,

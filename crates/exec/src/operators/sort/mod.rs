@@ -3,11 +3,13 @@
 //! Windows want the rows of a partition together and in order, and do not ask which partition comes first, unless the
 //! statement does. Where several threads work, such rows go to a table by the hash of their partition, and each worker
 //! takes some partitions, sorts them and reads them ([`partitions`]): nothing is merged, and what is sorted at once is
-//! small. Where conditions ask for the first rows of partitions only, most others are left out before that
+//! small. Rows that are all in one order and in memory are merged by several threads, each of which takes ranges of the
+//! order ([`ranges`]). Where conditions ask for the first rows of partitions only, most others are left out before that
 //! ([`first_rows`]).
 
 mod first_rows;
 mod partitions;
+mod ranges;
 
 use std::sync::{Arc, Mutex};
 
@@ -17,6 +19,7 @@ use mayfly_types::{Batch, Result, SqlType, Stage};
 
 use self::first_rows::FirstRowsFilter;
 use self::partitions::PartitionsCursor;
+use self::ranges::RangesCursor;
 use super::keys::{Layout, key_mode};
 use super::tables;
 use crate::context::{Cursor, Node, RunContext, count};
@@ -179,22 +182,25 @@ impl Node for Sort {
         matches!(&*lock(&self.sorted), Sorted::Partitions { .. })
     }
 
-    fn open(self: Arc<Self>, _run: &RunContext) -> Result<Box<dyn Cursor>> {
+    fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
+        let is_large = thread_count(self.as_ref(), run) > 1;
         let mut sorted = lock(&self.sorted);
-        let own = match &*sorted {
-            Sorted::Partitions { queue, .. } => {
-                let queue = queue.clone();
-                drop(sorted);
-                return Ok(Box::new(PartitionsCursor::new(self, queue)));
-            }
-            // Rows in one order are of one partition after the other: windows cannot share them.
-            _ if self.for_windows.is_some() => {
-                Some(std::mem::replace(&mut *sorted, Sorted::Nothing))
-            }
-            _ => None,
-        };
+        if let Sorted::Partitions { queue, .. } = &*sorted {
+            let queue = queue.clone();
+            drop(sorted);
+            return Ok(Box::new(PartitionsCursor::new(self, queue)));
+        }
+        let in_ranges = is_large && sorted.is_in_memory();
+        // Rows in one order are of one partition after the other: windows cannot share them.
+        let is_owned = in_ranges || self.for_windows.is_some();
+        let own = is_owned.then(|| std::mem::replace(&mut *sorted, Sorted::Nothing));
         drop(sorted);
-        Ok(Box::new(SortCursor { sort: self, own }))
+        Ok(match own {
+            Some(Sorted::All { scan, .. }) if in_ranges => {
+                Box::new(RangesCursor::new(self, scan, run))
+            }
+            own => Box::new(SortCursor { sort: self, own }),
+        })
     }
 }
 
@@ -215,6 +221,10 @@ impl Cursor for SortCursor {
 }
 
 impl Sorted {
+    fn is_in_memory(&self) -> bool {
+        matches!(self, Self::All { scan, .. } if scan.is_in_memory())
+    }
+
     /// The next of all rows.
     fn next_batch(&mut self) -> Result<Option<Batch>> {
         let batch = match self {

@@ -219,30 +219,8 @@ impl JoinIndex {
                 .map(|(start, piece)| builder.build(start, piece))
                 .collect()
         } else {
-            let each = pieces.len().div_ceil(threads);
-            let mut pieces = pieces.into_iter();
-            std::thread::scope(|scope| {
-                let mut workers = Vec::new();
-                loop {
-                    let work: Vec<_> = pieces.by_ref().take(each).collect();
-                    if work.is_empty() {
-                        break;
-                    }
-                    let builder = &builder;
-                    let build = move || -> Vec<_> {
-                        work.into_iter()
-                            .map(|(start, piece)| builder.build(start, piece))
-                            .collect()
-                    };
-                    workers.push(scope.spawn(build));
-                }
-                let built = workers.into_iter().flat_map(|worker| {
-                    worker
-                        .join()
-                        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-                });
-                built.collect()
-            })
+            let workers = &self.store.context.resources().workers;
+            workers.map(pieces, |(start, piece)| builder.build(start, piece))
         };
         for table in built {
             let (table, has_null_key) = table?;

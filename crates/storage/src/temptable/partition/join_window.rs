@@ -98,11 +98,12 @@ impl JoinWindow {
             key: cell,
             least: window.least,
         };
-        window.link_all(rows, chain, store.context.options().threads);
+        window.link_all(rows, chain, store);
         Ok(Some((window, has_null)))
     }
 
-    fn link_all(&self, rows: Rows<'_>, chain: &mut [u32], threads: usize) {
+    fn link_all(&self, rows: Rows<'_>, chain: &mut [u32], store: &Store) {
+        let threads = store.context.options().threads;
         if chain.len() < PARALLEL_ROWS || threads < 2 {
             // From the last to the first, so that a chain is in the order of the rows.
             let slots = self.slots();
@@ -114,14 +115,13 @@ impl JoinWindow {
             return;
         }
         let each = chain.len().div_ceil(threads);
-        std::thread::scope(|scope| {
-            for (piece, chain) in chain.chunks_mut(each).enumerate() {
-                scope.spawn(move || {
-                    rows.link(self.slots(), piece * each, chain, |slot, row| {
-                        slot.swap(row, Ordering::Relaxed)
-                    });
-                });
-            }
+        let pieces = chain.chunks_mut(each).enumerate().collect();
+        let workers = &store.context.resources().workers;
+        workers.map(pieces, |(piece, chain): (usize, &mut [u32])| {
+            let slots = self.slots();
+            rows.link(slots, piece * each, chain, |slot, row| {
+                slot.swap(row, Ordering::Relaxed)
+            });
         });
     }
 

@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use mayfly_memory::{Reservation, Result};
 
@@ -35,6 +36,8 @@ pub(super) struct MemoryRun {
 
 // SAFETY: the addresses are of blocks that move with this value.
 unsafe impl Send for MemoryRun {}
+// SAFETY: a run that is shared is only read, and the rows are never changed.
+unsafe impl Sync for MemoryRun {}
 
 impl MemoryRun {
     /// Sorts the records, unless they are in order.
@@ -105,10 +108,18 @@ impl Comparer<'_> {
 
 /// Reads one run from first to last.
 pub(super) enum RunReader {
-    /// A sorted run in memory.
-    Memory { run: MemoryRun, next: usize },
+    /// A sorted run in memory, or a part of one.
+    Memory(MemoryReader),
     /// A run in a file.
     File(FileReader),
+}
+
+/// Reads rows of a run in memory that others read, too.
+pub(super) struct MemoryReader {
+    pub(super) run: Arc<MemoryRun>,
+    /// The next record, and the one behind the last.
+    pub(super) next: usize,
+    pub(super) end: usize,
 }
 
 /// Reads a run in a file, a block at a time.
@@ -128,6 +139,14 @@ pub(super) struct FileReader {
 unsafe impl Send for FileReader {}
 
 impl RunReader {
+    pub(super) fn memory(run: MemoryRun) -> Self {
+        Self::Memory(MemoryReader {
+            next: 0,
+            end: run.records.len(),
+            run: Arc::new(run),
+        })
+    }
+
     pub(super) fn file(part: FileRun) -> Self {
         Self::File(FileReader {
             loaded: None,
@@ -143,7 +162,7 @@ impl RunReader {
     /// What a block of the run takes in memory with its values, on average.
     pub(super) fn block_bytes(&self) -> u64 {
         match self {
-            Self::Memory { .. } => 0,
+            Self::Memory(_) => 0,
             Self::File(reader) => {
                 let blocks = reader.part.rows.len().max(1) as u64;
                 reader.part.total_bytes() / blocks
@@ -161,10 +180,13 @@ impl RunReader {
         retired: &mut Vec<LoadedBlock>,
     ) -> Result<Option<(Prefix, *const u8)>> {
         match self {
-            Self::Memory { run, next } => {
-                let record = run.records.get(*next);
-                *next += 1;
-                Ok(record.map(|record| (record.prefix, run.rows[record.row as usize])))
+            Self::Memory(reader) => {
+                let records = &reader.run.records[..reader.end];
+                let record = records.get(reader.next).map(|record| {
+                    reader.next += 1;
+                    (record.prefix, reader.run.rows[record.row as usize])
+                });
+                Ok(record)
             }
             Self::File(reader) => {
                 while reader.next == reader.rows.len() {

@@ -2,13 +2,14 @@
 
 #![expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use mayfly_types::{Batch, Result};
 
 use super::cutoff::Prefix;
 use super::keys::SortKeys;
-use super::run::{Comparer, FileRun, MemoryRun, Record, RunReader};
+use super::run::{Comparer, FileRun, MemoryReader, MemoryRun, Record, RunReader};
 use super::writer::SortedWriter;
 use crate::temptable::rows::{Gather, Resolver};
 use crate::temptable::spec::Access;
@@ -32,9 +33,9 @@ pub struct SortedScan {
 enum Source {
     /// A selected range of records of runs in memory.
     Selected {
-        records: Vec<Record>,
+        selection: Arc<Selection>,
         next: usize,
-        runs: Vec<MemoryRun>,
+        end: usize,
     },
     /// A merge of sorted runs.
     Merge(Box<Merge>),
@@ -76,13 +77,10 @@ impl SortedScan {
             runs.extend(writer.files.into_iter().map(RunReader::file));
             writer.memory.sort(&Comparer { keys: &keys, store });
             if !writer.memory.records.is_empty() {
-                runs.push(RunReader::Memory {
-                    run: writer.memory,
-                    next: 0,
-                });
+                runs.push(RunReader::memory(writer.memory));
             }
         }
-        let mut merge = merge_passes(keys, store, runs, in_files)?;
+        let mut merge = merge_passes(Arc::new(keys), store, runs, in_files)?;
         for _ in 0..offset {
             if merge.next()?.is_none() {
                 break;
@@ -103,6 +101,52 @@ impl SortedScan {
         }
     }
 
+    /// Whether all rows are in memory, so that they can be [divided](Self::split_off).
+    pub fn is_in_memory(&self) -> bool {
+        match &self.source {
+            Source::Selected { .. } => true,
+            Source::Merge(merge) => {
+                let mut runs = merge.runs.iter();
+                runs.all(|run| matches!(run, RunReader::Memory(_)))
+            }
+        }
+    }
+
+    /// Takes the next rows off, at most `rows_max`, as a scan of their own: another thread reads them while this one
+    /// goes on behind them. `None` where no row is left, and where rows are in files: their blocks are read once,
+    /// one after the other.
+    pub fn split_off(&mut self, rows_max: usize) -> Result<Option<Self>> {
+        let wanted = (rows_max as u64).min(self.left);
+        if wanted == 0 {
+            return Ok(None);
+        }
+        let source = match &mut self.source {
+            Source::Selected {
+                selection,
+                next,
+                end,
+            } => {
+                let start = *next;
+                *next = (*end).min(start.saturating_add(wanted as usize));
+                (start < *next).then(|| Source::Selected {
+                    selection: Arc::clone(selection),
+                    next: start,
+                    end: *next,
+                })
+            }
+            Source::Merge(merge) => {
+                let first = merge.split_off(wanted as usize);
+                let first = first.map_err(|error| self.table.error(&error))?;
+                first.map(|first| Source::Merge(Box::new(first)))
+            }
+        };
+        let Some(source) = source else {
+            return Ok(None);
+        };
+        self.left -= wanted;
+        Ok(Some(Self::over(&self.table, source, wanted)))
+    }
+
     /// The next rows, all columns; `None` at the end.
     pub fn next_batch(&mut self) -> Result<Option<Batch>> {
         let batch = self.read_batch();
@@ -116,14 +160,14 @@ impl SortedScan {
         self.rows.clear();
         match &mut self.source {
             Source::Selected {
-                records,
+                selection,
                 next,
-                runs,
+                end,
             } => {
-                let records = &records[*next..];
+                let records = &selection.records[*next..*end];
                 let records = &records[..records.len().min(wanted)];
-                let row = |record: &Record| runs[record.run as usize].rows[record.row as usize];
-                self.rows.extend(records.iter().map(row));
+                self.rows
+                    .extend(records.iter().map(|record| selection.row(record)));
                 *next += self.rows.len();
             }
             Source::Merge(merge) => {
@@ -149,10 +193,23 @@ impl SortedScan {
 impl Source {
     fn none() -> Self {
         Self::Selected {
-            records: Vec::new(),
+            selection: Arc::default(),
             next: 0,
-            runs: Vec::new(),
+            end: 0,
         }
+    }
+}
+
+/// Records in order, of runs that are not.
+#[derive(Default)]
+struct Selection {
+    records: Vec<Record>,
+    runs: Vec<MemoryRun>,
+}
+
+impl Selection {
+    fn row(&self, record: &Record) -> *const u8 {
+        self.runs[record.run as usize].rows[record.row as usize]
     }
 }
 
@@ -196,15 +253,15 @@ fn select(
     }
     records[start..].sort_unstable_by(order);
     Source::Selected {
-        records,
         next: start,
-        runs,
+        end,
+        selection: Arc::new(Selection { records, runs }),
     }
 }
 
 /// Merges runs until there are few enough for one merge.
 fn merge_passes(
-    keys: SortKeys,
+    keys: Arc<SortKeys>,
     store: &StoreRef,
     mut runs: Vec<RunReader>,
     in_files: bool,
@@ -221,7 +278,6 @@ fn merge_passes(
             .context
             .count(|counters| &counters.sort_merge_passes, 1);
     }
-    let mut keys = keys;
     // Neighbours are merged, so that equal rows keep their order.
     while runs.len() > fan_in {
         store
@@ -234,18 +290,81 @@ fn merge_passes(
             if group.is_empty() {
                 break;
             }
-            let mut merge = Merge::new(keys, store, group)?;
+            let mut merge = Merge::new(Arc::clone(&keys), store, group)?;
             merged.extend(merge.write()?.into_iter().map(RunReader::file));
-            keys = merge.keys;
         }
         runs = merged;
     }
     Merge::new(keys, store, runs)
 }
 
+fn is_before(a: &Head, b: &Head, keys: &SortKeys, store: &StoreRef) -> bool {
+    let values = Resolver::stored(&store.directory);
+    a.prefix
+        .cmp(&b.prefix)
+        // SAFETY: heads are rows of the store whose values are in memory.
+        .then_with(|| unsafe { keys.compare(a.prefix, a.row, b.row, values) })
+        .then_with(|| a.run.cmp(&b.run))
+        .is_lt()
+}
+
+/// Where the first rows of all runs together end in each of them: so many rows, or all that there are.
+///
+/// Selection from sorted sequences: what comes before a record of the middle of the longest range is either wanted
+/// altogether, or nothing behind it is; so each step halves that range, and shortens the others.
+fn ends_of_first(
+    rows: usize,
+    runs: &[&mut MemoryReader],
+    is_before: impl Fn(&Head, &Head) -> bool,
+) -> Vec<usize> {
+    let head = |run: usize, record: &Record| Head {
+        prefix: record.prefix,
+        row: runs[run].run.rows[record.row as usize],
+        run,
+    };
+    // What is wanted of each run ends in its range.
+    let range =
+        |reader: &&mut MemoryReader| reader.next..reader.end.min(reader.next.saturating_add(rows));
+    let mut ranges: Vec<Range<usize>> = runs.iter().map(range).collect();
+    loop {
+        let longest = (0..ranges.len()).max_by_key(|run| ranges[*run].len());
+        let Some(longest) = longest.filter(|run| !ranges[*run].is_empty()) else {
+            return ranges.into_iter().map(|range| range.start).collect();
+        };
+        let middle = ranges[longest].start + ranges[longest].len() / 2;
+        let pivot = head(longest, &runs[longest].run.records[middle]);
+        let before = |run: usize| match run == longest {
+            true => middle,
+            false => {
+                let range = ranges[run].clone();
+                let records = &runs[run].run.records[range.clone()];
+                let is_before = |record: &Record| is_before(&head(run, record), &pivot);
+                range.start + records.partition_point(is_before)
+            }
+        };
+        let before: Vec<usize> = (0..runs.len()).map(before).collect();
+        let starts = runs.iter().map(|reader| reader.next);
+        let count: usize = before
+            .iter()
+            .zip(starts)
+            .map(|(end, start)| end - start)
+            .sum();
+        let is_wanted = count < rows;
+        for (range, before) in ranges.iter_mut().zip(before) {
+            match is_wanted {
+                true => range.start = before,
+                false => range.end = before,
+            }
+        }
+        if is_wanted {
+            ranges[longest].start = middle + 1;
+        }
+    }
+}
+
 /// A merge of sorted runs; the runs are in the order of their rows' arrival.
 struct Merge {
-    keys: SortKeys,
+    keys: Arc<SortKeys>,
     store: StoreRef,
     // Before `runs`: blocks are released before their numbers go.
     retired: Vec<LoadedBlock>,
@@ -265,7 +384,11 @@ struct Head {
 }
 
 impl Merge {
-    fn new(keys: SortKeys, store: &StoreRef, runs: Vec<RunReader>) -> mayfly_memory::Result<Self> {
+    fn new(
+        keys: Arc<SortKeys>,
+        store: &StoreRef,
+        runs: Vec<RunReader>,
+    ) -> mayfly_memory::Result<Self> {
         let mut merge = Self {
             keys,
             store: Arc::clone(store),
@@ -293,20 +416,10 @@ impl Merge {
             let head = Head { prefix, row, run };
             let at = self
                 .heads
-                .partition_point(|other| self.is_before(&head, other));
+                .partition_point(|other| is_before(&head, other, &self.keys, &self.store));
             self.heads.insert(at, head);
         }
         Ok(())
-    }
-
-    fn is_before(&self, a: &Head, b: &Head) -> bool {
-        let values = Resolver::stored(&self.store.directory);
-        a.prefix
-            .cmp(&b.prefix)
-            // SAFETY: heads are rows of the store whose values are in memory.
-            .then_with(|| unsafe { self.keys.compare(a.prefix, a.row, b.row, values) })
-            .then_with(|| a.run.cmp(&b.run))
-            .is_lt()
     }
 
     /// Whether rows that were returned pin so many bytes in memory.
@@ -318,6 +431,41 @@ impl Merge {
     fn release(&mut self) {
         self.retired.clear();
         self.retired_bytes = 0;
+    }
+
+    /// A merge of the first rows, `rows_max` or all that there are; this one goes on behind them. `None` where there
+    /// are none, or where they are not all in memory.
+    fn split_off(&mut self, rows_max: usize) -> mayfly_memory::Result<Option<Self>> {
+        if self.heads.is_empty() {
+            return Ok(None);
+        }
+        let mut runs = Vec::with_capacity(self.runs.len());
+        for run in &mut self.runs {
+            let RunReader::Memory(reader) = run else {
+                return Ok(None);
+            };
+            runs.push(reader);
+        }
+        for head in self.heads.drain(..) {
+            // It has not been given out.
+            runs[head.run].next -= 1;
+        }
+        let is_before = |a: &Head, b: &Head| is_before(a, b, &self.keys, &self.store);
+        let ends = ends_of_first(rows_max, &runs, is_before);
+        let first = runs.into_iter().zip(ends).map(|(reader, end)| {
+            let first = MemoryReader {
+                run: Arc::clone(&reader.run),
+                next: reader.next,
+                end,
+            };
+            reader.next = end;
+            RunReader::Memory(first)
+        });
+        let first = first.collect();
+        for run in 0..self.runs.len() {
+            self.advance(run)?;
+        }
+        Self::new(Arc::clone(&self.keys), &self.store, first).map(Some)
     }
 
     /// The next row. It stays in memory until it is released.

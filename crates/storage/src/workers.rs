@@ -1,0 +1,180 @@
+//! How many threads help all statements of a database at once.
+//!
+//! A statement always runs on the thread of its session. Where a part of it is large, workers help; each of them has to
+//! be admitted, and as many are as the machine has threads beside the session's. So a report alone has the whole machine,
+//! and a hundred reports at once have a thread each and the few workers between them, instead of a hundred times
+//! all threads. Nobody waits to be admitted: a statement begins with the workers that it gets, and asks again between
+//! its batches ([`WorkerPool::admit`]). A worker that waits, for a client to read say, makes room for another one
+//! meanwhile ([`Worker::waiting`]).
+//!
+//! Threads are started for the work and end with it: that takes some 20 µs, for work of milliseconds, and no idle thread
+//! lies in a program that embeds the library.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use mayfly_memory::sync::lock;
+
+/// See the module. Cloning gives another handle.
+#[derive(Debug, Clone)]
+pub struct WorkerPool(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    workers_max: usize,
+    busy: AtomicUsize,
+    refused: AtomicU64,
+}
+
+/// A worker that was admitted, until this is dropped.
+#[derive(Debug)]
+pub struct Worker(WorkerPool);
+
+impl WorkerPool {
+    /// For a database whose largest statement uses so many threads; one of them is its session's.
+    pub fn new(threads: usize) -> Self {
+        Self(Arc::new(Inner {
+            workers_max: threads.saturating_sub(1),
+            busy: AtomicUsize::new(0),
+            refused: AtomicU64::new(0),
+        }))
+    }
+
+    /// Admits a worker, unless as many as there may be are busy.
+    #[inline]
+    pub fn admit(&self) -> Option<Worker> {
+        let pool = &*self.0;
+        let one_more = |busy| (busy < pool.workers_max).then_some(busy + 1);
+        let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
+        let admitted = pool.busy.fetch_update(success, failure, one_more);
+        admitted.ok().map(|_| Worker(self.clone()))
+    }
+
+    /// Counts work that begins with fewer workers than it could use.
+    pub fn count_refusal(&self) {
+        self.0.refused.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How many workers are busy.
+    pub fn busy(&self) -> u64 {
+        self.0.busy.load(Ordering::Relaxed) as u64
+    }
+
+    /// How often work began with fewer workers than it could have used.
+    pub fn refused(&self) -> u64 {
+        self.0.refused.load(Ordering::Relaxed)
+    }
+
+    /// Gives each item to `work`, on this thread and on all workers that it gets. The results are in the order of the
+    /// items. A panic goes on in the caller.
+    pub fn map<T: Send, R: Send>(&self, items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
+        let mut results: Vec<Option<R>> = Vec::new();
+        results.resize_with(items.len(), || None);
+        let helpers_max = items.len().saturating_sub(1);
+        let rest = Mutex::new(items.into_iter().zip(&mut results));
+        let take_all = || {
+            loop {
+                let Some((item, result)) = lock(&rest).next() else {
+                    return;
+                };
+                *result = Some(work(item));
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..helpers_max {
+                let Some(worker) = self.admit() else {
+                    self.count_refusal();
+                    break;
+                };
+                let take_all = &take_all;
+                let help = move || {
+                    let _worker = worker;
+                    take_all();
+                };
+                // A machine that has no thread left works with those that it has.
+                if std::thread::Builder::new()
+                    .spawn_scoped(scope, help)
+                    .is_err()
+                {
+                    break;
+                }
+            }
+            take_all();
+        });
+        results.into_iter().flatten().collect()
+    }
+}
+
+impl Worker {
+    /// Does something that waits for others; another worker may be admitted meanwhile.
+    pub fn waiting<T>(&self, wait: impl FnOnce() -> T) -> T {
+        struct Resume<'w>(&'w Inner);
+        impl Drop for Resume<'_> {
+            fn drop(&mut self) {
+                // For a moment there may be one more than are admitted.
+                self.0.busy.fetch_add(1, Ordering::AcqRel);
+            }
+        }
+        let pool = &*self.0.0;
+        pool.busy.fetch_sub(1, Ordering::AcqRel);
+        let _resume = Resume(pool);
+        wait()
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.0.0.busy.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_are_admitted_as_there_are_threads_beside_the_sessions() {
+        let pool = WorkerPool::new(3);
+        let workers = [pool.admit().unwrap(), pool.admit().unwrap()];
+        assert!(pool.admit().is_none());
+        assert_eq!((pool.busy(), pool.refused()), (2, 0));
+        assert_eq!(pool.map(vec![1, 2], |number| number), [1, 2]);
+        assert_eq!((pool.busy(), pool.refused()), (2, 1));
+        drop(workers);
+        assert_eq!(pool.busy(), 0);
+        assert!(WorkerPool::new(1).admit().is_none());
+        assert!(WorkerPool::new(0).admit().is_none());
+    }
+
+    #[test]
+    fn a_worker_that_waits_makes_room() {
+        let pool = WorkerPool::new(2);
+        let worker = pool.admit().unwrap();
+        worker.waiting(|| assert!(pool.admit().is_some()));
+        assert!(pool.admit().is_none());
+        let panicked = std::panic::AssertUnwindSafe(|| worker.waiting(|| panic!("a bug")));
+        assert!(std::panic::catch_unwind(panicked).is_err());
+        assert_eq!(pool.busy(), 1);
+        drop(worker);
+        assert_eq!(pool.busy(), 0);
+    }
+
+    #[test]
+    fn all_items_are_worked_on_and_stay_in_order() {
+        for threads in [1, 2, 5] {
+            let pool = WorkerPool::new(threads);
+            let doubled = pool.map((0..1000).collect(), |number: u32| number * 2);
+            assert_eq!(doubled, (0..2000).step_by(2).collect::<Vec<_>>());
+            assert_eq!(pool.map(Vec::new(), |number: u32| number), []);
+            assert_eq!(pool.busy(), 0);
+        }
+    }
+
+    #[test]
+    fn a_panic_of_a_worker_goes_on_in_the_caller() {
+        let pool = WorkerPool::new(4);
+        let fail = || pool.map((0..64).collect(), |number: u32| assert_ne!(number, 40));
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(fail)).is_err());
+        assert_eq!(pool.busy(), 0);
+    }
+}

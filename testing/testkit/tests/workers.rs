@@ -1,0 +1,129 @@
+//! Workers help all statements of a database, and never more of them than were asked for: what is large shares them, and
+//! what waits for a slow client leaves them to others.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use mayfly_engine::{Database, Session};
+use mayfly_testkit::fixture::{Fixture, SessionExt, Watchdog};
+
+const THREADS: usize = 3;
+const ROWS: u32 = 60_000;
+
+/// Many groups, a large join, rows in order, and a result in any order.
+const STATEMENTS: [&str; 4] = [
+    "SELECT COUNT(*), SUM(n) FROM (SELECT COUNT(*) AS n, c FROM t GROUP BY c) AS g",
+    "SELECT COUNT(*), SUM(a.i) FROM t AS a JOIN t AS b ON a.c = b.c",
+    "SELECT i, c FROM t ORDER BY c, i",
+    "SELECT i, c FROM t WHERE i % 3 = 0",
+];
+
+fn fixture() -> (Fixture, Session) {
+    let fixture = Fixture::open(|options| {
+        options.threads = THREADS;
+        options.parallel_rows_min = 100;
+        options.batch_size = 256;
+    });
+    let mut session = fixture.session();
+    session.must("SET SESSION cte_max_recursion_depth = 1000000");
+    session.must("CREATE TABLE t (i INT, c CHAR(40))");
+    session.must(&format!(
+        "INSERT INTO t WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < {ROWS}) \
+         SELECT n, SHA1(n) FROM r"
+    ));
+    (fixture, session)
+}
+
+fn status(database: &std::sync::Arc<Database>, name: &str) -> u64 {
+    let shown = database
+        .session()
+        .value(&format!("SHOW GLOBAL STATUS LIKE '{name}'"));
+    let value = shown.rsplit('\t').next();
+    value.and_then(|text| text.parse().ok()).expect("a number")
+}
+
+fn sorted(mut rows: Vec<String>, sql: &str) -> Vec<String> {
+    if !sql.contains("ORDER BY") {
+        rows.sort_unstable();
+    }
+    rows
+}
+
+#[test]
+fn statements_at_once_share_the_workers() {
+    let _watchdog = Watchdog::new();
+    let (fixture, mut session) = fixture();
+    let database = &fixture.database;
+    let expected = STATEMENTS.map(|sql| sorted(session.must(sql), sql));
+    let refused = status(database, "Workers_refused");
+    assert_eq!(refused, 0, "one statement has all workers");
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let watch = scope.spawn(|| {
+            let mut most = 0;
+            while !done.load(Ordering::Relaxed) {
+                most = most.max(status(database, "Workers_busy"));
+            }
+            most
+        });
+        let runs: Vec<_> = (0..8)
+            .map(|first| {
+                let expected = &expected;
+                scope.spawn(move || {
+                    let mut session = database.session();
+                    for number in first..first + 12 {
+                        let sql = STATEMENTS[number % 4];
+                        assert_eq!(
+                            sorted(session.must(sql), sql),
+                            expected[number % 4],
+                            "{sql}"
+                        );
+                    }
+                })
+            })
+            .collect();
+        for run in runs {
+            run.join().expect("its results are right");
+        }
+        done.store(true, Ordering::Relaxed);
+        let most = watch.join().expect("it reads the status");
+        // A worker that goes on after it has waited may be one more for a moment; they wait in one of the statements.
+        assert!(
+            most < 2 * THREADS as u64,
+            "{most} workers were busy at once"
+        );
+    });
+    assert!(status(database, "Workers_refused") > 0);
+    assert_eq!(status(database, "Workers_busy"), 0);
+}
+
+#[test]
+fn a_client_that_does_not_read_holds_no_worker() {
+    let _watchdog = Watchdog::new();
+    let (fixture, mut session) = fixture();
+    let database = &fixture.database;
+    for sql in [STATEMENTS[2], STATEMENTS[3]] {
+        let mut slow = database.session();
+        let mut stream = slow.query(sql).expect("it runs");
+        let first = stream.next_batch().expect("it reads").expect("a row");
+        let mut rows = first.row_count();
+        // The workers read as far as they may.
+        while status(database, "Workers_busy") > 0 {
+            std::thread::yield_now();
+        }
+        let refused = status(database, "Workers_refused");
+        session.must(STATEMENTS[0]);
+        assert_eq!(status(database, "Workers_refused"), refused);
+        while let Some(batch) = stream.next_batch().expect("it reads") {
+            rows += batch.row_count();
+        }
+        let expected = session.must(sql).len();
+        assert_eq!(rows, expected, "{sql}");
+        drop(stream);
+        assert_eq!(status(database, "Workers_busy"), 0);
+        // A result that nobody reads to its end ends its workers.
+        let mut left = slow.query(sql).expect("it runs");
+        assert!(left.next_batch().expect("it reads").is_some());
+        drop(left);
+        assert_eq!(status(database, "Workers_busy"), 0);
+    }
+}
