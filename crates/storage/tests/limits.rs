@@ -76,7 +76,7 @@ fn a_limit_of_temporary_space_is_named() {
     let batches = random_batches(&mut Random(33), &TYPES, 60_000, 40_000, 90);
     for (name, work) in WORKS {
         let fixture = Fixture::new(&format!("space-{name}"));
-        fixture.temp_space.set_limit(300_000);
+        fixture.temp_space.set_limit(100_000);
         let context = fixture.context(options(512 << 10));
         let error = work(&fixture, &context, &batches).unwrap_err();
         assert!(
@@ -86,7 +86,7 @@ fn a_limit_of_temporary_space_is_named() {
         assert_eq!((error.errno(), error.sqlstate()), (1114, "HY000"));
         for part in [
             "is full",
-            "max_tmp_total_space_usage = 300000 bytes",
+            "max_tmp_total_space_usage = 100000 bytes",
             "raise",
         ] {
             assert!(

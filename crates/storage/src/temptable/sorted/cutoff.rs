@@ -1,10 +1,9 @@
 //! Which rows cannot be among the first that LIMIT asks for, while rows still come.
 //!
-//! A writer that holds more rows than are wanted knows a bound: the last wanted one. When the limit is
-//! larger than memory, rows leave in sorted runs before that; then a histogram of the runs tells how
-//! many rows lie before a key, and the first key with enough of them is the bound (Chronis, Do,
-//! Graefe and Peters, External Merge Sort for Top-K Queries, SIGMOD 2020). The writers of a table
-//! share what they know.
+//! A writer that holds more rows than are wanted knows a bound: the last wanted one. Before that, and when the limit is
+//! larger than memory, so that rows leave in sorted runs, a histogram of all writers' rows tells how many lie before a
+//! key, and the first key with enough of them is the bound (Chronis, Do, Graefe and Peters, External Merge Sort for
+//! Top-K Queries, SIGMOD 2020).
 //!
 //! Invariant: at least `limit` rows have a prefix that is not greater than the bound's. So a row of
 //! a greater prefix is not among the first, whatever comes.
@@ -20,8 +19,6 @@ use arrow_buffer::BooleanBuffer;
 use mayfly_memory::sync::lock;
 use mayfly_types::CollationId;
 
-/// Parts of a run that are counted apart.
-const BUCKETS_A_RUN: usize = 32;
 /// More buckets than this are joined two by two.
 const BUCKETS_MAX: usize = 4096;
 
@@ -106,7 +103,7 @@ pub(super) struct Cutoff {
 #[derive(Debug, Default)]
 struct State {
     bound: Option<Bound>,
-    /// So many rows in runs are not after the bucket's bound and after those of the buckets before.
+    /// So many rows are not after the bucket's bound, beside those of the buckets before.
     buckets: Vec<(Bound, u64)>,
 }
 
@@ -139,15 +136,11 @@ impl Cutoff {
         self.lower(&mut self.lock(), bound);
     }
 
-    /// A run of so many rows was written; `bound` gives the bound that its row is.
-    pub(super) fn add_run(&self, rows: usize, bound: impl Fn(usize) -> Bound) {
-        let wanted = usize::try_from(self.limit).unwrap_or(usize::MAX);
-        let step = (rows.min(wanted) / BUCKETS_A_RUN).max(1);
+    /// Counts rows that were not counted before: of each bucket, a bound that none of its rows is after, and how many
+    /// they are.
+    pub(super) fn add(&self, buckets: impl IntoIterator<Item = (Bound, u64)>) {
         let mut state = self.lock();
-        for first in (0..rows).step_by(step) {
-            let end = rows.min(first + step);
-            state.buckets.push((bound(end - 1), (end - first) as u64));
-        }
+        state.buckets.extend(buckets);
         state.buckets.sort_by_key(|(bound, _)| bound.prefix);
         let mut before = 0_u64;
         let enough = state.buckets.iter().position(|(_, rows)| {
@@ -201,10 +194,10 @@ mod tests {
     #[test]
     fn runs_together_give_a_bound() {
         let cutoff = Cutoff::new(100);
-        cutoff.add_run(64, |row| bound(row as u64 * 10));
+        cutoff.add((0..32).map(|bucket| (bound(bucket * 20 + 10), 2)));
         assert_eq!(current(&cutoff), None);
-        // 32 rows up to 310 in the first run, 68 in the second.
-        cutoff.add_run(640, |row| bound(row as u64));
+        // Up to 100 there are 10 rows of the first ones, and 100 of these.
+        cutoff.add((0..64).map(|bucket| (bound(bucket * 10 + 9), 10)));
         let first = current(&cutoff).expect("there are enough rows");
         assert!((90..=110).contains(&first), "{first}");
         cutoff.offer(bound(500));
@@ -222,7 +215,8 @@ mod tests {
                 .map(|row| row * 7919 % 1000 + run % 13)
                 .collect();
             rows.sort_unstable();
-            cutoff.add_run(rows.len(), |row| bound(rows[row]));
+            let buckets = rows.chunks(5);
+            cutoff.add(buckets.map(|rows| (bound(rows[rows.len() - 1]), rows.len() as u64)));
             prefixes.extend(rows);
             if let Some(limit) = current(&cutoff) {
                 let before = prefixes.iter().filter(|prefix| **prefix <= limit).count();

@@ -21,6 +21,12 @@ const RUN_ROWS: usize = 1024;
 const PRUNE_FACTOR: u64 = 2;
 /// ... and at least so many more.
 const PRUNE_ROWS_MIN: u64 = 4 << 10;
+/// With a limit of at least so many rows, the rows of all writers are counted while they come ...
+const COUNTED_LIMIT_MIN: u64 = 1 << 10;
+/// ... each time that this part of the limit is new ...
+const COUNTED_SHARE: u64 = 16;
+/// ... by so many parts, which are halved that often.
+const COUNTED_HALVINGS: u32 = 4;
 /// A run is not written to a file with fewer bytes than this.
 const RUN_BYTES_MIN: u64 = 128 << 10;
 /// Rows between two writes while a run is written.
@@ -74,6 +80,10 @@ pub(crate) struct SortWriter {
     /// The bound that the cutoff gave when it had this version.
     bound: Option<Bound>,
     bound_version: u64,
+    /// The first records of the run that the cutoff has counted.
+    counted: usize,
+    /// How many records the run had when it was pruned.
+    pruned: usize,
     sources: Sources,
     scratch: Vec<u64>,
     buffer: Vec<u8>,
@@ -88,6 +98,8 @@ impl SortWriter {
             cutoff,
             bound: None,
             bound_version: 0,
+            counted: 0,
+            pruned: 0,
             sources: Sources::new(store.context.resources().stable.clone()),
             scratch: Vec::new(),
             buffer: Vec::new(),
@@ -200,13 +212,9 @@ impl SortWriter {
     }
 
     fn write_run(&mut self) -> Result<()> {
+        self.count_new();
         self.prune();
         self.sort();
-        if let Some(cutoff) = &self.cutoff {
-            cutoff.add_run(self.run.records.len(), |index| {
-                bound_of(&self.keys, &self.run.rows, &self.run.records[index])
-            });
-        }
         let plan = PartitionPlan::run(self.store.memory_limit());
         let mut writer = RowWriter::new(&self.store, plan);
         let mut ordered = Vec::with_capacity(RUN_WRITE_ROWS);
@@ -223,11 +231,33 @@ impl SortWriter {
         }
         self.files.extend(writer.finish());
         self.run = memory_run(&self.store);
+        (self.counted, self.pruned) = (0, 0);
         Ok(())
     }
 
-    /// Drops the rows that cannot be among the first; true when some were dropped.
+    /// Tells the cutoff of the records that it has not counted.
+    fn count_new(&mut self) {
+        let Some(cutoff) = &self.cutoff else {
+            return;
+        };
+        let MemoryRun { records, rows, .. } = &mut self.run;
+        let mut parts = Vec::with_capacity(1 << COUNTED_HALVINGS);
+        halve(&mut records[self.counted..], COUNTED_HALVINGS, &mut parts);
+        let bucket = |(last, count): (Record, u64)| (bound_of(&self.keys, rows, &last), count);
+        cutoff.add(parts.into_iter().map(bucket));
+        self.counted = self.run.records.len();
+    }
+
+    /// Drops the rows that cannot be among the first, all of which are counted or never will be; true when some were
+    /// dropped.
     fn prune(&mut self) -> bool {
+        let dropped = self.drop_unwanted();
+        self.pruned = self.run.records.len();
+        self.counted = self.pruned;
+        dropped
+    }
+
+    fn drop_unwanted(&mut self) -> bool {
         let Some(cutoff) = &self.cutoff else {
             return false;
         };
@@ -262,12 +292,20 @@ impl SortWriter {
         let Some(limit) = self.cutoff.as_ref().map(|cutoff| cutoff.limit()) else {
             return Ok(());
         };
-        let enough = limit
+        let records = self.run.records.len();
+        if limit >= COUNTED_LIMIT_MIN && (records - self.counted) as u64 >= limit / COUNTED_SHARE {
+            self.count_new();
+        }
+        // Each writer has its share of the first rows, if it has its share of all.
+        let threads = self.store.context.options().threads.max(1) as u64;
+        let share = (limit / threads).max(self.pruned as u64);
+        let enough = share
             .saturating_mul(PRUNE_FACTOR)
-            .max(limit.saturating_add(PRUNE_ROWS_MIN));
-        if (self.run.records.len() as u64) < enough {
+            .max(share.saturating_add(PRUNE_ROWS_MIN));
+        if (records as u64) < enough {
             return Ok(());
         }
+        self.count_new();
         if self.prune() && self.run.rows.len() > 2 * self.run.records.len() + (64 << 10) {
             self.compact()?;
         }
@@ -309,6 +347,21 @@ impl SortWriter {
             memory: self.run,
         })
     }
+}
+
+/// Divides records by their order, as often as there are halvings: the last one of each part in order, and how many it
+/// has.
+fn halve(records: &mut [Record], halvings: u32, parts: &mut Vec<(Record, u64)>) {
+    let middle = records.len() / 2;
+    if halvings == 0 || middle == 0 {
+        let last = records.iter().max_by_key(|record| record.prefix);
+        parts.extend(last.map(|last| (*last, records.len() as u64)));
+        return;
+    }
+    records.select_nth_unstable_by_key(middle, |record| record.prefix);
+    let (first, second) = records.split_at_mut(middle);
+    halve(first, halvings - 1, parts);
+    halve(second, halvings - 1, parts);
 }
 
 fn bound_of(keys: &SortKeys, rows: &[*const u8], record: &Record) -> Bound {
