@@ -23,7 +23,7 @@ use mayfly_types::PhysicalType;
 /// Bits of a filter for each row that is expected.
 const BITS_PER_ROW: u64 = 16;
 /// A filter has at least so many bits, as a power of two, and at most.
-const BITS_MIN: u32 = 13;
+const BITS_MIN: u32 = 16;
 const BITS_MAX: u32 = 26;
 /// Of more than this part of the memory that is free, no filter is made.
 const MEMORY_SHARE: u64 = 16;

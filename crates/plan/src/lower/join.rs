@@ -138,6 +138,12 @@ fn leave_out(plan: &mut Plan, column: usize, part: f64) -> bool {
             None => leave_out(left, column, part),
             Some(column) => *kind == JoinKind::Inner && leave_out(right, column, part),
         },
+        Operator::Aggregate { input, grouping } if grouping.takes_key_filter() => {
+            match grouping.keys.get(column).map(|key| &key.kind) {
+                Some(ExpressionKind::Column(column)) => leave_out(input, *column, part),
+                _ => false,
+            }
+        }
         Operator::IndexLookupJoin(join) => {
             column < join.left.output.len() && leave_out(&mut join.left, column, part)
         }

@@ -493,6 +493,16 @@ pub struct Grouping {
 }
 
 impl Grouping {
+    /// Whether a filter on the values of a key may be asked before rows are grouped: it leaves out whole groups, and the
+    /// other groups do not depend on them.
+    pub(crate) fn takes_key_filter(&self) -> bool {
+        let is_plain = |call: &AggregateCall| !call.distinct && call.order_by.is_empty();
+        !self.rollup
+            && !self.ordered
+            && self.first_groups.is_none()
+            && self.aggregates.iter().all(is_plain)
+    }
+
     /// A further table of the same operator.
     pub fn temporary_beside(&self, purpose: Purpose, cause: &str) -> TemporaryTable {
         match &self.temporary {

@@ -2,8 +2,8 @@
 //! collation.
 //!
 //! A column that is grouped by often has few values. The bits of a number, a decimal, or a string that is its
-//! own view ([short strings](crate::temptable)) are a value in any batch, so a small table that stays in the
-//! cache tells the group. Equal values of other bits, as a collation has them, are several entries of one
+//! own view ([short strings](crate::temptable)) are a value in any batch, so a table of these bits tells the
+//! group. Equal values of other bits, as a collation has them, are several entries of one
 //! group. What is not in the table is looked up in the index; a column of many values soon ends the attempt.
 
 use arrow_array::{Array, ArrayRef};
@@ -13,22 +13,33 @@ use mayfly_memory::Reservation;
 use super::rows::View;
 use crate::values::ArrayValues;
 
-/// So many values are known at most: 128 KiB.
-const VALUES_MAX: usize = 2048;
+/// So many values are known at most: 6 MiB. Beyond the cache of the processor the table is still quicker than the index,
+/// which reads a slot, an address and a row for each value.
+const VALUES_MAX: usize = 128 << 10;
 /// Slots at first, as a power of two.
 const BITS_MIN: u32 = 7;
 /// A value is in one of so many slots behind its own, or not known.
 const PROBES_MAX: usize = 16;
 /// So many values may be looked up in the index in vain ...
-const CREDIT: i64 = 4 * VALUES_MAX as i64;
-/// ... and one more for so many that were known.
+const CREDIT: i64 = 8 << 10;
+/// ... and one more for so many that were known ...
 const KNOWN_A_MISS: i64 = 4;
+/// ... or so many more for each of them, until so many were in vain: of 100,000 values that come in any order few are
+/// known at first, and none of those that never repeat.
+const MISSES_A_KNOWN: i64 = 16;
+const LEARNED_VALUES: i64 = 64 << 10;
 
 /// A value's bits, and its group plus one; 0 is a vacant slot.
 #[derive(Debug, Clone, Copy, Default)]
 struct Slot {
-    bits: u128,
+    /// The lower and the upper half: 24 bytes a slot, not 32.
+    bits: [u64; 2],
     group: u32,
+}
+
+#[inline(always)]
+fn halves(bits: u128) -> [u64; 2] {
+    [bits as u64, (bits >> 64) as u64]
 }
 
 /// The table; see the module.
@@ -43,6 +54,8 @@ pub(super) struct KnownValues {
     of_bytes: Box<[u32; 256]>,
     /// How many more misses are worth it; less than 0: no attempt is made any more.
     credit: i64,
+    /// How many were in vain.
+    missed: i64,
     /// The rows of the last batch whose values are not known.
     pub(super) misses: Vec<u32>,
 }
@@ -60,6 +73,7 @@ impl KnownValues {
             of_bytes: Box::new([0; 256]),
             held,
             credit: CREDIT,
+            missed: 0,
             misses: Vec::new(),
         }
     }
@@ -111,14 +125,19 @@ impl KnownValues {
             self.misses.extend(misses.map(|(_, row)| row));
         }
         let missed = self.misses.len() as i64;
-        self.credit =
-            CREDIT.min(self.credit - missed + (groups.len() as i64 - missed) / KNOWN_A_MISS);
+        let known = groups.len() as i64 - missed;
+        let gained = match self.missed < LEARNED_VALUES {
+            true => known * MISSES_A_KNOWN,
+            false => known / KNOWN_A_MISS,
+        };
+        self.missed += missed;
+        self.credit = CREDIT.min(self.credit - missed + gained);
     }
 
     /// Where the search for a value begins.
     #[inline(always)]
-    fn start(&self, bits: u128) -> usize {
-        let word = (bits as u64) ^ ((bits >> 64) as u64).rotate_left(32);
+    fn start(&self, bits: [u64; 2]) -> usize {
+        let word = bits[0] ^ bits[1].rotate_left(32);
         let mixed = (word ^ (word >> 29)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         (mixed >> (64 - self.slots.len().trailing_zeros())) as usize
     }
@@ -128,6 +147,7 @@ impl KnownValues {
         if self.slots.is_empty() {
             return Self::MISS;
         }
+        let bits = halves(bits);
         let mask = self.slots.len() - 1;
         let start = self.start(bits);
         for at in start..start + PROBES_MAX {
@@ -161,7 +181,7 @@ impl KnownValues {
     }
 
     fn insert(&mut self, bits: u128, group: u32) {
-        let is_full = self.count >= self.slots.len() / 2;
+        let is_full = self.count >= self.slots.len() / 4 * 3;
         if self.count >= VALUES_MAX || is_full && !self.has_memory_for_more() {
             self.credit = i64::MIN / 2;
             return;
@@ -175,7 +195,7 @@ impl KnownValues {
             }
         }
         self.put(Slot {
-            bits,
+            bits: halves(bits),
             group: group + 1,
         });
     }
@@ -261,7 +281,7 @@ mod tests {
 
     /// Some numbers below `many`, spread over the batches.
     fn numbers(many: u64) -> impl Iterator<Item = Vec<Option<u64>>> {
-        (0..40_u64).map(move |batch| {
+        (0..200_u64).map(move |batch| {
             let number = |row: u64| {
                 let spread = (batch * 500 + row).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 17;
                 (!spread.is_multiple_of(41)).then_some(spread % many)
@@ -272,7 +292,13 @@ mod tests {
 
     #[test]
     fn few_values_are_known_and_many_end_the_attempt() {
-        for (many, is_of_use) in [(1, true), (7, true), (900, true), (1 << 20, false)] {
+        for (many, is_of_use) in [
+            (1, true),
+            (7, true),
+            (900, true),
+            (30_000, true),
+            (1 << 20, false),
+        ] {
             let words = numbers(many).map(|values| {
                 let values = values
                     .iter()

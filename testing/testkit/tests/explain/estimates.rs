@@ -58,6 +58,12 @@ fn estimates_are_about_what_came() {
              JOIN orders o ON o.customer = c.id JOIN items l ON l.order_id = o.id WHERE r.name = 'region 7'",
             3.0,
         ),
+        // Rows that are grouped before a hash join, whose keys leave few groups.
+        (
+            "SELECT COUNT(*) FROM customers c JOIN (SELECT order_id, SUM(price) AS total FROM items GROUP BY order_id) g
+             ON g.order_id = c.id WHERE c.region = 3",
+            2.0,
+        ),
         // A disjunction over two tables, of which each has been asked for its part.
         (
             "SELECT COUNT(*) FROM regions r, regions s WHERE (r.name = 'region 1' AND s.name = 'region 2')
