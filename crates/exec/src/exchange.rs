@@ -27,7 +27,7 @@ use crate::error::contain;
 /// Batches of each worker that wait for the reader, at most.
 const WAITING_BATCHES: usize = 2;
 /// How often a reader that waits asks whether the statement is to end.
-const INTERRUPT_INTERVAL: Duration = Duration::from_millis(50);
+pub(crate) const INTERRUPT_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A root that several workers run; see the module.
 pub(crate) struct Exchange {

@@ -649,6 +649,13 @@ mod tests {
         }
     }
 
+    /// The lines of all blocks.
+    fn lines_of(blocks: Blocks, threads: usize, format: &Format) -> Vec<String> {
+        let mut lines = Vec::new();
+        read(blocks, threads, None, &Lines(format.clone()), &mut lines).expect("readable");
+        lines
+    }
+
     /// A reader that remembers how many bytes it was asked for, and gives fewer if it is told to.
     struct Asked {
         text: std::io::Cursor<Vec<u8>>,
@@ -688,16 +695,10 @@ mod tests {
                     asked: std::sync::Arc::clone(&asked),
                 };
                 let blocks = Blocks::new(file, "x", &format).reading(read_bytes as u64);
-                let mut read_lines = Vec::new();
-                read(
-                    blocks,
-                    threads,
-                    None,
-                    &Lines(format.clone()),
-                    &mut read_lines,
-                )
-                .expect("readable");
-                assert!(read_lines == lines, "reads of {read_bytes}");
+                assert!(
+                    lines_of(blocks, threads, &format) == lines,
+                    "reads of {read_bytes}"
+                );
                 let asked = asked.lock();
                 assert!(asked.iter().all(|bytes| *bytes <= read_bytes));
                 if most == usize::MAX {
@@ -735,16 +736,11 @@ mod tests {
         let written = file_of(&text);
         for (block_bytes, threads) in [(1, 1), (7, 2), (64, 3), (1000, 2), (1 << 20, 2)] {
             let blocks = blocks_of(&written, &format, block_bytes);
-            let mut read_lines = Vec::new();
-            read(
-                blocks,
-                threads,
-                None,
-                &Lines(format.clone()),
-                &mut read_lines,
-            )
-            .expect("readable");
-            assert_eq!(read_lines, lines, "blocks of {block_bytes}");
+            assert_eq!(
+                lines_of(blocks, threads, &format),
+                lines,
+                "blocks of {block_bytes}"
+            );
         }
     }
 }

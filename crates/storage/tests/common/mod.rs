@@ -14,11 +14,10 @@ use mayfly_memory::io::{IoBackend, SystemIo};
 use mayfly_memory::{
     BlockPool, Budget, BudgetKind, PoolOptions, StableRanges, TempSpace, TempSpaceOptions,
 };
-use mayfly_storage::WorkerPool;
 use mayfly_storage::{
     Access, HashFunction, IndexSpec, KeyMode, Purpose, Registry, Resources, SortKey,
     StatementOwner, TempTable, TempTableContext, TempTableOptions, TempTableSpec, UserTable,
-    UserTableContext, UserTableEngine,
+    UserTableContext, UserTableEngine, WorkerPool,
 };
 use mayfly_types::convert::{array_of_values, array_value};
 use mayfly_types::{Batch, Interrupt, PhysicalType, Result, Value};

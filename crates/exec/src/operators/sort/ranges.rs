@@ -7,7 +7,6 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use mayfly_storage::{SortedScan, Worker};
 use mayfly_types::{Batch, Result};
@@ -15,14 +14,13 @@ use mayfly_types::{Batch, Result};
 use super::Sort;
 use crate::context::{Cursor, RunContext};
 use crate::error::contain;
+use crate::exchange::INTERRUPT_INTERVAL;
 use crate::state::lock;
 
 /// Batches of a range.
 const RANGE_BATCHES: usize = 4;
 /// How far the ranges that are taken may be ahead of the one that is given out, for each thread.
 const RANGES_AHEAD: u64 = 2;
-/// How often a reader that waits asks whether the statement is to end.
-const INTERRUPT_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The ranges of a scan, and those that are read.
 struct Ranges {

@@ -58,8 +58,8 @@ impl MemoryRun {
         }
     }
 
-    /// Brings the rows into the order of the records, if there is memory for that: one thread merges what several have
-    /// sorted, and need not look for each row then.
+    /// Brings the rows into the order of the records, if there is memory for that: whoever merges runs need not look for
+    /// each row then.
     pub(super) fn order_rows(&mut self) {
         let bytes = (self.records.len() * size_of::<*const u8>()) as u64;
         if self.reservation.try_grow(bytes).is_ok() {
