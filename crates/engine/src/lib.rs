@@ -74,6 +74,7 @@ pub use crate::connections::{
 pub use crate::prepared::Prepared;
 pub use crate::session::ConnectionSlot;
 pub use crate::stream::ResultStream;
+pub use mayfly_storage::WorkerPool;
 pub use mayfly_storage::temptable::RegistryEntry as TemporaryTableRecord;
 pub use mayfly_types::error::codes;
 pub use mayfly_types::temporal::DateTime;

@@ -9,13 +9,15 @@
 //! The coordinating thread is a worker too. Others are started while the pool of the database admits some
 //! ([`mayfly_storage::workers`]), at the beginning and between the batches of the first one.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
+use mayfly_storage::Worker;
 use mayfly_types::{Batch, Error, Result};
 
 use crate::context::{Cursor, Node, RunContext};
 use crate::error::contain;
+use crate::state::lock;
 
 /// Where a worker puts the rows of its morsels.
 pub(crate) trait Sink: Send {
@@ -54,25 +56,25 @@ pub(crate) fn drain_from<S: Sink>(
         serial: true,
         ..run.clone()
     };
+    let mut others = sinks.iter_mut();
+    let own = others.next();
+    let workers_max = others.len();
+    let others = Mutex::new(others);
     let stop = AtomicBool::new(false);
     let pool = &run.statement.temp.resources().workers;
     let results: Vec<Result<()>> = std::thread::scope(|scope| {
-        let (stop, worker_run) = (&stop, &worker_run);
-        let mut sinks = sinks.iter_mut();
-        let own = sinks.next();
-        let mut handles = Vec::with_capacity(sinks.len());
+        let (stop, worker_run, others) = (&stop, &worker_run, &others);
+        let mut handles = Vec::with_capacity(workers_max);
         let mut start_workers = || {
-            while sinks.len() > 0 {
-                let Some(worker) = pool.admit() else {
+            while handles.len() < workers_max {
+                let work = move |_: &Worker| match lock(others).next() {
+                    Some(sink) => work(input, None, worker_run, sink, Some(stop), || {}),
+                    None => Ok(()),
+                };
+                let Some(handle) = pool.spawn_scoped(scope, work) else {
                     return false;
                 };
-                let Some(sink) = sinks.next() else { break };
-                let work = move || {
-                    let _worker = worker;
-                    work(input, None, worker_run, sink, Some(stop), || {})
-                };
-                // A machine that has no thread left works with those that it has.
-                handles.extend(std::thread::Builder::new().spawn_scoped(scope, work));
+                handles.push(handle);
             }
             true
         };

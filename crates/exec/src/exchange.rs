@@ -72,7 +72,7 @@ impl Exchange {
             stop: Arc::default(),
             workers: Vec::new(),
         };
-        exchange.start_workers()?;
+        exchange.start_workers();
         if exchange.new_workers.is_some() {
             let resources = exchange.run.statement.temp.resources();
             resources.workers.count_refusal();
@@ -82,7 +82,7 @@ impl Exchange {
     }
 
     /// Starts the workers that are still to start, as far as they are admitted.
-    fn start_workers(&mut self) -> Result<()> {
+    fn start_workers(&mut self) {
         while let Some(NewWorkers {
             root,
             sender,
@@ -92,21 +92,16 @@ impl Exchange {
             if self.workers.len() == *count_max {
                 break;
             }
-            let Some(worker) = self.run.statement.temp.resources().workers.admit() else {
-                return Ok(());
-            };
-            let cursor = Arc::clone(root).open(&self.run)?;
-            let (run, stop) = (self.run.clone(), Arc::clone(&self.stop));
-            let sender = sender.clone();
-            let work = move || work(cursor, &run, &stop, &sender, &worker);
-            // A machine that has no thread left works with those that it has.
-            let Ok(thread) = std::thread::Builder::new().spawn(work) else {
-                break;
+            let (root, run) = (Arc::clone(root), self.run.clone());
+            let (sender, stop) = (sender.clone(), Arc::clone(&self.stop));
+            let work = move |worker: &Worker| work(&root, &run, &stop, &sender, worker);
+            let workers = &self.run.statement.temp.resources().workers;
+            let Some(thread) = workers.spawn(work) else {
+                return;
             };
             self.workers.push(thread);
         }
         self.new_workers = None;
-        Ok(())
     }
 
     /// The next rows; `None` at the end.
@@ -129,7 +124,7 @@ impl Exchange {
                     if self.own.is_none() {
                         continue;
                     }
-                    self.start_workers()?;
+                    self.start_workers();
                     let next = match &mut self.own {
                         Some(own) => own.next(&self.run)?,
                         None => None,
@@ -161,17 +156,22 @@ impl Drop for Exchange {
     }
 }
 
-/// Reads a cursor to its end, or until the reader is gone.
+/// Reads a cursor of the root to its end, or until the reader is gone.
 fn work(
-    mut cursor: Box<dyn Cursor>,
+    root: &Arc<dyn Node>,
     run: &RunContext,
     stop: &AtomicBool,
     batches: &SyncSender<Result<Batch>>,
     worker: &Worker,
 ) {
+    let mut cursor = None;
     loop {
         let next = contain(|| {
             run.statement.check_interrupt()?;
+            let cursor = match &mut cursor {
+                Some(cursor) => cursor,
+                None => cursor.insert(Arc::clone(root).open(run)?),
+            };
             cursor.next(run)
         });
         let is_last = !matches!(next, Ok(Some(_)));

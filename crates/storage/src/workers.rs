@@ -4,14 +4,15 @@
 //! be admitted, and as many are as the machine has threads beside the session's. So a report alone has the whole machine,
 //! and a hundred reports at once have a thread each and the few workers between them, instead of a hundred times
 //! all threads. Nobody waits to be admitted: a statement begins with the workers that it gets, and asks again between
-//! its batches ([`WorkerPool::admit`]). A worker that waits, for a client to read say, makes room for another one
+//! its batches. A worker that waits, for a client to read say, makes room for another one
 //! meanwhile ([`Worker::waiting`]).
 //!
-//! Threads are started for the work and end with it: that takes some 20 µs, for work of milliseconds, and no idle thread
+//! Threads are started for the work and end with it ([`WorkerPool::spawn`]): that takes some 20 µs, for work of milliseconds, and no idle thread
 //! lies in a program that embeds the library.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};
 
 use mayfly_memory::sync::lock;
 
@@ -41,13 +42,33 @@ impl WorkerPool {
     }
 
     /// Admits a worker, unless as many as there may be are busy.
-    #[inline]
-    pub fn admit(&self) -> Option<Worker> {
+    fn admit(&self) -> Option<Worker> {
         let pool = &*self.0;
         let one_more = |busy| (busy < pool.workers_max).then_some(busy + 1);
         let (success, failure) = (Ordering::AcqRel, Ordering::Relaxed);
         let admitted = pool.busy.fetch_update(success, failure, one_more);
         admitted.ok().map(|_| Worker(self.clone()))
+    }
+
+    /// Starts a thread for `work` when a worker is admitted and the machine has a thread left; else there is nothing to
+    /// wait for, and the statement goes on with the threads that it has.
+    pub fn spawn<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Worker) -> T + Send + 'static,
+    ) -> Option<JoinHandle<T>> {
+        let worker = self.admit()?;
+        Builder::new().spawn(move || work(&worker)).ok()
+    }
+
+    /// [`Self::spawn`] for a thread that ends within `scope`.
+    pub fn spawn_scoped<'scope, T: Send + 'scope>(
+        &self,
+        scope: &'scope Scope<'scope, '_>,
+        work: impl FnOnce(&Worker) -> T + Send + 'scope,
+    ) -> Option<ScopedJoinHandle<'scope, T>> {
+        let worker = self.admit()?;
+        let work = move || work(&worker);
+        Builder::new().spawn_scoped(scope, work).ok()
     }
 
     /// Counts work that begins with fewer workers than it could use.
@@ -81,23 +102,11 @@ impl WorkerPool {
             }
         };
         std::thread::scope(|scope| {
-            for _ in 0..helpers_max {
-                let Some(worker) = self.admit() else {
-                    self.count_refusal();
-                    break;
-                };
-                let take_all = &take_all;
-                let help = move || {
-                    let _worker = worker;
-                    take_all();
-                };
-                // A machine that has no thread left works with those that it has.
-                if std::thread::Builder::new()
-                    .spawn_scoped(scope, help)
-                    .is_err()
-                {
-                    break;
-                }
+            let take_all = &take_all;
+            let help = |_: &Worker| take_all();
+            let helpers = (0..helpers_max).map_while(|_| self.spawn_scoped(scope, help));
+            if helpers.count() < helpers_max {
+                self.count_refusal();
             }
             take_all();
         });

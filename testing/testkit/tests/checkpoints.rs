@@ -49,6 +49,8 @@ impl Checkpoint for Trap {
             panic!("an injected bug");
         }
         self.kill.get().expect("set at the start").kill();
+        // What other threads reached before the statement was killed is not behind the kill.
+        self.reached.store(number, Ordering::SeqCst);
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::Read;
 
+use mayfly_engine::WorkerPool;
 use mayfly_engine::delimited::{
     self, Block, Blocks, Format, LineEnd, Parser, Splitter, Step, Taker,
 };
@@ -269,7 +270,8 @@ pub(super) fn infer(path: &str, read_bytes: u64) -> Result<Shape, String> {
     found.rows = 1;
     found.lines = line_ends(&head, first_end);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    delimited::read(blocks, threads, None, &reader, &mut found)
+    let workers = WorkerPool::new(threads);
+    delimited::read(blocks, threads, &workers, &reader, &mut found)
         .map_err(|e| format!("{path}: {e}"))?;
     if let Some((line, complaint)) = found.wrong {
         return Err(format!("{path}: line {line}, {complaint}"));

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::io::{Error as IoError, ErrorKind, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-use mayfly_storage::{Worker, WorkerPool};
+use mayfly_storage::WorkerPool;
 use mayfly_types::Result;
 use mayfly_types::charset::Charset;
 use mayfly_types::error::codes;
@@ -323,14 +323,14 @@ impl Drop for StopWhenDropped<'_> {
 type Numbered<P> = (u64, Result<(Block, P)>);
 
 /// Parses all blocks, on so many threads, and hands them over. The first of them is always there, because it parses
-/// while the caller takes; `workers` admits the others, for a file that a database reads.
+/// while the caller takes; `workers` admits the others.
 ///
 /// # Errors
 /// The file cannot be read, or what the taker says.
 pub fn read<P: Parser>(
     mut blocks: Blocks,
     threads: usize,
-    workers: Option<&WorkerPool>,
+    workers: &WorkerPool,
     parser: &P,
     taker: &mut impl Taker<P::Parsed>,
 ) -> Result<()> {
@@ -372,18 +372,17 @@ pub fn read<P: Parser>(
             always: true,
         };
         let receiver = receiver;
-        let spawn = |admitted: Option<Worker>| {
+        let work = || {
             let (shared, sender) = (&shared, sender.clone());
-            let work = move || {
-                let _admitted = admitted;
-                work(shared, parser, threads, &sender);
-            };
-            std::thread::Builder::new().spawn_scoped(scope, work)
+            move || work(shared, parser, threads, &sender)
         };
-        let admit = |_| workers.map_or(Some(None), |workers| workers.admit().map(Some));
-        let admitted = (1..threads).map_while(admit);
-        let spawned = std::iter::once(None).chain(admitted).map(spawn);
-        let spawned: Vec<_> = spawned.map_while(std::io::Result::ok).collect();
+        let first = std::thread::Builder::new().spawn_scoped(scope, work());
+        let help = |_| {
+            let work = work();
+            workers.spawn_scoped(scope, move |_| work())
+        };
+        let helpers = (1..threads).map_while(help);
+        let spawned: Vec<_> = first.into_iter().chain(helpers).collect();
         drop(sender);
         if spawned.is_empty() {
             // A machine that has no thread left.
@@ -593,12 +592,12 @@ mod tests {
         };
         let lines = Lines(format.clone());
         let outcome = catch_unwind(AssertUnwindSafe(|| {
-            read(blocks(), 3, None, &lines, &mut Panics(300))
+            read(blocks(), 3, &WorkerPool::new(3), &lines, &mut Panics(300))
         }));
         assert_eq!(text_of(outcome), "a bug of the taker");
         let lines = PanickingLines(lines);
         let outcome = catch_unwind(AssertUnwindSafe(|| {
-            read(blocks(), 3, None, &lines, &mut Panics(9000))
+            read(blocks(), 3, &WorkerPool::new(3), &lines, &mut Panics(9000))
         }));
         assert_eq!(text_of(outcome), "a bug of the parser");
     }
@@ -642,7 +641,14 @@ mod tests {
             let blocks = blocks_of(&written, &format, 100);
             let parser = Counted(Lines(format.clone()), Default::default());
             let mut held = Held(0, 0);
-            read(blocks, threads, None, &parser, &mut held).expect("readable");
+            read(
+                blocks,
+                threads,
+                &WorkerPool::new(threads),
+                &parser,
+                &mut held,
+            )
+            .expect("readable");
             assert_eq!((held.0, held.1), (2, text.len() - 4));
             let looked = parser.1.into_inner();
             assert!(looked < 6 * text.len(), "{looked} bytes");
@@ -652,7 +658,14 @@ mod tests {
     /// The lines of all blocks.
     fn lines_of(blocks: Blocks, threads: usize, format: &Format) -> Vec<String> {
         let mut lines = Vec::new();
-        read(blocks, threads, None, &Lines(format.clone()), &mut lines).expect("readable");
+        read(
+            blocks,
+            threads,
+            &WorkerPool::new(threads),
+            &Lines(format.clone()),
+            &mut lines,
+        )
+        .expect("readable");
         lines
     }
 

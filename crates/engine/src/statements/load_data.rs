@@ -146,7 +146,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, load: &LoadData) -> Result
     loader.block_memory = blocks.memory_bytes(threads);
     loader.hold(0)?;
     let workers = &execution.temp.resources().workers;
-    delimited::read(blocks, threads, Some(workers), &parser, &mut loader)?;
+    delimited::read(blocks, threads, workers, &parser, &mut loader)?;
     let written = loader.finish()?;
     context.account(&execution);
     if let Some(first) = written.first_generated {

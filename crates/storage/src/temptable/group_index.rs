@@ -703,17 +703,22 @@ impl GroupIndex {
 
     /// Bytes held.
     pub fn memory_bytes(&self) -> u64 {
-        let rows = self.rows.capacity() * size_of::<*const u8>();
-        let lookup = match &self.lookup {
-            Lookup::Hash(slots) => slots.memory_bytes(),
-            Lookup::Dense { numbers, .. } => numbers.as_ref().map_or(0, Dense::memory_bytes),
-        };
         let shortcut = match &self.shortcut {
             Shortcut::Codes(codes) => codes.memory_bytes(),
             Shortcut::Values(known) => known.memory_bytes(),
             Shortcut::Untried(_) | Shortcut::None => 0,
         };
-        self.writer.memory_bytes() + (lookup + rows) as u64 + shortcut
+        self.group_bytes() + shortcut
+    }
+
+    /// Bytes that grow with the groups: without those of a shortcut, which is given up when it is of no use.
+    pub fn group_bytes(&self) -> u64 {
+        let rows = self.rows.capacity() * size_of::<*const u8>();
+        let lookup = match &self.lookup {
+            Lookup::Hash(slots) => slots.memory_bytes(),
+            Lookup::Dense { numbers, .. } => numbers.as_ref().map_or(0, Dense::memory_bytes),
+        };
+        self.writer.memory_bytes() + (lookup + rows) as u64
     }
 
     /// Forgets all groups; keeps memory for the next ones.

@@ -108,7 +108,8 @@ impl Shared {
     /// groups, and these fit in memory, or less has to be written of the rows whose groups do not fit than of all
     /// rows as they are. The groups are those of the sample.
     fn decide(&self, sample: &Sample, grouping: &Grouping) -> bool {
-        let (groups, held) = (grouping.index.group_count(), grouping.memory_bytes());
+        let groups = grouping.index.group_count();
+        let held = grouping.index.group_bytes() + grouping.accumulators.memory_bytes();
         let expected = sample.expected_groups();
         let rows = self.rows_expected.max(sample.rows());
         if expected > GROUPS_MAX as u64 || expected * ROWS_A_GROUP_MIN > rows {

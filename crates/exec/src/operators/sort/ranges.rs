@@ -101,16 +101,13 @@ impl RangesCursor {
     /// Starts the workers that are still to start, as far as they are admitted; whether all are.
     fn start_workers(&mut self, run: &RunContext) -> bool {
         while self.workers.len() < self.workers_max {
-            let Some(worker) = run.statement.temp.resources().workers.admit() else {
+            let workers = &run.statement.temp.resources().workers;
+            let (ranges, run) = (Arc::clone(&self.ranges), run.clone());
+            let work = move |worker: &Worker| work(&ranges, &run, worker);
+            let Some(thread) = workers.spawn(work) else {
                 return false;
             };
-            let (ranges, run) = (Arc::clone(&self.ranges), run.clone());
-            let work = move || work(&ranges, &run, &worker);
-            match std::thread::Builder::new().spawn(work) {
-                Ok(thread) => self.workers.push(thread),
-                // A machine that has no thread left works with those that it has.
-                Err(_) => self.workers_max = self.workers.len(),
-            }
+            self.workers.push(thread);
         }
         true
     }
