@@ -21,7 +21,9 @@ const SAMPLE_ROWS: usize = 16_384;
 /// The same where values may be long.
 const SAMPLE_LONG_ROWS: usize = 1024;
 /// The bytes of a sample's strings, which no limit counts.
-const SAMPLE_BYTES: usize = 256 << 10;
+const SAMPLE_BYTES: u64 = 256 << 10;
+/// Of so many neighbouring rows the first are in the sample, where their strings have more bytes than their share.
+const SAMPLE_PIECE_ROWS: usize = 32;
 /// So many rows may always change before a sample is taken anew.
 const CHANGES_MIN: u64 = 16;
 
@@ -129,18 +131,28 @@ fn sampled(
         SAMPLE_ROWS
     };
     let mut sampler = Sampler::new(ty, rows, wanted);
-    let mut bytes_left = SAMPLE_BYTES;
+    let expected = rows.clamp(1, wanted as u64);
+    // The end of the table is as well represented as its beginning: so many rows may keep their share of the bytes, and
+    // what those before them have left.
+    let share = |rows: u64| SAMPLE_BYTES * rows.min(expected) / expected;
+    let (mut seen, mut kept_bytes) = (0, 0);
     table.sample(&[ColumnId(column)], wanted, &mut |run| {
-        let values = run.column(0);
-        let bytes = run.string_bytes();
-        let fitting = match bytes <= bytes_left {
-            true => values.len(),
+        let rows = run.row_count();
+        let fits = kept_bytes + run.string_bytes() as u64 <= share(seen + rows as u64);
+        let piece_rows = if fits { rows } else { SAMPLE_PIECE_ROWS };
+        for start in (0..rows).step_by(piece_rows.max(1)) {
+            let piece = run.slice(start, piece_rows.min(rows - start));
+            let (count, bytes) = (piece.row_count() as u64, piece.string_bytes() as u64);
+            seen += count;
+            let room = share(seen).saturating_sub(kept_bytes);
             // As many as have about the length of all.
-            false => values.len() * bytes_left / bytes,
-        };
-        bytes_left = bytes_left.saturating_sub(bytes);
-        if fitting > 0 {
-            sampler.add(&values.slice(0, fitting));
+            let fitting = (count * room)
+                .checked_div(bytes)
+                .map_or(count, |most| most.min(count));
+            if fitting > 0 {
+                kept_bytes += bytes * fitting / count;
+                sampler.add(&piece.column(0).slice(0, fitting as usize));
+            }
         }
         Ok(())
     })?;

@@ -24,6 +24,11 @@ fn fixture() -> Fixture {
         "CREATE TABLE items (id INT PRIMARY KEY, order_id INT, quantity INT, price DECIMAL(10, 2))",
         "INSERT INTO items SELECT o.id * 7 + k.n, o.id, 1 + (o.id * 31 + k.n * 17) % 50,
          100 + (o.id * 7919 + k.n * 104729) % 9000 FROM orders o JOIN n k ON k.n < 1 + o.id * 13 % 7 ORDER BY 1",
+        // In the order of the texts, which are longer than all that a sample holds.
+        "CREATE TABLE notes (id INT PRIMARY KEY, note VARCHAR(300))",
+        "INSERT INTO notes SELECT id, CONCAT(LPAD(id, 8, '0'), REPEAT('x', id % 200)) FROM orders ORDER BY id",
+        "CREATE TABLE documents (id INT PRIMARY KEY, document TEXT)",
+        "INSERT INTO documents SELECT id, CONCAT(LPAD(id, 8, '0'), REPEAT('x', 3000)) FROM orders ORDER BY id",
     ] {
         session.must(sql);
     }
@@ -52,6 +57,9 @@ fn estimates_are_about_what_came() {
     let fixture = fixture();
     let mut session = fixture.session();
     for (sql, most) in [
+        // Long texts at the end of a table.
+        ("SELECT COUNT(*) FROM notes WHERE note >= '00009000'", 1.5),
+        ("SELECT COUNT(*) FROM documents WHERE document >= '00009000'", 2.0),
         // Rows of a scan that a hash join's keys leave.
         (
             "SELECT COUNT(*) FROM regions r JOIN customers c ON c.region = r.id
