@@ -4,11 +4,11 @@
 //! be admitted, and as many are as the machine has threads beside the session's. So a report alone has the whole machine,
 //! and a hundred reports at once have a thread each and the few workers between them, instead of a hundred times
 //! all threads. Nobody waits to be admitted: a statement begins with the workers that it gets, and asks again between
-//! its batches. A worker that waits, for a client to read say, makes room for another one
-//! meanwhile ([`Worker::waiting`]).
+//! its batches. A worker that waits, for a client to read say, makes room for another one meanwhile
+//! ([`Worker::waiting`]).
 //!
-//! Threads are started for the work and end with it ([`WorkerPool::spawn`]): that takes some 20 µs, for work of milliseconds, and no idle thread
-//! lies in a program that embeds the library.
+//! Threads are started for the work and end with it ([`WorkerPool::spawn`]): that takes some 20 µs, for work of
+//! milliseconds, and no idle thread lies in a program that embeds the library.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

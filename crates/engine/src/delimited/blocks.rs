@@ -372,14 +372,14 @@ pub fn read<P: Parser>(
             always: true,
         };
         let receiver = receiver;
-        let work = || {
+        let parsing = || {
             let (shared, sender) = (&shared, sender.clone());
             move || work(shared, parser, threads, &sender)
         };
-        let first = std::thread::Builder::new().spawn_scoped(scope, work());
+        let first = std::thread::Builder::new().spawn_scoped(scope, parsing());
         let help = |_| {
-            let work = work();
-            workers.spawn_scoped(scope, move |_| work())
+            let parse = parsing();
+            workers.spawn_scoped(scope, move |_| parse())
         };
         let helpers = (1..threads).map_while(help);
         let spawned: Vec<_> = first.into_iter().chain(helpers).collect();
