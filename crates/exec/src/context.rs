@@ -22,6 +22,7 @@ use mayfly_types::{Batch, Result, Stage, Value};
 use crate::key_filter::GivenFilter;
 use crate::legacy::LegacyTables;
 use crate::measure::Measures;
+use crate::stack::with_stack;
 use crate::state::QueryState;
 
 /// How plans are run. Read once a statement from the system variables and the database's options.
@@ -260,10 +261,19 @@ impl RunContext {
 }
 
 /// An operator of one run.
+///
+/// A plan is as deep as its statement, its views and its common table expressions make it. So whoever calls an operator
+/// calls [`Node::prepare`], [`Node::open`] and [`Cursor::next`], which see to the stack, and an operator says what it
+/// does in the method beside each.
 pub(crate) trait Node: Send + Sync {
     /// Does what must be done before the first row: breakers drain their inputs. Called once, on
     /// the coordinating thread, before any cursor is opened.
-    fn prepare(&self, run: &RunContext) -> Result<()>;
+    fn prepare(&self, run: &RunContext) -> Result<()> {
+        with_stack(|| self.prepare_node(run))
+    }
+
+    /// What [`Self::prepare`] does of this node.
+    fn prepare_node(&self, run: &RunContext) -> Result<()>;
 
     /// About how many rows the node will read from below or give, after `prepare`: decides whether
     /// threads are worth their start.
@@ -300,11 +310,21 @@ pub(crate) trait Node: Send + Sync {
     }
 
     /// A cursor for one worker. All cursors of a node share its rows.
-    fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>>;
+    fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
+        with_stack(|| self.open_node(run))
+    }
+
+    /// What [`Self::open`] does of this node.
+    fn open_node(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>>;
 }
 
 /// One worker's view of an operator's rows.
 pub(crate) trait Cursor: Send {
     /// The next rows; `None` at the end. May be an empty batch.
-    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>>;
+    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+        with_stack(|| self.next_batch(run))
+    }
+
+    /// What [`Self::next`] does of this cursor.
+    fn next_batch(&mut self, run: &RunContext) -> Result<Option<Batch>>;
 }

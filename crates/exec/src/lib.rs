@@ -21,6 +21,7 @@ mod parameters;
 mod representation;
 mod rows;
 mod run;
+mod stack;
 mod state;
 mod stream;
 mod tally;

@@ -7,6 +7,8 @@ use mayfly_plan::logical::visit_expression;
 use mayfly_plan::physical::{Operator, Plan, QueryPlan, SharedSource};
 use mayfly_plan::{Expression, ExpressionKind};
 
+use crate::stack::with_stack;
+
 /// The parameters that running `plan` reads and does not set itself, in ascending order.
 pub(crate) fn free_parameters(plan: &Plan, query: Option<&QueryPlan>) -> Vec<usize> {
     let mut walk = Walk {
@@ -43,7 +45,7 @@ impl Walk<'_> {
     }
 
     fn plan(&mut self, plan: &Plan) {
-        stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.operator(plan));
+        with_stack(|| self.operator(plan));
     }
 
     fn operator(&mut self, plan: &Plan) {

@@ -4,6 +4,7 @@
 use mayfly_plan::physical::{Operator, Plan, QueryPlan, SharedSource};
 
 use crate::context::{Counters, count};
+use crate::stack::with_stack;
 
 /// Counts the tables of every query block of a plan but those of its subqueries.
 pub(crate) fn tally(plan: &QueryPlan, counters: &Counters) {
@@ -29,7 +30,7 @@ fn visit(plan: &Plan, is_first: bool, counters: &Counters) {
         };
         count(scans, 1);
     };
-    stacker::maybe_grow(64 * 1024, 1024 * 1024, || match &plan.operator {
+    with_stack(|| match &plan.operator {
         Operator::TableScan { .. } | Operator::SharedScan { .. } => scan_all(),
         Operator::IndexScan(scan) if scan.ranges.is_none() => scan_all(),
         Operator::IndexScan(_) | Operator::IndexMerge(_) if is_first => {

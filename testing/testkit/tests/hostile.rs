@@ -232,6 +232,49 @@ fn deep_nesting_is_explained_prepared_and_refused() {
     });
 }
 
+/// Derived tables, common table expressions and views that cannot be merged make a plan as deep as they are. That of a
+/// statement is limited by its nesting, that of the others is not.
+#[test]
+fn deep_plans_have_answers() {
+    on_a_small_stack(|session| {
+        for (shape, expected) in [
+            ("«(SELECT DISTINCT a FROM »t«) AS d»", ["1", "2"]),
+            ("«(SELECT a FROM »t« LIMIT 5) AS d»", ["1", "2"]),
+            ("«(SELECT a FROM »t« ORDER BY a LIMIT 5) AS d»", ["1", "2"]),
+            (
+                "«(SELECT a, COUNT(*) FROM »t« GROUP BY a) AS d»",
+                ["1\t1", "2\t1"],
+            ),
+            (
+                "«(SELECT a, RANK() OVER (ORDER BY a) FROM »t«) AS d»",
+                ["1\t1", "2\t2"],
+            ),
+        ] {
+            let sql = format!("SELECT * FROM {} ORDER BY a", deep(shape, 80));
+            assert_eq!(session.rows(&sql).expect(shape), expected, "{shape}");
+        }
+        let chain: String = (1..=2_000)
+            .map(|i| {
+                let before = i - 1;
+                format!(", c{i} AS (SELECT l.a FROM c{before} l JOIN c{before} r USING (a) GROUP BY l.a)")
+            })
+            .collect();
+        let chain = format!("WITH c0 AS (SELECT a FROM t){chain} SELECT * FROM c2000 ORDER BY a");
+        assert_eq!(session.rows(&chain).expect("not deep"), ["1", "2"]);
+        session.must("CREATE VIEW v0 AS SELECT a FROM t");
+        for i in 1..=200 {
+            let before = i - 1;
+            session.must(&format!(
+                "CREATE VIEW v{i} AS SELECT a, COUNT(*) FROM v{before} GROUP BY a"
+            ));
+        }
+        for explain in ["", "EXPLAIN ", "EXPLAIN FORMAT=TREE ", "EXPLAIN ANALYZE "] {
+            let rows = session.must(&format!("{explain}SELECT * FROM v200 ORDER BY a"));
+            assert!(!explain.is_empty() || rows == ["1\t1", "2\t1"], "{rows:?}");
+        }
+    });
+}
+
 #[test]
 fn deep_json_ends_in_an_answer() {
     on_a_small_stack(|session| {

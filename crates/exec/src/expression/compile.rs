@@ -12,11 +12,7 @@ use super::in_list::InList;
 use super::slices::{SliceRows, is_wide};
 use super::subquery::SubqueryNode;
 use super::{Lazy, Node, NodeId, Operation, Program};
-
-/// Stack that must be left before another level of an expression is entered, and how much is added
-/// when it is not.
-pub(super) const STACK_RED_ZONE: usize = 64 * 1024;
-pub(super) const STACK_SEGMENT: usize = 1024 * 1024;
+use crate::stack::with_stack;
 
 pub(super) fn compile(expression: &Expression) -> Program {
     let mut compiler = Compiler {
@@ -56,7 +52,7 @@ struct Compiler {
 
 impl Compiler {
     fn node(&mut self, expression: &Expression) -> NodeId {
-        stacker::maybe_grow(STACK_RED_ZONE, STACK_SEGMENT, || {
+        with_stack(|| {
             let (partial, constant, of_rows) = (self.partial, self.constant, self.of_rows);
             let operation = self.operation(expression);
             let computes = match &operation {

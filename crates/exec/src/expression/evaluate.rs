@@ -10,12 +10,12 @@ use mayfly_types::{Error, PhysicalType, Result, Value};
 
 use super::branches::{Branch, combine};
 use super::cast::cast;
-use super::compile::{STACK_RED_ZONE, STACK_SEGMENT};
 use super::truth::Truth;
 use super::{Lazy, NodeId, Operation, Program};
 use crate::context::RunContext;
 use crate::representation::to_boolean;
 use crate::rows::{filter_array, selection_filter};
+use crate::stack::with_stack;
 
 /// Rows under evaluation. Columns that the evaluated part does not read may be of another length.
 #[derive(Clone, Copy)]
@@ -82,9 +82,7 @@ impl Program {
                 let outside = || Error::internal("a value is read outside of its LET");
                 value.map(|(_, value)| value.clone()).ok_or_else(outside)
             }
-            _ => stacker::maybe_grow(STACK_RED_ZONE, STACK_SEGMENT, || {
-                self.operation(&node.operation, node.physical, rows, run)
-            }),
+            _ => with_stack(|| self.operation(&node.operation, node.physical, rows, run)),
         }
     }
 

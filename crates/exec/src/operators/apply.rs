@@ -43,7 +43,7 @@ pub(super) fn build(
 }
 
 impl Node for Apply {
-    fn prepare(&self, run: &RunContext) -> Result<()> {
+    fn prepare_node(&self, run: &RunContext) -> Result<()> {
         self.left.prepare(run)
     }
 
@@ -52,7 +52,7 @@ impl Node for Apply {
         self.left.rows_hint().saturating_mul(100)
     }
 
-    fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
+    fn open_node(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
         Ok(Box::new(ApplyCursor {
             left: Arc::clone(&self.left).open(run)?,
             node: self,
@@ -83,7 +83,7 @@ struct Right {
 }
 
 impl Cursor for ApplyCursor {
-    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+    fn next_batch(&mut self, run: &RunContext) -> Result<Option<Batch>> {
         loop {
             if let Some(mut block) = self.block.take()
                 && let Some(batch) = self.node.advance(&mut block, run)?

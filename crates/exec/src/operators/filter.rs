@@ -22,7 +22,7 @@ pub(super) fn build(input: Arc<dyn Node>, predicate: &Expression) -> Arc<dyn Nod
 }
 
 impl Node for Filter {
-    fn prepare(&self, run: &RunContext) -> Result<()> {
+    fn prepare_node(&self, run: &RunContext) -> Result<()> {
         self.input.prepare(run)
     }
 
@@ -42,7 +42,7 @@ impl Node for Filter {
         self.input.give_filter(column, filter);
     }
 
-    fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
+    fn open_node(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
         let input = Arc::clone(&self.input).open(run)?;
         Ok(Box::new(FilterCursor { node: self, input }))
     }
@@ -54,7 +54,7 @@ struct FilterCursor {
 }
 
 impl Cursor for FilterCursor {
-    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+    fn next_batch(&mut self, run: &RunContext) -> Result<Option<Batch>> {
         while let Some(batch) = self.input.next(run)? {
             let selection = self.node.predicate.select(&batch, run)?;
             match selection.rows_of(batch) {

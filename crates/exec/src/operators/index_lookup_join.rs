@@ -81,7 +81,7 @@ pub(super) fn build(
 }
 
 impl Node for LookupJoin {
-    fn prepare(&self, run: &RunContext) -> Result<()> {
+    fn prepare_node(&self, run: &RunContext) -> Result<()> {
         *lock(&self.opened) = Some(run.statement.tables.open(self.table.id)?);
         self.left.prepare(run)
     }
@@ -108,7 +108,7 @@ impl Node for LookupJoin {
         self.left.give_filter(column, filter);
     }
 
-    fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
+    fn open_node(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
         let Some(table) = lock(&self.opened).clone() else {
             return Err(Error::internal("a join was not prepared"));
         };
@@ -144,7 +144,7 @@ struct Block {
 }
 
 impl Cursor for LookupCursor {
-    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+    fn next_batch(&mut self, run: &RunContext) -> Result<Option<Batch>> {
         loop {
             if let Some(batch) = self.ready.pop_front() {
                 return Ok(Some(batch));

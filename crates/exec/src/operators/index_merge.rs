@@ -38,7 +38,7 @@ pub(super) fn build(
 }
 
 impl Node for IndexMerge {
-    fn prepare(&self, run: &RunContext) -> Result<()> {
+    fn prepare_node(&self, run: &RunContext) -> Result<()> {
         self.positions.prepare(run)
     }
 
@@ -50,7 +50,7 @@ impl Node for IndexMerge {
         self.wanted.set(rows);
     }
 
-    fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
+    fn open_node(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
         Ok(Box::new(IndexMergeCursor {
             positions: Arc::clone(&self.positions).open(run)?,
             table: run.statement.tables.open(self.table)?,
@@ -69,7 +69,7 @@ struct IndexMergeCursor {
 }
 
 impl Cursor for IndexMergeCursor {
-    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+    fn next_batch(&mut self, run: &RunContext) -> Result<Option<Batch>> {
         let counters = &run.statement.counters;
         while self.wanted > 0
             && let Some(found) = self.positions.next(run)?

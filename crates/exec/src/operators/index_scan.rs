@@ -125,7 +125,7 @@ impl IndexScan {
 }
 
 impl Node for IndexScan {
-    fn prepare(&self, run: &RunContext) -> Result<()> {
+    fn prepare_node(&self, run: &RunContext) -> Result<()> {
         let (source, index) = index_of(&self.table, self.index)?;
         let counters = &run.statement.counters;
         let ranges = self.key_ranges(run)?;
@@ -175,7 +175,7 @@ impl Node for IndexScan {
         self.wanted.set(rows);
     }
 
-    fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
+    fn open_node(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
         let alone = self.ordered || self.groups.is_some();
         let again = alone && self.taken.swap(true, Ordering::Relaxed);
         let mut scan = match &*lock(&self.state) {
@@ -209,7 +209,7 @@ struct IndexScanCursor {
 }
 
 impl Cursor for IndexScanCursor {
-    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+    fn next_batch(&mut self, run: &RunContext) -> Result<Option<Batch>> {
         let Some(scan) = &mut self.scan else {
             return Ok(None);
         };
@@ -376,7 +376,7 @@ impl GroupCursor {
 }
 
 impl Cursor for GroupCursor {
-    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+    fn next_batch(&mut self, run: &RunContext) -> Result<Option<Batch>> {
         let counters = &run.statement.counters;
         let shown = self.node.columns.len();
         while self.wanted > 0

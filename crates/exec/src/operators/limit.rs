@@ -33,7 +33,7 @@ pub(super) fn build(input: Arc<dyn Node>, offset: u64, count: u64) -> Arc<dyn No
 }
 
 impl Node for Limit {
-    fn prepare(&self, run: &RunContext) -> Result<()> {
+    fn prepare_node(&self, run: &RunContext) -> Result<()> {
         if self.count == 0 {
             return Ok(());
         }
@@ -47,7 +47,7 @@ impl Node for Limit {
         }
     }
 
-    fn open(self: Arc<Self>, _run: &RunContext) -> Result<Box<dyn Cursor>> {
+    fn open_node(self: Arc<Self>, _run: &RunContext) -> Result<Box<dyn Cursor>> {
         Ok(Box::new(LimitCursor(self)))
     }
 }
@@ -55,7 +55,7 @@ impl Node for Limit {
 struct LimitCursor(Arc<Limit>);
 
 impl Cursor for LimitCursor {
-    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+    fn next_batch(&mut self, run: &RunContext) -> Result<Option<Batch>> {
         let state = &mut *lock(&self.0.state);
         while state.to_give > 0 {
             if state.input.is_none() {

@@ -65,7 +65,7 @@ fn nanoseconds_since(begin: Instant) -> u64 {
 }
 
 impl Node for MeasuredNode {
-    fn prepare(&self, run: &RunContext) -> Result<()> {
+    fn prepare_node(&self, run: &RunContext) -> Result<()> {
         self.end_loop();
         self.measures.begin_loop(self.operator);
         let begin = Instant::now();
@@ -99,7 +99,7 @@ impl Node for MeasuredNode {
         self.node.give_codes(columns);
     }
 
-    fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
+    fn open_node(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
         let begin = Instant::now();
         let cursor = Arc::clone(&self.node).open(run)?;
         Ok(Box::new(MeasuredCursor {
@@ -121,7 +121,7 @@ struct MeasuredCursor {
 }
 
 impl Cursor for MeasuredCursor {
-    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+    fn next_batch(&mut self, run: &RunContext) -> Result<Option<Batch>> {
         let begin = Instant::now();
         let result = self.cursor.next(run);
         self.spent += nanoseconds_since(begin);

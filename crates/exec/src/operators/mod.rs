@@ -46,6 +46,7 @@ use mayfly_types::Result;
 use self::measured::measured;
 use self::wanted::Wanted;
 use crate::context::{Node, RunContext};
+use crate::stack::with_stack;
 
 /// Makes the operators of a plan.
 pub(crate) fn build(plan: &Plan, run: &RunContext) -> Result<Arc<dyn Node>> {
@@ -55,7 +56,7 @@ pub(crate) fn build(plan: &Plan, run: &RunContext) -> Result<Arc<dyn Node>> {
 /// Makes the operators of a plan of whose columns only the `wanted` ones are read (all if `None`);
 /// what stands in the others does not matter.
 fn build_for(plan: &Plan, wanted: Wanted<'_>, run: &RunContext) -> Result<Arc<dyn Node>> {
-    let node = stacker::maybe_grow(64 * 1024, 1024 * 1024, || build_one(plan, wanted, run))?;
+    let node = with_stack(|| build_one(plan, wanted, run))?;
     Ok(measured(node, plan.number, run))
 }
 

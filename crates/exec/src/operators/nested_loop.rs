@@ -49,7 +49,7 @@ pub(super) fn build(
 }
 
 impl Node for NestedLoop {
-    fn prepare(&self, run: &RunContext) -> Result<()> {
+    fn prepare_node(&self, run: &RunContext) -> Result<()> {
         let table =
             materialize::fill_temp_table(&self.right, &self.right_types, &self.temporary, run)?;
         *lock(&self.table) = Some(table);
@@ -61,7 +61,7 @@ impl Node for NestedLoop {
         self.left.rows_hint().saturating_mul(right.max(1))
     }
 
-    fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
+    fn open_node(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
         let table = lock(&self.table).clone();
         Ok(Box::new(LoopCursor {
             left: Arc::clone(&self.left).open(run)?,
@@ -91,7 +91,7 @@ struct Block {
 }
 
 impl Cursor for LoopCursor {
-    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+    fn next_batch(&mut self, run: &RunContext) -> Result<Option<Batch>> {
         loop {
             if let Some(mut block) = self.block.take() {
                 while self.has_right_rows(&mut block)? {

@@ -33,7 +33,7 @@ pub(super) fn build(input: Arc<dyn Node>, expressions: &[Expression]) -> Arc<dyn
 }
 
 impl Node for Project {
-    fn prepare(&self, run: &RunContext) -> Result<()> {
+    fn prepare_node(&self, run: &RunContext) -> Result<()> {
         self.input.prepare(run)
     }
 
@@ -62,7 +62,7 @@ impl Node for Project {
         }
     }
 
-    fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
+    fn open_node(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
         let input = Arc::clone(&self.input).open(run)?;
         Ok(Box::new(ProjectCursor { node: self, input }))
     }
@@ -74,7 +74,7 @@ struct ProjectCursor {
 }
 
 impl Cursor for ProjectCursor {
-    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+    fn next_batch(&mut self, run: &RunContext) -> Result<Option<Batch>> {
         match self.input.next(run)? {
             None => Ok(None),
             Some(batch) => project(&self.node.expressions, &batch, run).map(Some),

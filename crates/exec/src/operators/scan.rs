@@ -54,7 +54,7 @@ pub(super) fn build(
 }
 
 impl Node for Scan {
-    fn prepare(&self, run: &RunContext) -> Result<()> {
+    fn prepare_node(&self, run: &RunContext) -> Result<()> {
         let table = run.statement.tables.open(self.table.id)?;
         let rows = table.statistics().rows;
         self.rows.store(rows, Ordering::Relaxed);
@@ -75,7 +75,7 @@ impl Node for Scan {
         self.wanted.set(rows);
     }
 
-    fn open(self: Arc<Self>, _run: &RunContext) -> Result<Box<dyn Cursor>> {
+    fn open_node(self: Arc<Self>, _run: &RunContext) -> Result<Box<dyn Cursor>> {
         let mut scan = match lock(&self.scan).as_ref() {
             Some(scan) => scan.for_another_worker(),
             None => return Err(Error::internal("a scan was not prepared")),
@@ -158,7 +158,7 @@ impl ScanCursor {
 }
 
 impl Cursor for ScanCursor {
-    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+    fn next_batch(&mut self, run: &RunContext) -> Result<Option<Batch>> {
         if self.wanted == 0 {
             return Ok(None);
         }

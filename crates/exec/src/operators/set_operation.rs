@@ -73,7 +73,7 @@ struct SetOperation {
 }
 
 impl Node for SetOperation {
-    fn prepare(&self, run: &RunContext) -> Result<()> {
+    fn prepare_node(&self, run: &RunContext) -> Result<()> {
         let mut columns = self.columns.clone();
         columns.push(PhysicalType::Int64);
         let access = Access::Hash(self.keys.clone());
@@ -94,7 +94,7 @@ impl Node for SetOperation {
             .map_or(0, |(_, table)| table.row_count())
     }
 
-    fn open(self: Arc<Self>, _run: &RunContext) -> Result<Box<dyn Cursor>> {
+    fn open_node(self: Arc<Self>, _run: &RunContext) -> Result<Box<dyn Cursor>> {
         let queue = lock(&self.state).as_ref().map(|(queue, _)| queue.clone());
         Ok(Box::new(SetCursor {
             node: self,
@@ -119,7 +119,7 @@ struct SetCursor {
 }
 
 impl Cursor for SetCursor {
-    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+    fn next_batch(&mut self, run: &RunContext) -> Result<Option<Batch>> {
         loop {
             if let Some(batch) = self.pending.pop_front() {
                 return Ok(Some(batch));

@@ -29,7 +29,7 @@ pub(super) fn build<'a>(
 }
 
 impl Node for Sliced {
-    fn prepare(&self, run: &RunContext) -> Result<()> {
+    fn prepare_node(&self, run: &RunContext) -> Result<()> {
         self.input.prepare(run)
     }
 
@@ -53,7 +53,7 @@ impl Node for Sliced {
         self.input.give_filter(column, filter);
     }
 
-    fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
+    fn open_node(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
         let input = Arc::clone(&self.input).open(run)?;
         Ok(Box::new(SlicedCursor {
             node: self,
@@ -74,7 +74,7 @@ struct SlicedCursor {
 }
 
 impl Cursor for SlicedCursor {
-    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+    fn next_batch(&mut self, run: &RunContext) -> Result<Option<Batch>> {
         if let Some(taken) = self.taken.take() {
             self.node.rows.done(taken, run);
         }

@@ -103,7 +103,7 @@ struct TableNode<F> {
 }
 
 impl<F: Fn(&RunContext) -> Result<MadeTable> + Send + Sync> Node for TableNode<F> {
-    fn prepare(&self, run: &RunContext) -> Result<()> {
+    fn prepare_node(&self, run: &RunContext) -> Result<()> {
         let table = (self.make)(run)?;
         let scan = table.scan()?;
         *lock(&self.made) = Some((table, scan));
@@ -115,7 +115,7 @@ impl<F: Fn(&RunContext) -> Result<MadeTable> + Send + Sync> Node for TableNode<F
         made.as_ref().map_or(0, |(table, _)| table.row_count())
     }
 
-    fn open(self: Arc<Self>, _run: &RunContext) -> Result<Box<dyn Cursor>> {
+    fn open_node(self: Arc<Self>, _run: &RunContext) -> Result<Box<dyn Cursor>> {
         match lock(&self.made).as_ref() {
             Some((_, scan)) => Ok(Box::new(TableCursor(scan.for_another_worker()))),
             None => Err(Error::internal("a table was not made before reading")),
@@ -126,7 +126,7 @@ impl<F: Fn(&RunContext) -> Result<MadeTable> + Send + Sync> Node for TableNode<F
 struct TableCursor(MadeScan);
 
 impl Cursor for TableCursor {
-    fn next(&mut self, _run: &RunContext) -> Result<Option<Batch>> {
+    fn next_batch(&mut self, _run: &RunContext) -> Result<Option<Batch>> {
         self.0.next_batch()
     }
 }

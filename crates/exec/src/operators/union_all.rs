@@ -17,7 +17,7 @@ pub(super) fn build(inputs: Vec<Arc<dyn Node>>) -> Arc<dyn Node> {
 }
 
 impl Node for UnionAll {
-    fn prepare(&self, run: &RunContext) -> Result<()> {
+    fn prepare_node(&self, run: &RunContext) -> Result<()> {
         self.inputs.iter().try_for_each(|input| input.prepare(run))
     }
 
@@ -37,7 +37,7 @@ impl Node for UnionAll {
             .for_each(|input| input.give_filter(column, filter));
     }
 
-    fn open(self: Arc<Self>, _run: &RunContext) -> Result<Box<dyn Cursor>> {
+    fn open_node(self: Arc<Self>, _run: &RunContext) -> Result<Box<dyn Cursor>> {
         Ok(Box::new(UnionCursor {
             node: self,
             next_input: 0,
@@ -53,7 +53,7 @@ struct UnionCursor {
 }
 
 impl Cursor for UnionCursor {
-    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+    fn next_batch(&mut self, run: &RunContext) -> Result<Option<Batch>> {
         loop {
             if let Some(input) = &mut self.input {
                 if let Some(batch) = input.next(run)? {

@@ -28,7 +28,7 @@ pub(super) fn build(rows: &[Vec<Expression>], output: &[SqlType]) -> Arc<dyn Nod
 }
 
 impl Node for Values {
-    fn prepare(&self, _run: &RunContext) -> Result<()> {
+    fn prepare_node(&self, _run: &RunContext) -> Result<()> {
         Ok(())
     }
 
@@ -36,7 +36,7 @@ impl Node for Values {
         self.rows.len() as u64
     }
 
-    fn open(self: Arc<Self>, _run: &RunContext) -> Result<Box<dyn Cursor>> {
+    fn open_node(self: Arc<Self>, _run: &RunContext) -> Result<Box<dyn Cursor>> {
         Ok(Box::new(ValuesCursor(self)))
     }
 }
@@ -44,7 +44,7 @@ impl Node for Values {
 struct ValuesCursor(Arc<Values>);
 
 impl Cursor for ValuesCursor {
-    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+    fn next_batch(&mut self, run: &RunContext) -> Result<Option<Batch>> {
         let values = &self.0;
         if values.taken.swap(true, Ordering::Relaxed) {
             return Ok(None);

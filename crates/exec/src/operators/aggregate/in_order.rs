@@ -30,7 +30,7 @@ pub(super) struct InOrder {
 }
 
 impl Node for InOrder {
-    fn prepare(&self, run: &RunContext) -> Result<()> {
+    fn prepare_node(&self, run: &RunContext) -> Result<()> {
         self.reader.prepare();
         self.input.prepare(run)
     }
@@ -39,7 +39,7 @@ impl Node for InOrder {
         0
     }
 
-    fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
+    fn open_node(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
         let input = self.reader.open(&self.input, run)?;
         Ok(Box::new(InOrderCursor {
             open: Groups::new(&self)?,
@@ -87,7 +87,7 @@ impl Groups {
 }
 
 impl Cursor for InOrderCursor {
-    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+    fn next_batch(&mut self, run: &RunContext) -> Result<Option<Batch>> {
         let groups_max = run.statement.options.batch_rows.max(1);
         loop {
             run.statement.check_interrupt()?;

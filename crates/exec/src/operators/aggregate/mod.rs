@@ -268,7 +268,7 @@ impl Aggregate {
 }
 
 impl Node for Aggregate {
-    fn prepare(&self, run: &RunContext) -> Result<()> {
+    fn prepare_node(&self, run: &RunContext) -> Result<()> {
         let state = if self.key_count == 0 {
             State::Ready(scalar::run(self, run)?)
         } else {
@@ -327,7 +327,7 @@ impl Node for Aggregate {
         }
     }
 
-    fn open(self: Arc<Self>, _run: &RunContext) -> Result<Box<dyn Cursor>> {
+    fn open_node(self: Arc<Self>, _run: &RunContext) -> Result<Box<dyn Cursor>> {
         let partitions = match &*lock(&self.state) {
             State::Partitioned {
                 queue,
@@ -349,7 +349,7 @@ impl Node for Aggregate {
 struct ReadyCursor(Arc<Aggregate>);
 
 impl Cursor for ReadyCursor {
-    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+    fn next_batch(&mut self, run: &RunContext) -> Result<Option<Batch>> {
         match &mut *lock(&self.0.state) {
             State::Ready(batches) => Ok(batches.pop_front()),
             State::Legacy(groups) => groups.next(&self.0, run),

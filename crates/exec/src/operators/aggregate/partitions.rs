@@ -99,7 +99,7 @@ impl PartitionCursor {
 }
 
 impl Cursor for PartitionCursor {
-    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+    fn next_batch(&mut self, run: &RunContext) -> Result<Option<Batch>> {
         loop {
             if let Some(batch) = self.pending.pop_front() {
                 return Ok(Some(batch));

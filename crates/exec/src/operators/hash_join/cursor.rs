@@ -61,7 +61,7 @@ struct Probing {
 }
 
 impl Cursor for JoinCursor {
-    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+    fn next_batch(&mut self, run: &RunContext) -> Result<Option<Batch>> {
         loop {
             if let Some(mut probing) = self.probing.take()
                 && let Some(batch) = self.advance(&mut probing, run)?

@@ -159,7 +159,7 @@ impl MarkingJoin {
 }
 
 impl Node for MarkingJoin {
-    fn prepare(&self, run: &RunContext) -> Result<()> {
+    fn prepare_node(&self, run: &RunContext) -> Result<()> {
         let state = self.make(run)?;
         *lock(&self.state) = state;
         Ok(())
@@ -198,7 +198,7 @@ impl Node for MarkingJoin {
         self.pairs.build.input.give_filter(column, filter);
     }
 
-    fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
+    fn open_node(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
         let marked = match &*lock(&self.state) {
             Marking::New | Marking::Nothing => return Ok(Box::new(self.idle_cursor())),
             Marking::Partitioned => return Arc::clone(&self.partitioned).open(run),
@@ -256,7 +256,7 @@ struct MarkedCursor {
 }
 
 impl Cursor for MarkedCursor {
-    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+    fn next_batch(&mut self, run: &RunContext) -> Result<Option<Batch>> {
         let Marked { index, marks, .. } = &self.marked;
         if let Some((pairs, _)) = &mut self.pairs {
             if let Some(batch) = pairs.next(run)? {

@@ -300,7 +300,7 @@ const HASH_FILTER_ROW_BYTES: u64 = 64;
 const FILTERED_KEYS_MAX: usize = 2;
 
 impl Node for HashJoin {
-    fn prepare(&self, run: &RunContext) -> Result<()> {
+    fn prepare_node(&self, run: &RunContext) -> Result<()> {
         self.build.input.prepare(run)?;
         let filters = self.filters(run);
         let whole_keys = self.whole_keys(&filters);
@@ -358,7 +358,7 @@ impl Node for HashJoin {
         }
     }
 
-    fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
+    fn open_node(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
         let source = match &*lock(&self.state) {
             State::New | State::Nothing => Source::Nothing,
             State::Everything => {

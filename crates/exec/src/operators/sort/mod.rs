@@ -124,7 +124,7 @@ impl Sink for SortSink<'_> {
 }
 
 impl Node for Sort {
-    fn prepare(&self, run: &RunContext) -> Result<()> {
+    fn prepare_node(&self, run: &RunContext) -> Result<()> {
         let (offset, count_max) = match self.limit {
             Some((_, 0)) => return Ok(()),
             Some((offset, count)) => (offset, Some(count)),
@@ -182,7 +182,7 @@ impl Node for Sort {
         matches!(&*lock(&self.sorted), Sorted::Partitions { .. })
     }
 
-    fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
+    fn open_node(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
         let is_large = thread_count(self.as_ref(), run) > 1;
         let mut sorted = lock(&self.sorted);
         if let Sorted::Partitions { queue, .. } = &*sorted {
@@ -211,7 +211,7 @@ struct SortCursor {
 }
 
 impl Cursor for SortCursor {
-    fn next(&mut self, _run: &RunContext) -> Result<Option<Batch>> {
+    fn next_batch(&mut self, _run: &RunContext) -> Result<Option<Batch>> {
         let batch = match &mut self.own {
             Some(own) => own.next_batch()?,
             None => lock(&self.sort.sorted).next_batch()?,

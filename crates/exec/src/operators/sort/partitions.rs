@@ -103,7 +103,7 @@ impl Current {
 }
 
 impl Cursor for PartitionsCursor {
-    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+    fn next_batch(&mut self, run: &RunContext) -> Result<Option<Batch>> {
         let columns: Vec<usize> = (0..self.sort.layout.row_columns).collect();
         loop {
             run.statement.check_interrupt()?;

@@ -114,7 +114,7 @@ impl RangesCursor {
 }
 
 impl Cursor for RangesCursor {
-    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+    fn next_batch(&mut self, run: &RunContext) -> Result<Option<Batch>> {
         loop {
             if let Some(own) = &mut self.own {
                 if let Some(batch) = own.next_batch()? {

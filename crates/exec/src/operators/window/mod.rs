@@ -125,7 +125,7 @@ impl Window {
 }
 
 impl Node for Window {
-    fn prepare(&self, run: &RunContext) -> Result<()> {
+    fn prepare_node(&self, run: &RunContext) -> Result<()> {
         if let Some(reader) = &self.reader {
             reader.prepare();
         }
@@ -145,7 +145,7 @@ impl Node for Window {
         self.reader.is_none() && self.input.is_unordered()
     }
 
-    fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
+    fn open_node(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
         let input = match &self.reader {
             Some(reader) => reader.open(&self.input, run)?,
             None => Some(Arc::clone(&self.input).open(run)?),
@@ -191,7 +191,7 @@ struct WindowCursor {
 }
 
 impl Cursor for WindowCursor {
-    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+    fn next_batch(&mut self, run: &RunContext) -> Result<Option<Batch>> {
         loop {
             run.statement.check_interrupt()?;
             let ready = self.ready();

@@ -7,14 +7,31 @@ use mayfly_types::PhysicalType;
 use super::super::redo::RowChange;
 use super::*;
 
-fn directory(name: &str) -> (std::path::PathBuf, DataDirectory) {
+/// A directory of a test, removed with everything in it when this is dropped.
+struct TestDirectory(std::path::PathBuf);
+
+impl std::ops::Deref for TestDirectory {
+    type Target = std::path::Path;
+
+    fn deref(&self) -> &std::path::Path {
+        &self.0
+    }
+}
+
+impl Drop for TestDirectory {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn directory(name: &str) -> (TestDirectory, DataDirectory) {
     let path = std::env::temp_dir().join(format!("mayfly-log-{name}-{}", std::process::id()));
     let directory = DataDirectory::lock(&path).expect("it can be made");
-    (path, directory.expect("nobody has it"))
+    (TestDirectory(path), directory.expect("nobody has it"))
 }
 
 /// A log that has just begun.
-fn begun(name: &str) -> (std::path::PathBuf, DataDirectory, Log) {
+fn begun(name: &str) -> (TestDirectory, DataDirectory, Log) {
     let (path, directory) = directory(name);
     let (mut log, pages) = Log::open(&directory).expect("it opens");
     assert!(pages.is_none());
@@ -70,7 +87,7 @@ fn put(log: &mut Log, keys: &[&[u8]]) -> u64 {
 
 #[test]
 fn what_was_written_is_read() {
-    let (_, directory, mut log) = begun("read");
+    let (_path, directory, mut log) = begun("read");
     put(&mut log, &[b"a", b"b"]);
     log.begin();
     log.add(Redo::Remove(b"a")).expect("it is written");
@@ -89,7 +106,7 @@ fn what_was_written_is_read() {
 
 #[test]
 fn damage_of_the_newest_header_is_reported() {
-    let (_, directory) = directory("header");
+    let (_path, directory) = directory("header");
     let (mut log, _) = Log::open(&directory).expect("it opens");
     for pages in [b"first".as_slice(), b"second"] {
         log.restart(pages, 0).expect("it is written");
@@ -114,7 +131,7 @@ fn damage_of_the_newest_header_is_reported() {
 
 #[test]
 fn rows_of_a_tree_come_with_its_types() {
-    let (_, directory, mut log) = begun("rows");
+    let (_path, directory, mut log) = begun("rows");
     let types: Arc<[PhysicalType]> = Arc::from([
         PhysicalType::Bool,
         PhysicalType::Int64,
@@ -148,7 +165,7 @@ fn rows_of_a_tree_come_with_its_types() {
 
 #[test]
 fn rows_go_on_in_the_next_frame() {
-    let (_, directory, mut log) = begun("frames");
+    let (_path, directory, mut log) = begun("frames");
     let types: Arc<[PhysicalType]> = Arc::from([PhysicalType::Bytes]);
     let long = vec![b'x'; FRAME_FULL];
     let rows: [RowChange<'_>; 3] = [(b"a", Some(&long)), (b"b", None), (b"c", Some(&long))];
@@ -161,7 +178,7 @@ fn rows_go_on_in_the_next_frame() {
 
 #[test]
 fn large_groups_have_several_frames() {
-    let (_, directory, mut log) = begun("large");
+    let (_path, directory, mut log) = begun("large");
     let long = vec![7; 700_000];
     for _ in 0..2 {
         write(
@@ -176,7 +193,7 @@ fn large_groups_have_several_frames() {
 
 #[test]
 fn a_failed_group_leaves_nothing_behind_a_shorter_one() {
-    let (_, directory, mut log) = begun("failed");
+    let (_path, directory, mut log) = begun("failed");
     put(&mut log, &[b"a"]);
     // Frames of the same length, so that the second would follow the next group.
     let long = vec![7; FRAME_FULL];
@@ -190,7 +207,7 @@ fn a_failed_group_leaves_nothing_behind_a_shorter_one() {
 
 #[test]
 fn a_cut_takes_what_is_behind_it() {
-    let (_, directory, mut log) = begun("cut");
+    let (_path, directory, mut log) = begun("cut");
     put(&mut log, &[b"a"]);
     let offset = put(&mut log, &[b"b"]);
     put(&mut log, &[b"c"]);
@@ -226,7 +243,7 @@ fn what_a_process_of_before_has_left_behind_the_end_is_no_part_of_it() {
 
 #[test]
 fn groups_after_a_checkpoint_that_failed_count() {
-    let (_, directory, mut log) = begun("doubtful");
+    let (_path, directory, mut log) = begun("doubtful");
     put(&mut log, &[b"a"]);
     let (generation, group, end) = (log.generation, log.group, log.end);
     log.restart(b"later", 0).expect("it is written");

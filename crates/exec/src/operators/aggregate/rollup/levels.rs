@@ -70,7 +70,7 @@ struct Levels {
 }
 
 impl Node for Levels {
-    fn prepare(&self, run: &RunContext) -> Result<()> {
+    fn prepare_node(&self, run: &RunContext) -> Result<()> {
         self.reader.prepare();
         self.input.prepare(run)
     }
@@ -79,7 +79,7 @@ impl Node for Levels {
         self.input.rows_hint().max(1)
     }
 
-    fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
+    fn open_node(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
         let input = self.reader.open(&self.input, run)?;
         Ok(Box::new(LevelsCursor {
             open: Vec::new(),
@@ -102,7 +102,7 @@ struct LevelsCursor {
 }
 
 impl Cursor for LevelsCursor {
-    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+    fn next_batch(&mut self, run: &RunContext) -> Result<Option<Batch>> {
         loop {
             if let Some(batch) = self.pending.pop_front() {
                 return Ok(Some(batch));

@@ -130,7 +130,7 @@ struct GrandTotal {
 }
 
 impl Node for GrandTotal {
-    fn prepare(&self, run: &RunContext) -> Result<()> {
+    fn prepare_node(&self, run: &RunContext) -> Result<()> {
         self.input.prepare(run)?;
         // A sort knows exactly how many rows it will give.
         if self.input.rows_hint() > 0 {
@@ -153,7 +153,7 @@ impl Node for GrandTotal {
         self.input.rows_hint().max(1)
     }
 
-    fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
+    fn open_node(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
         let input = Arc::clone(&self.input).open(run)?;
         Ok(Box::new(TotalCursor { node: self, input }))
     }
@@ -165,7 +165,7 @@ struct TotalCursor {
 }
 
 impl Cursor for TotalCursor {
-    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+    fn next_batch(&mut self, run: &RunContext) -> Result<Option<Batch>> {
         match self.input.next(run)? {
             Some(batch) => Ok(Some(batch)),
             None => Ok(lock(&self.node.alone).take()),
@@ -181,7 +181,7 @@ struct Repeat {
 }
 
 impl Node for Repeat {
-    fn prepare(&self, run: &RunContext) -> Result<()> {
+    fn prepare_node(&self, run: &RunContext) -> Result<()> {
         self.input.prepare(run)
     }
 
@@ -191,7 +191,7 @@ impl Node for Repeat {
             .saturating_mul(self.key_types.len() as u64 + 1)
     }
 
-    fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
+    fn open_node(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
         Ok(Box::new(RepeatCursor {
             input: Arc::clone(&self.input).open(run)?,
             node: self,
@@ -208,7 +208,7 @@ struct RepeatCursor {
 }
 
 impl Cursor for RepeatCursor {
-    fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+    fn next_batch(&mut self, run: &RunContext) -> Result<Option<Batch>> {
         let keys = &self.node.key_types;
         let (batch, level) = match self.current.take() {
             Some(current) => current,
