@@ -71,8 +71,7 @@ pub(crate) fn analyse(
         let Some(drafts) = reader.drafts(predicate, conjunct) else {
             continue;
         };
-        if let Some(product) = product(&all, &drafts.boxes) {
-            all = product;
+        if multiply(&mut all, &drafts.boxes) {
             exact[conjunct] = drafts.exact;
             let is_whole = !matches!(
                 predicate.kind,
@@ -217,15 +216,14 @@ impl Draft {
         Self { parts }
     }
 
-    fn with(&self, other: &Self) -> Self {
-        let mut parts = self.parts.clone();
-        if parts.len() < other.parts.len() {
-            parts.resize(other.parts.len(), Vec::new());
+    /// Holds where the other does, too.
+    fn restrict(&mut self, other: &Self) {
+        if self.parts.len() < other.parts.len() {
+            self.parts.resize(other.parts.len(), Vec::new());
         }
-        for (into, more) in parts.iter_mut().zip(&other.parts) {
+        for (into, more) in self.parts.iter_mut().zip(&other.parts) {
             into.extend(more.iter().cloned());
         }
-        Self { parts }
     }
 
     /// How many of the first parts can be used: up to the first that is no set of points.
@@ -264,13 +262,28 @@ struct Drafts {
     exact: bool,
 }
 
-fn product(a: &[Draft], b: &[Draft]) -> Option<Vec<Draft>> {
-    let count = a.len().checked_mul(b.len())?;
-    // A single box with a long list of others is no product.
-    if a.len() > 1 && b.len() > 1 && count > PRODUCT_MAX {
-        return None;
+/// Restricts each of some boxes by one of the others, in all combinations; says that it has not when there are too many.
+fn multiply(boxes: &mut Vec<Draft>, others: &[Draft]) -> bool {
+    match others {
+        // In place: of thousands of conjuncts that each are one box, none is copied with the next.
+        [only] => boxes.iter_mut().for_each(|draft| draft.restrict(only)),
+        // A single box with a long list of others is no product.
+        _ if boxes.len() > 1 && boxes.len().saturating_mul(others.len()) > PRODUCT_MAX => {
+            return false;
+        }
+        _ => {
+            let restricted = |(draft, other): (&Draft, &Draft)| {
+                let mut draft = draft.clone();
+                draft.restrict(other);
+                draft
+            };
+            let pairs = boxes
+                .iter()
+                .flat_map(|draft| others.iter().map(move |other| (draft, other)));
+            *boxes = pairs.map(restricted).collect();
+        }
     }
-    Some(a.iter().flat_map(|x| b.iter().map(|y| x.with(y))).collect())
+    true
 }
 
 struct Reader<'a, 't> {
@@ -291,7 +304,7 @@ impl Reader<'_, '_> {
                 exact: true,
             }),
             ExpressionKind::And(operands) => {
-                let mut all: Option<Drafts> = None;
+                let mut all: Option<Vec<Draft>> = None;
                 let mut exact = true;
                 for operand in operands {
                     let Some(drafts) = self.drafts(operand, conjunct) else {
@@ -299,18 +312,12 @@ impl Reader<'_, '_> {
                         continue;
                     };
                     exact &= drafts.exact;
-                    all = match all {
-                        None => Some(drafts),
-                        Some(known) => match product(&known.boxes, &drafts.boxes) {
-                            Some(boxes) => Some(Drafts { boxes, exact }),
-                            None => {
-                                exact = false;
-                                Some(known)
-                            }
-                        },
-                    };
+                    match &mut all {
+                        None => all = Some(drafts.boxes),
+                        Some(known) => exact &= multiply(known, &drafts.boxes),
+                    }
                 }
-                all.map(|drafts| Drafts { exact, ..drafts })
+                all.map(|boxes| Drafts { boxes, exact })
             }
             ExpressionKind::Or(operands) => {
                 let mut boxes = Vec::new();
@@ -456,7 +463,7 @@ impl Reader<'_, '_> {
             let condition = Condition::Compare(Comparison::NotEqual, value);
             let drafts = self.atom(part, condition, conjunct);
             exact &= drafts.exact;
-            draft = draft.with(drafts.boxes.first()?);
+            draft.restrict(drafts.boxes.first()?);
         }
         Some(Drafts {
             boxes: vec![draft],
