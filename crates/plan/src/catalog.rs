@@ -134,6 +134,13 @@ pub enum IndexContent {
     Rows,
 }
 
+/// As one statement sees it: the same table found twice may have changed meanwhile.
+impl PartialEq for TableSource {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
 impl TableSource {
     /// A table without indexes.
     pub fn new(
@@ -258,6 +265,13 @@ impl AskedStatistics {
 }
 
 /// Subqueries are compared by how they are written down: what was asked of a table is no part of them, nor are its values.
+/// As a statement asks them: only what was asked in one place is the same.
+impl PartialEq for AskedStatistics {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
 impl Debug for AskedStatistics {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("AskedStatistics")

@@ -133,6 +133,12 @@ impl AggregateFunction {
     }
 }
 
+impl PartialEq for AggregateFunction {
+    fn eq(&self, other: &Self) -> bool {
+        self.names == other.names
+    }
+}
+
 impl fmt::Debug for AggregateFunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.names[0])

@@ -131,6 +131,12 @@ impl ScalarFunction {
     }
 }
 
+impl PartialEq for ScalarFunction {
+    fn eq(&self, other: &Self) -> bool {
+        self.names == other.names
+    }
+}
+
 impl fmt::Debug for ScalarFunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.names[0])

@@ -5,7 +5,7 @@ use super::key_ranges::KeyRanges;
 use super::physical::MergeKind;
 
 /// How the rows of a table are read.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub enum Access {
     /// All of them, in any order.
     #[default]
@@ -46,7 +46,7 @@ impl Access {
 }
 
 /// A way through an index.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct IndexAccess {
     /// Its position in the table's list of indexes.
     pub index: usize,
@@ -77,7 +77,7 @@ pub struct GroupRows {
 }
 
 /// How the right side of a join is read: by keys of the left rows.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Lookup {
     /// The index's position in the table's list.
     pub index: usize,
@@ -88,7 +88,7 @@ pub struct Lookup {
 }
 
 /// A value of a key part.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct LookupKey {
     /// The value.
     pub value: Expression,
@@ -110,7 +110,7 @@ pub enum HintPurpose {
 }
 
 /// What index hints allow of a table's indexes.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct IndexHints {
     /// USE INDEX and FORCE INDEX: these only. With `FORCE`, a scan of the table is the last resort.
     pub only: Vec<(HintPurpose, Vec<usize>, bool)>,
@@ -139,7 +139,7 @@ impl IndexHints {
 }
 
 /// A way to read a table through several indexes.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct MergeAccess {
     /// What is made of the rows that the indexes find.
     pub kind: MergeKind,

@@ -14,8 +14,9 @@ use mayfly_types::{SqlType, Value};
 use crate::tree::logical;
 use crate::tree::physical::{Plan, SortKey};
 
-/// A typed expression.
-#[derive(Debug, Clone)]
+/// A typed expression. Two are equal when their trees are; whether they are the same computation, [`same_expression`]
+/// says.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Expression {
     /// What it computes.
     pub kind: ExpressionKind,
@@ -71,7 +72,7 @@ impl Comparison {
 }
 
 /// What an [`Expression`] computes.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum ExpressionKind {
     /// A constant.
     Literal(Value),
@@ -163,8 +164,15 @@ pub struct Subquery {
     pub select_id: usize,
 }
 
+/// Planned once, and shared by the copies of its expression.
+impl PartialEq for Subquery {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
 /// What is made of a subquery's rows.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum SubqueryKind {
     /// The one value of the one row; NULL without rows; 1242 with more than one.
     Scalar,
@@ -303,9 +311,7 @@ pub fn same_expression(a: &Expression, b: &Expression) -> bool {
         }
         // Each subquery has its own numbers for its columns, which a copy keeps.
         (ExpressionKind::LogicalSubquery(a), ExpressionKind::LogicalSubquery(b)) => {
-            a.select_id == b.select_id
-                && a.columns == b.columns
-                && format!("{a:?}") == format!("{b:?}")
+            a.select_id == b.select_id && a == b
         }
         (ExpressionKind::Cast(a, _), ExpressionKind::Cast(b, _))
         | (ExpressionKind::Not(a), ExpressionKind::Not(b))

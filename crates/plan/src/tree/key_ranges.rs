@@ -14,7 +14,7 @@ use crate::catalog::ValueRange;
 use crate::tree::expression::{Comparison, Expression};
 
 /// The ranges of an index that a statement reads: rows that are in one of the boxes.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct KeyRanges {
     /// The first parts of the index.
     pub parts: Vec<RangePart>,
@@ -23,7 +23,7 @@ pub struct KeyRanges {
 }
 
 /// A part of an index's key.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct RangePart {
     /// The type of its column.
     pub ty: SqlType,
@@ -34,14 +34,14 @@ pub struct RangePart {
 }
 
 /// Conditions on the first parts of a key; all must hold.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct KeyBox {
     /// For each part.
     pub parts: Vec<Vec<Condition>>,
 }
 
 /// A condition on the value of a key part.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Condition {
     /// A comparison with a value, which has the type in which they are compared.
     Compare(Comparison, Expression),

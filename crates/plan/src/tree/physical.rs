@@ -629,7 +629,7 @@ pub struct BlockTable {
 }
 
 /// An aggregate call.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct AggregateCall {
     /// The function.
     pub function: &'static AggregateFunction,
@@ -655,7 +655,7 @@ impl AggregateCall {
 }
 
 /// One key of an order.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SortKey {
     /// What rows are ordered by; NULL sorts lowest.
     pub expression: Expression,

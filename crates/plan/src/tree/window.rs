@@ -11,7 +11,7 @@ use crate::tree::logical::{ColumnId, Relation};
 use crate::tree::physical::{AggregateCall, SortKey, WindowOrder};
 
 /// Functions over one window, in logical plans.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Window {
     /// Input, in the order of `partition` and `order`.
     pub input: Box<Relation>,
@@ -33,7 +33,7 @@ pub struct WindowKeys<'w> {
 }
 
 /// A call of a window function.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct WindowCall {
     /// The function.
     pub function: WindowFunction,
@@ -83,7 +83,7 @@ impl Over {
 }
 
 /// The window functions.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum WindowFunction {
     /// ROW_NUMBER()
     RowNumber,
@@ -112,7 +112,7 @@ pub enum WindowFunction {
 }
 
 /// Which rows of a partition a function reads, as seen from its row.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Frame {
     /// Whether CURRENT ROW means the row alone; else its peers too, the rows with equal keys.
     pub counts_rows: bool,
@@ -123,7 +123,7 @@ pub struct Frame {
 }
 
 /// One end of a frame.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum FrameBound {
     /// The first row of the partition as a start, the last one as an end.
     Unbounded,
@@ -137,7 +137,7 @@ pub enum FrameBound {
 }
 
 /// A bound by the value of the one key of the order.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ValueBound {
     /// The key, converted to the type of the bound.
     pub key: Expression,

@@ -38,7 +38,7 @@ pub use crate::tree::window::Window;
 pub type ColumnId = usize;
 
 /// A column and how it is computed.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Computed {
     /// Its number.
     pub id: ColumnId,
@@ -47,7 +47,7 @@ pub struct Computed {
 }
 
 /// A relation: rows and how they come about.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Relation {
     /// Rows of expressions. One row without columns for a SELECT without FROM.
     Values {
@@ -153,7 +153,7 @@ pub enum Relation {
 }
 
 /// How a query block is seen as a table.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct DerivedTable {
     /// The name that the statement gives it.
     pub alias: String,
@@ -164,7 +164,7 @@ pub struct DerivedTable {
 }
 
 /// A base table in a statement.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Scan {
     /// The table.
     pub table: Arc<TableSource>,
@@ -191,7 +191,7 @@ pub struct Scan {
 }
 
 /// Groups and their aggregates. Without keys: one group, also over no rows.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Aggregate {
     /// Input.
     pub input: Box<Relation>,
@@ -212,7 +212,7 @@ pub struct Aggregate {
 }
 
 /// A join.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Join {
     /// Which rows come out.
     pub kind: JoinKind,
@@ -234,7 +234,7 @@ pub struct Join {
 }
 
 /// A subquery inside an expression of a logical plan.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Subquery {
     /// What is made of its rows.
     pub kind: SubqueryKind,
