@@ -14,6 +14,7 @@ use mayfly_functions::{EvaluationContext, SignatureContext};
 use mayfly_memory::{Budget, Reservation};
 use mayfly_plan::TableId;
 use mayfly_plan::physical::{OperatorNumber, Plan};
+use mayfly_plan::with_stack;
 use mayfly_storage::temptable::Resources;
 use mayfly_storage::{Table, TempTableContext};
 use mayfly_types::stage::StageGuard;
@@ -22,7 +23,6 @@ use mayfly_types::{Batch, Result, Stage, Value};
 use crate::key_filter::GivenFilter;
 use crate::legacy::LegacyTables;
 use crate::measure::Measures;
-use crate::stack::with_stack;
 use crate::state::QueryState;
 
 /// How plans are run. Read once a statement from the system variables and the database's options.

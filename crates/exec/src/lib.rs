@@ -21,7 +21,6 @@ mod parameters;
 mod representation;
 mod rows;
 mod run;
-mod stack;
 mod state;
 mod stream;
 mod tally;

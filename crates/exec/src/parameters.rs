@@ -5,9 +5,7 @@ use std::collections::BTreeSet;
 use mayfly_plan::expression::Subquery;
 use mayfly_plan::logical::visit_expression;
 use mayfly_plan::physical::{Operator, Plan, QueryPlan, SharedSource};
-use mayfly_plan::{Expression, ExpressionKind};
-
-use crate::stack::with_stack;
+use mayfly_plan::{Expression, ExpressionKind, with_stack};
 
 /// The parameters that running `plan` reads and does not set itself, in ascending order.
 pub(crate) fn free_parameters(plan: &Plan, query: Option<&QueryPlan>) -> Vec<usize> {

@@ -2,9 +2,9 @@
 //! by their position in a join, whatever the operators then do with them.
 
 use mayfly_plan::physical::{Operator, Plan, QueryPlan, SharedSource};
+use mayfly_plan::with_stack;
 
 use crate::context::{Counters, count};
-use crate::stack::with_stack;
 
 /// Counts the tables of every query block of a plan but those of its subqueries.
 pub(crate) fn tally(plan: &QueryPlan, counters: &Counters) {

@@ -40,6 +40,7 @@ pub use catalog::{
 pub use change::RowLock;
 pub use change::{Assignment, ChangePlan, ChangeTarget, LockingPlan, NewValue, RowCheck};
 pub use options::{OptimizerSwitches, PlanOptions};
+pub use stack::with_stack;
 pub use statistics::ColumnStatistics;
 pub use trace::{Trace, TraceFeatures, TraceLayout};
 pub use tree::access::GroupRows;

@@ -5,6 +5,7 @@ mod special;
 mod windows;
 
 use itertools::Itertools;
+use mayfly_plan::with_stack;
 use mayfly_syntax::ast::{
     BinaryOperator, Distinct, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr,
     FunctionArguments, GroupByExpr, Ident, JoinConstraint, JoinOperator, LimitClause, ObjectName,
@@ -53,7 +54,7 @@ enum Printer<'p> {
 
 impl Printer<'_> {
     fn expr(self, expr: &Expr) -> String {
-        stacker::maybe_grow(64 << 10, 4 << 20, || self.print(expr))
+        with_stack(|| self.print(expr))
     }
 
     fn list(self, exprs: &[Expr]) -> String {
@@ -292,7 +293,7 @@ impl Printer<'_> {
     }
 
     fn query(self, query: &Query) -> String {
-        stacker::maybe_grow(64 << 10, 4 << 20, || {
+        with_stack(|| {
             let mut text = String::new();
             if let Some(with) = &query.with {
                 let mut tables = with.cte_tables.iter().map(|cte| {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mayfly_functions::scalar::Volatility;
-use mayfly_plan::{Expression, ExpressionKind};
+use mayfly_plan::{Expression, ExpressionKind, with_stack};
 use mayfly_types::TypeKind;
 use mayfly_types::convert::is_total_cast;
 
@@ -12,7 +12,6 @@ use super::in_list::InList;
 use super::slices::{SliceRows, is_wide};
 use super::subquery::SubqueryNode;
 use super::{Lazy, Node, NodeId, Operation, Program};
-use crate::stack::with_stack;
 
 pub(super) fn compile(expression: &Expression) -> Program {
     let mut compiler = Compiler {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::BooleanBuffer;
 use mayfly_functions::Column;
+use mayfly_plan::with_stack;
 use mayfly_types::convert::array_value;
 use mayfly_types::{Error, PhysicalType, Result, Value};
 
@@ -15,7 +16,6 @@ use super::{Lazy, NodeId, Operation, Program};
 use crate::context::RunContext;
 use crate::representation::to_boolean;
 use crate::rows::{filter_array, selection_filter};
-use crate::stack::with_stack;
 
 /// Rows under evaluation. Columns that the evaluated part does not read may be of another length.
 #[derive(Clone, Copy)]

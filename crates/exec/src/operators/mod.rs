@@ -41,12 +41,12 @@ mod window;
 use std::sync::Arc;
 
 use mayfly_plan::physical::{Operator, Plan};
+use mayfly_plan::with_stack;
 use mayfly_types::Result;
 
 use self::measured::measured;
 use self::wanted::Wanted;
 use crate::context::{Node, RunContext};
-use crate::stack::with_stack;
 
 /// Makes the operators of a plan.
 pub(crate) fn build(plan: &Plan, run: &RunContext) -> Result<Arc<dyn Node>> {
