@@ -3,36 +3,21 @@
 use std::sync::Arc;
 
 use mayfly_types::PhysicalType;
+use tempfile::TempDir;
 
 use super::super::redo::RowChange;
 use super::*;
 
-/// A directory of a test, removed with everything in it when this is dropped.
-struct TestDirectory(std::path::PathBuf);
-
-impl std::ops::Deref for TestDirectory {
-    type Target = std::path::Path;
-
-    fn deref(&self) -> &std::path::Path {
-        &self.0
-    }
-}
-
-impl Drop for TestDirectory {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-fn directory(name: &str) -> (TestDirectory, DataDirectory) {
-    let path = std::env::temp_dir().join(format!("mayfly-log-{name}-{}", std::process::id()));
-    let directory = DataDirectory::lock(&path).expect("it can be made");
-    (TestDirectory(path), directory.expect("nobody has it"))
+/// An empty data directory, removed when the first of the two is dropped.
+fn directory() -> (TempDir, DataDirectory) {
+    let path = tempfile::tempdir().expect("it can be made");
+    let directory = DataDirectory::lock(path.path()).expect("it can be locked");
+    (path, directory.expect("nobody has it"))
 }
 
 /// A log that has just begun.
-fn begun(name: &str) -> (TestDirectory, DataDirectory, Log) {
-    let (path, directory) = directory(name);
+fn begun() -> (TempDir, DataDirectory, Log) {
+    let (path, directory) = directory();
     let (mut log, pages) = Log::open(&directory).expect("it opens");
     assert!(pages.is_none());
     log.restart(b"pages", 0).expect("it is written");
@@ -87,7 +72,7 @@ fn put(log: &mut Log, keys: &[&[u8]]) -> u64 {
 
 #[test]
 fn what_was_written_is_read() {
-    let (_path, directory, mut log) = begun("read");
+    let (_path, directory, mut log) = begun();
     put(&mut log, &[b"a", b"b"]);
     log.begin();
     log.add(Redo::Remove(b"a")).expect("it is written");
@@ -106,7 +91,7 @@ fn what_was_written_is_read() {
 
 #[test]
 fn damage_of_the_newest_header_is_reported() {
-    let (_path, directory) = directory("header");
+    let (_path, directory) = directory();
     let (mut log, _) = Log::open(&directory).expect("it opens");
     for pages in [b"first".as_slice(), b"second"] {
         log.restart(pages, 0).expect("it is written");
@@ -131,7 +116,7 @@ fn damage_of_the_newest_header_is_reported() {
 
 #[test]
 fn rows_of_a_tree_come_with_its_types() {
-    let (_path, directory, mut log) = begun("rows");
+    let (_path, directory, mut log) = begun();
     let types: Arc<[PhysicalType]> = Arc::from([
         PhysicalType::Bool,
         PhysicalType::Int64,
@@ -165,7 +150,7 @@ fn rows_of_a_tree_come_with_its_types() {
 
 #[test]
 fn rows_go_on_in_the_next_frame() {
-    let (_path, directory, mut log) = begun("frames");
+    let (_path, directory, mut log) = begun();
     let types: Arc<[PhysicalType]> = Arc::from([PhysicalType::Bytes]);
     let long = vec![b'x'; FRAME_FULL];
     let rows: [RowChange<'_>; 3] = [(b"a", Some(&long)), (b"b", None), (b"c", Some(&long))];
@@ -178,7 +163,7 @@ fn rows_go_on_in_the_next_frame() {
 
 #[test]
 fn large_groups_have_several_frames() {
-    let (_path, directory, mut log) = begun("large");
+    let (_path, directory, mut log) = begun();
     let long = vec![7; 700_000];
     for _ in 0..2 {
         write(
@@ -193,7 +178,7 @@ fn large_groups_have_several_frames() {
 
 #[test]
 fn a_failed_group_leaves_nothing_behind_a_shorter_one() {
-    let (_path, directory, mut log) = begun("failed");
+    let (_path, directory, mut log) = begun();
     put(&mut log, &[b"a"]);
     // Frames of the same length, so that the second would follow the next group.
     let long = vec![7; FRAME_FULL];
@@ -207,7 +192,7 @@ fn a_failed_group_leaves_nothing_behind_a_shorter_one() {
 
 #[test]
 fn a_cut_takes_what_is_behind_it() {
-    let (_path, directory, mut log) = begun("cut");
+    let (_path, directory, mut log) = begun();
     put(&mut log, &[b"a"]);
     let offset = put(&mut log, &[b"b"]);
     put(&mut log, &[b"c"]);
@@ -221,14 +206,14 @@ fn a_cut_takes_what_is_behind_it() {
 
 #[test]
 fn what_a_process_of_before_has_left_behind_the_end_is_no_part_of_it() {
-    let (path, directory, mut log) = begun("salt");
+    let (path, directory, mut log) = begun();
     // Three frames of equal length, the second and third of one group.
     let long = vec![7; FRAME_FULL];
     write(&mut log, &[Redo::Put(b"a", &long)]);
     write(&mut log, &[b"b", b"c"].map(|key| Redo::Put(key, &long)));
     drop(log);
     // The first one is lost.
-    let file = path.join(LOG_FILE);
+    let file = path.path().join(LOG_FILE);
     let mut bytes = std::fs::read(&file).expect("it is there");
     bytes[usize::try_from(FRAMES).expect("it is small")] ^= 1;
     std::fs::write(&file, bytes).expect("it can be written");
@@ -243,7 +228,7 @@ fn what_a_process_of_before_has_left_behind_the_end_is_no_part_of_it() {
 
 #[test]
 fn groups_after_a_checkpoint_that_failed_count() {
-    let (_path, directory, mut log) = begun("doubtful");
+    let (_path, directory, mut log) = begun();
     put(&mut log, &[b"a"]);
     let (generation, group, end) = (log.generation, log.group, log.end);
     log.restart(b"later", 0).expect("it is written");
@@ -259,20 +244,20 @@ fn groups_after_a_checkpoint_that_failed_count() {
 
 #[test]
 fn a_torn_end_is_no_part_of_it() {
-    let (path, directory, mut log) = begun("torn");
+    let (path, directory, mut log) = begun();
     put(&mut log, &[b"a"]);
     let whole = log.end;
     put(&mut log, &[b"b", b"c"]);
-    let bytes = std::fs::read(path.join(LOG_FILE)).expect("it is there");
+    let bytes = std::fs::read(path.path().join(LOG_FILE)).expect("it is there");
     for damaged in whole..log.end {
         let mut bytes = bytes.clone();
         bytes[usize::try_from(damaged).expect("it is small")] ^= 0x20;
-        std::fs::write(path.join(LOG_FILE), bytes).expect("it can be written");
+        std::fs::write(path.path().join(LOG_FILE), bytes).expect("it can be written");
         assert_eq!(groups(&directory).0, [[b"a=val".to_vec()]], "{damaged}");
     }
     // A header that is torn leaves the one before.
     let mut torn = bytes.clone();
     torn[usize::try_from(SLOT_BYTES).expect("it is small") + 22] ^= 1;
-    std::fs::write(path.join(LOG_FILE), torn).expect("it can be written");
+    std::fs::write(path.path().join(LOG_FILE), torn).expect("it can be written");
     assert!(Log::open(&directory).is_err(), "it was the only one");
 }
