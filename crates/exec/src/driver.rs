@@ -101,12 +101,15 @@ pub(crate) fn drain_from<S: Sink>(
 
 /// How many threads are worth starting for this input.
 pub(crate) fn thread_count(input: &dyn Node, run: &RunContext) -> usize {
-    let options = &run.statement.options;
-    if run.serial || options.threads <= 1 || input.rows_hint() < options.parallel_rows_min {
-        1
-    } else {
-        options.threads
+    match run.serial || !is_large(input, run) {
+        true => 1,
+        false => run.statement.options.threads.max(1),
     }
+}
+
+/// Whether an input has so many rows that it is worth dividing them, into threads or by a hash.
+pub(crate) fn is_large(input: &dyn Node, run: &RunContext) -> bool {
+    input.rows_hint() >= run.statement.options.parallel_rows_min
 }
 
 fn work<S: Sink>(

@@ -103,7 +103,8 @@ enum State {
 
 impl ResultStream {
     /// Nobody does anything with the rows that depends on which of them come first, where SQL leaves that open: all
-    /// threads may give them. A statement that adds, changes or locks rows does that in their order.
+    /// threads may give them. A statement that changes or locks rows does that in their order, and one that adds rows
+    /// where numbers or keys depend on it.
     pub fn give_in_any_order(&mut self) {
         self.any_order = true;
     }

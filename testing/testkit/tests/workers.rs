@@ -127,3 +127,77 @@ fn a_client_that_does_not_read_holds_no_worker() {
         assert_eq!(status(database, "Workers_busy"), 0);
     }
 }
+
+/// Reads back what a statement copied, in the order in which it was stored.
+fn copied(session: &mut Session, columns: &str, copy: &str) -> Vec<String> {
+    session.must("DROP TABLE IF EXISTS copied");
+    if !columns.is_empty() {
+        session.must(&format!("CREATE TABLE copied {columns}"));
+    }
+    session.must(copy);
+    session.must("SELECT i, c FROM copied")
+}
+
+#[test]
+fn workers_copy_rows_unless_something_depends_on_their_order() {
+    const SOURCE: &str = "SELECT i, c FROM t WHERE i % 3 = 0";
+    /// Of these one at least has a worker that is faster than the session.
+    const TRIES: usize = 200;
+    let _watchdog = Watchdog::new();
+    let (_fixture, mut session) = fixture();
+    let in_order = session.must("SELECT i, c FROM t WHERE i % 3 = 0 ORDER BY i");
+
+    for (columns, copy) in [
+        ("", format!("CREATE TABLE copied AS {SOURCE}")),
+        ("", format!("CREATE TEMPORARY TABLE copied AS {SOURCE}")),
+        (
+            "(i INT, c CHAR(40), KEY (i))",
+            format!("INSERT INTO copied {SOURCE}"),
+        ),
+    ] {
+        let mut is_shared = false;
+        for _ in 0..TRIES {
+            let mut rows = copied(&mut session, columns, &copy);
+            is_shared = rows != in_order;
+            rows.sort_unstable_by_key(|row| row.split('\t').next().map(|i| i.parse::<u32>().ok()));
+            assert_eq!(rows, in_order, "{copy}");
+            if is_shared {
+                break;
+            }
+        }
+        assert!(is_shared, "workers help {copy}");
+    }
+
+    let numbered = "(n INT AUTO_INCREMENT PRIMARY KEY, i INT, c CHAR(40))";
+    for (columns, copy) in [
+        (numbered, format!("INSERT INTO copied (i, c) {SOURCE}")),
+        (
+            "(i INT UNIQUE, c CHAR(40))",
+            format!("INSERT INTO copied {SOURCE}"),
+        ),
+        (
+            "(i INT, c CHAR(40))",
+            format!("INSERT IGNORE INTO copied {SOURCE}"),
+        ),
+        (
+            "(i INT, c CHAR(40))",
+            format!("REPLACE INTO copied {SOURCE}"),
+        ),
+        (
+            "",
+            format!("CREATE TABLE copied (n INT AUTO_INCREMENT PRIMARY KEY) AS {SOURCE}"),
+        ),
+        ("", format!("CREATE TABLE copied REPLACE AS {SOURCE}")),
+        ("", format!("CREATE TABLE copied AS {SOURCE} ORDER BY i")),
+    ] {
+        for _ in 0..5 {
+            assert_eq!(copied(&mut session, columns, &copy), in_order, "{copy}");
+        }
+    }
+
+    // What a statement adds, its own query does not read.
+    session.must(&format!("CREATE OR REPLACE TABLE copied AS {SOURCE}"));
+    session.must("INSERT INTO copied SELECT i + 1, c FROM copied WHERE i % 3 = 0");
+    let sums = session.must("SELECT COUNT(*), SUM(i % 3) FROM copied");
+    assert_eq!(sums, [format!("{}\t{}", 2 * ROWS / 3, ROWS / 3)]);
+}

@@ -267,6 +267,10 @@ fn add_rows(
     };
     let (written, rows) = match (reading, &plan.source, &insert.source) {
         (Some(reading), RowSource::Query(query), _) => {
+            let reads_itself = tables.0.iter().any(|(id, _)| *id == table.id);
+            if insertion.takes_any_order() && !reads_itself {
+                reading.give_in_any_order();
+            }
             copy_rows(context, insertion, &column_types(&query.columns), reading)?
         }
         (_, RowSource::Values(computed), InsertSource::Values(rows)) => {

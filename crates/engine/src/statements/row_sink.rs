@@ -134,6 +134,17 @@ impl<'t> Insertion<'t> {
             first_number: 0,
         }
     }
+
+    /// Whether only the order of the table's rows depends on the order in which they come: no number, no row that
+    /// is refused, left out or given back.
+    pub(super) fn takes_any_order(&self) -> bool {
+        let definition = &self.table.definition;
+        matches!(self.on_duplicate, OnDuplicate::Refuse)
+            && !self.ignore
+            && !self.returns
+            && definition.auto_increment_column().is_none()
+            && definition.unique_keys().next().is_none()
+    }
 }
 
 /// A row that is set value by value. The values of the rows before it are in the builders.

@@ -165,6 +165,23 @@ fn the_first_rows_of_partitions_are_those_of_all_rows() {
 }
 
 #[test]
+fn one_thread_too_sorts_the_partitions_of_many_rows_one_by_one() {
+    let (world, scan) = world();
+    let query = Arc::new(query(windowed(
+        scan,
+        ANY_ORDER,
+        &[WindowFunction::RowNumber],
+    )));
+    for (name, in_order) in [("default", false), ("batches of 3", true)] {
+        let configs = crate::testing::configs().into_iter();
+        let config = { configs }.find(|config| config.name == name).unwrap();
+        let rows = world.run(&query, &config).unwrap();
+        let partitions: Vec<String> = rows.iter().map(partition_of).collect();
+        assert_eq!(partitions.is_sorted(), in_order, "{name}");
+    }
+}
+
+#[test]
 fn few_of_the_rows_that_are_not_first_are_stored() {
     let (world, scan) = world();
     let first = FirstRows {

@@ -1,11 +1,11 @@
 //! ORDER BY: rows in order, all of them or the range that LIMIT and OFFSET name; and the order that windows want.
 //!
 //! Windows want the rows of a partition together and in order, and do not ask which partition comes first, unless the
-//! statement does. Where several threads work, such rows go to a table by the hash of their partition, and each worker
-//! takes some partitions, sorts them and reads them ([`partitions`]): nothing is merged, and what is sorted at once is
-//! small. Rows that are all in one order and in memory are merged by several threads, each of which takes ranges of the
-//! order ([`ranges`]). Where conditions ask for the first rows of partitions only, most others are left out before that
-//! ([`first_rows`]).
+//! statement does. Where they are many, such rows go to a table by the hash of their partition, and each worker takes
+//! some partitions, sorts them and reads them ([`partitions`]): nothing is merged, and what is sorted at once is small,
+//! which one thread gains by as well as several. Rows that are all in one order and in memory are merged by several
+//! threads, each of which takes ranges of the order ([`ranges`]). Where conditions ask for the first rows of partitions
+//! only, most others are left out before that ([`first_rows`]).
 
 mod first_rows;
 mod partitions;
@@ -23,7 +23,7 @@ use self::ranges::RangesCursor;
 use super::keys::{Layout, key_mode};
 use super::tables;
 use crate::context::{Cursor, Node, RunContext, count};
-use crate::driver::{Sink, drain_from, thread_count};
+use crate::driver::{Sink, drain_from, is_large, thread_count};
 use crate::state::lock;
 
 struct Sort {
@@ -99,11 +99,11 @@ impl Sort {
         sinks.into_iter().try_for_each(|sink| sink.writer.finish())
     }
 
-    /// Whether workers may sort partitions side by side.
+    /// Whether partitions are sorted one by one.
     fn is_by_partitions(&self, run: &RunContext) -> bool {
         self.for_windows
             .is_some_and(|order| order.partition_keys > 0 && !order.orders_partitions)
-            && thread_count(self.input.as_ref(), run) > 1
+            && is_large(self.input.as_ref(), run)
     }
 }
 
@@ -183,14 +183,14 @@ impl Node for Sort {
     }
 
     fn open_node(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
-        let is_large = thread_count(self.as_ref(), run) > 1;
+        let is_shared = thread_count(self.as_ref(), run) > 1;
         let mut sorted = lock(&self.sorted);
         if let Sorted::Partitions { queue, .. } = &*sorted {
             let queue = queue.clone();
             drop(sorted);
             return Ok(Box::new(PartitionsCursor::new(self, queue)));
         }
-        let in_ranges = is_large && sorted.is_in_memory();
+        let in_ranges = is_shared && sorted.is_in_memory();
         // Rows in one order are of one partition after the other: windows cannot share them.
         let is_owned = in_ranges || self.for_windows.is_some();
         let own = is_owned.then(|| std::mem::replace(&mut *sorted, Sorted::Nothing));
