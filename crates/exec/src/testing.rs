@@ -42,6 +42,8 @@ pub(crate) struct Config {
     pub(crate) memory: u64,
     pub(crate) hash: HashFunction,
     pub(crate) force_overflow: bool,
+    /// As [`ExecutionOptions::parallel_rows_min`].
+    pub(crate) parallel_rows_min: u64,
 }
 
 /// Configurations under which every result must be the same.
@@ -64,6 +66,8 @@ pub(crate) fn configs() -> Vec<Config> {
         memory,
         hash,
         force_overflow,
+        // One configuration has rows that are too few to be divided.
+        parallel_rows_min: if batch_rows == 3 { u64::MAX } else { 1 },
     };
     configs.into_iter().map(config).collect()
 }
@@ -141,8 +145,7 @@ impl World {
             signature: signature_context(),
             options: ExecutionOptions {
                 batch_rows: config.batch_rows,
-                // One configuration has rows that are too few to be divided.
-                parallel_rows_min: if config.batch_rows == 3 { u64::MAX } else { 1 },
+                parallel_rows_min: config.parallel_rows_min,
                 partitioned_join_rows_min: if config.threads > 1 { 1 } else { u64::MAX },
                 ..ExecutionOptions::new(config.threads)
             },

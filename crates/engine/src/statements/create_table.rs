@@ -96,9 +96,6 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &CreateTable) -
         ..Insertion::plain(&table, &positions)
     };
     let (written, _) = select::read(context, &planned, |context, reading| {
-        if insertion.takes_any_order() {
-            reading.give_in_any_order();
-        }
         copy_rows(context, insertion, &select::column_types(selected), reading)
     })?;
     put(context, table, statement)?;

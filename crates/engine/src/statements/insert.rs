@@ -267,10 +267,6 @@ fn add_rows(
     };
     let (written, rows) = match (reading, &plan.source, &insert.source) {
         (Some(reading), RowSource::Query(query), _) => {
-            let reads_itself = tables.0.iter().any(|(id, _)| *id == table.id);
-            if insertion.takes_any_order() && !reads_itself {
-                reading.give_in_any_order();
-            }
             copy_rows(context, insertion, &column_types(&query.columns), reading)?
         }
         (_, RowSource::Values(computed), InsertSource::Values(rows)) => {
@@ -401,6 +397,9 @@ pub(super) fn copy_rows(
     types: &[SqlType],
     reading: &mut Reading,
 ) -> Result<(Written, Vec<Batch>)> {
+    if insertion.takes_any_order() && !reading.reads(insertion.table.id) {
+        reading.give_in_any_order();
+    }
     let mut sink = RowSink::new(context, insertion)?;
     while let Some(batch) = reading.next_batch()? {
         sink.append(&batch, types)?;

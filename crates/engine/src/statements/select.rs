@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use mayfly_exec::ExecutionContext;
+use mayfly_plan::TableId;
 use mayfly_plan::physical::{OutputColumn, QueryPlan};
 use mayfly_syntax::ast::Query;
 use mayfly_types::error::codes;
@@ -60,7 +61,9 @@ pub(super) fn execute(
     refuse_large(context, planned)?;
     let mut reading = Reading::start(context, planned)?;
     reading.give_in_any_order();
-    let Reading { rows, execution } = reading;
+    let Reading {
+        rows, execution, ..
+    } = reading;
     Ok(Outcome::Rows {
         columns,
         rows: Box::new(rows),
@@ -87,7 +90,9 @@ pub(super) fn read<T>(
 ) -> Result<T> {
     let mut reading = Reading::start(context, planned)?;
     let done = read(context, &mut reading);
-    let Reading { rows, execution } = reading;
+    let Reading {
+        rows, execution, ..
+    } = reading;
     drop(rows);
     context.account(&execution);
     done
@@ -96,6 +101,7 @@ pub(super) fn read<T>(
 /// The rows of a query that another statement reads.
 pub(super) struct Reading {
     rows: mayfly_exec::ResultStream,
+    tables: Arc<StatementTables>,
     /// What the query's operators share.
     pub(super) execution: Arc<ExecutionContext>,
 }
@@ -106,7 +112,17 @@ impl Reading {
         let execution = context.execution_context(Arc::clone(&planned.tables) as _);
         let values = &context.parameters().values;
         let rows = mayfly_exec::execute(&planned.plan, &execution, values)?;
-        Ok(Self { rows, execution })
+        let tables = Arc::clone(&planned.tables);
+        Ok(Self {
+            rows,
+            tables,
+            execution,
+        })
+    }
+
+    /// Whether the query reads a table.
+    pub(super) fn reads(&self, table: TableId) -> bool {
+        self.tables.0.iter().any(|(id, _)| *id == table)
     }
 
     /// Nothing depends on which rows come first, where SQL leaves that open.

@@ -8,8 +8,8 @@ use mayfly_plan::window::{Frame, Over, WindowCall, WindowFunction};
 use mayfly_types::{SqlType, Value};
 
 use crate::testing::{
-    NULL, Row, World, column, compare, filter, int, key, literal, n, over, plan, query, s, scan,
-    text, why,
+    Config, NULL, Row, World, column, compare, filter, int, key, literal, n, over, plan, query, s,
+    scan, text, why,
 };
 
 const ROWS: i64 = 3000;
@@ -172,12 +172,20 @@ fn one_thread_too_sorts_the_partitions_of_many_rows_one_by_one() {
         ANY_ORDER,
         &[WindowFunction::RowNumber],
     )));
-    for (name, in_order) in [("default", false), ("batches of 3", true)] {
-        let configs = crate::testing::configs().into_iter();
-        let config = { configs }.find(|config| config.name == name).unwrap();
+    let configs = crate::testing::configs().into_iter();
+    let overflow = { configs }
+        .find(|config| config.name == "overflow")
+        .unwrap();
+    assert_eq!(overflow.threads, 1);
+    for (parallel_rows_min, in_order) in [(1, false), (u64::MAX, true)] {
+        let config = Config {
+            parallel_rows_min,
+            ..overflow.clone()
+        };
         let rows = world.run(&query, &config).unwrap();
         let partitions: Vec<String> = rows.iter().map(partition_of).collect();
-        assert_eq!(partitions.is_sorted(), in_order, "{name}");
+        let is_sorted = partitions.is_sorted();
+        assert_eq!(is_sorted, in_order, "{parallel_rows_min}");
     }
 }
 
