@@ -42,6 +42,28 @@ pub(crate) fn two_product(a: f64, b: f64) -> (f64, f64) {
     (product, a.mul_add(b, -product))
 }
 
+/// Between these the halves of a square neither overflow nor underflow.
+const PLAIN_SQUARES: std::ops::Range<f64> = 1e-140..1e150;
+/// Splits a double into halves of at most 26 bits.
+const SPLITTER: f64 = ((1_u64 << 27) + 1) as f64;
+
+/// As [`two_product`] of a number with itself. Without a call: a fused multiplication is one on processors that are not
+/// known to have it (Dekker, "A floating-point technique for extending the available precision", 1971).
+#[inline]
+pub(crate) fn two_square(a: f64) -> (f64, f64) {
+    if !PLAIN_SQUARES.contains(&a.abs()) {
+        return two_product(a, a);
+    }
+    let square = a * a;
+    let scaled = SPLITTER * a;
+    let high = scaled - (scaled - a);
+    let low = a - high;
+    (
+        square,
+        ((high * high - square) + 2.0 * high * low) + low * low,
+    )
+}
+
 /// An exact sum as doubles that do not overlap, by increasing magnitude.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Expansion(Vec<f64>);
@@ -201,21 +223,10 @@ impl<const PARTS: usize> ExactSums<PARTS> {
     #[inline]
     pub(crate) fn add_batch(&mut self, groups: &[u32], values: &[f64], counts: &mut [i64]) {
         let places = [self.places(), States::of(counts)];
-        let (sums, rest) = (&mut self.parts[..], &mut self.rest);
-        if pays_in_lanes(groups.len(), counts.len()) {
-            let add = |(parts, count): &mut ([f64; PARTS], i64), group, row: usize| {
-                add_to_all(parts, rest, group, values[row]);
-                *count += 1;
-            };
-            let lanes = add_in_lanes(groups, ([0.0; PARTS], 0), add);
-            for (group, (parts, count)) in lanes.of_groups(counts.len()) {
-                for part in parts {
-                    add_to_all(&mut sums[group as usize], rest, group, part);
-                }
-                counts[group as usize] += count;
-            }
+        if pays_in_lanes(groups.len(), counts.len()) && self.add_few(groups, values, counts) {
             return;
         }
+        let (sums, rest) = (&mut self.parts[..], &mut self.rest);
         with_states_ahead(groups, places, |first, groups| {
             for (row, group) in groups.iter().enumerate() {
                 add_to_all(
@@ -229,12 +240,36 @@ impl<const PARTS: usize> ExactSums<PARTS> {
         });
     }
 
+    /// The same for few groups; `false`, and nothing done, where some number does not fit the doubles of its lane.
+    fn add_few(&mut self, groups: &[u32], values: &[f64], counts: &mut [i64]) -> bool {
+        // One test for the batch in place of two for each row.
+        let mut has_rest = false;
+        let add = |(parts, count): &mut ([f64; PARTS], i64), _, row: usize| {
+            let value = values[row];
+            let error = add_to(parts, value);
+            has_rest |= (error != 0.0) | (value.abs() >= HUGE);
+            *count += 1;
+        };
+        let lanes = add_in_lanes(groups, ([0.0; PARTS], 0), add);
+        if has_rest {
+            return false;
+        }
+        for (group, (parts, count)) in lanes.of_groups(counts.len()) {
+            for part in parts {
+                self.add(group, part);
+            }
+            counts[group as usize] += count;
+        }
+        true
+    }
+
     /// Adds many numbers to one group.
-    pub(crate) fn add_slice(&mut self, group: u32, values: &[f64]) {
+    #[inline]
+    pub(crate) fn add_all(&mut self, group: u32, values: impl Iterator<Item = f64>) {
         let index = group as usize;
         let mut parts = self.parts[index];
         for value in values {
-            add_to_all(&mut parts, &mut self.rest, group, *value);
+            add_to_all(&mut parts, &mut self.rest, group, value);
         }
         self.parts[index] = parts;
     }
@@ -393,23 +428,48 @@ mod tests {
     }
 
     #[test]
+    fn squares_are_exact() {
+        let mut seed = crate::context::MysqlRandom::from_seed(3);
+        for exponent in -308..=308 {
+            for _ in 0..50 {
+                let value = (seed.next() - 0.5) * 10_f64.powi(exponent);
+                let (square, error) = two_square(value);
+                assert_eq!(square, value * value);
+                if square.is_finite() {
+                    assert_eq!(error, value.mul_add(value, -square), "{value}");
+                }
+            }
+        }
+        assert_eq!(two_square(0.0), (0.0, 0.0));
+    }
+
+    #[test]
     fn batches_of_few_and_many_groups_give_what_their_rows_give() {
         let mut seed = crate::context::MysqlRandom::from_seed(11);
         for (group_count, rows) in [(1, 1000), (2, 63), (5, 4099), (16, 777), (17, 900)] {
-            let groups: Vec<u32> = (0..rows).map(|row| row * 7 % group_count).collect();
-            let mut number = || (seed.next() - 0.5) * 10_f64.powi((seed.next() * 60.0) as i32 - 30);
-            let mut values: Vec<f64> = groups.iter().map(|_| number()).collect();
-            values[7] = 1.5e300;
-            let mut by_batch = ExactSums::<2>::default();
-            by_batch.resize(group_count as usize);
-            let mut counts = vec![3; group_count as usize];
-            by_batch.add_batch(&groups, &values, &mut counts);
-            for group in 0..group_count {
-                let of_group = |row: &usize| groups[*row] == group;
-                let rows: Vec<usize> = (0..values.len()).filter(of_group).collect();
-                let values: Vec<f64> = rows.iter().map(|row| values[*row]).collect();
-                assert_eq!(by_batch.round(group as usize), sum(&values));
-                assert_eq!(counts[group as usize], 3 + rows.len() as i64);
+            // Sums that two doubles hold, and sums that they do not.
+            for decades in [4.0, 60.0] {
+                let groups: Vec<u32> = (0..rows).map(|row| row * 7 % group_count).collect();
+                let mut number = || {
+                    let power = 10_f64.powf((seed.next() - 0.5) * decades);
+                    (seed.next() - 0.5) * power
+                };
+                let mut values: Vec<f64> = groups.iter().map(|_| number()).collect();
+                if decades > 4.0 {
+                    values[7] = 1.5e300;
+                }
+                let mut by_batch = ExactSums::<2>::default();
+                by_batch.resize(group_count as usize);
+                let mut counts = vec![3; group_count as usize];
+                by_batch.add_batch(&groups, &values, &mut counts);
+                assert_eq!(by_batch.rest.is_empty(), decades == 4.0);
+                for group in 0..group_count {
+                    let of_group = |row: &usize| groups[*row] == group;
+                    let rows: Vec<usize> = (0..values.len()).filter(of_group).collect();
+                    let values: Vec<f64> = rows.iter().map(|row| values[*row]).collect();
+                    assert_eq!(by_batch.round(group as usize), sum(&values));
+                    assert_eq!(counts[group as usize], 3 + rows.len() as i64);
+                }
             }
         }
     }
@@ -437,7 +497,7 @@ mod tests {
             for part in values.chunks(1 + (seed.next() * 300.0) as usize) {
                 let mut partial = ExactSums::<PARTS>::default();
                 partial.resize(1);
-                partial.add_slice(0, part);
+                partial.add_all(0, part.iter().copied());
                 let mut state = Vec::new();
                 partial.append_state(0, &mut state);
                 total.merge(0, &state);

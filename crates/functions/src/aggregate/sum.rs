@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Decimal128Array, Decimal256Array, Float64Array, Int64Array};
 use arrow_buffer::{NullBuffer, i256};
-use mayfly_types::decimal::{Decimal, decimal_aggregate_type};
+use mayfly_types::decimal::{Decimal, Quotients, decimal_aggregate_type};
 use mayfly_types::{CollationId, PhysicalType, Result, SqlType};
 
 use super::exact_sum::ExactSums;
@@ -323,7 +323,7 @@ impl Accumulator for Totals {
                     return Ok(());
                 }
                 (Sums::Doubles(sums), Values::Floats(input::Numbers::Array(array))) => {
-                    sums.add_slice(group, array.values());
+                    sums.add_all(group, array.values().iter().copied());
                     self.counts[group as usize] += row_count as i64;
                     return Ok(());
                 }
@@ -403,22 +403,19 @@ impl Accumulator for Totals {
             Arc::new(Float64Array::new(values.into(), state::validity(&seen)))
         } else {
             let scale = self.signature.state[0].decimals;
+            let quotients = Quotients::new(scale, 0, result.decimals);
             output::decimals(group_count, result, |group| {
                 let Some(sum) = self.exact(group, scale) else {
                     return Ok(None);
                 };
                 let value = if self.averages {
-                    sum.divide(Decimal::from(self.count(group)), result.decimals)
-                        .unwrap_or(Ok(sum))
+                    let count = i256::from_i128(self.count(group).into());
+                    quotients.quotient(sum.unscaled, count).transpose()
                 } else {
-                    sum.rescale(result.decimals)
+                    let value = sum.rescale(result.decimals).and_then(Decimal::checked);
+                    value.map(|value| Some(value.unscaled))
                 };
-                let value = value.and_then(Decimal::checked);
-                Ok(Some(
-                    value
-                        .map_err(|_| output::out_of_range("DECIMAL", None))?
-                        .unscaled,
-                ))
+                value.map_err(|_| output::out_of_range("DECIMAL", None))
             })?
         };
         self.clear();

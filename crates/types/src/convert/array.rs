@@ -138,7 +138,7 @@ fn unary<F: ArrowPrimitiveType, T: ArrowPrimitiveType>(
     Arc::new(array.as_primitive::<F>().unary::<_, T>(convert))
 }
 
-/// Conversions between numbers that cannot fail or warn, one typed loop each.
+/// Conversions between numbers that neither fail nor warn for these values, one typed loop each.
 pub(super) fn cast_plain_numbers(
     array: &ArrayRef,
     from: &SqlType,
@@ -147,9 +147,11 @@ pub(super) fn cast_plain_numbers(
     if from.is_temporal() || matches!(to.kind, TypeKind::Year | TypeKind::Bit | TypeKind::Float) {
         return None;
     }
-    if let Some(array) = cast_checked_numbers(array, from, to) {
-        return Some(array);
-    }
+    cast_all_numbers(array, from, to).or_else(|| cast_checked_numbers(array, from, to))
+}
+
+/// Conversions between numbers that neither fail nor warn for any value.
+fn cast_all_numbers(array: &ArrayRef, from: &SqlType, to: &SqlType) -> Option<ArrayRef> {
     Some(match (from.physical(), to.physical()) {
         (PhysicalType::Int64, PhysicalType::Float64) => {
             unary::<Int64Type, Float64Type>(array, |value| value as f64)
@@ -179,9 +181,9 @@ pub(super) fn cast_plain_numbers(
             if !from.is_numeric() || integer_digits(to) < integer_digits(&whole) + spare {
                 return None;
             }
-            let scaled = |value: i128, from: u8| rescale_i128(value, from, scale).unwrap_or(0);
             // Only what stands under NULLs may be too large.
-            let factor = pow10_i128(scale).unwrap_or(0);
+            let factor_from = |from: u8| scale.checked_sub(from).and_then(pow10_i128);
+            let factor = factor_from(0).unwrap_or(0);
             let shifted = |value: i128| value.wrapping_mul(factor);
             let array = match from_physical {
                 PhysicalType::Int64 => {
@@ -190,9 +192,14 @@ pub(super) fn cast_plain_numbers(
                 PhysicalType::UInt64 => {
                     unary::<UInt64Type, Decimal128Type>(array, |value| shifted(value.into()))
                 }
-                PhysicalType::Decimal128(from) => {
-                    unary::<Decimal128Type, Decimal128Type>(array, |value| scaled(value, from))
-                }
+                PhysicalType::Decimal128(from) => match factor_from(from) {
+                    Some(factor) => unary::<Decimal128Type, Decimal128Type>(array, |value| {
+                        value.wrapping_mul(factor)
+                    }),
+                    None => unary::<Decimal128Type, Decimal128Type>(array, |value| {
+                        rescale_i128(value, from, scale).unwrap_or(0)
+                    }),
+                },
                 _ => return None,
             };
             of_type::<Decimal128Type>(&array, to)
