@@ -17,6 +17,8 @@ use crate::temptable::spec::{KeyMode, SortKey};
 
 /// Bytes of a normalised key that a record holds.
 pub(super) const PREFIX_BYTES: usize = 16;
+/// Rows whose prefixes are made at once.
+pub(super) const PREFIX_ROWS: usize = 256;
 /// A collated string's key prefix is made of so many bytes of it, if they give enough key.
 const COLLATED_HEAD_BYTES: usize = 64;
 
@@ -107,10 +109,10 @@ impl SortKeys {
         }
     }
 
-    /// Asks the memory for what [`Self::prefix`] is about to read beside the row.
+    /// Asks the memory for what [`Self::prefixes`] is about to read beside the row.
     ///
     /// # Safety
-    /// As for [`Self::prefix`].
+    /// As for [`Self::prefixes`].
     pub(super) unsafe fn prefetch(&self, row: *const u8, values: Resolver<'_>) {
         let Some(key) = self.keys.iter().find(|key| key.is_text()) else {
             return;
@@ -124,47 +126,33 @@ impl SortKeys {
         }
     }
 
-    /// The prefix of a row's key.
+    /// The prefixes of what the keys of rows have from a place on, in which all rows that are compared have the same
+    /// before it. Key by key, so that what a key is, is decided once for all rows: few enough rows that they and
+    /// their prefixes stay in the cache, [`PREFIX_ROWS`] at most.
     ///
     /// # Safety
-    /// `row` is a row of the layout; its values are found by `values`. `buffer` is scratch memory.
-    pub(super) unsafe fn prefix(
-        &self,
-        row: *const u8,
-        values: Resolver<'_>,
-        buffer: &mut Vec<u8>,
-    ) -> Prefix {
-        // SAFETY: as promised by the caller.
-        unsafe { self.prefix_from(Place::default(), row, values, buffer) }
-    }
-
-    /// The prefix of what a row's key has from a place on, in which all rows that it is compared with have the same
-    /// before it.
-    ///
-    /// # Safety
-    /// As for [`Self::prefix`]; the text of the place's key is at least as long as what is skipped.
-    pub(super) unsafe fn prefix_from(
+    /// The rows are of the layout; their values are found by `values`; the text of the place's key is at least as long
+    /// as what is skipped.
+    pub(super) unsafe fn prefixes<'b>(
         &self,
         place: Place,
-        row: *const u8,
+        rows: impl Iterator<Item = *const u8> + Clone,
         values: Resolver<'_>,
-        buffer: &mut Vec<u8>,
-    ) -> Prefix {
-        let mut prefix = PrefixBytes { bits: 0, length: 0 };
+        buffer: &'b mut PrefixBuffer,
+    ) -> &'b [PrefixBytes] {
+        let PrefixBuffer { prefixes, text } = buffer;
+        prefixes.clear();
+        prefixes.extend(rows.clone().map(|_| PrefixBytes::default()));
         let mut skipped = place.skipped;
         for key in &self.keys[place.key..] {
-            let start = prefix.length;
             // SAFETY: as promised by the caller.
-            unsafe { key.append(row, values, skipped, &mut prefix, buffer) };
+            unsafe { key.append_all(rows.clone(), values, skipped, prefixes, text) };
             skipped = 0;
-            if key.descending {
-                prefix.invert(start);
-            }
-            if prefix.length == PREFIX_BYTES {
+            if prefixes.iter().all(PrefixBytes::is_full) {
                 break;
             }
         }
-        ((prefix.bits >> 64) as u64, prefix.bits as u64)
+        prefixes
     }
 
     /// Whether a prefix is a whole key: rows that have it are equal in all keys.
@@ -238,13 +226,36 @@ fn bytes_of(number: u128) -> usize {
     (128 - number.leading_zeros() as usize).div_ceil(8)
 }
 
+/// Where [`SortKeys::prefixes`] makes them.
+#[derive(Default)]
+pub(super) struct PrefixBuffer {
+    prefixes: Vec<PrefixBytes>,
+    /// A sort key of a string.
+    text: Vec<u8>,
+}
+
 /// The first bytes of a key in the making: a number of 16 bytes, the first the most significant.
-struct PrefixBytes {
+#[derive(Clone, Copy, Default)]
+pub(super) struct PrefixBytes {
     bits: u128,
     length: usize,
 }
 
 impl PrefixBytes {
+    /// The bytes as one number; what the key did not give is 0.
+    pub(super) fn bits(&self) -> u128 {
+        self.bits
+    }
+
+    /// The same in halves.
+    pub(super) fn prefix(&self) -> Prefix {
+        ((self.bits >> 64) as u64, self.bits as u64)
+    }
+
+    fn is_full(&self) -> bool {
+        self.length == PREFIX_BYTES
+    }
+
     /// Appends the first `length` bytes of `value`; what comes after them is 0.
     #[inline]
     fn put(&mut self, value: u128, length: usize) {
@@ -254,28 +265,26 @@ impl PrefixBytes {
         }
     }
 
-    fn put_word(&mut self, word: u64) {
-        self.put(u128::from(word) << 64, 8);
+    /// Appends a marker and the first `length` bytes of `value`, all at once.
+    #[inline]
+    fn put_marked(&mut self, marker: u8, value: u128, length: usize) {
+        self.put(u128::from(marker) << 120 | value >> 8, 1 + length);
     }
 
     /// Appends a number that is not negative, after its marker.
     #[inline]
     fn put_number(&mut self, number: u128) {
         let bytes = bytes_of(number);
-        self.put(u128::from(ZERO_MARKER + bytes as u8) << 120, 1);
-        self.put(
-            number.checked_shl(128 - bytes as u32 * 8).unwrap_or(0),
-            bytes,
-        );
+        let value = number.checked_shl(128 - bytes as u32 * 8);
+        self.put_marked(ZERO_MARKER + bytes as u8, value.unwrap_or(0), bytes);
     }
 
     /// Appends a negative number, of which `complement` has all bits turned, after its marker.
     #[inline]
     fn put_negative(&mut self, complement: u128) {
         let bytes = bytes_of(complement);
-        self.put(u128::from(ZERO_MARKER - 1 - bytes as u8) << 120, 1);
         let value = (!complement).checked_shl(128 - bytes as u32 * 8);
-        self.put(value.unwrap_or(0), bytes);
+        self.put_marked(ZERO_MARKER - 1 - bytes as u8, value.unwrap_or(0), bytes);
     }
 
     #[inline]
@@ -339,39 +348,38 @@ impl Key {
         }
     }
 
-    /// Puts marker and value; a string fills all that is left.
-    #[inline]
-    unsafe fn append(
+    /// Puts marker and value of each row into its prefix; a string fills all that is left.
+    unsafe fn append_all(
         &self,
-        row: *const u8,
+        rows: impl Iterator<Item = *const u8>,
         values: Resolver<'_>,
         skipped: usize,
-        prefix: &mut PrefixBytes,
+        prefixes: &mut [PrefixBytes],
         buffer: &mut Vec<u8>,
     ) {
         let cell = &self.cell;
-        // SAFETY: `row` is a row of the layout of `cell`; wide reads are of wide cells.
+        let each = prefixes.iter_mut().zip(rows);
+        // SAFETY: the rows are of the layout of `cell`; wide reads are of wide cells.
         unsafe {
-            if cell.is_null(row) {
-                prefix.put(0, 1);
-                return;
-            }
             match cell.ty {
-                PhysicalType::Bool | PhysicalType::UInt64 => {
+                PhysicalType::Bool | PhysicalType::UInt64 => self.put_each(each, |prefix, row| {
                     prefix.put_number(cell.word(row).into());
-                }
-                PhysicalType::Int64 => prefix.put_signed((cell.word(row) as i64).into()),
-                PhysicalType::Decimal128(_) => prefix.put_signed(cell.wide(row) as i128),
-                PhysicalType::Float64 => {
-                    prefix.put(1 << 120, 1);
-                    prefix.put_word(float_bits(f64::from_bits(cell.word(row))));
-                }
-                PhysicalType::Decimal256(_) => {
-                    prefix.put(1 << 120, 1);
+                }),
+                PhysicalType::Int64 => self.put_each(each, |prefix, row| {
+                    prefix.put_signed((cell.word(row) as i64).into());
+                }),
+                PhysicalType::Decimal128(_) => self.put_each(each, |prefix, row| {
+                    prefix.put_signed(cell.wide(row) as i128);
+                }),
+                PhysicalType::Float64 => self.put_each(each, |prefix, row| {
+                    let bits = float_bits(f64::from_bits(cell.word(row)));
+                    prefix.put_marked(1, u128::from(bits) << 64, 8);
+                }),
+                PhysicalType::Decimal256(_) => self.put_each(each, |prefix, row| {
                     let (_, high) = cell.wider(row).to_parts();
-                    prefix.put(high as u128 ^ 1 << 127, 32);
-                }
-                PhysicalType::Bytes => {
+                    prefix.put_marked(1, high as u128 ^ 1 << 127, 32);
+                }),
+                PhysicalType::Bytes => self.put_each(each, |prefix, row| {
                     prefix.put(1 << 120, 1);
                     let view = cell.view(row);
                     let text = &values.bytes(&view)[skipped..];
@@ -386,7 +394,31 @@ impl Key {
                         collated_prefix(collation, text, wanted, buffer);
                         prefix.put_last(buffer);
                     }
-                }
+                }),
+            }
+        }
+    }
+
+    /// Puts the key of each row whose prefix has room, by `put` where it is not NULL.
+    #[inline(always)]
+    unsafe fn put_each<'p>(
+        &self,
+        each: impl Iterator<Item = (&'p mut PrefixBytes, *const u8)>,
+        mut put: impl FnMut(&mut PrefixBytes, *const u8),
+    ) {
+        for (prefix, row) in each {
+            if prefix.is_full() {
+                continue;
+            }
+            let start = prefix.length;
+            // SAFETY: as promised by the caller.
+            if unsafe { self.cell.is_null(row) } {
+                prefix.put(0, 1);
+            } else {
+                put(prefix, row);
+            }
+            if self.descending {
+                prefix.invert(start);
             }
         }
     }
@@ -483,11 +515,10 @@ mod tests {
             let directory = crate::temptable::rows::Directory::default();
             // SAFETY: a header and two words are a row of the layout.
             unsafe {
-                keys.prefix(
-                    row.as_ptr().cast(),
-                    Resolver::stored(&directory),
-                    &mut Vec::new(),
-                )
+                let row = std::iter::once(row.as_ptr().cast());
+                let values = Resolver::stored(&directory);
+                keys.prefixes(Place::default(), row, values, &mut PrefixBuffer::default())[0]
+                    .prefix()
             }
         };
         for descending in [false, true] {

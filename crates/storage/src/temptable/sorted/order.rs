@@ -8,7 +8,7 @@
 
 use mayfly_memory::Result;
 
-use super::keys::SortKeys;
+use super::keys::{PREFIX_ROWS, Place, PrefixBuffer, PrefixBytes, SortKeys};
 use crate::temptable::rows::Resolver;
 use crate::temptable::spec::SortKey;
 use crate::temptable::store::StoreRef;
@@ -36,13 +36,14 @@ pub(crate) unsafe fn sort_rows(
         return Ok(());
     }
     let _records = store.reserve_working_set(rows.len() as u64 * BYTES_PER_ROW)?;
-    let mut buffer = Vec::new();
-    let prefix = |row: &*const u8| {
+    let mut buffer = PrefixBuffer::default();
+    let mut records: Vec<u128> = Vec::with_capacity(rows.len());
+    for rows in rows.chunks(PREFIX_ROWS) {
+        let (place, rows) = (Place::default(), rows.iter().copied());
         // SAFETY: as promised by the caller.
-        let (high, low) = unsafe { keys.prefix(*row, values, &mut buffer) };
-        u128::from(high) << 64 | u128::from(low)
-    };
-    let mut records: Vec<u128> = rows.iter().map(prefix).collect();
+        let prefixes = unsafe { keys.prefixes(place, rows, values, &mut buffer) };
+        records.extend(prefixes.iter().map(PrefixBytes::bits));
+    }
     let (any, all) = records
         .iter()
         .fold((0, u128::MAX), |(any, all), bits| (any | bits, all & bits));

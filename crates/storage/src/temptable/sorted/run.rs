@@ -8,7 +8,7 @@ use std::sync::Arc;
 use mayfly_memory::{Reservation, Result};
 
 use super::cutoff::Prefix;
-use super::keys::SortKeys;
+use super::keys::{Place, PrefixBuffer, PrefixBytes, SortKeys};
 use crate::temptable::rows::{AHEAD_ROWS, Resolver};
 use crate::temptable::store::{LoadedBlock, Part, RowWriter, StoreRef};
 
@@ -176,7 +176,7 @@ impl RunReader {
         &mut self,
         keys: &SortKeys,
         store: &StoreRef,
-        buffer: &mut Vec<u8>,
+        buffer: &mut PrefixBuffer,
         retired: &mut Vec<LoadedBlock>,
     ) -> Result<Option<(Prefix, *const u8)>> {
         match self {
@@ -218,7 +218,7 @@ impl RunReader {
 impl FileReader {
     /// Computes the prefixes of some rows. Their strings may be anywhere in memory: all are asked for
     /// before the first is read, so that the waits overlap.
-    fn compute_prefixes(&mut self, keys: &SortKeys, store: &StoreRef, buffer: &mut Vec<u8>) {
+    fn compute_prefixes(&mut self, keys: &SortKeys, store: &StoreRef, buffer: &mut PrefixBuffer) {
         let end = self.rows.len().min(self.next + AHEAD_ROWS);
         let rows = &self.rows[self.next..end];
         let values = Resolver::stored(&store.directory);
@@ -228,8 +228,9 @@ impl FileReader {
                 keys.prefetch(*row, values);
             }
             self.prefixes.clear();
-            let prefix = |row: &*const u8| keys.prefix(*row, values, buffer);
-            self.prefixes.extend(rows.iter().map(prefix));
+            let prefixes = keys.prefixes(Place::default(), rows.iter().copied(), values, buffer);
+            self.prefixes
+                .extend(prefixes.iter().map(PrefixBytes::prefix));
         }
         self.prefixed = end;
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use mayfly_types::{Batch, Result};
 
 use super::cutoff::Prefix;
-use super::keys::SortKeys;
+use super::keys::{PrefixBuffer, SortKeys};
 use super::run::{Comparer, FileRun, MemoryReader, MemoryRun, Record, RunReader};
 use super::writer::SortedWriter;
 use crate::temptable::rows::{Gather, Resolver};
@@ -373,7 +373,7 @@ struct Merge {
     runs: Vec<RunReader>,
     /// The next row of each run that has one, the last in order first.
     heads: Vec<Head>,
-    buffer: Vec<u8>,
+    buffer: PrefixBuffer,
 }
 
 #[derive(Clone, Copy)]
@@ -396,7 +396,7 @@ impl Merge {
             retired_bytes: 0,
             heads: Vec::with_capacity(runs.len()),
             runs,
-            buffer: Vec::new(),
+            buffer: PrefixBuffer::default(),
         };
         for run in 0..merge.runs.len() {
             merge.advance(run)?;

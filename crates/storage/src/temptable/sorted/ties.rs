@@ -14,7 +14,7 @@ use mayfly_memory::Budget;
 use mayfly_types::PhysicalType;
 
 use super::cutoff::Prefix;
-use super::keys::{Key, Place, SortKeys};
+use super::keys::{Key, PREFIX_ROWS, Place, PrefixBuffer, SortKeys};
 use crate::temptable::rows::Resolver;
 
 /// Fewer rows are compared by their cells.
@@ -55,7 +55,14 @@ impl SortKeys {
         };
         let mut tied: Vec<Tied<T>> = items.iter().map(tied).collect();
         // SAFETY: as promised by the caller.
-        unsafe { self.sort_from(Place::default(), &mut tied, values, &mut Vec::new()) };
+        unsafe {
+            self.sort_from(
+                Place::default(),
+                &mut tied,
+                values,
+                &mut PrefixBuffer::default(),
+            )
+        };
         for (item, tied) in items.iter_mut().zip(tied) {
             *item = tied.item;
         }
@@ -67,7 +74,7 @@ impl SortKeys {
         before: Place,
         rows: &mut [Tied<T>],
         values: Resolver<'_>,
-        buffer: &mut Vec<u8>,
+        buffer: &mut PrefixBuffer,
     ) {
         // SAFETY: as promised by the caller.
         let by_cells = |a: &Tied<T>, b: &Tied<T>| unsafe {
@@ -84,9 +91,13 @@ impl SortKeys {
             rows.sort_unstable_by_key(|tied| tied.item);
             return;
         }
-        for tied in rows.iter_mut() {
+        for rows in rows.chunks_mut(PREFIX_ROWS) {
+            let of = rows.iter().map(|tied| tied.row);
             // SAFETY: as above; all rows have the text that is skipped.
-            tied.prefix = unsafe { self.prefix_from(place, tied.row, values, buffer) };
+            let prefixes = unsafe { self.prefixes(place, of, values, buffer) };
+            for (tied, prefix) in rows.iter_mut().zip(prefixes) {
+                tied.prefix = prefix.prefix();
+            }
         }
         rows.sort_unstable_by_key(|tied| (tied.prefix, tied.item));
         for equal in rows.chunk_by_mut(|a, b| a.prefix == b.prefix) {

@@ -9,14 +9,12 @@ use arrow_select::filter::FilterBuilder;
 use mayfly_memory::{Reservation, Result};
 
 use super::cutoff::{Bound, Cutoff};
-use super::keys::SortKeys;
+use super::keys::{PREFIX_ROWS, Place, PrefixBuffer, SortKeys};
 use super::run::{Comparer, FileRun, MemoryRun, Record};
 use crate::temptable::rows::{Encoder, Sources};
 use crate::temptable::spec::SortKey;
 use crate::temptable::store::{PartitionPlan, RowWriter, StoreRef};
 
-/// Rows that are encoded at once.
-const RUN_ROWS: usize = 1024;
 /// With a limit, rows are dropped when there are so many times more than it asks for.
 const PRUNE_FACTOR: u64 = 2;
 /// ... and at least so many more.
@@ -86,7 +84,7 @@ pub(crate) struct SortWriter {
     pruned: usize,
     sources: Sources,
     scratch: Vec<u64>,
-    buffer: Vec<u8>,
+    buffer: PrefixBuffer,
     run: MemoryRun,
     files: Vec<FileRun>,
 }
@@ -102,7 +100,7 @@ impl SortWriter {
             pruned: 0,
             sources: Sources::new(store.context.resources().stable.clone()),
             scratch: Vec::new(),
-            buffer: Vec::new(),
+            buffer: PrefixBuffer::default(),
             run: memory_run(store),
             files: Vec::new(),
             store: Arc::clone(store),
@@ -137,19 +135,24 @@ impl SortWriter {
         let width = store.layout.width;
         self.sources.begin_batch();
         let encoder = Encoder::new(columns, &mut self.sources, &store.directory);
-        self.scratch.resize(RUN_ROWS * width / 8, 0);
+        self.scratch.resize(PREFIX_ROWS * width / 8, 0);
         let mut start = 0;
         while start < row_count {
-            let count = RUN_ROWS.min(row_count - start);
+            let count = PREFIX_ROWS.min(row_count - start);
             self.make_room(count)?;
             let scratch = self.scratch.as_mut_ptr().cast::<u8>();
             // SAFETY: the scratch area has room for a run; the batch has the table's columns.
             unsafe { encoder.write(&store.layout, start, count, None, scratch) };
-            for index in 0..count {
-                let row = scratch.wrapping_add(index * width);
-                let values = self.sources.resolver(&store.directory);
-                // SAFETY: `row` was just written; its values are in the batch's buffers.
-                let prefix = unsafe { self.keys.prefix(row, values, &mut self.buffer) };
+            let rows = (0..count).map(|index| scratch.wrapping_add(index * width).cast_const());
+            let values = self.sources.resolver(&store.directory);
+            // SAFETY: the rows were just written; their values are in the batch's buffers.
+            let prefixes = unsafe {
+                let place = Place::default();
+                self.keys
+                    .prefixes(place, rows.clone(), values, &mut self.buffer)
+            };
+            for (row, prefix) in rows.zip(prefixes) {
+                let prefix = prefix.prefix();
                 if self.bound.is_some_and(|bound| prefix > bound.prefix) {
                     continue;
                 }
@@ -157,7 +160,7 @@ impl SortWriter {
                 let stored = unsafe {
                     self.run
                         .writer
-                        .append_encoded(row, self.sources.addresses())?
+                        .append_encoded(row.cast_mut(), self.sources.addresses())?
                 };
                 let row = self.run.rows.len() as u32;
                 self.run.records.push(Record {
