@@ -141,14 +141,20 @@ impl Slots {
     #[inline(always)]
     pub(crate) fn candidate(&self, header: u64) -> Option<u32> {
         let slots = self.slots();
+        let mask = slots.len() - 1;
         let start = self.start(header);
         let tag = (header >> 16) as u32;
         // Few searches go further than a cache line.
-        (start..start + 8)
-            .map(|at| slots[at & (slots.len() - 1)])
-            .take_while(|slot| *slot as u32 != 0)
-            .find(|slot| (slot >> 32) as u32 == tag)
-            .map(|slot| slot as u32 - 1)
+        for at in start..start + 8 {
+            let slot = slots[at & mask];
+            if slot as u32 == 0 {
+                return None;
+            }
+            if (slot >> 32) as u32 == tag {
+                return Some(slot as u32 - 1);
+            }
+        }
+        None
     }
 
     /// Puts a number into a slot that [`Self::find`] found vacant.
