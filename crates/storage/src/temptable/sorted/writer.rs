@@ -78,6 +78,8 @@ pub(crate) struct SortWriter {
     /// The bound that the cutoff gave when it had this version.
     bound: Option<Bound>,
     bound_version: u64,
+    /// The last record of the run that may be wanted, if as many as are wanted are not after it.
+    last_wanted: Option<Record>,
     /// The first records of the run that the cutoff has counted.
     counted: usize,
     /// How many records the run had when it was pruned.
@@ -96,6 +98,7 @@ impl SortWriter {
             cutoff,
             bound: None,
             bound_version: 0,
+            last_wanted: None,
             counted: 0,
             pruned: 0,
             sources: Sources::new(store.context.resources().stable.clone()),
@@ -155,6 +158,15 @@ impl SortWriter {
                 let prefix = prefix.prefix();
                 if self.bound.is_some_and(|bound| prefix > bound.prefix) {
                     continue;
+                }
+                // Of rows that begin alike, as names do, the bound's prefix drops none.
+                if let Some(last) = self.last_wanted.filter(|last| last.prefix == prefix) {
+                    let last = self.run.rows[last.row as usize];
+                    // SAFETY: as above; the rows of the run are of the layout, their values in memory.
+                    let order = unsafe { self.keys.compare(prefix, row, last, values) };
+                    if order.is_ge() {
+                        continue;
+                    }
                 }
                 // SAFETY: as above.
                 let stored = unsafe {
@@ -235,6 +247,7 @@ impl SortWriter {
         self.files.extend(writer.finish());
         self.run = memory_run(&self.store);
         (self.counted, self.pruned) = (0, 0);
+        self.last_wanted = None;
         Ok(())
     }
 
@@ -287,6 +300,7 @@ impl SortWriter {
         let (_, last, _) =
             records.select_nth_unstable_by(wanted - 1, |a, b| comparer.compare(a, b, row));
         cutoff.offer(bound_of(&self.keys, rows, last));
+        self.last_wanted = Some(*last);
         records.truncate(wanted);
         true
     }
@@ -321,6 +335,7 @@ impl SortWriter {
         let width = self.store.layout.width;
         self.run.records.sort_unstable_by_key(|record| record.row);
         let mut copy = vec![0_u64; width / 8];
+        let mut last_wanted = None;
         for record in &self.run.records {
             let row = self.run.rows[record.row as usize];
             let scratch = copy.as_mut_ptr().cast::<u8>();
@@ -331,10 +346,15 @@ impl SortWriter {
                 compacted.writer.append_stored(scratch)?
             };
             let row = compacted.rows.len() as u32;
-            compacted.records.push(Record { row, ..*record });
+            let moved = Record { row, ..*record };
+            if self.last_wanted == Some(*record) {
+                last_wanted = Some(moved);
+            }
+            compacted.records.push(moved);
             compacted.rows.push(stored);
         }
         self.run = compacted;
+        self.last_wanted = last_wanted;
         Ok(())
     }
 
@@ -381,5 +401,49 @@ fn memory_run(store: &StoreRef) -> MemoryRun {
         writer,
         reservation: store.memory.reservation(),
         is_sorted: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_array::BinaryViewArray;
+    use mayfly_types::{CollationId, PhysicalType};
+
+    use super::*;
+    use crate::temptable::spec::KeyMode;
+    use crate::temptable::{Access, Purpose, TempTable, TempTableContext, TempTableSpec};
+
+    #[test]
+    fn of_names_that_begin_alike_few_are_kept_for_the_first_ones() {
+        const ROWS: u32 = 40_000;
+        for collation in [CollationId::BINARY, CollationId::default()] {
+            let keys = vec![SortKey {
+                column: 0,
+                mode: KeyMode::Collated(collation),
+                descending: false,
+            }];
+            let spec = TempTableSpec {
+                purpose: Purpose::Buffer,
+                cause: "a test".into(),
+                operator: None,
+                columns: vec![PhysicalType::Bytes],
+                access: Access::Ordered {
+                    keys: keys.clone(),
+                    limit: Some(5),
+                },
+            };
+            let table = TempTable::create(&TempTableContext::for_tests(), spec).unwrap();
+            let mut writer = SortState::default().writer(&table.0.store, &keys, Some(5));
+            let name = |row: u32| format!("the same beginning of {:06}", row * 7919 % ROWS);
+            for start in (0..ROWS).step_by(1000) {
+                let names: Vec<String> = (start..start + 1000).map(name).collect();
+                let column: ArrayRef = Arc::new(BinaryViewArray::from_iter_values(&names));
+                writer.append(&[column], names.len()).unwrap();
+            }
+            let kept = writer.run.rows.len();
+            assert!(kept < 5000, "{collation:?}: {kept} rows were kept");
+            writer.prune();
+            assert_eq!(writer.run.records.len(), 5);
+        }
     }
 }
