@@ -44,16 +44,7 @@ impl MemoryRun {
     pub(super) fn sort(&mut self, comparer: &Comparer<'_>) {
         if !self.is_sorted {
             let Self { records, rows, .. } = self;
-            records.sort_unstable();
-            let values = Resolver::stored(&comparer.store.directory);
-            let memory = &comparer.store.memory;
-            for tied in records.chunk_by_mut(|a, b| a.prefix == b.prefix) {
-                if tied.len() > 1 && !comparer.keys.is_whole(tied[0].prefix) {
-                    let row = |record: Record| rows[record.row as usize];
-                    // SAFETY: the records are of rows of the store, whose values are in memory.
-                    unsafe { comparer.keys.sort_tied(tied, row, values, memory) };
-                }
-            }
+            comparer.sort(records, |record| rows[record.row as usize]);
             self.is_sorted = true;
         }
     }
@@ -103,6 +94,20 @@ impl Comparer<'_> {
                 )
             })
             .then_with(|| (a.run, a.row).cmp(&(b.run, b.row)))
+    }
+
+    /// Puts records in order, by their prefixes first, so that most comparisons are of two numbers; `row` gives the row
+    /// of a record.
+    pub(super) fn sort(&self, records: &mut [Record], row: impl Fn(&Record) -> *const u8) {
+        records.sort_unstable();
+        let values = Resolver::stored(&self.store.directory);
+        for tied in records.chunk_by_mut(|a, b| a.prefix == b.prefix) {
+            if tied.len() > 1 && !self.keys.is_whole(tied[0].prefix) {
+                let row = |record: Record| row(&record);
+                // SAFETY: the records are of rows of the store, whose values are in memory.
+                unsafe { self.keys.sort_tied(tied, row, values, &self.store.memory) };
+            }
+        }
     }
 }
 

@@ -251,7 +251,7 @@ fn select(
     if start > 0 {
         records.select_nth_unstable_by(start, order);
     }
-    records[start..].sort_unstable_by(order);
+    comparer.sort(&mut records[start..], row);
     Source::Selected {
         next: start,
         end,
