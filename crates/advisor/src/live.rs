@@ -468,8 +468,6 @@ fn tables_of(sql: &str, database: Option<&str>) -> Vec<(String, String)> {
 struct Queries<'f>(&'f mut dyn FnMut(&ast::Query) -> ControlFlow<()>);
 
 impl ast::Visitor for Queries<'_> {
-    type Break = ();
-
     fn pre_visit_query(&mut self, query: &ast::Query) -> ControlFlow<()> {
         (self.0)(query)
     }

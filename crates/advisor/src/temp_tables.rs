@@ -561,7 +561,7 @@ fn is_extreme_of_name(expr: &Expr) -> bool {
         return false;
     };
     matches!(name.as_str(), "MIN" | "MAX" | "ANY_VALUE")
-        && matches!(list.args.as_slice(), [ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(expr))] if is_name(expr))
+        && matches!(list.args.as_slice(), [ast::FunctionArg::Expr(expr)] if is_name(expr))
 }
 
 /// Whether one list of keys begins another.
@@ -585,8 +585,6 @@ struct Inside {
 }
 
 impl Visitor for Inside {
-    type Break = ();
-
     fn pre_visit_expr(&mut self, expr: &Expr) -> std::ops::ControlFlow<()> {
         self.assigns |= matches!(
             expr,

@@ -6,7 +6,7 @@
 //! sequence, which both trees have in their order: an operator at the top of a part stands between
 //! the part's left and right operands. Parentheses are nodes of their own and end a chain.
 
-use sqlparser::ast::{BinaryOperator, Expr, SetExpr, SetOperator, SetQuantifier};
+use crate::ast::{BinaryOperator, Expr, SetExpr, SetOperator, SetQuantifier};
 
 /// Chains longer than this become low trees.
 pub(crate) const LEANING_MAX: usize = 16;
@@ -17,12 +17,12 @@ fn level(op: &BinaryOperator) -> Option<u8> {
         BinaryOperator::Xor => 0,
         BinaryOperator::BitwiseOr => 1,
         BinaryOperator::BitwiseAnd => 2,
-        BinaryOperator::PGBitwiseShiftLeft | BinaryOperator::PGBitwiseShiftRight => 3,
+        BinaryOperator::ShiftLeft | BinaryOperator::ShiftRight => 3,
         BinaryOperator::Plus | BinaryOperator::Minus => 4,
         BinaryOperator::Multiply
         | BinaryOperator::Divide
         | BinaryOperator::Modulo
-        | BinaryOperator::MyIntegerDivide => 5,
+        | BinaryOperator::IntegerDivide => 5,
         BinaryOperator::BitwiseXor => 6,
         BinaryOperator::StringConcat => 7,
         _ => return None,

@@ -1,5 +1,5 @@
-//! How MySQL constructs that `sqlparser`'s tree has no node for are written in that tree, and the
-//! accessors by which the binder reads them without knowing how.
+//! How MySQL constructs that have no node of their own are written in the tree, and the accessors by which the binder reads
+//! them without knowing how.
 //!
 //! Encoded, with an accessor here:
 //!
@@ -11,13 +11,10 @@
 //! | an unaliased select item that is no column | `ExprWithAlias` whose alias is the column's name (source text; a string's value) | [`item_name`] |
 //! | `_latin1'x'` | `Prefixed`, prefix `_latin1` | [`introducer`] |
 //! | `x'4D'`, `0x4D` | `Value::HexStringLiteral` of the hexadecimal digits | [`bytes_literal`] |
-//! | `b'01'`, `0b01` | `Value::SingleQuotedByteStringLiteral` of the binary digits | [`bytes_literal`] |
-//! | units of intervals, `EXTRACT` | `DateTimeField`; composed ones are `Custom` | [`unit_name`] |
+//! | `b'01'`, `0b01` | `Value::BitStringLiteral` of the binary digits | [`bytes_literal`] |
 //! | `TIMESTAMPADD(unit, ..)`, `TIMESTAMPDIFF(unit, ..)` | a call whose first argument is the unit as a string | – |
 //! | `GET_FORMAT(DATE, ..)` | a call whose first argument is the type as a string | – |
 //! | `MATCH (a, b) AGAINST (x mode)` | `#match`(`Tuple` of columns, x, mode as a string, perhaps empty) | [`MATCH_FUNCTION`] |
-//! | types of casts | `DataType`; `CHAR ... CHARACTER SET` and types unknown to it are `Custom` | [`cast_type`] |
-//! | types of `JSON_TABLE` columns | `DataType::Custom` | [`column_type`] |
 //! | `JSON_VALUE(d, p RETURNING t NULL ON EMPTY DEFAULT x ON ERROR)` | further arguments: a cast of NULL to t; `#NULL_ON_EMPTY`(NULL), `#DEFAULT_ON_ERROR`(x), ... | – |
 //! | `WEIGHT_STRING(x AS CHAR(3))`, `… AS BINARY(3)` | a call whose second argument is the length; one whose argument is a cast | – |
 //!
@@ -32,9 +29,9 @@
 //! | `DATE_ADD(d, INTERVAL ..)` and its kin | a call whose second argument is an `Interval` |
 //! | `INTERVAL(n, a, b)` | a call of `INTERVAL` |
 //! | `CONVERT(x, type)`, `BINARY x` | `Cast` |
-//! | `CONVERT(x USING c)`, `CHAR(.. USING c)` | `Convert` with a `charset` |
+//! | `CONVERT(x USING c)`, `CHAR(.. USING c)` | `Convert` |
 //! | `!a` | `NOT a` |
-//! | `MOD`, `<<`, `>>`, `^`, `DIV`, `:=`, `->`, `->>` | `Modulo`, `PGBitwiseShiftLeft`, `PGBitwiseShiftRight`, `BitwiseXor`, `MyIntegerDivide`, `Assignment`, `Arrow`, `LongArrow` |
+//! | `MOD`, `<<`, `>>`, `^`, `DIV`, `:=`, `->`, `->>` | `Modulo`, `ShiftLeft`, `ShiftRight`, `BitwiseXor`, `IntegerDivide`, `Assignment`, `Arrow`, `LongArrow` |
 //! | `||` | `Or`, or `StringConcat` under `PIPES_AS_CONCAT` |
 //! | `ROW(a, b)` | `Tuple` |
 //! | `VALUES(c)`, `DEFAULT(c)` | a call with a column as its argument |
@@ -53,16 +50,8 @@
 //! Functions named by a word that is a keyword only directly before a parenthesis (`COUNT (x)`,
 //! with a blank) arrive as calls of a stored function of that name would, as in MySQL.
 
-use std::borrow::Cow;
-
-use sqlparser::ast::{
-    CharacterLength, DataType, DateTimeField, ExactNumberInfo, Expr, Function, FunctionArguments,
-    Ident, ObjectName, ObjectNamePart, SelectItem, Value,
-};
-
-use crate::ast::{ColumnType, TypeKind, VariableScope};
+use crate::ast::{Expr, Function, FunctionArguments, Ident, SelectItem, Value, VariableScope};
 use crate::keywords::Kw;
-use crate::parser::build::object_name;
 
 /// The function name that stands for the value `DEFAULT`.
 pub const DEFAULT_FUNCTION: &str = "#default";
@@ -109,8 +98,7 @@ pub fn variable(expr: &Expr) -> Option<Variable<'_>> {
 /// Whether an expression is the value `DEFAULT` of an assignment or an inserted row.
 pub fn is_default(expr: &Expr) -> bool {
     matches!(expr, Expr::Function(Function { name, args: FunctionArguments::None, .. })
-        if matches!(name.0.as_slice(), [ObjectNamePart::Identifier(ident)]
-            if ident.value == DEFAULT_FUNCTION))
+        if matches!(name.0.as_slice(), [ident] if ident.value == DEFAULT_FUNCTION))
 }
 
 /// The name of the column that a select item makes; `None` for `*`.
@@ -140,7 +128,7 @@ pub fn introducer(expr: &Expr) -> Option<(&str, &Expr)> {
 pub fn bytes_literal(value: &Value) -> Option<Vec<u8>> {
     let (digits, radix, per_byte) = match value {
         Value::HexStringLiteral(digits) => (digits, 16, 2),
-        Value::SingleQuotedByteStringLiteral(digits) => (digits, 2, 8),
+        Value::BitStringLiteral(digits) => (digits, 2, 8),
         _ => return None,
     };
     // A literal with an incomplete first byte is padded on its left with zeroes.
@@ -162,168 +150,4 @@ pub(crate) fn column(mut parts: Vec<Ident>) -> Expr {
             Expr::CompoundIdentifier(parts)
         }
     }
-}
-
-/// A unit of intervals in MySQL's spelling: `DAY`, `HOUR_SECOND`.
-pub fn unit_name(unit: &DateTimeField) -> Cow<'static, str> {
-    Cow::Borrowed(match unit {
-        DateTimeField::Microsecond => "MICROSECOND",
-        DateTimeField::Second => "SECOND",
-        DateTimeField::Minute => "MINUTE",
-        DateTimeField::Hour => "HOUR",
-        DateTimeField::Day => "DAY",
-        DateTimeField::Week(_) => "WEEK",
-        DateTimeField::Month => "MONTH",
-        DateTimeField::Quarter => "QUARTER",
-        DateTimeField::Year => "YEAR",
-        other => return Cow::Owned(other.to_string()),
-    })
-}
-
-/// The target of a cast.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CastType {
-    /// Which type.
-    pub kind: CastTypeKind,
-    /// Its length, precision or fractional digits.
-    pub length: Option<u64>,
-    /// Its scale.
-    pub scale: Option<u64>,
-    /// The character set of `CHAR`.
-    pub charset: Option<String>,
-}
-
-/// The types a value can be cast to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the variants are MySQL's own type names")]
-pub enum CastTypeKind {
-    Signed,
-    Unsigned,
-    Char,
-    Binary,
-    Decimal,
-    Float,
-    Double,
-    Date,
-    Time,
-    DateTime,
-    Year,
-    Json,
-    /// A geometry type.
-    Geometry,
-}
-
-/// The target of a cast, read from a node's type; `None` for a type that this crate never writes.
-pub fn cast_type(data_type: &DataType) -> Option<CastType> {
-    let (mut scale, mut charset) = (None, None);
-    let (kind, length) = match data_type {
-        DataType::Signed => (CastTypeKind::Signed, None),
-        DataType::Unsigned => (CastTypeKind::Unsigned, None),
-        DataType::Char(length) => (CastTypeKind::Char, character_length(length.as_ref())),
-        DataType::Binary(length) => (CastTypeKind::Binary, *length),
-        DataType::Decimal(info) => match info {
-            ExactNumberInfo::None => (CastTypeKind::Decimal, None),
-            ExactNumberInfo::Precision(precision) => (CastTypeKind::Decimal, Some(*precision)),
-            ExactNumberInfo::PrecisionAndScale(precision, digits) => {
-                scale = u64::try_from(*digits).ok();
-                (CastTypeKind::Decimal, Some(*precision))
-            }
-        },
-        DataType::Float(ExactNumberInfo::Precision(bits)) => (CastTypeKind::Float, Some(*bits)),
-        DataType::Float(_) => (CastTypeKind::Float, None),
-        DataType::Double(_) | DataType::Real => (CastTypeKind::Double, None),
-        DataType::Date => (CastTypeKind::Date, None),
-        DataType::Time(digits, _) => (CastTypeKind::Time, *digits),
-        DataType::Datetime(digits) => (CastTypeKind::DateTime, *digits),
-        DataType::JSON => (CastTypeKind::Json, None),
-        DataType::Custom(name, attributes) => match (custom_name(name)?, attributes.as_slice()) {
-            ("CHAR", [length, name]) if name.eq_ignore_ascii_case("binary") => {
-                (CastTypeKind::Binary, length.parse().ok())
-            }
-            ("CHAR", [length, name]) => {
-                charset = Some(name.clone());
-                (CastTypeKind::Char, length.parse().ok())
-            }
-            ("YEAR", _) => (CastTypeKind::Year, None),
-            _ => (CastTypeKind::Geometry, None),
-        },
-        _ => return None,
-    };
-    Some(CastType {
-        kind,
-        length,
-        scale,
-        charset,
-    })
-}
-
-fn custom_name(name: &ObjectName) -> Option<&str> {
-    match name.0.as_slice() {
-        [ObjectNamePart::Identifier(ident)] => Some(&ident.value),
-        _ => None,
-    }
-}
-
-fn character_length(length: Option<&CharacterLength>) -> Option<u64> {
-    match length {
-        Some(CharacterLength::IntegerLength { length, .. }) => Some(*length),
-        _ => None,
-    }
-}
-
-/// `CHAR` in a cast; with a character set, a custom type of length and character set.
-pub(crate) fn cast_char_type(written: &ColumnType) -> DataType {
-    let length = written.length;
-    match &written.charset {
-        Some(charset) => {
-            let length = length.map_or_else(String::new, |length| length.to_string());
-            DataType::Custom(object_name("CHAR"), vec![length, charset.clone()])
-        }
-        None => DataType::Char(
-            length.map(|length| CharacterLength::IntegerLength { length, unit: None }),
-        ),
-    }
-}
-
-/// A column type as a node's type: the kind's number among [`KINDS`], the numbers, the flags, the
-/// character set, the collation, and the members.
-pub(crate) fn to_data_type(column_type: &ColumnType) -> DataType {
-    let number = |number: Option<u64>| number.map_or_else(String::new, |number| number.to_string());
-    let flags = [
-        column_type.unsigned,
-        column_type.zerofill,
-        column_type.binary,
-    ];
-    let mut attributes = vec![
-        number(column_type.length),
-        number(column_type.scale),
-        flags.map(|flag| u8::from(flag).to_string()).concat(),
-        column_type.charset.clone().unwrap_or_default(),
-        column_type.collation.clone().unwrap_or_default(),
-    ];
-    attributes.extend(column_type.members.iter().cloned());
-    DataType::Custom(object_name(column_type.kind.name()), attributes)
-}
-
-/// The type of a `JSON_TABLE` column; `None` for a type that this crate never writes there.
-pub fn column_type(data_type: &DataType) -> Option<ColumnType> {
-    let DataType::Custom(name, attributes) = data_type else {
-        return None;
-    };
-    let [length, scale, flags, charset, collation, members @ ..] = attributes.as_slice() else {
-        return None;
-    };
-    let flag = |index| flags.as_bytes().get(index) == Some(&b'1');
-    let text = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
-    Some(ColumnType {
-        kind: TypeKind::by_name(custom_name(name)?)?,
-        length: length.parse().ok(),
-        scale: scale.parse().ok(),
-        unsigned: flag(0),
-        zerofill: flag(1),
-        charset: text(charset),
-        binary: flag(2),
-        collation: text(collation),
-        members: members.to_vec(),
-    })
 }

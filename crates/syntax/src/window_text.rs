@@ -1,7 +1,6 @@
 //! Text of the frames of windows as MySQL prints them in `SHOW CREATE VIEW` and in notes.
 
 use crate::ast::{Expr, WindowFrame, WindowFrameBound, WindowFrameUnits};
-use crate::encodings::unit_name;
 
 /// The frame of a window, with both of its bounds; `expression` gives the text of a distance.
 pub fn frame_text(frame: &WindowFrame, expression: impl Fn(&Expr) -> String) -> String {
@@ -14,9 +13,8 @@ pub fn frame_text(frame: &WindowFrame, expression: impl Fn(&Expr) -> String) -> 
         match distance.as_deref() {
             None => format!("UNBOUNDED {word}"),
             Some(Expr::Interval(interval)) => {
-                let unit = interval.leading_field.as_ref().map(unit_name);
-                let unit = unit.unwrap_or_default();
-                format!("INTERVAL {} {unit}  {word}", expression(&interval.value))
+                let (value, unit) = (expression(&interval.value), interval.unit);
+                format!("INTERVAL {value} {unit}  {word}")
             }
             Some(distance) => format!("{} {word}", expression(distance)),
         }

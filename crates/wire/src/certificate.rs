@@ -4,9 +4,8 @@
 use std::fmt::Write;
 
 use mayfly_engine::ClientCertificate;
-use x509_parser::certificate::X509Certificate;
-use x509_parser::prelude::FromDer;
-use x509_parser::x509::X509Name;
+use yasna::tags::TAG_OID;
+use yasna::{ASN1Error, ASN1ErrorKind, ASN1Result, BERReader, BERReaderSeq, Tag};
 
 /// What OpenSSL calls the parts of names. Others stand there with their numbers.
 const SHORT_NAMES: [(&str, &str); 21] = [
@@ -35,39 +34,85 @@ const SHORT_NAMES: [(&str, &str); 21] = [
 
 /// The names in a certificate; `None` when it is malformed.
 pub(crate) fn names(der: &[u8]) -> Option<ClientCertificate> {
-    let (_, certificate) = X509Certificate::from_der(der).ok()?;
-    Some(ClientCertificate {
-        subject: one_line(certificate.subject()),
-        issuer: one_line(certificate.issuer()),
-    })
+    Some(read(der).ok()?.names)
 }
 
 /// The version of X.509; `None` when it is malformed.
 pub(crate) fn version(der: &[u8]) -> Option<u32> {
-    let (_, certificate) = X509Certificate::from_der(der).ok()?;
-    Some(certificate.version().0 + 1)
+    Some(read(der).ok()?.version)
 }
 
-fn one_line(name: &X509Name<'_>) -> String {
+/// What is read of a certificate.
+struct Certificate {
+    version: u32,
+    names: ClientCertificate,
+}
+
+/// Reads the first fields of a `Certificate` (RFC 5280, 4.1): version, serial number, signature, issuer, validity, subject.
+fn read(der: &[u8]) -> ASN1Result<Certificate> {
+    yasna::parse_der(der, |reader| {
+        reader.read_sequence(|reader| {
+            let certificate = reader.next().read_sequence(|reader| {
+                let version = reader.read_optional(|explicit| {
+                    explicit.read_tagged(Tag::context(0), |version| version.read_u8())
+                })?;
+                reader.next().read_der()?;
+                reader.next().read_der()?;
+                let issuer = one_line(reader.next())?;
+                reader.next().read_der()?;
+                let subject = one_line(reader.next())?;
+                skip_rest(reader)?;
+                Ok(Certificate {
+                    version: u32::from(version.unwrap_or(0)) + 1,
+                    names: ClientCertificate { subject, issuer },
+                })
+            })?;
+            skip_rest(reader)?;
+            Ok(certificate)
+        })
+    })
+}
+
+fn skip_rest(reader: &mut BERReaderSeq<'_, '_>) -> ASN1Result<()> {
+    while reader.read_optional(|rest| rest.read_der())?.is_some() {}
+    Ok(())
+}
+
+/// A `Name` (RFC 5280, 4.1.2.4): a sequence of sets of attributes.
+fn one_line(name: BERReader<'_, '_>) -> ASN1Result<String> {
     let mut line = String::new();
-    for part in name.iter_attributes() {
-        let number = identifier(part.attr_type().as_bytes());
-        let known = SHORT_NAMES.iter().find(|(known, _)| *known == number);
-        let short = known.map_or(number.as_str(), |(_, short)| short);
-        let _ = write!(line, "/{short}=");
-        for byte in part.as_slice() {
-            match byte {
-                b' '..=b'~' => line.push(char::from(*byte)),
-                _ => {
-                    let _ = write!(line, "\\x{byte:02X}");
+    name.read_sequence_of(|set| {
+        set.read_set_of(|attribute| {
+            attribute.read_sequence(|attribute| {
+                let kind = attribute.next().read_tagged_der()?;
+                if kind.tag() != TAG_OID {
+                    return Err(ASN1Error::new(ASN1ErrorKind::Invalid));
                 }
+                let value = attribute.next().read_tagged_der()?;
+                write_attribute(&mut line, kind.value(), value.value());
+                Ok(())
+            })
+        })
+    })?;
+    Ok(line)
+}
+
+fn write_attribute(line: &mut String, kind: &[u8], value: &[u8]) {
+    let number = identifier(kind);
+    let known = SHORT_NAMES.iter().find(|(known, _)| *known == number);
+    let short = known.map_or(number.as_str(), |(_, short)| short);
+    let _ = write!(line, "/{short}=");
+    for byte in value {
+        match byte {
+            b' '..=b'~' => line.push(char::from(*byte)),
+            _ => {
+                let _ = write!(line, "\\x{byte:02X}");
             }
         }
     }
-    line
 }
 
-/// An object identifier as its numbers. (The parser's own text takes the first two for a single byte.)
+/// An object identifier as its numbers. (yasna's own reader refuses a byte 0x80 inside of a number, which DER has.)
 fn identifier(der: &[u8]) -> String {
     let mut text = String::new();
     let mut number: u64 = 0;
@@ -106,8 +151,13 @@ mod tests {
             &[0x31, 0x0A, 0x30, 0x08, 6, 3, 0x88, 0x37, 3, 0x0C, 1, 0],
         ];
         let name = name.concat();
-        let (_, name) = X509Name::from_der(&name).expect("a name");
-        assert_eq!(one_line(&name), "/CN=ann/emailAddress=a@b/2.999.3=\\x00");
+        let line = yasna::parse_der(&name, one_line).expect("a name");
+        assert_eq!(line, "/CN=ann/emailAddress=a@b/2.999.3=\\x00");
+    }
+
+    #[test]
+    fn numbers_have_inner_bytes_of_no_bits() {
+        assert_eq!(identifier(&[0x2A, 0x81, 0x80, 0x01]), "1.2.16385");
     }
 
     #[test]

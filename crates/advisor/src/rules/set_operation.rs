@@ -1,6 +1,6 @@
 //! UNION and its kin.
 
-use mayfly_syntax::ast::Expr;
+use mayfly_syntax::ast::{Expr, Value};
 
 use super::context::Context;
 use crate::finding::{Cause, Change, ChangeKind, Confidence, Finding};
@@ -119,9 +119,7 @@ fn differ_in_constant(first: &Block, second: &Block) -> bool {
         .zip(second.items())
         .any(|(a, b)| match (a, b) {
             (Expr::Value(a), Expr::Value(b)) => {
-                let text = |value: &mayfly_syntax::ast::ValueWithSpan| {
-                    value.value.to_string().to_lowercase()
-                };
+                let text = |value: &Value| value.to_string().to_lowercase();
                 text(a) != text(b) && text(a) != "null" && text(b) != "null" && text(a) != "?"
             }
             _ => false,

@@ -43,12 +43,7 @@ fn index_for(block: &Block) -> Option<Change> {
     let descending = block
         .order_by
         .iter()
-        .filter(|key| {
-            matches!(
-                key.options.sort,
-                Some(mayfly_syntax::ast::OrderBySort::Desc)
-            )
-        })
+        .filter(|key| matches!(key.sort, Some(mayfly_syntax::ast::OrderBySort::Desc)))
         .count();
     if descending > 0 && descending < block.order_by.len() {
         return None;

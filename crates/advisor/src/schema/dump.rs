@@ -352,7 +352,7 @@ fn view_of(sql: &str, database: &str) -> Option<View> {
         ..
     } = *view;
     let database = name.database.unwrap_or_else(|| database.to_owned());
-    let _ = query.visit(&mut Qualify {
+    let _ = query.visit_mut(&mut Qualify {
         database: &database,
         common: common_tables(&query),
     });
@@ -410,8 +410,6 @@ struct Qualify<'a> {
 }
 
 impl VisitorMut for Qualify<'_> {
-    type Break = ();
-
     fn pre_visit_relation(&mut self, name: &mut ObjectName) -> std::ops::ControlFlow<()> {
         if let Some(TableName {
             database: None,

@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use mayfly_syntax::ast::{
-    self, BinaryOperator, Cte, Expr, GroupByExpr, GroupByWithModifier, JoinConstraint,
-    JoinOperator, OrderByExpr, OrderByKind, Query, Select, SelectItem, SetExpr, SetOperator,
-    SetQuantifier, TableFactor, TableName, TableWithJoins, Visit, Visitor,
+    self, BinaryOperator, Cte, Expr, GroupBy, JoinConstraint, OrderByExpr, Query, Select,
+    SelectItem, SelectModifiers, SetExpr, SetOperator, SetQuantifier, TableFactor, TableName,
+    TableWithJoins, Visit, Visitor,
 };
 
 use super::{
@@ -235,7 +235,7 @@ impl Collector<'_> {
                 right,
             } => {
                 let bare = Query {
-                    order_by: None,
+                    order_by: Vec::new(),
                     limit_clause: None,
                     with: None,
                     ..query.clone()
@@ -245,7 +245,7 @@ impl Collector<'_> {
                 let name = match op {
                     SetOperator::Union => "UNION",
                     SetOperator::Intersect => "INTERSECT",
-                    SetOperator::Except | SetOperator::Minus => "EXCEPT",
+                    SetOperator::Except => "EXCEPT",
                 };
                 self.statement.set_operations.push(SetOperation {
                     name,
@@ -262,13 +262,8 @@ impl Collector<'_> {
 
     fn select(&mut self, select: &Select, query: &Query, role: &Role, with: &[Cte]) -> usize {
         let number = self.statement.blocks.len();
-        let (group_by, rollup) = match &select.group_by {
-            GroupByExpr::Expressions(keys, modifiers) => (
-                keys.clone(),
-                modifiers.contains(&GroupByWithModifier::Rollup),
-            ),
-            GroupByExpr::All(_) => (Vec::new(), false),
-        };
+        let group_by = select.group_by.keys.clone();
+        let rollup = select.group_by.with_rollup;
         let order_by = order_keys(query);
         self.statement.blocks.push(Block {
             number,
@@ -364,16 +359,7 @@ impl Collector<'_> {
             self.factor(&table.relation, block);
             for join in &table.joins {
                 self.factor(&join.relation, block);
-                if let JoinOperator::Join(on)
-                | JoinOperator::Inner(on)
-                | JoinOperator::CrossJoin(on)
-                | JoinOperator::StraightJoin(on)
-                | JoinOperator::Left(on)
-                | JoinOperator::LeftOuter(on)
-                | JoinOperator::Right(on)
-                | JoinOperator::RightOuter(on) = &join.join_operator
-                    && let JoinConstraint::On(condition) = on
-                {
+                if let JoinConstraint::On(condition) = join.join_operator.constraint() {
                     split_conditions(Some(condition), &mut block.conditions);
                     self.subqueries(&[condition], &block.with.clone());
                 }
@@ -460,24 +446,18 @@ fn item_expression(item: &SelectItem) -> Option<&Expr> {
 }
 
 fn order_keys(query: &Query) -> Vec<OrderByExpr> {
-    match query.order_by.as_ref().map(|order| &order.kind) {
-        Some(OrderByKind::Expressions(keys)) => keys.clone(),
-        _ => Vec::new(),
-    }
+    query.order_by.clone()
 }
 
 fn is_null(expr: &Expr) -> bool {
-    matches!(expr, Expr::Value(value) if value.value == ast::Value::Null)
+    matches!(expr, Expr::Value(ast::Value::Null))
 }
 
 /// A key with the select item in its place that it names by alias or position. GROUP BY prefers columns to aliases.
 fn resolved(key: &Expr, select: &Select, tables: &[TableReference], prefer_alias: bool) -> Expr {
     match key {
-        Expr::Value(value) => {
-            let ast::Value::Number(number, _) = &value.value else {
-                return key.clone();
-            };
-            let position = number.to_string().parse::<usize>().unwrap_or(0);
+        Expr::Value(ast::Value::Number(number)) => {
+            let position = number.parse::<usize>().unwrap_or(0);
             let item = position
                 .checked_sub(1)
                 .and_then(|position| select.projection.get(position));
@@ -542,30 +522,15 @@ fn count_names(query: &Query, name: &str) -> usize {
 /// A SELECT of nothing.
 fn empty_select(from: Vec<TableWithJoins>, selection: Option<Expr>) -> Select {
     Select {
-        select_token: ast::helpers::attached_token::AttachedToken::empty(),
         optimizer_hints: Vec::new(),
-        distinct: None,
-        select_modifiers: None,
-        top: None,
-        top_before_distinct: false,
+        distinct: false,
+        select_modifiers: SelectModifiers::default(),
         projection: Vec::new(),
-        exclude: None,
-        into: None,
         from,
-        lateral_views: Vec::new(),
-        prewhere: None,
         selection,
-        connect_by: Vec::new(),
-        group_by: GroupByExpr::Expressions(Vec::new(), Vec::new()),
-        cluster_by: Vec::new(),
-        distribute_by: Vec::new(),
-        sort_by: Vec::new(),
+        group_by: GroupBy::default(),
         having: None,
         named_window: Vec::new(),
-        qualify: None,
-        window_before_qualify: false,
-        value_table_mode: None,
-        flavor: ast::SelectFlavor::Standard,
     }
 }
 
@@ -578,8 +543,6 @@ struct Subqueries {
 }
 
 impl Visitor for Subqueries {
-    type Break = ();
-
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
         if self.depth == 0 {
             match expr {
@@ -619,8 +582,6 @@ struct Calls {
 }
 
 impl Visitor for Calls {
-    type Break = ();
-
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
         if self.depth == 0
             && let Expr::Function(call) = expr
@@ -659,12 +620,12 @@ pub(super) fn aggregate_of(call: &ast::Function) -> Option<Aggregate> {
         });
     };
     let arguments = list.args.iter().filter_map(|argument| match argument {
-        ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(expr)) => Some(expr.clone()),
+        ast::FunctionArg::Expr(expr) => Some(expr.clone()),
         _ => None,
     });
     Some(Aggregate {
         name,
-        distinct: list.duplicate_treatment == Some(ast::DuplicateTreatment::Distinct),
+        distinct: list.distinct,
         arguments: arguments.collect(),
     })
 }

@@ -172,12 +172,12 @@ impl TableReference {
 impl Block {
     /// Whether it is DISTINCT.
     pub(crate) fn is_distinct(&self) -> bool {
-        matches!(self.select.distinct, Some(ast::Distinct::Distinct))
+        self.select.distinct
     }
 
     /// Words behind SELECT, such as SQL_BIG_RESULT.
     pub(crate) fn modifiers(&self) -> ast::SelectModifiers {
-        self.select.select_modifiers.clone().unwrap_or_default()
+        self.select.select_modifiers
     }
 
     /// The expressions of its select list; none for `*`.
@@ -195,7 +195,7 @@ impl Block {
         self.select.projection.iter().any(|item| {
             matches!(
                 item,
-                ast::SelectItem::Wildcard(_) | ast::SelectItem::QualifiedWildcard(..)
+                ast::SelectItem::Wildcard | ast::SelectItem::QualifiedWildcard(..)
             )
         })
     }

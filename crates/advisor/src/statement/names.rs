@@ -125,8 +125,6 @@ struct Names<'b> {
 }
 
 impl Visitor for Names<'_> {
-    type Break = ();
-
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
         if let Some(place) = self.block.place(expr)
             && !self.places.contains(&place)
@@ -141,8 +139,6 @@ impl Visitor for Names<'_> {
 struct AnyColumn(bool);
 
 impl Visitor for AnyColumn {
-    type Break = ();
-
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
         let is_name = matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_));
         self.0 |= is_name && encodings::variable(expr).is_none();

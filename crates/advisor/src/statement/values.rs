@@ -131,30 +131,24 @@ impl<'s> ValueTypes<'s> {
     fn query(&self, block: &Block, projection: Vec<SelectItem>) -> Query {
         let select = ast::Select {
             projection,
-            distinct: None,
-            select_modifiers: None,
+            distinct: false,
+            select_modifiers: ast::SelectModifiers::default(),
             selection: None,
-            group_by: ast::GroupByExpr::Expressions(Vec::new(), Vec::new()),
+            group_by: ast::GroupBy::default(),
             having: None,
             named_window: Vec::new(),
             ..block.select.clone()
         };
         let with = (!block.with.is_empty()).then(|| ast::With {
-            with_token: ast::helpers::attached_token::AttachedToken::empty(),
             recursive: true,
             cte_tables: block.with.clone(),
         });
         Query {
             with,
             body: Box::new(SetExpr::Select(Box::new(select))),
-            order_by: None,
+            order_by: Vec::new(),
             limit_clause: None,
-            fetch: None,
             locks: Vec::new(),
-            for_clause: None,
-            settings: None,
-            format_clause: None,
-            pipe_operators: Vec::new(),
         }
     }
 }

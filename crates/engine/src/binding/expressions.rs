@@ -6,8 +6,7 @@ use arrow_array::ArrayRef;
 use mayfly_exec::{ExecutionContext, RunContext};
 use mayfly_plan::{DefaultSource, Expression, PlanOptions, ScalarColumn, ScalarNames, bind_scalar};
 use mayfly_syntax::ast::{
-    Expr, FunctionArg, FunctionArgExpr, FunctionArguments, ObjectNamePart, SelectItem,
-    UnaryOperator, Value as Literal,
+    Expr, FunctionArg, FunctionArguments, SelectItem, UnaryOperator, Value as Literal,
 };
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, CollationId, Error, Result, SqlMode, SqlType, TypeKind, Value};
@@ -210,10 +209,10 @@ pub(crate) fn plain_literal(collation: CollationId, expr: &Expr) -> Option<(Valu
     let Expr::Value(value) = inner else {
         return None;
     };
-    match &value.value {
+    match value {
         Literal::Null if !negative => Some((Value::Null, SqlType::null())),
         Literal::SingleQuotedString(text) if !negative => Some(string_literal(collation, text)),
-        Literal::Number(digits, _) => {
+        Literal::Number(digits) => {
             let number: i64 = digits.parse().ok()?;
             let number = if negative { -number } else { number };
             Some(integer_literal(number))
@@ -240,7 +239,7 @@ pub(crate) fn now_digits(expr: &Expr) -> Option<u8> {
     let Expr::Function(function) = expr else {
         return None;
     };
-    let [ObjectNamePart::Identifier(name)] = function.name.0.as_slice() else {
+    let [name] = function.name.0.as_slice() else {
         return None;
     };
     let is_name = |known: &&&str| name.value.eq_ignore_ascii_case(known);
@@ -249,12 +248,9 @@ pub(crate) fn now_digits(expr: &Expr) -> Option<u8> {
         FunctionArguments::None => Some(0),
         FunctionArguments::List(list) => match list.args.as_slice() {
             [] => Some(0),
-            [FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Value(digits)))] => {
-                digits.value.to_string().parse().ok()
-            }
+            [FunctionArg::Expr(Expr::Value(Literal::Number(digits)))] => digits.parse().ok(),
             _ => None,
         },
-        FunctionArguments::Subquery(_) => None,
     }
 }
 

@@ -7,10 +7,10 @@ mod windows;
 use itertools::Itertools;
 use mayfly_plan::with_stack;
 use mayfly_syntax::ast::{
-    BinaryOperator, Distinct, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr,
-    FunctionArguments, GroupByExpr, Ident, JoinConstraint, JoinOperator, LimitClause, ObjectName,
-    OrderByExpr, OrderByKind, OrderBySort, Query, Select, SelectItem, SetExpr, SetOperator,
-    SetQuantifier, TableAlias, TableFactor, TableName, TableWithJoins, UnaryOperator, Value,
+    BinaryOperator, Expr, Function, FunctionArg, FunctionArguments, Ident, JoinConstraint,
+    JoinOperator, ObjectName, OrderByExpr, OrderBySort, Query, Select, SelectItem, SetExpr,
+    SetOperator, SetQuantifier, TableAlias, TableFactor, TableName, TableWithJoins, UnaryOperator,
+    Value,
 };
 use mayfly_syntax::chain::chain;
 use mayfly_syntax::encodings::{introducer, item_name};
@@ -35,11 +35,10 @@ pub(crate) fn value_text(expr: &Expr) -> String {
 }
 
 fn operator(op: &BinaryOperator) -> String {
-    let op = op.to_string();
-    match op.as_str() {
-        "AND" | "OR" | "XOR" => op.to_lowercase(),
-        "MOD" => "%".to_owned(),
-        _ => op,
+    let text = op.to_string();
+    match op {
+        BinaryOperator::And | BinaryOperator::Or | BinaryOperator::Xor => text.to_lowercase(),
+        _ => text,
     }
 }
 
@@ -62,9 +61,7 @@ impl Printer<'_> {
     }
 
     fn print(self, expr: &Expr) -> String {
-        if let Some((set, Expr::Value(value))) = introducer(expr)
-            && let Value::SingleQuotedString(text) | Value::DoubleQuotedString(text) = &value.value
-        {
+        if let Some((set, Expr::Value(Value::SingleQuotedString(text)))) = introducer(expr) {
             return format!("_{}{}", set.to_lowercase(), quoted_string(text));
         }
         match expr {
@@ -83,7 +80,7 @@ impl Printer<'_> {
                 };
                 names(shown, ".")
             }
-            Expr::Value(value) => self.value(&value.value),
+            Expr::Value(value) => self.value(value),
             Expr::BinaryOp {
                 op: op @ (BinaryOperator::And | BinaryOperator::Or),
                 ..
@@ -182,7 +179,6 @@ impl Printer<'_> {
                 expr,
                 pattern,
                 escape_char,
-                ..
             } => {
                 let mut pattern = self.expr(pattern);
                 if let Some(escape) = escape_char {
@@ -194,7 +190,6 @@ impl Printer<'_> {
                 operand,
                 conditions,
                 else_result,
-                ..
             } => {
                 let mut text = "(case".to_owned();
                 if let Some(operand) = operand {
@@ -235,7 +230,7 @@ impl Printer<'_> {
 
     fn value(self, value: &Value) -> String {
         match value {
-            Value::SingleQuotedString(text) | Value::DoubleQuotedString(text) => match self {
+            Value::SingleQuotedString(text) => match self {
                 Self::Table => format!("_utf8mb4{}", quoted_string(text)),
                 Self::View { .. } => quoted_string(text),
             },
@@ -256,7 +251,6 @@ impl Printer<'_> {
     /// A call without its window.
     fn call(self, function: &Function) -> String {
         let mut name = function.name.to_string();
-        let plain = function.filter.is_none() && function.within_group.is_empty();
         if name
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
@@ -264,31 +258,17 @@ impl Printer<'_> {
             name = name.to_lowercase();
         }
         let FunctionArguments::List(list) = &function.args else {
-            return if plain {
-                format!("{name}()")
-            } else {
-                function.to_string()
-            };
+            return format!("{name}()");
         };
-        if plain && let Some(text) = self.special_call(&name, function) {
+        if let Some(text) = self.special_call(&name, function) {
             return text;
         }
-        let is_simple = |argument: &FunctionArg| {
-            matches!(
-                argument,
-                FunctionArg::Unnamed(FunctionArgExpr::Expr(_) | FunctionArgExpr::Wildcard)
-            )
-        };
-        if !plain || !list.clauses.is_empty() || !list.args.iter().all(is_simple) {
-            return function.to_string();
-        }
         let mut arguments = list.args.iter().map(|argument| match argument {
-            FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => self.expr(expr),
-            FunctionArg::Unnamed(FunctionArgExpr::Wildcard) if name == "count" => "0".to_owned(),
-            other => other.to_string(),
+            FunctionArg::Expr(expr) => self.expr(expr),
+            FunctionArg::Wildcard if name == "count" => "0".to_owned(),
+            FunctionArg::Wildcard => "*".to_owned(),
         });
-        let distinct = list.duplicate_treatment == Some(DuplicateTreatment::Distinct);
-        let distinct = word_if(distinct, "distinct ");
+        let distinct = word_if(list.distinct, "distinct ");
         format!("{name}({distinct}{})", arguments.join(","))
     }
 
@@ -307,33 +287,25 @@ impl Printer<'_> {
                 text += &format!("with {recursive}{} ", tables.join(","));
             }
             text += &self.body(&query.body);
-            if let Some(order) = &query.order_by
-                && let OrderByKind::Expressions(keys) = &order.kind
-            {
-                let keys = keys.iter().map(|key| self.order_key(key)).join(",");
+            if !query.order_by.is_empty() {
+                let keys = query
+                    .order_by
+                    .iter()
+                    .map(|key| self.order_key(key))
+                    .join(",");
                 text += &format!(" order by {keys}");
             }
-            match &query.limit_clause {
-                Some(LimitClause::LimitOffset {
-                    limit: Some(limit),
-                    offset,
-                    ..
-                }) => {
-                    let offset = offset.as_ref().map(|offset| self.expr(&offset.value) + ",");
-                    let offset = offset.unwrap_or_default();
-                    text += &format!(" limit {offset}{}", self.expr(limit));
-                }
-                Some(LimitClause::OffsetCommaLimit { offset, limit }) => {
-                    text += &format!(" limit {},{}", self.expr(offset), self.expr(limit));
-                }
-                Some(LimitClause::LimitOffset { limit: None, .. }) | None => {}
+            if let Some(clause) = &query.limit_clause {
+                let offset = clause.offset.as_ref().map(|offset| self.expr(offset) + ",");
+                let offset = offset.unwrap_or_default();
+                text += &format!(" limit {offset}{}", self.expr(&clause.limit));
             }
             text
         })
     }
 
     fn order_key(self, key: &OrderByExpr) -> String {
-        let descends = key.options.sort == Some(OrderBySort::Desc);
+        let descends = key.sort == Some(OrderBySort::Desc);
         self.expr(&key.expr) + word_if(descends, " desc")
     }
 
@@ -355,20 +327,17 @@ impl Printer<'_> {
                 let all = word_if(*set_quantifier == SetQuantifier::All, " all");
                 format!("{} {op}{all} {}", self.body(left), self.body(right))
             }
-            SetExpr::Values(values) => {
-                let rows = values.rows.iter();
-                let rows = rows.map(|row| format!("row({})", self.list(&row.content)));
+            SetExpr::Values(rows) => {
+                let rows = rows.iter().map(|row| format!("row({})", self.list(row)));
                 format!("values {}", rows.format(","))
             }
-            other => other.to_string(),
+            SetExpr::Table(name) => format!("TABLE {name}"),
         }
     }
 
     fn select(self, select: &Select) -> String {
         let mut text = "select ".to_owned();
-        if let Some(Distinct::Distinct) = &select.distinct {
-            text += "distinct ";
-        }
+        text += word_if(select.distinct, "distinct ");
         let mut items = select.projection.iter().map(|item| match item {
             SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => {
                 let name = quoted_identifier(item_name(item).unwrap_or_default());
@@ -384,11 +353,9 @@ impl Printer<'_> {
         if let Some(condition) = &select.selection {
             text += &format!(" where {}", self.expr(condition));
         }
-        if let GroupByExpr::Expressions(keys, modifiers) = &select.group_by
-            && !keys.is_empty()
-        {
-            text += &format!(" group by {}", self.list(keys));
-            text += word_if(!modifiers.is_empty(), " with rollup");
+        if !select.group_by.keys.is_empty() {
+            text += &format!(" group by {}", self.list(&select.group_by.keys));
+            text += word_if(select.group_by.with_rollup, " with rollup");
         }
         if let Some(condition) = &select.having {
             text += &format!(" having {}", self.expr(condition));
@@ -403,17 +370,10 @@ impl Printer<'_> {
         let mut text = self.factor(&item.relation);
         for join in &item.joins {
             let (word, constraint) = match &join.join_operator {
-                JoinOperator::Left(constraint) | JoinOperator::LeftOuter(constraint) => {
-                    ("left join", constraint)
-                }
-                JoinOperator::Right(constraint) | JoinOperator::RightOuter(constraint) => {
-                    ("right join", constraint)
-                }
+                JoinOperator::Left(constraint) => ("left join", constraint),
+                JoinOperator::Right(constraint) => ("right join", constraint),
                 JoinOperator::StraightJoin(constraint) => ("straight_join", constraint),
-                JoinOperator::Join(constraint)
-                | JoinOperator::Inner(constraint)
-                | JoinOperator::CrossJoin(constraint) => ("join", constraint),
-                _ => ("join", &JoinConstraint::None),
+                JoinOperator::Inner(constraint) => ("join", constraint),
             };
             let right = self.factor(&join.relation);
             text = match constraint {
@@ -421,7 +381,6 @@ impl Printer<'_> {
                     format!("({text} {word} {right} on({}))", self.expr(condition))
                 }
                 JoinConstraint::Using(columns) => {
-                    let columns = columns.iter().filter_map(|name| name.0.last()?.as_ident());
                     format!("({text} {word} {right} using ({}))", names(columns, ","))
                 }
                 JoinConstraint::Natural => format!("({text} natural {word} {right})"),
@@ -444,7 +403,6 @@ impl Printer<'_> {
                 lateral,
                 subquery,
                 alias,
-                ..
             } => {
                 let lateral = word_if(*lateral, "lateral ");
                 let mut text = format!("{lateral}({})", self.query(subquery));
@@ -453,10 +411,9 @@ impl Printer<'_> {
                 }
                 text
             }
-            TableFactor::NestedJoin {
-                table_with_joins, ..
-            } => self.joined(table_with_joins),
-            other => other.to_string(),
+            TableFactor::NestedJoin { table_with_joins } => self.joined(table_with_joins),
+            // A view of one is refused where its names are bound.
+            TableFactor::JsonTable { .. } => "JSON_TABLE(...)".to_owned(),
         }
     }
 
@@ -491,6 +448,5 @@ fn table_alias(alias: &TableAlias) -> String {
     if alias.columns.is_empty() {
         return name;
     }
-    let columns = alias.columns.iter().map(|column| &column.name);
-    format!("{name} ({})", names(columns, ","))
+    format!("{name} ({})", names(&alias.columns, ","))
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use itertools::Itertools;
 use mayfly_plan::{ViewSource, has_aggregates, has_window_functions};
-use mayfly_syntax::ast::{AccountReference, CreateView, GroupByExpr, SetExpr, ViewAlgorithm};
+use mayfly_syntax::ast::{AccountReference, CreateView, SetExpr, ViewAlgorithm};
 use mayfly_syntax::printer::quoted_identifier;
 
 use super::expression_text::query_text;
@@ -142,12 +142,10 @@ impl ViewDefinition {
         let SetExpr::Select(select) = &*query.body else {
             return false;
         };
-        let grouped = !matches!(&select.group_by,
-            GroupByExpr::Expressions(keys, modifiers) if keys.is_empty() && modifiers.is_empty());
         query.limit_clause.is_none()
-            && select.distinct.is_none()
+            && !select.distinct
             && select.having.is_none()
-            && !grouped
+            && select.group_by.keys.is_empty()
             && !select.from.is_empty()
             && !self.aggregates
     }

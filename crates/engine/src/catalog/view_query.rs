@@ -1,13 +1,10 @@
 //! A view's query as it is stored: every table with its database, every column with its table, and `*`
 //! as the columns that it meant when the view was made.
 
-use std::ops::ControlFlow;
-
 use mayfly_plan::Catalog;
 use mayfly_syntax::ast::{
-    Expr, GroupByExpr, Ident, ObjectName, OrderBy, Query, Select, SelectItem,
-    SelectItemQualifiedWildcardKind, SetExpr, TableAlias, TableFactor, TableName, TableWithJoins,
-    VisitMut, VisitorMut,
+    Expr, Flow, GroupBy, Ident, ObjectName, OrderByExpr, Query, Select, SelectItem, SetExpr,
+    TableAlias, TableFactor, TableName, TableWithJoins, VisitMut, VisitorMut,
 };
 use mayfly_syntax::encodings::item_name;
 use mayfly_types::{Error, Result};
@@ -28,10 +25,12 @@ pub(crate) fn fix_names(
         queries: Vec::new(),
         common_tables: Vec::new(),
         clause: Clause::Other,
+        error: None,
     };
-    match query.visit(&mut fixing) {
-        ControlFlow::Break(error) => Err(error),
-        ControlFlow::Continue(()) => Ok(output_names(query)),
+    let _ = query.visit_mut(&mut fixing);
+    match fixing.error {
+        Some(error) => Err(error),
+        None => Ok(output_names(query)),
     }
 }
 
@@ -43,8 +42,8 @@ fn output_names(query: &Query) -> Vec<String> {
             let names = names.map(|item| item_name(item).unwrap_or_default());
             names.map(str::to_owned).collect()
         }
-        SetExpr::Values(values) => {
-            let width = values.rows.first().map_or(0, |row| row.content.len());
+        SetExpr::Values(rows) => {
+            let width = rows.first().map_or(0, Vec::len);
             let columns = (0..width).map(|column| format!("column_{column}"));
             columns.collect()
         }
@@ -110,9 +109,16 @@ struct Fixing<'c> {
     queries: Vec<OpenQuery>,
     common_tables: Vec<(String, Vec<String>)>,
     clause: Clause,
+    /// What ended the walk.
+    error: Option<Error>,
 }
 
 impl Fixing<'_> {
+    fn fail(&mut self, error: Error) -> Flow {
+        self.error = Some(error);
+        Flow::Break(())
+    }
+
     fn common_table(&self, name: &str) -> Option<&Vec<String>> {
         let mut tables = self.common_tables.iter().rev();
         let found = tables.find(|(known, _)| known == name);
@@ -151,24 +157,14 @@ impl Fixing<'_> {
         for join in &item.joins {
             let mut right = self.add_factor(&join.relation, scope)?;
             let (constraint, swapped) = match &join.join_operator {
-                JoinOperator::Join(constraint)
-                | JoinOperator::Inner(constraint)
-                | JoinOperator::CrossJoin(constraint)
+                JoinOperator::Inner(constraint)
                 | JoinOperator::StraightJoin(constraint)
-                | JoinOperator::Left(constraint)
-                | JoinOperator::LeftOuter(constraint) => (constraint, false),
-                JoinOperator::Right(constraint) | JoinOperator::RightOuter(constraint) => {
-                    (constraint, true)
-                }
-                _ => {
-                    left.append(&mut right);
-                    continue;
-                }
+                | JoinOperator::Left(constraint) => (constraint, false),
+                JoinOperator::Right(constraint) => (constraint, true),
             };
             let names: Vec<String> = match constraint {
                 JoinConstraint::Using(names) => {
-                    let names = names.iter().filter_map(|name| name.0.last()?.as_ident());
-                    names.map(|name| name.value.clone()).collect()
+                    names.iter().map(|name| name.value.clone()).collect()
                 }
                 JoinConstraint::Natural => {
                     let has = |name: &String| right.iter().any(|(_, other)| same_name(other, name));
@@ -228,10 +224,10 @@ impl Fixing<'_> {
                     columns: self.columns_under(alias, subquery)?,
                 });
             }
-            TableFactor::NestedJoin {
-                table_with_joins, ..
-            } => return self.add_joined(table_with_joins, scope),
-            _ => {}
+            TableFactor::NestedJoin { table_with_joins } => {
+                return self.add_joined(table_with_joins, scope);
+            }
+            TableFactor::JsonTable { .. } => {}
         }
         let own = scope.tables.iter().enumerate().skip(before);
         let columns = own.flat_map(|(at, table)| {
@@ -246,7 +242,7 @@ impl Fixing<'_> {
         if alias.columns.is_empty() {
             return self.columns_of(query);
         }
-        let columns = alias.columns.iter().map(|column| &column.name.value);
+        let columns = alias.columns.iter().map(|column| &column.value);
         Ok(columns.cloned().collect())
     }
 
@@ -308,13 +304,13 @@ fn expand(item: &SelectItem, scope: &Scope) -> Vec<SelectItem> {
         alias: quoted(name),
     };
     match item {
-        SelectItem::Wildcard(_) => {
+        SelectItem::Wildcard => {
             let columns = scope.visible.iter();
             let items = columns.map(|(table, name)| item_of(&scope.tables[*table], name));
             items.collect()
         }
-        SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), _) => {
-            let last = name.0.last().and_then(|part| part.as_ident());
+        SelectItem::QualifiedWildcard(name) => {
+            let last = name.0.last();
             let is_it = |table: &&NamedTable| last.is_some_and(|last| last.value == table.alias);
             let Some(table) = scope.tables.iter().find(is_it) else {
                 return Vec::new();
@@ -327,9 +323,7 @@ fn expand(item: &SelectItem, scope: &Scope) -> Vec<SelectItem> {
 }
 
 impl VisitorMut for Fixing<'_> {
-    type Break = Error;
-
-    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
+    fn pre_visit_query(&mut self, query: &mut Query) -> Flow {
         self.queries.push(OpenQuery {
             scopes: self.scopes.len(),
             common_tables: self.common_tables.len(),
@@ -343,28 +337,28 @@ impl VisitorMut for Fixing<'_> {
                     let name = cte.alias.name.value.clone();
                     self.common_tables.push((name, columns));
                 }
-                Err(error) => return ControlFlow::Break(error),
+                Err(error) => return self.fail(error),
             }
         }
-        ControlFlow::Continue(())
+        Flow::Continue(())
     }
 
-    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<Error> {
+    fn post_visit_query(&mut self, _: &mut Query) -> Flow {
         if let Some(query) = self.queries.pop() {
             self.scopes.truncate(query.scopes);
             self.common_tables.truncate(query.common_tables);
             self.clause = query.clause;
         }
-        ControlFlow::Continue(())
+        Flow::Continue(())
     }
 
-    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<Error> {
+    fn pre_visit_select(&mut self, select: &mut Select) -> Flow {
         let outside = self.queries.last().map_or(0, |query| query.scopes);
         self.scopes.truncate(outside);
         self.clause = Clause::Other;
         let mut scope = match self.scope_of(&select.from) {
             Ok(scope) => scope,
-            Err(error) => return ControlFlow::Break(error),
+            Err(error) => return self.fail(error),
         };
         let items = select.projection.iter();
         select.projection = items.flat_map(|item| expand(item, &scope)).collect();
@@ -372,10 +366,10 @@ impl VisitorMut for Fixing<'_> {
         scope.aliases = aliases.map(str::to_owned).collect();
         self.scopes.push(scope);
         // Before HAVING, behind which they stand and of whose names they know nothing.
-        select.named_window.visit(self)
+        select.named_window.visit_mut(self)
     }
 
-    fn pre_visit_relation(&mut self, name: &mut ObjectName) -> ControlFlow<Error> {
+    fn pre_visit_relation(&mut self, name: &mut ObjectName) -> Flow {
         if let Some(table) = TableName::from_object_name(name)
             && table.database.is_none()
             && self.common_table(&table.name).is_none()
@@ -388,21 +382,21 @@ impl VisitorMut for Fixing<'_> {
             };
             *name = full.to_object_name();
         }
-        ControlFlow::Continue(())
+        Flow::Continue(())
     }
 
-    fn pre_visit_group_by(&mut self, _: &mut GroupByExpr) -> ControlFlow<Error> {
+    fn pre_visit_group_by(&mut self, _: &mut GroupBy) -> Flow {
         self.clause = Clause::Other;
-        ControlFlow::Continue(())
+        Flow::Continue(())
     }
 
-    fn post_visit_group_by(&mut self, _: &mut GroupByExpr) -> ControlFlow<Error> {
+    fn post_visit_group_by(&mut self, _: &mut GroupBy) -> Flow {
         // HAVING follows.
         self.clause = Clause::ByAlias;
-        ControlFlow::Continue(())
+        Flow::Continue(())
     }
 
-    fn pre_visit_order_by(&mut self, _: &mut OrderBy) -> ControlFlow<Error> {
+    fn pre_visit_order_by(&mut self, _: &mut Vec<OrderByExpr>) -> Flow {
         self.clause = Clause::ByAlias;
         if let Some(query) = self.queries.last()
             && !query.is_select
@@ -410,17 +404,17 @@ impl VisitorMut for Fixing<'_> {
             // The columns of a union have no tables.
             self.scopes.truncate(query.scopes);
         }
-        ControlFlow::Continue(())
+        Flow::Continue(())
     }
 
-    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Error> {
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> Flow {
         if let Expr::Function(call) = expr
             && let Some(window) = &mut call.over
         {
             // A function over a window does not see the select list.
             let clause = std::mem::replace(&mut self.clause, Clause::Other);
-            call.args.visit(self)?;
-            window.visit(self)?;
+            call.args.visit_mut(self)?;
+            window.visit_mut(self)?;
             self.clause = clause;
         }
         if let Expr::Identifier(ident) = expr
@@ -429,6 +423,6 @@ impl VisitorMut for Fixing<'_> {
         {
             *expr = column;
         }
-        ControlFlow::Continue(())
+        Flow::Continue(())
     }
 }

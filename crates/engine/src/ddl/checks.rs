@@ -5,7 +5,7 @@
 use std::fmt::Display;
 use std::ops::ControlFlow;
 
-use mayfly_syntax::ast::{self, Expr, KeyKind, ObjectNamePart, visit_expressions};
+use mayfly_syntax::ast::{self, Expr, KeyKind, visit_expressions};
 use mayfly_types::error::codes;
 use mayfly_types::{Error, ErrorCode, Result, SqlType, TypeKind};
 
@@ -114,7 +114,7 @@ impl Use {
                 Some(self.variable.with(&[&owner]))
             }
             Expr::Function(function) => {
-                let [ObjectNamePart::Identifier(name)] = function.name.0.as_slice() else {
+                let [name] = function.name.0.as_slice() else {
                     return None;
                 };
                 let name = name.value.to_lowercase();

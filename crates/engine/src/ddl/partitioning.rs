@@ -18,7 +18,7 @@ pub(crate) fn computed(
             Ok((Value::UInt(number), _)) => number.to_string(),
             _ => return,
         };
-        *value = Expr::value(Literal::Number(number, false));
+        *value = Expr::Value(Literal::Number(number));
     };
     for definition in &mut partitioning.definitions {
         match &mut definition.values {

@@ -59,9 +59,7 @@ fn table_usage(context: &StatementContext<'_>) -> Vec<Row> {
         let mut tables = BTreeSet::new();
         let _ = visit_relations(&view.source.query, |name| {
             // Names of tables are written in full; others are of common table expressions.
-            if let [database, table] = name.0.as_slice()
-                && let (Some(database), Some(table)) = (database.as_ident(), table.as_ident())
-            {
+            if let [database, table] = name.0.as_slice() {
                 tables.insert((database.value.clone(), table.value.clone()));
             }
             ControlFlow::<()>::Continue(())

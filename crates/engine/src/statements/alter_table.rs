@@ -8,8 +8,7 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef};
 use mayfly_syntax::ast::{
-    AlterAction, AlterTable, CreateIndex, DropIndex, OrderBy, OrderByKind, Query, TableElement,
-    TableName, TableOption,
+    AlterAction, AlterTable, CreateIndex, DropIndex, Query, TableElement, TableName, TableOption,
 };
 use mayfly_syntax::printer::quoted_identifier;
 use mayfly_types::convert::implicit_default;
@@ -497,8 +496,5 @@ fn sort(
         context.warn(codes::ER_UNKNOWN_ERROR.with(&[&text]));
         return;
     }
-    query.order_by = Some(OrderBy {
-        kind: OrderByKind::Expressions(order.clone()),
-        interpolate: None,
-    });
+    query.order_by.clone_from(order);
 }

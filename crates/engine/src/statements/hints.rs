@@ -1,7 +1,7 @@
 //! The hint SET_VAR: `SELECT /*+ SET_VAR(name = value) */ …` gives variables another value for one
 //! statement (the manual, "Variable-Setting Hint Syntax").
 
-use mayfly_syntax::ast::{OptimizerHint, Query, SetExpr, Statement};
+use mayfly_syntax::ast::{Query, SetExpr, Statement};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
@@ -11,7 +11,7 @@ use crate::session::StatementContext;
 use crate::variables;
 
 /// The hints of a query's first SELECT.
-fn hints_of(query: &Query) -> &[OptimizerHint] {
+fn hints_of(query: &Query) -> &[String] {
     let mut body = &*query.body;
     while let SetExpr::SetOperation { left, .. } = body {
         body = left;
@@ -26,14 +26,14 @@ fn hints_of(query: &Query) -> &[OptimizerHint] {
 /// warning.
 pub(super) fn apply(context: &mut StatementContext<'_>, query: &Query) {
     for hint in hints_of(query) {
-        for (name, value) in set_vars(&hint.text) {
+        for (name, value) in set_vars(hint) {
             if let Err(error) = set_variable(context, name, value) {
                 context.warn(error);
             }
         }
     }
     let mut hints = hints_of(query).iter();
-    let limit = hints.find_map(|hint| time_limit(&hint.text));
+    let limit = hints.find_map(|hint| time_limit(hint));
     context.time_limit = limit.unwrap_or(context.options().max_execution_time);
 }
 

@@ -409,10 +409,7 @@ pub(super) fn copy_rows(
 
 /// Which `?` an expression is, if it is one.
 pub(super) fn parameter_index(expr: &Expr) -> Option<usize> {
-    let Expr::Value(value) = expr else {
-        return None;
-    };
-    let mayfly_syntax::ast::Value::Placeholder(text) = &value.value else {
+    let Expr::Value(mayfly_syntax::ast::Value::Placeholder(text)) = expr else {
         return None;
     };
     let number: usize = text.get(1..)?.parse().ok()?;

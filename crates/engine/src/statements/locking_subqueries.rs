@@ -4,14 +4,13 @@
 //! as a table. A correlated one is left as it is, and locks nothing.
 
 use std::borrow::Cow;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use mayfly_plan::{ColumnSource, ColumnTraits, DefaultSource, IndexContent, TableSource};
 use mayfly_storage::BatchTable;
 use mayfly_syntax::ast::{
-    Expr, Ident, InsertSource, Query, SelectItem, SetExpr, Statement, TableFactor, Visit, VisitMut,
-    Visitor, VisitorMut,
+    Expr, Flow, Ident, InsertSource, Query, SelectItem, SetExpr, Statement, TableFactor, Visit,
+    VisitMut, Visitor, VisitorMut,
 };
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Error, Result, SqlType, TypeKind};
@@ -32,19 +31,17 @@ struct Search {
 }
 
 impl Visitor for Search {
-    type Break = ();
-
-    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+    fn pre_visit_query(&mut self, query: &Query) -> Flow {
         self.depth += 1;
         if self.depth > 1 && (self.any || !query.locks.is_empty()) {
-            return ControlFlow::Break(());
+            return Flow::Break(());
         }
-        ControlFlow::Continue(())
+        Flow::Continue(())
     }
 
-    fn post_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+    fn post_visit_query(&mut self, _: &Query) -> Flow {
         self.depth -= 1;
-        ControlFlow::Continue(())
+        Flow::Continue(())
     }
 }
 
@@ -53,24 +50,27 @@ struct Replacement<'s, 'c> {
     context: &'s mut StatementContext<'c>,
     depth: usize,
     is_changed: bool,
+    /// What ended the walk.
+    error: Option<Error>,
 }
 
 impl VisitorMut for Replacement<'_, '_> {
-    type Break = Error;
-
-    fn pre_visit_query(&mut self, _: &mut Query) -> ControlFlow<Error> {
+    fn pre_visit_query(&mut self, _: &mut Query) -> Flow {
         self.depth += 1;
-        ControlFlow::Continue(())
+        Flow::Continue(())
     }
 
-    fn post_visit_query(&mut self, query: &mut Query) -> ControlFlow<Error> {
+    fn post_visit_query(&mut self, query: &mut Query) -> Flow {
         self.depth -= 1;
         if self.depth == 0 || query.locks.is_empty() {
-            return ControlFlow::Continue(());
+            return Flow::Continue(());
         }
         match self.replace(query) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => ControlFlow::Break(error),
+            Ok(()) => Flow::Continue(()),
+            Err(error) => {
+                self.error = Some(error);
+                Flow::Break(())
+            }
         }
     }
 }
@@ -88,7 +88,7 @@ impl Replacement<'_, '_> {
         self.context.read_as_usual();
         let mut all = parse_own_query("SELECT * FROM t")?;
         if let SetExpr::Select(select) = &mut *all.body
-            && let [SelectItem::Wildcard(_)] = select.projection.as_slice()
+            && let [SelectItem::Wildcard] = select.projection.as_slice()
             && let [from] = select.from.as_mut_slice()
             && let TableFactor::Table { name: table, .. } = &mut from.relation
         {
@@ -186,19 +186,21 @@ fn rows_of(context: &mut StatementContext<'_>, query: &Query) -> Result<LockedRo
 
 /// Runs the locking queries of a part of a statement and puts their rows in their places; whether there were any.
 /// `depth` is 0 for a whole query, whose own locks are not meant, and 1 for what is in a statement.
-fn replace_in<T: Visit + VisitMut>(
+fn replace_in(
     context: &mut StatementContext<'_>,
-    part: &mut T,
+    part: &mut dyn VisitMut,
     depth: usize,
 ) -> Result<bool> {
     let mut replacement = Replacement {
         context,
         depth,
         is_changed: false,
+        error: None,
     };
-    match VisitMut::visit(part, &mut replacement) {
-        ControlFlow::Break(error) => Err(error),
-        ControlFlow::Continue(()) => Ok(replacement.is_changed),
+    let _ = part.visit_mut(&mut replacement);
+    match replacement.error {
+        Some(error) => Err(error),
+        None => Ok(replacement.is_changed),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use mayfly_functions::derive;
 use mayfly_syntax::ast::{
-    BinaryOperator, Describe, Expr, Ident, LimitClause, Query, SetExpr, Show, ShowCreate,
-    ShowFilter, ShowKind, VariableScope,
+    BinaryOperator, Describe, Expr, Ident, Query, SetExpr, Show, ShowCreate, ShowFilter, ShowKind,
+    VariableScope,
 };
 use mayfly_syntax::printer::{quoted_identifier, quoted_string};
 use mayfly_types::error::codes;
@@ -456,11 +456,10 @@ fn like(text: &str, pattern: &str) -> Result<Expr> {
     let column = name[..end].trim_matches('`').replace("``", "`");
     Ok(Expr::Like {
         negated: false,
-        any: false,
         expr: Box::new(Expr::Identifier(Ident::with_quote('`', column))),
-        pattern: Box::new(Expr::Value(
-            mayfly_syntax::ast::Value::SingleQuotedString(pattern.to_owned()).into(),
-        )),
+        pattern: Box::new(Expr::Value(mayfly_syntax::ast::Value::SingleQuotedString(
+            pattern.to_owned(),
+        ))),
         escape_char: None,
     })
 }
@@ -501,13 +500,8 @@ fn limit_of(show: &Show) -> (usize, usize) {
         let number = expr.and_then(|expr| expr.to_string().parse().ok());
         number.unwrap_or(otherwise)
     };
-    let (offset, count) = match &show.limit {
-        Some(LimitClause::OffsetCommaLimit { offset, limit }) => (Some(offset), Some(limit)),
-        Some(LimitClause::LimitOffset { limit, offset, .. }) => {
-            (offset.as_ref().map(|offset| &offset.value), limit.as_ref())
-        }
-        None => (None, None),
-    };
+    let offset = show.limit.as_ref().and_then(|limit| limit.offset.as_ref());
+    let count = show.limit.as_ref().map(|limit| &limit.limit);
     (number(offset, 0), number(count, usize::MAX))
 }
 

@@ -1,11 +1,8 @@
 //! The tables that a statement names, and what it does with each: one walk over its tree.
 
-use std::convert::Infallible;
-use std::ops::ControlFlow;
-
 use mayfly_syntax::ast::{
-    ExplainTarget, InsertSource, LockMode, LockType, ObjectName, Query, SetExpr, SetItem, SetValue,
-    Statement, TableFactor, TableName, TableVerb, UpdateStatement, Visit, Visitor, With,
+    ExplainTarget, Flow, InsertSource, LockMode, LockType, ObjectName, Query, SetExpr, SetItem,
+    SetValue, Statement, TableFactor, TableName, TableVerb, UpdateStatement, Visit, Visitor, With,
 };
 
 use crate::names::same_name;
@@ -76,14 +73,14 @@ pub(super) fn of_statement(session: &Session, statement: &Statement) -> Vec<Tabl
         }
         _ => {}
     }
-    let ControlFlow::Continue(()) = visit(statement, &mut walk);
+    let _ = visit(statement, &mut walk);
     walk.references
 }
 
 /// The tables that a query names.
 pub(super) fn of_query(query: &Query) -> Vec<TableReference> {
     let mut walk = Walk::new(&|_, _| false);
-    let ControlFlow::Continue(()) = query.visit(&mut walk);
+    let _ = query.visit(&mut walk);
     walk.references
 }
 
@@ -95,12 +92,12 @@ pub(super) fn below_view(query: &Query, access: Access) -> Vec<TableReference> {
         _ => Locked::Nothing,
     });
     walk.table_statements(&query.body);
-    let ControlFlow::Continue(()) = query.body.visit(&mut walk);
+    let _ = query.body.visit(&mut walk);
     walk.references
 }
 
 /// Visits every query and expression of a statement that reads or changes rows.
-pub(super) fn visit<V: Visitor>(statement: &Statement, visitor: &mut V) -> ControlFlow<V::Break> {
+pub(super) fn visit(statement: &Statement, visitor: &mut dyn Visitor) -> Flow {
     match statement {
         Statement::Query(query) => query.visit(visitor),
         Statement::SelectInto(into) => into.query.visit(visitor),
@@ -135,14 +132,14 @@ pub(super) fn visit<V: Visitor>(statement: &Statement, visitor: &mut V) -> Contr
                 value: SetValue::Expr(value),
                 ..
             } => value.visit(visitor),
-            _ => ControlFlow::Continue(()),
+            _ => Flow::Continue(()),
         }),
         Statement::Do(expressions) => expressions.visit(visitor),
         Statement::Explain(explain) => match &explain.target {
             ExplainTarget::Statement { statement, .. } => visit(statement, visitor),
-            _ => ControlFlow::Continue(()),
+            _ => Flow::Continue(()),
         },
-        _ => ControlFlow::Continue(()),
+        _ => Flow::Continue(()),
     }
 }
 
@@ -206,7 +203,7 @@ impl Locked {
 }
 
 fn last_name(name: &ObjectName) -> Option<String> {
-    Some(name.0.last()?.as_ident()?.value.clone())
+    Some(name.0.last()?.value.clone())
 }
 
 struct Walk<'w> {
@@ -250,15 +247,7 @@ impl<'w> Walk<'w> {
     /// The tables of `TABLE t` in a query, which are none of a FROM.
     fn table_statements(&mut self, body: &SetExpr) {
         match body {
-            SetExpr::Table(table) => {
-                if let Some(name) = &table.table_name {
-                    let table = TableName {
-                        database: table.schema_name.clone(),
-                        name: name.clone(),
-                    };
-                    self.add(&table, Access::Read);
-                }
-            }
+            SetExpr::Table(table) => self.add(table, Access::Read),
             SetExpr::SetOperation { left, right, .. } => {
                 self.table_statements(left);
                 self.table_statements(right);
@@ -275,26 +264,24 @@ fn table_and_alias(factor: &TableFactor) -> Option<(TableName, &str)> {
     };
     let table = TableName::from_object_name(name)?;
     let alias = alias.as_ref().map(|alias| &alias.name);
-    let alias = alias.or_else(|| name.0.last()?.as_ident())?;
+    let alias = alias.or_else(|| name.0.last())?;
     Some((table, &alias.value))
 }
 
 impl Visitor for Walk<'_> {
-    type Break = Infallible;
-
-    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<Infallible> {
+    fn pre_visit_query(&mut self, query: &Query) -> Flow {
         self.add_common_tables(query.with.as_ref());
         self.locked.push(Locked::of(query));
         self.table_statements(&query.body);
-        ControlFlow::Continue(())
+        Flow::Continue(())
     }
 
-    fn post_visit_query(&mut self, _: &Query) -> ControlFlow<Infallible> {
+    fn post_visit_query(&mut self, _: &Query) -> Flow {
         self.locked.pop();
-        ControlFlow::Continue(())
+        Flow::Continue(())
     }
 
-    fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<Infallible> {
+    fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> Flow {
         if let Some((table, alias)) = table_and_alias(factor) {
             let is_common = |name: &String| same_name(name, &table.name);
             if table.database.is_some() || !self.common_tables.iter().any(is_common) {
@@ -310,6 +297,6 @@ impl Visitor for Walk<'_> {
                 self.add(&table, access);
             }
         }
-        ControlFlow::Continue(())
+        Flow::Continue(())
     }
 }

@@ -4,11 +4,9 @@
 //! It is read off the statement, before it runs and only for those clients, so that no other
 //! statement pays for it. A view counts as what is below it.
 
-use std::ops::ControlFlow;
-
 use mayfly_syntax::ast::{
-    ExplainTarget, Expr, InsertSource, ObjectNamePart, Query, ShowKind, Statement, TableName,
-    TableVerb, Visit, Visitor,
+    ExplainTarget, Expr, Flow, InsertSource, Query, ShowKind, Statement, TableName, TableVerb,
+    Visit, Visitor,
 };
 use mayfly_syntax::encodings::{Variable, variable};
 
@@ -33,7 +31,7 @@ fn work_of(session: &Session, statement: &Statement) -> Work {
         views: Vec::new(),
     };
     gathered.statement(statement);
-    let ControlFlow::Continue(()) = table_references::visit(statement, &mut gathered);
+    let _ = table_references::visit(statement, &mut gathered);
     for reference in table_references::of_statement(session, statement) {
         gathered.table(&reference);
     }
@@ -178,7 +176,7 @@ impl Gathered<'_> {
         if !self.views.contains(&view_name) {
             self.views.push(view_name);
             let query = &view.source.query;
-            let ControlFlow::Continue(()) = query.body.visit(self);
+            let _ = query.body.visit(self);
             for reference in table_references::below_view(query, reference.access) {
                 self.table(&reference);
             }
@@ -219,21 +217,19 @@ fn system_table(database: &str, name: &str) -> Option<Option<bool>> {
 }
 
 impl Visitor for Gathered<'_> {
-    type Break = std::convert::Infallible;
-
-    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<Self::Break> {
+    fn pre_visit_query(&mut self, query: &Query) -> Flow {
         let waits_not = query.locks.iter().any(|it| it.nonblock.is_some());
-        let is_cut = query.limit_clause.is_some() || query.fetch.is_some();
+        let is_cut = query.limit_clause.is_some();
         self.work.add_if(waits_not || is_cut, Work::UNSAFE);
-        ControlFlow::Continue(())
+        Flow::Continue(())
     }
 
-    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<Self::Break> {
+    fn pre_visit_expr(&mut self, expr: &Expr) -> Flow {
         let named =
             |names: &[&str], name: &str| names.iter().any(|known| known.eq_ignore_ascii_case(name));
         let is_unsafe = match expr {
             Expr::Function(function) => match function.name.0.as_slice() {
-                [ObjectNamePart::Identifier(name)] => named(&UNSAFE_FUNCTIONS, &name.value),
+                [name] => named(&UNSAFE_FUNCTIONS, &name.value),
                 _ => false,
             },
             expr => match variable(expr) {
@@ -242,6 +238,6 @@ impl Visitor for Gathered<'_> {
             },
         };
         self.work.add_if(is_unsafe, Work::UNSAFE);
-        ControlFlow::Continue(())
+        Flow::Continue(())
     }
 }

@@ -109,17 +109,10 @@ impl Binder<'_> {
         let middle = right_seen.tables.start;
         let end = right_seen.tables.end;
         let (kind, swapped, constraint, straight) = match &join.join_operator {
-            JoinOperator::Join(constraint)
-            | JoinOperator::Inner(constraint)
-            | JoinOperator::CrossJoin(constraint) => (JoinKind::Inner, false, constraint, false),
+            JoinOperator::Inner(constraint) => (JoinKind::Inner, false, constraint, false),
             JoinOperator::StraightJoin(constraint) => (JoinKind::Inner, false, constraint, true),
-            JoinOperator::Left(constraint) | JoinOperator::LeftOuter(constraint) => {
-                (JoinKind::Left, false, constraint, false)
-            }
-            JoinOperator::Right(constraint) | JoinOperator::RightOuter(constraint) => {
-                (JoinKind::Left, true, constraint, false)
-            }
-            other => return Err(not_supported(&format!("{other:?}"))),
+            JoinOperator::Left(constraint) => (JoinKind::Left, false, constraint, false),
+            JoinOperator::Right(constraint) => (JoinKind::Left, true, constraint, false),
         };
         let (on, seen) = match constraint {
             JoinConstraint::None => {
@@ -140,10 +133,7 @@ impl Binder<'_> {
                 (conjuncts(bound?), seen)
             }
             JoinConstraint::Using(names) => {
-                let names = names
-                    .iter()
-                    .map(|name| last_part(name).map(|ident| ident.value.clone()))
-                    .collect::<Result<Vec<_>>>()?;
+                let names: Vec<String> = names.iter().map(|name| name.value.clone()).collect();
                 self.join_using(&left_seen, &right_seen, &names, swapped)?
             }
             JoinConstraint::Natural => {
@@ -265,7 +255,6 @@ impl Binder<'_> {
                 alias,
                 index_hints,
                 partitions,
-                ..
             } => {
                 let relation = self.bind_table(name, alias.as_ref(), index_hints)?;
                 if !partitions.is_empty() {
@@ -279,13 +268,11 @@ impl Binder<'_> {
                 lateral,
                 subquery,
                 alias,
-                ..
             } => self.bind_derived(*lateral, subquery, alias.as_ref())?,
-            TableFactor::NestedJoin {
-                table_with_joins, ..
-            } => return self.bind_joined(table_with_joins),
+            TableFactor::NestedJoin { table_with_joins } => {
+                return self.bind_joined(table_with_joins);
+            }
             TableFactor::JsonTable { .. } => return Err(not_supported("JSON_TABLE")),
-            other => return Err(not_supported(&other.to_string())),
         };
         let seen = Seen {
             tables: before..self.scope().tables.len(),
@@ -302,7 +289,7 @@ impl Binder<'_> {
     ) -> Result<Relation> {
         let table_name = last_part(name)?;
         let database = match name.0.as_slice() {
-            [database, _] => database.as_ident().map(|ident| ident.value.as_str()),
+            [database, _] => Some(database.value.as_str()),
             _ => None,
         };
         let alias = alias.map_or(table_name.value.as_str(), |alias| alias.name.value.as_str());
@@ -437,14 +424,7 @@ impl Binder<'_> {
         self.scopes[depth].hidden = false;
         self.scopes[depth].clause = outer_clause;
         let mut block = block?;
-        rename_columns(
-            &mut block,
-            &alias
-                .columns
-                .iter()
-                .map(|column| &column.name)
-                .collect::<Vec<_>>(),
-        )?;
+        rename_columns(&mut block, &alias.columns)?;
         self.add_derived(block, &alias.name.value, None)
     }
 
@@ -625,7 +605,7 @@ pub(super) fn refuse_same_names(columns: &[BlockColumn]) -> Result<()> {
 }
 
 /// Gives the columns of a derived table or common table expression the names in its column list.
-pub(super) fn rename_columns(block: &mut Block, names: &[&Ident]) -> Result<()> {
+pub(super) fn rename_columns(block: &mut Block, names: &[Ident]) -> Result<()> {
     if names.is_empty() {
         return Ok(());
     }
@@ -662,8 +642,5 @@ fn is_lateral(factor: &TableFactor) -> bool {
 
 /// The last part of a name.
 pub(super) fn last_part(name: &ObjectName) -> Result<&Ident> {
-    name.0
-        .last()
-        .and_then(|part| part.as_ident())
-        .ok_or_else(|| not_supported(&name.to_string()))
+    name.0.last().ok_or_else(|| not_supported(""))
 }

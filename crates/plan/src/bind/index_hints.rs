@@ -3,9 +3,7 @@
 //! override them; and which derived tables are merged, by `MERGE` and `NO_MERGE` (the manual, "Index Hints",
 //! "Index-Level Optimizer Hints", "Table-Level Optimizer Hints"). A hint that has no effect is a warning.
 
-use mayfly_syntax::ast::{
-    OptimizerHint, TableIndexHintForClause, TableIndexHintType, TableIndexHints,
-};
+use mayfly_syntax::ast::{TableIndexHintForClause, TableIndexHintType, TableIndexHints};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
@@ -266,7 +264,7 @@ impl Words<'_> {
 
 impl Binder<'_> {
     /// Takes the index hints of a query block's comments, and those of blocks around it that name it.
-    pub(super) fn take_index_hints(&mut self, comments: &[OptimizerHint], select_id: usize) {
+    pub(super) fn take_index_hints(&mut self, comments: &[String], select_id: usize) {
         if comments.is_empty() && self.block_hints.is_empty() {
             return;
         }
@@ -274,7 +272,7 @@ impl Binder<'_> {
         let mut orders = Vec::new();
         let mut names = vec![format!("select#{select_id}")];
         for comment in comments {
-            let read = read(&comment.text);
+            let read = read(comment);
             names.extend(read.block);
             own.extend(read.hints);
             merges.extend(read.merges);

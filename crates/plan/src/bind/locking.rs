@@ -6,9 +6,7 @@
 
 use std::sync::Arc;
 
-use mayfly_syntax::ast::{
-    GroupByExpr, LockClause, LockType, NonBlock, ObjectNamePart, Query, SelectItem, SetExpr,
-};
+use mayfly_syntax::ast::{GroupBy, LockClause, LockType, NonBlock, Query, SelectItem, SetExpr};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
@@ -97,7 +95,7 @@ fn names(clause: &LockClause, scan: &Scan) -> bool {
     let Some(name) = &clause.of else {
         return true;
     };
-    let mut parts = name.0.iter().rev().filter_map(ObjectNamePart::as_ident);
+    let mut parts = name.0.iter().rev();
     let table = parts.next().is_some_and(|name| name.value == scan.alias);
     table
         && parts
@@ -148,16 +146,16 @@ fn take_limit(relation: &mut Relation) -> Option<(u64, u64)> {
 /// The query block without what makes groups of its rows.
 fn ungrouped(query: &Query) -> Option<Query> {
     let mut query = query.clone();
-    query.order_by = None;
+    query.order_by = Vec::new();
     query.limit_clause = None;
     let SetExpr::Select(select) = &mut *query.body else {
         return None;
     };
-    select.distinct = None;
+    select.distinct = false;
     select.having = None;
-    select.group_by = GroupByExpr::Expressions(Vec::new(), Vec::new());
-    let one = mayfly_syntax::ast::Value::Number("1".to_owned(), false);
-    let one = mayfly_syntax::ast::Expr::Value(one.into());
+    select.group_by = GroupBy::default();
+    let one = mayfly_syntax::ast::Value::Number("1".to_owned());
+    let one = mayfly_syntax::ast::Expr::Value(one);
     select.projection = vec![SelectItem::UnnamedExpr(one)];
     Some(query)
 }

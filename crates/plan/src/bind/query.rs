@@ -2,8 +2,8 @@
 
 use mayfly_functions::Coercibility;
 use mayfly_syntax::ast::{
-    Expr, LimitClause, OrderByExpr, OrderByKind, Query, Select, SetExpr, SetOperator,
-    SetQuantifier, Value as AstValue,
+    Expr, OrderByExpr, Query, Select, SetExpr, SetOperator, SetQuantifier, TableName,
+    Value as AstValue,
 };
 use mayfly_syntax::chain::set_chain;
 use mayfly_types::common_type::Alternatives;
@@ -16,7 +16,6 @@ use super::scope::{Clause, Item, Scope, ScopeTable};
 use super::types::{as_value, cast, cast_exactly, choice_type, client_type};
 use crate::bind::binder::Binder;
 use crate::bind::block::{Block, BlockColumn, same_name};
-use crate::not_supported::not_supported;
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{Relation, with_stack};
 use crate::tree::physical::{ClientType, ColumnOrigin, SetOperationKind, SortKey, StatementLimit};
@@ -39,8 +38,7 @@ fn calculates_found_rows(body: &SetExpr) -> bool {
 
 /// Whether a SELECT has SQL_CALC_FOUND_ROWS.
 pub(super) fn has_calc_found_rows(select: &Select) -> bool {
-    let modifiers = select.select_modifiers.as_ref();
-    modifiers.is_some_and(|modifiers| modifiers.sql_calc_found_rows)
+    select.select_modifiers.sql_calc_found_rows
 }
 
 impl Binder<'_> {
@@ -55,11 +53,7 @@ impl Binder<'_> {
             let own = query.with.is_some().then(|| self.new_select());
             let mark = self.enter_with(query.with.as_ref())?;
             self.reserved_select = own;
-            let order_by = match query.order_by.as_ref().map(|order| &order.kind) {
-                None => &[][..],
-                Some(OrderByKind::Expressions(keys)) => keys.as_slice(),
-                Some(OrderByKind::All(_)) => return Err(not_supported("ORDER BY ALL")),
-            };
+            let order_by = query.order_by.as_slice();
             let mut limit = self.bind_limit(query)?;
             if outermost && limit.is_none() && self.options.sql_select_limit != u64::MAX {
                 limit = Some((0, self.options.sql_select_limit));
@@ -85,7 +79,7 @@ impl Binder<'_> {
             SetExpr::Select(select) => self.bind_select(select, tail),
             SetExpr::Query(query) => {
                 let plain = query.with.is_none()
-                    && query.order_by.is_none()
+                    && query.order_by.is_empty()
                     && query.limit_clause.is_none();
                 if plain {
                     return self.bind_body(&query.body, tail);
@@ -100,12 +94,8 @@ impl Binder<'_> {
                 let block = self.bind_set_operation(body)?;
                 self.order_and_limit(block, tail)
             }
-            SetExpr::Values(values) => {
-                let rows: Vec<&[Expr]> = values
-                    .rows
-                    .iter()
-                    .map(|row| row.content.as_slice())
-                    .collect();
+            SetExpr::Values(rows) => {
+                let rows: Vec<&[Expr]> = rows.iter().map(Vec::as_slice).collect();
                 let block = self.bind_values(&rows)?;
                 self.order_and_limit(block, tail)
             }
@@ -113,29 +103,19 @@ impl Binder<'_> {
                 let block = self.bind_table_statement(table)?;
                 self.order_and_limit(block, tail)
             }
-            other => Err(not_supported(&other.to_string())),
         }
     }
 
     /// LIMIT as (offset, count).
     pub(super) fn bind_limit(&mut self, query: &Query) -> Result<Option<(u64, u64)>> {
-        Ok(match &query.limit_clause {
-            None => None,
-            Some(LimitClause::LimitOffset { limit, offset, .. }) => {
-                let offset = match offset {
-                    Some(offset) => self.limit_number(&offset.value)?,
-                    None => 0,
-                };
-                let count = match limit {
-                    Some(limit) => self.limit_number(limit)?,
-                    None => u64::MAX,
-                };
-                Some((offset, count))
-            }
-            Some(LimitClause::OffsetCommaLimit { offset, limit }) => {
-                Some((self.limit_number(offset)?, self.limit_number(limit)?))
-            }
-        })
+        let Some(clause) = &query.limit_clause else {
+            return Ok(None);
+        };
+        let offset = match &clause.offset {
+            Some(offset) => self.limit_number(offset)?,
+            None => 0,
+        };
+        Ok(Some((offset, self.limit_number(&clause.limit)?)))
     }
 
     pub(super) fn limit_number(&mut self, expr: &Expr) -> Result<u64> {
@@ -148,9 +128,7 @@ impl Binder<'_> {
     }
 
     fn bind_limit_expression(&mut self, expr: &Expr) -> Result<Value> {
-        if let Expr::Value(value) = expr
-            && let AstValue::Placeholder(_) = value.value
-        {
+        if let Expr::Value(AstValue::Placeholder(_)) = expr {
             let parameter = self.bind_expression(expr)?;
             let ExpressionKind::Parameter(index) = parameter.kind else {
                 return Err(codes::ER_WRONG_ARGUMENTS.with(&[&"LIMIT"]));
@@ -184,7 +162,7 @@ impl Binder<'_> {
             let kind = match op {
                 SetOperator::Union => SetOperationKind::Union,
                 SetOperator::Intersect => SetOperationKind::Intersect,
-                SetOperator::Except | SetOperator::Minus => SetOperationKind::Except,
+                SetOperator::Except => SetOperationKind::Except,
             };
             let right = self.bind_arm(right)?;
             match operation {
@@ -441,13 +419,10 @@ impl Binder<'_> {
     }
 
     /// TABLE t
-    fn bind_table_statement(&mut self, table: &mayfly_syntax::ast::Table) -> Result<Block> {
-        let Some(name) = &table.table_name else {
-            return Err(not_supported("TABLE"));
-        };
+    fn bind_table_statement(&mut self, table: &TableName) -> Result<Block> {
         let select_id = self.new_select();
         self.scopes.push(Scope::new(Clause::FieldList, select_id));
-        let relation = self.bind_named_table(table.schema_name.as_deref(), name);
+        let relation = self.bind_named_table(table.database.as_deref(), &table.name);
         let relation = relation.and_then(|relation| {
             let slots = self.scope().wildcard();
             self.check_read_all(&slots).map(|()| relation)

@@ -1,9 +1,6 @@
 //! Query blocks: SELECT with everything up to LIMIT.
 
-use mayfly_syntax::ast::{
-    Distinct, Expr, GroupByExpr, GroupByWithModifier, OrderByExpr, Select, SelectItem,
-    SelectItemQualifiedWildcardKind,
-};
+use mayfly_syntax::ast::{Expr, ObjectName, OrderByExpr, Select, SelectItem};
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlMode};
 
@@ -47,8 +44,7 @@ impl Binder<'_> {
         select_id: usize,
     ) -> Result<Block> {
         let ignores_distinct = std::mem::take(&mut self.ignores_distinct);
-        let modifiers = select.select_modifiers.as_ref();
-        let straight = modifiers.is_some_and(|modifiers| modifiers.straight_join);
+        let straight = select.select_modifiers.straight_join;
         self.take_index_hints(&select.optimizer_hints, select_id);
         let straight = straight | std::mem::take(&mut self.fixed_order);
         let mut relation = self.bind_from(&select.from, straight)?;
@@ -60,15 +56,14 @@ impl Binder<'_> {
             self.note_selection(&predicates);
             relation = relation.filtered(predicates);
         }
-        let (group_by, rollup) = group_by_of(&select.group_by)?;
-        self.scope().rollup = rollup;
+        self.scope().rollup = select.group_by.with_rollup;
 
         self.scope().windows.allowed = true;
         self.bind_named_windows(&select.named_window)?;
         self.scope().clause = Clause::FieldList;
         self.bind_items(&select.projection)?;
         self.scope().clause = Clause::GroupBy;
-        let keys = self.bind_group_keys(&group_by)?;
+        let keys = self.bind_group_keys(&select.group_by.keys)?;
         self.scope().group_keys = keys;
         let having = match &select.having {
             Some(having) => {
@@ -80,12 +75,8 @@ impl Binder<'_> {
         self.scope().clause = Clause::OrderBy;
         let order = self.bind_order_keys(tail.order_by)?;
 
-        let distinct = match &select.distinct {
-            None | Some(Distinct::All) => false,
-            Some(Distinct::Distinct) => !ignores_distinct,
-            Some(Distinct::On(_)) => return Err(not_supported("DISTINCT ON")),
-        };
-        let buffer = modifiers.is_some_and(|modifiers| modifiers.sql_buffer_result)
+        let distinct = select.distinct && !ignores_distinct;
+        let buffer = select.select_modifiers.sql_buffer_result
             || self.options.sql_buffer_result && select_id == 1;
         self.assemble(Parts {
             relation,
@@ -217,7 +208,7 @@ impl Binder<'_> {
     pub(super) fn bind_items(&mut self, projection: &[SelectItem]) -> Result<()> {
         for written in projection {
             match written {
-                SelectItem::Wildcard(_) => {
+                SelectItem::Wildcard => {
                     if self.scope().tables.is_empty() {
                         return Err(codes::ER_NO_TABLES_USED.error());
                     }
@@ -225,8 +216,8 @@ impl Binder<'_> {
                     self.check_read_all(&slots)?;
                     self.add_slots(&slots);
                 }
-                SelectItem::QualifiedWildcard(kind, _) => {
-                    let slots = self.qualified_wildcard(kind)?;
+                SelectItem::QualifiedWildcard(name) => {
+                    let slots = self.qualified_wildcard(name)?;
                     self.check_read_all(&slots)?;
                     self.add_slots(&slots);
                 }
@@ -244,22 +235,13 @@ impl Binder<'_> {
                 SelectItem::ExprWithAlias { expr, alias } => {
                     self.add_item(expr, alias.value.clone())?;
                 }
-                SelectItem::ExprWithAliases { .. } => {
-                    return Err(not_supported(&written.to_string()));
-                }
             }
         }
         Ok(())
     }
 
-    fn qualified_wildcard(
-        &mut self,
-        kind: &SelectItemQualifiedWildcardKind,
-    ) -> Result<Vec<ColumnSlot>> {
-        let SelectItemQualifiedWildcardKind::ObjectName(name) = kind else {
-            return Err(not_supported(&kind.to_string()));
-        };
-        let mut parts = name.0.iter().filter_map(|part| part.as_ident());
+    fn qualified_wildcard(&mut self, name: &ObjectName) -> Result<Vec<ColumnSlot>> {
+        let mut parts = name.0.iter();
         let (database, table) = match (parts.next(), parts.next()) {
             (Some(database), Some(table)) => (Some(database.value.as_str()), &table.value),
             (Some(table), None) => (None, &table.value),
@@ -314,7 +296,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    fn bind_group_keys(&mut self, written: &[&Expr]) -> Result<Vec<Expression>> {
+    fn bind_group_keys(&mut self, written: &[Expr]) -> Result<Vec<Expression>> {
         let mut keys: Vec<Expression> = Vec::with_capacity(written.len());
         let mut grouped_items: Vec<usize> = Vec::new();
         for expr in written {
@@ -607,31 +589,6 @@ fn sets_variable(expression: &Expression) -> bool {
         !found
     });
     found
-}
-
-/// The expressions of GROUP BY, and whether it says WITH ROLLUP.
-fn group_by_of(group_by: &GroupByExpr) -> Result<(Vec<&Expr>, bool)> {
-    let GroupByExpr::Expressions(expressions, modifiers) = group_by else {
-        return Err(not_supported("GROUP BY ALL"));
-    };
-    let mut rollup = false;
-    for modifier in modifiers {
-        match modifier {
-            GroupByWithModifier::Rollup => rollup = true,
-            other => return Err(not_supported(&format!("GROUP BY {other}"))),
-        }
-    }
-    let mut keys = Vec::with_capacity(expressions.len());
-    for expression in expressions {
-        match expression {
-            Expr::Rollup(sets) => {
-                rollup = true;
-                keys.extend(sets.iter().flatten());
-            }
-            other => keys.push(other),
-        }
-    }
-    Ok((keys, rollup))
 }
 
 /// The name that an expression is.

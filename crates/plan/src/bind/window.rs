@@ -8,7 +8,7 @@
 mod call;
 mod frame;
 
-use mayfly_syntax::ast::{Expr, Function, NamedWindowDefinition, NamedWindowExpr};
+use mayfly_syntax::ast::{Expr, Function, NamedWindowDefinition};
 use mayfly_syntax::ast::{WindowSpec, WindowType};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
@@ -47,10 +47,7 @@ impl Binder<'_> {
 
     /// Binds the WINDOW clause.
     pub(super) fn bind_named_windows(&mut self, written: &[NamedWindowDefinition]) -> Result<()> {
-        for NamedWindowDefinition(name, definition) in written {
-            let NamedWindowExpr::WindowSpec(specification) = definition else {
-                continue;
-            };
+        for NamedWindowDefinition(name, specification) in written {
             let named = &mut self.scope().windows.named;
             if let Some(known) = named
                 .iter()

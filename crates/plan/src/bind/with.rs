@@ -86,7 +86,7 @@ impl Binder<'_> {
     fn bind_recursive_cte(&mut self, cte: &Cte) -> Result<()> {
         let name = cte.alias.name.value.as_str();
         let requires_union = || codes::ER_CTE_RECURSIVE_REQUIRES_UNION.with(&[&name]);
-        if cte.query.order_by.is_some() {
+        if !cte.query.order_by.is_empty() {
             return Err(not_supported(
                 "ORDER BY over UNION in recursive Common Table Expression",
             ));
@@ -96,11 +96,11 @@ impl Binder<'_> {
         let distinct = union_arms(&cte.query.body, &mut arms).ok_or_else(requires_union)?;
         let first_recursive = arms
             .iter()
-            .position(|arm| mentions::<SetExpr>(arm, name))
+            .position(|arm| mentions(*arm, name))
             .unwrap_or(arms.len());
         let wrong_order = arms[first_recursive..]
             .iter()
-            .any(|arm| !mentions::<SetExpr>(arm, name));
+            .any(|arm| !mentions(*arm, name));
         if first_recursive == 0 || wrong_order {
             return Err(codes::ER_CTE_RECURSIVE_REQUIRES_NONRECURSIVE_FIRST.with(&[&name]));
         }
@@ -211,13 +211,7 @@ impl Binder<'_> {
 }
 
 fn rename(block: &mut Block, cte: &Cte) -> Result<()> {
-    let names: Vec<_> = cte
-        .alias
-        .columns
-        .iter()
-        .map(|column| &column.name)
-        .collect();
-    rename_columns(block, &names)?;
+    rename_columns(block, &cte.alias.columns)?;
     refuse_same_names(&block.columns)
 }
 
@@ -226,7 +220,7 @@ fn union_arms<'q>(body: &'q SetExpr, arms: &mut Vec<&'q SetExpr>) -> Option<bool
     let mut rest = body;
     while let SetExpr::Query(query) = rest
         && query.with.is_none()
-        && query.order_by.is_none()
+        && query.order_by.is_empty()
         && query.limit_clause.is_none()
     {
         rest = &query.body;
@@ -258,10 +252,9 @@ fn union_arms<'q>(body: &'q SetExpr, arms: &mut Vec<&'q SetExpr>) -> Option<bool
 }
 
 /// Whether a part of a query names a table so.
-fn mentions<N: Visit>(node: &N, name: &str) -> bool {
+fn mentions(node: &dyn Visit, name: &str) -> bool {
     let found = mayfly_syntax::ast::visit_relations(node, |relation| {
-        let called = matches!(relation.0.as_slice(), [part]
-            if part.as_ident().is_some_and(|ident| ident.value == name));
+        let called = matches!(relation.0.as_slice(), [part] if part.value == name);
         if called {
             std::ops::ControlFlow::Break(())
         } else {

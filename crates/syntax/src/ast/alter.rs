@@ -1,6 +1,6 @@
 //! `ALTER TABLE`.
 
-use sqlparser::ast::{Expr, OrderByExpr};
+use super::{Expr, OrderByExpr};
 
 use super::{ColumnDefinition, Partitioning, TableElement, TableName, TableOption};
 

@@ -1,7 +1,7 @@
 //! `CREATE TABLE` in all its forms. Elements and options stay in the order written, so that
 //! `SHOW CREATE TABLE` and error messages can follow it.
 
-use sqlparser::ast::{Expr, Query};
+use super::{Expr, Query};
 
 use super::{ColumnType, Partitioning, TableName, TableOption};
 

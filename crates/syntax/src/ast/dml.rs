@@ -1,6 +1,6 @@
 //! `INSERT`, `REPLACE`, `UPDATE` and `DELETE`.
 
-use sqlparser::ast::{Expr, Ident, OrderByExpr, Query, SelectItem, TableWithJoins, With};
+use super::{Expr, Ident, OrderByExpr, Query, SelectItem, TableWithJoins, With};
 
 use super::TableName;
 

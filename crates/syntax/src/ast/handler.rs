@@ -1,6 +1,6 @@
 //! `HANDLER`, direct access to a table's storage.
 
-use sqlparser::ast::{BinaryOperator, Expr, LimitClause};
+use super::{BinaryOperator, Expr, LimitClause};
 
 use super::TableName;
 

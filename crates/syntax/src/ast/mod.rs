@@ -1,8 +1,7 @@
 //! The statements of MySQL 8.4 as typed data, one module a statement family.
 //!
-//! Expressions and query blocks are `sqlparser`'s ([`Expr`], [`Query`]), re-exported here; what
-//! that tree lacks is encoded as [`crate::encodings`] describes. All other statements have structs
-//! of their own, because `sqlparser` models them for every dialect at once and loses MySQL's parts.
+//! Expressions ([`Expr`]) and queries ([`Query`]) are among them; some forms are parsed into others of the same meaning,
+//! which [`crate::encodings`] lists. [`walk`] goes over them.
 //!
 //! Architecture invariant: nothing here knows a catalog, a value or a session.
 
@@ -11,20 +10,23 @@ pub mod alter;
 pub mod create_table;
 pub mod data_type;
 pub mod database;
+mod display;
 pub mod dml;
+pub mod expression;
 pub mod handler;
 pub mod load;
 pub mod maintenance;
+mod name;
 pub mod partitioning;
 pub mod prepared;
+pub mod query;
 pub mod set;
 pub mod show;
 pub mod stored_program;
 pub mod table_option;
 pub mod transaction;
 pub mod view;
-
-pub use sqlparser::ast::*;
+pub mod walk;
 
 pub use self::account::{
     AccountDefinition, AccountLimit, AccountOptions, AccountReference, AccountStatement, AlterUser,
@@ -37,13 +39,18 @@ pub use self::create_table::{
     GeneratedStorage, KeyDefinition, KeyKind, KeyPart, KeyPartTarget, OnDuplicateRow, References,
     TableElement,
 };
-pub use self::data_type::{ColumnType, TypeKind};
+pub use self::data_type::{CastType, CastTypeKind, ColumnType, TypeKind};
 pub use self::database::{
     AlterDatabase, CreateDatabase, CreateIndex, DatabaseOption, DropDatabase, DropIndex, DropTable,
     RenameTable,
 };
 pub use self::dml::{
     Delete, DmlPriority, InsertSource, InsertStatement, RowAlias, SetAssignment, UpdateStatement,
+};
+pub use self::expression::{
+    BinaryOperator, CaseWhen, Expr, Function, FunctionArg, FunctionArgumentList, FunctionArguments,
+    Interval, IntervalUnit, NullTreatment, TemporalLiteral, TrimWhereField, TypedString,
+    UnaryOperator, Value,
 };
 pub use self::handler::{HandlerAction, HandlerRead, HandlerStatement};
 pub use self::load::{
@@ -53,11 +60,20 @@ pub use self::maintenance::{
     Flush, FlushTarget, HistogramChange, HistogramUpdate, LockMode, TableLock, TableMaintenance,
     TableVerb,
 };
+pub use self::name::{Ident, ObjectName};
 pub use self::partitioning::{
     PartitionDefinition, PartitionFunction, PartitionKind, PartitionValues, PartitionedBy,
     Partitioning,
 };
 pub use self::prepared::{Execute, Prepare, PrepareSource};
+pub use self::query::{
+    Cte, GroupBy, Join, JoinConstraint, JoinOperator, JsonTableColumn,
+    JsonTableColumnErrorHandling, JsonTableNamedColumn, LimitClause, LockClause, LockType,
+    NamedWindowDefinition, NonBlock, OrderByExpr, OrderBySort, Query, Select, SelectItem,
+    SelectModifiers, SetExpr, SetOperator, SetQuantifier, TableAlias, TableFactor,
+    TableIndexHintForClause, TableIndexHintType, TableIndexHints, TableWithJoins, WindowFrame,
+    WindowFrameBound, WindowFrameUnits, WindowSpec, WindowType, With,
+};
 pub use self::set::{SetItem, SetTarget, SetValue, VariableScope};
 pub use self::show::{
     Describe, Explain, ExplainFormat, ExplainKind, ExplainTarget, Show, ShowCreate, ShowFilter,
@@ -69,6 +85,10 @@ pub use self::transaction::{
     AccessMode, Completion, IsolationLevel, SetTransaction, StartTransaction,
 };
 pub use self::view::{CreateView, DropView, ViewAlgorithm};
+pub use self::walk::{
+    Flow, Visit, VisitMut, Visitor, VisitorMut, visit_expressions, visit_expressions_mut,
+    visit_relations,
+};
 
 use std::fmt;
 
@@ -221,20 +241,15 @@ impl TableName {
 
     /// The same name as query blocks carry it; `None` when it has no part or more than two.
     pub fn from_object_name(name: &ObjectName) -> Option<Self> {
-        let mut parts = name
-            .0
-            .iter()
-            .map(|part| part.as_ident().map(|ident| ident.value.clone()));
-        match (parts.next(), parts.next(), parts.next()) {
-            (Some(Some(name)), None, None) => Some(TableName {
-                database: None,
-                name,
-            }),
-            (Some(database @ Some(_)), Some(Some(name)), None) => {
-                Some(TableName { database, name })
-            }
-            _ => None,
-        }
+        let (database, name) = match name.0.as_slice() {
+            [name] => (None, name),
+            [database, name] => (Some(database.value.clone()), name),
+            _ => return None,
+        };
+        Some(TableName {
+            database,
+            name: name.value.clone(),
+        })
     }
 
     /// The form in which query blocks carry a name.

@@ -1,6 +1,6 @@
 //! `PARTITION BY ...` (the manual, "Partitioning Types").
 
-use sqlparser::ast::{Expr, Ident};
+use super::{Expr, Ident};
 
 use super::TableOption;
 

@@ -1,6 +1,6 @@
 //! `SET` of user and system variables, names and character sets.
 
-use sqlparser::ast::Expr;
+use super::Expr;
 
 use crate::keywords::Kw;
 

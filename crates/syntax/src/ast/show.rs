@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sqlparser::ast::{Expr, LimitClause};
+use super::{Expr, LimitClause};
 
 use super::{AccountReference, Statement, TableName, VariableScope};
 

@@ -1,6 +1,6 @@
 //! Views.
 
-use sqlparser::ast::Query;
+use super::Query;
 
 use super::{AccountReference, TableName};
 

@@ -3,7 +3,7 @@
 
 mod grant;
 
-use sqlparser::ast::Value;
+use crate::ast::Value;
 
 use super::cursor::{Parser, Result};
 use crate::ast::{

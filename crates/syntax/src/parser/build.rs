@@ -1,11 +1,9 @@
-//! Small constructors of `sqlparser` nodes, so that the grammar reads as grammar.
+//! Small constructors of nodes, so that the grammar reads as grammar.
 
-use sqlparser::ast::helpers::attached_token::AttachedToken;
-use sqlparser::ast::{
-    BinaryOperator, CaseWhen, CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr,
-    FunctionArgumentList, FunctionArguments, Ident, ObjectName, Value, ValueWithSpan,
+use crate::ast::{
+    BinaryOperator, CaseWhen, CastType, Expr, Function, FunctionArg, FunctionArgumentList,
+    FunctionArguments, Ident, ObjectName, Value,
 };
-use sqlparser::tokenizer::Span;
 
 pub(crate) fn binary(left: Expr, op: BinaryOperator, right: Expr) -> Expr {
     Expr::BinaryOp {
@@ -16,7 +14,7 @@ pub(crate) fn binary(left: Expr, op: BinaryOperator, right: Expr) -> Expr {
 }
 
 pub(crate) fn value(value: Value) -> Expr {
-    Expr::Value(value.with_span(Span::empty()))
+    Expr::Value(value)
 }
 
 pub(crate) fn null() -> Expr {
@@ -24,23 +22,17 @@ pub(crate) fn null() -> Expr {
 }
 
 pub(crate) fn number(digits: impl ToString) -> Expr {
-    value(Value::Number(digits.to_string(), false))
-}
-
-pub(crate) fn string_value(text: impl Into<String>) -> ValueWithSpan {
-    Value::SingleQuotedString(text.into()).with_span(Span::empty())
+    value(Value::Number(digits.to_string()))
 }
 
 pub(crate) fn string(text: impl Into<String>) -> Expr {
-    Expr::Value(string_value(text))
+    value(Value::SingleQuotedString(text.into()))
 }
 
-pub(crate) fn cast(expr: Expr, data_type: DataType) -> Expr {
+pub(crate) fn cast(expr: Expr, data_type: CastType) -> Expr {
     Expr::Cast {
-        kind: CastKind::Cast,
         expr: Box::new(expr),
         data_type,
-        format: None,
     }
 }
 
@@ -50,8 +42,6 @@ pub(crate) fn case(
     else_result: Option<Expr>,
 ) -> Expr {
     Expr::Case {
-        case_token: AttachedToken::empty(),
-        end_token: AttachedToken::empty(),
         operand: operand.map(Box::new),
         conditions,
         else_result: else_result.map(Box::new),
@@ -65,31 +55,24 @@ pub(crate) fn object_name(name: impl Into<String>) -> ObjectName {
 pub(crate) fn collate(expr: Expr, collation: String) -> Expr {
     Expr::Collate {
         expr: Box::new(expr),
-        collation: object_name(collation),
+        collation,
     }
-}
-
-pub(crate) fn unnamed(expr: Expr) -> FunctionArg {
-    FunctionArg::Unnamed(FunctionArgExpr::Expr(expr))
 }
 
 /// The arguments of an ordinary call.
 pub(crate) fn arguments(args: Vec<Expr>) -> FunctionArguments {
     FunctionArguments::List(FunctionArgumentList {
-        duplicate_treatment: None,
-        args: args.into_iter().map(unnamed).collect(),
-        clauses: Vec::new(),
+        distinct: false,
+        args: args.into_iter().map(FunctionArg::Expr).collect(),
+        order_by: Vec::new(),
+        separator: None,
     })
 }
 
 pub(crate) fn function(name: ObjectName, args: FunctionArguments) -> Function {
     Function {
         name,
-        uses_odbc_syntax: false,
-        parameters: FunctionArguments::None,
         args,
-        within_group: Vec::new(),
-        filter: None,
         null_treatment: None,
         over: None,
     }

@@ -1,6 +1,6 @@
 //! Keys, foreign keys, checks and generated columns.
 
-use sqlparser::ast::Expr;
+use crate::ast::Expr;
 
 use super::cursor::{Parser, Result};
 use crate::ast::{

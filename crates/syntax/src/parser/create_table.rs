@@ -1,6 +1,6 @@
 //! `CREATE TABLE`.
 
-use sqlparser::ast::Expr;
+use crate::ast::Expr;
 
 use super::constraints::CONSTRAINT_WORDS;
 use super::cursor::{Parser, Result};

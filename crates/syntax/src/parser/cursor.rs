@@ -4,7 +4,7 @@
 //! back, as MySQL's own LALR(1) parser does; so the token that cannot be taken is the one that
 //! MySQL's error 1064 points at.
 
-use sqlparser::ast::Ident;
+use crate::ast::Ident;
 
 use crate::ParseOptions;
 use crate::ast::TableName;

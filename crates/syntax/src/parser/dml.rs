@@ -1,6 +1,6 @@
 //! `INSERT`, `REPLACE`, `UPDATE` and `DELETE`.
 
-use sqlparser::ast::{Ident, SelectItem, TableFactor, TableWithJoins, With};
+use crate::ast::{Ident, SelectItem, TableFactor, TableWithJoins, With};
 
 use super::cursor::{Parser, Result};
 use crate::ast::{

@@ -8,7 +8,7 @@
 //! caller reads itself) and not above `ceiling` (what may follow what has been read so far:
 //! nothing tighter than a comparison may follow a predicate).
 
-use sqlparser::ast::{BinaryOperator, Expr, MemberOf, UnaryOperator};
+use crate::ast::{BinaryOperator, Expr, UnaryOperator};
 
 use super::build;
 use super::cursor::{Parser, Result};
@@ -129,8 +129,8 @@ impl Parser<'_> {
             Kind::Pipe => binary(precedence::BIT_OR, BinaryOperator::BitwiseOr),
             Kind::Ampersand => binary(precedence::BIT_AND, BinaryOperator::BitwiseAnd),
             Kind::Caret => binary(precedence::BIT_XOR, BinaryOperator::BitwiseXor),
-            Kind::ShiftLeft => binary(precedence::SHIFT, BinaryOperator::PGBitwiseShiftLeft),
-            Kind::ShiftRight => binary(precedence::SHIFT, BinaryOperator::PGBitwiseShiftRight),
+            Kind::ShiftLeft => binary(precedence::SHIFT, BinaryOperator::ShiftLeft),
+            Kind::ShiftRight => binary(precedence::SHIFT, BinaryOperator::ShiftRight),
             Kind::OrOr if self.options.pipes_as_concat => {
                 binary(precedence::CONCAT, BinaryOperator::StringConcat)
             }
@@ -148,7 +148,7 @@ impl Parser<'_> {
             Kw::AND => chain(precedence::AND, BinaryOperator::And),
             Kw::OR => chain(precedence::OR, BinaryOperator::Or),
             Kw::XOR => binary(precedence::XOR, BinaryOperator::Xor),
-            Kw::DIV => binary(precedence::PRODUCT, BinaryOperator::MyIntegerDivide),
+            Kw::DIV => binary(precedence::PRODUCT, BinaryOperator::IntegerDivide),
             Kw::MOD => binary(precedence::PRODUCT, BinaryOperator::Modulo),
             Kw::COLLATE => Some((precedence::COLLATE, Infix::Collate)),
             Kw::IN | Kw::BETWEEN | Kw::LIKE | Kw::REGEXP | Kw::RLIKE | Kw::NOT => predicate,
@@ -197,10 +197,10 @@ impl Parser<'_> {
         self.take();
         let second = self.expr_above(level)?;
         let goes_on = |parser: &Self| matches!(parser.infix_operator(), Some((_, Infix::Chain(next))) if next == op);
-        let mut steps = vec![(op.clone(), second)];
+        let mut steps = vec![(op, second)];
         while goes_on(self) {
             self.take();
-            steps.push((op.clone(), self.expr_above(level)?));
+            steps.push((op, self.expr_above(level)?));
         }
         self.raise(chain::levels(steps.len()).saturating_sub(1))?;
         Ok(chain::join(first, steps, &build::binary))
@@ -227,7 +227,6 @@ impl Parser<'_> {
                 left,
                 compare_op,
                 right,
-                is_some: word == Kw::SOME,
             },
         })
     }
@@ -288,7 +287,6 @@ impl Parser<'_> {
                 let escape = self.after(Kw::ESCAPE, Self::simple_expr)?;
                 Ok(Expr::Like {
                     negated,
-                    any: false,
                     expr,
                     pattern,
                     escape_char: escape.map(Box::new),
@@ -300,13 +298,12 @@ impl Parser<'_> {
                     negated,
                     expr,
                     pattern,
-                    regexp: word == Kw::REGEXP,
                 })
             }
             Kw::MEMBER if !negated => {
                 self.eat(Kw::OF);
                 let array = Box::new(self.parens(Self::simple_expr)?);
-                Ok(Expr::MemberOf(MemberOf { value: expr, array }))
+                Ok(Expr::MemberOf { value: expr, array })
             }
             Kw::SOUNDS if !negated => {
                 self.expect(Kw::LIKE)?;

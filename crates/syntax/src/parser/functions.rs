@@ -4,12 +4,10 @@
 //! one form: `SUBSTRING(s FROM a FOR b)` is `SUBSTRING(s, a, b)` and `POSITION(a IN b)` is
 //! `LOCATE(a, b)`. Units and type words among arguments become strings. See [`crate::encodings`].
 
-use sqlparser::ast::{
-    ArrayElemTypeDef, DataType, DuplicateTreatment, Expr, ExtractSyntax, FunctionArg,
-    FunctionArgExpr, FunctionArgumentClause, FunctionArgumentList, FunctionArguments, Ident,
+use crate::ast::{
+    CastType, CastTypeKind, Expr, FunctionArg, FunctionArgumentList, FunctionArguments, Ident,
     ObjectName, TrimWhereField, Value,
 };
-use sqlparser::tokenizer::Span;
 
 use super::build;
 use super::cursor::{Parser, Result, Unsupported};
@@ -178,10 +176,7 @@ impl Parser<'_> {
         let expr = self.expr()?;
         self.expect(Kw::AS)?;
         let mut data_type = self.cast_type()?;
-        if self.eat(Kw::ARRAY) {
-            let element = ArrayElemTypeDef::SquareBracket(Box::new(data_type), None);
-            data_type = DataType::Array(element);
-        }
+        data_type.is_array = self.eat(Kw::ARRAY);
         self.close(build::cast(expr, data_type))
     }
 
@@ -202,12 +197,8 @@ impl Parser<'_> {
         let charset = self.unless(Kw::DEFAULT, Self::charset_name)?;
         let charset = charset.unwrap_or_else(|| "default".to_owned());
         self.close(Expr::Convert {
-            is_try: false,
             expr: Box::new(expr),
-            data_type: None,
-            charset: Some(build::object_name(charset)),
-            target_before_value: false,
-            styles: Vec::new(),
+            charset,
         })
     }
 
@@ -216,11 +207,7 @@ impl Parser<'_> {
         let field = self.interval_unit()?;
         self.expect(Kw::FROM)?;
         let expr = Box::new(self.expr()?);
-        self.close(Expr::Extract {
-            field,
-            syntax: ExtractSyntax::From,
-            expr,
-        })
+        self.close(Expr::Extract { field, expr })
     }
 
     fn trim(&mut self) -> Result<Expr> {
@@ -235,7 +222,6 @@ impl Parser<'_> {
             trim_where,
             trim_what,
             expr: Box::new(expr),
-            trim_characters: None,
         };
         if trim_where.is_some() && self.eat(Kw::FROM) {
             let expr = self.expr()?;
@@ -291,7 +277,7 @@ impl Parser<'_> {
     /// `TIMESTAMPADD(unit, a, b)` and `TIMESTAMPDIFF(unit, a, b)`; the unit becomes a string.
     fn timestamp_add(&mut self) -> Result<Expr> {
         let name = self.open_call()?;
-        let unit = encodings::unit_name(&self.interval_unit()?);
+        let unit = self.interval_unit()?.name();
         self.expect_kind(Kind::Comma)?;
         let first = self.expr()?;
         self.expect_kind(Kind::Comma)?;
@@ -335,7 +321,11 @@ impl Parser<'_> {
             length => Ok(length),
         })?;
         let arguments = if is_binary {
-            vec![build::cast(argument, DataType::Binary(Some(length)))]
+            let target = CastType {
+                length: Some(length),
+                ..CastType::new(CastTypeKind::Binary)
+            };
+            vec![build::cast(argument, target)]
         } else {
             vec![argument, build::number(length)]
         };
@@ -411,28 +401,28 @@ impl Parser<'_> {
     fn aggregate(&mut self, keyword: Kw) -> Result<Expr> {
         let name = self.open_call()?;
         let mut list = FunctionArgumentList {
-            duplicate_treatment: None,
+            distinct: false,
             args: Vec::new(),
-            clauses: Vec::new(),
+            order_by: Vec::new(),
+            separator: None,
         };
         if self.eat(Kw::DISTINCT) {
-            list.duplicate_treatment = Some(DuplicateTreatment::Distinct);
+            list.distinct = true;
         } else {
             self.eat(Kw::ALL);
         }
-        let counts_rows = keyword == Kw::COUNT && list.duplicate_treatment.is_none();
+        let counts_rows = keyword == Kw::COUNT && !list.distinct;
         if counts_rows && self.eat_kind(Kind::Star) {
-            list.args
-                .push(FunctionArg::Unnamed(FunctionArgExpr::Wildcard));
+            list.args.push(FunctionArg::Wildcard);
         } else {
             let several = match keyword {
                 Kw::GROUP_CONCAT | Kw::JSON_OBJECTAGG => true,
                 Kw::COUNT => !counts_rows,
                 _ => false,
             };
-            list.args.push(build::unnamed(self.expr()?));
+            list.args.push(FunctionArg::Expr(self.expr()?));
             while several && self.eat_kind(Kind::Comma) {
-                list.args.push(build::unnamed(self.expr()?));
+                list.args.push(FunctionArg::Expr(self.expr()?));
             }
         }
         if keyword == Kw::GROUP_CONCAT {
@@ -447,19 +437,16 @@ impl Parser<'_> {
 
     fn group_concat_clauses(&mut self, list: &mut FunctionArgumentList) -> Result<()> {
         if self.at(Kw::ORDER) {
-            let keys = self.order_by_list()?;
-            list.clauses.push(FunctionArgumentClause::OrderBy(keys));
+            list.order_by = self.order_by_list()?;
         }
         if self.eat(Kw::SEPARATOR) {
-            let separator = match self.kind() {
+            list.separator = Some(match self.kind() {
                 Kind::Hex | Kind::Bits => {
                     let token = self.take();
                     self.digits(token)
                 }
                 _ => Value::SingleQuotedString(self.string()?),
-            };
-            let separator = FunctionArgumentClause::Separator(separator.with_span(Span::empty()));
-            list.clauses.push(separator);
+            });
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Intervals and their units.
 
-use sqlparser::ast::{DateTimeField, Expr, Ident, Interval};
+use crate::ast::{Expr, Interval, IntervalUnit};
 
 use super::build;
 use super::cursor::{Parser, Result};
@@ -30,10 +30,7 @@ impl Parser<'_> {
         };
         Ok(Form::Interval(Expr::Interval(Interval {
             value: Box::new(value),
-            leading_field: Some(self.interval_unit()?),
-            leading_precision: None,
-            last_field: None,
-            fractional_seconds_precision: None,
+            unit: self.interval_unit()?,
         })))
     }
 
@@ -46,29 +43,28 @@ impl Parser<'_> {
     }
 
     /// A unit of intervals, `EXTRACT` and `TIMESTAMPDIFF`.
-    pub(crate) fn interval_unit(&mut self) -> Result<DateTimeField> {
-        let keyword = self.keyword();
-        let unit = match keyword {
-            Kw::MICROSECOND => DateTimeField::Microsecond,
-            Kw::SECOND | Kw::SQL_TSI_SECOND => DateTimeField::Second,
-            Kw::MINUTE | Kw::SQL_TSI_MINUTE => DateTimeField::Minute,
-            Kw::HOUR | Kw::SQL_TSI_HOUR => DateTimeField::Hour,
-            Kw::DAY | Kw::SQL_TSI_DAY => DateTimeField::Day,
-            Kw::WEEK | Kw::SQL_TSI_WEEK => DateTimeField::Week(None),
-            Kw::MONTH | Kw::SQL_TSI_MONTH => DateTimeField::Month,
-            Kw::QUARTER | Kw::SQL_TSI_QUARTER => DateTimeField::Quarter,
-            Kw::YEAR | Kw::SQL_TSI_YEAR => DateTimeField::Year,
-            Kw::SECOND_MICROSECOND
-            | Kw::MINUTE_MICROSECOND
-            | Kw::MINUTE_SECOND
-            | Kw::HOUR_MICROSECOND
-            | Kw::HOUR_SECOND
-            | Kw::HOUR_MINUTE
-            | Kw::DAY_MICROSECOND
-            | Kw::DAY_SECOND
-            | Kw::DAY_MINUTE
-            | Kw::DAY_HOUR
-            | Kw::YEAR_MONTH => DateTimeField::Custom(Ident::new(keyword.spelling())),
+    pub(crate) fn interval_unit(&mut self) -> Result<IntervalUnit> {
+        let unit = match self.keyword() {
+            Kw::MICROSECOND => IntervalUnit::Microsecond,
+            Kw::SECOND | Kw::SQL_TSI_SECOND => IntervalUnit::Second,
+            Kw::MINUTE | Kw::SQL_TSI_MINUTE => IntervalUnit::Minute,
+            Kw::HOUR | Kw::SQL_TSI_HOUR => IntervalUnit::Hour,
+            Kw::DAY | Kw::SQL_TSI_DAY => IntervalUnit::Day,
+            Kw::WEEK | Kw::SQL_TSI_WEEK => IntervalUnit::Week,
+            Kw::MONTH | Kw::SQL_TSI_MONTH => IntervalUnit::Month,
+            Kw::QUARTER | Kw::SQL_TSI_QUARTER => IntervalUnit::Quarter,
+            Kw::YEAR | Kw::SQL_TSI_YEAR => IntervalUnit::Year,
+            Kw::SECOND_MICROSECOND => IntervalUnit::SecondMicrosecond,
+            Kw::MINUTE_MICROSECOND => IntervalUnit::MinuteMicrosecond,
+            Kw::MINUTE_SECOND => IntervalUnit::MinuteSecond,
+            Kw::HOUR_MICROSECOND => IntervalUnit::HourMicrosecond,
+            Kw::HOUR_SECOND => IntervalUnit::HourSecond,
+            Kw::HOUR_MINUTE => IntervalUnit::HourMinute,
+            Kw::DAY_MICROSECOND => IntervalUnit::DayMicrosecond,
+            Kw::DAY_SECOND => IntervalUnit::DaySecond,
+            Kw::DAY_MINUTE => IntervalUnit::DayMinute,
+            Kw::DAY_HOUR => IntervalUnit::DayHour,
+            Kw::YEAR_MONTH => IntervalUnit::YearMonth,
             _ => return self.fail(),
         };
         self.take();

@@ -1,6 +1,6 @@
 //! `FLUSH`, `LOCK TABLES`, table maintenance and `HANDLER`.
 
-use sqlparser::ast::BinaryOperator;
+use crate::ast::BinaryOperator;
 
 use super::cursor::{Parser, Result};
 use crate::ast::{

@@ -1,6 +1,6 @@
 //! `PARTITION BY ...` of CREATE TABLE and ALTER TABLE.
 
-use sqlparser::ast::Expr;
+use crate::ast::Expr;
 
 use super::cursor::{Parser, Result};
 use crate::ast::{

@@ -1,8 +1,8 @@
 //! Operands: literals, columns, variables, parentheses, and unary operators.
 
-use sqlparser::ast::{
-    BinaryOperator, CaseWhen, DataType, Expr, Ident, TimezoneInfo, TypedString, UnaryOperator,
-    Value,
+use crate::ast::{
+    BinaryOperator, CaseWhen, CastType, CastTypeKind, Expr, Ident, TemporalLiteral, TypedString,
+    UnaryOperator, Value,
 };
 
 use super::build;
@@ -84,13 +84,13 @@ impl Parser<'_> {
             Kw::BINARY => {
                 self.take();
                 let operand = self.expr_above(precedence::CONCAT)?;
-                Ok(build::cast(operand, DataType::Binary(None)))
+                Ok(build::cast(operand, CastType::new(CastTypeKind::Binary)))
             }
             Kw::INTERVAL => self.leading_interval(),
             Kw::DATE | Kw::TIME | Kw::TIMESTAMP if self.ahead(1).kind == Kind::String => {
                 self.take();
                 let value = self.string()?;
-                Ok(typed_string(next.keyword, value, false))
+                Ok(typed_string(next.keyword, value))
             }
             Kw::ROW if self.ahead(1).kind == Kind::LeftParen => {
                 self.take();
@@ -164,7 +164,7 @@ impl Parser<'_> {
         let digits = digits.trim_end_matches('\'').to_owned();
         match token.kind {
             Kind::Hex => Value::HexStringLiteral(digits),
-            _ => Value::SingleQuotedByteStringLiteral(digits),
+            _ => Value::BitStringLiteral(digits),
         }
     }
 
@@ -257,9 +257,7 @@ impl Parser<'_> {
             _ => None,
         };
         let value = match literal {
-            Some(keyword) if self.at_kind(Kind::String) => {
-                typed_string(keyword, self.string()?, true)
-            }
+            Some(keyword) if self.at_kind(Kind::String) => typed_string(keyword, self.string()?),
             _ => self.expr()?,
         };
         self.expect_kind(Kind::RightBrace)?;
@@ -331,15 +329,11 @@ impl Parser<'_> {
 }
 
 /// A temporal literal.
-fn typed_string(keyword: Kw, text: String, uses_odbc_syntax: bool) -> Expr {
-    let data_type = match keyword {
-        Kw::DATE => DataType::Date,
-        Kw::TIME => DataType::Time(None, TimezoneInfo::None),
-        _ => DataType::Timestamp(None, TimezoneInfo::None),
+fn typed_string(keyword: Kw, value: String) -> Expr {
+    let kind = match keyword {
+        Kw::DATE => TemporalLiteral::Date,
+        Kw::TIME => TemporalLiteral::Time,
+        _ => TemporalLiteral::Timestamp,
     };
-    Expr::TypedString(TypedString {
-        data_type,
-        value: build::string_value(text),
-        uses_odbc_syntax,
-    })
+    Expr::TypedString(TypedString { kind, value })
 }

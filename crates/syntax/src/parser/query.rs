@@ -1,10 +1,8 @@
 //! Query expressions: `WITH`, set operations, `ORDER BY`, `LIMIT`, locking, and parentheses.
 
-use sqlparser::ast::helpers::attached_token::AttachedToken;
-use sqlparser::ast::{
-    Cte, Expr, LimitClause, LockClause, LockType, NonBlock, Offset, OffsetRows, OrderBy,
-    OrderByExpr, OrderByKind, OrderByOptions, OrderBySort, Parens, Query, SetExpr, SetOperator,
-    SetQuantifier, Table, TableAlias, TableAliasColumnDef, Values, With,
+use crate::ast::{
+    Cte, Expr, Ident, LimitClause, LockClause, LockType, NonBlock, OrderByExpr, OrderBySort, Query,
+    SetExpr, SetOperator, SetQuantifier, TableAlias, With,
 };
 
 use super::build;
@@ -88,33 +86,19 @@ impl Parser<'_> {
             parser.expect_kind(Kind::LeftParen)?;
             let query = parser.query_in_parens()?;
             Ok(Cte {
-                alias: TableAlias {
-                    explicit: true,
-                    name,
-                    columns,
-                    at: None,
-                },
+                alias: TableAlias { name, columns },
                 query,
-                from: None,
-                materialized: None,
-                closing_paren_token: AttachedToken::empty(),
             })
         })?;
         Ok(With {
-            with_token: AttachedToken::empty(),
             recursive,
             cte_tables,
         })
     }
 
     /// `(a, b)` behind the name of a derived table, if it is next.
-    pub(crate) fn alias_columns(&mut self) -> Result<Vec<TableAliasColumnDef>> {
-        self.optional_paren_list(|parser| {
-            Ok(TableAliasColumnDef {
-                name: parser.ident()?,
-                data_type: None,
-            })
-        })
+    pub(crate) fn alias_columns(&mut self) -> Result<Vec<Ident>> {
+        self.optional_paren_list(Self::ident)
     }
 
     /// Boxed from the first: a [`SetExpr`] is as large as a statement, and each level would copy it.
@@ -171,11 +155,7 @@ impl Parser<'_> {
             Kw::VALUES => self.values()?,
             Kw::TABLE => {
                 self.take();
-                let name = self.table_name()?;
-                SetExpr::Table(Box::new(Table {
-                    table_name: Some(name.name),
-                    schema_name: name.database,
-                }))
+                SetExpr::Table(self.table_name()?)
             }
             _ => {
                 self.expect_kind(Kind::LeftParen)?;
@@ -189,26 +169,14 @@ impl Parser<'_> {
         self.expect(Kw::VALUES)?;
         let rows = self.comma_list(|parser| {
             parser.expect(Kw::ROW)?;
-            Ok(Parens {
-                opening_token: AttachedToken::empty(),
-                content: parser.paren_list_or_empty(Self::expr_or_default)?,
-                closing_token: AttachedToken::empty(),
-            })
+            parser.paren_list_or_empty(Self::expr_or_default)
         })?;
-        Ok(SetExpr::Values(Values {
-            explicit_row: true,
-            value_keyword: false,
-            rows,
-        }))
+        Ok(SetExpr::Values(rows))
     }
 
     /// What follows the body of a query.
     fn query_tail(&mut self, with: Option<With>, body: Box<SetExpr>) -> Result<Box<Query>> {
-        let keys = self.order_by()?;
-        let order_by = (!keys.is_empty()).then_some(OrderBy {
-            kind: OrderByKind::Expressions(keys),
-            interpolate: None,
-        });
+        let order_by = self.order_by()?;
         let limit_clause = self.limit_clause()?;
         let mut locks = Vec::new();
         loop {
@@ -227,7 +195,7 @@ impl Parser<'_> {
             }
         }
         // Parentheses that add nothing leave no trace.
-        let plain = with.is_none() && order_by.is_none() && limit_clause.is_none();
+        let plain = with.is_none() && order_by.is_empty() && limit_clause.is_none();
         if plain && locks.is_empty() && matches!(*body, SetExpr::Query(_)) {
             let SetExpr::Query(inner) = *body else {
                 unreachable!("a query in parentheses")
@@ -239,12 +207,7 @@ impl Parser<'_> {
             body,
             order_by,
             limit_clause,
-            fetch: None,
             locks,
-            for_clause: None,
-            settings: None,
-            format_clause: None,
-            pipe_operators: Vec::new(),
         }))
     }
 
@@ -265,14 +228,7 @@ impl Parser<'_> {
                 Kw::ASC => OrderBySort::Asc,
                 _ => OrderBySort::Desc,
             });
-            Ok(OrderByExpr {
-                expr,
-                options: OrderByOptions {
-                    sort,
-                    nulls_first: None,
-                },
-                with_fill: None,
-            })
+            Ok(OrderByExpr { expr, sort })
         })
     }
 
@@ -287,12 +243,7 @@ impl Parser<'_> {
         } else {
             (first, self.after(Kw::OFFSET, Self::limit_number)?)
         };
-        let rows = OffsetRows::None;
-        Ok(Some(LimitClause::LimitOffset {
-            limit: Some(limit),
-            offset: offset.map(|value| Offset { value, rows }),
-            limit_by: Vec::new(),
-        }))
+        Ok(Some(LimitClause { limit, offset }))
     }
 
     /// A number of rows: an unsigned integer or a parameter.

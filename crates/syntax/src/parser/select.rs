@@ -1,10 +1,7 @@
 //! One `SELECT` block.
 
-use sqlparser::ast::helpers::attached_token::AttachedToken;
-use sqlparser::ast::{
-    Distinct, Expr, GroupByExpr, GroupByWithModifier, Ident, ObjectName, OptimizerHint,
-    OptimizerHintStyle, Select, SelectFlavor, SelectItem, SelectItemQualifiedWildcardKind,
-    SelectModifiers, UnaryOperator, Value, WildcardAdditionalOptions,
+use crate::ast::{
+    Expr, GroupBy, Ident, ObjectName, Select, SelectItem, SelectModifiers, UnaryOperator, Value,
 };
 
 use super::cursor::{Parser, Result};
@@ -31,49 +28,30 @@ impl Parser<'_> {
         let having = self.after(Kw::HAVING, Self::expr)?;
         let named_window = self.list_after(Kw::WINDOW, Self::named_window)?;
         Ok(Select {
-            select_token: AttachedToken::empty(),
             optimizer_hints,
             distinct,
             select_modifiers,
-            top: None,
-            top_before_distinct: false,
             projection,
-            exclude: None,
-            into: None,
             from,
-            lateral_views: Vec::new(),
-            prewhere: None,
             selection,
-            connect_by: Vec::new(),
             group_by,
-            cluster_by: Vec::new(),
-            distribute_by: Vec::new(),
-            sort_by: Vec::new(),
             having,
             named_window,
-            qualify: None,
-            window_before_qualify: false,
-            value_table_mode: None,
-            flavor: SelectFlavor::Standard,
         })
     }
 
     /// The hint comment behind a verb, as text.
-    pub(crate) fn hints(&mut self) -> Vec<OptimizerHint> {
+    pub(crate) fn hints(&mut self) -> Vec<String> {
         let mut hints = Vec::new();
         while self.at_kind(Kind::Hint) {
             let token = self.take();
-            hints.push(OptimizerHint {
-                prefix: String::new(),
-                text: inside_hint(self.text(token)).to_owned(),
-                style: OptimizerHintStyle::MultiLine,
-            });
+            hints.push(inside_hint(self.text(token)).to_owned());
         }
         hints
     }
 
     /// The words between `SELECT` and its items, in any order.
-    fn select_options(&mut self) -> Result<(Option<Distinct>, Option<SelectModifiers>)> {
+    fn select_options(&mut self) -> Result<(bool, SelectModifiers)> {
         let (mut all, mut distinct) = (false, false);
         let mut modifiers = SelectModifiers::default();
         loop {
@@ -93,11 +71,7 @@ impl Parser<'_> {
             *flag = true;
             self.take();
         }
-        let is_modified = modifiers != SelectModifiers::default();
-        Ok((
-            distinct.then_some(Distinct::Distinct),
-            is_modified.then_some(modifiers),
-        ))
+        Ok((distinct, modifiers))
     }
 
     /// The items of a select list; a bare `*` only comes first.
@@ -105,7 +79,7 @@ impl Parser<'_> {
         let mut is_first = true;
         self.comma_list(|parser| {
             if std::mem::take(&mut is_first) && parser.eat_kind(Kind::Star) {
-                return Ok(SelectItem::Wildcard(WildcardAdditionalOptions::default()));
+                return Ok(SelectItem::Wildcard);
             }
             parser.select_item()
         })
@@ -137,10 +111,7 @@ impl Parser<'_> {
             self.expect_kind(Kind::Dot)?;
         }
         self.expect_kind(Kind::Star)?;
-        Ok(Some(SelectItem::QualifiedWildcard(
-            SelectItemQualifiedWildcardKind::ObjectName(ObjectName::from(name)),
-            WildcardAdditionalOptions::default(),
-        )))
+        Ok(Some(SelectItem::QualifiedWildcard(ObjectName(name))))
     }
 
     /// `[AS] alias`; the alias may be a string.
@@ -180,12 +151,12 @@ impl Parser<'_> {
             {
                 self.first_string(first)
             }
-            (_, Expr::Value(value)) => match &value.value {
+            (_, Expr::Value(value)) => match value {
                 Value::Null => "NULL".to_owned(),
                 Value::SingleQuotedString(_) | Value::NationalStringLiteral(_) => {
                     self.first_string(first)
                 }
-                Value::Number(digits, _) => digits.clone(),
+                Value::Number(digits) => digits.clone(),
                 _ => self.text_from(first).to_owned(),
             },
             _ => self.text_from(first).to_owned(),
@@ -208,18 +179,17 @@ impl Parser<'_> {
         token.map_or_else(String::new, |token| self.string_of(*token))
     }
 
-    fn group_by(&mut self) -> Result<GroupByExpr> {
+    fn group_by(&mut self) -> Result<GroupBy> {
         if !self.eat_phrase(&kw![GROUP BY])? {
-            return Ok(GroupByExpr::Expressions(Vec::new(), Vec::new()));
+            return Ok(GroupBy::default());
         }
-        let (keys, has_rollup) = if self.at(Kw::ROLLUP) && self.ahead(1).kind == Kind::LeftParen {
+        let (keys, with_rollup) = if self.at(Kw::ROLLUP) && self.ahead(1).kind == Kind::LeftParen {
             self.take();
             (self.paren_list(Self::expr)?, true)
         } else {
             let keys = self.comma_list(Self::expr)?;
             (keys, self.eat_phrase(&kw![WITH ROLLUP])?)
         };
-        let rollup = has_rollup.then_some(GroupByWithModifier::Rollup);
-        Ok(GroupByExpr::Expressions(keys, rollup.into_iter().collect()))
+        Ok(GroupBy { keys, with_rollup })
     }
 }

@@ -1,6 +1,6 @@
 //! `SET`.
 
-use sqlparser::ast::Expr;
+use crate::ast::Expr;
 
 use super::cursor::{Parser, Result};
 use crate::ast::{SetItem, SetTarget, SetValue, Statement, VariableScope};

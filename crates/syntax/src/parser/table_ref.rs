@@ -4,11 +4,10 @@
 //! following `ON` belongs to the nearest open join, and joins that stay without a condition lean
 //! to the left: `a JOIN b JOIN c ON x` is `(a JOIN b) JOIN c ON x`.
 
-use sqlparser::ast::{
+use crate::ast::{
     Expr, Ident, Join, JoinConstraint, JoinOperator, JsonTableColumn, JsonTableColumnErrorHandling,
-    JsonTableNamedColumn, JsonTableNestedColumn, ObjectName, Query, TableAlias, TableFactor,
-    TableIndexHintForClause, TableIndexHintType, TableIndexHints, TableIndexType, TableWithJoins,
-    ValueWithSpan,
+    JsonTableNamedColumn, ObjectName, Query, TableAlias, TableFactor, TableIndexHintForClause,
+    TableIndexHintType, TableIndexHints, TableWithJoins,
 };
 
 use super::build;
@@ -123,7 +122,7 @@ impl Parser<'_> {
             return Ok(JoinConstraint::On(self.expr()?));
         }
         if may_use && self.eat(Kw::USING) {
-            let columns = self.paren_list(|p| Ok(ObjectName::from(vec![p.ident()?])))?;
+            let columns = self.paren_list(Self::ident)?;
             return Ok(JoinConstraint::Using(columns));
         }
         Ok(JoinConstraint::None)
@@ -164,7 +163,6 @@ impl Parser<'_> {
             lateral,
             subquery,
             alias,
-            sample: None,
         })
     }
 
@@ -227,13 +225,7 @@ impl Parser<'_> {
         Ok(TableFactor::Table {
             name: ObjectName::from(name),
             alias,
-            args: None,
-            with_hints: Vec::new(),
-            version: None,
-            with_ordinality: false,
             partitions: partitions.unwrap_or_default(),
-            json_path: None,
-            sample: None,
             index_hints,
         })
     }
@@ -246,10 +238,8 @@ impl Parser<'_> {
         }
         let name = self.ident()?;
         Ok(Some(TableAlias {
-            explicit,
             name,
             columns: Vec::new(),
-            at: None,
         }))
     }
 
@@ -261,10 +251,7 @@ impl Parser<'_> {
                 Kw::FORCE => TableIndexHintType::Force,
                 _ => TableIndexHintType::Ignore,
             };
-            let index_type = match self.expect_any(&kw![INDEX KEY])? {
-                Kw::INDEX => TableIndexType::Index,
-                _ => TableIndexType::Key,
-            };
+            self.expect_any(&kw![INDEX KEY])?;
             let for_clause = self.after(Kw::FOR, Self::index_hint_purpose)?;
             let index_name = |parser: &mut Self| {
                 if parser.eat(Kw::PRIMARY) {
@@ -278,7 +265,6 @@ impl Parser<'_> {
             };
             hints.push(TableIndexHints {
                 hint_type,
-                index_type,
                 for_clause,
                 index_names,
             });
@@ -302,7 +288,7 @@ impl Parser<'_> {
         self.expect_kind(Kind::LeftParen)?;
         let json_expr: Expr = self.expr()?;
         self.expect_kind(Kind::Comma)?;
-        let json_path = self.string_value()?;
+        let json_path = self.string()?;
         let columns = self.json_columns()?;
         self.expect_kind(Kind::RightParen)?;
         let alias = self.table_alias()?;
@@ -312,10 +298,6 @@ impl Parser<'_> {
             columns,
             alias,
         })
-    }
-
-    fn string_value(&mut self) -> Result<ValueWithSpan> {
-        self.string().map(build::string_value)
     }
 
     fn json_columns(&mut self) -> Result<Vec<JsonTableColumn>> {
@@ -329,10 +311,10 @@ impl Parser<'_> {
         if nested {
             self.take();
             self.eat(Kw::PATH);
-            return Ok(JsonTableColumn::Nested(JsonTableNestedColumn {
-                path: self.string_value()?,
+            return Ok(JsonTableColumn::Nested {
+                path: self.string()?,
                 columns: self.json_columns()?,
-            }));
+            });
         }
         let name = self.ident()?;
         if self.eat(Kw::FOR) {
@@ -343,13 +325,13 @@ impl Parser<'_> {
         column_type.collation = self.after(Kw::COLLATE, Self::charset_name)?;
         let exists = self.eat(Kw::EXISTS);
         self.expect(Kw::PATH)?;
-        let path = self.string_value()?;
+        let path = self.string()?;
         let (mut on_empty, mut on_error) = (None, None);
         while !exists && self.at_any(&kw![NULL ERROR DEFAULT]) {
             let response = match self.take().keyword {
                 Kw::NULL => JsonTableColumnErrorHandling::Null,
                 Kw::ERROR => JsonTableColumnErrorHandling::Error,
-                _ => JsonTableColumnErrorHandling::Default(self.string_value()?),
+                _ => JsonTableColumnErrorHandling::Default(self.string()?),
             };
             self.expect(Kw::ON)?;
             match self.expect_any(&kw![EMPTY ERROR])? {
@@ -359,7 +341,7 @@ impl Parser<'_> {
         }
         Ok(JsonTableColumn::Named(JsonTableNamedColumn {
             name,
-            r#type: encodings::to_data_type(&column_type),
+            column_type,
             path,
             exists,
             on_empty,
@@ -371,14 +353,12 @@ impl Parser<'_> {
 fn nested(tables: TableWithJoins) -> TableFactor {
     TableFactor::NestedJoin {
         table_with_joins: Box::new(tables),
-        alias: None,
     }
 }
 
 fn join(relation: TableFactor, join_operator: JoinOperator) -> Join {
     Join {
         relation,
-        global: false,
         join_operator,
     }
 }

@@ -1,10 +1,7 @@
 //! Types: of columns in definitions, and of values in casts.
 
-use sqlparser::ast::{DataType, ExactNumberInfo, TimezoneInfo};
-
 use super::cursor::{Parser, Result};
-use crate::ast::{ColumnType, TypeKind};
-use crate::encodings;
+use crate::ast::{CastType, CastTypeKind, ColumnType, TypeKind};
 use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
 
@@ -251,16 +248,16 @@ impl Parser<'_> {
     }
 
     /// The target of `CAST` and `CONVERT`.
-    pub(crate) fn cast_type(&mut self) -> Result<DataType> {
+    pub(crate) fn cast_type(&mut self) -> Result<CastType> {
         let keyword = self.keyword();
-        let numbers = match keyword {
+        let (kind, numbers) = match keyword {
             Kw::SIGNED | Kw::UNSIGNED => {
                 self.take();
                 self.eat_any(&kw![INT INTEGER]);
-                return Ok(match keyword {
-                    Kw::SIGNED => DataType::Signed,
-                    _ => DataType::Unsigned,
-                });
+                return Ok(CastType::new(match keyword {
+                    Kw::SIGNED => CastTypeKind::Signed,
+                    _ => CastTypeKind::Unsigned,
+                }));
             }
             Kw::NATIONAL => {
                 self.expect_all(&kw![NATIONAL CHAR])?;
@@ -270,50 +267,62 @@ impl Parser<'_> {
                 self.take();
                 return self.cast_char(keyword == Kw::NCHAR);
             }
-            Kw::BINARY | Kw::TIME | Kw::DATETIME | Kw::FLOAT => Numbers::One,
-            Kw::DECIMAL | Kw::DEC | Kw::NUMERIC | Kw::FIXED => Numbers::UpToTwo,
-            Kw::DATE | Kw::DOUBLE | Kw::REAL | Kw::JSON | Kw::YEAR => Numbers::None,
-            Kw::POINT | Kw::LINESTRING | Kw::POLYGON | Kw::MULTIPOINT => Numbers::None,
-            Kw::MULTILINESTRING | Kw::MULTIPOLYGON | Kw::GEOMETRYCOLLECTION => Numbers::None,
+            Kw::BINARY => (CastTypeKind::Binary, Numbers::One),
+            Kw::TIME => (CastTypeKind::Time, Numbers::One),
+            Kw::DATETIME => (CastTypeKind::DateTime, Numbers::One),
+            Kw::FLOAT => (CastTypeKind::Float, Numbers::One),
+            Kw::DECIMAL | Kw::DEC | Kw::NUMERIC | Kw::FIXED => {
+                (CastTypeKind::Decimal, Numbers::UpToTwo)
+            }
+            Kw::DATE => (CastTypeKind::Date, Numbers::None),
+            Kw::DOUBLE | Kw::REAL => (CastTypeKind::Double, Numbers::None),
+            Kw::JSON => (CastTypeKind::Json, Numbers::None),
+            Kw::YEAR => (CastTypeKind::Year, Numbers::None),
+            Kw::POINT
+            | Kw::LINESTRING
+            | Kw::POLYGON
+            | Kw::MULTIPOINT
+            | Kw::MULTILINESTRING
+            | Kw::MULTIPOLYGON
+            | Kw::GEOMETRYCOLLECTION => {
+                let mut types = TYPES.iter();
+                let Some((_, kind, ..)) = types.find(|(name, ..)| *name == keyword) else {
+                    return self.fail();
+                };
+                (CastTypeKind::Geometry(*kind), Numbers::None)
+            }
             _ => return self.fail(),
         };
         self.take();
+        if keyword == Kw::DOUBLE {
+            self.eat(Kw::PRECISION);
+        }
         let mut written = ColumnType::new(TypeKind::Char);
         self.type_numbers(&mut written, numbers)?;
-        let length = written.length;
-        let exact = match (length, written.scale) {
-            (None, _) => ExactNumberInfo::None,
-            (Some(precision), None) => ExactNumberInfo::Precision(precision),
-            (Some(precision), Some(scale)) => {
-                let scale = i64::try_from(scale).unwrap_or(i64::MAX);
-                ExactNumberInfo::PrecisionAndScale(precision, scale)
-            }
-        };
-        Ok(match keyword {
-            Kw::BINARY => DataType::Binary(length),
-            Kw::TIME => DataType::Time(length, TimezoneInfo::None),
-            Kw::DATETIME => DataType::Datetime(length),
-            Kw::FLOAT => DataType::Float(exact),
-            Kw::DATE => DataType::Date,
-            Kw::DOUBLE => {
-                self.eat(Kw::PRECISION);
-                DataType::Double(ExactNumberInfo::None)
-            }
-            Kw::REAL => DataType::Real,
-            Kw::JSON => DataType::JSON,
-            Kw::DECIMAL | Kw::DEC | Kw::NUMERIC | Kw::FIXED => DataType::Decimal(exact),
-            other => DataType::Custom(super::build::object_name(other.spelling()), Vec::new()),
+        Ok(CastType {
+            length: written.length,
+            scale: written.scale,
+            ..CastType::new(kind)
         })
     }
 
-    /// `CHAR[(n)] [CHARACTER SET charset]` in a cast.
-    fn cast_char(&mut self, national: bool) -> Result<DataType> {
+    /// `CHAR[(n)] [CHARACTER SET charset]` in a cast; one of bytes is BINARY.
+    fn cast_char(&mut self, national: bool) -> Result<CastType> {
         let mut written = ColumnType::new(TypeKind::Char);
         if national {
             written.charset = Some("utf8mb3".to_owned());
         }
         self.type_numbers(&mut written, Numbers::One)?;
         self.text_attributes(&mut written)?;
-        Ok(encodings::cast_char_type(&written))
+        let is_binary = |name: &String| name.eq_ignore_ascii_case("binary");
+        let is_bytes = written.charset.as_ref().is_some_and(is_binary);
+        Ok(CastType {
+            length: written.length,
+            charset: written.charset.filter(|_| !is_bytes),
+            ..CastType::new(match is_bytes {
+                true => CastTypeKind::Binary,
+                false => CastTypeKind::Char,
+            })
+        })
     }
 }

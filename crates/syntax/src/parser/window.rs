@@ -1,7 +1,7 @@
 //! Windows: `OVER`, the `WINDOW` clause and frames.
 
-use sqlparser::ast::{
-    Function, NamedWindowDefinition, NamedWindowExpr, NullTreatment, WindowFrame, WindowFrameBound,
+use crate::ast::{
+    Function, NamedWindowDefinition, NullTreatment, WindowFrame, WindowFrameBound,
     WindowFrameUnits, WindowSpec, WindowType,
 };
 
@@ -32,8 +32,7 @@ impl Parser<'_> {
     pub(crate) fn named_window(&mut self) -> Result<NamedWindowDefinition> {
         let name = self.ident()?;
         self.expect(Kw::AS)?;
-        let spec = NamedWindowExpr::WindowSpec(self.window_spec()?);
-        Ok(NamedWindowDefinition(name, spec))
+        Ok(NamedWindowDefinition(name, self.window_spec()?))
     }
 
     fn window_spec(&mut self) -> Result<WindowSpec> {

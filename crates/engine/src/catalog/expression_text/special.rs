@@ -3,11 +3,10 @@
 
 use itertools::Itertools;
 use mayfly_syntax::ast::{
-    DataType, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr,
-    FunctionArgumentClause, FunctionArguments, Interval, OrderByExpr, OrderBySort, TrimWhereField,
-    Value,
+    CastType, CastTypeKind, Expr, Function, FunctionArg, FunctionArguments, Interval, OrderByExpr,
+    OrderBySort, TrimWhereField, Value,
 };
-use mayfly_syntax::encodings::{CastTypeKind, cast_type, introducer, unit_name};
+use mayfly_syntax::encodings::introducer;
 use mayfly_syntax::printer::quoted_string;
 
 use super::Printer;
@@ -21,25 +20,22 @@ impl Printer<'_> {
     pub(super) fn special(self, expr: &Expr) -> Option<String> {
         let suffixed = |inner: &Expr, words: &str| format!("({} {words})", self.expr(inner));
         Some(match expr {
-            Expr::Cast {
-                expr, data_type, ..
-            } => format!("cast({} as {})", self.expr(expr), cast_text(data_type)),
-            Expr::Convert {
-                expr,
-                charset: Some(charset),
-                ..
-            } => format!("convert({} using {charset})", self.expr(expr)),
+            Expr::Cast { expr, data_type } => {
+                format!("cast({} as {})", self.expr(expr), cast_text(data_type))
+            }
+            Expr::Convert { expr, charset } => {
+                format!("convert({} using {charset})", self.expr(expr))
+            }
             Expr::Collate { expr, collation } => suffixed(expr, &format!("collate {collation}")),
             Expr::Interval(interval) => self.interval(interval),
-            Expr::Extract { field, expr, .. } => {
-                let unit = unit_name(field).to_lowercase();
+            Expr::Extract { field, expr } => {
+                let unit = field.name().to_lowercase();
                 format!("extract({unit} from {})", self.expr(expr))
             }
             Expr::Trim {
                 trim_where,
                 trim_what,
                 expr,
-                ..
             } => {
                 let side = match trim_where {
                     Some(TrimWhereField::Leading) => "leading ",
@@ -65,7 +61,6 @@ impl Printer<'_> {
                 negated,
                 expr,
                 pattern,
-                ..
             } => {
                 let matches = format!("regexp_like({},{})", self.expr(expr), self.expr(pattern));
                 if *negated {
@@ -79,7 +74,6 @@ impl Printer<'_> {
                 left,
                 compare_op,
                 right,
-                ..
             } => {
                 let (left, right) = (self.expr(left), self.expr(right));
                 format!("({left} {compare_op} any {right})")
@@ -92,17 +86,17 @@ impl Printer<'_> {
                 let (left, right) = (self.expr(left), self.expr(right));
                 format!("({left} {compare_op} all {right})")
             }
-            Expr::MemberOf(member) => {
-                let (value, array) = (self.expr(&member.value), self.expr(&member.array));
+            Expr::MemberOf { value, array } => {
+                let (value, array) = (self.expr(value), self.expr(array));
                 format!("({value} member of ({array}))")
             }
             Expr::TypedString(typed) => {
-                format!("{}{}", typed.data_type, literal(&typed.value.value))
+                format!("{}{}", typed.kind.name(), quoted_string(&typed.value))
             }
             other => {
                 let (set, inner) = introducer(other)?;
                 let literal = match inner {
-                    Expr::Value(value) => value.value.to_string(),
+                    Expr::Value(value) => value.to_string(),
                     inner => self.expr(inner),
                 };
                 format!("_{} {literal}", set.to_lowercase())
@@ -111,8 +105,7 @@ impl Printer<'_> {
     }
 
     fn interval(self, interval: &Interval) -> String {
-        let unit = interval.leading_field.as_ref().map(unit_name);
-        let unit = unit.unwrap_or_default().to_lowercase();
+        let unit = interval.unit.name().to_lowercase();
         let value = self.expr(&interval.value);
         format!("interval {value} {unit}")
     }
@@ -123,7 +116,7 @@ impl Printer<'_> {
             return None;
         };
         let mut arguments = list.args.iter().map(|argument| match argument {
-            FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr),
+            FunctionArg::Expr(expr) => Some(expr),
             _ => None,
         });
         let arguments: Vec<&Expr> = arguments.by_ref().collect::<Option<_>>()?;
@@ -156,11 +149,11 @@ impl Printer<'_> {
                 "weight_string",
                 [
                     Expr::Cast {
-                        expr, data_type, ..
+                        expr,
+                        data_type: cast,
                     },
                 ],
             ) => {
-                let cast = cast_type(data_type)?;
                 let length = cast.length.filter(|_| cast.kind == CastTypeKind::Binary)?;
                 format!("weight_string({} as binary({length}))", text(expr))
             }
@@ -175,23 +168,15 @@ impl Printer<'_> {
                 call + ")"
             }
             ("group_concat", arguments) => {
-                let distinct = list.duplicate_treatment == Some(DuplicateTreatment::Distinct);
-                let distinct = word_if(distinct, "distinct ");
+                let distinct = word_if(list.distinct, "distinct ");
                 let arguments = arguments.iter().map(|part| text(part)).join(",");
                 let mut call = format!("group_concat({distinct}{arguments}");
-                let mut separator = "','".to_owned();
-                for clause in &list.clauses {
-                    match clause {
-                        FunctionArgumentClause::OrderBy(keys) => {
-                            let keys = keys.iter().map(|key| self.sort_key(key)).join(",");
-                            call += &format!(" order by {keys}");
-                        }
-                        FunctionArgumentClause::Separator(value) => {
-                            separator = literal(&value.value);
-                        }
-                        _ => return None,
-                    }
+                if !list.order_by.is_empty() {
+                    let keys = list.order_by.iter().map(|key| self.sort_key(key)).join(",");
+                    call += &format!(" order by {keys}");
                 }
+                let separator = list.separator.as_ref().map(literal);
+                let separator = separator.unwrap_or_else(|| "','".to_owned());
                 format!("{call} separator {separator})")
             }
             _ => return None,
@@ -199,7 +184,7 @@ impl Printer<'_> {
     }
 
     fn sort_key(self, key: &OrderByExpr) -> String {
-        let direction = match key.options.sort {
+        let direction = match key.sort {
             Some(OrderBySort::Desc) => "DESC",
             _ => "ASC",
         };
@@ -220,7 +205,7 @@ impl Printer<'_> {
         let FunctionArguments::List(list) = &call.args else {
             return None;
         };
-        let [FunctionArg::Unnamed(FunctionArgExpr::Expr(value))] = list.args.as_slice() else {
+        let [FunctionArg::Expr(value)] = list.args.as_slice() else {
             return None;
         };
         Some(match words.strip_prefix("default ") {
@@ -233,7 +218,7 @@ impl Printer<'_> {
 /// A literal, whose quotes are those of SHOW CREATE.
 fn literal(value: &Value) -> String {
     match value {
-        Value::SingleQuotedString(text) | Value::DoubleQuotedString(text) => quoted_string(text),
+        Value::SingleQuotedString(text) => quoted_string(text),
         other => other.to_string(),
     }
 }
@@ -241,16 +226,13 @@ fn literal(value: &Value) -> String {
 /// A word that the tree has as a string.
 fn word(expr: &Expr) -> Option<&str> {
     match expr {
-        Expr::Value(value) if let Value::SingleQuotedString(text) = &value.value => Some(text),
+        Expr::Value(Value::SingleQuotedString(text)) => Some(text),
         _ => None,
     }
 }
 
 /// The type of a cast, with what it leaves out.
-fn cast_text(data_type: &DataType) -> String {
-    let Some(ty) = cast_type(data_type) else {
-        return data_type.to_string().to_lowercase();
-    };
+fn cast_text(ty: &CastType) -> String {
     let sized = |name: &str| match ty.length {
         Some(length) => format!("{name}({length})"),
         None => name.to_owned(),
@@ -276,7 +258,7 @@ fn cast_text(data_type: &DataType) -> String {
         CastTypeKind::DateTime => sized("datetime"),
         CastTypeKind::Year => "year".to_owned(),
         CastTypeKind::Json => "json".to_owned(),
-        CastTypeKind::Geometry => data_type.to_string().to_lowercase(),
+        CastTypeKind::Geometry(_) => ty.to_string().to_lowercase(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Windows, as SHOW CREATE VIEW prints them.
 
 use itertools::Itertools;
-use mayfly_syntax::ast::{NamedWindowDefinition, NamedWindowExpr, WindowSpec, WindowType};
+use mayfly_syntax::ast::{NamedWindowDefinition, WindowSpec, WindowType};
 use mayfly_syntax::printer::quoted_identifier;
 use mayfly_syntax::window_text::frame_text;
 
@@ -19,11 +19,8 @@ impl Printer<'_> {
     /// The WINDOW clause.
     pub(super) fn named_windows(self, windows: &[NamedWindowDefinition]) -> String {
         let mut texts = windows.iter().map(|NamedWindowDefinition(name, window)| {
-            let window = match window {
-                NamedWindowExpr::WindowSpec(window) => self.window(window),
-                NamedWindowExpr::NamedWindow(base) => quoted_identifier(&base.value),
-            };
-            format!("{} AS ({window}) ", quoted_identifier(&name.value))
+            let name = quoted_identifier(&name.value);
+            format!("{name} AS ({}) ", self.window(window))
         });
         texts.join(",")
     }

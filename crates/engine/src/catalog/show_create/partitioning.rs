@@ -107,16 +107,11 @@ fn definition_text(definition: &PartitionDefinition, of_columns: bool, engine: &
 }
 
 fn value(expression: &Expr) -> String {
-    if let Expr::Value(literal) = expression {
-        match &literal.value {
-            Literal::Null => return "NULL".to_owned(),
-            Literal::SingleQuotedString(text) | Literal::DoubleQuotedString(text) => {
-                return quoted_string(text);
-            }
-            _ => {}
-        }
+    match expression {
+        Expr::Value(Literal::Null) => "NULL".to_owned(),
+        Expr::Value(Literal::SingleQuotedString(text)) => quoted_string(text),
+        _ => expression_text::text(expression),
     }
-    expression_text::text(expression)
 }
 
 /// The options in MySQL's order; of those that are there twice the last.

@@ -2,7 +2,7 @@
 //! generated column, behind all others, that the key is over. What rows are checked, found and ordered
 //! by is then the same as of any other key.
 
-use mayfly_syntax::ast::{DataType, Expr};
+use mayfly_syntax::ast::Expr;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlMode, SqlType, TypeKind};
 
@@ -18,7 +18,7 @@ const CHARACTERS_MAX: u32 = 512;
 fn is_multi_valued(expression: &Expr) -> bool {
     match expression {
         Expr::Nested(inner) => is_multi_valued(inner),
-        Expr::Cast { data_type, .. } => matches!(data_type, DataType::Array(_)),
+        Expr::Cast { data_type, .. } => data_type.is_array,
         _ => false,
     }
 }

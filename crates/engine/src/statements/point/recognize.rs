@@ -6,8 +6,7 @@ use mayfly_plan::physical::{IndexScan, Operator, Plan, QueryPlan, StatementLimit
 use mayfly_plan::{ChangePlan, Expression, ExpressionKind, NewValue};
 use mayfly_storage::IndexId;
 use mayfly_syntax::ast::{
-    BinaryOperator, Expr, GroupByExpr, InsertSource, InsertStatement, Query, SetExpr, Statement,
-    TableWithJoins,
+    BinaryOperator, Expr, InsertSource, InsertStatement, Query, SetExpr, Statement, TableWithJoins,
 };
 use mayfly_syntax::encodings::is_default;
 use mayfly_types::{SqlType, TypeKind, Value};
@@ -50,16 +49,10 @@ fn may_be_read(query: &Query) -> bool {
     let SetExpr::Select(select) = query.body.as_ref() else {
         return false;
     };
-    let is_grouped = match &select.group_by {
-        GroupByExpr::Expressions(expressions, modifiers) => {
-            !expressions.is_empty() || !modifiers.is_empty()
-        }
-        GroupByExpr::All(_) => true,
-    };
     query.with.is_none()
         && query.locks.is_empty()
-        && !is_grouped
-        && select.distinct.is_none()
+        && select.group_by.keys.is_empty()
+        && !select.distinct
         && select.having.is_none()
         && is_key_of(&select.from, select.selection.as_ref())
 }

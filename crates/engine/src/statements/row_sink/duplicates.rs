@@ -198,7 +198,7 @@ fn reads(query: &Query, name: &str) -> bool {
         } => match alias {
             Some(alias) => alias.name.value == name,
             None => {
-                let last = table.0.last().and_then(|part| part.as_ident());
+                let last = table.0.last();
                 last.is_some_and(|part| part.value == name)
             }
         },

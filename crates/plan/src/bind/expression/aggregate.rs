@@ -4,8 +4,7 @@ use std::ops::ControlFlow;
 
 use mayfly_functions::{AggregateFunction, aggregate, scalar};
 use mayfly_syntax::ast::{
-    DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause,
-    FunctionArguments, OrderByExpr, Visit, visit_expressions,
+    Expr, Function, FunctionArg, FunctionArguments, OrderByExpr, Visit, visit_expressions,
 };
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType, Value};
@@ -15,7 +14,6 @@ use crate::bind::binder::Binder;
 use crate::bind::numbers;
 use crate::bind::scope::Clause;
 use crate::bind::types::{argument, as_value, cast};
-use crate::not_supported::not_supported;
 use crate::tree::expression::{Expression, same_expressions, same_order};
 use crate::tree::physical::{AggregateCall, SortKey};
 
@@ -23,7 +21,7 @@ use crate::tree::physical::{AggregateCall, SortKey};
 const SUMS: &[&str] = &["sum", "avg"];
 
 /// Whether a statement or an expression calls an aggregate function over groups, its subqueries included.
-pub fn has_aggregates(syntax: &impl Visit) -> bool {
+pub fn has_aggregates(syntax: &dyn Visit) -> bool {
     let flow = visit_expressions(syntax, |expression: &Expr| match expression {
         Expr::Function(call)
             if call.over.is_none() && aggregate::by_name(&call.name.to_string()).is_some() =>
@@ -36,7 +34,7 @@ pub fn has_aggregates(syntax: &impl Visit) -> bool {
 }
 
 /// Whether a statement or an expression calls a window function, its subqueries included.
-pub fn has_window_functions(syntax: &impl Visit) -> bool {
+pub fn has_window_functions(syntax: &dyn Visit) -> bool {
     let flow = visit_expressions(syntax, |expression: &Expr| match expression {
         Expr::Function(call) if call.over.is_some() => ControlFlow::Break(()),
         _ => ControlFlow::Continue(()),
@@ -85,7 +83,7 @@ impl Binder<'_> {
     ) -> Result<AggregateCall> {
         let mut arguments = Vec::with_capacity(list.args.len());
         for written in &list.args {
-            if matches!(written, FunctionArg::Unnamed(FunctionArgExpr::Wildcard)) {
+            if matches!(written, FunctionArg::Wildcard) {
                 continue;
             }
             arguments.push(as_value(self.bind_expression(plain(written)?)?));
@@ -93,22 +91,16 @@ impl Binder<'_> {
         if !function.arity().contains(&arguments.len()) {
             return Err(codes::ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT.with(&[&name]));
         }
-        let mut options = Vec::new();
-        let mut order_by = Vec::new();
-        for clause in &list.clauses {
-            match clause {
-                FunctionArgumentClause::Separator(value) => {
-                    let text = value.value.clone().into_string().unwrap_or_default();
-                    options.push(Value::from(text.as_str()));
-                }
-                FunctionArgumentClause::OrderBy(keys) => {
-                    order_by = self.aggregate_order(keys, &arguments)?;
-                }
-                other => return Err(not_supported(&other.to_string())),
-            }
-        }
-        let distinct = matches!(list.duplicate_treatment, Some(DuplicateTreatment::Distinct))
-            && !function.ignores_duplicates();
+        let separator = list.separator.clone().map(|separator| {
+            let text = separator.into_string().unwrap_or_default();
+            Value::from(text.as_str())
+        });
+        let options = separator.into_iter().collect();
+        let order_by = match list.order_by.as_slice() {
+            [] => Vec::new(),
+            keys => self.aggregate_order(keys, &arguments)?,
+        };
+        let distinct = list.distinct && !function.ignores_duplicates();
         if SUMS.contains(&function.names()[0]) {
             for argument in &mut arguments {
                 self.infer_parameter(argument, &SqlType::double());
@@ -208,18 +200,12 @@ fn same_call(a: &AggregateCall, b: &AggregateCall) -> bool {
 /// The number that ORDER BY or GROUP BY gives instead of an expression.
 pub(crate) fn position_of(expr: &Expr) -> Option<usize> {
     match expr {
-        Expr::Value(value) => match &value.value {
-            mayfly_syntax::ast::Value::Number(digits, _) => digits.parse().ok(),
-            _ => None,
-        },
+        Expr::Value(mayfly_syntax::ast::Value::Number(digits)) => digits.parse().ok(),
         _ => None,
     }
 }
 
 /// Whether a key of an order says DESC.
 pub(crate) fn is_descending(key: &OrderByExpr) -> bool {
-    matches!(
-        key.options.sort,
-        Some(mayfly_syntax::ast::OrderBySort::Desc)
-    )
+    matches!(key.sort, Some(mayfly_syntax::ast::OrderBySort::Desc))
 }

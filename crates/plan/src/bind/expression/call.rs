@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use mayfly_functions::{ScalarFunction, aggregate, scalar};
-use mayfly_syntax::ast::{self, DateTimeField, Expr, Function, FunctionArg, FunctionArguments};
-use mayfly_syntax::encodings::unit_name;
+use mayfly_syntax::ast::{self, Expr, Function, FunctionArg, FunctionArguments, IntervalUnit};
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType, Value};
 
@@ -68,10 +67,7 @@ const OVERFLOW_TEXT_MAX: usize = 400;
 impl Binder<'_> {
     pub(super) fn bind_function(&mut self, call: &Function) -> Result<Expression> {
         let name = match call.name.0.as_slice() {
-            [part] => match part.as_ident() {
-                Some(ident) => ident.value.as_str(),
-                None => return Err(not_supported(&call.name.to_string())),
-            },
+            [name] => name.value.as_str(),
             _ => return Err(self.unknown_function(&call.name.to_string(), true)),
         };
         if let Some(over) = &call.over {
@@ -81,7 +77,6 @@ impl Binder<'_> {
         let arguments = match &call.args {
             FunctionArguments::List(list) => list.args.as_slice(),
             FunctionArguments::None => empty,
-            FunctionArguments::Subquery(_) => return Err(not_supported(name)),
         };
         if let Some(function) = aggregate::by_name(name) {
             // ANY_VALUE() is one only where there may be one, and of what is none.
@@ -391,11 +386,7 @@ impl Binder<'_> {
         negative: bool,
     ) -> Result<Expression> {
         let amount = self.bind_expression(&interval.value)?;
-        let unit = match &interval.leading_field {
-            Some(field) => unit_name(field),
-            None => return Err(not_supported("INTERVAL without a unit")),
-        };
-        self.date_arithmetic(date, amount, &unit, negative)
+        self.date_arithmetic(date, amount, interval.unit.name(), negative)
     }
 
     fn date_arithmetic(
@@ -411,13 +402,9 @@ impl Binder<'_> {
         self.call_bound(name, vec![date, amount, word(unit)])
     }
 
-    pub(super) fn bind_extract(
-        &mut self,
-        field: &DateTimeField,
-        expr: &Expr,
-    ) -> Result<Expression> {
+    pub(super) fn bind_extract(&mut self, field: IntervalUnit, expr: &Expr) -> Result<Expression> {
         let operand = self.bind_expression(expr)?;
-        self.call_bound("extract", vec![word(&unit_name(field)), operand])
+        self.call_bound("extract", vec![word(field.name()), operand])
     }
 
     pub(super) fn bind_trim(

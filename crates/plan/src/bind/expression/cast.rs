@@ -1,8 +1,7 @@
 //! Conversions that the user writes: CAST, CONVERT, COLLATE, introducers, typed literals.
 
 use mayfly_functions::derive;
-use mayfly_syntax::ast::{DataType, Expr, ObjectName, TypedString, Value as AstValue};
-use mayfly_syntax::encodings::{CastTypeKind, cast_type};
+use mayfly_syntax::ast::{CastType, CastTypeKind, Expr, TemporalLiteral, TypedString};
 use mayfly_types::charset::Charset;
 use mayfly_types::error::codes;
 use mayfly_types::temporal::{DateRules, parse_datetime, parse_time};
@@ -19,16 +18,14 @@ const ARRAY_OUTSIDE_OF_KEYS: &str = "Use of CAST( .. AS .. ARRAY) outside of fun
     CREATE(non-SELECT)/ALTER TABLE or in general expressions";
 
 impl Binder<'_> {
-    pub(super) fn bind_cast(&mut self, expr: &Expr, data_type: &DataType) -> Result<Expression> {
+    pub(super) fn bind_cast(&mut self, expr: &Expr, written: &CastType) -> Result<Expression> {
         let bound = self.bind_expression(expr)?;
-        let is_document =
-            cast_type(data_type).is_some_and(|target| target.kind == CastTypeKind::Json);
-        let mut operand = if is_document {
+        let mut operand = if written.kind == CastTypeKind::Json {
             literal::as_boolean(bound)
         } else {
             as_value(bound)
         };
-        let target = text_target(&operand, self.cast_target(data_type, &operand)?);
+        let target = text_target(&operand, self.cast_target(written, &operand)?);
         // What is cast to BIGINT UNSIGNED may be negative.
         let met = SqlType {
             unsigned: target.unsigned && target.kind != TypeKind::BigInt,
@@ -52,14 +49,13 @@ impl Binder<'_> {
             || matches!(target.kind, TypeKind::Json | TypeKind::Year)
             || self.gives_null_when_too_long(&target);
         // Warning 1301 names the kind of the conversion.
-        let has_length = cast_type(data_type).is_some_and(|written| written.length.is_some());
         let [as_char, as_binary] = LENGTH_CASTS;
         let name = if target.collation == CollationId::BINARY {
             as_binary
         } else {
             as_char
         };
-        let text = (has_length && target.is_string()).then(|| name.into());
+        let text = (written.length.is_some() && target.is_string()).then(|| name.into());
         let kind = ExpressionKind::Cast(Box::new(operand), text);
         let mut cast = Expression::new(kind, target, nullable);
         // Error 1690 shows the call; warning 1264 names the select item, which is not known here.
@@ -72,12 +68,10 @@ impl Binder<'_> {
         Ok(cast)
     }
 
-    fn cast_target(&self, data_type: &DataType, operand: &Expression) -> Result<SqlType> {
-        if matches!(data_type, DataType::Array(_)) {
+    fn cast_target(&self, written: &CastType, operand: &Expression) -> Result<SqlType> {
+        if written.is_array {
             return Err(not_supported(ARRAY_OUTSIDE_OF_KEYS));
         }
-        let unsupported = || not_supported(&format!("CAST AS {data_type}"));
-        let written = cast_type(data_type).ok_or_else(unsupported)?;
         let fraction = written.length.unwrap_or(0).min(6) as u8;
         let byte = |digits: u64| u8::try_from(digits).unwrap_or(u8::MAX);
         Ok(match written.kind {
@@ -108,7 +102,9 @@ impl Binder<'_> {
                 ..SqlType::temporal(TypeKind::Year, 0)
             },
             CastTypeKind::Json => SqlType::json(),
-            CastTypeKind::Geometry => return Err(unsupported()),
+            CastTypeKind::Geometry(_) => {
+                return Err(not_supported(&format!("CAST AS {written}")));
+            }
         })
     }
 
@@ -128,20 +124,9 @@ impl Binder<'_> {
         })
     }
 
-    pub(super) fn bind_convert(
-        &mut self,
-        expr: &Expr,
-        data_type: Option<&DataType>,
-        charset: Option<&ObjectName>,
-    ) -> Result<Expression> {
-        if let Some(data_type) = data_type {
-            return self.bind_cast(expr, data_type);
-        }
+    pub(super) fn bind_convert(&mut self, expr: &Expr, charset: &str) -> Result<Expression> {
         let operand = as_value(self.bind_expression(expr)?);
-        let collation = match charset {
-            Some(charset) => charset_collation(&charset.to_string())?,
-            None => self.options.collation_connection,
-        };
+        let collation = charset_collation(charset)?;
         let operand = self.wide_characters(operand, collation)?;
         let target = text_target(&operand, string_of(&operand.ty, collation));
         let nullable = operand.nullable || self.gives_null_when_too_long(&target);
@@ -166,15 +151,10 @@ impl Binder<'_> {
         }
     }
 
-    pub(super) fn bind_collate(
-        &mut self,
-        expr: &Expr,
-        collation: &ObjectName,
-    ) -> Result<Expression> {
+    pub(super) fn bind_collate(&mut self, expr: &Expr, name: &str) -> Result<Expression> {
         let operand = as_value(self.bind_expression(expr)?);
-        let name = collation.to_string();
-        let collation = CollationId::by_name(name.trim_matches('`'))
-            .ok_or_else(|| codes::ER_UNKNOWN_COLLATION.with(&[&name]))?;
+        let collation =
+            CollationId::by_name(name).ok_or_else(|| codes::ER_UNKNOWN_COLLATION.with(&[&name]))?;
         let own = operand.ty.collation.charset();
         let compatible = own == collation.charset()
             || !operand.ty.is_string()
@@ -227,20 +207,17 @@ impl Binder<'_> {
     }
 
     pub(super) fn bind_typed_string(&mut self, typed: &TypedString) -> Result<Expression> {
-        let text = match &typed.value.value {
-            AstValue::SingleQuotedString(text) | AstValue::DoubleQuotedString(text) => text,
-            other => return Err(not_supported(&other.to_string())),
-        };
+        let text = typed.value.as_str();
         let bytes = text.as_bytes();
         let rules = DateRules::of(self.options.sql_mode);
-        let wrong = |kind: &str| codes::ER_WRONG_VALUE.with(&[&kind, text]);
-        if let DataType::Time(..) = typed.data_type {
+        let wrong = |kind: &str| codes::ER_WRONG_VALUE.with(&[&kind, &text]);
+        if typed.kind == TemporalLiteral::Time {
             let parsed = parse_time(bytes, false).map_err(|_| wrong("TIME"))?;
             let ty = SqlType::temporal(TypeKind::Time, fraction_digits(text));
             return Ok(Expression::literal(Value::Int(parsed.micros), ty));
         }
-        let (name, kind, digits) = match typed.data_type {
-            DataType::Date => ("DATE", TypeKind::Date, 0),
+        let (name, kind, digits) = match typed.kind {
+            TemporalLiteral::Date => ("DATE", TypeKind::Date, 0),
             _ => ("DATETIME", TypeKind::DateTime, fraction_digits(text)),
         };
         let parsed = parse_datetime(bytes, rules, false).map_err(|_| wrong(name))?;

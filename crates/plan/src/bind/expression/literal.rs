@@ -16,10 +16,8 @@ const DIGITS_SHOWN: usize = 81;
 impl Binder<'_> {
     pub(super) fn bind_value(&mut self, value: &ast::Value) -> Result<Expression> {
         Ok(match value {
-            ast::Value::Number(text, _) => self.number(text)?,
-            ast::Value::SingleQuotedString(text) | ast::Value::DoubleQuotedString(text) => {
-                string(text, self.options.collation_connection)
-            }
+            ast::Value::Number(text) => self.number(text)?,
+            ast::Value::SingleQuotedString(text) => string(text, self.options.collation_connection),
             ast::Value::NationalStringLiteral(text) => {
                 string(text, CollationId::UTF8MB3_GENERAL_CI)
             }
@@ -31,7 +29,7 @@ impl Binder<'_> {
                     let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
                     // X'41' is an unsigned number where a number is wanted, B'1' is a signed one.
                     let ty = SqlType {
-                        unsigned: !matches!(other, ast::Value::SingleQuotedByteStringLiteral(_)),
+                        unsigned: !matches!(other, ast::Value::BitStringLiteral(_)),
                         ..SqlType::varchar(length, CollationId::BINARY)
                     };
                     Expression::literal(Value::Bytes(bytes), ty)

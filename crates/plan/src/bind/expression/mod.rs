@@ -91,7 +91,7 @@ impl Binder<'_> {
                 self.bind_name(Name::unqualified(&ident.value))
             }
             Expr::CompoundIdentifier(parts) => self.bind_name(compound_name(parts)?),
-            Expr::Value(value) => self.bind_value(&value.value),
+            Expr::Value(value) => self.bind_value(value),
             Expr::Nested(inner) => self.bind_expression(inner),
             Expr::BinaryOp { left, op, right } => self.bind_binary(expr, left, op, right),
             Expr::UnaryOp { op, expr } => self.bind_unary(*op, expr),
@@ -124,7 +124,6 @@ impl Binder<'_> {
                 left,
                 compare_op,
                 right,
-                ..
             } => self.bind_quantified(left, compare_op, right, false),
             Expr::AllOp {
                 left,
@@ -138,13 +137,11 @@ impl Binder<'_> {
                 expr,
                 pattern,
                 escape_char,
-                ..
             } => self.bind_like(expr, pattern, escape_char.as_deref(), *negated),
             Expr::RLike {
                 negated,
                 expr,
                 pattern,
-                ..
             } => {
                 let found = self.call_with("regexp_like", &[expr, pattern])?;
                 Ok(if *negated {
@@ -157,46 +154,22 @@ impl Binder<'_> {
                 operand,
                 conditions,
                 else_result,
-                ..
             } => self.bind_case(operand.as_deref(), conditions, else_result.as_deref()),
-            Expr::Cast {
-                expr, data_type, ..
-            } => self.bind_cast(expr, data_type),
-            Expr::Convert {
-                expr,
-                data_type,
-                charset,
-                ..
-            } => self.bind_convert(expr, data_type.as_ref(), charset.as_ref()),
+            Expr::Cast { expr, data_type } => self.bind_cast(expr, data_type),
+            Expr::Convert { expr, charset } => self.bind_convert(expr, charset),
             Expr::Collate { expr, collation } => self.bind_collate(expr, collation),
             Expr::Prefixed { prefix, value } => self.bind_introducer(&prefix.value, value),
             Expr::TypedString(typed) => self.bind_typed_string(typed),
-            Expr::Extract { field, expr, .. } => self.bind_extract(field, expr),
+            Expr::Extract { field, expr } => self.bind_extract(*field, expr),
             Expr::Trim {
                 trim_where,
                 trim_what,
                 expr,
-                ..
             } => self.bind_trim(*trim_where, trim_what.as_deref(), expr),
-            Expr::Position { expr, r#in } => self.call_with("locate", &[expr, r#in]),
-            Expr::Substring {
-                expr,
-                substring_from,
-                substring_for,
-                ..
-            } => {
-                let mut arguments: Vec<&Expr> = vec![expr];
-                arguments.extend(substring_from.as_deref());
-                arguments.extend(substring_for.as_deref());
-                self.call_with("substring", &arguments)
-            }
-            Expr::Ceil { expr, .. } => self.call_with("ceiling", &[expr]),
-            Expr::Floor { expr, .. } => self.call_with("floor", &[expr]),
-            Expr::MemberOf(member) => self.call_with("member of", &[&member.value, &member.array]),
+            Expr::MemberOf { value, array } => self.call_with("member of", &[value, array]),
             Expr::Tuple(items) if items.len() == 1 => self.bind_expression(&items[0]),
             Expr::Tuple(_) => Err(one_column()),
             Expr::Interval(_) => Err(not_supported("INTERVAL here")),
-            other => Err(not_supported(&other.to_string())),
         }
     }
 
@@ -213,7 +186,7 @@ impl Binder<'_> {
 
     fn bind_unary(&mut self, op: UnaryOperator, operand: &Expr) -> Result<Expression> {
         match op {
-            UnaryOperator::Not | UnaryOperator::BangNot => Ok(not(self.bind_predicate(operand)?)),
+            UnaryOperator::Not => Ok(not(self.bind_predicate(operand)?)),
             UnaryOperator::Plus => self.bind_expression(operand),
             UnaryOperator::Minus => {
                 let operand = self.bind_expression(operand)?;
@@ -226,7 +199,6 @@ impl Binder<'_> {
                 let operand = self.bind_expression(operand)?;
                 self.call_bound("~", vec![operand])
             }
-            other => Err(not_supported(&other.to_string())),
         }
     }
 
@@ -376,8 +348,8 @@ pub(crate) fn compound_name(parts: &[ast::Ident]) -> Result<Name<'_>> {
 /// The expression of an ordinary argument.
 pub(crate) fn plain(argument: &ast::FunctionArg) -> Result<&Expr> {
     match argument {
-        ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(expr)) => Ok(expr),
-        other => Err(not_supported(&other.to_string())),
+        ast::FunctionArg::Expr(expr) => Ok(expr),
+        ast::FunctionArg::Wildcard => Err(not_supported("*")),
     }
 }
 

@@ -39,7 +39,6 @@ impl Binder<'_> {
             return self.bind_comparison(left, comparison, right);
         }
         let name = match op {
-            BinaryOperator::Regexp => "regexp_like",
             BinaryOperator::Arrow => "json_extract",
             BinaryOperator::LongArrow => {
                 let extracted = self.call_with("json_extract", &[left, right])?;
@@ -112,12 +111,12 @@ impl Binder<'_> {
             BinaryOperator::Multiply => "*",
             BinaryOperator::Divide => "/",
             BinaryOperator::Modulo => "%",
-            BinaryOperator::MyIntegerDivide => "div",
+            BinaryOperator::IntegerDivide => "div",
             BinaryOperator::BitwiseAnd => "&",
             BinaryOperator::BitwiseOr => "|",
             BinaryOperator::BitwiseXor => "^",
-            BinaryOperator::PGBitwiseShiftLeft => "<<",
-            BinaryOperator::PGBitwiseShiftRight => ">>",
+            BinaryOperator::ShiftLeft => "<<",
+            BinaryOperator::ShiftRight => ">>",
             BinaryOperator::StringConcat => "concat",
             BinaryOperator::Xor => {
                 let left = self.as_condition(left);

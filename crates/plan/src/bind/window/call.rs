@@ -1,9 +1,7 @@
 //! The functions themselves: their arguments and the types of their values.
 
 use mayfly_functions::aggregate;
-use mayfly_syntax::ast::{
-    DuplicateTreatment, Expr, Function, FunctionArguments, NullTreatment, Value as AstValue,
-};
+use mayfly_syntax::ast::{Expr, Function, FunctionArguments, NullTreatment, Value as AstValue};
 use mayfly_types::common_type::Alternatives;
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType, TypeKind, Value};
@@ -63,7 +61,7 @@ impl Binder<'_> {
             if name == "group_concat" {
                 return Err(not_supported("group_concat as window function"));
             }
-            if matches!(list.duplicate_treatment, Some(DuplicateTreatment::Distinct)) {
+            if list.distinct {
                 return Err(not_supported("<window function>(DISTINCT ..)"));
             }
             let call = self.bind_aggregate_parts(name, function, list)?;
@@ -136,8 +134,7 @@ impl Binder<'_> {
 
     /// A whole number, or the `?` that stands for one.
     pub(super) fn bind_whole_number(&mut self, written: &Expr) -> Result<WholeNumber> {
-        let is_placeholder = matches!(written, Expr::Value(value)
-            if matches!(value.value, AstValue::Placeholder(_)));
+        let is_placeholder = matches!(written, Expr::Value(AstValue::Placeholder(_)));
         let bound = self.bind_expression(written)?;
         let value = match &bound.kind {
             ExpressionKind::Literal(value) => value.clone(),

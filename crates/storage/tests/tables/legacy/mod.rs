@@ -1,0 +1,8 @@
+//! Legacy temporary tables against models, under every limit, with files that fail.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod benchmark;
+mod faults;
+mod fixture;
+mod model;
+mod placement;

@@ -1,0 +1,11 @@
+//! Temporary, durable and legacy tables through the public interface of the crate: one program, so that it is linked once.
+
+mod common;
+mod durable;
+mod faults;
+mod legacy;
+mod limits;
+mod properties;
+mod temptable;
+mod texts_in_order;
+mod user_properties;

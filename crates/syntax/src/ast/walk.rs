@@ -1,0 +1,446 @@
+//! Walks over the expressions, queries and tables of a statement.
+//!
+//! A walk goes from top to bottom and, in a query, in the order of its text. A visitor is told of each node
+//! before what is in it, of some behind it too, and ends the walk by `Break`; what it has found is its own to
+//! keep. Visitors are `dyn`, so that there is one walk of each kind in the program and not one for each visitor.
+
+use std::ops::ControlFlow;
+
+use super::{
+    Cte, Expr, Function, FunctionArg, FunctionArguments, GroupBy, Join, JoinConstraint,
+    LimitClause, NamedWindowDefinition, ObjectName, OrderByExpr, Query, Select, SelectItem,
+    SetExpr, TableFactor, TableWithJoins, WindowFrameBound, WindowSpec, WindowType, With,
+};
+
+/// How much stack is left when a walk continues on a new piece.
+const RED_ZONE: usize = 64 << 10;
+/// How large such a piece is.
+const STACK_PIECE: usize = 1 << 20;
+
+/// Whether a walk goes on.
+pub type Flow = ControlFlow<()>;
+
+/// Makes the two walks, of what is read and of what may be changed, of one text.
+macro_rules! walks {
+    ($(#[$docs:meta])* $visitor:ident, $(#[$visit_docs:meta])* $visit:ident, $walk:ident, $constraint:ident $(, $mutable:tt)?) => {
+        $(#[$docs])*
+        #[expect(unused_variables, reason = "by default nothing is done with a node")]
+        pub trait $visitor {
+            /// A query, before what is in it.
+            fn pre_visit_query(&mut self, query: & $($mutable)? Query) -> Flow {
+                Flow::Continue(())
+            }
+            /// A query, behind what is in it.
+            fn post_visit_query(&mut self, query: & $($mutable)? Query) -> Flow {
+                Flow::Continue(())
+            }
+            /// A query block, before what is in it.
+            fn pre_visit_select(&mut self, select: & $($mutable)? Select) -> Flow {
+                Flow::Continue(())
+            }
+            /// The keys of GROUP BY, before them; there may be none.
+            fn pre_visit_group_by(&mut self, group_by: & $($mutable)? GroupBy) -> Flow {
+                Flow::Continue(())
+            }
+            /// The keys of GROUP BY, behind them; there may be none.
+            fn post_visit_group_by(&mut self, group_by: & $($mutable)? GroupBy) -> Flow {
+                Flow::Continue(())
+            }
+            /// The keys of a query's ORDER BY, before them, if it has any.
+            fn pre_visit_order_by(&mut self, order_by: & $($mutable)? Vec<OrderByExpr>) -> Flow {
+                Flow::Continue(())
+            }
+            /// An operand of a join, before what is in it.
+            fn pre_visit_table_factor(&mut self, factor: & $($mutable)? TableFactor) -> Flow {
+                Flow::Continue(())
+            }
+            /// The name of a table in FROM.
+            fn pre_visit_relation(&mut self, name: & $($mutable)? ObjectName) -> Flow {
+                Flow::Continue(())
+            }
+            /// An expression, before its operands.
+            fn pre_visit_expr(&mut self, expr: & $($mutable)? Expr) -> Flow {
+                Flow::Continue(())
+            }
+        }
+
+        $(#[$visit_docs])*
+        pub trait $visit {
+            /// Walks over this node and what is in it.
+            fn $walk(& $($mutable)? self, visitor: &mut dyn $visitor) -> Flow;
+        }
+
+        impl<T: $visit> $visit for Option<T> {
+            fn $walk(& $($mutable)? self, visitor: &mut dyn $visitor) -> Flow {
+                match self {
+                    Some(node) => node.$walk(visitor),
+                    None => Flow::Continue(()),
+                }
+            }
+        }
+
+        impl<T: $visit + ?Sized> $visit for Box<T> {
+            fn $walk(& $($mutable)? self, visitor: &mut dyn $visitor) -> Flow {
+                (**self).$walk(visitor)
+            }
+        }
+
+        impl<T: $visit> $visit for Vec<T> {
+            fn $walk(& $($mutable)? self, visitor: &mut dyn $visitor) -> Flow {
+                for node in self {
+                    node.$walk(visitor)?;
+                }
+                Flow::Continue(())
+            }
+        }
+
+        impl $visit for Query {
+            fn $walk(& $($mutable)? self, visitor: &mut dyn $visitor) -> Flow {
+                stacker::maybe_grow(RED_ZONE, STACK_PIECE, || {
+                    visitor.pre_visit_query(self)?;
+                    self.with.$walk(visitor)?;
+                    self.body.$walk(visitor)?;
+                    if !self.order_by.is_empty() {
+                        visitor.pre_visit_order_by(& $($mutable)? self.order_by)?;
+                        self.order_by.$walk(visitor)?;
+                    }
+                    self.limit_clause.$walk(visitor)?;
+                    visitor.post_visit_query(self)
+                })
+            }
+        }
+
+        impl $visit for With {
+            fn $walk(& $($mutable)? self, visitor: &mut dyn $visitor) -> Flow {
+                self.cte_tables.$walk(visitor)
+            }
+        }
+
+        impl $visit for Cte {
+            fn $walk(& $($mutable)? self, visitor: &mut dyn $visitor) -> Flow {
+                self.query.$walk(visitor)
+            }
+        }
+
+        impl $visit for SetExpr {
+            fn $walk(& $($mutable)? self, visitor: &mut dyn $visitor) -> Flow {
+                match self {
+                    SetExpr::Select(select) => select.$walk(visitor),
+                    SetExpr::Query(query) => query.$walk(visitor),
+                    SetExpr::SetOperation { left, right, .. } => {
+                        stacker::maybe_grow(RED_ZONE, STACK_PIECE, || {
+                            left.$walk(visitor)?;
+                            right.$walk(visitor)
+                        })
+                    }
+                    SetExpr::Values(rows) => rows.$walk(visitor),
+                    SetExpr::Table(_) => Flow::Continue(()),
+                }
+            }
+        }
+
+        impl $visit for Select {
+            fn $walk(& $($mutable)? self, visitor: &mut dyn $visitor) -> Flow {
+                visitor.pre_visit_select(self)?;
+                self.projection.$walk(visitor)?;
+                self.from.$walk(visitor)?;
+                self.selection.$walk(visitor)?;
+                visitor.pre_visit_group_by(& $($mutable)? self.group_by)?;
+                self.group_by.keys.$walk(visitor)?;
+                visitor.post_visit_group_by(& $($mutable)? self.group_by)?;
+                self.having.$walk(visitor)?;
+                self.named_window.$walk(visitor)
+            }
+        }
+
+        impl $visit for SelectItem {
+            fn $walk(& $($mutable)? self, visitor: &mut dyn $visitor) -> Flow {
+                match self {
+                    SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => {
+                        expr.$walk(visitor)
+                    }
+                    SelectItem::QualifiedWildcard(_) | SelectItem::Wildcard => Flow::Continue(()),
+                }
+            }
+        }
+
+        impl $visit for OrderByExpr {
+            fn $walk(& $($mutable)? self, visitor: &mut dyn $visitor) -> Flow {
+                self.expr.$walk(visitor)
+            }
+        }
+
+        impl $visit for LimitClause {
+            fn $walk(& $($mutable)? self, visitor: &mut dyn $visitor) -> Flow {
+                self.limit.$walk(visitor)?;
+                self.offset.$walk(visitor)
+            }
+        }
+
+        impl $visit for TableWithJoins {
+            fn $walk(& $($mutable)? self, visitor: &mut dyn $visitor) -> Flow {
+                self.relation.$walk(visitor)?;
+                self.joins.$walk(visitor)
+            }
+        }
+
+        impl $visit for Join {
+            fn $walk(& $($mutable)? self, visitor: &mut dyn $visitor) -> Flow {
+                self.relation.$walk(visitor)?;
+                match self.join_operator.$constraint() {
+                    JoinConstraint::On(condition) => condition.$walk(visitor),
+                    JoinConstraint::Using(_) | JoinConstraint::Natural | JoinConstraint::None => {
+                        Flow::Continue(())
+                    }
+                }
+            }
+        }
+
+        impl $visit for TableFactor {
+            fn $walk(& $($mutable)? self, visitor: &mut dyn $visitor) -> Flow {
+                visitor.pre_visit_table_factor(self)?;
+                match self {
+                    TableFactor::Table { name, .. } => visitor.pre_visit_relation(name),
+                    TableFactor::Derived { subquery, .. } => subquery.$walk(visitor),
+                    TableFactor::JsonTable { json_expr, .. } => json_expr.$walk(visitor),
+                    TableFactor::NestedJoin { table_with_joins } => {
+                        stacker::maybe_grow(RED_ZONE, STACK_PIECE, || {
+                            table_with_joins.$walk(visitor)
+                        })
+                    }
+                }
+            }
+        }
+
+        impl $visit for NamedWindowDefinition {
+            fn $walk(& $($mutable)? self, visitor: &mut dyn $visitor) -> Flow {
+                self.1.$walk(visitor)
+            }
+        }
+
+        impl $visit for WindowType {
+            fn $walk(& $($mutable)? self, visitor: &mut dyn $visitor) -> Flow {
+                match self {
+                    WindowType::WindowSpec(spec) => spec.$walk(visitor),
+                    WindowType::NamedWindow(_) => Flow::Continue(()),
+                }
+            }
+        }
+
+        impl $visit for WindowSpec {
+            fn $walk(& $($mutable)? self, visitor: &mut dyn $visitor) -> Flow {
+                self.partition_by.$walk(visitor)?;
+                self.order_by.$walk(visitor)?;
+                if let Some(frame) = & $($mutable)? self.window_frame {
+                    frame.start_bound.$walk(visitor)?;
+                    frame.end_bound.$walk(visitor)?;
+                }
+                Flow::Continue(())
+            }
+        }
+
+        impl $visit for WindowFrameBound {
+            fn $walk(& $($mutable)? self, visitor: &mut dyn $visitor) -> Flow {
+                match self {
+                    WindowFrameBound::CurrentRow => Flow::Continue(()),
+                    WindowFrameBound::Preceding(distance) | WindowFrameBound::Following(distance) => {
+                        distance.$walk(visitor)
+                    }
+                }
+            }
+        }
+
+        impl $visit for FunctionArguments {
+            fn $walk(& $($mutable)? self, visitor: &mut dyn $visitor) -> Flow {
+                let FunctionArguments::List(list) = self else {
+                    return Flow::Continue(());
+                };
+                list.args.$walk(visitor)?;
+                list.order_by.$walk(visitor)
+            }
+        }
+
+        impl $visit for FunctionArg {
+            fn $walk(& $($mutable)? self, visitor: &mut dyn $visitor) -> Flow {
+                match self {
+                    FunctionArg::Expr(expr) => expr.$walk(visitor),
+                    FunctionArg::Wildcard => Flow::Continue(()),
+                }
+            }
+        }
+
+        impl $visit for Function {
+            fn $walk(& $($mutable)? self, visitor: &mut dyn $visitor) -> Flow {
+                self.args.$walk(visitor)?;
+                self.over.$walk(visitor)
+            }
+        }
+
+        impl $visit for Expr {
+            fn $walk(& $($mutable)? self, visitor: &mut dyn $visitor) -> Flow {
+                stacker::maybe_grow(RED_ZONE, STACK_PIECE, || {
+                    visitor.pre_visit_expr(self)?;
+                    match self {
+                        Expr::Value(_)
+                        | Expr::Identifier(_)
+                        | Expr::CompoundIdentifier(_)
+                        | Expr::TypedString(_) => Flow::Continue(()),
+                        Expr::Nested(expr)
+                        | Expr::UnaryOp { expr, .. }
+                        | Expr::IsNull(expr)
+                        | Expr::IsNotNull(expr)
+                        | Expr::IsTrue(expr)
+                        | Expr::IsNotTrue(expr)
+                        | Expr::IsFalse(expr)
+                        | Expr::IsNotFalse(expr)
+                        | Expr::IsUnknown(expr)
+                        | Expr::IsNotUnknown(expr)
+                        | Expr::Cast { expr, .. }
+                        | Expr::Convert { expr, .. }
+                        | Expr::Collate { expr, .. }
+                        | Expr::Extract { expr, .. }
+                        | Expr::Prefixed { value: expr, .. } => expr.$walk(visitor),
+                        Expr::Interval(interval) => interval.value.$walk(visitor),
+                        Expr::Tuple(parts) => parts.$walk(visitor),
+                        Expr::BinaryOp { left, right, .. }
+                        | Expr::AnyOp { left, right, .. }
+                        | Expr::AllOp { left, right, .. }
+                        | Expr::MemberOf {
+                            value: left,
+                            array: right,
+                        } => {
+                            left.$walk(visitor)?;
+                            right.$walk(visitor)
+                        }
+                        Expr::InList { expr, list, .. } => {
+                            expr.$walk(visitor)?;
+                            list.$walk(visitor)
+                        }
+                        Expr::InSubquery { expr, subquery, .. } => {
+                            expr.$walk(visitor)?;
+                            subquery.$walk(visitor)
+                        }
+                        Expr::Between {
+                            expr, low, high, ..
+                        } => {
+                            expr.$walk(visitor)?;
+                            low.$walk(visitor)?;
+                            high.$walk(visitor)
+                        }
+                        Expr::Like {
+                            expr,
+                            pattern,
+                            escape_char,
+                            ..
+                        } => {
+                            expr.$walk(visitor)?;
+                            pattern.$walk(visitor)?;
+                            escape_char.$walk(visitor)
+                        }
+                        Expr::RLike { expr, pattern, .. } => {
+                            expr.$walk(visitor)?;
+                            pattern.$walk(visitor)
+                        }
+                        Expr::Exists { subquery, .. } | Expr::Subquery(subquery) => {
+                            subquery.$walk(visitor)
+                        }
+                        Expr::Case {
+                            operand,
+                            conditions,
+                            else_result,
+                        } => {
+                            operand.$walk(visitor)?;
+                            for when in conditions {
+                                when.condition.$walk(visitor)?;
+                                when.result.$walk(visitor)?;
+                            }
+                            else_result.$walk(visitor)
+                        }
+                        Expr::Trim {
+                            trim_what, expr, ..
+                        } => {
+                            trim_what.$walk(visitor)?;
+                            expr.$walk(visitor)
+                        }
+                        Expr::Function(call) => call.$walk(visitor),
+                    }
+                })
+            }
+        }
+    };
+}
+
+walks! {
+    /// What a walk tells of.
+    Visitor,
+    /// A node that can be walked over.
+    Visit, visit, constraint
+}
+
+walks! {
+    /// What a walk tells of that may change what it walks over. What a hook puts in the place of a node is walked
+    /// over in its stead.
+    VisitorMut,
+    /// A node that can be walked over and changed.
+    VisitMut, visit_mut, constraint_mut, mut
+}
+
+/// A function that is called with each expression, each before its operands, as a visitor.
+struct EachExpr<'f>(&'f mut dyn FnMut(&Expr) -> Flow);
+
+impl Visitor for EachExpr<'_> {
+    fn pre_visit_expr(&mut self, expr: &Expr) -> Flow {
+        (self.0)(expr)
+    }
+}
+
+/// Calls a function with each expression of a node, each before its operands, until it breaks.
+pub fn visit_expressions<B>(
+    node: &dyn Visit,
+    mut each: impl FnMut(&Expr) -> ControlFlow<B>,
+) -> ControlFlow<B> {
+    let mut kept = None;
+    let _ = node.visit(&mut EachExpr(&mut |expr| keep(each(expr), &mut kept)));
+    kept.map_or(ControlFlow::Continue(()), ControlFlow::Break)
+}
+
+struct EachExprMut<'f>(&'f mut dyn FnMut(&mut Expr) -> Flow);
+
+impl VisitorMut for EachExprMut<'_> {
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> Flow {
+        (self.0)(expr)
+    }
+}
+
+/// Calls a function with each expression of a node, which it may change, each before its operands, until it breaks.
+pub fn visit_expressions_mut<B>(
+    node: &mut dyn VisitMut,
+    mut each: impl FnMut(&mut Expr) -> ControlFlow<B>,
+) -> ControlFlow<B> {
+    let mut kept = None;
+    let _ = node.visit_mut(&mut EachExprMut(&mut |expr| keep(each(expr), &mut kept)));
+    kept.map_or(ControlFlow::Continue(()), ControlFlow::Break)
+}
+
+struct EachRelation<'f>(&'f mut dyn FnMut(&ObjectName) -> Flow);
+
+impl Visitor for EachRelation<'_> {
+    fn pre_visit_relation(&mut self, name: &ObjectName) -> Flow {
+        (self.0)(name)
+    }
+}
+
+/// Calls a function with the name of each table in the FROM clauses of a node, until it breaks.
+pub fn visit_relations<B>(
+    node: &dyn Visit,
+    mut each: impl FnMut(&ObjectName) -> ControlFlow<B>,
+) -> ControlFlow<B> {
+    let mut kept = None;
+    let _ = node.visit(&mut EachRelation(&mut |name| keep(each(name), &mut kept)));
+    kept.map_or(ControlFlow::Continue(()), ControlFlow::Break)
+}
+
+/// Puts what a function broke with aside.
+fn keep<B>(flow: ControlFlow<B>, kept: &mut Option<B>) -> Flow {
+    flow.map_break(|found| *kept = Some(found))
+}

@@ -1,0 +1,4 @@
+//! Measurements of a file and the scans below them.
+
+mod measurement;
+mod scans;

@@ -1,0 +1,29 @@
+//! What a golden file cannot say, through the library and over the wire: one program, so that it is linked once. A test that
+//! needs a process of its own starts this program again for itself.
+
+mod accounts;
+mod advise;
+mod checkpoints;
+mod client_sessions;
+mod column_metadata;
+mod comparisons;
+mod data_directory;
+mod explain;
+mod faults;
+mod histories;
+mod hostile;
+mod index_access;
+mod kill;
+mod library;
+mod logs;
+mod memory;
+mod mutations;
+mod point_statements;
+mod server;
+mod system_calls;
+mod temp_directories;
+mod temp_space;
+mod thread_states;
+mod transaction_state;
+mod user_locks;
+mod workers;

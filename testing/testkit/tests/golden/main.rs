@@ -1,0 +1,26 @@
+//! SQL whose expected results stand in files: golden files under Mayfly's configurations and on MariaDB, and scripts of
+//! several sessions. One trial a file and configuration or server.
+//!
+//! `cargo test -p mayfly-testkit --test golden -- '[default] types/'` runs part of it.
+
+mod configurations;
+mod isolation;
+mod mariadb;
+
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Trial};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let mut trials = isolation::trials();
+    if !isolation::writes() {
+        let golden = configurations::trials(arguments.filter.is_some());
+        trials.extend(golden.unwrap_or_else(|message| {
+            let failed = move || Err(message.into());
+            vec![Trial::test("configurations and needs", failed)]
+        }));
+        trials.extend(mariadb::trials());
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
