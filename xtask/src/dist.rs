@@ -1,4 +1,4 @@
-//! The program to hand out: the release build without debug information, which stands beside it in a file that
+//! The program to hand out: optimised across crates and without debug information, which stands beside it in a file that
 //! debuggers find by the link in the program (GDB manual, "Debugging Information in Separate Files").
 
 use std::path::Path;
@@ -6,20 +6,29 @@ use std::process::Command;
 
 use crate::tidy;
 
-/// Builds `dist/mayfly` and `dist/mayfly.debug` in the target directory.
+/// What the profile `dist` has besides, so that there is debug information to put aside.
+const WITH_LINES: [&str; 4] = [
+    "--config",
+    "profile.dist.debug='line-tables-only'",
+    "--config",
+    "profile.dist.strip='none'",
+];
+
+/// Builds `packaged/mayfly` and `packaged/mayfly.debug` in the target directory.
 pub(crate) fn run() -> Result<(), String> {
     let root = tidy::root();
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), Into::into);
-    let directory = target.join("dist");
+    let directory = target.join("packaged");
     let (program, debug) = (directory.join("mayfly"), directory.join("mayfly.debug"));
     std::fs::create_dir_all(&directory)
         .map_err(|error| format!("{}: {error}", directory.display()))?;
     let mut cargo = Command::new(env!("CARGO"));
     cargo
-        .args(["build", "--profile", "profiling", "--package", "mayfly-cli"])
+        .args(["build", "--profile", "dist", "--package", "mayfly-cli"])
+        .args(WITH_LINES)
         .current_dir(&root);
     succeed(&mut cargo)?;
-    let whole = target.join("profiling/mayfly");
+    let whole = target.join("dist/mayfly");
     objcopy(&["--only-keep-debug"], &whole, &debug)?;
     let link = format!("--add-gnu-debuglink={}", debug.display());
     objcopy(&["--strip-debug", &link], &whole, &program)?;

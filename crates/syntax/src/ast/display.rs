@@ -4,8 +4,9 @@
 use std::fmt::{self, Display, Formatter, Write as _};
 
 use super::{
-    BinaryOperator, Expr, Function, FunctionArg, FunctionArguments, Ident, ObjectName, OrderByExpr,
-    OrderBySort, Query, Select, SelectItem, SetExpr, SetOperator, SetQuantifier, TrimWhereField,
+    BinaryOperator, Expr, Function, FunctionArg, FunctionArguments, Ident, JoinConstraint,
+    JoinOperator, ObjectName, OrderByExpr, OrderBySort, Query, Select, SelectItem, SetExpr,
+    SetOperator, SetQuantifier, TableAlias, TableFactor, TableWithJoins, TrimWhereField,
     UnaryOperator, Value, WindowType,
 };
 
@@ -266,11 +267,19 @@ impl Display for OrderByExpr {
     }
 }
 
-/// A query without what stands in its FROM clauses: messages name tables by themselves.
 impl Display for Query {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        if self.with.is_some() {
-            f.write_str("WITH ... ")?;
+        if let Some(with) = &self.with {
+            f.write_str(if with.recursive {
+                "WITH RECURSIVE "
+            } else {
+                "WITH "
+            })?;
+            for (number, table) in with.cte_tables.iter().enumerate() {
+                f.write_str(if number > 0 { ", " } else { "" })?;
+                write!(f, "{} AS ({})", table.alias, table.query)?;
+            }
+            f.write_str(" ")?;
         }
         write!(f, "{}", self.body)?;
         order(f, &self.order_by)?;
@@ -307,7 +316,15 @@ impl Display for SetExpr {
                 };
                 write!(f, "{left} {op}{quantifier} {right}")
             }
-            SetExpr::Values(_) => f.write_str("VALUES ..."),
+            SetExpr::Values(rows) => {
+                f.write_str("VALUES ")?;
+                for (number, row) in rows.iter().enumerate() {
+                    f.write_str(if number > 0 { ", ROW(" } else { "ROW(" })?;
+                    list(f, ", ", row)?;
+                    f.write_str(")")?;
+                }
+                Ok(())
+            }
             SetExpr::Table(name) => write!(f, "TABLE {name}"),
         }
     }
@@ -322,10 +339,23 @@ impl Display for Select {
         })?;
         list(f, ", ", &self.projection)?;
         if !self.from.is_empty() {
-            f.write_str(" FROM ...")?;
+            f.write_str(" FROM ")?;
+            list(f, ", ", &self.from)?;
         }
         if let Some(condition) = &self.selection {
             write!(f, " WHERE {condition}")?;
+        }
+        if !self.group_by.keys.is_empty() {
+            f.write_str(" GROUP BY ")?;
+            list(f, ", ", &self.group_by.keys)?;
+            f.write_str(if self.group_by.with_rollup {
+                " WITH ROLLUP"
+            } else {
+                ""
+            })?;
+        }
+        if let Some(condition) = &self.having {
+            write!(f, " HAVING {condition}")?;
         }
         Ok(())
     }
@@ -339,6 +369,83 @@ impl Display for SelectItem {
             SelectItem::QualifiedWildcard(name) => write!(f, "{name}.*"),
             SelectItem::Wildcard => f.write_str("*"),
         }
+    }
+}
+
+impl Display for TableWithJoins {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.relation)?;
+        for join in &self.joins {
+            let constraint = join.join_operator.constraint();
+            let natural = matches!(constraint, JoinConstraint::Natural);
+            f.write_str(if natural { " NATURAL" } else { "" })?;
+            let operator = match join.join_operator {
+                JoinOperator::Inner(_) => "JOIN",
+                JoinOperator::Left(_) => "LEFT JOIN",
+                JoinOperator::Right(_) => "RIGHT JOIN",
+                JoinOperator::StraightJoin(_) => "STRAIGHT_JOIN",
+            };
+            write!(f, " {operator} {}", join.relation)?;
+            match constraint {
+                JoinConstraint::On(condition) => write!(f, " ON {condition}")?,
+                JoinConstraint::Using(columns) => {
+                    f.write_str(" USING (")?;
+                    list(f, ", ", columns)?;
+                    f.write_str(")")?;
+                }
+                JoinConstraint::Natural | JoinConstraint::None => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Display for TableFactor {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let alias = match self {
+            TableFactor::Table { name, alias, .. } => {
+                write!(f, "{name}")?;
+                alias
+            }
+            TableFactor::Derived {
+                lateral,
+                subquery,
+                alias,
+            } => {
+                f.write_str(if *lateral { "LATERAL " } else { "" })?;
+                write!(f, "({subquery})")?;
+                alias
+            }
+            TableFactor::JsonTable {
+                json_expr,
+                json_path,
+                alias,
+                ..
+            } => {
+                let path = Value::SingleQuotedString(json_path.clone());
+                write!(f, "JSON_TABLE({json_expr}, {path} COLUMNS (...))")?;
+                alias
+            }
+            TableFactor::NestedJoin { table_with_joins } => {
+                return write!(f, "({table_with_joins})");
+            }
+        };
+        match alias {
+            Some(alias) => write!(f, " AS {alias}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Display for TableAlias {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.name)?;
+        if self.columns.is_empty() {
+            return Ok(());
+        }
+        f.write_str(" (")?;
+        list(f, ", ", &self.columns)?;
+        f.write_str(")")
     }
 }
 

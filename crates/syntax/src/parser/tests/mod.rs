@@ -60,6 +60,33 @@ fn accepted() {
     }
 }
 
+/// Both walks over a query meet as many literals as its debug text shows.
+#[test]
+fn walks_meet_every_literal() {
+    use crate::ast::{Expr, visit_expressions, visit_expressions_mut};
+    use std::ops::ControlFlow::{self, Continue};
+    let mut queries = 0;
+    for sql in include_str!("accepted.sql").lines() {
+        let parsed = parse_one(sql, &DEFAULT);
+        let Ok(Statement::Query(mut query)) = parsed.map(|parsed| parsed.statement) else {
+            continue;
+        };
+        let shown = format!("{query:?}").matches("Value(").count();
+        let (mut met, mut met_mut) = (0, 0);
+        let _: ControlFlow<()> = visit_expressions(&query, |expr| {
+            met += usize::from(matches!(expr, Expr::Value(_)));
+            Continue(())
+        });
+        let _: ControlFlow<()> = visit_expressions_mut(&mut query, |expr| {
+            met_mut += usize::from(matches!(expr, Expr::Value(_)));
+            Continue(())
+        });
+        assert_eq!((met, met_mut), (shown, shown), "{sql}");
+        queries += 1;
+    }
+    assert!(queries > 100, "{queries}");
+}
+
 #[test]
 fn rejected_near_the_offending_token() {
     for case in include_str!("rejected.txt").lines() {
