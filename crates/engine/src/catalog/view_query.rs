@@ -396,7 +396,7 @@ impl VisitorMut for Fixing<'_> {
         Flow::Continue(())
     }
 
-    fn pre_visit_order_by(&mut self, _: &mut Vec<OrderByExpr>) -> Flow {
+    fn pre_visit_order_by(&mut self, _: &mut [OrderByExpr]) -> Flow {
         self.clause = Clause::ByAlias;
         if let Some(query) = self.queries.last()
             && !query.is_select

@@ -12,7 +12,6 @@ pub mod data_type;
 pub mod database;
 mod display;
 pub mod dml;
-pub mod expression;
 pub mod handler;
 pub mod load;
 pub mod maintenance;
@@ -47,11 +46,6 @@ pub use self::database::{
 pub use self::dml::{
     Delete, DmlPriority, InsertSource, InsertStatement, RowAlias, SetAssignment, UpdateStatement,
 };
-pub use self::expression::{
-    BinaryOperator, CaseWhen, Expr, Function, FunctionArg, FunctionArgumentList, FunctionArguments,
-    Interval, IntervalUnit, NullTreatment, TemporalLiteral, TrimWhereField, TypedString,
-    UnaryOperator, Value,
-};
 pub use self::handler::{HandlerAction, HandlerRead, HandlerStatement};
 pub use self::load::{
     FieldsOptions, IntoTarget, LinesOptions, LoadConcurrency, LoadData, LoadDuplicate, LoadTarget,
@@ -66,6 +60,11 @@ pub use self::partitioning::{
     Partitioning,
 };
 pub use self::prepared::{Execute, Prepare, PrepareSource};
+pub use self::query::expression::{
+    BinaryOperator, CaseWhen, Expr, Function, FunctionArg, FunctionArgumentList, FunctionArguments,
+    Interval, IntervalUnit, NullTreatment, TemporalLiteral, TrimWhereField, TypedString,
+    UnaryOperator, Value,
+};
 pub use self::query::{
     Cte, GroupBy, Join, JoinConstraint, JoinOperator, JsonTableColumn,
     JsonTableColumnErrorHandling, JsonTableNamedColumn, LimitClause, LockClause, LockType,

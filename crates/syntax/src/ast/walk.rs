@@ -47,7 +47,7 @@ macro_rules! walks {
                 Flow::Continue(())
             }
             /// The keys of a query's ORDER BY, before them, if it has any.
-            fn pre_visit_order_by(&mut self, order_by: & $($mutable)? Vec<OrderByExpr>) -> Flow {
+            fn pre_visit_order_by(&mut self, order_by: & $($mutable)? [OrderByExpr]) -> Flow {
                 Flow::Continue(())
             }
             /// An operand of a join, before what is in it.

@@ -1,6 +1,9 @@
 //! Queries: `WITH`, set operations, query blocks, windows, and what stands in `FROM`.
 
-use super::{ColumnType, Expr, Ident, ObjectName, TableName};
+pub mod expression;
+
+use self::expression::Expr;
+use super::{ColumnType, Ident, ObjectName, TableName};
 
 /// A query with what stands before and behind its body.
 #[derive(Debug, Clone, PartialEq)]

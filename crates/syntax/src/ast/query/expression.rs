@@ -5,7 +5,8 @@
 
 use std::fmt;
 
-use super::{CastType, Ident, ObjectName, OrderByExpr, Query, WindowType};
+use super::{OrderByExpr, Query, WindowType};
+use crate::ast::{CastType, Ident, ObjectName};
 
 /// An expression.
 #[derive(Debug, Clone, PartialEq)]
