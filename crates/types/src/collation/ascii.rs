@@ -15,6 +15,7 @@ pub(super) fn is_ascii(word: u64) -> bool {
 }
 
 /// Whether all eight bytes are of 0x20 to 0x7E. The first test may err only towards `false`.
+#[inline]
 pub(super) fn is_plain(word: u64) -> bool {
     let below_space = word.wrapping_sub(ONES * 0x20);
     // Adding one makes the byte of DEL overflow into the high bit; ASCII bytes do not carry.
@@ -23,6 +24,7 @@ pub(super) fn is_plain(word: u64) -> bool {
 }
 
 /// Makes capital letters small, in bytes that are ASCII; other bytes stay.
+#[inline]
 pub(super) fn to_lower(word: u64) -> u64 {
     let low = word & !HIGH;
     let from_a = low.wrapping_add(ONES * (0x80 - b'A' as u64));

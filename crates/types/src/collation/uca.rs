@@ -250,6 +250,7 @@ impl Uca {
         element.0 & mask
     }
     /// What is known of ASCII characters.
+    #[inline]
     pub(super) fn ascii(self) -> &'static AsciiWeights {
         &self.table().ascii
     }
@@ -312,6 +313,7 @@ impl Element {
     }
 
     /// The weight of a level, 1 to 3; 0 means that the level ignores the element.
+    #[inline]
     pub(super) const fn weight(self, level: u8) -> u16 {
         match level {
             1 => (self.0 >> 14) as u16,
@@ -640,6 +642,7 @@ impl AsciiWeights {
     }
 
     /// The primary weights of ASCII characters.
+    #[inline]
     pub(super) fn primary(&self) -> impl Fn(u8) -> u16 {
         |byte| self.elements[usize::from(byte & 0x7F)].weight(1)
     }
