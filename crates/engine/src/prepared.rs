@@ -147,6 +147,7 @@ impl<P> Deref for SlotPlan<'_, P> {
 
 impl PlanSlot {
     /// The cached plan, for as long as the slot lives.
+    #[inline]
     pub(crate) fn look<P: Any + Send + Sync>(&self) -> Option<SlotPlan<'_, P>> {
         if self.is_replaced.load(Ordering::Acquire) {
             return self.get().map(SlotPlan::Latest);

@@ -340,6 +340,7 @@ impl Reservation {
     }
 
     /// Gives back everything.
+    #[inline]
     pub fn free(&mut self) {
         self.shrink(self.bytes);
     }

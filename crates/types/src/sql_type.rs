@@ -157,6 +157,7 @@ impl SqlType {
     }
 
     /// A signed integer kind with its default display width.
+    #[inline]
     pub fn integer(kind: TypeKind) -> Self {
         let width = match kind {
             TypeKind::TinyInt => 4,

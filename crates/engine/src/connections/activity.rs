@@ -95,6 +95,7 @@ impl Activity {
     }
 
     /// It has ended. Gives how long it took.
+    #[inline]
     pub(crate) fn end(&self, now: Instant) -> Duration {
         self.set(Work::Nothing, now)
     }

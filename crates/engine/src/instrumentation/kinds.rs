@@ -22,6 +22,7 @@ struct Kind {
 }
 
 impl TotalsByKind {
+    #[inline]
     fn of(&self, counter: Option<Counter>) -> &StatementTotals {
         let mut place = &self.0;
         loop {

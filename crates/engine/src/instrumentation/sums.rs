@@ -19,6 +19,7 @@ macro_rules! sums {
 
         impl StatementSums {
             /// Adds what other statements did.
+            #[inline]
             pub(crate) fn add(&mut self, other: &Self) {
                 $(self.$name = self.$name.wrapping_add(other.$name);)*
                 $(self.$most = self.$most.max(other.$most);)*
@@ -110,6 +111,7 @@ pub(super) trait Adding {
 pub(super) struct Together;
 
 impl Adding for Together {
+    #[inline]
     fn add(sum: &AtomicU64, amount: u64) {
         if amount > 0 {
             sum.fetch_add(amount, Ordering::Relaxed);
@@ -128,6 +130,7 @@ impl Adding for Together {
 pub(super) struct Alone;
 
 impl Adding for Alone {
+    #[inline]
     fn add(sum: &AtomicU64, amount: u64) {
         if amount > 0 {
             let sum_before = sum.load(Ordering::Relaxed);

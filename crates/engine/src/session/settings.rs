@@ -48,6 +48,7 @@ impl SessionSettings {
     }
 
     /// What is read of the system variables.
+    #[inline]
     pub(crate) fn options(&self) -> &Arc<StatementOptions> {
         &self.options
     }

@@ -77,6 +77,7 @@ pub(crate) struct ReadyPlan {
 
 impl CachedPlan {
     /// Whether names and settings mean what they did when it was made.
+    #[inline]
     pub(crate) fn is_in(&self, context: &StatementContext<'_>) -> bool {
         let PlanDependencies {
             catalog,
@@ -96,6 +97,7 @@ impl CachedPlan {
 
     /// How it reads or changes one row, if it does, and is good for such parameters: how long their values
     /// may be, and how many rows there are meanwhile, is all the same.
+    #[inline]
     pub(crate) fn point_for(
         &self,
         context: &StatementContext<'_>,
@@ -113,6 +115,7 @@ impl CachedPlan {
     }
 
     /// Whether the values that decided about it are these.
+    #[inline]
     fn has_values<'v>(&self, value: impl Fn(usize) -> Option<&'v Value>) -> bool {
         let mut values = self.dependencies.values.iter();
         values.all(|(index, known)| value(*index) == Some(known))

@@ -192,6 +192,7 @@ impl Counters {
     }
 
     /// Adds to a counter.
+    #[inline]
     pub(crate) fn add(&self, counter: Counter, amount: u64) {
         if amount > 0 {
             // Nothing but a sum by one thread: it need not be one step.

@@ -131,6 +131,7 @@ impl TableDefinition {
     }
 
     /// The key of a row in an index, of values of all of its parts, none of them NULL.
+    #[inline]
     pub fn row_key<'v>(
         &self,
         index: IndexId,

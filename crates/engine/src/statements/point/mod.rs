@@ -106,6 +106,7 @@ impl Source {
         }
     }
 
+    #[inline]
     fn value<'v>(&'v self, parameters: &'v Parameters) -> &'v Value {
         match self {
             Self::Parameter(index) => parameters

@@ -350,6 +350,7 @@ impl Transaction {
     }
 
     /// Its snapshot and its locks are for others from here on.
+    #[inline]
     fn end_reading(&self) {
         self.snapshot.end();
         self.store.locks.release(self.owner, &self.held);
