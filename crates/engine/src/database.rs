@@ -408,6 +408,7 @@ impl Database {
     }
 
     /// A copy of the global variables, for a new session.
+    #[inline]
     pub(crate) fn globals(&self) -> Settings {
         self.globals.read().clone()
     }

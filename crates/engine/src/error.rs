@@ -19,11 +19,13 @@ pub(crate) fn from_syntax(error: &SyntaxError) -> Error {
 }
 
 /// The error unless something holds.
+#[inline]
 pub(crate) fn ensure(holds: bool, error: impl FnOnce() -> Error) -> Result<()> {
     if holds { Ok(()) } else { Err(error()) }
 }
 
 /// The error if something is so.
+#[inline]
 pub(crate) fn refuse(is_so: bool, error: impl FnOnce() -> Error) -> Result<()> {
     ensure(!is_so, error)
 }

@@ -64,6 +64,7 @@ impl Drop for Counted {
 
 impl Prepared {
     /// How many `?` it has.
+    #[inline]
     pub fn parameter_count(&self) -> usize {
         self.parameters
     }
@@ -137,6 +138,7 @@ pub(crate) enum SlotPlan<'s, P> {
 impl<P> Deref for SlotPlan<'_, P> {
     type Target = P;
 
+    #[inline]
     fn deref(&self) -> &P {
         match self {
             Self::First(plan) => plan,

@@ -62,6 +62,7 @@ impl ResultOrigin {
     }
 
     /// Whether a table has the column.
+    #[inline]
     pub(crate) fn is_of_table(&self) -> bool {
         self.is_of_table
     }
@@ -122,6 +123,7 @@ impl StatementResult {
     }
 
     /// Of a statement that gives rows. Nothing is made to be replaced: every statement passes here.
+    #[inline]
     pub(crate) fn of_columns(columns: Arc<[ResultColumn]>) -> Self {
         Self {
             columns,
@@ -157,6 +159,7 @@ impl StatementResult {
     }
 
     /// Whether the statement gives rows (perhaps none).
+    #[inline]
     pub fn has_rows(&self) -> bool {
         !self.columns.is_empty()
     }
@@ -338,6 +341,7 @@ impl Outcome {
 }
 
 impl From<StatementResult> for Outcome {
+    #[inline]
     fn from(result: StatementResult) -> Self {
         Self::Done(result)
     }

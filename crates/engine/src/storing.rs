@@ -86,6 +86,7 @@ impl Storing {
     }
 
     /// Overwrites a value with one as its column holds it; false when there is a warning or an error.
+    #[inline]
     pub(crate) fn quietly_in(
         &self,
         stored: &mut Value,

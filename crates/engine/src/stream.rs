@@ -87,6 +87,7 @@ impl<'s> ResultStream<'s> {
 
     /// How the client gets columns and values: as `character_set_results` was when the statement
     /// began to give rows.
+    #[inline]
     pub fn encoder(&self) -> ResultEncoder {
         self.context.session.result_encoder()
     }
@@ -97,11 +98,13 @@ impl<'s> ResultStream<'s> {
     }
 
     /// The counts of the statement; those of a SELECT are final after its last batch.
+    #[inline]
     pub fn result(&self) -> &StatementResult {
         &self.result
     }
 
     /// Whether there is one row at most, which [`Self::next_row`] gives without making a batch.
+    #[inline]
     pub fn has_single_row(&self) -> bool {
         matches!(self.source, Source::Row(_))
     }
@@ -229,6 +232,7 @@ impl<'s> ResultStream<'s> {
     }
 
     /// Ends the statement, whatever rows are left, and gives its counts.
+    #[inline]
     pub fn finish(mut self) -> StatementResult {
         self.end();
         std::mem::take(&mut self.result)
@@ -249,6 +253,7 @@ impl<'s> ResultStream<'s> {
 }
 
 impl Drop for ResultStream<'_> {
+    #[inline]
     fn drop(&mut self) {
         // A client that stops reading ends the statement as if it had read everything.
         self.end();

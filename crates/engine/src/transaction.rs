@@ -129,6 +129,7 @@ impl Transaction {
     }
 
     /// What SET TRANSACTION said of the open transaction, or else of the next one.
+    #[inline]
     pub(crate) fn characteristics(&self) -> Option<Characteristics> {
         self.begun.or(self.next)
     }

@@ -85,6 +85,7 @@ impl Budget {
     }
 
     /// The limit; [`UNLIMITED`] for none.
+    #[inline]
     pub fn limit(&self) -> u64 {
         self.0.limit.load(Ordering::Relaxed)
     }
@@ -136,6 +137,7 @@ impl Budget {
     }
 
     /// The lowest limit of this node and its ancestors.
+    #[inline]
     pub fn effective_limit(&self) -> u64 {
         let limits = self.ceilings(Charge::Growth).map(|(node, _)| node.limit());
         limits.min().unwrap_or(UNLIMITED)
@@ -143,6 +145,7 @@ impl Budget {
 
     /// How much a table should plan to use that is charged here: its own limit, and not more than a
     /// quarter of those above, since it is seldom alone.
+    #[inline]
     pub fn share(&self) -> u64 {
         let above = self
             .0
@@ -320,6 +323,7 @@ impl Reservation {
     }
 
     /// Holds exactly `bytes`: grows (and may be refused) or shrinks.
+    #[inline]
     pub fn try_resize(&mut self, bytes: u64) -> Result<(), LimitError> {
         if bytes > self.bytes {
             self.try_grow(bytes - self.bytes)
@@ -330,6 +334,7 @@ impl Reservation {
     }
 
     /// Gives back `bytes`, at most what is held.
+    #[inline]
     pub fn shrink(&mut self, bytes: u64) {
         let bytes = bytes.min(self.bytes);
         // Every node up to the root is shared with others.
@@ -347,6 +352,7 @@ impl Reservation {
 }
 
 impl Drop for Reservation {
+    #[inline]
     fn drop(&mut self) {
         self.free();
     }

@@ -87,6 +87,7 @@ impl<'a> Statements<'a> {
         self.sql.len() <= LENGTH_MAX && has_token(self.readable(), self.position, &self.options)
     }
 
+    #[inline]
     fn readable(&self) -> &'a str {
         self.sql.get(..self.end).unwrap_or(self.sql)
     }

@@ -98,6 +98,7 @@ impl Diagnostics {
     }
 
     /// How many conditions there were (`@@warning_count`), kept or not.
+    #[inline]
     pub fn count(&self) -> u64 {
         self.count.load(Ordering::Relaxed)
     }

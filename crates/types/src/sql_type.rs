@@ -132,6 +132,7 @@ pub struct SqlType {
 }
 
 impl SqlType {
+    #[inline]
     fn plain(kind: TypeKind, length: u32, decimals: u8, collation: CollationId) -> Self {
         static NO_MEMBERS: std::sync::LazyLock<Arc<[String]>> =
             std::sync::LazyLock::new(|| Arc::from(Vec::new()));
@@ -170,6 +171,7 @@ impl SqlType {
     }
 
     /// BIGINT
+    #[inline]
     pub fn bigint() -> Self {
         Self::integer(TypeKind::BigInt)
     }
@@ -218,6 +220,7 @@ impl SqlType {
     }
 
     /// VARCHAR of at most `length` characters, or VARBINARY when the collation is `binary`.
+    #[inline]
     pub fn varchar(length: u32, collation: CollationId) -> Self {
         Self::plain(TypeKind::VarChar, length, 0, collation)
     }

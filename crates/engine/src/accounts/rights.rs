@@ -60,6 +60,7 @@ impl Rights {
     }
 
     /// Whether the account's statements are counted.
+    #[inline]
     pub(crate) fn counts_statements(&self) -> bool {
         let account = self.sources.first();
         account.is_some_and(|account| account.limits.counts_statements())

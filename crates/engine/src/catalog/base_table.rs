@@ -183,6 +183,7 @@ impl BaseTable {
     }
 
     /// The store of the rows, where they can be reached one by one.
+    #[inline]
     pub(crate) fn row_store(&self) -> Option<RowStore<'_>> {
         match &self.store {
             TableStore::User(rows) if self.definition.temporary && rows.has_single_rows() => {
@@ -275,6 +276,7 @@ impl BaseTable {
     }
 
     /// Rows were numbered up to `next - 1`.
+    #[inline]
     pub(crate) fn advance_auto_increment(&self, next: u64) {
         self.next_auto_increment.fetch_max(next, Ordering::Relaxed);
     }

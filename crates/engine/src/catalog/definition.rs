@@ -350,6 +350,7 @@ impl TableDefinition {
     }
 
     /// The position of the AUTO_INCREMENT column.
+    #[inline]
     pub(crate) fn auto_increment_column(&self) -> Option<usize> {
         self.columns.iter().position(|column| column.auto_increment)
     }

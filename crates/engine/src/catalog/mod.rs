@@ -142,6 +142,7 @@ impl Catalog {
     }
 
     /// Changes with every database, table and account that comes, goes or changes.
+    #[inline]
     pub(crate) fn version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
     }

@@ -94,6 +94,7 @@ pub(crate) enum RowStore<'t> {
 
 impl RowStore<'_> {
     /// The key of a row in an index, of values of all of its parts, none of them NULL.
+    #[inline]
     pub(crate) fn row_key<'v>(
         self,
         index: IndexId,

@@ -46,6 +46,7 @@ impl ResultEncoder {
     }
 
     /// The definition of a column.
+    #[inline]
     pub fn field(&self, column: &ResultColumn) -> FieldDefinition {
         FieldDefinition::of(column, self.results)
     }
@@ -118,6 +119,7 @@ impl ResultEncoder {
 }
 
 /// Appends by `append`, and converts what it has appended.
+#[inline]
 fn append_in(
     conversion: Option<Charset>,
     out: &mut Vec<u8>,

@@ -77,6 +77,7 @@ impl Activity {
     }
 
     /// Gives the time since the work before began, or ended.
+    #[inline]
     fn set(&self, work: Work, now: Instant) -> Duration {
         let since = now.saturating_duration_since(self.created).as_nanos();
         let since = u64::try_from(since).unwrap_or(u64::MAX);
@@ -101,6 +102,7 @@ impl Activity {
     }
 
     /// The running statement is of a kind; none is that of a text that is no statement.
+    #[inline]
     pub(crate) fn is_of(&self, kind: Option<Counter>) {
         let number = kind.map_or(0, |counter| counter as usize + 1);
         self.kind.store(number, Ordering::Relaxed);

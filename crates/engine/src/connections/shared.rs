@@ -115,6 +115,7 @@ impl KillHandle {
     }
 
     /// Whether the session is to end.
+    #[inline]
     pub fn is_closed(&self) -> bool {
         self.0.closed.load(Ordering::Acquire)
     }

@@ -44,6 +44,7 @@ pub(crate) struct StatementEvent {
 }
 
 /// Makes `slot` share a value. A count that several threads change is let alone where it does already.
+#[inline]
 pub(crate) fn share<T: ?Sized>(slot: &mut Option<Arc<T>>, value: Option<&Arc<T>>) {
     let is_same = match (&*slot, value) {
         (Some(slot), Some(value)) => Arc::ptr_eq(slot, value),

@@ -98,6 +98,7 @@ impl Instrumentation {
     }
 
     /// What an event keeps of a statement's text.
+    #[inline]
     pub(crate) fn kept_text<'t>(&self, text: &'t Arc<str>) -> Cow<'t, Arc<str>> {
         if text.len() <= self.sizes.text_bytes {
             return Cow::Borrowed(text);

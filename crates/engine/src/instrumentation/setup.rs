@@ -73,6 +73,7 @@ pub(crate) enum Instrument {
 }
 
 impl Instrument {
+    #[inline]
     fn position(self) -> usize {
         match self {
             Self::Statement(counter) => counter as usize,

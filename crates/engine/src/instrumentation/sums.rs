@@ -119,6 +119,7 @@ impl Adding for Together {
     }
 
     /// Other threads seldom raise what is the most already: it is read before it is written.
+    #[inline]
     fn raise(most: &AtomicU64, value: u64) {
         if value > most.load(Ordering::Relaxed) {
             most.fetch_max(value, Ordering::Relaxed);
@@ -138,6 +139,7 @@ impl Adding for Alone {
         }
     }
 
+    #[inline]
     fn raise(most: &AtomicU64, value: u64) {
         if value > most.load(Ordering::Relaxed) {
             most.store(value, Ordering::Relaxed);

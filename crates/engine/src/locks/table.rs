@@ -37,6 +37,7 @@ pub(crate) enum TableUse {
 
 impl TableUse {
     /// Whether two sessions may hold a table in these ways at once.
+    #[inline]
     fn is_compatible_with(self, other: Self) -> bool {
         use TableUse::{Alone, ReadAlone, Write};
         !matches!(

@@ -214,6 +214,7 @@ impl Session {
     }
 
     /// How long to wait for the client.
+    #[inline]
     pub fn client_limits(&self) -> ClientLimits {
         self.settings.options().client
     }
@@ -241,11 +242,13 @@ impl Session {
     }
 
     /// How columns and values are given to the client.
+    #[inline]
     pub fn result_encoder(&self) -> ResultEncoder {
         ResultEncoder::new(self.settings.options().results)
     }
 
     /// Bytes that came from the client and went to it.
+    #[inline]
     pub fn count_traffic(&self, received: u64, sent: u64) {
         self.counters().add(Counter::BytesReceived, received);
         self.counters().add(Counter::BytesSent, sent);

@@ -52,6 +52,7 @@ impl SessionDiagnostics {
     }
 
     /// How many conditions the running statement has raised.
+    #[inline]
     pub(crate) fn own_conditions(&self) -> u64 {
         self.area.count() - self.inherited
     }

@@ -178,6 +178,7 @@ impl Session {
     }
 
     /// The client was answered: what its last statement or command has received and sent.
+    #[inline]
     pub fn answered(&mut self, received: u64, sent: u64) {
         if let Some(mut entry) = self.log.pending.take() {
             (entry.bytes_received, entry.bytes_sent) = (received, sent);

@@ -235,6 +235,7 @@ impl Session {
     }
 
     /// `collation_connection`: that of texts in statements.
+    #[inline]
     pub fn connection_collation(&self) -> mayfly_types::CollationId {
         self.settings.options().collation_connection
     }
@@ -271,6 +272,7 @@ impl Session {
         self.privileges.shut_out()
     }
 
+    #[inline]
     pub(crate) fn counters(&self) -> &Counters {
         &self.shared.counters
     }

@@ -111,6 +111,7 @@ impl SessionPrivileges {
     }
 
     /// Whether the session may do everything, whatever accounts there are.
+    #[inline]
     pub(crate) fn is_unrestricted(&self) -> bool {
         self.login.account.is_none()
     }
@@ -225,6 +226,7 @@ impl SessionPrivileges {
     }
 
     /// 1820 while its password is expired.
+    #[inline]
     pub(crate) fn refuse_expired(&self) -> Result<()> {
         refuse(self.login.expired, || {
             codes::ER_MUST_CHANGE_PASSWORD.error()

@@ -43,6 +43,7 @@ impl SessionSettings {
     }
 
     /// The system variables.
+    #[inline]
     pub(crate) fn variables(&self) -> &Settings {
         &self.variables
     }
@@ -54,6 +55,7 @@ impl SessionSettings {
     }
 
     /// The database of unqualified names.
+    #[inline]
     pub(crate) fn current_database(&self) -> Option<&Arc<str>> {
         self.current_database.as_ref()
     }

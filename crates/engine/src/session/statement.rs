@@ -330,6 +330,7 @@ impl<'s> StatementContext<'s> {
     }
 
     /// What the session may do now.
+    #[inline]
     pub(crate) fn rights(&self) -> Arc<Rights> {
         self.privileges().rights()
     }
@@ -473,6 +474,7 @@ impl<'s> StatementContext<'s> {
     }
 
     /// What is read of the statement's settings.
+    #[inline]
     pub(crate) fn options(&self) -> &Arc<StatementOptions> {
         let own = self.own_settings.as_ref().map(|own| &own.options);
         own.unwrap_or(self.session.settings.options())
@@ -615,6 +617,7 @@ impl<'s> StatementContext<'s> {
 }
 
 impl Drop for StatementContext<'_> {
+    #[inline]
     fn drop(&mut self) {
         self.end();
     }

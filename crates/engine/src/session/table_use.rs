@@ -36,6 +36,7 @@ pub(crate) struct LockedTables {
 
 impl SessionTransaction {
     /// Whether LOCK TABLES is in force.
+    #[inline]
     pub(crate) fn has_locked_tables(&self) -> bool {
         !self.locked_tables.tables.is_empty()
     }
@@ -169,6 +170,7 @@ impl StatementContext<'_> {
         self.catalog().missing_table(database, name)
     }
 
+    #[inline]
     fn take(&self, lock: &Arc<TableLock>, how: TableUse) -> Result<HeldTable> {
         let waiting = Waiting {
             session: self.id(),

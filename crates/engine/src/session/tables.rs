@@ -20,6 +20,7 @@ impl StatementContext<'_> {
 
     /// Whether the rows that a SELECT reads are locked without its asking for it: in a transaction of
     /// several statements they must stay as they are.
+    #[inline]
     pub(crate) fn locks_what_it_reads(&self) -> bool {
         self.is_in_transaction() && self.isolation() == Isolation::Serializable
     }

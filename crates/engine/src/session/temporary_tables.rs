@@ -27,6 +27,7 @@ impl TemporaryTables {
 
     /// A number that is another one when names of temporary tables may mean something else; 0 without any, so
     /// that such sessions share plans.
+    #[inline]
     pub(crate) fn version(&self) -> u64 {
         if self.tables.is_empty() {
             0

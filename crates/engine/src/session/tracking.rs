@@ -27,6 +27,7 @@ pub struct StateChanges {
 
 impl StateChanges {
     /// Whether nothing is to be reported.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

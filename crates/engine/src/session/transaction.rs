@@ -126,6 +126,7 @@ impl SessionTransaction {
     }
 
     /// The transaction that changes a table.
+    #[inline]
     pub(crate) fn of_table(&self, table: &BaseTable) -> Result<&DurableTransaction> {
         if self.changes_directly(table) {
             return Ok(self.direct()?.transaction());

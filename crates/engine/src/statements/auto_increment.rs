@@ -3,6 +3,7 @@
 use mayfly_types::{SqlMode, SqlType, TypeKind, Value};
 
 /// Whether a statement gives a row this number itself; otherwise it gets the next one.
+#[inline]
 pub(super) fn is_explicit(value: &Value, mode: SqlMode) -> bool {
     match value {
         Value::Null => false,
@@ -13,6 +14,7 @@ pub(super) fn is_explicit(value: &Value, mode: SqlMode) -> bool {
 }
 
 /// A value of an AUTO_INCREMENT column as a number; 0 for a negative one.
+#[inline]
 pub(super) fn number_of(value: &Value) -> u64 {
     match value {
         Value::Int(number) => u64::try_from(*number).unwrap_or(0),

@@ -168,6 +168,7 @@ impl CachedPlan {
 }
 
 /// Whether two types have the same values but for their lengths.
+#[inline]
 fn is_like(a: &SqlType, b: &SqlType) -> bool {
     a.kind == b.kind
         && a.unsigned == b.unsigned

@@ -41,6 +41,7 @@ impl Session {
 
     /// Runs the first statement of a text; gives its rows and the rest of the text, or `None` when
     /// the text has no more statement.
+    #[inline]
     pub fn query_first<'a>(&mut self, sql: &'a str) -> Result<Option<(ResultStream<'_>, &'a str)>> {
         self.query_text(sql, false)
     }

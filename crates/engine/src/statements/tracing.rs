@@ -13,6 +13,7 @@ use crate::session::{StatementContext, StatementTrace};
 const VARIABLES: &str = "optimizer_trace";
 
 /// A statement begins: it is traced if the session asks for that and it is one to trace.
+#[inline]
 pub(super) fn begin(
     context: &mut StatementContext<'_>,
     prepared: &Prepared,

@@ -77,6 +77,7 @@ impl Settings {
     }
 
     /// The value of a variable.
+    #[inline]
     pub(crate) fn get<T: ValueType>(&self, variable: Variable<T>) -> T::Read<'_> {
         T::read(self.at(variable.position()))
     }

@@ -80,6 +80,7 @@ value_type!(
 
 impl<T: ValueType> Variable<T> {
     /// Its position in [`super::all`] and [`super::Settings`].
+    #[inline]
     pub(crate) const fn position(&self) -> usize {
         self.position
     }

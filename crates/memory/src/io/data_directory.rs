@@ -102,11 +102,13 @@ impl DirectoryFile {
     }
 
     /// Writes all bytes.
+    #[inline]
     pub fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<()> {
         self.0.write_all_at(bytes, at)
     }
 
     /// Brings to disk what was written.
+    #[inline]
     pub fn sync(&self) -> io::Result<()> {
         self.0.sync_data()
     }

@@ -81,6 +81,7 @@ impl Environment {
     }
 
     /// Brings to disk what was committed without.
+    #[inline]
     pub(super) fn sync(&self) -> Result<()> {
         let Some(mut log) = self.log() else {
             return Ok(());

@@ -59,6 +59,7 @@ pub(crate) fn lex_bounded(
 
 /// Whether a statement begins at or behind a byte of a text: anything but blanks, comments and
 /// semicolons.
+#[inline]
 pub(crate) fn has_token(sql: &str, start: usize, options: &ParseOptions) -> bool {
     let mut lexer = Lexer::new(sql.as_bytes(), start, options);
     while !lexer.at_end() {

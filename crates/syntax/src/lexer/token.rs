@@ -114,6 +114,7 @@ pub(crate) struct Token {
 
 impl Token {
     /// The end of a statement.
+    #[inline]
     pub(crate) const fn end(start: u32, end: u32) -> Self {
         Token {
             kind: Kind::End,

@@ -76,6 +76,7 @@ pub(crate) struct Parser<'a> {
 const END: Token = Token::end(u32::MAX, u32::MAX);
 
 impl<'a> Parser<'a> {
+    #[inline]
     pub(crate) fn new(sql: &'a str, tokens: &'a [Token], options: &ParseOptions) -> Self {
         Parser {
             sql,

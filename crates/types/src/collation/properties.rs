@@ -43,6 +43,7 @@ impl CollationId {
     }
 
     /// Whether it is the collation by code of its character set (`_bin` or `binary`).
+    #[inline]
     pub fn is_binary_order(self) -> bool {
         match self.collation().order {
             Order::Bytes => true,

@@ -73,6 +73,7 @@ pub fn append_text(out: &mut Vec<u8>, datum: Datum<'_>, sql_type: &SqlType) {
 }
 
 /// Appends the text of a value; `false` for NULL, which has none.
+#[inline]
 pub fn append_value(out: &mut Vec<u8>, value: &Value, sql_type: &SqlType) -> bool {
     match Datum::of(value) {
         Some(datum) => {

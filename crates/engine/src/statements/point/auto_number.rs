@@ -33,6 +33,7 @@ impl AutoNumber {
     }
 
     /// The number of a row, which is put into it if it has none; `None` when the generic path must do that.
+    #[inline]
     pub(super) fn take(
         &self,
         context: &StatementContext<'_>,

@@ -494,6 +494,7 @@ fn note_read(context: &mut StatementContext<'_>, found: bool) {
     context.session.diagnostics.summary.rows_examined += found;
 }
 
+#[inline]
 fn changed(affected_rows: u64, info: Cow<'static, str>) -> Outcome {
     let result = StatementResult {
         affected_rows,

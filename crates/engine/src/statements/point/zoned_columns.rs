@@ -26,6 +26,7 @@ pub(super) struct ZonedColumns<'p> {
 
 impl<'p> ZonedColumns<'p> {
     /// For the running statement.
+    #[inline]
     pub(super) fn new(context: &StatementContext<'_>, columns: &'p [usize]) -> Self {
         let clock = || ZoneClock::new(&context.options().time_zone);
         Self {
@@ -35,11 +36,13 @@ impl<'p> ZonedColumns<'p> {
     }
 
     /// Makes values of columns as the table holds them those that are shown.
+    #[inline]
     pub(super) fn show(&mut self, columns: &[usize], values: &mut [Value]) {
         self.convert(columns.iter().copied(), values, ZoneClock::local_of_utc);
     }
 
     /// Makes values of columns as they are shown those that the table holds.
+    #[inline]
     pub(super) fn to_utc(&mut self, columns: impl Iterator<Item = usize>, values: &mut [Value]) {
         self.convert(columns, values, ZoneClock::utc_of_local);
     }

@@ -357,6 +357,7 @@ impl Transaction {
     }
 
     /// What a statement of it sees.
+    #[inline]
     pub(in crate::base) fn snapshot_of(&self, view: ReadView) -> Result<Arc<Snapshot>> {
         let newest = || self.store.environment.newest();
         match view {
