@@ -3,7 +3,7 @@
 
 Each engine is a process of its own that answers one statement a line, so that its peak memory is
 its own. In each round every engine runs the statement once; the figure is the median of the
-rounds. Needs: pip install duckdb; cargo build --release -p mayfly-bench.
+rounds. Needs: pip install duckdb; cargo build --release -p mayfly-cli -p mayfly-bench.
 
   bench-compare/compare.py                               all statements, 4 M rows, in memory
   bench-compare/compare.py --rows 1000000 headline       one statement, 1 M rows

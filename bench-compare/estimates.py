@@ -6,7 +6,7 @@ table its rows and its bytes in memory: the error is the larger divided by the s
 at least. A node that never ran has none; rows are those of all loops together. Prints the distribution of the errors,
 and the worst. Bytes are compared where a table stayed in memory.
 
-Needs: pip install tpchgen-cli numpy pyarrow; cargo build --release -p mayfly-bench.
+Needs: pip install tpchgen-cli numpy pyarrow; cargo build --release -p mayfly-cli -p mayfly-bench.
 
   bench-compare/estimates.py                            TPC-H at scale 0.1, the articles with 1 M rows
   bench-compare/estimates.py tpch q5 q21 --worst 100    some statements, and more of what is wrong

@@ -7,7 +7,7 @@ small ones). Each engine is a process of its own (engines.py); in each round eve
 after a first round that does not count, and the figure is the median. What DuckDB gives is fetched within its
 time; what Mayfly gives is in its result before it is made into text.
 
-Needs: pip install duckdb tpchgen-cli numpy pyarrow; cargo build --release -p mayfly-bench.
+Needs: pip install duckdb tpchgen-cli numpy pyarrow; cargo build --release -p mayfly-cli -p mayfly-bench.
 
   bench-compare/reports.py tpch                                   scale 1, durable tables
   bench-compare/reports.py tpch --scale 0.1 --storage temporary q1 q5    two statements over temporary tables

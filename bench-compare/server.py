@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs sysbench and mysqlslap against `mayfly serve` and other servers, turn about, and prints ratios.
 
-Needs sysbench and a mysqlslap or mariadb-slap; cargo build --release -p mayfly-cli. Mayfly is started here, with a data
+Needs sysbench and a mysqlslap or mariadb-slap; cargo build --release -p mayfly-cli -p mayfly-bench. Mayfly is started here, with a data
 directory of its own; the others run already and are reached through their Unix sockets as root without a password.
 
   bench-compare/server.py --peer mariadb=/run/mysqld/mysqld.sock              every operation, two clients

@@ -3,7 +3,7 @@
 
 Starts `mayfly serve` once for each way to store temporary files, fills the same tables, and runs each statement with the memory
 of one temporary table limited, so that it overflows. The figure is the median of the rounds. Needs: pip install
-pymysql; cargo build --release -p mayfly-cli.
+pymysql; cargo build --release -p mayfly-cli -p mayfly-bench.
 
   bench-compare/temporary_files.py                          1 M rows, limits of 9 MiB and 1 MiB
   bench-compare/temporary_files.py --rows 4000000 --limits 9 --tmpdir /var/tmp

@@ -26,6 +26,9 @@ const FLOORS: &[(&str, u8)] = &[
     ("mayfly-bench", 6),
 ];
 
+/// Crates that only tests may use.
+const OF_TESTS: [&str; 2] = ["mayfly-testkit", "mayfly-trials"];
+
 /// Crates that a crate never uses although the floors would allow it, and why.
 const FORBIDDEN: &[(&str, &[&str], &str)] = &[
     (
@@ -94,7 +97,7 @@ fn problems(packages: &BTreeMap<String, Vec<String>>) -> Vec<String> {
     let mut problems = Vec::new();
     for (name, used) in packages {
         let Some(own) = floor(name) else {
-            if name.starts_with("mayfly-") && name != "mayfly-testkit" {
+            if name.starts_with("mayfly-") && !OF_TESTS.contains(&name.as_str()) {
                 problems.push(format!(
                     "{name} has no floor: add it to xtask/src/floors.rs"
                 ));
@@ -109,8 +112,8 @@ fn problems(packages: &BTreeMap<String, Vec<String>>) -> Vec<String> {
                     "{name} (floor {own}) uses {other} (floor {theirs})"
                 ));
             }
-            if other == "mayfly-testkit" {
-                problems.push(format!("{name} uses mayfly-testkit outside of its tests"));
+            if OF_TESTS.contains(&other.as_str()) {
+                problems.push(format!("{name} uses {other} outside of its tests"));
             }
             let is_forbidden = |(from, to, _): &&(&str, &[&str], &str)| {
                 *from == name && to.contains(&other.as_str())

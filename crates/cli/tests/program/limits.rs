@@ -2,7 +2,7 @@
 //! work within it or end with an error that names the limit. What is measured is the heap as the kernel
 //! counts it (RssAnon: without the pages of mapped files, which are its cache).
 //!
-//! `MAYFLY_LIMITS=full` runs them with millions of rows.
+//! A fifth of them by seed; `MAYFLY_LIMITS=full` runs all, with millions of rows.
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
@@ -11,6 +11,8 @@ use std::io::Read;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use mayfly_trials::Draw;
 
 /// What the program is given …
 const LIMIT: &str = "64M";
@@ -335,7 +337,13 @@ fn run(case: &Case) -> (u64, Option<String>) {
 fn the_process_stays_below_its_limit() {
     let mut wrong = Vec::new();
     println!("{:<32} {:>9}  outcome", "statement", "peak KiB");
-    for case in cases() {
+    let draw = if is_full() {
+        Draw::all()
+    } else {
+        Draw::of("limits")
+    };
+    let cases = (0..).zip(cases()).filter(|(number, _)| draw.has(*number));
+    for (_, case) in cases {
         let (peak, error) = run(&case);
         let names_limit = error.as_ref().is_none_or(|error| {
             ["memory_limit", "max_heap_table_size"]

@@ -5,11 +5,12 @@
 use std::sync::Arc;
 
 use crate::common::work::{TYPES, WORKS};
-use crate::common::{Fixture, Random, filled_by, random_batches, rows, sorted_text, spec};
+use crate::common::{Fixture, filled_by, random_batches, rows, sorted_text, spec};
 use arrow_array::BinaryViewArray;
 use mayfly_storage::{
     Access, HashFunction, JoinMatches, KeyColumn, PartitionQueue, TempTableOptions,
 };
+use mayfly_trials::Random;
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, PhysicalType};
 

@@ -7,13 +7,14 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::common::{
-    Fixture, Random, configurations, drain, filled_by, random_batches, rows, sort_keys, sort_rows,
+    Fixture, configurations, drain, filled_by, random_batches, rows, sort_keys, sort_rows,
     sorted_text, spec,
 };
 use mayfly_storage::{
     Access, HashFunction, JoinMatches, KeyColumn, PartitionQueue, Taken, TempTable,
     TempTableOptions,
 };
+use mayfly_trials::Random;
 use mayfly_types::{Batch, PhysicalType, Value};
 use proptest::prelude::*;
 

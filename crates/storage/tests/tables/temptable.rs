@@ -10,12 +10,13 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BinaryViewArray, UInt16Array};
 
 use crate::common::{
-    Fixture, Random, configurations, filled_by, random_batches, row, rows, sorted_text, spec,
+    Fixture, configurations, filled_by, random_batches, row, rows, sorted_text, spec,
 };
 use mayfly_storage::{
     Access, BuildRow, GroupIndex, JoinMatches, KeyColumn, KeyMode, TempTable, TempTableContext,
     TempTableSpec,
 };
+use mayfly_trials::Random;
 use mayfly_types::coded::Coded;
 use mayfly_types::{Batch, PhysicalType, Value};
 
@@ -191,7 +192,7 @@ fn group_indexes_number_keys_in_order() {
         let mut batches = Vec::new();
         for _ in 0..count.div_ceil(1000) {
             let rows = arrow_array::UInt32Array::from_iter_values(
-                (0..1000).map(|_| random.below(few.len() as u64) as u32),
+                (0..1000).map(|_| random.below_u64(few.len() as u64) as u32),
             );
             let column = arrow_select::take::take(&few, &rows, None).unwrap();
             batches.push(Batch::new(vec![column], 1000));
@@ -207,11 +208,12 @@ fn group_indexes_number_keys_in_order() {
             let mut batches = Vec::new();
             for number in 0..count.div_ceil(1000) {
                 let names = arrow_array::UInt32Array::from_iter_values(
-                    (0..1000).map(|_| random.below(few.len() as u64) as u32),
+                    (0..1000).map(|_| random.below_u64(few.len() as u64) as u32),
                 );
                 let names = arrow_select::take::take(&few, &names, None).unwrap();
                 let spread = 90 + more * (number as u64 / 5);
-                let mut value = |_| (random.below(30) > 0).then(|| random.below(spread) as i64);
+                let mut value =
+                    |_| (random.below_u64(30) > 0).then(|| random.below_u64(spread) as i64);
                 let numbers: arrow_array::Int64Array = (0..1000).map(&mut value).collect();
                 batches.push(Batch::new(vec![names, std::sync::Arc::new(numbers)], 1000));
             }
@@ -238,13 +240,13 @@ fn group_indexes_number_keys_in_order() {
     for (name, spread, far) in [("close", 900, 0), ("wider", 2_000_000, 0), ("far", 900, 50)] {
         check_group_indexes(name, &[PhysicalType::Int64], |count| {
             let mut random = Random(8);
-            let mut value = |row: usize| match random.below(20) {
+            let mut value = |row: usize| match random.below_u64(20) {
                 0 => None,
-                _ if far > 0 && row > count / 2 && random.below(far) == 0 => {
-                    Some(random.next() as i64)
+                _ if far > 0 && row > count / 2 && random.below_u64(far) == 0 => {
+                    Some(random.next_number() as i64)
                 }
                 // The range grows as rows come.
-                _ => Some(random.below(spread * (row as u64 + 10) / count as u64) as i64 - 100),
+                _ => Some(random.below_u64(spread * (row as u64 + 10) / count as u64) as i64 - 100),
             };
             let values: Vec<Option<i64>> = (0..count).map(&mut value).collect();
             let chunks = values.chunks(700);

@@ -5,9 +5,10 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use crate::common::{Fixture, Random, configurations, drain, rows, spec};
+use crate::common::{Fixture, configurations, drain, rows, spec};
 use arrow_array::{ArrayRef, BinaryViewArray, Int64Array};
 use mayfly_storage::{Access, KeyMode, SortKey, TempTable};
+use mayfly_trials::Random;
 use mayfly_types::{Batch, CollationId, PhysicalType, Value};
 
 /// Most texts begin with one of these: they are longer than what of a key is compared at once.
@@ -55,7 +56,7 @@ const COLLATIONS: &[&str] = &[
 
 /// A text with a beginning, of which one of `others` is another.
 fn a_text(random: &mut Random, beginning: &str, others: usize) -> Option<String> {
-    let mut pick = |many: usize| random.below(many as u64) as usize;
+    let mut pick = |many: usize| random.below_u64(many as u64) as usize;
     if pick(20) == 0 {
         return None;
     }
@@ -71,8 +72,8 @@ fn a_text(random: &mut Random, beginning: &str, others: usize) -> Option<String>
 
 /// Two columns of texts with one of numbers between them, and the number of the row.
 fn batches(random: &mut Random, count: usize) -> Vec<Batch> {
-    let beginning = BEGINNINGS[random.below(BEGINNINGS.len() as u64) as usize];
-    let others = [4, usize::MAX][random.below(2) as usize];
+    let beginning = BEGINNINGS[random.below_u64(BEGINNINGS.len() as u64) as usize];
+    let others = [4, usize::MAX][random.below_u64(2) as usize];
     let mut first_row = 0;
     let batch = |_| {
         let count = count / 4;
@@ -82,7 +83,8 @@ fn batches(random: &mut Random, count: usize) -> Vec<Batch> {
             Arc::new(texts.collect::<BinaryViewArray>()) as ArrayRef
         };
         let (first, last) = (texts(), texts());
-        let numbers = (0..count).map(|_| (random.below(9) > 0).then(|| random.below(3) as i64));
+        let numbers =
+            (0..count).map(|_| (random.below_u64(9) > 0).then(|| random.below_u64(3) as i64));
         let row_numbers = (0..count).map(|row| (first_row + row) as i64);
         let columns: Vec<ArrayRef> = vec![
             first,
@@ -121,7 +123,7 @@ fn texts_that_begin_alike_come_in_order() {
             // Of the last, so many come that those that cannot be among the first are dropped in between.
             for (count, limit) in [(40, None), (400, None), (2000, None), (12_000, Some(50))] {
                 let batches = batches(&mut random, count);
-                let order: &[usize] = match random.below(4) {
+                let order: &[usize] = match random.below_u64(4) {
                     0 => &[0],
                     1 => &[0, 1, 2],
                     2 => &[1, 0],
@@ -133,7 +135,7 @@ fn texts_that_begin_alike_come_in_order() {
                         1 => KeyMode::Binary,
                         _ => KeyMode::Collated(collation),
                     },
-                    descending: random.below(2) == 0,
+                    descending: random.below_u64(2) == 0,
                 };
                 let keys: Vec<SortKey> = order.iter().map(key).collect();
                 let mut expected = rows(&batches);

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::common::{Fixture, Random, user_table};
+use crate::common::{Fixture, user_table};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BinaryViewArray, Int64Array};
 use mayfly_memory::io::{Fault, FaultIo, IoBackend, SystemIo};
@@ -15,6 +15,7 @@ use mayfly_storage::{
     MemoryLimits, Participant, Table, TableScan, TempTableContext, TempTableOptions, UndoLog,
     UserTable, UserTableEngine,
 };
+use mayfly_trials::{Random, Trials};
 use mayfly_types::convert::array_of_values;
 use mayfly_types::{Batch, CollationId, PhysicalType, Result, Value};
 
@@ -71,26 +72,26 @@ fn batch(rows: &[Row]) -> Batch {
 }
 
 fn random_row(random: &mut Random, keys: u64) -> Row {
-    let text = match random.below(10) {
+    let text = match random.below_u64(10) {
         0 => Value::Null,
-        1 => Value::Bytes(vec![b'x'; random.below(3000) as usize]),
+        1 => Value::Bytes(vec![b'x'; random.below_u64(3000) as usize]),
         _ => {
-            let length = random.below(40) as usize;
-            let letter = b"aAbB"[random.below(4) as usize];
+            let length = random.below_u64(40) as usize;
+            let letter = b"aAbB"[random.below_u64(4) as usize];
             let mut text = vec![letter; length];
-            text.extend_from_slice(random.below(50).to_string().as_bytes());
+            text.extend_from_slice(random.below_u64(50).to_string().as_bytes());
             Value::Bytes(text)
         }
     };
-    let unique = match random.below(4) {
+    let unique = match random.below_u64(4) {
         0 => Value::Null,
-        _ => Value::UInt(random.below(keys * 50)),
+        _ => Value::UInt(random.below_u64(keys * 50)),
     };
     vec![
-        Value::Int(random.below(keys) as i64 - 500),
+        Value::Int(random.below_u64(keys) as i64 - 500),
         text,
         unique,
-        Value::Float(random.below(20) as f64 / 2.0),
+        Value::Float(random.below_u64(20) as f64 / 2.0),
     ]
 }
 
@@ -200,7 +201,7 @@ fn check(
             continue;
         }
         let pick = |random: &mut Random| {
-            let at = random.below(model.len() as u64) as usize;
+            let at = random.below_u64(model.len() as u64) as usize;
             model.values().nth(at).unwrap().clone()
         };
         let mut bounds = [(); 4].map(|()| pick(random));
@@ -228,7 +229,7 @@ fn check(
         // Looking up keys, some of which no row has.
         let column = indexes()[index].parts[0].column;
         let ty = TYPES[column];
-        let sample = (0..5).map(|_| match random.below(3) {
+        let sample = (0..5).map(|_| match random.below_u64(3) {
             0 => random_row(random, 4000),
             _ => pick(random),
         });
@@ -283,13 +284,13 @@ fn work(fixture: &Fixture, memory_limit: u64, seed: u64, steps: usize) -> Result
         let handle = table.open(&statement, &undo);
         let before = model.clone();
         let mut writer = handle.writer()?;
-        let keeps = random.below(8) != 0;
-        match random.below(10) {
+        let keeps = random.below_u64(8) != 0;
+        match random.below_u64(10) {
             0..5 => {
-                let count = if random.below(8) == 0 {
+                let count = if random.below_u64(8) == 0 {
                     700
                 } else {
-                    1 + random.below(20)
+                    1 + random.below_u64(20)
                 };
                 let keys = if steps > 60 { 4000 } else { 100_000 };
                 let rows: Vec<Row> = (0..count).map(|_| random_row(&mut random, keys)).collect();
@@ -316,8 +317,11 @@ fn work(fixture: &Fixture, memory_limit: u64, seed: u64, steps: usize) -> Result
             }
             5..8 => {
                 let all: Vec<u64> = model.keys().copied().collect();
-                let mut ids: Vec<u64> = (0..random.below(30))
-                    .filter_map(|_| all.get(random.below(all.len() as u64) as usize).copied())
+                let mut ids: Vec<u64> = (0..random.below_u64(30))
+                    .filter_map(|_| {
+                        all.get(random.below_u64(all.len() as u64) as usize)
+                            .copied()
+                    })
                     .collect();
                 ids.sort_unstable();
                 ids.dedup();
@@ -326,10 +330,10 @@ fn work(fixture: &Fixture, memory_limit: u64, seed: u64, steps: usize) -> Result
                     .map(|id| {
                         let mut row = random_row(&mut random, 4000);
                         // Often only what no index has.
-                        if random.below(2) == 0 {
+                        if random.below_u64(2) == 0 {
                             row[0] = model[id][0].clone();
                             row[2] = model[id][2].clone();
-                            if random.below(2) == 0 {
+                            if random.below_u64(2) == 0 {
                                 row[1] = model[id][1].clone();
                             }
                         }
@@ -353,11 +357,11 @@ fn work(fixture: &Fixture, memory_limit: u64, seed: u64, steps: usize) -> Result
                 }
             }
             8 => {
-                let part = [1, 3, 10][random.below(3) as usize];
+                let part = [1, 3, 10][random.below_u64(3) as usize];
                 let ids: Vec<u64> = model
                     .keys()
                     .copied()
-                    .filter(|_| random.below(part) == 0)
+                    .filter(|_| random.below_u64(part) == 0)
                     .collect();
                 assert_eq!(writer.delete(&positions(&ids))?, ids.len() as u64);
                 assert_eq!(writer.delete(&positions(&ids))?, 0);
@@ -401,7 +405,7 @@ fn work(fixture: &Fixture, memory_limit: u64, seed: u64, steps: usize) -> Result
             }
             model = new;
         }
-        match random.below(12) {
+        match random.below_u64(12) {
             0 => savepoints.push((undo.savepoint(), model.clone())),
             1 => {
                 if let Some((savepoint, rows)) = savepoints.pop() {
@@ -409,12 +413,12 @@ fn work(fixture: &Fixture, memory_limit: u64, seed: u64, steps: usize) -> Result
                     model = rows;
                 }
             }
-            2 if random.below(3) == 0 => {
+            2 if random.below_u64(3) == 0 => {
                 undo.commit()?;
                 savepoints.clear();
             }
             3 => older.push((table.open(&statement, &undo), model.clone())),
-            4 if random.below(3) == 0 => {
+            4 if random.below_u64(3) == 0 => {
                 table.open(&statement, &undo).truncate()?;
                 // It cannot be undone: at no savepoint there is a row any more.
                 model.clear();
@@ -435,10 +439,10 @@ fn work(fixture: &Fixture, memory_limit: u64, seed: u64, steps: usize) -> Result
 
 #[test]
 fn tables_do_what_the_model_does_at_every_limit() {
-    for (limit, seeds) in [(u64::MAX, 4), (2 << 20, 1), (256 << 10, 3), (64 << 10, 2)] {
-        for seed in 1..=seeds {
+    for seed in Trials::of("user_tables") {
+        for limit in [u64::MAX, 2 << 20, 256 << 10, 64 << 10] {
             let fixture = Fixture::new(&format!("user-model-{limit}-{seed}"));
-            work(&fixture, limit, seed * 7919, 90).unwrap();
+            work(&fixture, limit, seed, 90).unwrap();
             let writes = fixture.resources.temp_space.counters().writes();
             assert!(limit > 1 << 20 || writes > 3, "small limits overflow");
             assert!(limit < u64::MAX || writes == 0, "what fits touches no file");

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mayfly_testkit::fixture::DataDirectory;
-use mayfly_testkit::random::Random;
+use mayfly_trials::Random;
 
 const PAGE: usize = 4096;
 const SECTOR: usize = 512;

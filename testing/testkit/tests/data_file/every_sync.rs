@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use mayfly_engine::Database;
 use mayfly_testkit::fixture::{DataDirectory, SessionExt, Watchdog};
-use mayfly_testkit::random::Random;
+use mayfly_trials::{Draw, Random, first_seed};
 
 use crate::calls::{Fault, Where, arm_for, calls, disarm};
 use crate::disk::{self, Loss, Snapshot, directory};
 use crate::faults::alone;
-use crate::power_cuts::{ONE_THREAD, first_seed, try_open};
+use crate::power_cuts::{ONE_THREAD, try_open};
 
 /// What is done: `REOPEN`, or a statement.
 const STEPS: [&str; 15] = [
@@ -110,7 +110,7 @@ fn run(root: &Path, failing: u64, seed: u64) -> (Vec<Snapshot>, u64) {
 fn nothing_is_lost_when_the_power_is_cut_at_any_sync() {
     let _alone = alone();
     let _watchdog = Watchdog::new();
-    let seed = first_seed();
+    let seed = first_seed("every_sync");
     let mut random = Random(seed);
     let directories = ["every-root", "every-copy"].map(directory);
     let [root, copy] = directories.each_ref().map(DataDirectory::path);
@@ -129,7 +129,7 @@ fn nothing_is_lost_when_the_power_is_cut_at_any_sync() {
             unreachable!("it was asked for both")
         };
         let here = format!(
-            "MAYFLY_POWER_CUTS_SEED={seed}, sync {failing} fails, {}, {loss:?}, {done} of {begun} steps done",
+            "MAYFLY_SEED={seed}, sync {failing} fails, {}, {loss:?}, {done} of {begun} steps done",
             snapshot.name
         );
         let opened = try_open(copy, ONE_THREAD);
@@ -153,7 +153,8 @@ fn nothing_is_lost_when_the_power_is_cut_at_any_sync() {
     };
     let checkpoints = snapshots.iter().filter(of_data).count();
     assert!(checkpoints > 6, "{checkpoints} syncs of the data file");
-    for failing in 1..=syncs {
+    let drawn = Draw::of("every_sync").numbers_from(1);
+    for failing in drawn.take_while(|failing| *failing <= syncs) {
         let (snapshots, _) = run(root, failing, seed);
         // Until it fails, all is as it was.
         let after = usize::try_from(failing).unwrap() * 2 - 1;
@@ -165,7 +166,7 @@ fn nothing_is_lost_when_the_power_is_cut_at_any_sync() {
             verify(snapshot, failing, loss);
         }
     }
-    println!("{cuts} power cuts at {syncs} syncs (MAYFLY_POWER_CUTS_SEED={seed})");
+    println!("{cuts} power cuts at {syncs} syncs");
 }
 
 /// The steps leave something to be seen.

@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use mayfly_engine::{BackgroundErrors, Database, DatabaseOptions, Error};
 use mayfly_testkit::fixture::{DataDirectory, SessionExt, Watchdog};
-use mayfly_testkit::random::Random;
+use mayfly_trials::{Random, first_seed};
 
 use crate::calls::{Fault, Where, arm_for, disarm};
 use crate::disk::{self, Loss, directory};
 use crate::faults::alone;
-use crate::power_cuts::{ONE_THREAD, Settings, first_seed, try_open};
+use crate::power_cuts::{ONE_THREAD, Settings, try_open};
 
 fn shown(directory: &Path, settings: Settings) -> Vec<String> {
     let database = try_open(directory, settings).unwrap();
@@ -26,7 +26,7 @@ fn shown(directory: &Path, settings: Settings) -> Vec<String> {
 fn what_failed_is_not_there_when_the_process_ends() {
     let _alone = alone();
     let _watchdog = Watchdog::new();
-    let seed = first_seed();
+    let seed = first_seed("failed_commits");
     let mut random = Random(seed);
     let directories = ["failed", "failed-copy"].map(directory);
     let [root, copy] = directories.each_ref().map(DataDirectory::path);
@@ -61,7 +61,7 @@ fn what_failed_is_not_there_when_the_process_ends() {
                     shown(copy, settings),
                     expected,
                     "{fault:?} of call {call}, {loss:?}, buffer {write_buffer}, {done:?}, \
-                     MAYFLY_POWER_CUTS_SEED={seed}"
+                     MAYFLY_SEED={seed}"
                 );
             }
             if !has_failed {

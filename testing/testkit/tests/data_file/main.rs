@@ -4,13 +4,13 @@
 
 mod calls;
 #[allow(dead_code, reason = "another test writes more kinds of rows")]
-#[path = "../crash/definitions.rs"]
+#[path = "../random/crash/definitions.rs"]
 mod definitions;
 mod disk;
 mod every_sync;
 mod failed_commits;
 mod faults;
 #[allow(dead_code, reason = "another test writes more kinds of rows")]
-#[path = "../crash/model.rs"]
+#[path = "../random/crash/model.rs"]
 mod model;
 mod power_cuts;

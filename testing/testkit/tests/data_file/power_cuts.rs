@@ -4,8 +4,7 @@
 //! at all, and `mayfly check` finds nothing wrong. In some rounds writes and syncs fail besides, once,
 //! for a while or for good.
 //!
-//! `MAYFLY_POWER_CUTS` says how many rounds (24 cuts each), `MAYFLY_POWER_CUTS_SEED` with which number the
-//! first begins; a failure names that of its round. Sessions and threads are not in step, so that a
+//! A failure names the seed of its round. Sessions and threads are not in step, so that a
 //! round may need to be run several times to fail again.
 
 use std::path::Path;
@@ -14,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 
 use mayfly_engine::{Database, DatabaseOptions, Session};
 use mayfly_testkit::fixture::{DataDirectory, SessionExt, Watchdog, variables};
-use mayfly_testkit::random::{self, Random};
+use mayfly_trials::{Random, Trials};
 
 use crate::calls::{Fault, Where, arm_for, disarm};
 use crate::definitions::{BEFORE, CYCLE, look, looks};
@@ -67,14 +66,6 @@ impl Count {
         }
         is_done
     }
-}
-
-fn rounds() -> u64 {
-    random::setting("MAYFLY_POWER_CUTS").unwrap_or(16)
-}
-
-pub(crate) fn first_seed() -> u64 {
-    random::first_seed("MAYFLY_POWER_CUTS_SEED")
 }
 
 /// How a round opens its directory.
@@ -436,16 +427,15 @@ impl World {
 fn nothing_is_lost_when_the_power_is_cut() {
     let _alone = alone();
     let _watchdog = Watchdog::new();
-    let first = first_seed();
     let mut world = World::new();
-    for seed in first..first + rounds() {
+    for seed in Trials::of("power_cuts") {
         if let Err(problem) = world.round(seed) {
             let kept = world.copy.path().display();
-            panic!("MAYFLY_POWER_CUTS_SEED={seed}, {kept}: {problem}");
+            panic!("MAYFLY_SEED={seed}, {kept}: {problem}");
         }
     }
     println!(
-        "{} power cuts of {} snapshots, with {} failed syncs (MAYFLY_POWER_CUTS_SEED={first})",
+        "{} power cuts of {} snapshots, with {} failed syncs",
         world.cuts, world.snapshots, world.failed_syncs
     );
 }
@@ -461,12 +451,11 @@ fn a_new_directory_and_a_backup_outlive_power_cuts() {
         "CREATE TABLE work.t (i INT PRIMARY KEY)",
         "INSERT INTO work.t VALUES (1), (2)",
     ];
-    let first = first_seed();
-    let seeds = first..first + rounds().div_ceil(4);
     // Syncs of the directory, or of the files: it does not open, and does the next time.
     let faults = (1..10).flat_map(|call| [1, 2].map(|times| Some((call, times))));
     let faults: Vec<Option<(u64, u64)>> = std::iter::once(None).chain(faults).collect();
-    for (seed, fault) in seeds.flat_map(|seed| faults.iter().map(move |fault| (seed, *fault))) {
+    for seed in Trials::of("new_directory") {
+        let fault = faults[usize::try_from(seed).unwrap() % faults.len()];
         let mut random = Random(seed);
         let (root, copy) = (directory("new"), directory("new-copy"));
         let (root, copy) = (root.path(), copy.path());
@@ -494,7 +483,7 @@ fn a_new_directory_and_a_backup_outlive_power_cuts() {
             snapshot.cut(root, copy, &mut random);
             let done = snapshot.acknowledged[0];
             let here = format!(
-                "MAYFLY_POWER_CUTS_SEED={seed}, {fault:?}, {}, {done} done",
+                "MAYFLY_SEED={seed}, {fault:?}, {}, {done} done",
                 snapshot.name
             );
             let look = |directory: &Path, done: u64| {
@@ -537,8 +526,7 @@ fn what_was_lost_once_stays_lost() {
         let database = try_open(directory, ONE_THREAD).unwrap();
         database.session().must("SELECT i FROM test.t ORDER BY i")
     };
-    let first = first_seed();
-    for seed in first..first + 6 * rounds() {
+    for seed in Trials::of("last_log") {
         let mut random = Random(seed);
         let mut cut = |from: &Path, to: &Path, flush: u64, rows: std::ops::Range<u64>| {
             disk::watch(from, seed, 0, Box::new(Vec::new));
@@ -559,10 +547,10 @@ fn what_was_lost_once_stays_lost() {
         cut(root, copy, 2, 1..7);
         let left = shown(copy);
         let expected: Vec<String> = (1..=left.len()).map(|i| i.to_string()).collect();
-        assert_eq!(left, expected, "MAYFLY_POWER_CUTS_SEED={seed}");
+        assert_eq!(left, expected, "MAYFLY_SEED={seed}");
         cut(copy, root, 1, 100..101);
         let expected: Vec<String> = left.into_iter().chain(["100".to_owned()]).collect();
-        assert_eq!(shown(root), expected, "MAYFLY_POWER_CUTS_SEED={seed}");
+        assert_eq!(shown(root), expected, "MAYFLY_SEED={seed}");
     }
 }
 

@@ -3,7 +3,8 @@
 
 use mayfly_engine::{Error, Session};
 use mayfly_testkit::fixture::{Fixture, SessionExt};
-use mayfly_testkit::random::{Random, words};
+use mayfly_testkit::words::words;
+use mayfly_trials::Random;
 
 /// Runs on a thread with the stack that a server gives its connections.
 fn on_a_small_stack(test: impl FnOnce(&mut Session) + Send + 'static) {

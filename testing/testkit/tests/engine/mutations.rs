@@ -2,8 +2,7 @@
 //! replaced. Whatever they mean then, they end soon, in rows or in an error that is MySQL's, and
 //! nothing is left behind.
 //!
-//! `MAYFLY_MUTATION_SECONDS` says for how long, `MAYFLY_MUTATION_SEED` what is tried; a failure
-//! names both the statement and the seed.
+//! A failure names both the statement and the seed.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -12,11 +11,10 @@ use std::time::{Duration, Instant};
 use mayfly_engine::{FileAccess, KillHandle, Session};
 use mayfly_testkit::corpus;
 use mayfly_testkit::fixture::{Fixture, SessionExt};
-use mayfly_testkit::random::{Random, setting, words};
+use mayfly_testkit::words::words;
+use mayfly_trials::{Random, Trials};
 use regex::Regex;
 
-/// Without a word about it, so long.
-const SECONDS: u64 = 20;
 /// How often each statement is broken before the next file.
 const MUTANTS: usize = 3;
 /// After so long a statement is killed …
@@ -203,9 +201,8 @@ fn what_a_statement_sets_for_all_sessions_does_not_refuse_the_clean_up() {
 
 #[test]
 fn broken_statements_end_in_an_answer() {
-    let until =
-        Instant::now() + Duration::from_secs(setting("MAYFLY_MUTATION_SECONDS").unwrap_or(SECONDS));
-    let seed = setting("MAYFLY_MUTATION_SEED").unwrap_or(1);
+    let mut trials = Trials::of("broken_statements");
+    let seed = trials.first();
     let mut mutator = Mutator {
         random: Random(seed),
         words: words(),
@@ -220,7 +217,7 @@ fn broken_statements_end_in_an_answer() {
     let all: Vec<String> = files.iter().flatten().cloned().collect();
     let mut bugs = Vec::new();
     let mut count = 0;
-    while Instant::now() < until {
+    while trials.next().is_some() {
         let file = &files[mutator.below(files.len())];
         let fixture = Fixture::open(|options| {
             options.memory_limit = Some(256 << 20);
@@ -232,7 +229,7 @@ fn broken_statements_end_in_an_answer() {
         let variables = session.must(GLOBAL_VARIABLES);
         let guard = Guard::new(session.kill_handle());
         for sql in file {
-            if Instant::now() > until {
+            if trials.is_over() {
                 break;
             }
             for _ in 0..MUTANTS {

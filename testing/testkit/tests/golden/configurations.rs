@@ -2,7 +2,7 @@
 //! row run all. A trial lists every record that fails. One that takes too long fails by itself, so that a statement that
 //! does not end is found and named. A file that needs what a configuration lacks is ignored there, and counted as such.
 //!
-//! `MAYFLY_GOLDEN=all` runs all configurations, and so does a filter. `MAYFLY_GOLDEN_SEED` repeats a draw.
+//! `MAYFLY_TESTS=all` runs all configurations, and so does a filter. `MAYFLY_SEED` repeats a draw.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -13,15 +13,13 @@ use libtest_mimic::{Failed, Trial};
 use mayfly_testkit::config::Config;
 use mayfly_testkit::corpus;
 use mayfly_testkit::embedded::Embedded;
-use mayfly_testkit::random::first_seed;
 use mayfly_testkit::runner::{self, Paths, Strictness, verdict};
 use mayfly_testkit::wire::Wire;
+use mayfly_trials::Draw;
 
 /// What a file may take. The longest takes a few seconds on two cores with other trials beside it.
 const TRIAL_TIME_MAX: Duration = Duration::from_secs(300);
 
-/// Parts that the configurations other than the default one are drawn in.
-const PARTS: u64 = 5;
 const DEFAULT: &str = "default";
 
 /// A trial for each file and configuration: those drawn by the seed, or all.
@@ -29,11 +27,9 @@ const DEFAULT: &str = "default";
 /// # Errors
 /// A text that names the file that cannot be read, or the need that no configuration knows.
 pub(crate) fn trials(all: bool) -> Result<Vec<Trial>, String> {
-    let is_all = all || std::env::var("MAYFLY_GOLDEN").is_ok_and(|which| which == "all");
-    let seed = if is_all {
-        0
-    } else {
-        first_seed("MAYFLY_GOLDEN_SEED")
+    let draw = match all {
+        true => Draw::all(),
+        false => Draw::of("golden"),
     };
     let configs = corpus::files("configs", "toml");
     let mut configs: Vec<_> = configs
@@ -55,8 +51,7 @@ pub(crate) fn trials(all: bool) -> Result<Vec<Trial>, String> {
             }
         }
         for (config_number, config) in (0..).zip(&configs) {
-            let is_drawn = (seed + file_number + config_number).is_multiple_of(PARTS);
-            if !is_all && config.name != DEFAULT && !is_drawn {
+            if config.name != DEFAULT && !draw.has(file_number + config_number) {
                 continue;
             }
             let kind = config.name.clone();

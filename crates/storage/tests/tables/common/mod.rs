@@ -19,24 +19,9 @@ use mayfly_storage::{
     StatementOwner, TempTable, TempTableContext, TempTableOptions, TempTableSpec, UserTable,
     UserTableContext, UserTableEngine, WorkerPool,
 };
+use mayfly_trials::Random;
 use mayfly_types::convert::{array_of_values, array_value};
 use mayfly_types::{Batch, Interrupt, PhysicalType, Result, Value};
-
-/// A small deterministic generator (xorshift).
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
-    }
-
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
-        (self.next() >> 11) % bound.max(1)
-    }
-}
 
 /// A database's resources with a directory of its own, which must be empty in the end.
 pub(crate) struct Fixture {
@@ -144,8 +129,8 @@ pub(crate) fn random_array(
     long: usize,
 ) -> ArrayRef {
     let pick = |_| {
-        let value = random.below(distinct);
-        (random.below(10) != 0).then_some(value)
+        let value = random.below_u64(distinct);
+        (random.below_u64(10) != 0).then_some(value)
     };
     let picks: Vec<Option<u64>> = (0..rows).map(pick).collect();
     let spread = |n: u64| (n.wrapping_mul(0x9E37_79B9_7F4A_7C15)) as i64;
@@ -163,7 +148,7 @@ pub(crate) fn random_array(
         },
         PhysicalType::Bool => Value::Int(i64::from(n.is_multiple_of(2))),
         PhysicalType::Bytes => {
-            let length = (n as usize * 7) % (long + 1);
+            let length = (n as usize).wrapping_mul(7) % (long + 1);
             let mut text = format!("{:x}", spread(n)).into_bytes();
             text.resize(text.len().min(length.max(3)), b'x');
             text.resize(length.max(3), b'a' + (n % 20) as u8);
@@ -188,7 +173,7 @@ pub(crate) fn random_batches(
     let mut batches = Vec::new();
     let mut left = rows;
     while left > 0 {
-        let count = (1 + random.below(3000) as usize).min(left);
+        let count = (1 + random.below_u64(3000) as usize).min(left);
         let columns = types
             .iter()
             .map(|ty| random_array(random, *ty, count, distinct, long))

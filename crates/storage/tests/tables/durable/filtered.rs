@@ -217,9 +217,9 @@ const WIDE_TYPES: [PhysicalType; 6] = [
 
 /// Rows whose numbers take each width of a block, some with the same low bits, and whose strings repeat or do
 /// not.
-fn wide_batch(first: i64, rows: i64, random: &mut model::Random) -> Batch {
+fn wide_batch(first: i64, rows: i64, random: &mut Random) -> Batch {
     let ids: Vec<i64> = (first..first + rows).collect();
-    let mut nullable = |one_of: u64| random.below(one_of) != 0;
+    let mut nullable = |one_of: u64| random.below_u64(one_of) != 0;
     let signed: Int64Array = ids
         .iter()
         .map(|id| nullable(9).then_some(((id / 5000 * 1_000_000 - 3_000_000 + id % 200) << 20) + 5))
@@ -258,16 +258,16 @@ fn wide_batch(first: i64, rows: i64, random: &mut model::Random) -> Batch {
     )
 }
 
-fn random_step(random: &mut model::Random, all: &[Vec<Cell>]) -> Step {
-    let place = random.below(6) as usize;
-    let some_number = |random: &mut model::Random| {
-        let row = &all[random.below(all.len() as u64) as usize];
+fn random_step(random: &mut Random, all: &[Vec<Cell>]) -> Step {
+    let place = random.below_u64(6) as usize;
+    let some_number = |random: &mut Random| {
+        let row = &all[random.below_u64(all.len() as u64) as usize];
         match row[place] {
-            Cell::Number(number) => number + i128::from(random.below(3)) - 1,
-            _ => i128::from(random.below(1000)),
+            Cell::Number(number) => number + i128::from(random.below_u64(3)) - 1,
+            _ => i128::from(random.below_u64(1000)),
         }
     };
-    let (least, greatest) = match random.below(6) {
+    let (least, greatest) = match random.below_u64(6) {
         0 => (i128::MIN, some_number(random)),
         1 => (some_number(random), i128::MAX),
         2 => {
@@ -277,8 +277,8 @@ fn random_step(random: &mut model::Random, all: &[Vec<Cell>]) -> Step {
         3 => (i128::MIN, i128::MAX),
         _ => (some_number(random), some_number(random)),
     };
-    let parts = random.below(7) + 1;
-    let kind = match random.below(3) {
+    let parts = random.below_u64(7) + 1;
+    let kind = match random.below_u64(3) {
         0 if place < 4 => FilterKind::Within(NumberRange { least, greatest }),
         1 => FilterKind::Rows,
         _ => FilterKind::Values,
@@ -329,7 +329,7 @@ fn steps_want_what_they_want_of_each_row() {
         };
         transaction.statement(options).table(&definition).unwrap()
     };
-    let mut random = model::Random(11);
+    let mut random = Random(11);
     let mut writer = of_rows(8192).writer().unwrap();
     for first in (0..60_000).step_by(10_000) {
         writer
@@ -372,7 +372,7 @@ fn steps_want_what_they_want_of_each_row() {
         assert!(coded_columns[4] > 0, "{coded_columns:?}");
         assert_eq!(coded_columns[..4], [0; 4]);
         for case in 0..120 {
-            let steps = (0..random.below(5))
+            let steps = (0..random.below_u64(5))
                 .map(|_| random_step(&mut random, &all))
                 .collect();
             let mut filter = Steps { steps, asked: 0 };
@@ -423,7 +423,7 @@ fn lookups_in_any_order_find_their_rows() {
     session.insert(&rows);
     session.commit().unwrap();
     let table = session.table();
-    let mut random = model::Random(5);
+    let mut random = Random(5);
     let ascending: Vec<i64> = (-5..200)
         .chain(44_000..46_000)
         .chain(89_990..90_010)
@@ -431,7 +431,7 @@ fn lookups_in_any_order_find_their_rows() {
     let mut descending = ascending.clone();
     descending.reverse();
     let strewn: Vec<i64> = (0..3000)
-        .map(|_| random.below(95_000) as i64 - 2000)
+        .map(|_| random.below_u64(95_000) as i64 - 2000)
         .collect();
     let repeated: Vec<i64> = (0..500).map(|n| n / 7 * 3).collect();
     for ids in [ascending, descending, strewn, repeated] {

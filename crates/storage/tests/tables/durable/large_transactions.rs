@@ -3,16 +3,16 @@
 
 use std::collections::BTreeMap;
 
-use super::model::Random;
 use super::*;
+use mayfly_trials::Random;
 
 const ROWS: i64 = 30_000;
 /// Rows of one statement.
 const AT_ONCE: usize = 5000;
 
 fn wide(id: i64, random: &mut Random) -> Person {
-    let length = 50 + random.below(700) as usize;
-    let text = format!("{:08}", random.below(100_000_000));
+    let length = 50 + random.below_u64(700) as usize;
+    let text = format!("{:08}", random.below_u64(100_000_000));
     let name: String = text.chars().cycle().take(length).collect();
     (id, name.into(), Some(id * 3))
 }
@@ -28,7 +28,7 @@ fn what_does_not_fit_is_read_and_written_again() {
         // In an order that has nothing to do with that of any key.
         let mut ids: Vec<i64> = (0..ROWS).collect();
         for index in (1..ids.len()).rev() {
-            ids.swap(index, random.below(index as u64 + 1) as usize);
+            ids.swap(index, random.below_u64(index as u64 + 1) as usize);
         }
         for ids in ids.chunks(AT_ONCE) {
             let (old, new): (Vec<i64>, Vec<i64>) =

@@ -24,6 +24,7 @@ use mayfly_storage::{
     IndexPart, IndexSpec, KeyBound, KeyMode, KeyRange, LockMode, LockWait, Locked, ReadLock,
     ReadView, StatementOptions, StoreOptions, Table, TableDefinition, TableScan, TreeId,
 };
+use mayfly_trials::Random;
 use mayfly_types::{Batch, CollationId, Interrupt, PhysicalType, Value};
 use tempfile::TempDir;
 
@@ -272,8 +273,8 @@ fn rows_are_there_after_the_store_is_opened_again() {
 fn rows_of_a_range_are_counted_or_estimated() {
     let (_directory, _store, session) = new_table();
     // So long that a block of a bulk load, of 32 KiB, has less than a hundred of these rows.
-    let mut random = model::Random(7);
-    let mut name = || (0..500).map(|_| random.below(256) as u8).collect();
+    let mut random = Random(7);
+    let mut name = || (0..500).map(|_| random.below_u64(256) as u8).collect();
     let rows: Vec<Person> = (0..20_000).map(|id| (id, name(), None)).collect();
     session.insert(&rows);
     session.commit().unwrap();

@@ -4,29 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mayfly_storage::KeyEncoder;
+use mayfly_trials::{Random, Trials};
 
 use super::*;
 
-/// A small generator of random numbers, the same at each run.
-pub(super) struct Random(pub(super) u64);
-
-impl Random {
-    pub(super) fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (self.0 >> 33) % limit
-    }
-
-    pub(super) fn of<'t, T>(&mut self, all: &'t [T]) -> &'t T {
-        &all[self.below(all.len() as u64) as usize]
-    }
-
-    fn row_of(&mut self, model: &Model) -> Option<Person> {
-        let index = self.below(model.len().max(1) as u64) as usize;
-        model.values().nth(index).cloned()
-    }
+fn row_of(random: &mut Random, model: &Model) -> Option<Person> {
+    let index = random.below(model.len().max(1));
+    model.values().nth(index).cloned()
 }
 
 /// Strings are mostly of one family, so that many blocks begin with the same bytes.
@@ -41,24 +25,24 @@ impl Strings {
 
     fn new(random: &mut Random) -> Self {
         Self {
-            byte: *random.of(&Self::BYTES),
-            length: *random.of(&Self::LENGTHS),
+            byte: random.pick(&Self::BYTES),
+            length: random.pick(&Self::LENGTHS),
         }
     }
 
     fn make(&self, random: &mut Random) -> Vec<u8> {
-        let number = random.below(1 << 16) as u32;
-        match random.below(16) {
+        let number = random.below_u64(1 << 16) as u32;
+        match random.below_u64(16) {
             0 => number.to_be_bytes()[2..].to_vec(),
-            1 => vec![*random.of(&Self::BYTES); 490 + random.below(30) as usize],
+            1 => vec![random.pick(&Self::BYTES); 490 + random.below_u64(30) as usize],
             2 => {
-                let mut text = vec![self.byte; *random.of(&Self::LENGTHS)];
+                let mut text = vec![self.byte; random.pick(&Self::LENGTHS)];
                 text.extend(number.to_be_bytes());
                 text
             }
             3 => {
                 let mut text = vec![self.byte; self.length];
-                text.extend(vec![random.below(3) as u8; 600]);
+                text.extend(vec![random.below_u64(3) as u8; 600]);
                 text.push(number as u8);
                 text
             }
@@ -86,22 +70,23 @@ impl Kind {
     fn row(&mut self, random: &mut Random) -> Person {
         match self {
             Self::People { ids } => {
-                let id = random.below(*ids).cast_signed() - ids.cast_signed() / 2;
+                let id = random.below_u64(*ids).cast_signed() - ids.cast_signed() / 2;
                 // Some names are longer than a separator may be, and alike for as long.
-                let name = match random.below(20) {
-                    0 => format!("{}{}", "x".repeat(700), random.below(50)),
-                    1 => "y".repeat(9000 + random.below(3) as usize),
+                let name = match random.below_u64(20) {
+                    0 => format!("{}{}", "x".repeat(700), random.below_u64(50)),
+                    1 => "y".repeat(9000 + random.below_u64(3) as usize),
                     _ => {
-                        let end = "z".repeat(random.below(80) as usize);
-                        format!("Name {}{end}", random.below(300))
+                        let end = "z".repeat(random.below_u64(80) as usize);
+                        format!("Name {}{end}", random.below_u64(300))
                     }
                 };
-                let number = (random.below(4) > 0).then(|| random.below(*ids * 2).cast_signed());
+                let number =
+                    (random.below_u64(4) > 0).then(|| random.below_u64(*ids * 2).cast_signed());
                 (id, name.into(), number)
             }
             Self::LongKeys { strings, last_id } => {
                 *last_id += 1;
-                let number = (random.below(4) > 0).then(|| random.below(9).cast_signed());
+                let number = (random.below_u64(4) > 0).then(|| random.below_u64(9).cast_signed());
                 (*last_id, strings.make(random), number)
             }
         }
@@ -111,14 +96,14 @@ impl Kind {
     fn changes(&mut self, model: &Model, random: &mut Random) -> (Vec<Person>, Vec<Person>) {
         let count = match self {
             Self::People { .. } => 1,
-            Self::LongKeys { .. } => *random.of(&[1, 1, 10, 200]),
+            Self::LongKeys { .. } => random.pick(&[1, 1, 10, 200]),
         };
-        let picked = (0..count).filter_map(|_| random.row_of(model));
+        let picked = (0..count).filter_map(|_| row_of(random, model));
         let old: BTreeSet<Person> = picked.collect();
         let changed = |old: &Person| {
             let new = self.row(random);
             match self {
-                Self::People { .. } if random.below(3) == 0 => new,
+                Self::People { .. } if random.below_u64(3) == 0 => new,
                 Self::People { .. } => (old.0, new.1, new.2),
                 Self::LongKeys { .. } => (old.0, new.1, old.2.map(|number| number + 1)),
             }
@@ -274,7 +259,7 @@ fn check_lookup(
 
 fn check(session: &Session, model: &Model, kind: &mut Kind, random: &mut Random) {
     let mut options = options(ReadView::Statement);
-    options.batch_rows = *random.of(&[3, 100, 10_000]);
+    options.batch_rows = random.pick(&[3, 100, 10_000]);
     let statement = session.statement(options);
     let table = statement.table(&session.definition).unwrap();
     let mut expected: Vec<Person> = model.values().cloned().collect();
@@ -318,7 +303,7 @@ fn check(session: &Session, model: &Model, kind: &mut Kind, random: &mut Random)
         }
         // Keys of new rows are mostly not there.
         let mut wanted: Vec<Person> = (0..10).map(|_| kind.row(random)).collect();
-        wanted.extend(random.row_of(model));
+        wanted.extend(row_of(random, model));
         check_lookup(session, &table, index, &wanted, &expected);
         // Positions that come with rows fetched in the order of another index are theirs.
         let columns = [ColumnId::POSITION, ColumnId(0), ColumnId(1), ColumnId(2)];
@@ -334,7 +319,7 @@ fn check(session: &Session, model: &Model, kind: &mut Kind, random: &mut Random)
             assert_eq!(batch.column(0).as_ref(), expected.as_ref());
         }
     }
-    let some = (0..20).filter_map(|_| random.row_of(model));
+    let some = (0..20).filter_map(|_| row_of(random, model));
     let some: Vec<Person> = some.collect();
     let positions = session.positions_of(&table, &some);
     let mut found = Vec::new();
@@ -385,7 +370,7 @@ fn run(seed: u64, has_long_keys: bool) {
     let (mut kind, mut session) = if has_long_keys {
         let strings = Strings::new(random);
         let transaction = store.session(new_storage());
-        let session = long_keys_table(transaction, random.below(2) == 0);
+        let session = long_keys_table(transaction, random.below_u64(2) == 0);
         (
             Kind::LongKeys {
                 strings,
@@ -394,7 +379,7 @@ fn run(seed: u64, has_long_keys: bool) {
             session,
         )
     } else {
-        let ids = *random.of(&[40, 400, 2000]);
+        let ids = random.pick(&[40, 400, 2000]);
         let session = Session::with_table(&store, new_storage());
         (Kind::People { ids }, session)
     };
@@ -402,10 +387,10 @@ fn run(seed: u64, has_long_keys: bool) {
     let (mut committed, mut model) = (Model::new(), Model::new());
     let mut savepoints: Vec<(u64, Model)> = Vec::new();
     for _ in 0..60 {
-        match random.below(14) {
+        match random.below_u64(14) {
             // Of an empty table, many rows are a load.
             0..=4 => {
-                let count = *random.of(&[1, 1, 3, 40, 256, 1500]);
+                let count = random.pick(&[1, 1, 3, 40, 256, 1500]);
                 let mut rows: Vec<Person> = Vec::new();
                 for _ in 0..count {
                     let row = kind.row(random);
@@ -414,7 +399,7 @@ fn run(seed: u64, has_long_keys: bool) {
                         rows.push(row);
                     }
                 }
-                if random.below(2) == 0 {
+                if random.below_u64(2) == 0 {
                     rows.sort_by(|a, b| a.1.cmp(&b.1));
                 }
                 // A load comes in batches.
@@ -447,17 +432,17 @@ fn run(seed: u64, has_long_keys: bool) {
             8 => {
                 let mut gone: Vec<Person> = model.values().cloned().collect();
                 gone.sort_by_cached_key(session.key_of(0));
-                match random.below(3) {
+                match random.below_u64(3) {
                     // Neighbours,
                     0 => {
-                        let from = random.below(1 + gone.len() as u64) as usize;
+                        let from = random.below_u64(1 + gone.len() as u64) as usize;
                         gone.drain(..from);
-                        gone.truncate(random.below(1000) as usize);
+                        gone.truncate(random.below_u64(1000) as usize);
                     }
                     // nearly all,
-                    1 => gone.retain(|_| random.below(30) > 0),
+                    1 => gone.retain(|_| random.below_u64(30) > 0),
                     // or some.
-                    _ => gone.retain(|_| random.below(20) == 0),
+                    _ => gone.retain(|_| random.below_u64(20) == 0),
                 }
                 session.delete_rows(&gone);
                 gone.iter().for_each(|row| drop(model.remove(&row.0)));
@@ -470,7 +455,7 @@ fn run(seed: u64, has_long_keys: bool) {
                 }
             }
             11 => {
-                if random.below(4) > 0 {
+                if random.below_u64(4) > 0 {
                     session.commit().unwrap();
                     committed = model.clone();
                 } else {
@@ -480,12 +465,12 @@ fn run(seed: u64, has_long_keys: bool) {
                 savepoints.clear();
                 let rows = session.table().statistics().rows;
                 assert_eq!(rows, committed.len() as u64);
-                if random.below(3) == 0 {
+                if random.below_u64(3) == 0 {
                     session.check(&store);
                 }
             }
             12 => check(&session, &model, &mut kind, random),
-            _ => match random.below(4) {
+            _ => match random.below_u64(4) {
                 0 => {
                     let definition = session.definition.clone();
                     drop((session, store));
@@ -511,22 +496,22 @@ fn run(seed: u64, has_long_keys: bool) {
     session.check(&store);
 }
 
-fn run_seeds(seeds: std::ops::Range<u64>, has_long_keys: bool) {
-    for seed in seeds {
+fn run_seeds(test: &str, has_long_keys: bool) {
+    for seed in Trials::of(test) {
         if std::panic::catch_unwind(|| run(seed, has_long_keys)).is_err() {
-            panic!("with seed {seed}");
+            panic!("MAYFLY_SEED={seed}");
         }
     }
 }
 
 #[test]
 fn people_are_what_their_model_is() {
-    run_seeds(0..30, false);
+    run_seeds("people", false);
 }
 
 #[test]
 fn long_keys_are_what_their_model_is() {
-    run_seeds(0..24, true);
+    run_seeds("long_keys", true);
 }
 
 fn long_text(id: i64) -> Vec<u8> {
@@ -534,13 +519,16 @@ fn long_text(id: i64) -> Vec<u8> {
 }
 
 /// Blocks come between two others as often as there is no ordinal between theirs any more.
+/// Rows of more blocks than the file's cache of changed pages holds.
+const BACKWARDS: i64 = 20_000;
+
 #[test]
 fn rows_that_come_backwards_between_alike_ones_are_in_order() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
     let session = long_keys_table(store.session(storage()), true);
     let mut rows = Vec::new();
-    for id in (0..60_000_i64).rev() {
+    for id in (0..BACKWARDS).rev() {
         rows.push((id, long_text(id), None));
         if rows.len() == 200 {
             assert_eq!(session.insert(&rows), None);
@@ -550,7 +538,7 @@ fn rows_that_come_backwards_between_alike_ones_are_in_order() {
     }
     session.check(&store);
     let mut scan = session.table().scan(&[ColumnId(0)]).unwrap();
-    let mut expected = 0..60_000_i64;
+    let mut expected = 0..BACKWARDS;
     while let Some(batch) = scan.next_batch().unwrap() {
         for id in batch.column(0).as_primitive::<Int64Type>().values() {
             assert_eq!(Some(*id), expected.next());

@@ -5,8 +5,7 @@
 //!
 //! There are lists that values are appended to, registers with a version, and sets that rows are added to
 //! and that are read by a range, so that the order of versions, and who has not seen whom, is in what was
-//! read. `MAYFLY_HISTORIES_ROUNDS` is how many histories are made at each level, `MAYFLY_HISTORIES_SEED`
-//! where it begins.
+//! read.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod check;
@@ -22,7 +21,7 @@ use std::time::Duration;
 use mayfly_engine::Database;
 use mayfly_testkit::cases;
 use mayfly_testkit::fixture::{DataDirectory, Fixture, SessionExt};
-use mayfly_testkit::random::{Random, first_seed, setting};
+use mayfly_trials::{Random, Trials};
 use serde::{Deserialize, Serialize};
 
 use check::Level;
@@ -166,21 +165,18 @@ fn to_the_end(directory: &Path, of: Work) -> Vec<(u64, Event)> {
 }
 
 fn histories(level: Level) {
-    let rounds = setting("MAYFLY_HISTORIES_ROUNDS").unwrap_or(2);
-    let first = first_seed("MAYFLY_HISTORIES_SEED");
-    for round in 0..rounds {
-        let seed = first.wrapping_add(round);
+    for seed in Trials::of("histories") {
         let (history, kills) = history(level, seed);
         let committed = history.iter().filter(|it| it.is_committed()).count();
         let problems = check::problems(level, &history);
         assert!(
             problems.is_empty(),
-            "{level:?}, MAYFLY_HISTORIES_SEED={seed}: {}",
+            "{level:?}, MAYFLY_SEED={seed}: {}",
             problems.join("\n")
         );
         assert!(
             committed * 10 > history.len(),
-            "{level:?}, MAYFLY_HISTORIES_SEED={seed}: {committed} of {} transactions were committed",
+            "{level:?}, MAYFLY_SEED={seed}: {committed} of {} transactions were committed",
             history.len()
         );
         println!(

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use mayfly_engine::{Database, DatabaseOptions};
 use mayfly_testkit::process::{again, report};
-use mayfly_testkit::random::Random;
+use mayfly_trials::Random;
 
 use crate::histories::Work;
 use crate::histories::events::Event;

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use mayfly_engine::{Database, KillHandle, Session};
 use mayfly_testkit::fixture::SessionExt;
-use mayfly_testkit::random::Random;
+use mayfly_trials::Random;
 use serde::{Deserialize, Serialize};
 
 use crate::histories::check::Level;

@@ -2,19 +2,14 @@
 //! random keys and over the same rows without any. Random types, collations, prefixes and
 //! directions; constants of any type; as user temporary tables, durable ones and MEMORY tables, read
 //! and changed.
-//!
-//! `MAYFLY_ACCESS_SECONDS` is how long it looks for a difference, `MAYFLY_ACCESS_SEED` where it
-//! begins.
 
 mod kinds;
 mod statements;
 mod table;
 
-use std::time::{Duration, Instant};
-
 use mayfly_engine::Session;
 use mayfly_testkit::fixture::{DataDirectory, Fixture, SessionExt};
-use mayfly_testkit::random::{Random, setting};
+use mayfly_trials::{Random, Trials};
 
 use table::Table;
 
@@ -147,8 +142,7 @@ fn one_table(session: &mut Session, seed: u64, failures: &mut Vec<String>) {
 
 #[test]
 fn an_index_finds_what_the_table_holds() {
-    let seconds = setting("MAYFLY_ACCESS_SECONDS").unwrap_or(5);
-    let first = setting("MAYFLY_ACCESS_SEED").unwrap_or(1);
+    let trials = Trials::of("index_access");
     let directory = DataDirectory::new("access");
     let fixture = Fixture::open(|options| {
         options.datadir = Some(directory.path().to_owned());
@@ -159,13 +153,12 @@ fn an_index_finds_what_the_table_holds() {
     session.must("SET sql_mode = ''");
     session.must("CREATE DATABASE access");
     session.must("USE access");
-    let begun = Instant::now();
     let mut failures = Vec::new();
-    let mut tables = 0;
-    while begun.elapsed() < Duration::from_secs(seconds) && failures.len() < 25 {
-        one_table(&mut session, first + tables, &mut failures);
-        tables += 1;
+    for seed in trials {
+        one_table(&mut session, seed, &mut failures);
+        if failures.len() >= 25 {
+            break;
+        }
     }
-    println!("{tables} tables");
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
 }

@@ -2,7 +2,7 @@
 
 use crate::index_access::kinds::LISTS;
 use crate::index_access::table::Table;
-use mayfly_testkit::random::Random;
+use mayfly_trials::Random;
 
 impl Table {
     /// A condition on rows of the table.

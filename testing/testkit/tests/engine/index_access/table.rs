@@ -1,7 +1,7 @@
 //! A table of random columns with random keys.
 
 use crate::index_access::kinds::{KINDS, Kind, LISTS};
-use mayfly_testkit::random::Random;
+use mayfly_trials::Random;
 
 pub(crate) struct Table {
     pub(crate) kinds: Vec<&'static Kind>,

@@ -1,6 +1,6 @@
 //! Random statements are read back from the log, in each of its formats, with the text that was sent.
 
-use mayfly_testkit::random::{Random, setting};
+use mayfly_trials::{Random, first_seed};
 
 use crate::logs::Logged;
 use crate::logs::reader::entries;
@@ -30,7 +30,7 @@ const PARTS: &[&str] = &[
 
 #[test]
 fn every_statement_is_read_back() {
-    let seed = setting("MAYFLY_LOGS_SEED").unwrap_or(0x510c_1095);
+    let seed = first_seed("logs");
     let mut random = Random(seed);
     for format in ["MYSQL", "MARIADB", "MARIADB_5_3", "PERCONA"] {
         for verbosity in ["", "full", "query_plan,explain"] {

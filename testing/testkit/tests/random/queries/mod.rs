@@ -1,0 +1,109 @@
+//! Random queries give what MariaDB and MySQL give, the same whichever way they are run here ([`ways`]),
+//! and what holds of all queries ([`laws`]).
+//!
+//! `MAYFLY_MARIADB_SOCKET` and `MAYFLY_MYSQL_SOCKET` name the servers; without them the ways are compared
+//! with each other. MariaDB is asked about tables whose types, functions and comparisons all servers
+//! take alike, and without subqueries; MySQL about all types, all functions and all pairs of types in
+//! comparisons, and everything else.
+//! `MAYFLY_QUERIES_FAILURES` is how many differences end it, 10 by default. What is found is made as small as it goes, and
+//! printed as a script.
+
+mod answers;
+mod case;
+mod columns;
+mod functions;
+mod generate;
+mod known;
+mod laws;
+mod peers;
+mod round;
+mod schema;
+mod tree;
+mod ways;
+
+use libtest_mimic::{Failed, Trial};
+use mayfly_testkit::server::Flavour;
+use mayfly_trials::{Random, Trials, number};
+
+use self::case::Case;
+use self::generate::Generator;
+use self::peers::Peer;
+use self::round::Round;
+use self::schema::Schema;
+use self::ways::Databases;
+
+/// How many queries each set of tables sees.
+const QUERIES: usize = 60;
+
+/// After how many of them there is a law.
+const LAWS: usize = 6;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![Trial::test("random_queries_give_what_others_give", queries)]
+}
+
+fn queries() -> Result<(), Failed> {
+    let mut trials = Trials::of("queries");
+    let most = number("MAYFLY_QUERIES_FAILURES").unwrap_or(10);
+    let (_databases, ways) = Databases::open();
+    let peers = [Flavour::MySql, Flavour::MariaDb]
+        .into_iter()
+        .filter_map(Peer::find);
+    let empty = Schema::random(&mut Random(trials.first()), true);
+    let mut round = Round::new(ways, peers.collect(), empty);
+    let (mut failures, mut queries, mut laws) = (0, 0, 0);
+    while failures < most
+        && let Some(seed) = trials.next()
+    {
+        let mut random = Random(seed);
+        let schema = Schema::random(&mut random, seed.is_multiple_of(3));
+        round.begin(&schema, seed);
+        for at in 0..QUERIES {
+            if trials.is_over() {
+                break;
+            }
+            let mut generator = Generator::new(&mut random, &schema);
+            let case = match at % LAWS {
+                0 => {
+                    let (law, tree) = generator.law();
+                    laws += 1;
+                    Case {
+                        tree,
+                        law: Some(law),
+                    }
+                }
+                _ => {
+                    queries += 1;
+                    Case {
+                        tree: generator.statement(),
+                        law: None,
+                    }
+                }
+            };
+            if round.difference(&case).is_some() {
+                let script = round.reduce(case);
+                let switch = round.switch;
+                eprintln!("seed {seed}, {switch}:\n{script}\n");
+                failures += 1;
+                break;
+            }
+        }
+        round.end();
+    }
+    for peer in &mut round.peers {
+        peer.end();
+        for fault in &peer.faults {
+            eprintln!("{:?} ended the connection: {fault}", peer.flavour);
+        }
+    }
+    let sets = trials.begun();
+    let explained = &round.explained;
+    eprintln!("{queries} queries and {laws} laws over {sets} sets of tables; {explained:?}");
+    match failures {
+        0 => Ok(()),
+        count => {
+            let first = trials.first();
+            Err(format!("{count} differences, MAYFLY_SEED={first}").into())
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Random tables, small and full of NULLs and equal values.
+
+use mayfly_trials::Random;
+
+use crate::queries::columns::{ALL, COLLATIONS, ColumnType, PORTABLE, common, odd};
+use crate::queries::tree::Kind;
+
+/// The view over the first table.
+pub(crate) const VIEW: &str = "v0";
+
+/// What the tables of a session are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tables {
+    Base,
+    Temporary,
+    /// Of the MEMORY engine, if it has a place for the columns.
+    Memory,
+}
+
+/// A column, a number of the table's row being another one.
+#[derive(Debug, Clone)]
+pub(crate) struct Column {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+    definition: String,
+}
+
+/// A table.
+#[derive(Debug, Clone)]
+pub(crate) struct Table {
+    pub(crate) name: String,
+    pub(crate) columns: Vec<Column>,
+    pub(crate) keys: Vec<String>,
+    /// The number of each row, and its values.
+    pub(crate) rows: Vec<(usize, Vec<String>)>,
+}
+
+/// Some tables.
+#[derive(Debug, Clone)]
+pub(crate) struct Schema {
+    pub(crate) tables: Vec<Table>,
+    /// Whether all servers take them alike; else there are all types in them.
+    pub(crate) portable: bool,
+    /// Of texts whose case does not matter.
+    collation: &'static str,
+}
+
+impl Schema {
+    pub(crate) fn random(random: &mut Random, portable: bool) -> Self {
+        let collation = match portable {
+            true => COLLATIONS[0],
+            false => random.pick(&COLLATIONS),
+        };
+        let mut schema = Self {
+            tables: Vec::new(),
+            portable,
+            collation,
+        };
+        for number in 0..3 {
+            let table = schema.table(number, random);
+            schema.tables.push(table);
+        }
+        schema
+    }
+
+    fn table(&self, number: usize, random: &mut Random) -> Table {
+        let of = if self.portable { &*PORTABLE } else { &*ALL };
+        let types: Vec<&ColumnType> = (0..3 + random.below(3))
+            .map(|at| {
+                let wanted = match at {
+                    0 => Some(Kind::Number),
+                    1 => Some(Kind::Text),
+                    2 if self.portable => Some(Kind::Date),
+                    _ => None,
+                };
+                let fits = |ty: &&ColumnType| wanted.is_none_or(|kind| ty.kind == kind);
+                let fitting: Vec<&ColumnType> = of.iter().filter(fits).collect();
+                fitting[random.below(fitting.len())]
+            })
+            .collect();
+        let columns = types.iter().enumerate().map(|(at, ty)| Column {
+            name: format!("k{at}"),
+            kind: ty.kind,
+            definition: match ty.kind == Kind::Loose && !self.portable {
+                true => format!("{} {}", ty.sql, self.charset_and_collation()),
+                false => ty.sql.to_owned(),
+            },
+        });
+        let rows = (0..random.below(14)).map(|row| {
+            let values = types.iter().map(|ty| match random.below(7) {
+                0 => "NULL".to_owned(),
+                1 | 2 => random.pick(&ty.values).to_owned(),
+                _ => random.pick(common(ty.kind)).to_owned(),
+            });
+            (row, values.collect())
+        });
+        let rows = rows.collect();
+        Table {
+            name: format!("t{number}"),
+            columns: columns.collect(),
+            keys: self.keys(&types, random),
+            rows,
+        }
+    }
+
+    fn charset_and_collation(&self) -> String {
+        let charset = self.collation.split('_').next().unwrap_or_default();
+        format!("CHARACTER SET {charset} COLLATE {}", self.collation)
+    }
+
+    fn keys(&self, types: &[&ColumnType], random: &mut Random) -> Vec<String> {
+        let mut keys = Vec::new();
+        for at in 0..random.below(4) {
+            let mut parts = Vec::new();
+            for _ in 0..1 + random.below(2) {
+                let column = random.below(types.len());
+                if let Some(prefix) = types[column].prefix {
+                    let direction = random.pick(&["", "", " DESC"]);
+                    parts.push(format!("k{column}{prefix}{direction}"));
+                }
+            }
+            let twice = parts.len() == 2 && parts[0].get(..2) == parts[1].get(..2);
+            let parts = if twice { &parts[..1] } else { &parts[..] };
+            if !parts.is_empty() {
+                keys.push(format!("KEY i{at} ({})", parts.join(", ")));
+            }
+        }
+        let whole = types[1].prefix == Some("");
+        if !self.portable && whole && random.one_in(4) {
+            keys.push("KEY f ((k0 IS NULL), (HEX(k1)))".to_owned());
+        }
+        keys
+    }
+
+    /// A constant; an odd one now and then where the servers need not be alike.
+    pub(crate) fn constant(&self, kind: Kind, random: &mut Random) -> String {
+        if random.one_in(8) {
+            return "NULL".to_owned();
+        }
+        let constant = match !self.portable && random.one_in(3) {
+            true => random.pick(odd(kind)),
+            false => random.pick(common(kind)),
+        };
+        match kind {
+            Kind::Loose => format!("{constant} COLLATE {}", self.loose()),
+            Kind::Json => format!("CAST({constant} AS JSON)"),
+            _ => constant.to_owned(),
+        }
+    }
+
+    /// A collation for literals, whose case does not matter.
+    fn loose(&self) -> &'static str {
+        match self.collation.starts_with("utf8mb4") {
+            true => self.collation,
+            false => COLLATIONS[0],
+        }
+    }
+
+    /// The statements that make a session ready for the tables.
+    pub(crate) fn settings(&self) -> Vec<String> {
+        let collation = match self.portable {
+            true => "utf8mb4_bin",
+            false => "utf8mb4_0900_bin",
+        };
+        vec![
+            format!("SET NAMES utf8mb4 COLLATE {collation}"),
+            "SET time_zone = '+00:00'".to_owned(),
+            "SET timestamp = 1706695872".to_owned(),
+        ]
+    }
+
+    /// The statements that make the tables, with the keys or without, and the view.
+    pub(crate) fn statements(&self, keys: bool, tables: Tables) -> Vec<String> {
+        let mut all = Vec::new();
+        for table in &self.tables {
+            let word = match tables {
+                Tables::Temporary => "TEMPORARY ",
+                Tables::Base | Tables::Memory => "",
+            };
+            let mut elements = vec!["id INT".to_owned()];
+            if keys {
+                elements[0] += " PRIMARY KEY";
+            }
+            let columns = table.columns.iter();
+            elements.extend(columns.map(|column| format!("{} {}", column.name, column.definition)));
+            if keys {
+                elements.extend(table.keys.iter().cloned());
+            }
+            let (name, elements) = (&table.name, elements.join(", "));
+            let has = |what: &str| elements.contains(what);
+            let fits = !has("TEXT") && !has("BLOB") && !has("JSON") && !has("((");
+            let engine = match tables == Tables::Memory && fits {
+                true => " ENGINE = MEMORY",
+                false => "",
+            };
+            all.push(format!("CREATE {word}TABLE {name} ({elements}){engine}"));
+            for (number, values) in &table.rows {
+                let values = [vec![number.to_string()], values.clone()]
+                    .concat()
+                    .join(", ");
+                all.push(format!("INSERT IGNORE INTO {name} VALUES ({values})"));
+            }
+        }
+        if tables != Tables::Temporary {
+            let first = &self.tables[0];
+            let mut columns: Vec<&str> = first.columns.iter().map(|c| c.name.as_str()).collect();
+            if columns.is_empty() {
+                columns.push("id");
+            }
+            let columns = columns.join(", ");
+            all.push(format!(
+                "CREATE VIEW {VIEW} AS SELECT {columns} FROM {}",
+                first.name
+            ));
+        }
+        all
+    }
+}

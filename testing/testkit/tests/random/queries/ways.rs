@@ -1,0 +1,227 @@
+//! The ways in which a query is run in this process, all of which give the same.
+
+use mayfly_engine::{HashMode, Session};
+use mayfly_testkit::fixture::{DataDirectory, Fixture, SessionExt};
+use mayfly_trials::Random;
+
+use crate::queries::answers::Answer;
+use crate::queries::case::Case;
+use crate::queries::schema::{Schema, Tables, VIEW};
+
+/// Switches that are turned in one of the ways.
+const SWITCHES: [&str; 22] = [
+    "derived_merge=off",
+    "derived_condition_pushdown=off",
+    "semijoin=off",
+    "index_merge=off",
+    "index_merge_union=off,index_merge_sort_union=off",
+    "index_merge_intersection=off",
+    "use_invisible_indexes=on",
+    "prefer_ordering_index=off",
+    "group_by_limit_pushdown=off",
+    "or_factoring=off",
+    "equality_propagation=off",
+    "subquery_unnesting=off",
+    "subquery_to_derived=on",
+    "subquery_to_derived=on,semijoin=off",
+    "outer_join_simplification=off",
+    "group_key_reduction=off",
+    "window_limit_pushdown=off",
+    "group_elimination=off",
+    "join_elimination=off",
+    "outer_join_to_antijoin=off",
+    "eager_aggregation=off",
+    "semijoin=off,derived_merge=off,materialization=off",
+];
+
+/// How a query is given to a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Text,
+    /// Prepared, with its constants as parameters, and run twice.
+    Prepared,
+    /// The third time, by what was kept of it.
+    Repeated,
+}
+
+/// A way to run queries in this process.
+pub(crate) struct Way {
+    pub(crate) name: &'static str,
+    session: Session,
+    keys: bool,
+    tables: Tables,
+    form: Form,
+    turns: bool,
+    /// Whether constants are parameters: beside a date those are taken for dates, as by MySQL.
+    parameters: bool,
+}
+
+impl Way {
+    fn new(name: &'static str, fixture: &Fixture, keys: bool, tables: Tables, form: Form) -> Self {
+        let mut session = fixture.session();
+        session.must("SET sql_mode = 'STRICT_TRANS_TABLES'");
+        session.must("SET max_execution_time = 3000");
+        Self {
+            name,
+            session,
+            keys,
+            tables,
+            form,
+            turns: false,
+            parameters: false,
+        }
+    }
+
+    /// Makes the tables; says which switch is turned.
+    pub(crate) fn begin(&mut self, schema: &Schema, number: u64) -> &'static str {
+        self.parameters = schema.portable;
+        let database = format!("queries_{number}");
+        self.session.must(&format!("CREATE DATABASE {database}"));
+        self.session.must(&format!("USE {database}"));
+        self.session.must_all(schema.settings());
+        for statement in schema.statements(self.keys, self.tables) {
+            let _ = self.session.rows(&statement);
+        }
+        if !self.turns {
+            return "";
+        }
+        let switch = Random(number).pick(&SWITCHES);
+        self.session.must("SET optimizer_switch = DEFAULT");
+        self.session
+            .must(&format!("SET optimizer_switch = '{switch}'"));
+        switch
+    }
+
+    pub(crate) fn end(&mut self, schema: &Schema, number: u64) {
+        if self.tables == Tables::Temporary {
+            for table in &schema.tables {
+                let drop = format!("DROP TEMPORARY TABLE IF EXISTS {}", table.name);
+                self.session.must(&drop);
+            }
+        }
+        self.session
+            .must(&format!("DROP DATABASE queries_{number}"));
+    }
+
+    /// A statement that changes rows.
+    pub(crate) fn change(&mut self, statement: &str) {
+        let _ = self.session.rows(statement);
+    }
+
+    /// What a query gives; `None` if it cannot be asked so.
+    pub(crate) fn answer(&mut self, case: &Case) -> Option<Answer> {
+        let text = case.text();
+        if self.lacks(&text) {
+            return None;
+        }
+        let found = match self.form {
+            Form::Text => self.session.rows(&text),
+            Form::Repeated => self
+                .session
+                .rows(&text)
+                .and_then(|_| self.session.rows(&text))
+                .and_then(|_| self.session.rows(&text)),
+            Form::Prepared => self.prepared(case),
+        };
+        Some(case.in_order(Answer::of_mayfly(found)))
+    }
+
+    /// Whether a text reads what is not there: there are no views over temporary tables.
+    pub(crate) fn lacks(&self, text: &str) -> bool {
+        self.tables == Tables::Temporary && text.contains(VIEW)
+    }
+
+    /// What a text gives.
+    pub(crate) fn text(&mut self, query: &str) -> Answer {
+        Answer::of_mayfly(self.session.rows(query)).sorted()
+    }
+
+    fn prepared(&mut self, case: &Case) -> Result<Vec<String>, mayfly_engine::Error> {
+        let (text, values) = match self.parameters {
+            true => case.parameterized(),
+            false => (case.text(), Vec::new()),
+        };
+        let text = text.replace('\\', "\\\\").replace('\'', "''");
+        self.session.rows(&format!("PREPARE q FROM '{text}'"))?;
+        let mut names = Vec::new();
+        for (at, value) in values.iter().enumerate() {
+            self.session.rows(&format!("SET @p{at} = {value}"))?;
+            names.push(format!("@p{at}"));
+        }
+        let execute = match names.as_slice() {
+            [] => "EXECUTE q".to_owned(),
+            names => format!("EXECUTE q USING {}", names.join(", ")),
+        };
+        let found = self.session.rows(&execute);
+        let found = found.and_then(|_| self.session.rows(&execute));
+        let _ = self.session.rows("DEALLOCATE PREPARE q");
+        found
+    }
+}
+
+/// The databases of the ways, which go after them: nothing may be left.
+pub(crate) struct Databases {
+    _fixtures: Vec<Fixture>,
+    _directory: DataDirectory,
+}
+
+impl Databases {
+    pub(crate) fn open() -> (Self, Vec<Way>) {
+        let directory = DataDirectory::new("queries");
+        let plain = Fixture::open(|_| {});
+        let tiny = Fixture::open(|options| {
+            options.memory_limit = Some(16 << 20);
+            options.batch_size = 1;
+            options.force_overflow = true;
+            options.all_rewrites = true;
+        });
+        let rewritten = Fixture::open(|options| options.all_rewrites = true);
+        let simple = Fixture::open(|options| options.optimizer = false);
+        let collides = Fixture::open(|options| {
+            options.hash_mode = HashMode::Collide;
+            options.threads = 1;
+        });
+        let durable = Fixture::open(|options| {
+            options.datadir = Some(directory.path().to_owned());
+            options.keep_all_plans = true;
+            let synced = ("innodb_flush_log_at_trx_commit".to_owned(), "0".to_owned());
+            options.variables.push(synced);
+        });
+        let (base, text) = (Tables::Base, Form::Text);
+        let mut ways = vec![
+            Way::new("as it is", &plain, true, base, text),
+            Way::new("prepared", &plain, true, base, Form::Prepared),
+            Way::new(
+                "without indexes, all rewrites",
+                &rewritten,
+                false,
+                base,
+                text,
+            ),
+            Way::new("temporary tables", &plain, true, Tables::Temporary, text),
+            Way::new(
+                "MEMORY tables, equal hashes",
+                &collides,
+                true,
+                Tables::Memory,
+                text,
+            ),
+            Way::new("a switch turned", &plain, true, base, text),
+            Way::new("tiny limits", &tiny, true, base, text),
+            Way::new("without optional rules", &simple, true, base, text),
+            Way::new(
+                "durable, the third time",
+                &durable,
+                true,
+                base,
+                Form::Repeated,
+            ),
+        ];
+        ways[5].turns = true;
+        let databases = Self {
+            _fixtures: vec![plain, tiny, rewritten, simple, collides, durable],
+            _directory: directory,
+        };
+        (databases, ways)
+    }
+}
