@@ -272,6 +272,11 @@ impl Database {
         opened.set_durability(durability(&self.globals()));
         let syncs = self.options.datadir.is_some();
         let errors = self.options.background_errors.clone();
+        if let Some(errors) = &errors
+            && opened.was_open_to_others()
+        {
+            errors.was_open_to_others(opened.directory());
+        }
         let report = move |error: Option<&_>| {
             if let Some(errors) = &errors {
                 errors.sync(error);

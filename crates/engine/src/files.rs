@@ -2,12 +2,13 @@
 //! own directories.
 
 use parking_lot::Mutex;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{Error as IoError, Read};
 use std::path::{Path, PathBuf};
 
 use mayfly_functions::context::{FileContents, ServerFiles};
 use mayfly_memory::TempSpace;
+use mayfly_memory::io::private_file;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
 
@@ -81,7 +82,7 @@ impl FileRules {
         }
         // Whether it can be written is asked of the system, by opening it as a log is.
         let is_there = real.symlink_metadata().is_ok();
-        let opened = OpenOptions::new().create(true).append(true).open(&real);
+        let opened = private_file().create(true).append(true).open(&real);
         if opened.is_ok() && !is_there {
             // Nothing was written to it. It is made again once it is.
             let _ = std::fs::remove_file(&real);
@@ -159,7 +160,7 @@ impl ServerFiles for NoFiles {
 pub(crate) fn create(rules: &FileRules, path: &str) -> Result<File> {
     let real = rules.allowed(path)?;
     refuse(real.exists(), || codes::ER_FILE_EXISTS_ERROR.with(&[&path]))?;
-    OpenOptions::new()
+    private_file()
         .write(true)
         .create_new(true)
         .open(real)

@@ -64,7 +64,9 @@ pub use self::options::{
     SystemClock, SystemLogFiles, SystemRandomness,
 };
 pub use self::result::{ResultColumn, ResultOrigin, StatementResult, StatementSummary};
-pub use self::session::{Command, LocalFiles, Session, SessionState, StateChanges};
+pub use self::session::{
+    Command, InitConnectFailed, LocalFiles, Session, SessionState, StateChanges,
+};
 pub use self::statement_options::ClientLimits;
 pub use self::variables::{is_system_variable, variables_without_effect};
 pub use crate::connections::{
@@ -80,7 +82,7 @@ pub use mayfly_types::error::codes;
 pub use mayfly_types::temporal::DateTime;
 pub use mayfly_types::{
     Batch, Checkpoint, CollationId, Condition, Error, Level, Result, SqlType, Stage, TypeKind,
-    Value,
+    Value, printable, printable_lines,
 };
 
 /// What VERSION() answers: the version of MySQL that Mayfly is compatible with, and its name.

@@ -1,12 +1,11 @@
 //! What a database is opened with. Everything that a test may want to fix (clock, threads, batch
 //! size, hash) is here, so that a failing run can be repeated.
 
-use std::fs::OpenOptions;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mayfly_memory::io::{IoBackend, SystemIo};
+use mayfly_memory::io::{IoBackend, SystemIo, private_file};
 use mayfly_types::{Checkpoint, Error};
 
 /// Tells the time. Injected so that a run can be repeated.
@@ -50,6 +49,9 @@ pub trait BackgroundErrors: Send + Sync + std::fmt::Debug {
     /// The data directory could not be brought to disk; without an error, it is on disk again.
     fn sync(&self, error: Option<&Error>);
 
+    /// Others could read or write in the data directory until it was opened.
+    fn was_open_to_others(&self, _directory: &Path) {}
+
     /// An entry of a log could not be written; without an error, entries are written again.
     fn log_file(&self, _file: &Path, _error: Option<&io::Error>) {}
 }
@@ -66,7 +68,7 @@ pub struct SystemLogFiles;
 
 impl LogFiles for SystemLogFiles {
     fn open(&self, path: &Path) -> io::Result<Box<dyn io::Write + Send>> {
-        let file = OpenOptions::new().create(true).append(true).open(path)?;
+        let file = private_file().create(true).append(true).open(path)?;
         Ok(Box::new(file))
     }
 }

@@ -8,6 +8,7 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+use mayfly_memory::io::{create_private_directory, private_file};
 use mayfly_types::error::codes;
 use mayfly_types::json::{Json, JsonObject, parse};
 use mayfly_types::{Error, Result};
@@ -106,10 +107,14 @@ impl PersistedVariables {
 
 /// The old file is there until the new one is whole.
 fn write(directory: &Path, variables: &Variables) -> std::io::Result<()> {
-    fs::create_dir_all(directory)?;
+    create_private_directory(directory)?;
     let path = directory.join(FILE);
     let new = directory.join(format!("{FILE}.new"));
-    let mut file = File::create(&new)?;
+    let mut file = private_file()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .open(&new)?;
     file.write_all(&text_of(variables))?;
     file.sync_all()?;
     fs::rename(&new, &path)?;

@@ -2,7 +2,7 @@
 //! a string result has, and which number type an argument is read as.
 
 use mayfly_types::collation::{CollationMix, aggregate_collations};
-use mayfly_types::convert::float_text::DOUBLE_WIDTH;
+use mayfly_types::common_type::text_length;
 use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
 use mayfly_types::{CollationId, Result, SqlType, TypeKind};
 
@@ -13,20 +13,13 @@ const VARCHAR_BYTES_MAX: u64 = 65_535;
 
 /// How many characters a value of a type needs as text. Those of a TEXT may be of a byte each.
 pub fn character_length(ty: &SqlType) -> u64 {
-    let length = u64::from(ty.length);
+    let length = u64::from(text_length(ty));
     match ty.kind {
         TypeKind::Null => 0,
-        TypeKind::Decimal => {
-            // Digits, the point, the sign, and a zero before the point when all digits follow it.
-            length + u64::from(ty.decimals > 0) + u64::from(!ty.unsigned)
-        }
         TypeKind::Float => 12.max(length),
-        // Also of a literal, however it is written.
-        TypeKind::Double if ty.decimals >= DECIMALS_NOT_FIXED => DOUBLE_WIDTH.into(),
-        TypeKind::Double => 22.max(length),
+        TypeKind::Double if ty.decimals < DECIMALS_NOT_FIXED => 22.max(length),
         TypeKind::Bit => length.div_ceil(8),
         TypeKind::Json => u64::from(u32::MAX) / 4,
-        TypeKind::TinyInt => ty.without_display_width().length.into(),
         _ => length,
     }
 }

@@ -20,6 +20,10 @@ pub fn without_passwords<'a>(parsed: &ParsedStatement<'a>, options: &ParseOption
             source: PrepareSource::Text(text),
             ..
         }) if may_have_password(text) => replaced(parsed.text, options, |_| true),
+        // Of replication and servers, which have passwords among their options.
+        Statement::Unsupported(_) if may_have_password(parsed.text) => {
+            replaced(parsed.text, options, |_| true)
+        }
         _ => Cow::Borrowed(parsed.text),
     }
 }
@@ -119,6 +123,11 @@ mod tests {
             "CREATE USER a IDENTIFIED BY 'geheim",
             "GRANT ALL ON *.* TO a IDENTIFIED BY 'geheim'",
             "SET PASSWORD = PASSWORD('geheim')",
+            "START REPLICA USER = 'u' PASSWORD = 'geheim'",
+            "CHANGE MASTER TO MASTER_HOST = 'h', MASTER_PASSWORD = 'geheim'",
+            "CHANGE REPLICATION SOURCE TO SOURCE_PASSWORD = 'geheim'",
+            "CREATE SERVER s FOREIGN DATA WRAPPER mysql OPTIONS (PASSWORD 'geheim')",
+            "CREATE PROCEDURE p() SET PASSWORD = 'geheim'",
             "PREPARE s FROM 'SET PASSWORD = ''geheim'''",
         ] {
             let shown = shown(text).to_lowercase();

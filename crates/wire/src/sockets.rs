@@ -1,9 +1,11 @@
-//! The sockets of all connections, parked ones too: how many there are, and how to stop them.
+//! The sockets of all connections, parked ones too: how many there are, how to stop them, and which clients have gone.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use mayfly_engine::KillHandle;
 use parking_lot::Mutex;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::stream::Socket;
 
@@ -13,9 +15,16 @@ pub(crate) struct Sockets(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    sockets: HashMap<u64, Socket>,
+    sockets: HashMap<u64, Counted>,
     last: u64,
     is_stopping: bool,
+}
+
+#[derive(Debug)]
+struct Counted {
+    socket: Socket,
+    /// What ends its session, once there is one.
+    kill: Option<KillHandle>,
 }
 
 /// A socket that is counted as long as this lives.
@@ -23,6 +32,15 @@ struct State {
 pub(crate) struct CountedSocket {
     sockets: Arc<Sockets>,
     number: u64,
+}
+
+impl CountedSocket {
+    /// The session of the client, which ends when the client goes away.
+    pub(crate) fn set_session(&self, kill: KillHandle) {
+        if let Some(counted) = self.sockets.0.lock().sockets.get_mut(&self.number) {
+            counted.kill = Some(kill);
+        }
+    }
 }
 
 impl Drop for CountedSocket {
@@ -45,7 +63,7 @@ impl Sockets {
         }
         state.last += 1;
         let number = state.last;
-        state.sockets.insert(number, socket);
+        state.sockets.insert(number, Counted { socket, kill: None });
         CountedSocket {
             sockets: Arc::clone(self),
             number,
@@ -56,8 +74,35 @@ impl Sockets {
     pub(crate) fn stop_reading(&self) {
         let mut state = self.0.lock();
         state.is_stopping = true;
-        for socket in state.sockets.values() {
-            socket.stop_reading();
+        for counted in state.sockets.values() {
+            counted.socket.stop_reading();
+        }
+    }
+
+    /// Ends the sessions whose clients have gone: one that runs a statement does not read, and would run to its end.
+    pub(crate) fn end_abandoned(&self) {
+        let state = self.0.lock();
+        let sessions = state.sockets.values();
+        let sessions = sessions.filter_map(|it| Some((it.socket.clone(), it.kill.clone()?)));
+        let sessions: Vec<(Socket, KillHandle)> = sessions.collect();
+        drop(state);
+        let asked = sessions
+            .iter()
+            .map(|(socket, _)| PollFd::new(socket, PollFlags::RDHUP));
+        let mut asked: Vec<PollFd<'_>> = asked.collect();
+        let at_once = Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        // It is asked again soon.
+        if poll(&mut asked, Some(&at_once)).is_err() {
+            return;
+        }
+        let gone = PollFlags::RDHUP | PollFlags::HUP | PollFlags::ERR;
+        for (answer, (_, kill)) in asked.iter().zip(&sessions) {
+            if answer.revents().intersects(gone) {
+                kill.close();
+            }
         }
     }
 }

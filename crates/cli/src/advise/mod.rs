@@ -13,6 +13,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, ValueEnum};
 use mayfly_advisor::{Explain, Input, Live, Report, Schema, Server, SlowLog, Workload};
+use mayfly_engine::printable_lines;
 
 /// Options of `mayfly advise`.
 #[derive(Debug, Args)]
@@ -189,7 +190,7 @@ fn read(file: &PathBuf) -> Result<Vec<u8>, String> {
 
 fn write(options: &AdviseOptions, report: &Report) -> Result<(), String> {
     let text = match options.format {
-        Form::Text => mayfly_advisor::text(report, width(options)),
+        Form::Text => printable_lines(&mayfly_advisor::text(report, width(options))).into_owned(),
         Form::Json => mayfly_advisor::json(report),
         Form::Html => mayfly_advisor::html(report),
     };

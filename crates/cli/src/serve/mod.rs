@@ -8,6 +8,7 @@
 pub(crate) mod config_file;
 mod descriptors;
 mod http;
+mod log;
 mod settings;
 
 use std::io::Write;
@@ -21,18 +22,19 @@ use mayfly_wire::{Server, ServerOptions};
 use sd_notify::NotifyState;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use tracing_subscriber::EnvFilter;
 
 use self::settings::Settings;
 use crate::options::{Options, ServeOptions};
 
-/// How long running statements may take to end when the server is asked to stop.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long running statements may go on when the server is asked to stop: those that are about to end.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// How long requests to the page may take then.
+const PAGE_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Serves until a signal or a client asks it to stop.
 pub(crate) fn run(serve: &ServeOptions, options: &Options) -> Result<ExitCode, String> {
     let mut settings = Settings::gather(serve, options)?;
-    start_log(&settings.log_level)?;
+    log::start(&settings.log_level)?;
     // From here on signals wait until they are read.
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).map_err(|error| error.to_string())?;
     for warning in &settings.warnings {
@@ -58,7 +60,7 @@ pub(crate) fn run(serve: &ServeOptions, options: &Options) -> Result<ExitCode, S
         tracing::warn!("{} connections did not end", server.connections());
     }
     if let Some(page) = &mut page
-        && !page.stop(PATIENCE)
+        && !page.stop(PAGE_PATIENCE)
     {
         tracing::warn!("the live page did not end");
     }
@@ -102,6 +104,13 @@ impl BackgroundErrors for ServerLog {
         }
     }
 
+    fn was_open_to_others(&self, directory: &Path) {
+        tracing::warn!(
+            "others could read or write in the data directory {} until now: its modes are 0750 and 0640",
+            directory.display()
+        );
+    }
+
     fn log_file(&self, file: &Path, error: Option<&std::io::Error>) {
         let file = file.display();
         match error {
@@ -111,16 +120,6 @@ impl BackgroundErrors for ServerLog {
             None => tracing::info!("the log {file} is written again"),
         }
     }
-}
-
-fn start_log(level: &str) -> Result<(), String> {
-    let filter = EnvFilter::try_new(level).map_err(|error| format!("--log-level: {error}"))?;
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(false)
-        .try_init()
-        .map_err(|error| error.to_string())
 }
 
 /// The first start makes an account.

@@ -2,24 +2,24 @@
 //! and not the shell.
 
 mod completer;
+mod history;
 mod prompt;
 
 use std::process::ExitCode;
 
 use mayfly_engine::Session;
 use reedline::{
-    ColumnarMenu, Emacs, FileBackedHistory, KeyCode, KeyModifiers, MenuBuilder, Reedline,
-    ReedlineEvent, ReedlineMenu, Signal, ValidationResult, Validator, default_emacs_keybindings,
+    ColumnarMenu, Emacs, KeyCode, KeyModifiers, MenuBuilder, Reedline, ReedlineEvent, ReedlineMenu,
+    Signal, ValidationResult, Validator, default_emacs_keybindings,
 };
 
 use crate::options::Options;
 use crate::run::{Runner, Source, kill_on_interrupt};
 use crate::statements;
 use completer::{Names, WordCompleter};
+use history::PrivateHistory;
 use prompt::MayflyPrompt;
 
-/// The most lines of the history file.
-const HISTORY_LINES: usize = 10_000;
 const MENU: &str = "completion";
 
 const HELP: &str = "\
@@ -125,10 +125,10 @@ fn editor(names: &Names) -> Reedline {
 }
 
 /// The history file in the user's home; without one, history lives as long as the shell.
-fn history() -> Option<FileBackedHistory> {
+fn history() -> Option<PrivateHistory> {
     let home = std::env::var_os("HOME")?;
     let path = std::path::PathBuf::from(home).join(".mayfly_history");
-    FileBackedHistory::with_file(HISTORY_LINES, path).ok()
+    PrivateHistory::open(&path).ok()
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use mayfly_engine::{Session, TemporaryTableRecord};
+use mayfly_engine::{Session, TemporaryTableRecord, printable_lines};
 
 use crate::open::open;
 use crate::options::{Options, WhatIfOptions};
@@ -39,6 +39,14 @@ pub(crate) enum Outcome {
 pub(crate) fn run(what_if: &WhatIfOptions, options: &Options) -> Result<ExitCode, String> {
     let mut session = open(options, &what_if.database)?;
     load(what_if, options, &mut session)?;
+    let is_query = session.is_query(&what_if.statement);
+    if !is_query.map_err(|error| error.to_string())? {
+        return Err(
+            "only a query can be tried: it is run again for each case, and a statement that changes rows would change \
+             them each time"
+                .to_owned(),
+        );
+    }
     let text = |error: mayfly_engine::Error| error.to_string();
     // The first run warms up what later ones reuse, and says how much memory the statement wants.
     Case::unlimited().apply(&mut session).map_err(text)?;
@@ -65,7 +73,7 @@ pub(crate) fn run(what_if: &WhatIfOptions, options: &Options) -> Result<ExitCode
         cases: &cases,
         outcomes: &outcomes,
     };
-    println!("{}", report.text());
+    println!("{}", printable_lines(&report.text()));
     write(what_if.svg.as_deref(), || report.svg())?;
     write(what_if.html.as_deref(), || report.html())?;
     write(what_if.json.as_deref(), || report.json())?;

@@ -8,3 +8,4 @@ mod load_progress;
 mod reproduce;
 mod serve;
 mod tune;
+mod what_if;

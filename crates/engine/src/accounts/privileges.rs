@@ -127,6 +127,9 @@ impl PrivilegeSet {
 /// SUPER alone.
 pub(crate) const SUPER: PrivilegeSet = PrivilegeSet::of(&[Super]);
 
+/// Sees what all sessions do.
+pub(crate) const PROCESS: PrivilegeSet = PrivilegeSet::of(&[Process]);
+
 /// The properties of a static privilege.
 #[derive(Debug)]
 pub(crate) struct StaticPrivilege {

@@ -171,7 +171,7 @@ impl<'s> SessionCatalog<'s> {
             let missing = || codes::ER_NO_SUCH_TABLE.with(&[&database, &name]);
             self.remember(source.id, || {
                 let columns = |view: &ViewDefinition| view_columns(self.context, view);
-                information_schema::open(self.context, source.id, &columns).ok_or_else(missing)
+                information_schema::open(self.context, source.id, &columns)?.ok_or_else(missing)
             })?;
             return Ok(source);
         }

@@ -32,9 +32,10 @@ use std::sync::{Arc, LazyLock};
 
 use mayfly_plan::{IndexContent, TableId, TableSource};
 use mayfly_storage::{BatchTable, Table};
-use mayfly_types::SqlType;
+use mayfly_types::{Result, SqlType};
 
 use self::relation::{Relation, Rows, ViewColumns};
+use crate::accounts::privileges::PROCESS;
 use crate::builder;
 use crate::session::StatementContext;
 use crate::system_schemas::{FIRST_SYSTEM_ID, is_schema};
@@ -118,13 +119,22 @@ pub(crate) fn table(schema: &str, name: &str) -> Option<Arc<TableSource>> {
 }
 
 /// The rows of a relation as they are now, if `id` is that of a relation. `views` plans views.
+///
+/// # Errors
+/// 1227 where it needs a privilege that the session does not have.
 pub(crate) fn open(
     context: &StatementContext<'_>,
     id: TableId,
     views: &ViewColumns<'_>,
-) -> Option<Arc<dyn Table>> {
-    let position = usize::try_from(id.0.checked_sub(FIRST_SYSTEM_ID)?).ok()?;
-    let (relation, source) = ALL.all.get(position)?;
+) -> Result<Option<Arc<dyn Table>>> {
+    let position = id.0.checked_sub(FIRST_SYSTEM_ID);
+    let found = position.and_then(|position| ALL.all.get(usize::try_from(position).ok()?));
+    let Some((relation, source)) = found else {
+        return Ok(None);
+    };
+    if relation.needs_process {
+        context.rights().require(PROCESS, &[], "PROCESS")?;
+    }
     let rows = match relation.rows {
         Rows::OfState(rows) => rows(context),
         Rows::OfViews(rows) => rows(context, views),
@@ -138,7 +148,7 @@ pub(crate) fn open(
     let columns = types.iter().map(SqlType::physical).collect();
     // Rows that travel together, so that a small batch size is tested here too.
     let batches = rows.chunks(4096).map(|rows| builder::batch(&types, rows));
-    Some(Arc::new(BatchTable::new(columns, batches)))
+    Ok(Some(Arc::new(BatchTable::new(columns, batches))))
 }
 
 /// The names and numbers of columns of all relations of a schema, for `information_schema` itself.

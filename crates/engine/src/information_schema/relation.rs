@@ -17,6 +17,8 @@ pub(crate) struct Relation {
     pub(crate) name: &'static str,
     /// Its rows for a session. The member of an ENUM or SET is its text.
     pub(crate) rows: Rows,
+    /// Only those may read it who have the PROCESS privilege.
+    pub(super) needs_process: bool,
 }
 
 /// Plans a view: its columns, or nothing when it is invalid.
@@ -39,14 +41,26 @@ impl Relation {
         name: &'static str,
         rows: fn(&StatementContext<'_>) -> Vec<Row>,
     ) -> Self {
-        let rows = Rows::OfState(rows);
-        Self { name, rows }
+        Self {
+            name,
+            rows: Rows::OfState(rows),
+            needs_process: false,
+        }
     }
 
     /// A relation whose rows show the columns of views.
     pub(super) const fn of_views(name: &'static str, rows: RowsOfViews) -> Self {
-        let rows = Rows::OfViews(rows);
-        Self { name, rows }
+        Self {
+            name,
+            rows: Rows::OfViews(rows),
+            needs_process: false,
+        }
+    }
+
+    /// The relation for those who have the PROCESS privilege.
+    pub(super) const fn of_process(mut self) -> Self {
+        self.needs_process = true;
+        self
     }
 
     /// Its database, and its name there.

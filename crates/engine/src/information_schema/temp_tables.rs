@@ -23,9 +23,9 @@ pub(super) const RELATIONS: &[Relation] = &[
     Relation::new("TEMP_TABLES", rows),
     Relation::new("TEMPORARY_TABLES", own_tables),
     Relation::new("GLOBAL_TEMPORARY_TABLES", global_tables),
-    Relation::new("INNODB_TEMP_TABLE_INFO", transactional_tables),
-    Relation::new("INNODB_SESSION_TEMP_TABLESPACES", spaces),
-    Relation::new("FILES", files),
+    Relation::new("INNODB_TEMP_TABLE_INFO", transactional_tables).of_process(),
+    Relation::new("INNODB_SESSION_TEMP_TABLESPACES", spaces).of_process(),
+    Relation::new("FILES", files).of_process(),
 ];
 
 /// The number of the space that MySQL gives to the first session's temporary tables.

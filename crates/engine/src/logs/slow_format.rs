@@ -6,7 +6,7 @@
 use std::fmt::{self, Write};
 use std::time::Duration;
 
-use mayfly_types::Level;
+use mayfly_types::{Level, printable};
 
 use super::entry::{ExplainLine, SlowEntry};
 use super::filter::{has_filesort, has_filesort_on_disk};
@@ -119,7 +119,7 @@ fn mariadb(
         out,
         "# Thread_id: {}  Schema: {}  QC_hit: No",
         entry.session_id,
-        entry.database.as_deref().unwrap_or_default()
+        printable(entry.database.as_deref().unwrap_or_default())
     )?;
     writeln!(
         out,
@@ -272,7 +272,7 @@ fn percona(entry: &SlowEntry, options: &LogOptions, out: &mut String) -> fmt::Re
     writeln!(
         out,
         "# Schema: {}  Last_errno: {}  Killed: {}",
-        entry.database.as_deref().unwrap_or_default(),
+        printable(entry.database.as_deref().unwrap_or_default()),
         entry.errno,
         entry.killed()
     )?;
@@ -339,9 +339,10 @@ fn statement(
     if let Some(database) = &entry.database
         && **database != *written.database
     {
+        let shown = printable(database);
         match format {
-            Format::MariaDb => writeln!(out, "use `{}`;", database.replace('`', "``"))?,
-            _ => writeln!(out, "use {database};")?,
+            Format::MariaDb => writeln!(out, "use `{}`;", shown.replace('`', "``"))?,
+            _ => writeln!(out, "use {shown};")?,
         }
         written.database.clear();
         written.database.push_str(database);

@@ -7,20 +7,32 @@ use std::io::Read;
 use std::sync::Arc;
 use std::time::Instant;
 
-use mayfly_types::Result;
+use mayfly_syntax::ast::Statement;
 use mayfly_types::error::codes;
+use mayfly_types::{Error, Result};
 
+use super::memory::ParseError;
 use super::tracking::Tracker;
 use super::{LoggedIn, Session};
 use crate::accounts::privileges::SUPER;
 use crate::character_sets;
 use crate::client::ResultEncoder;
 use crate::connections::{SessionOptions, Transport};
+use crate::database::server_modes::is_exempt;
 use crate::prepared::Prepared;
 use crate::statement_options::ClientLimits;
 use crate::status::Counter;
 use crate::variables::typed;
 use crate::variables::{Settings, sql_mode};
+
+/// Why a session of an ordinary account does not begin.
+#[derive(Debug)]
+pub struct InitConnectFailed {
+    /// The error of the statement.
+    pub cause: Error,
+    /// What the client is told.
+    pub answer: Error,
+}
 
 /// Where LOAD DATA LOCAL reads the files of a client that is not this process.
 pub trait LocalFiles: Debug + Send {
@@ -302,13 +314,45 @@ impl Session {
         self.log_login("Connect");
     }
 
-    /// Runs `init_connect`. After an error the connection is to end.
-    pub fn run_init_connect(&mut self) -> Result<()> {
+    /// Runs `init_connect`, but for administrators, who could not mend it otherwise.
+    ///
+    /// # Errors
+    /// 1184, which is the answer to the client's first command, with the error of the statement.
+    pub fn run_init_connect(&mut self) -> std::result::Result<(), InitConnectFailed> {
         let globals = self.database.globals();
-        match globals.get(typed::INIT_CONNECT) {
-            Some(text) if !text.trim().is_empty() => self.execute(text).map(drop),
-            _ => Ok(()),
+        let text = globals.get(typed::INIT_CONNECT);
+        let Some(text) = text.filter(|text| !text.trim().is_empty()) else {
+            return Ok(());
+        };
+        if is_exempt(&self.privileges.rights()) {
+            return Ok(());
         }
+        let Err(cause) = self.execute(text) else {
+            return Ok(());
+        };
+        let identity = self.privileges.identity();
+        let answer = codes::ER_NEW_ABORTING_CONNECTION.with(&[
+            &self.id(),
+            &self.current_database().unwrap_or("unconnected"),
+            &identity.user,
+            &identity.host,
+            &"init_connect command failed",
+        ]);
+        Err(InitConnectFailed { cause, answer })
+    }
+
+    /// True where a text is queries alone, which may be run again and again.
+    ///
+    /// # Errors
+    /// Where its syntax is wrong.
+    pub fn is_query(&self, sql: &str) -> Result<bool> {
+        for parsed in self.statements_of(sql) {
+            let parsed = parsed.map_err(|error| self.parse_error(ParseError::Syntax(error)))?;
+            if !matches!(parsed.statement, Statement::Query(_) | Statement::Empty) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// The current database for a client that names one without a statement: 1046 for an empty name,

@@ -9,7 +9,7 @@ use std::time::Instant;
 use mayfly_exec::Measures;
 use mayfly_plan::explain::{ExplainRow, TableReader};
 use mayfly_storage::temptable::{Purpose, RegistryEntry};
-use mayfly_types::{Error, Result};
+use mayfly_types::{Error, Result, printable};
 
 use super::{Session, StatementContext};
 use crate::connections::{Encryption, Identity, SessionOptions};
@@ -282,7 +282,7 @@ impl Session {
             // As in MySQL, the account is not known yet.
             user_host: Arc::from(user_host(identity, false)),
             command,
-            argument: &argument,
+            argument: &printable(&argument),
         });
     }
 }
@@ -307,14 +307,15 @@ impl Database {
             transport_name(encryption, is_socket)
         );
         let (name, address) = name_and_address(host);
-        let user_host: Arc<str> = Arc::from(format!("[{user}] @ {name} [{address}]"));
+        let user_host = format!("[{user}] @ {name} [{address}]");
+        let user_host: Arc<str> = Arc::from(printable(&user_host));
         for argument in [asked.as_str(), error.message()] {
             self.logs.write_general(&GeneralEntry {
                 at: self.options.clock.now_utc_microseconds(),
                 session_id: connection,
                 user_host: Arc::clone(&user_host),
                 command: "Connect",
-                argument,
+                argument: &printable(argument),
             });
         }
     }
@@ -352,7 +353,11 @@ fn user_host(identity: &Identity, with_account: bool) -> String {
         _ => "",
     };
     let (name, address) = name_and_address(&identity.host);
-    format!("{account}[{}] @ {name} [{address}]", identity.user)
+    printable(&format!(
+        "{account}[{}] @ {name} [{address}]",
+        identity.user
+    ))
+    .into_owned()
 }
 
 fn kind(command: Option<Counter>) -> StatementKind {

@@ -38,7 +38,7 @@ use mayfly_storage::temptable::RegistryEntry;
 use mayfly_types::{Condition, Error, Interrupt, Value};
 
 pub(crate) use self::client::ClientState;
-pub use self::client::{Command, LocalFiles, SessionState};
+pub use self::client::{Command, InitConnectFailed, LocalFiles, SessionState};
 pub(crate) use self::diagnostics::SessionDiagnostics;
 pub(crate) use self::logging::{ExplainedPlan, SessionLog};
 pub(crate) use self::memory::{ParseError, TreeMemory};

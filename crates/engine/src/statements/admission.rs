@@ -16,7 +16,7 @@ use mayfly_syntax::ast::{
 use mayfly_types::Result;
 
 use super::properties::properties;
-use crate::accounts::privileges::{PrivilegeSet, SUPER};
+use crate::accounts::privileges::{PROCESS, PrivilegeSet, SUPER};
 use crate::accounts::rights::{Rights, is_open};
 use crate::catalog::FullName;
 use crate::error::{ensure, refuse};
@@ -52,7 +52,6 @@ const REFERENCES: PrivilegeSet = set(&[Privilege::References]);
 const CREATE_VIEW: PrivilegeSet = set(&[Privilege::CreateView]);
 const SHOW_VIEW: PrivilegeSet = set(&[Privilege::ShowView]);
 const FILE: PrivilegeSet = set(&[Privilege::File]);
-const PROCESS: PrivilegeSet = set(&[Privilege::Process]);
 const SHUTDOWN: PrivilegeSet = set(&[Privilege::Shutdown]);
 const RELOAD: PrivilegeSet = set(&[Privilege::Reload]);
 

@@ -246,7 +246,7 @@ impl<'t> RowRules<'t> {
         row: u64,
     ) -> Result<Value> {
         if value.is_null() && !column.nullable {
-            return self.in_place_of_null(column, self.storing.is_strict());
+            return self.in_place_of_null(column, self.storing.is_strict() || self.single_row);
         }
         self.store_value(value, ty, column, row)
     }

@@ -3,7 +3,7 @@
 
 use std::fmt;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::{IoBackend, IoFile};
@@ -220,10 +220,6 @@ impl IoBackend for FaultIo {
 
     fn remove_dir(&self, path: &Path) -> io::Result<()> {
         self.inner.remove_dir(path)
-    }
-
-    fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
-        self.inner.list(path)
     }
 }
 

@@ -3,19 +3,23 @@
 mod bus_error;
 mod data_directory;
 mod fault;
+mod held_directory;
 mod mapped;
+mod private;
 mod scan;
 mod small_device;
 mod system;
 
 use std::fmt::Debug;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 pub use bus_error::MappedFile;
 pub use data_directory::{DataDirectory, DirectoryFile, sync_entries};
 pub use fault::{Fault, FaultIo};
+pub use held_directory::HeldDirectory;
 pub use mapped::mapped_range;
+pub use private::{create_private_directory, private_file};
 pub use scan::{DIRECT_ALIGNMENT, PageCache, ScanIo, ScannedFile};
 pub use small_device::SmallDevice;
 pub use system::SystemIo;
@@ -34,8 +38,6 @@ pub trait IoBackend: Send + Sync + Debug {
     fn remove_file(&self, path: &Path) -> io::Result<()>;
     /// Removes an empty directory.
     fn remove_dir(&self, path: &Path) -> io::Result<()>;
-    /// The entries of a directory.
-    fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>>;
 }
 
 /// An open temporary file. Reads and writes name their offset, so several threads may share it.

@@ -117,10 +117,6 @@ impl IoBackend for SmallDevice {
     fn remove_dir(&self, path: &Path) -> io::Result<()> {
         self.inner.remove_dir(path)
     }
-
-    fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
-        self.inner.list(path)
-    }
 }
 
 #[derive(Debug)]

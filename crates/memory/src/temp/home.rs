@@ -1,10 +1,11 @@
 //! The directory of one process under `tmpdir`, its lock file, and what dead processes left.
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::IoFailure;
-use crate::io::{IoBackend, IoFile};
+use crate::io::{HeldDirectory, IoBackend, IoFile};
 
 const PREFIX: &str = "mayfly-";
 const LOCK_SUFFIX: &str = "lock";
@@ -74,7 +75,12 @@ impl Home {
     /// Removes the directory and then the lock file. What cannot be removed is an orphan that the
     /// next start removes, so failures are not reported.
     pub(super) fn remove(self, io: &dyn IoBackend) {
-        remove_directory(io, &self.directory);
+        let place = (self.directory.parent(), self.directory.file_name());
+        if let (Some(tmpdir), Some(name)) = place
+            && let Ok(held) = HeldDirectory::open(tmpdir)
+        {
+            held.remove_directory(name);
+        }
         let _ = io.remove_file(&self.lock_path);
         drop(self.lock);
     }
@@ -92,49 +98,33 @@ impl Drop for UnusedFile<'_> {
     }
 }
 
-/// Removes a directory with its files, and the directories in it that hold but files.
-fn remove_directory(io: &dyn IoBackend, directory: &Path) {
-    for entry in io.list(directory).unwrap_or_default() {
-        if io.remove_file(&entry).is_ok() {
-            continue;
-        }
-        for file in io.list(&entry).unwrap_or_default() {
-            let _ = io.remove_file(&file);
-        }
-        let _ = io.remove_dir(&entry);
-    }
-    let _ = io.remove_dir(directory);
-}
-
 /// Removes the directories under `tmpdir` whose process is dead; says how many.
-pub(super) fn remove_orphans(io: &dyn IoBackend, tmpdir: &Path) -> io::Result<usize> {
-    let mut removed = 0;
-    let entries = match io.list(tmpdir) {
+pub(super) fn remove_orphans(tmpdir: &Path) -> io::Result<usize> {
+    let held = match HeldDirectory::open(tmpdir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
-        entries => entries?,
+        held => held?,
     };
-    for entry in entries {
-        let is_ours = entry
-            .file_name()
-            .and_then(|name| name.to_str())
-            .and_then(|name| name.strip_prefix(PREFIX))
-            .is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()));
-        if !is_ours
-            || entry
-                .extension()
-                .is_none_or(|extension| extension != LOCK_SUFFIX)
-        {
-            continue;
-        }
-        let Ok(lock) = io.open_file(&entry) else {
+    let mut removed = 0;
+    for lock_name in held.names()? {
+        let Some(name) = directory_of(&lock_name) else {
             continue;
         };
-        if lock.try_lock().unwrap_or(false) {
-            remove_directory(io, &entry.with_extension(""));
-            if io.remove_file(&entry).is_ok() {
-                removed += 1;
-            }
+        // Held until the file is gone, so that nobody else sweeps it too.
+        let Some(_lock) = held.lock(&lock_name) else {
+            continue;
+        };
+        held.remove_directory(OsStr::new(name));
+        if held.remove_file(&lock_name).is_ok() {
+            removed += 1;
         }
     }
     Ok(removed)
+}
+
+/// Name of the directory that belongs to a lock file of this name, if it is one of ours.
+fn directory_of(lock_name: &str) -> Option<&str> {
+    let (name, suffix) = lock_name.rsplit_once('.')?;
+    let number = name.strip_prefix(PREFIX)?;
+    let is_ours = suffix == LOCK_SUFFIX && number.starts_with(|first: char| first.is_ascii_digit());
+    is_ours.then_some(name)
 }

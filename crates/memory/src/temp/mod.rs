@@ -189,7 +189,7 @@ impl TempSpace {
     /// neighbour's directory is left alone.
     pub fn remove_orphans(&self) -> std::io::Result<usize> {
         let tiers = self.0.options.tiers.iter();
-        let removed = tiers.map(|tier| home::remove_orphans(&*self.0.io, &tier.directory));
+        let removed = tiers.map(|tier| home::remove_orphans(&tier.directory));
         // All of them, whatever becomes of one.
         removed.collect::<Vec<_>>().into_iter().sum()
     }

@@ -219,6 +219,33 @@ fn orphans_are_removed_and_neighbours_left_alone() {
 }
 
 #[test]
+fn orphans_are_not_looked_for_behind_links() {
+    use std::os::unix::fs::symlink;
+
+    let (scratch, other) = (Scratch::new("linked-orphans"), Scratch::new("other-files"));
+    let kept = other.0.join("mayfly-7-0");
+    std::fs::create_dir(&kept).unwrap();
+    std::fs::write(kept.join("data.mdb"), b"kept").unwrap();
+    std::fs::write(other.0.join("mayfly-7-0.lock"), b"").unwrap();
+    // A link instead of the directory, instead of the lock file, and within a directory of ours.
+    symlink(&kept, scratch.0.join("mayfly-1-0")).unwrap();
+    std::fs::write(scratch.0.join("mayfly-1-0.lock"), b"").unwrap();
+    symlink(
+        other.0.join("mayfly-7-0.lock"),
+        scratch.0.join("mayfly-7-0.lock"),
+    )
+    .unwrap();
+    std::fs::create_dir(scratch.0.join("mayfly-2-0")).unwrap();
+    symlink(&other.0, scratch.0.join("mayfly-2-0/inner")).unwrap();
+    std::fs::write(scratch.0.join("mayfly-2-0.lock"), b"").unwrap();
+    let space = space(Arc::new(SystemIo), &scratch, 0);
+    space.remove_orphans().unwrap();
+    assert_eq!(std::fs::read(kept.join("data.mdb")).unwrap(), b"kept");
+    assert!(other.0.join("mayfly-7-0.lock").exists());
+    assert!(!scratch.0.join("mayfly-2-0").exists());
+}
+
+#[test]
 fn threads_write_side_by_side() {
     let scratch = Scratch::new("threads");
     let space = space(Arc::new(SystemIo), &scratch, 1 << 20);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use heed::CompactionOption;
-use mayfly_memory::io::{DataDirectory, sync_entries};
+use mayfly_memory::io::{DataDirectory, IoBackend as _, SystemIo, private_file, sync_entries};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
@@ -22,8 +22,14 @@ pub(super) fn backup(environment: &Environment, directory: &Path) -> Result<()> 
     let path = directory.join(DATA_FILE);
     environment.flush_now()?;
     let open = environment.file()?;
-    let copied = open.env.copy_to_path(&path, CompactionOption::Enabled);
-    let file = copied.map_err(|error| environment.error(&error))?;
+    let mut options = private_file();
+    let options = options.read(true).write(true).create_new(true);
+    let mut file = options.open(&path).map_err(failed)?;
+    if let Err(error) = open.env.copy_to_file(&mut file, CompactionOption::Enabled) {
+        // What is there is no backup, and the directory may be tried again.
+        let _ = SystemIo.remove_file(&path);
+        return Err(environment.error(&error));
+    }
     file.sync_all().map_err(failed)?;
     sync_entries(directory).map_err(failed)
 }

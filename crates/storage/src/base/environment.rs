@@ -102,6 +102,13 @@ impl DirectoryLock {
         }
     }
 
+    pub(super) fn was_open_to_others(&self) -> bool {
+        match self {
+            Self::Data(directory) => directory.was_open_to_others(),
+            Self::Temporary(_) => false,
+        }
+    }
+
     fn path(&self) -> &Path {
         match self {
             Self::Data(directory) => directory.path(),

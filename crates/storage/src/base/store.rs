@@ -132,6 +132,11 @@ impl DurableStore {
         self.0.environment.directory()
     }
 
+    /// True where others could read or write in its directory until it was opened.
+    pub fn was_open_to_others(&self) -> bool {
+        self.0.environment.directory_lock.was_open_to_others()
+    }
+
     /// Writes a copy of the store, as of now, into a new or empty directory, while
     /// others read and write. The copy has no free space in it.
     pub fn backup(&self, directory: &Path) -> Result<()> {

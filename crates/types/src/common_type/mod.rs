@@ -59,13 +59,22 @@ pub fn as_value(ty: &SqlType) -> SqlType {
 
 /// How many characters (bytes, when it is binary) the text of a value may have.
 pub fn text_length(ty: &SqlType) -> u32 {
+    let decimals = u32::from(ty.decimals);
+    // Digits with a point among them, a zero before it where there is no other digit, and a sign.
+    let fixed = || {
+        let whole = ty.length.saturating_sub(decimals).max(1);
+        whole + decimals + u32::from(decimals > 0) + u32::from(!ty.unsigned)
+    };
     match ty.kind {
-        TypeKind::Decimal => ty.length + u32::from(ty.decimals > 0) + u32::from(!ty.unsigned),
+        TypeKind::Decimal => fixed(),
         TypeKind::Float if ty.decimals >= DECIMALS_NOT_FIXED => 12,
         // Also of a literal, which may be written shorter than it is shown.
         TypeKind::Double if ty.decimals >= DECIMALS_NOT_FIXED => DOUBLE_WIDTH,
+        TypeKind::Float | TypeKind::Double => fixed().max(ty.length),
         TypeKind::Json => u32::MAX,
-        TypeKind::TinyInt => ty.without_display_width().length,
+        TypeKind::TinyInt => ty.without_display_width().length.max(ty.length),
+        // Numbers of more digits than the display width are shown as a whole.
+        _ if ty.zerofill => ty.without_display_width().length.max(ty.length),
         _ => ty.length,
     }
 }

@@ -128,6 +128,7 @@ codes! {
     ER_KEY_DOES_NOT_EXITS = (1176, "42000", "Key '{}' doesn't exist in table '{}'");
     ER_KEY_DOES_NOT_EXIST = (1176, "42000", "Key '{}' doesn't exist in table '{}'");
     ER_CHECK_NOT_IMPLEMENTED = (1178, "42000", "The storage engine for the table doesn't support {}");
+    ER_NEW_ABORTING_CONNECTION = (1184, "08S01", "Aborted connection {} to db: '{}' user: '{}' host: '{}' ({})");
     ER_LOCK_OR_ACTIVE_TRANSACTION = (1192, "HY000", "Can't execute the given command because you have active locked tables or an active transaction");
     ER_UNKNOWN_SYSTEM_VARIABLE = (1193, "HY000", "Unknown system variable '{}'");
     ER_WARNING_NOT_COMPLETE_ROLLBACK = (1196, "HY000", "Some non-transactional changed tables couldn't be rolled back");

@@ -58,8 +58,10 @@ pub(crate) struct Connection {
     kill: KillHandle,
     /// Bytes of the command that is not answered yet.
     received: u64,
+    /// What the first command is answered with, after which the connection ends.
+    refused: Option<Error>,
     /// It is counted as long as this lives.
-    _counted: CountedSocket,
+    counted: CountedSocket,
 }
 
 impl Connection {
@@ -85,7 +87,8 @@ impl Connection {
             limits,
             kill,
             received: 0,
-            _counted: counted,
+            refused: None,
+            counted,
         };
         connection.session_began()?;
         connection.welcome()?;
@@ -96,9 +99,9 @@ impl Connection {
 
     /// The login is over. From its OK on everything is compressed, if the client wants that.
     fn welcome(&mut self) -> io::Result<()> {
-        if let Err(error) = self.session.run_init_connect() {
-            tracing::warn!("init_connect: {error}");
-            return Err(io::Error::other(error));
+        if let Err(failed) = self.session.run_init_connect() {
+            tracing::warn!("init_connect: {}; {}", failed.cause, failed.answer);
+            self.refused = Some(failed.answer);
         }
         self.ok();
         let compression = self.login.compression;
@@ -121,6 +124,7 @@ impl Connection {
             .track_state(has(CapabilityFlags::CLIENT_SESSION_TRACK));
         let socket = self.socket.clone();
         self.kill = self.session.kill_handle();
+        self.counted.set_session(self.kill.clone());
         self.kill.on_close(move || socket.stop_reading());
         self.apply_limits()
     }
@@ -178,6 +182,11 @@ impl Connection {
                     }
                     return Next::Close;
                 }
+            }
+            if let Some(error) = self.refused.take() {
+                self.lost();
+                self.send_last_error(&error);
+                return Next::Close;
             }
             self.received = packet_bytes(payload.len());
             let served = self.command(payload);

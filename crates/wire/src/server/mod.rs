@@ -116,7 +116,7 @@ impl Server {
     pub fn stop(&mut self, patience: Duration) -> bool {
         self.begin_to_stop();
         let begun = Instant::now();
-        let last = patience + Duration::from_secs(5);
+        let last = patience + Duration::from_secs(15);
         let mut was_killed = false;
         while self.connections() > 0 && begun.elapsed() < last {
             if begun.elapsed() >= patience && !was_killed {

@@ -19,6 +19,8 @@ use crate::connection::Connection;
 
 /// How often parked connections are looked through for those that idle too long.
 const TICK: Duration = Duration::from_secs(1);
+/// After how many of them it is looked which clients have gone.
+const ABANDONED_TICKS: u32 = 3;
 
 /// After an error of accept, as when the process has no more descriptors.
 const RETRY: Duration = Duration::from_millis(50);
@@ -135,6 +137,7 @@ pub(super) fn start(
 fn run(shared: &Arc<Shared>, poll: &mut Poll, listeners: &Listeners) {
     let mut events = Events::with_capacity(EVENTS);
     let mut looked_through = Instant::now();
+    let mut ticks = 0;
     // Listeners whose connections could not all be accepted: they are not announced again.
     let mut is_behind = false;
     while !shared.is_stopping() {
@@ -163,6 +166,10 @@ fn run(shared: &Arc<Shared>, poll: &mut Poll, listeners: &Listeners) {
         let now = Instant::now();
         if now.saturating_duration_since(looked_through) >= TICK {
             looked_through = now;
+            ticks = (ticks + 1) % ABANDONED_TICKS;
+            if ticks == 0 {
+                shared.sockets.end_abandoned();
+            }
             shared.parking.take_idle(now, |connection| {
                 let error = codes::ER_CLIENT_INTERACTION_TIMEOUT.error();
                 shared.workers.give(shared, Task::End(connection, error));

@@ -151,9 +151,13 @@ impl Node for Window {
             None => Some(Arc::clone(&self.input).open(run)?),
         };
         let parts = self.specification.parts(&run.statement.signature)?;
-        let functions = parts.functions.iter();
-        let lookahead = functions.map(Function::lookahead).max();
-        let lookahead = lookahead.unwrap_or(Lookahead::Rows(0));
+        let lookaheads = parts.functions.iter().map(Function::lookahead);
+        let lookahead = lookaheads.clone().max().unwrap_or(Lookahead::Rows(0));
+        let behind = lookaheads.filter_map(|lookahead| match lookahead {
+            Lookahead::Rows(behind) => Some(behind),
+            Lookahead::Peers | Lookahead::Partition => None,
+        });
+        let behind = behind.max().unwrap_or(0);
         Ok(Box::new(WindowCursor {
             input,
             rows: Rows::default(),
@@ -161,6 +165,7 @@ impl Node for Window {
             reads_peers: parts.functions.iter().any(Function::reads_peers),
             parts,
             lookahead,
+            behind,
             next: 0,
             given: Reader::default(),
             ordered: Reader::default(),
@@ -177,7 +182,10 @@ struct WindowCursor {
     rows: Rows,
     /// Rows may have to wait for others.
     buffers: bool,
+    /// The most that a function looks ahead.
     lookahead: Lookahead,
+    /// Rows behind a row that a function reads, whatever others read.
+    behind: u64,
     reads_peers: bool,
     /// The row that is given next.
     next: u64,
@@ -216,10 +224,12 @@ impl WindowCursor {
     fn ready(&self) -> u64 {
         let end = self.rows.end();
         let partition = self.parts.partitions.last_start();
+        // A function reads no rows behind its partition.
+        let by_rows = partition.max(end.saturating_sub(self.behind));
         match self.lookahead {
             _ if self.input.is_none() => end,
-            Lookahead::Rows(behind) => partition.max(end.saturating_sub(behind)),
-            Lookahead::Peers => self.parts.peers.last_start(),
+            Lookahead::Rows(_) => by_rows,
+            Lookahead::Peers => self.parts.peers.last_start().min(by_rows),
             Lookahead::Partition => partition,
         }
     }

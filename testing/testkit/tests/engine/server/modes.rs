@@ -69,3 +69,25 @@ fn compressions_are_offered_that_are_allowed() {
         assert_eq!(capabilities & (COMPRESS | ZSTD), expected, "{allowed}");
     }
 }
+
+#[test]
+fn init_connect_is_for_ordinary_accounts_and_its_error_answers_their_first_command() {
+    const ER_NEW_ABORTING_CONNECTION: u16 = 1184;
+    let host = Host::start();
+    let mut root = host.root();
+    for statement in [
+        "CREATE USER ann@localhost, admin@localhost",
+        "GRANT CONNECTION_ADMIN ON *.* TO admin@localhost",
+        "SET GLOBAL init_connect = 'SET @began = 1; nonsense'",
+    ] {
+        assert_eq!(errno(&root.query(statement)), 0, "{statement}");
+    }
+    assert!(host.root().works());
+    assert!(host.log_in("admin").works());
+    let mut refused = host.log_in("ann");
+    refused.command(3, b"SELECT 1");
+    assert_eq!(refused.errno(), Some(ER_NEW_ABORTING_CONNECTION));
+    assert_eq!(refused.read(), None);
+    assert_eq!(errno(&root.query("SET GLOBAL init_connect = ''")), 0);
+    assert!(host.log_in("ann").works());
+}

@@ -1,0 +1,47 @@
+//! Files and directories of a database's data: its account may write them, its group read them, and others nothing
+//! (MySQL's defaults of `UMASK` and `UMASK_DIR`), whatever the umask of the process allows.
+
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::Path;
+
+/// Mode of a file that is made.
+const FILE_MODE: u32 = 0o640;
+/// Mode of a directory that is made.
+const DIRECTORY_MODE: u32 = 0o750;
+/// What nobody but the owner may do: write as the group, anything as others.
+const FORBIDDEN: u32 = 0o027;
+/// Everyone may make files in a directory, and remove their own.
+const STICKY: u32 = 0o1000;
+
+/// Options to open a file with: one that is made is private.
+#[must_use]
+pub fn private_file() -> OpenOptions {
+    let mut options = File::options();
+    options.mode(FILE_MODE);
+    options
+}
+
+/// Makes a private directory, and those above it that are missing.
+///
+/// # Errors
+/// Where it cannot be made.
+pub fn create_private_directory(path: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true).mode(DIRECTORY_MODE).create(path)
+}
+
+/// Takes from others what they may do with a file or a directory that is there; true where there was something.
+/// A directory that everyone makes files in stays as it is.
+pub(super) fn make_private(file: &File) -> bool {
+    let Ok(metadata) = file.metadata() else {
+        return false;
+    };
+    let mode = metadata.permissions().mode();
+    if mode & FORBIDDEN == 0 || mode & STICKY != 0 {
+        return false;
+    }
+    let private = Permissions::from_mode(mode & 0o7777 & !FORBIDDEN);
+    file.set_permissions(private).is_ok()
+}
