@@ -91,3 +91,15 @@ fn init_connect_is_for_ordinary_accounts_and_its_error_answers_their_first_comma
     assert_eq!(errno(&root.query("SET GLOBAL init_connect = ''")), 0);
     assert!(host.log_in("ann").works());
 }
+
+#[test]
+fn a_statement_ends_whose_client_has_gone() {
+    let host = Host::start();
+    let mut root = host.root();
+    let mut client = host.root();
+    client.command(3, b"SELECT SLEEP(600)");
+    std::thread::sleep(Duration::from_millis(300));
+    drop(client);
+    host.wait_for_connections(1);
+    assert!(root.works());
+}
