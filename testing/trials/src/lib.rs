@@ -21,10 +21,14 @@ pub use random::Random;
 pub const BUDGET_SECONDS: u64 = 120;
 
 /// Random tests, each with its share of the budget in thousandths.
-const SHARES: [(&str, u64); 14] = [
+const SHARES: [(&str, u64); 18] = [
     ("broken_statements", 120),
     ("crash", 80),
-    ("histories", 25),
+    ("histories, LockingReads", 23),
+    ("histories, ReadCommitted", 23),
+    ("histories, ReadUncommitted", 23),
+    ("histories, RepeatableRead", 23),
+    ("histories, Serializable", 23),
     ("index_access", 50),
     ("last_log", 30),
     ("long_keys", 90),
@@ -34,7 +38,7 @@ const SHARES: [(&str, u64); 14] = [
     ("new_directory", 30),
     ("people", 60),
     ("power_cuts", 90),
-    ("queries", 255),
+    ("queries", 165),
     ("user_tables", 40),
 ];
 
@@ -128,9 +132,19 @@ impl Draw {
     /// The cases of a test that the seed draws; all of them with `MAYFLY_TESTS=all`.
     #[must_use]
     pub fn of(test: &str) -> Self {
+        Self::by(|| first_seed(test))
+    }
+
+    /// The cases that a seed draws which the test has already; all of them with `MAYFLY_TESTS=all`.
+    #[must_use]
+    pub fn of_seed(seed: u64) -> Self {
+        Self::by(|| seed)
+    }
+
+    fn by(seed: impl FnOnce() -> u64) -> Self {
         let is_all = std::env::var("MAYFLY_TESTS").is_ok_and(|which| which == "all");
         Self {
-            seed: (!is_all).then(|| first_seed(test)),
+            seed: (!is_all).then(seed),
         }
     }
 

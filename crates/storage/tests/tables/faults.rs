@@ -1,5 +1,5 @@
-//! Temporary files that fail, each kind of work with a fifth of the faults by seed: whichever call it is, the statement ends with an error that says what
-//! and where, or with the right result; nothing is left behind, and the next statement works.
+//! Temporary files that fail, each kind of work with a fifth of the faults by seed: whichever call it is, the statement
+//! ends with an error that says what and where, or with the right result; nothing is left behind, and the next statement works.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::sync::Arc;

@@ -153,7 +153,7 @@ fn nothing_is_lost_when_the_power_is_cut_at_any_sync() {
     };
     let checkpoints = snapshots.iter().filter(of_data).count();
     assert!(checkpoints > 6, "{checkpoints} syncs of the data file");
-    let drawn = Draw::of("every_sync").numbers_from(1);
+    let drawn = Draw::of_seed(seed).numbers_from(1);
     for failing in drawn.take_while(|failing| *failing <= syncs) {
         let (snapshots, _) = run(root, failing, seed);
         // Until it fails, all is as it was.

@@ -411,6 +411,7 @@ fn commits_are_synced_as_the_setting_says() {
             idle() + later <= 1,
             "{setting}: there was nothing more to sync"
         );
+        assert_eq!(idle(), 0, "{setting}: nothing was committed");
     }
     world.finish();
 }

@@ -519,16 +519,13 @@ fn long_text(id: i64) -> Vec<u8> {
 }
 
 /// Blocks come between two others as often as there is no ordinal between theirs any more.
-/// Rows of more blocks than the file's cache of changed pages holds.
-const BACKWARDS: i64 = 20_000;
-
 #[test]
 fn rows_that_come_backwards_between_alike_ones_are_in_order() {
     let directory = tempfile::tempdir().unwrap();
     let store = open(directory.path());
     let session = long_keys_table(store.session(storage()), true);
     let mut rows = Vec::new();
-    for id in (0..BACKWARDS).rev() {
+    for id in (0..60_000_i64).rev() {
         rows.push((id, long_text(id), None));
         if rows.len() == 200 {
             assert_eq!(session.insert(&rows), None);
@@ -538,7 +535,7 @@ fn rows_that_come_backwards_between_alike_ones_are_in_order() {
     }
     session.check(&store);
     let mut scan = session.table().scan(&[ColumnId(0)]).unwrap();
-    let mut expected = 0..BACKWARDS;
+    let mut expected = 0..60_000_i64;
     while let Some(batch) = scan.next_batch().unwrap() {
         for id in batch.column(0).as_primitive::<Int64Type>().values() {
             assert_eq!(Some(*id), expected.next());

@@ -165,7 +165,7 @@ fn to_the_end(directory: &Path, of: Work) -> Vec<(u64, Event)> {
 }
 
 fn histories(level: Level) {
-    for seed in Trials::of("histories") {
+    for seed in Trials::of(&format!("histories, {level:?}")) {
         let (history, kills) = history(level, seed);
         let committed = history.iter().filter(|it| it.is_committed()).count();
         let problems = check::problems(level, &history);

@@ -1,5 +1,5 @@
 //! The power is cut at random points in time while steps are taken: what was not synced is lost, reordered and
-//! torn ([`crate::model::disk`]). The directory that is left must hold what was committed.
+//! torn ([`crate::disk`]). The directory that is left must hold what was committed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
