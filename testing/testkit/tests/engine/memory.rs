@@ -235,3 +235,43 @@ fn a_limit_that_is_too_small_is_named() {
         }
     }
 }
+
+/// The values of COUNT(DISTINCT …) and the like are in partitions, each with a table beside that of the call: users
+/// count one for each call.
+#[test]
+fn a_call_that_needs_whole_groups_is_one_temporary_table() {
+    let fixture = Fixture::open(|_| ());
+    let mut session = fixture.session();
+    for sql in [
+        "SET cte_max_recursion_depth = 100000",
+        "CREATE TABLE t (a INT, b INT, c INT)",
+        "INSERT INTO t WITH RECURSIVE n AS (SELECT 0 n UNION ALL SELECT n + 1 FROM n WHERE n < 49999) \
+         SELECT n % 500, n, n % 77 FROM n",
+    ] {
+        session.must(sql);
+    }
+    for (size, on_disk) in [(16 << 20, false), (16 << 10, true)] {
+        session.must(&format!("SET tmp_table_size = {size}"));
+        for (sql, tables) in [
+            ("SELECT a, COUNT(DISTINCT b), SUM(c) FROM t GROUP BY a", 2),
+            (
+                "SELECT a, COUNT(DISTINCT b), SUM(DISTINCT c), MAX(b) FROM t GROUP BY a",
+                3,
+            ),
+            (
+                "SELECT a, GROUP_CONCAT(DISTINCT c ORDER BY c) FROM t GROUP BY a",
+                2,
+            ),
+        ] {
+            session.must("FLUSH STATUS");
+            assert_eq!(session.must(sql).len(), 500);
+            let counted = session.must("SHOW SESSION STATUS LIKE 'Created_tmp%tables'");
+            let on_disk = if on_disk { tables } else { 0 };
+            let expected = [
+                format!("Created_tmp_disk_tables\t{on_disk}"),
+                format!("Created_tmp_tables\t{tables}"),
+            ];
+            assert_eq!(counted, expected, "{sql}");
+        }
+    }
+}

@@ -22,6 +22,7 @@ use mayfly_types::{Batch, PhysicalType, Result, Stage};
 
 use super::super::tables::{self, key_columns};
 use super::call::Accumulators;
+use super::partitions::WholeGroups;
 use super::sample::Sample;
 use super::{Aggregate, Content, State};
 use crate::context::RunContext;
@@ -467,6 +468,7 @@ fn partitioned_state(table: TempTable, content: Content) -> State {
         content,
         rows: table.row_count(),
         table,
+        whole: WholeGroups::default(),
     }
 }
 

@@ -154,6 +154,7 @@ enum State {
         content: Content,
         rows: u64,
         table: TempTable,
+        whole: partitions::WholeGroups,
     },
     /// Groups in a table of the engines of old.
     Legacy(Box<legacy::Groups>),
@@ -333,13 +334,14 @@ impl Node for Aggregate {
                 queue,
                 content,
                 table,
+                whole,
                 ..
-            } => Some((queue.clone(), *content, table.clone())),
+            } => Some((queue.clone(), *content, table.clone(), whole.clone())),
             State::New | State::Ready(_) | State::Legacy(_) => None,
         };
         Ok(match partitions {
-            Some((queue, content, table)) => Box::new(partitions::PartitionCursor::new(
-                self, queue, content, table,
+            Some((queue, content, table, whole)) => Box::new(partitions::PartitionCursor::new(
+                self, queue, content, table, whole,
             )),
             None => Box::new(ReadyCursor(self)),
         })

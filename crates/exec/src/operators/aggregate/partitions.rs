@@ -1,15 +1,50 @@
 //! Grouping partition by partition, as results are asked for.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use mayfly_storage::{PartitionQueue, Taken, TempTable};
+use mayfly_storage::{PartitionQueue, Taken, TempTable, TempTableWriter};
 use mayfly_types::{Batch, Result};
 
 use super::call::Accumulators;
 use super::{Aggregate, Content, ordered};
 use crate::context::{Cursor, RunContext};
 use crate::operators::partition_groups::{GroupedRows, PartitionGroups};
+use crate::state::lock;
+
+/// Of each call that needs whole groups, the table that those of all partitions stand beside: to users it is one table,
+/// with one limit.
+#[derive(Clone, Default)]
+pub(super) struct WholeGroups(Arc<Mutex<Option<Vec<Option<TempTable>>>>>);
+
+impl WholeGroups {
+    /// A table of one partition for each call that needs whole groups.
+    fn of_partition(
+        &self,
+        node: &Aggregate,
+        run: &RunContext,
+    ) -> Result<Vec<Option<(TempTableWriter, TempTable)>>> {
+        let mut tables = lock(&self.0);
+        let tables = match &mut *tables {
+            Some(tables) => tables,
+            empty => {
+                let tables = node
+                    .calls
+                    .iter()
+                    .map(|call| ordered::table_of(call, &node.columns.types, &node.temporary, run))
+                    .collect::<Result<Vec<_>>>()?;
+                empty.insert(tables)
+            }
+        };
+        let own = tables.iter().map(|table| {
+            let table = table.as_ref()?;
+            let spec = table.spec();
+            let own = table.beside(spec.columns.clone(), spec.access.clone());
+            Some((own.writer(), own))
+        });
+        Ok(own.collect())
+    }
+}
 
 pub(super) struct PartitionCursor {
     node: Arc<Aggregate>,
@@ -18,6 +53,7 @@ pub(super) struct PartitionCursor {
     table: TempTable,
     /// States, used for one partition after the other.
     accumulators: Option<Accumulators>,
+    whole: WholeGroups,
     pending: VecDeque<Batch>,
 }
 
@@ -27,6 +63,7 @@ impl PartitionCursor {
         queue: PartitionQueue,
         content: Content,
         table: TempTable,
+        whole: WholeGroups,
     ) -> Self {
         Self {
             node,
@@ -34,12 +71,13 @@ impl PartitionCursor {
             content,
             table,
             accumulators: None,
+            whole,
             pending: VecDeque::new(),
         }
     }
 
     fn group(&mut self, taken: Taken, run: &RunContext) -> Result<VecDeque<Batch>> {
-        let node = &*self.node;
+        let node = Arc::clone(&self.node);
         let mut accumulators = match self.accumulators.take() {
             Some(accumulators) => accumulators,
             None => Accumulators::new(&node.calls, &node.signature)?,
@@ -54,14 +92,7 @@ impl PartitionCursor {
                     (node.key_count..node.key_count + states.sum::<usize>()).collect()
                 }
             };
-            let mut whole = node
-                .calls
-                .iter()
-                .map(|call| {
-                    let table = ordered::table_of(call, &node.columns.types, &node.temporary, run)?;
-                    Ok(table.map(|table| (table.writer(), table)))
-                })
-                .collect::<Result<Vec<_>>>()?;
+            let mut whole = self.whole.of_partition(&node, run)?;
             while let Some(next) = rows.next(&columns, run)? {
                 let GroupedRows { batch, ids, .. } = next;
                 accumulators.resize(next.group_count);
