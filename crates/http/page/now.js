@@ -32,13 +32,13 @@ export async function kill(what, id, text, refresh) {
 function details(row) {
   const facts = [
     ['Purpose', row.purpose], ['Name', row.name === '(internal)' ? null : row.name], ['Engine', row.engine], ['Access', row.access], ['Session', row.session], ['Account', row.user],
-    ['Rows', wholeCount(row.rows)], ['Memory', bytes(row.memory)], ['Memory at most', bytes(row.memory_peak)], ['Disk', bytes(row.disk)], ['Disk at most', bytes(row.disk_peak)],
+    ['Rows', wholeCount(row.rows)], ['Memory', bytes(row.memory)], ['Memory at most', bytes(row.memory_peak)], ['Memory that it may have', row.memory_limit ? bytes(row.memory_limit) : null], ['Disk', bytes(row.disk)], ['Disk at most', bytes(row.disk_peak)],
     ['Written to disk', bytes(row.written)], ['Read from disk', bytes(row.read)], ['Partitions', count(row.partitions)], ['Age', seconds(row.age)], ['Limit that it has hit', row.limit_hit],
   ].filter(([, value]) => value !== null && value !== undefined && value !== '–');
   const dialog = make('dialog', { 'aria-labelledby': 'details-title' },
     make('form', { method: 'dialog' }, make('h2', { id: 'details-title', text: `Temporary table ${row.id}` }),
       row.cause ? make('p', { text: row.cause }) : null,
-      row.statement ? make('pre.block', { text: statementText(row.statement), tabindex: 0, 'aria-label': 'Statement' }) : null,
+      row.statement ? make('pre.block', { text: row.statement === row.digest_text ? statementText(row.statement) : row.statement, tabindex: 0, 'aria-label': 'Statement' }) : null,
       make('dl.facts', {}, facts.map(([name, value]) => make('div', {}, make('dt', { text: name }), make('dd', { text: String(value) })))),
       make('div.row', {}, make('button.push', { text: 'Close', autofocus: true }))));
   dialog.addEventListener('close', () => dialog.remove());
@@ -82,8 +82,9 @@ export function createNow(app) {
   chartCard.body.append(chart.element);
 
   const limits = () => app.overview?.limits ?? {};
-  const memoryLimit = () => limits().tmp_table_size ?? limits().temptable_max_ram;
-  const diskLimit = () => limits().tmp_disk_table_size;
+  // A table is measured against its own limit, which follows from its session's settings.
+  const memoryLimit = (row) => row.memory_limit ?? null;
+  const diskLimit = (row) => row.disk_limit ?? null;
   const memoryMeter = (row, rows, limit) => meter('memory', bytes(row.memory), row.memory ?? 0, limit,
     limit ? `${bytes(row.memory)} of ${bytes(limit)}; at most ${bytes(row.memory_peak)} so far` : `${bytes(row.memory)}; at most ${bytes(row.memory_peak)} so far`, largest(rows, 'memory'));
   const diskMeter = (row, rows, limit) => !row.disk ? make('span.muted', { text: '–' }) : meter('disk', bytes(row.disk), row.disk, limit,
@@ -103,14 +104,14 @@ export function createNow(app) {
       id: 'session', title: 'Session', sort: true, number: true, value: (row) => row.session, state: (row) => [row.session, row.user],
       cell: (row) => [make('span', { text: String(row.session ?? '–') }), make('span.sub', { text: short(row.user, 24) })],
     },
-    statement: { id: 'statement', title: 'Statement', class: 'sql', value: (row) => row.statement, cell: (row) => sql(row.statement, null, statementText(row.statement)) },
+    statement: { id: 'statement', title: 'Statement', class: 'sql', value: (row) => row.statement, cell: (row) => sql(row.statement, null, row.statement === row.digest_text ? statementText(row.statement) : row.statement) },
     tables: { id: 'tables', title: 'Tables', number: true, sort: true, value: (row) => row.tables, cell: (row) => count(row.tables) },
     rows: { id: 'rows', title: 'Rows', number: true, sort: true, value: (row) => row.rows, cell: (row) => make('span', { text: count(row.rows), title: wholeCount(row.rows) }) },
     memory: {
-      id: 'memory', title: 'Memory', sort: true, value: (row) => row.memory, state: (row) => [row.memory, memoryLimit(), largest(shownRows, 'memory')],
-      cell: (row) => memoryMeter(row, shownRows, grouping === 'table' && row.purpose !== 'user' ? memoryLimit() : null),
+      id: 'memory', title: 'Memory', sort: true, value: (row) => row.memory, state: (row) => [row.memory, row.memory_limit, largest(shownRows, 'memory')],
+      cell: (row) => memoryMeter(row, shownRows, grouping === 'table' && row.purpose !== 'user' ? memoryLimit(row) : null),
     },
-    disk: { id: 'disk', title: 'Disk', sort: true, value: (row) => row.disk, state: (row) => [row.disk, largest(shownRows, 'disk')], cell: (row) => diskMeter(row, shownRows, grouping === 'table' ? diskLimit() : null) },
+    disk: { id: 'disk', title: 'Disk', sort: true, value: (row) => row.disk, state: (row) => [row.disk, largest(shownRows, 'disk')], cell: (row) => diskMeter(row, shownRows, grouping === 'table' ? diskLimit(row) : null) },
     age: { id: 'age', title: 'Age', number: true, sort: true, value: (row) => row.age, state: (row) => Math.round((row.age ?? 0) * 10), cell: (row) => seconds(row.age >= 10 ? Math.round(row.age) : row.age) },
     kill: {
       id: 'kill', title: 'Kill', hiddenTitle: true, class: 'actions', value: () => '',
@@ -142,7 +143,7 @@ export function createNow(app) {
     if (grouping === 'table') return rows;
     const groups = Map.groupBy ? Map.groupBy(rows, (row) => row[grouping] ?? '') : rows.reduce((all, row) => all.set(row[grouping] ?? '', [...(all.get(row[grouping] ?? '') ?? []), row]), new Map());
     return [...groups.values()].map((members) => ({
-      session: members[0].session, user: members[0].user, statement: members.find((it) => it.statement)?.statement ?? members[0].name, tables: members.length,
+      session: members[0].session, user: members[0].user, statement: members.find((it) => it.statement)?.statement ?? members[0].name, digest_text: members.find((it) => it.statement)?.digest_text, tables: members.length,
       rows: sum(members, 'rows'), memory: sum(members, 'memory'), memory_peak: sum(members, 'memory_peak'), disk: sum(members, 'disk'), disk_peak: sum(members, 'disk_peak'), age: largest(members, 'age'),
     }));
   }

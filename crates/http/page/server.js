@@ -47,6 +47,7 @@ export const server = {
   statement: (digest) => ask(`/api/statement?digest=${encodeURIComponent(digest)}`),
   findings: () => ask('/api/findings'),
   settings: () => ask('/api/settings'),
+  databases: () => ask('/api/databases'),
   explain: (sql, database, analyze) => send('/api/explain', { sql, database, analyze }),
   kill: (what, id) => send('/api/kill', { what, id }),
 };

@@ -20,6 +20,8 @@ export function createStatements(app) {
   let loaded = 0;
   const top = (name) => Math.max(0, ...rows.map((row) => row[name] ?? 0));
   const share = (name, text, kind) => (row) => {
+    // Nothing is no share of anything.
+    if (!row[name]) return make('span.muted', { text: text(row[name]) });
     const whole = top(name);
     const part = whole > 0 ? (row[name] ?? 0) / whole : 0;
     return make(`span.share${kind ?? ''}`, { text: text(row[name]), style: { '--part': `${Math.round(part * 100)}%` } });

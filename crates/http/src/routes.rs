@@ -55,6 +55,7 @@ impl Routes {
                 json(statements::statements(source, head.parameter("order")))
             }
             ("/api/statement", true) => Ok(statements::statement(source, head.parameter("digest"))),
+            ("/api/databases", true) => json(overview::databases(source)),
             ("/api/settings", true) => json(settings::settings(source)),
             ("/api/findings", true) => Ok(match source.findings() {
                 Ok(report) => Response::json(&json!({ "report": report })),

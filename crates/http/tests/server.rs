@@ -189,6 +189,11 @@ fn the_overview_has_what_is_now_without_the_page_itself() {
     assert_eq!(overview["tables"][0]["digest"], digest("9f2c41d7a0"));
     assert_eq!(overview["tables"][5]["name"], "shop.basket");
     assert_eq!(overview["tables"][5]["statement"], Value::Null);
+    // The statement as it runs, with its literals, and the limit of its own session.
+    let statement = overview["tables"][0]["statement"].as_str().expect("a text");
+    assert!(statement.ends_with("LIMIT 100"), "{statement}");
+    assert_eq!(overview["tables"][0]["memory_limit"], 32 << 20);
+    assert_eq!(overview["tables"][0]["disk_limit"], Value::Null);
     let sessions = overview["sessions"].as_array().expect("a list");
     assert!(sessions.iter().all(|it| it["id"] != fake::WATCHER));
     assert_eq!(sessions[0]["database"], "shop");
@@ -205,6 +210,13 @@ fn the_overview_has_what_is_now_without_the_page_itself() {
     );
     assert_eq!(overview["server"]["account"], "root@localhost");
     assert_eq!(overview["notes"], json!([]));
+}
+
+#[test]
+fn databases_are_listed() {
+    let page = Page::new();
+    let answer = page.get("/api/databases");
+    assert_eq!(answer["databases"], json!(["shop", "stock"]));
 }
 
 #[test]

@@ -155,6 +155,11 @@ def now(browser, page):
     known = [table["id"] for table in json.loads(page.ask("/api/overview"))["tables"]]
     is_true(set(shown) & set(known), f"none of {shown} is among {known}")
     browser.until("return [...document.querySelectorAll('.meter.memory .track > div')].some((it) => it.offsetWidth > 1)")
+    if page.is_real:
+        # Statements as they run, and each table against the limit of its own session.
+        living = [table for table in json.loads(page.ask("/api/overview"))["tables"] if table["purpose"] != "user"]
+        is_true(any("0.05" in (table["statement"] or "") for table in living), f"no statement with its literals in {living}")
+        is_true(any(table["memory_limit"] == 2 * 1024 * 1024 for table in living), f"other limits in {living}")
     browser.until("return [...document.querySelectorAll('.meter.disk .track > div')].some((it) => it.offsetWidth > 1)", seconds=60, what="no table has gone to disk")
     is_true(rows(browser, "Sessions") >= 3, "too few sessions")
     equal(browser.run("return [...document.querySelectorAll('.tile dt')].map((it) => it.textContent)"),
@@ -280,6 +285,21 @@ def measured(browser, page):
     browser.size(1440, 1120)
     picture(browser, "explain-measured")
     browser.size(1440, 900)
+
+
+@check("explain: a change is not measured in silence, and the databases are listed")
+def changes_nothing(browser, page):
+    browser.until("return document.querySelectorAll('#explain-databases option').length > 0")
+    if not page.is_real:
+        raise Skip("only a server measures")
+    from workload import DATABASE
+
+    is_true(browser.run("return [...document.querySelectorAll('#explain-databases option')].some((it) => it.value === arguments[0])", DATABASE), "the database is not listed")
+    browser.run("document.querySelector('#explain-sql').value = 'DELETE FROM orders WHERE id < 5'; document.querySelector('#explain-database').value = arguments[0]", DATABASE)
+    is_true(browser.run("return document.querySelector('#explain-analyze').checked"), "it is not to be measured")
+    browser.click("form button", "Explain")
+    browser.seen(".note", "Nothing was changed")
+    browser.seen(".chip", "found its rows in")
 
 
 @check("settings: values and what they mean")

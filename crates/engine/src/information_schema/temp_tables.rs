@@ -188,7 +188,14 @@ fn work_row(entry: &RegistryEntry) -> Row {
         Value::Float(entry.time_reading.as_secs_f64()),
         entry.limit.map(|limit| limit.setting),
         entry.limit.map(|limit| limit.bytes),
+        bounded(entry.memory_limit),
+        bounded(entry.disk_limit),
     ]
+}
+
+/// A limit of bytes, if it is one.
+fn bounded(bytes: u64) -> Option<u64> {
+    (bytes < UNLIMITED).then_some(bytes)
 }
 
 fn rows(context: &StatementContext<'_>) -> Vec<Row> {

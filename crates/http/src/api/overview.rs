@@ -22,13 +22,15 @@ const TABLE: &[Member] = &[
     ("memory_peak", "MEMORY_PEAK", Number),
     ("disk", "DISK_BYTES", Number),
     ("disk_peak", "DISK_PEAK", Number),
+    ("memory_limit", "MEMORY_LIMIT", Number),
+    ("disk_limit", "DISK_LIMIT", Number),
     ("partitions", "PARTITIONS", Number),
     ("written", "BYTES_WRITTEN", Number),
     ("read", "BYTES_READ", Number),
     ("limit_hit", "LIMIT_HIT", Text),
     ("age", "AGE", Number),
     ("digest", "STATEMENT_DIGEST", Text),
-    ("statement", "STATEMENT_DIGEST_TEXT", Text),
+    ("digest_text", "STATEMENT_DIGEST_TEXT", Text),
 ];
 
 const SESSIONS: &str = "SELECT * FROM performance_schema.processlist";
@@ -64,6 +66,14 @@ pub(crate) fn overview(source: &dyn Source, sampler: &Sampler) -> Value {
     };
     tables.retain(|table| !is_own(table, "session"));
     sessions.retain(|session| !is_own(session, "id"));
+    for table in &mut tables {
+        let statement = statement_of(table, &sessions);
+        table.insert("statement".to_owned(), statement);
+        for name in ["memory_limit", "disk_limit"] {
+            let bytes = id_of(table, name);
+            table.insert(name.to_owned(), limit(bytes));
+        }
+    }
     let status = status::read(source).unwrap_or_default();
     let facts = source.facts();
     json!({
@@ -85,6 +95,40 @@ pub(crate) fn overview(source: &dyn Source, sampler: &Sampler) -> Value {
         "sample": latest(sampler),
         "notes": notes,
     })
+}
+
+/// The statement that a temporary table is of: that which its session runs, or else the text of its digest. A table of
+/// CREATE TEMPORARY TABLE is of none.
+fn statement_of(table: &Map<String, Value>, sessions: &[Map<String, Value>]) -> Value {
+    let digest_text = table.get("digest_text").cloned().unwrap_or_default();
+    if digest_text.is_null() {
+        return Value::Null;
+    }
+    let own = sessions
+        .iter()
+        .find(|session| session.get("id") == table.get("session"));
+    let running = own.and_then(|session| session.get("statement"));
+    running
+        .filter(|text| text.is_string())
+        .cloned()
+        .unwrap_or(digest_text)
+}
+
+/// The databases, for `GET /api/databases`.
+pub(crate) fn databases(source: &dyn Source) -> Value {
+    let mut notes = Vec::new();
+    let statement = "SELECT SCHEMA_NAME FROM information_schema.SCHEMATA ORDER BY SCHEMA_NAME";
+    let rows = list(
+        source,
+        statement,
+        &[("name", "SCHEMA_NAME", Text)],
+        &mut notes,
+    );
+    let names: Vec<Value> = rows
+        .into_iter()
+        .filter_map(|mut row| row.remove("name"))
+        .collect();
+    json!({ "databases": names, "notes": notes })
 }
 
 /// The global values of [`LIMITS`]; null is no limit, or one that the source does not know.

@@ -210,6 +210,10 @@ impl Fake {
         let has = |text: &str| sql.contains(text);
         Ok(match sql {
             _ if has("information_schema.TEMP_TABLES") => self.tables(seconds),
+            _ if has("information_schema.SCHEMATA") => table(
+                "SCHEMA_NAME",
+                vec![vec![json!("shop")], vec![json!("stock")]],
+            ),
             _ if has("performance_schema.processlist") => self.sessions(seconds),
             _ if has("performance_schema.global_status") => status(seconds),
             _ if has("performance_schema.global_variables") => variables(),
@@ -303,6 +307,9 @@ impl Fake {
                 } else {
                     Value::Null
                 },
+                // The session has set it for itself.
+                json!(mib(limit) * 2),
+                Value::Null,
             ]);
         };
         add(
@@ -397,7 +404,7 @@ impl Fake {
             None,
         );
         table(
-            "ID SESSION_ID USER NAME PURPOSE CAUSE ACCESS ROWS MEMORY_BYTES MEMORY_PEAK DISK_BYTES DISK_PEAK PARTITIONS AGE STATEMENT_DIGEST STATEMENT_DIGEST_TEXT ENGINE BYTES_WRITTEN BYTES_READ LIMIT_HIT",
+            "ID SESSION_ID USER NAME PURPOSE CAUSE ACCESS ROWS MEMORY_BYTES MEMORY_PEAK DISK_BYTES DISK_PEAK PARTITIONS AGE STATEMENT_DIGEST STATEMENT_DIGEST_TEXT ENGINE BYTES_WRITTEN BYTES_READ LIMIT_HIT MEMORY_LIMIT DISK_LIMIT",
             rows,
         )
     }

@@ -213,6 +213,8 @@ impl TempTableRecord {
             memory_peak: self.memory.peak(),
             disk_bytes: self.temp_space.used(),
             disk_peak: self.temp_space.peak(),
+            memory_limit: self.memory.limit(),
+            disk_limit: self.temp_space.limit(),
             bytes_written: get(&self.bytes_written),
             bytes_read: get(&self.bytes_read),
             time_writing: Duration::from_nanos(get(&self.nanoseconds_writing)),
@@ -256,6 +258,10 @@ pub struct RegistryEntry {
     pub disk_bytes: u64,
     /// The most bytes in temporary files.
     pub disk_peak: u64,
+    /// The bytes that it may have in memory, by the settings of its session.
+    pub memory_limit: u64,
+    /// The bytes that it may have in temporary files.
+    pub disk_limit: u64,
     /// Bytes that were written to temporary files.
     pub bytes_written: u64,
     /// Bytes that were read from them.
