@@ -7,8 +7,8 @@ use mayfly_charts::{Axis, Bar, BarChart, BarGroup, Scale, Unit, html, svg, termi
 use mayfly_engine::TemporaryTableRecord;
 use serde_json::json;
 
-use super::Outcome;
 use super::settings::{Case, Engine};
+use super::{Outcome, UNSTABLE};
 use crate::row_sum::RowSum;
 use crate::units;
 
@@ -20,6 +20,40 @@ pub(crate) struct Report<'r> {
     pub(crate) statement: &'r str,
     pub(crate) cases: &'r [Case],
     pub(crate) outcomes: &'r [Outcome],
+}
+
+/// What the rows of all cases say together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// So many cases of so many ended in their time, with the same rows.
+    Same(usize, usize),
+    /// Two cases gave other rows.
+    Different,
+    /// Two runs of a case did.
+    Unstable,
+    /// So many cases of so many ended with an error.
+    Failed(usize, usize),
+}
+
+impl Verdict {
+    /// The same in words.
+    pub(crate) fn text(self) -> String {
+        match self {
+            Self::Same(ended, all) if ended == all => {
+                "The statement gave the same rows in every case.".to_owned()
+            }
+            Self::Same(ended, all) => {
+                format!(
+                    "The statement gave the same rows in the {ended} cases of {all} that ended in their time."
+                )
+            }
+            Self::Different => "THE ROWS DIFFER BETWEEN CASES.".to_owned(),
+            Self::Unstable => format!("{UNSTABLE}."),
+            Self::Failed(failed, all) => {
+                format!("The statement ended with an error in {failed} of {all} cases.")
+            }
+        }
+    }
 }
 
 /// The median of times in order.
@@ -37,21 +71,57 @@ impl Report<'_> {
         let is_legacy = |engine| matches!(engine, Engine::Legacy(_));
         let mut rows = self.rows();
         rows.find_map(|(case, outcome)| match outcome {
-            Outcome::Ran { times, .. } if is_legacy(case.engine) == is_legacy(engine) => {
+            Outcome::Ran { times, .. }
+                if case.stays_in_memory() && is_legacy(case.engine) == is_legacy(engine) =>
+            {
                 Some(median(times))
             }
             _ => None,
         })
     }
 
-    /// Whether all runs that ended gave the same rows.
-    pub(crate) fn is_same_everywhere(&self) -> bool {
+    /// What the rows of the cases say.
+    pub(crate) fn verdict(&self) -> Verdict {
+        let is =
+            |wanted: fn(&Outcome) -> bool| self.outcomes.iter().filter(|one| wanted(one)).count();
         let sums = self.outcomes.iter().filter_map(|outcome| match outcome {
             Outcome::Ran { rows, .. } => Some(*rows),
             _ => None,
         });
         let sums: Vec<RowSum> = sums.collect();
-        sums.windows(2).all(|pair| pair[0] == pair[1])
+        if sums.windows(2).any(|pair| pair[0] != pair[1]) {
+            return Verdict::Different;
+        }
+        let failed = is(|one| matches!(one, Outcome::Failed(_)));
+        if failed > 0 {
+            return Verdict::Failed(failed, self.outcomes.len());
+        }
+        if is(|one| matches!(one, Outcome::Unstable)) > 0 {
+            return Verdict::Unstable;
+        }
+        Verdict::Same(sums.len(), self.outcomes.len())
+    }
+
+    /// Whether all cases that ended in their time gave the same rows, and none ended with an error.
+    pub(crate) fn is_same_everywhere(&self) -> bool {
+        matches!(self.verdict(), Verdict::Same(..))
+    }
+
+    /// The title of a case: what it says of memory holds only where the tables were in memory.
+    fn title(&self, case: &Case, outcome: &Outcome) -> String {
+        let Outcome::Ran { tables, .. } = outcome else {
+            return case.title.clone();
+        };
+        let on_disk = tables
+            .iter()
+            .find(|table| table.disk_peak > 0 || !matches!(table.engine, "MEMORY" | "TempTable"));
+        match on_disk.filter(|_| case.stays_in_memory()) {
+            // A BLOB or a long string, which MEMORY does not hold.
+            Some(table) => case
+                .title
+                .replace("in memory", &format!("no limit: {} on disk", table.engine)),
+            None => case.title.clone(),
+        }
     }
 
     /// The cells of a case: its title, time, ratio to memory, and what its temporary tables were.
@@ -77,8 +147,13 @@ impl Report<'_> {
                 String::new(),
             ),
             Outcome::Failed(error) => ("error".to_owned(), String::new(), error.clone()),
+            Outcome::Unstable => (
+                "?".to_owned(),
+                String::new(),
+                "two runs gave other rows".to_owned(),
+            ),
         };
-        vec![case.title.clone(), time, ratio, tables]
+        vec![self.title(case, outcome), time, ratio, tables]
     }
 
     /// A table in the form of the articles', and a chart.
@@ -110,18 +185,13 @@ impl Report<'_> {
             "\n{}",
             terminal::bar_chart(&self.chart(), CHART_WIDTH)
         );
-        let same = if self.is_same_everywhere() {
-            "The statement gave the same rows in every case."
-        } else {
-            "THE ROWS DIFFER BETWEEN CASES."
-        };
-        let _ = write!(text, "\n{same}");
+        let _ = write!(text, "\n{}", self.verdict().text());
         text
     }
 
     fn chart(&self) -> BarChart {
         let groups = self.rows().map(|(case, outcome)| BarGroup {
-            label: case.title.clone(),
+            label: self.title(case, outcome),
             bars: vec![match outcome {
                 Outcome::Ran { times, .. } => Some(Bar {
                     value: median(times).as_secs_f64(),
@@ -162,11 +232,7 @@ impl Report<'_> {
             .collect();
         let head = ["Temporary tables", "Time", "To memory", "What they were"];
         page.table("Time in each case", &head, &rows, |_| false);
-        page.paragraph(if self.is_same_everywhere() {
-            "The statement gave the same rows in every case."
-        } else {
-            "The rows differ between cases."
-        });
+        page.paragraph(&self.verdict().text());
         page.finish()
     }
 
@@ -178,7 +244,7 @@ impl Report<'_> {
                 Engine::Legacy(disk) => ("MEMORY", Some(disk)),
             };
             let mut object = json!({
-                "title": case.title, "engine": memory, "disk_engine": disk, "limit_bytes": case.limit,
+                "title": self.title(case, outcome), "engine": memory, "disk_engine": disk, "limit_bytes": case.limit,
             });
             match outcome {
                 Outcome::Ran { times, tables, rows } => {
@@ -189,6 +255,7 @@ impl Report<'_> {
                 }
                 Outcome::TooLong(limit) => object["longer_than_seconds"] = json!(limit.as_secs()),
                 Outcome::Failed(error) => object["error"] = json!(error),
+                Outcome::Unstable => object["error"] = json!("two runs gave other rows"),
             }
             object
         });
@@ -196,6 +263,7 @@ impl Report<'_> {
         let report = json!({
             "statement": self.statement,
             "same_rows": self.is_same_everywhere(),
+            "verdict": self.verdict().text(),
             "cases": cases,
         });
         format!("{report:#}\n")
