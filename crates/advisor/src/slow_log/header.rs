@@ -5,18 +5,131 @@ use jiff::tz::TimeZone;
 
 use crate::event::Event;
 
-/// Takes what a line that begins with `#` says of an event.
-pub(super) fn read_header(line: &str, event: &mut Event) {
+/// What a line above a statement says.
+pub(super) enum HeaderLine<'l> {
+    /// `# Time: …`
+    Time(i64),
+    /// `# User@Host: …`
+    Account(&'l str),
+    /// A row of the server's EXPLAIN.
+    Explain(&'l str),
+    /// `Name: value  Name: value`
+    Fields(&'l str),
+    /// Nothing that is known.
+    Nothing,
+}
+
+/// The beginnings of the names of fields that servers write.
+const FIELDS: &[&str] = &[
+    "Query_time",
+    "Lock_time",
+    "Rows_",
+    "Thread_id",
+    "Schema",
+    "QC_hit",
+    "Bytes_",
+    "Tmp_",
+    "Full_",
+    "Filesort",
+    "Merge_passes",
+    "Priority_queue",
+    "Pages_",
+    "Old_rows",
+    "Engine_time",
+    "InnoDB_",
+    "Last_errno",
+    "Errno",
+    "Killed",
+    "Log_slow_",
+    "Stored",
+    "Read_",
+    "Sort_",
+    "Created_tmp_",
+    "Count_hit_",
+    "Start",
+    "End",
+    "Id",
+    "Warnings",
+];
+
+fn is_field(name: &str) -> bool {
+    FIELDS.iter().any(|known| name.starts_with(known))
+}
+
+/// What a line says, with or without its `#`.
+pub(super) fn header_line(line: &str) -> HeaderLine<'_> {
     let body = line.trim_start_matches('#').trim();
     if let Some(time) = body.strip_prefix("Time:") {
-        event.time = time_of(time.trim());
-    } else if let Some(account) = body.strip_prefix("User@Host:") {
-        read_account(account, event);
-    } else if let Some(row) = body.strip_prefix("explain:") {
-        event.explain.push(row.trim_start().to_owned());
-    } else {
-        read_values(body, event);
+        return time_of(time.trim()).map_or(HeaderLine::Nothing, HeaderLine::Time);
     }
+    if let Some(account) = body.strip_prefix("User@Host:") {
+        return HeaderLine::Account(account);
+    }
+    if let Some(row) = body.strip_prefix("explain:") {
+        return HeaderLine::Explain(row.trim_start());
+    }
+    if body.starts_with("No InnoDB statistics") {
+        return HeaderLine::Fields("");
+    }
+    match fields(body).first() {
+        Some((name, _)) if is_field(name) => HeaderLine::Fields(body),
+        _ => HeaderLine::Nothing,
+    }
+}
+
+/// Takes what a line says of an event.
+pub(super) fn take(line: HeaderLine<'_>, event: &mut Event) {
+    match line {
+        HeaderLine::Time(time) => event.time = Some(time),
+        HeaderLine::Account(account) => read_account(account, event),
+        HeaderLine::Explain(row) => event.explain.push(row.to_owned()),
+        HeaderLine::Fields(body) => {
+            for (name, value) in fields(body) {
+                read_value(name, value, event);
+            }
+        }
+        HeaderLine::Nothing => {}
+    }
+}
+
+/// Whether a line is the first of an event: `# Time: …` with a time, or `# User@Host: …` with an account.
+pub(super) fn begins_event(line: &[u8]) -> bool {
+    let Some(body) = line.strip_prefix(b"# ") else {
+        return false;
+    };
+    let Ok(text) = std::str::from_utf8(body) else {
+        return body.starts_with(b"User@Host:");
+    };
+    match text.strip_prefix("Time:") {
+        Some(time) => time_of(time.trim()).is_some(),
+        None => text
+            .strip_prefix("User@Host:")
+            .is_some_and(|account| account.contains(" @ ")),
+    }
+}
+
+/// Whether a line has fields of an event behind a `#`.
+pub(super) fn is_field_comment(line: &[u8]) -> bool {
+    line.starts_with(b"# ")
+        && matches!(
+            header_line(&String::from_utf8_lossy(line)),
+            HeaderLine::Fields(_)
+        )
+}
+
+/// Whether a line has fields of an event and has lost its `#`.
+pub(super) fn is_field_line(line: &[u8]) -> bool {
+    // No statement begins so, and none is looked through to its end.
+    const NAME_BYTES: usize = 40;
+    let beginning = &line[..line.len().min(NAME_BYTES)];
+    let name = beginning
+        .trim_ascii_start()
+        .split(|byte| *byte == b':')
+        .next();
+    let Some(Ok(name)) = name.map(std::str::from_utf8) else {
+        return false;
+    };
+    name.len() < beginning.len() && !name.contains(char::is_whitespace) && is_field(name)
 }
 
 /// `root[root] @ localhost [127.0.0.1]  Id:     8`
@@ -32,33 +145,51 @@ fn read_account(text: &str, event: &mut Event) {
     event.account = format!("{user}@{name}");
 }
 
-/// `Query_time: 0.1  Lock_time: 0.0  Rows_sent: 1`: names end with a colon, a value may be empty.
-fn read_values(body: &str, event: &mut Event) {
-    let mut rest = body;
-    while let Some((name, behind)) = rest.split_once(':') {
-        let name = name.trim();
-        let behind = behind.strip_prefix(' ').unwrap_or(behind);
-        // An empty value is followed by the blanks before the next name.
-        let (value, next) = if behind.starts_with(' ') {
-            ("", behind)
-        } else {
-            behind.split_once(' ').unwrap_or((behind, ""))
-        };
-        read_value(name, value, event);
-        rest = next.trim_start();
+/// `Query_time: 0.1  Lock_time: 0.0  Schema:  Rows_sent: 1`: names end with a colon, and blanks or tabs stand between
+/// names and values. A value may be empty, and that of `Schema` may have blanks in it.
+fn fields(body: &str) -> Vec<(&str, &str)> {
+    let mut fields: Vec<(&str, &str)> = Vec::new();
+    let mut value_start = None;
+    for word in body.split_ascii_whitespace() {
+        let start = word.as_ptr() as usize - body.as_ptr() as usize;
+        let end = start + word.len();
+        let is_value = matches!(fields.last(), Some((_, "")));
+        if let Some(name) = word.strip_suffix(':').filter(|name| is_name(name)) {
+            fields.push((name, ""));
+            value_start = None;
+        } else if let Some((name, value)) = word.split_once(':')
+            && !is_value
+            && is_field(name)
+        {
+            fields.push((name, value));
+            value_start = None;
+        } else if let Some((_, value)) = fields.last_mut() {
+            let start = *value_start.get_or_insert(start);
+            *value = &body[start..end];
+        }
     }
+    fields
+}
+
+fn is_name(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_alphabetic())
+        && word
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '@'))
 }
 
 fn read_value(name: &str, value: &str, event: &mut Event) {
-    let number = || value.parse::<u64>().ok();
-    let yes = || match value {
+    // Only names have blanks in them.
+    let word = value.split_ascii_whitespace().next().unwrap_or_default();
+    let number = || word.parse::<u64>().ok();
+    let yes = || match word {
         "Yes" => Some(true),
         "No" => Some(false),
         _ => None,
     };
     match name {
-        "Query_time" => event.query_time = seconds(value),
-        "Lock_time" => event.lock_time = seconds(value),
+        "Query_time" => event.query_time = seconds(word),
+        "Lock_time" => event.lock_time = seconds(word),
         "Rows_sent" => event.rows_sent = number().unwrap_or_default(),
         "Rows_examined" => event.rows_examined = number().unwrap_or_default(),
         "Schema" if !value.is_empty() => event.database = Some(value.to_owned()),
@@ -106,13 +237,58 @@ fn time_of(text: &str) -> Option<i64> {
 mod tests {
     use super::*;
 
+    fn read(line: &str, event: &mut Event) {
+        take(header_line(line), event);
+    }
+
     #[test]
     fn empty_values_do_not_shift_the_others() {
         let mut event = Event::default();
-        read_header("# Thread_id: 4  Schema:   QC_hit: No", &mut event);
+        read("# Thread_id: 4  Schema:   QC_hit: No", &mut event);
         assert_eq!(event.database, None);
-        read_header("# Thread_id: 5  Schema: t  QC_hit: No", &mut event);
+        read("# Thread_id: 5  Schema: t  QC_hit: No", &mut event);
         assert_eq!(event.database.as_deref(), Some("t"));
+        read("# Thread_id: 5  Schema: my shop  QC_hit: No", &mut event);
+        assert_eq!(event.database.as_deref(), Some("my shop"));
+    }
+
+    #[test]
+    fn fields_stand_between_any_blanks() {
+        for line in [
+            "# Query_time: 1.5  Lock_time: 0.25 Rows_sent: 3  Rows_examined: 40",
+            "# Query_time:\t1.5\tLock_time: 0.25\tRows_sent:  3\t\tRows_examined: 40",
+            "#Query_time:1.5 Lock_time:0.25\tRows_sent:3 Rows_examined:40  Start: 2026-11-26T02:32:11.7Z",
+        ] {
+            let mut event = Event::default();
+            read(line, &mut event);
+            assert_eq!(
+                (
+                    event.query_time,
+                    event.lock_time,
+                    event.rows_sent,
+                    event.rows_examined
+                ),
+                (1.5, 0.25, 3, 40),
+                "{line}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_no_header_says_nothing() {
+        for line in [
+            "#",
+            "# a comment",
+            "# Time: noon",
+            "# note: Query_time: 5",
+            "SELECT 1",
+        ] {
+            assert!(matches!(header_line(line), HeaderLine::Nothing), "{line}");
+        }
+        assert!(is_field_line(b"Tmp_tables: 2  Tmp_disk_tables: 1"));
+        for line in ["SELECT 1", "Schema", "SET timestamp=1;", "case: LOOP"] {
+            assert!(!is_field_line(line.as_bytes()), "{line}");
+        }
     }
 
     #[test]
@@ -129,7 +305,7 @@ mod tests {
             ),
         ] {
             let mut event = Event::default();
-            read_header(line, &mut event);
+            read(line, &mut event);
             assert_eq!(event.account, account, "{line}");
         }
     }

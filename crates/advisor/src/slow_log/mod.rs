@@ -1,47 +1,77 @@
 //! Slow logs, plain or gzip, read as a stream of events.
 //!
-//! The formats are those of MySQL 5.1 to 9 (with and without `log_slow_extra`), MariaDB (every `log_slow_verbosity`) and
-//! Percona Server. They share a frame: lines that begin with `#`, then perhaps `use database;` and
-//! `SET timestamp=…;`, then the statement up to the next `# Time:` or `# User@Host:`. A database that
+//! The formats are those of MySQL 5.1 to 9 (with and without `log_slow_extra`), MariaDB (every `log_slow_verbosity`),
+//! Percona Server and Mayfly. They share a frame: lines that begin with `#`, then perhaps `use database;` and
+//! `SET timestamp=…;`, then the statement, which ends with a semicolon at the end of a line. A database that
 //! `use` names holds for all that follows, since a server writes it only when it changes.
 //!
+//! What stands between a statement and the next lines that begin an event belongs to neither: commands of
+//! administrators, blank lines, the marks that `tail` puts between files and lines of those files, other programs' lines.
+//! A line in a string or a comment of the statement begins no event, whatever it looks like; but where a server has
+//! logged a string that is never closed, the next event is found by its first two lines.
+//!
 //! Invariant: what is kept of a line and of a statement is bounded, so that a log of any length, and a file that is no
-//! log, is read in constant memory. Nothing in a file is an error: what cannot be read is skipped.
+//! log, is read in constant memory. Nothing in a file is an error: what cannot be read is counted ([`Skipped`]).
 
 mod header;
 mod lines;
+mod scan;
 
 use std::io::{BufRead, BufReader, Read, Result};
 
 use flate2::bufread::MultiGzDecoder;
 
 use crate::event::Event;
-use crate::server::Server;
+use crate::server::{Family, Server};
+use header::HeaderLine;
+use lines::Lines;
+use scan::Scan;
 
 /// What is kept of a statement.
 const STATEMENT_BYTES_MAX: usize = 1 << 20;
 /// What is kept of a line above a statement.
 const EXPLAIN_LINES_MAX: usize = 200;
 
+/// What a log holds that is no event.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Skipped {
+    /// Entries that begin as events do and have no statement.
+    pub entries: u64,
+    /// Lines that belong to no event. Those that servers write between events, and blank lines, are not counted.
+    pub lines: u64,
+}
+
 /// Reads the events of one log.
 pub struct SlowLog<'r> {
-    reader: Box<dyn BufRead + 'r>,
-    line: Vec<u8>,
-    /// `line` has been read and belongs to the next event.
-    kept: bool,
+    lines: Lines<'r>,
     database: Option<String>,
     time: Option<i64>,
     /// The first line that a server writes into a log, such as
     /// `/usr/sbin/mysqld, Version: 9.7.4 (Source distribution). started with:`.
     banner: Option<String>,
-    /// A line has a member that only MariaDB writes.
-    is_mariadb: bool,
+    /// The family whose form the lines have.
+    family: Option<Family>,
+    skipped: Skipped,
+    /// Lines that follow a banner.
+    banner_lines: u8,
 }
 
 impl std::fmt::Debug for SlowLog<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SlowLog").finish_non_exhaustive()
     }
+}
+
+/// The lines above a statement.
+#[derive(Default)]
+struct Headers {
+    event: Event,
+    /// There was one that says something.
+    any: bool,
+    /// A command of an administrator stands where a statement would.
+    is_command: bool,
+    /// There was a `use` or a `SET timestamp`.
+    has_prelude: bool,
 }
 
 impl<'r> SlowLog<'r> {
@@ -52,7 +82,7 @@ impl<'r> SlowLog<'r> {
     pub fn new(reader: impl Read + 'r) -> Result<Self> {
         let mut buffered = BufReader::with_capacity(1 << 16, reader);
         let is_gzip = buffered.fill_buf()?.starts_with(&[0x1f, 0x8b]);
-        let reader: Box<dyn BufRead + 'r> = if is_gzip {
+        let mut reader: Box<dyn BufRead + 'r> = if is_gzip {
             Box::new(BufReader::with_capacity(
                 1 << 16,
                 MultiGzDecoder::new(buffered),
@@ -60,14 +90,22 @@ impl<'r> SlowLog<'r> {
         } else {
             Box::new(buffered)
         };
+        // An editor's mark of UTF-8.
+        const MARK: &[u8] = &[0xef, 0xbb, 0xbf];
+        if reader
+            .fill_buf()
+            .is_ok_and(|beginning| beginning.starts_with(MARK))
+        {
+            reader.consume(MARK.len());
+        }
         Ok(Self {
-            reader,
-            line: Vec::new(),
-            kept: false,
+            lines: Lines::new(reader, STATEMENT_BYTES_MAX),
             database: None,
             time: None,
             banner: None,
-            is_mariadb: false,
+            family: None,
+            skipped: Skipped::default(),
+            banner_lines: 0,
         })
     }
 
@@ -75,17 +113,16 @@ impl<'r> SlowLog<'r> {
     /// the lines shows.
     pub fn server(&self) -> Option<Server> {
         let named = self.banner.as_deref().and_then(Server::of_banner);
-        named.or_else(|| {
-            self.is_mariadb
-                .then(|| Server::of_version("10.6.0-MariaDB", false))
+        named.or_else(|| match self.family? {
+            Family::Mayfly => Some(Server::of_version("9.7.0-Mayfly", false)),
+            Family::MariaDb => Some(Server::of_version("10.6.0-MariaDB", false)),
+            Family::MySql => None,
         })
     }
 
-    fn next_line(&mut self) -> Result<bool> {
-        if std::mem::take(&mut self.kept) {
-            return Ok(true);
-        }
-        lines::read_line(&mut *self.reader, &mut self.line, STATEMENT_BYTES_MAX)
+    /// What was read so far and is no event.
+    pub fn skipped(&self) -> Skipped {
+        self.skipped
     }
 
     /// The next event. Commands of administrators, such as the end of a connection, are left out.
@@ -94,71 +131,150 @@ impl<'r> SlowLog<'r> {
     /// Those of the reader, also for damaged gzip data; the events before are good.
     pub fn next_event(&mut self) -> Result<Option<Event>> {
         loop {
-            let Some(mut event) = self.read_headers()? else {
+            let mut headers = self.read_headers()?;
+            if !headers.any {
                 return Ok(None);
-            };
-            self.read_statement(&mut event)?;
-            if !event.text.is_empty() {
-                return Ok(Some(event));
             }
+            self.read_statement(&mut headers)?;
+            if !headers.event.text.is_empty() {
+                return Ok(Some(headers.event));
+            }
+            // `use` alone is a statement too, of which nothing is to be said.
+            self.skipped.entries += u64::from(!headers.is_command && !headers.has_prelude);
         }
     }
 
-    /// Skips to the next line that begins with `#`, and reads those that follow it. The line behind them is kept.
-    fn read_headers(&mut self) -> Result<Option<Event>> {
-        let mut event = Event::default();
-        let mut any = false;
-        while self.next_line()? {
-            if is_banner(&self.line) {
-                self.banner = Some(String::from_utf8_lossy(&self.line).into_owned());
-            } else if self.line.starts_with(b"#") && !is_command(&self.line) {
-                any = true;
-                self.is_mariadb |=
-                    self.line.ends_with(b"QC_hit: No") || self.line.ends_with(b"QC_hit: Yes");
+    /// Skips to the next lines that begin with `#` and say something of an event, and reads them. The line behind them
+    /// is kept.
+    fn read_headers(&mut self) -> Result<Headers> {
+        let mut headers = Headers::default();
+        while self.lines.advance()? {
+            let line = self.lines.line();
+            if is_banner(line) {
+                self.banner = Some(String::from_utf8_lossy(line).into_owned());
+                self.banner_lines = 2;
+            } else if is_section(line) {
+                // What stands above it has no statement.
+                self.skipped.entries += u64::from(headers.any);
+                headers = Headers::default();
+            } else if line.starts_with(b"#") && !is_command(line) {
+                let said = self.read_header(&mut headers.event);
+                headers.any |= said;
+                // A comment of a statement's author that stands by itself.
+                let is_bare = self.lines.line().trim_ascii().len() == 1;
+                self.skipped.lines += u64::from(!said && !is_bare && !headers.any);
+            } else if headers.any {
+                self.lines.keep();
+                break;
+            } else if !line.trim_ascii().is_empty() && !is_command(line) {
+                let of_banner = self.banner_lines > 0;
+                self.banner_lines = self.banner_lines.saturating_sub(1);
+                self.skipped.lines += u64::from(!of_banner);
+            }
+        }
+        self.time = headers.event.time.or(self.time);
+        headers.event.time = self.time;
+        Ok(headers)
+    }
+
+    /// Takes what the line says of an event; whether it says something.
+    fn read_header(&mut self, event: &mut Event) -> bool {
+        let line = self.lines.line();
+        if line.ends_with(b"QC_hit: No") || line.ends_with(b"QC_hit: Yes") {
+            self.family.get_or_insert(Family::MariaDb);
+        }
+        let text = String::from_utf8_lossy(line);
+        // Mayfly adds this to every server's format.
+        if text.contains("Tmp_disk_bytes_written:") {
+            self.family = Some(Family::Mayfly);
+        }
+        match header::header_line(&text) {
+            HeaderLine::Nothing => false,
+            HeaderLine::Explain(row) => {
                 if event.explain.len() < EXPLAIN_LINES_MAX {
-                    header::read_header(&String::from_utf8_lossy(&self.line), &mut event);
+                    event.explain.push(row.to_owned());
                 }
-            } else if any {
-                self.kept = true;
-                break;
+                true
+            }
+            line => {
+                header::take(line, event);
+                true
             }
         }
-        self.time = event.time.or(self.time);
-        event.time = self.time;
-        Ok(any.then_some(event))
     }
 
-    fn read_statement(&mut self, event: &mut Event) -> Result<()> {
+    fn read_statement(&mut self, headers: &mut Headers) -> Result<()> {
         let mut text = Vec::new();
-        while self.next_line()? {
-            if begins_event(&self.line) || is_banner(&self.line) {
-                self.kept = true;
+        let mut scan = Scan::default();
+        while self.lines.advance()? {
+            if self.begins_other(&scan)? {
+                headers.event.truncated |= is_section(self.lines.line()) && !text.is_empty();
+                self.lines.keep();
                 break;
             }
-            if text.is_empty() && (self.read_prelude(event) || is_command(&self.line)) {
-                continue;
+            if text.is_empty() {
+                let line = self.lines.line();
+                if is_command(line) {
+                    headers.is_command = true;
+                    break;
+                }
+                if line.trim_ascii().is_empty() {
+                    continue;
+                }
+                if self.read_prelude(&mut headers.event) {
+                    headers.has_prelude = true;
+                    continue;
+                }
+                if header::is_field_line(self.lines.line()) {
+                    self.read_header(&mut headers.event);
+                    continue;
+                }
             }
-            if text.len() + self.line.len() >= STATEMENT_BYTES_MAX {
-                event.truncated = true;
-                continue;
+            let line = self.lines.line();
+            let cut = self.lines.is_cut();
+            scan.read(line, cut);
+            headers.event.truncated |= cut;
+            if text.len() + line.len() >= STATEMENT_BYTES_MAX {
+                headers.event.truncated = true;
+            } else {
+                if !text.is_empty() {
+                    text.push(b'\n');
+                }
+                text.extend_from_slice(line);
             }
-            if !text.is_empty() {
-                text.push(b'\n');
+            if scan.ends(&text) {
+                break;
             }
-            text.extend_from_slice(&self.line);
         }
         let text = String::from_utf8_lossy(&text);
+        let event = &mut headers.event;
         event.text = text.trim().trim_end_matches(';').trim_end().to_owned();
         event.database = event.database.take().or_else(|| self.database.clone());
         Ok(())
     }
 
+    /// Whether the line belongs to something behind the statement.
+    fn begins_other(&mut self, scan: &Scan) -> Result<bool> {
+        let line = self.lines.line();
+        let is_begin = header::begins_event(line);
+        if !scan.is_open() {
+            let is_command = is_command(line) && scan.has_semicolon();
+            return Ok(is_begin || is_banner(line) || is_section(line) || is_command);
+        }
+        // In a string: unless the server ended the statement before it, and two lines look like those of a server.
+        if !is_begin || !scan.has_semicolon() {
+            return Ok(false);
+        }
+        let ahead = self.lines.ahead()?;
+        Ok(ahead.is_some_and(|line| header::begins_event(line) || header::is_field_comment(line)))
+    }
+
     /// Takes `use database;` and `SET timestamp=…;`; whether the line is one of them.
     fn read_prelude(&mut self, event: &mut Event) -> bool {
-        let Ok(line) = std::str::from_utf8(&self.line) else {
+        let Ok(line) = std::str::from_utf8(self.lines.line()) else {
             return false;
         };
-        let Some(line) = line.strip_suffix(';') else {
+        let Some(line) = line.trim_end().strip_suffix(';') else {
             return false;
         };
         if let Some(name) = line.strip_prefix("use ") {
@@ -182,18 +298,22 @@ impl<'r> SlowLog<'r> {
     }
 }
 
-fn begins_event(line: &[u8]) -> bool {
-    line.starts_with(b"# Time: ") || line.starts_with(b"# User@Host: ")
-}
-
 /// `# administrator command: Quit;` stands where a statement would.
 fn is_command(line: &[u8]) -> bool {
     line.starts_with(b"# administrator command: ")
 }
 
-/// The three lines at the beginning of a log, also in its middle when the server was started again.
+/// The first of the three lines at the beginning of a log, also in its middle when the server was started again.
 fn is_banner(line: &[u8]) -> bool {
-    line.ends_with(b". started with:") || line.ends_with(b"started with:")
+    line.ends_with(b"started with:")
+        && line
+            .windows(9)
+            .any(|window| window.eq_ignore_ascii_case(b"version: "))
+}
+
+/// `==> error.log <==`, as `tail` and `head` write it between several files.
+fn is_section(line: &[u8]) -> bool {
+    line.starts_with(b"==> ") && line.ends_with(b" <==")
 }
 
 #[cfg(test)]

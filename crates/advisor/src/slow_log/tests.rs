@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use proptest::prelude::*;
 
-use super::SlowLog;
+use super::{Skipped, SlowLog};
 use crate::event::Event;
 use crate::server::Family;
 
@@ -182,6 +182,160 @@ fn gzip_is_unpacked() {
     while let Ok(Some(_)) = log.next_event() {}
 }
 
+/// An event as MySQL writes it, with a statement.
+fn entry(statement: &str) -> String {
+    format!(
+        "# Time: 2026-11-26T02:32:12.000000Z\n# User@Host: app[app] @ web1 [10.0.0.3]  Id:    12\n\
+         # Query_time: 0.25  Lock_time: 0.000002 Rows_sent: 3  Rows_examined: 40\n\
+         SET timestamp=1795660331;\n{statement};\n"
+    )
+}
+
+fn texts(log: &str) -> Vec<String> {
+    events(log.as_bytes())
+        .into_iter()
+        .map(|event| event.text)
+        .collect()
+}
+
+#[test]
+fn what_stands_behind_a_statement_is_no_part_of_it() {
+    for noise in [
+        "# administrator command: Ping;\n",
+        "# a comment\n",
+        "\n\nsome text\nof another program;\n",
+        "2026-11-26T02:32:12.5Z 0 [Note] Aborted connection 7\n",
+        "\n==> error.log <==\n2026-11-26 [ERROR] it's broken\n\n==> slow.log <==\n",
+        "/usr/sbin/mysqld, Version: 8.4.3 (MySQL). started with:\nTcp port: 1  Unix socket: s\nTime  Id Command\n",
+    ] {
+        let log = format!("{}{noise}{}", entry("SELECT 1"), entry("SELECT 2"));
+        assert_eq!(texts(&log), ["SELECT 1", "SELECT 2"], "{noise}");
+    }
+}
+
+#[test]
+fn a_statement_may_hold_what_looks_like_a_header() {
+    for statement in [
+        "INSERT INTO note VALUES ('\n# Time: 2026-11-26T02:32:12.000000Z\n')",
+        "SELECT 'a;\n# Time: 2026-11-26T02:32:12.000000Z\nb'",
+        "SELECT 'it''s', \"\n# User@Host: x[x] @ y []\n\"",
+        "SELECT `\n# User@Host: x[x] @ y []\n` FROM t",
+        "SELECT 1 /*\n# User@Host: x[x] @ y []\n*/",
+        "SELECT a, -- it's\n# User@Host says so\n\nb FROM t",
+        "SELECT '\n==> error.log <==\n'",
+        "CREATE PROCEDURE p()\nBEGIN\n  SELECT 1;\n  SELECT 2;\nEND",
+        "SELECT 1 -- why;\nFROM t",
+    ] {
+        let log = format!("{}{}", entry(statement), entry("SELECT 2"));
+        assert_eq!(texts(&log), [statement, "SELECT 2"]);
+    }
+}
+
+#[test]
+fn a_string_that_is_never_closed_ends_with_its_statement() {
+    let log = format!("{}{}", entry("SELECT 'it's"), entry("SELECT 2"));
+    assert_eq!(texts(&log), ["SELECT 'it's", "SELECT 2"]);
+}
+
+#[test]
+fn tabs_and_lines_without_a_mark() {
+    let log = "\
+# User@Host: app[app] @ web1 []\tId:\t12
+# Query_time: 0.25\tLock_time: 0.5\tRows_sent: 3\tRows_examined: 40
+Tmp_tables: 2  Tmp_disk_tables: 1  Tmp_table_sizes: 4096
+SET timestamp=1795660331;
+SELECT 1;
+";
+    let event = &events(log.as_bytes())[0];
+    assert_eq!((event.query_time, event.lock_time), (0.25, 0.5));
+    assert_eq!((event.rows_sent, event.rows_examined), (3, 40));
+    assert_eq!((event.tables, event.disk_tables), (Some(2), Some(1)));
+    assert_eq!((event.bytes, event.text.as_str()), (Some(4096), "SELECT 1"));
+}
+
+#[test]
+fn what_is_no_event_is_counted() {
+    let header = "# User@Host: app[app] @ web1 []  Id: 12\n# Query_time: 0.25  Lock_time: 0\n";
+    let log = format!(
+        "first\n{}second\n\n{header}==> other.log <==\nthird\n{header}",
+        entry("SELECT 1")
+    );
+    let mut log = SlowLog::new(log.as_bytes()).expect("memory can be read");
+    while log.next_event().expect("memory can be read").is_some() {}
+    let expected = Skipped {
+        entries: 2,
+        lines: 3,
+    };
+    assert_eq!(log.skipped(), expected);
+    let mut log = SlowLog::new(MARIADB.as_bytes()).expect("memory can be read");
+    while log.next_event().expect("memory can be read").is_some() {}
+    assert_eq!(log.skipped(), Skipped::default());
+}
+
+#[test]
+fn mayfly_is_known_by_its_field() {
+    let log = "\
+# User@Host: root[root] @ localhost []
+# Thread_id: 5  Schema: t  QC_hit: No
+# Query_time: 0.1  Lock_time: 0  Rows_sent: 1  Rows_examined: 1
+# Tmp_tables: 2  Tmp_disk_tables: 2  Tmp_table_sizes: 6606864  Tmp_disk_bytes_written: 4387000
+SELECT 1;
+";
+    let mut log = SlowLog::new(log.as_bytes()).expect("memory can be read");
+    log.next_event().expect("memory can be read");
+    let server = log.server().expect("its form shows it");
+    assert_eq!((server.family, server.known), (Family::Mayfly, false));
+}
+
+/// Statements of one and several lines, with all that may stand in strings and comments.
+const STATEMENTS: &[&str] = &[
+    "SELECT 1",
+    "SELECT ';' AS a",
+    "SELECT 'a''b', \"c\\\"d\"",
+    "SELECT a\n\n  FROM t",
+    "SELECT '\n# Time: 2026-11-26T02:32:11Z\n'",
+    "SELECT '# Query_time: 5'",
+    "INSERT INTO t VALUES ('==> x <==', '# administrator command: Quit;')",
+    "SELECT `a;\nb` FROM `# User@Host: x`",
+    "SELECT a -- it's; \"\n, b FROM t",
+    "SELECT /* ' */ 1 /*!40000 , 2 */",
+    "# begins with a comment of its author\nSELECT 1",
+    "CREATE TRIGGER a BEFORE INSERT ON b FOR EACH ROW BEGIN\nSET @a = 'x';\n\nSET @b = 1;\nEND",
+    "SELECT 'ä\u{1f600}\tb'",
+];
+
+/// What stands between events.
+const NOISE: &[&str] = &[
+    "",
+    "\n",
+    "\n\n",
+    "# administrator command: Ping;\n",
+    "# User@Host: a[a] @ b []  Id: 1\n# Query_time: 1  Lock_time: 0\nSET timestamp=1;\n# administrator command: Quit;\n",
+    "# just a line\n",
+    "lost text; of another file\n",
+    "\n==> /var/log/error.log <==\n2026 [Note] don't\n\n==> slow.log <==\n",
+    "mysqld, Version: 8.4.3 (MySQL). started with:\nTcp port: 1  Unix socket: s\nTime  Id Command\n",
+];
+
+/// An entry in one of the forms: its text and what is to be read of it.
+fn written(form: usize, statement: &str, thousandths: u32) -> String {
+    let seconds = f64::from(thousandths) / 1000.0;
+    let blank = if form.is_multiple_of(2) { "  " } else { "\t" };
+    let mark = if form.is_multiple_of(3) { "" } else { "# " };
+    let time = if form.is_multiple_of(5) {
+        ""
+    } else {
+        "# Time: 261126  2:32:11\n"
+    };
+    format!(
+        "{time}# User@Host: app[app] @ web [10.0.0.3]{blank}Id: 12\n\
+         # Thread_id: 5{blank}Schema: shop{blank}QC_hit: No\n\
+         # Query_time: {seconds}{blank}Lock_time: 0.1{blank}Rows_sent: 3{blank}Rows_examined: 40\n\
+         {mark}Tmp_tables: 2{blank}Tmp_disk_tables: 1\n\
+         SET timestamp=1795660331;\n{statement};\n"
+    )
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
@@ -202,5 +356,27 @@ proptest! {
         }
         bytes.truncate(cut.index(bytes.len()));
         events(&bytes);
+    }
+
+    #[test]
+    fn events_are_read_as_they_were_written(
+        entries in proptest::collection::vec(
+            (0..30_usize, 0..STATEMENTS.len(), 0..5000_u32, 0..NOISE.len()), 1..12),
+    ) {
+        let mut log = String::new();
+        for (form, statement, time, noise) in &entries {
+            log.push_str(&written(*form, STATEMENTS[*statement], *time));
+            log.push_str(NOISE[*noise]);
+        }
+        let found = events(log.as_bytes());
+        prop_assert_eq!(found.len(), entries.len(), "{}", log);
+        for (event, (_, statement, time, _)) in found.iter().zip(&entries) {
+            prop_assert_eq!(&event.text, STATEMENTS[*statement]);
+            prop_assert_eq!(event.query_time, f64::from(*time) / 1000.0);
+            prop_assert_eq!(event.account.as_str(), "app@web");
+            prop_assert_eq!(event.database.as_deref(), Some("shop"));
+            prop_assert_eq!((event.tables, event.disk_tables), (Some(2), Some(1)));
+            prop_assert!(!event.truncated);
+        }
     }
 }
