@@ -83,7 +83,7 @@ pub enum ChangeKind {
 }
 
 /// A change that would help.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Change {
     /// What kind.
     pub kind: ChangeKind,
@@ -95,6 +95,41 @@ pub struct Change {
     pub check: Option<String>,
     /// What it costs, and what may go wrong.
     pub risk: String,
+    /// What it did on copies of the tables, where it was tried.
+    pub tried: Option<Tried>,
+    /// The optimizer may leave it aside: it is recommended only when it was tried.
+    #[serde(skip)]
+    pub(crate) is_uncertain: bool,
+}
+
+/// A statement before and after a change, on copies of its tables.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Tried {
+    /// The rows of the largest copy, and whether every copy is whole.
+    pub rows: u64,
+    /// See `rows`.
+    pub whole: bool,
+    /// What the statement was before.
+    pub before: Measured,
+    /// What it is with the change.
+    pub after: Measured,
+}
+
+/// What a run of a statement was.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Measured {
+    /// Seconds, of the fastest of some runs.
+    pub seconds: f64,
+    /// Temporary tables.
+    pub temporary_tables: u64,
+    /// Of them, on disk.
+    pub disk_tables: u64,
+    /// Rounds of merging of its sorts.
+    pub sort_merge_passes: u64,
+    /// Tables that were joined without an index.
+    pub full_joins: u64,
+    /// Rows that were read, of temporary tables too.
+    pub rows_read: u64,
 }
 
 impl Change {
@@ -106,6 +141,8 @@ impl Change {
             does: does.into(),
             check: None,
             risk: String::new(),
+            tried: None,
+            is_uncertain: false,
         }
     }
 
@@ -118,6 +155,22 @@ impl Change {
     pub(crate) fn checked_by(mut self, check: impl Into<String>) -> Self {
         self.check = Some(check.into());
         self
+    }
+
+    /// Of which nobody knows that the optimizer takes it.
+    pub(crate) fn uncertain(mut self) -> Self {
+        self.is_uncertain = true;
+        self
+    }
+
+    /// The same as advice, for a server that it was not tried on.
+    pub(crate) fn as_advice(&self) -> Self {
+        let first = self.sql.lines().next().unwrap_or_default();
+        Self::advice(format!(
+            "perhaps `{}`: the optimizer takes it only where that is cheaper than reading the whole table. Try it with \
+             EXPLAIN, or name the server (--connect, --socket) and it is tried on a copy",
+            first.trim_end_matches(';')
+        ))
     }
 
     /// With what it costs.

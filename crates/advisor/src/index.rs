@@ -20,6 +20,8 @@ pub(crate) struct IndexAdvice {
     pub(crate) statement: String,
     /// It holds every column that the statement reads of the table.
     pub(crate) covering: bool,
+    /// The statement reads the first rows of the index alone, by a LIMIT that nothing stands in the way of.
+    pub(crate) limited: bool,
     /// An index that it makes superfluous.
     pub(crate) replaces: Option<String>,
     /// About how many bytes it takes.
@@ -152,6 +154,11 @@ pub(crate) fn advise(block: &Block, table: usize, columns: &[usize]) -> Option<I
             list.join(", ")
         ),
         covering,
+        limited: block.has_limit
+            && block.tables.len() == 1
+            && block.group_by.is_empty()
+            && !block.is_distinct()
+            && !block.has_windows,
         replaces: superfluous.map(|index| index.name.clone()),
         // Strings are seldom as long as they may be.
         bytes: source

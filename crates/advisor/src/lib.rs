@@ -9,9 +9,12 @@
 //! Invariants: nothing here changes a server ([`Live`] sends reading statements alone); what the server has counted
 //! wins over what the rules say; what is not known makes a finding less sure, and never up.
 
+mod comparison;
+mod distribution;
 mod event;
 mod explain;
 mod finding;
+mod groups;
 mod index;
 mod live;
 mod period;
@@ -25,17 +28,24 @@ mod slow_log;
 mod sql_text;
 mod statement;
 mod temp_tables;
+mod trial;
 mod workload;
 
+pub use comparison::{ComparedStatement, Comparison, Side, Verdict};
+pub use distribution::Percentiles;
 pub use event::Event;
 pub use explain::{Explain, ExplainRow};
-pub use finding::{Cause, Change, ChangeKind, Confidence, Finding};
+pub use finding::{Cause, Change, ChangeKind, Confidence, Finding, Measured, Tried};
 pub use live::{Address, Connection, Live, Rows, connect};
-pub use period::since;
-pub use report::{MergedChange, Report, StatementReport, Totals, html, json, text};
+pub use period::moment;
+pub use report::{Examiner, Nobody};
+pub use report::{
+    GroupReport, Groups, MergedChange, Report, StatementReport, Totals, html, json, text,
+};
 pub use schema::Schema;
 pub use server::{Family, Server};
-pub use slow_log::SlowLog;
+pub use slow_log::{Skipped, SlowLog};
+pub use trial::Trial;
 pub use workload::{Digest, Workload};
 
 use rules::Context;
@@ -53,7 +63,29 @@ pub struct Input<'a> {
 }
 
 /// The findings of one digest. `explain` is the server's, when it was asked; without it, that of the slow log is read.
+///
+/// Changes of which nobody knows that the optimizer takes them are advice here: a [`Report`] tries them.
 pub fn findings(input: &Input<'_>, digest: &Digest, explain: Option<Explain>) -> Vec<Finding> {
+    let mut findings = findings_to_try(input, digest, explain);
+    settle(&mut findings);
+    findings
+}
+
+/// Makes advice of the changes that were to be tried and were not.
+pub(crate) fn settle(findings: &mut [Finding]) {
+    for change in findings.iter_mut().flat_map(|finding| &mut finding.changes) {
+        if change.is_uncertain && change.tried.is_none() {
+            *change = change.as_advice();
+        }
+    }
+}
+
+/// The findings of one digest, with all changes that may help.
+pub(crate) fn findings_to_try(
+    input: &Input<'_>,
+    digest: &Digest,
+    explain: Option<Explain>,
+) -> Vec<Finding> {
     let database = digest.database.as_deref();
     let statement = match statement::analyze(&digest.example, input.schema, database) {
         Ok(statement) => statement,

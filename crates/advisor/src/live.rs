@@ -12,7 +12,10 @@ use mayfly_syntax::{ParseOptions, parse_one};
 use mysql::prelude::Queryable as _;
 use mysql::{Conn, OptsBuilder};
 
+use crate::distribution::Percentiles;
 use crate::explain::Explain;
+use crate::finding::Finding;
+use crate::report::Examiner;
 use crate::schema::Schema;
 use crate::server::{Family, Server};
 use crate::sql_text::{quoted, tokens};
@@ -207,9 +210,9 @@ impl Live {
         let from = "FROM performance_schema.events_statements_summary_by_digest WHERE DIGEST_TEXT IS NOT NULL \
                     AND (SCHEMA_NAME IS NULL OR SCHEMA_NAME NOT IN ('mysql', 'performance_schema', 'sys', 'information_schema')) \
                     ORDER BY SUM_CREATED_TMP_DISK_TABLES DESC, SUM_TIMER_WAIT DESC LIMIT 5000";
-        let with_sample = self
-            .connection
-            .query(&format!("SELECT {SUMS}, QUERY_SAMPLE_TEXT {from}"));
+        let with_sample = self.connection.query(&format!(
+            "SELECT {SUMS}, QUERY_SAMPLE_TEXT, QUANTILE_95, QUANTILE_99 {from}"
+        ));
         let rows = match with_sample {
             Ok(rows) => rows,
             Err(_) => self.connection.query(&format!("SELECT {SUMS} {from}"))?,
@@ -348,8 +351,16 @@ impl Live {
     }
 }
 
+impl Examiner for Live {
+    fn explain(&mut self, digest: &Digest) -> Option<Explain> {
+        Self::explain(self, digest)
+    }
+
+    fn examine(&mut self, _: &Digest, _: &Schema, _: &mut Vec<Finding>) {}
+}
+
 /// Whether a text is one SELECT that writes nowhere.
-fn is_plain_select(sql: &str) -> bool {
+pub(crate) fn is_plain_select(sql: &str) -> bool {
     let mut list = tokens(sql);
     let begins = list.next().is_some_and(|first| {
         first.is(sql, "select") || first.is(sql, "with") || first.is_symbol(sql, '(')
@@ -409,12 +420,17 @@ fn summary(row: &[Option<String>], samples: &std::collections::HashMap<String, S
         disk_tables_max: per_run(disk),
         full_joins: Some(number(10)),
         merge_passes: Some(number(11)),
+        counted_percentiles: (row.len() > 16).then(|| Percentiles {
+            median: None,
+            p95: seconds(15),
+            p99: seconds(16),
+        }),
         ..Digest::default()
     }
 }
 
 /// The tables that a statement names, with their databases.
-fn tables_of(sql: &str, database: Option<&str>) -> Vec<(String, String)> {
+pub(crate) fn tables_of(sql: &str, database: Option<&str>) -> Vec<(String, String)> {
     let options = ParseOptions {
         ignore_space: true,
         ..ParseOptions::MYSQL_DEFAULT

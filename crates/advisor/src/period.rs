@@ -1,4 +1,4 @@
-//! Since when runs are looked at: a time, or how long ago.
+//! Since and until when runs are looked at: a time, or how long ago.
 
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
@@ -13,7 +13,7 @@ const UNITS: [(&str, i64); 5] = [
 
 /// The time that a text means, in microseconds since 1970: `2h`, `7d`, `2026-11-26`, `2026-11-26 10:00:00` or with a
 /// zone as `2026-11-26T10:00:00Z`. Times without a zone are UTC, as those of the report are. `now` is the present time.
-pub fn since(text: &str, now: i64) -> Option<i64> {
+pub fn moment(text: &str, now: i64) -> Option<i64> {
     let text = text.trim();
     for (unit, seconds) in UNITS {
         if let Some(number) = text
@@ -45,13 +45,13 @@ mod tests {
     #[test]
     fn times_and_spans() {
         let day = 1_795_651_200_000_000;
-        assert_eq!(since("2026-11-26", 0), Some(day));
-        assert_eq!(since("2026-11-26 01:00:00", 0), Some(day + 3_600_000_000));
-        assert_eq!(since("2026-11-26T01:00:00+01:00", 0), Some(day));
-        assert_eq!(since("2h", day), Some(day - 7_200_000_000));
-        assert_eq!(since("1w", day), Some(day - 604_800_000_000));
+        assert_eq!(moment("2026-11-26", 0), Some(day));
+        assert_eq!(moment("2026-11-26 01:00:00", 0), Some(day + 3_600_000_000));
+        assert_eq!(moment("2026-11-26T01:00:00+01:00", 0), Some(day));
+        assert_eq!(moment("2h", day), Some(day - 7_200_000_000));
+        assert_eq!(moment("1w", day), Some(day - 604_800_000_000));
         for text in ["", "yesterday", "h", "-2h", "2y"] {
-            assert_eq!(since(text, day), None, "{text}");
+            assert_eq!(moment(text, day), None, "{text}");
         }
     }
 }

@@ -130,12 +130,15 @@ impl Server {
         }
     }
 
-    /// MySQL's TempTable engine, which keeps strings at their actual length.
+    /// The engine TempTable of MySQL and Mayfly, which keeps strings at their actual length.
     pub fn has_temp_table_engine(&self) -> bool {
         let engine = self.variable("internal_tmp_mem_storage_engine");
-        self.family == Family::MySql
-            && self.version >= (8, 0, 2)
-            && !engine.is_some_and(|engine| engine.eq_ignore_ascii_case("memory"))
+        let has = match self.family {
+            Family::MySql => self.version >= (8, 0, 2),
+            Family::Mayfly => true,
+            Family::MariaDb => false,
+        };
+        has && !engine.is_some_and(|engine| engine.eq_ignore_ascii_case("memory"))
     }
 
     /// A temporary table with a BLOB, TEXT or JSON column is made on disk.
@@ -171,6 +174,15 @@ impl Server {
         }
     }
 
+    /// Tables are joined by a hash table where no index finds rows.
+    pub fn has_hash_joins(&self) -> bool {
+        match self.family {
+            Family::MySql => self.version >= (8, 0, 20),
+            Family::MariaDb => false,
+            Family::Mayfly => true,
+        }
+    }
+
     /// An index may be over an expression: `CREATE INDEX … ((expression))`.
     pub fn has_functional_indexes(&self) -> bool {
         self.family == Family::MySql && self.version >= (8, 0, 13)
@@ -202,6 +214,21 @@ mod tests {
             assert_eq!(server.version, numbers, "{version}");
             assert_eq!(server.blobs_on_disk(), blobs_on_disk, "{version}");
         }
+    }
+
+    #[test]
+    fn mayfly_has_a_limit_of_its_own() {
+        let banner = "mayfly, Version: 8.4.0-mayfly (Mayfly). started with:";
+        let mut server = Server::of_banner(banner).expect("a banner");
+        assert_eq!(server.family, Family::Mayfly);
+        assert_eq!(server.size_settings(), ["tmp_table_size"]);
+        server
+            .variables
+            .insert("internal_tmp_mem_storage_engine".into(), "MEMORY".into());
+        assert_eq!(
+            server.size_settings(),
+            ["tmp_table_size", "max_heap_table_size"]
+        );
     }
 
     #[test]

@@ -7,7 +7,9 @@ use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
+use crate::distribution::{Distribution, Percentiles};
 use crate::event::Event;
+use crate::groups::Groups;
 
 /// Digests that are kept; the events of further ones are only counted.
 const DIGESTS_MAX: usize = 20_000;
@@ -76,12 +78,21 @@ pub struct Digest {
     pub disk_sorts: Option<u64>,
     /// Runs that joined a table without an index, when the record has them.
     pub full_joins: Option<u64>,
+    /// How long each run took, where that is known.
+    pub(crate) times: Distribution,
+    /// Percentiles that a server has counted itself.
+    pub(crate) counted_percentiles: Option<Percentiles>,
 }
 
 impl Digest {
     /// Whether it is known how many temporary tables it made.
     pub fn is_counted(&self) -> bool {
         self.runs_counted > 0
+    }
+
+    /// The times that shares of its runs did not exceed, where that is known.
+    pub fn percentiles(&self) -> Option<Percentiles> {
+        self.times.percentiles().or(self.counted_percentiles)
     }
 
     /// Whether a finding about it is possible: it made temporary tables, sorted on disk or joined without an index, or
@@ -114,6 +125,8 @@ impl Digest {
         self.rows_examined_max = self.rows_examined_max.max(other.rows_examined_max);
         self.first = self.first.min(other.first).or(self.first).or(other.first);
         self.last = self.last.max(other.last);
+        // Those of two sums cannot be added up.
+        self.counted_percentiles = None;
         Self::add(&mut self.full_joins, other.full_joins);
         Self::add(&mut self.merge_passes, other.merge_passes);
         if other.example_is_whole && !self.example_is_whole {
@@ -133,6 +146,7 @@ impl Digest {
         self.runs += 1;
         self.seconds += event.query_time;
         self.seconds_max = self.seconds_max.max(event.query_time);
+        self.times.add(event.query_time);
         self.rows_sent = self.rows_sent.saturating_add(event.rows_sent);
         self.rows_examined = self.rows_examined.saturating_add(event.rows_examined);
         self.rows_sent_max = self.rows_sent_max.max(event.rows_sent);
@@ -195,6 +209,9 @@ pub struct Workload {
     pub seconds: f64,
     /// All events.
     pub runs: u64,
+    /// How long all of them took.
+    pub(crate) times: Distribution,
+    pub(crate) groups: Groups,
 }
 
 impl Workload {
@@ -208,10 +225,23 @@ impl Workload {
         &self.digests
     }
 
+    /// The times that shares of all runs did not exceed, where that is known.
+    pub fn percentiles(&self) -> Option<Percentiles> {
+        self.times.percentiles()
+    }
+
+    /// The digest here of a digest there.
+    pub(crate) fn same_digest(&self, other: &Digest) -> Option<&Digest> {
+        let key = (other.hash.clone(), other.database.clone());
+        self.digests.get(*self.by_name.get(&key)?)
+    }
+
     /// Adds one run.
     pub fn add(&mut self, event: Event) {
         self.runs += 1;
         self.seconds += event.query_time;
+        self.times.add(event.query_time);
+        self.groups.add(&event);
         let mut hasher = DefaultHasher::new();
         (&event.text, &event.database).hash(&mut hasher);
         let text_hash = hasher.finish();
@@ -255,6 +285,10 @@ impl Workload {
     pub fn add_summary(&mut self, mut summary: Digest) {
         self.runs = self.runs.saturating_add(summary.runs);
         self.seconds += summary.seconds;
+        let schema = summary.database.as_deref().unwrap_or_default();
+        let tables = [summary.tables, summary.disk_tables];
+        self.groups
+            .add_sums(schema, summary.runs, summary.seconds, tables);
         (summary.text, summary.hash) = mayfly_syntax::digest(&summary.example);
         match self.place(summary.clone()) {
             Some((index, true)) => self.digests[index].add_sums(&summary),

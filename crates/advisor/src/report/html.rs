@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::{Report, StatementReport, time_text};
+use super::text::{cells, percentiles_text, tried_text};
+use super::{GroupReport, Report, StatementReport, time_text};
+use crate::comparison::Comparison;
 use crate::finding::Change;
 use crate::quantities::{runs, seconds, size};
 use crate::sql_text::one_line;
@@ -20,6 +22,16 @@ pub fn html(report: &Report) -> String {
     head(&mut page, report);
     charts(&mut page, report);
     changes(&mut page, report);
+    if let Some(comparison) = &report.comparison {
+        of_comparison(&mut page, comparison);
+    }
+    for (title, groups) in [
+        ("User", &report.groups.users),
+        ("Host", &report.groups.hosts),
+        ("Schema", &report.groups.schemas),
+    ] {
+        of_groups(&mut page, title, groups);
+    }
     if report.statements.is_empty() {
         page.push_str("<p>No statement was found that makes a temporary table which a change would remove.</p>\n");
     } else {
@@ -203,6 +215,93 @@ fn changes(page: &mut String, report: &Report) {
     page.push_str("</tbody>\n</table>\n");
 }
 
+/// A table with titles above its columns.
+fn table(page: &mut String, titles: &[&str], lines: impl Iterator<Item = Vec<String>>) {
+    let label = titles.first().filter(|title| !title.is_empty());
+    let label = label.copied().unwrap_or("Comparison");
+    let _ = write!(
+        page,
+        "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{label}\">\n<table>\n<thead><tr>"
+    );
+    for title in titles {
+        let _ = write!(page, "<th scope=\"col\">{title}</th>");
+    }
+    page.push_str("</tr></thead>\n<tbody>\n");
+    for line in lines {
+        page.push_str("<tr>");
+        for cell in line {
+            let _ = write!(page, "<td>{}</td>", escaped(&cell));
+        }
+        page.push_str("</tr>\n");
+    }
+    page.push_str("</tbody>\n</table>\n</div>\n");
+}
+
+fn of_groups(page: &mut String, title: &str, groups: &[GroupReport]) {
+    if groups.is_empty() {
+        return;
+    }
+    let _ = writeln!(page, "<h2>By {}</h2>", title.to_lowercase());
+    let time = |value: Option<f64>| value.map_or_else(|| "?".to_owned(), seconds);
+    let titles = [
+        title,
+        "Runs",
+        "Time",
+        "Share",
+        "Half within",
+        "95 % within",
+        "99 % within",
+        "Temporary tables",
+        "On disk",
+    ];
+    let lines = groups.iter().map(|group| {
+        vec![
+            group.name.clone(),
+            group.runs.to_string(),
+            seconds(group.seconds),
+            format!("{:.0} %", 100.0 * group.seconds_share),
+            time(group.percentiles.and_then(|one| one.median)),
+            time(group.percentiles.map(|one| one.p95)),
+            time(group.percentiles.map(|one| one.p99)),
+            group.temporary_tables.to_string(),
+            group.disk_tables.to_string(),
+        ]
+    });
+    table(page, &titles, lines);
+}
+
+fn of_comparison(page: &mut String, comparison: &Comparison) {
+    let _ = writeln!(
+        page,
+        "<h2>Compared with {}</h2>",
+        escaped(&comparison.sources.join(", "))
+    );
+    let titles = [
+        "",
+        "Runs",
+        "Time",
+        "A run",
+        "95 % within",
+        "On disk",
+        "Statement",
+    ];
+    let all = cells(&Some(comparison.before), &Some(comparison.after));
+    let all = [vec!["all".to_owned()], all, vec![String::new()]].concat();
+    let lines = comparison.statements.iter().map(|one| {
+        let name = vec![one.verdict.name().to_owned()];
+        let statement = vec![one_line(&one.example, 200)];
+        [name, cells(&one.before, &one.after), statement].concat()
+    });
+    table(page, &titles, std::iter::once(all).chain(lines));
+    if comparison.statements_left_out > 0 {
+        let _ = writeln!(
+            page,
+            "<p>{} more statements.</p>",
+            comparison.statements_left_out
+        );
+    }
+}
+
 fn of_statement(page: &mut String, statement: &StatementReport) {
     let _ = writeln!(
         page,
@@ -230,6 +329,13 @@ fn of_statement(page: &mut String, statement: &StatementReport) {
             ),
         ),
     ];
+    if let Some(percentiles) = statement
+        .percentiles
+        .as_ref()
+        .filter(|_| statement.runs > 1)
+    {
+        facts.push(("of a run", percentiles_text(percentiles)));
+    }
     if let (Some(tables), Some(disk)) = (statement.temporary_tables, statement.disk_tables) {
         facts.push(("temporary tables", format!("{tables}, {disk} on disk")));
     }
@@ -277,6 +383,9 @@ fn of_change(page: &mut String, change: &Change) {
     let _ = write!(page, "<li>{}", escaped(&change.does));
     if !change.sql.is_empty() {
         let _ = write!(page, "<pre>{}</pre>", escaped(&change.sql));
+    }
+    if let Some(tried) = &change.tried {
+        let _ = write!(page, "<p>Tried {}.</p>", escaped(&tried_text(tried)));
     }
     if let Some(check) = &change.check {
         let _ = write!(

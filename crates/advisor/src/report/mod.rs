@@ -6,17 +6,23 @@ mod text;
 
 use serde::Serialize;
 
+use crate::comparison::Comparison;
+use crate::distribution::Percentiles;
 use crate::explain::Explain;
 use crate::finding::{Change, ChangeKind, Finding};
+use crate::groups::GroupKind;
+use crate::schema::Schema;
 use crate::server::Server;
 use crate::workload::Digest;
-use crate::{Input, findings};
+use crate::{Input, findings_to_try, settle};
 pub use html::html;
 pub use json::json;
 pub use text::text;
 
 /// Statements that the server is asked to explain.
 const EXPLAINED_MAX: usize = 500;
+/// Names of users, hosts and schemas that are told.
+const GROUPS_MAX: usize = 100;
 
 /// What is said of a workload.
 #[derive(Debug, Clone, Serialize)]
@@ -35,8 +41,42 @@ pub struct Report {
     pub statements_left_out: usize,
     /// Changes that several findings ask for, once each, the best first.
     pub changes: Vec<MergedChange>,
+    /// Whose statements they were.
+    pub groups: Groups,
+    /// What is different from an earlier workload, where one was given.
+    pub comparison: Option<Comparison>,
     /// What could not be read, and what would make the findings surer.
     pub notes: Vec<String>,
+}
+
+/// Runs by user, by host and by schema, those with the most time first, a hundred names of each at most.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Groups {
+    /// By the user of the account.
+    pub users: Vec<GroupReport>,
+    /// By the host that it came from.
+    pub hosts: Vec<GroupReport>,
+    /// By the default database.
+    pub schemas: Vec<GroupReport>,
+}
+
+/// The runs of a user, a host or a schema.
+#[derive(Debug, Clone, Serialize)]
+pub struct GroupReport {
+    /// The user, host or schema.
+    pub name: String,
+    /// How many statements ran.
+    pub runs: u64,
+    /// Seconds that they took, and as a share of the workload's.
+    pub seconds: f64,
+    /// See `seconds`.
+    pub seconds_share: f64,
+    /// Times that shares of the runs did not exceed; null where they are not known.
+    pub percentiles: Option<Percentiles>,
+    /// Temporary tables that were counted.
+    pub temporary_tables: u64,
+    /// Of them, on disk.
+    pub disk_tables: u64,
 }
 
 /// Sums over a workload.
@@ -48,6 +88,12 @@ pub struct Totals {
     pub digests: usize,
     /// Seconds that they took.
     pub seconds: f64,
+    /// Times that shares of the runs did not exceed; null where they are not known.
+    pub percentiles: Option<Percentiles>,
+    /// Runs of statements that could not be read, and how many statements these are.
+    pub unread_runs: u64,
+    /// See `unread_runs`.
+    pub unread_digests: usize,
     /// When the first and the last of them ran, in microseconds since 1970.
     pub first: Option<i64>,
     /// See `first`.
@@ -89,6 +135,8 @@ pub struct StatementReport {
     pub seconds_share: f64,
     /// See `seconds`.
     pub seconds_max: f64,
+    /// Times that shares of the runs did not exceed; null where they are not known.
+    pub percentiles: Option<Percentiles>,
     /// Rows sent and read.
     pub rows_sent: u64,
     /// See `rows_sent`.
@@ -119,13 +167,34 @@ pub struct MergedChange {
     pub disk_tables: u64,
 }
 
+/// Whoever can look closer at statements than a log does: a server that runs.
+pub trait Examiner {
+    /// The server's EXPLAIN of a digest's example.
+    fn explain(&mut self, digest: &Digest) -> Option<Explain>;
+
+    /// Tries the changes of a digest's findings, and takes out those that do not help.
+    fn examine(&mut self, digest: &Digest, schema: &Schema, findings: &mut Vec<Finding>);
+}
+
+/// No server.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Nobody;
+
+impl Examiner for Nobody {
+    fn explain(&mut self, _: &Digest) -> Option<Explain> {
+        None
+    }
+
+    fn examine(&mut self, _: &Digest, _: &Schema, _: &mut Vec<Finding>) {}
+}
+
 impl Report {
-    /// Finds and ranks. `explain` asks the server for EXPLAIN of a digest's example, where there is a server to ask.
+    /// Finds, ranks and tries.
     pub fn new(
         input: &Input<'_>,
         sources: Vec<String>,
         limit: usize,
-        explain: &mut dyn FnMut(&Digest) -> Option<Explain>,
+        examiner: &mut dyn Examiner,
     ) -> Self {
         let mut totals = totals(input);
         let digests = input.workload.digests().iter();
@@ -135,11 +204,11 @@ impl Report {
         for (number, digest) in digests.into_iter().enumerate() {
             // The server is spared what would hardly be shown.
             let plan = if number < EXPLAINED_MAX {
-                explain(digest)
+                examiner.explain(digest)
             } else {
                 None
             };
-            let findings = findings(input, digest, plan);
+            let findings = findings_to_try(input, digest, plan);
             if !findings.is_empty() {
                 found.push((score(digest, &findings), digest, findings));
             }
@@ -150,6 +219,10 @@ impl Report {
         });
         let all = found.len();
         found.truncate(limit);
+        for (_, digest, findings) in &mut found {
+            examiner.examine(digest, input.schema, findings);
+            settle(findings);
+        }
         let seconds = input.workload.seconds.max(f64::MIN_POSITIVE);
         let statements: Vec<StatementReport> = found
             .into_iter()
@@ -157,6 +230,7 @@ impl Report {
             .map(|(at, (_, digest, findings))| statement(at + 1, digest, findings, seconds))
             .collect();
         let mut notes = notes(input, &totals);
+        notes.extend(count_unread(input, &mut totals));
         totals.counted |= statements
             .iter()
             .any(|statement| statement.temporary_tables.is_some());
@@ -173,10 +247,58 @@ impl Report {
             changes: merged(&statements),
             statements_left_out: all - statements.len(),
             statements,
+            groups: groups(input),
+            comparison: None,
             totals,
             notes,
         }
     }
+}
+
+fn groups(input: &Input<'_>) -> Groups {
+    let all = input.workload.seconds.max(f64::MIN_POSITIVE);
+    let of = |kind| {
+        let list = input.workload.groups.of(kind).into_iter();
+        list.take(GROUPS_MAX)
+            .map(|(name, group)| GroupReport {
+                name: name.to_owned(),
+                runs: group.runs,
+                seconds: group.seconds,
+                seconds_share: group.seconds / all,
+                percentiles: group.percentiles(),
+                temporary_tables: group.tables,
+                disk_tables: group.disk_tables,
+            })
+            .collect()
+    };
+    Groups {
+        users: of(GroupKind::User),
+        hosts: of(GroupKind::Host),
+        schemas: of(GroupKind::Schema),
+    }
+}
+
+/// Counts the statements that cannot be read; a note about them, if there are any.
+fn count_unread(input: &Input<'_>, totals: &mut Totals) -> Option<String> {
+    let mut first = None;
+    for digest in input.workload.digests() {
+        // The beginning of a statement is as good as the whole for being counted.
+        if !digest.example_is_whole && digest.example.len() >= 1000 {
+            continue;
+        }
+        if let Err(error) = crate::statement::check(&digest.example) {
+            totals.unread_digests += 1;
+            totals.unread_runs = totals.unread_runs.saturating_add(digest.runs);
+            first.get_or_insert_with(|| (crate::sql_text::one_line(&digest.example, 80), error.0));
+        }
+    }
+    let (text, error) = first?;
+    Some(format!(
+        "{} of {} could not be read, and only what was counted of them is known. The first is `{text}`: {}",
+        crate::quantities::runs(totals.unread_runs),
+        crate::quantities::counted(totals.unread_digests as u64, "statement"),
+        crate::sql_text::one_line(&error, 160)
+    ))
 }
 
 fn totals(input: &Input<'_>) -> Totals {
@@ -187,6 +309,9 @@ fn totals(input: &Input<'_>) -> Totals {
         runs: input.workload.runs,
         digests: digests.len(),
         seconds: input.workload.seconds,
+        percentiles: input.workload.percentiles(),
+        unread_runs: 0,
+        unread_digests: 0,
         first: digests.iter().filter_map(|digest| digest.first).min(),
         last: digests.iter().filter_map(|digest| digest.last).max(),
         counted: digests.iter().any(Digest::is_counted),
@@ -203,7 +328,8 @@ fn notes(input: &Input<'_>, totals: &Totals) -> Vec<String> {
     if !totals.counted {
         let how = match input.server.family {
             crate::Family::MariaDb => "SET GLOBAL log_slow_verbosity = 'query_plan,explain'",
-            _ => {
+            crate::Family::Mayfly => "SET GLOBAL log_slow_verbosity = 'query_plan'",
+            crate::Family::MySql => {
                 "SET GLOBAL log_slow_extra = ON (MySQL 8.0.14 or later), or log_slow_verbosity = 'full' (Percona Server)"
             }
         };
@@ -254,6 +380,7 @@ fn statement(
         seconds: digest.seconds,
         seconds_share: digest.seconds / all_seconds,
         seconds_max: digest.seconds_max,
+        percentiles: digest.percentiles(),
         rows_sent: digest.rows_sent,
         rows_examined: digest.rows_examined,
         temporary_tables: counted.then_some(digest.tables),

@@ -1,6 +1,6 @@
 //! The forms of a report.
 
-use super::{Report, html, json, text};
+use super::{Nobody, Report, html, json, text};
 use crate::{Event, Input, Schema, Server, SlowLog, Workload};
 
 fn report() -> Report {
@@ -34,7 +34,7 @@ fn report() -> Report {
         schema: &schema,
         server: &server,
     };
-    Report::new(&input, vec!["slow.log".to_owned()], 20, &mut |_| None)
+    Report::new(&input, vec!["slow.log".to_owned()], 20, &mut Nobody)
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn nothing_gives_an_empty_report() {
         schema: &schema,
         server: &server,
     };
-    let report = Report::new(&input, Vec::new(), 20, &mut |_| None);
+    let report = Report::new(&input, Vec::new(), 20, &mut Nobody);
     assert!(text(&report, 80).contains("No statement was found"));
     assert!(html(&report).contains("</html>"));
 }

@@ -1,6 +1,7 @@
 //! BLOB, TEXT and JSON values, which engines with rows of fixed length cannot keep in memory.
 
 use super::context::{Context, list_of};
+use super::size_limit::characters_that_fit;
 use crate::finding::{Cause, Change, ChangeKind, Finding};
 use crate::index::table_name;
 use crate::server::{Family, LONG_STRING_CHARACTERS};
@@ -31,7 +32,7 @@ pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
     }
     for (table, held) in &values {
         if let Some(block) = context.block(table) {
-            finding.changes.extend(shorter(block, held));
+            finding.changes.extend(shorter(context, table, block, held));
         }
     }
     finding.changes.extend(
@@ -48,7 +49,12 @@ pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
 }
 
 /// A column of a base table that holds short texts may be a VARCHAR. One behind a function stays what it is.
-fn shorter(block: &Block, held: &Held) -> Option<Change> {
+fn shorter(
+    context: &Context<'_>,
+    table: &TemporaryTable,
+    block: &Block,
+    held: &Held,
+) -> Option<Change> {
     let places = if held.computed {
         Vec::new()
     } else {
@@ -57,7 +63,24 @@ fn shorter(block: &Block, held: &Held) -> Option<Change> {
     let [place] = places.as_slice() else {
         return None;
     };
-    alter(block, *place, LONG_STRING_CHARACTERS)
+    let ty = &block.column(*place)?.ty;
+    let bytes = bytes_per_character(ty);
+    match characters_that_fit(context, table, held, LONG_STRING_CHARACTERS, bytes) {
+        Some(characters) => alter(block, *place, characters),
+        None => Some(Change::advice(
+            "a VARCHAR in its place would send the table to disk too: rows in memory are as long as they are declared, \
+             and with all of them the table outgrows its limit",
+        )),
+    }
+}
+
+/// The bytes of the longest character of a type.
+fn bytes_per_character(ty: &mayfly_types::SqlType) -> u64 {
+    if ty.is_binary_string() {
+        1
+    } else {
+        u64::from(ty.collation.charset().max_length()).max(1)
+    }
 }
 
 /// ALTER TABLE that makes a column a VARCHAR of so many characters, with everything else as it was.
@@ -98,9 +121,12 @@ pub(super) fn alter(block: &Block, place: ColumnPlace, characters: u64) -> Optio
 fn outside(context: &Context<'_>, table: &TemporaryTable, held: &Held) -> Option<Change> {
     if held.is_key {
         let text = held.expr.to_string();
-        let short = format!("LEFT({text}, 255)");
-        let does =
-            format!("{text} is compared by its first 255 characters, which fit a row in memory");
+        // Of the widest character set.
+        let characters = characters_that_fit(context, table, held, 255, 4)?;
+        let short = format!("LEFT({text}, {characters})");
+        let does = format!(
+            "{text} is compared by its first {characters} characters, which fit a row in memory"
+        );
         let rewritten = context
             .text()
             .and_then(|sql| crate::rewrite::with_expression(sql, &text, &short));
@@ -108,7 +134,7 @@ fn outside(context: &Context<'_>, table: &TemporaryTable, held: &Held) -> Option
             Some(sql) => Change::new(ChangeKind::Rewrite, sql, does),
             None => Change::advice(does),
         };
-        return Some(change.at_risk("values that begin with the same 255 characters become one, and the result has the shortened text"));
+        return Some(change.at_risk(format!("values that begin with the same {characters} characters become one, and the result has the shortened text")));
     }
     context.block(table)?;
     Some(Change::advice(format!(

@@ -149,7 +149,7 @@ pub(crate) fn index_change(advice: &IndexAdvice, what: &str) -> Change {
     if advice.covering {
         does.push_str(", and the table itself is not read");
     } else {
-        does.push_str("; the optimizer uses it when that is cheaper than reading the whole table, which EXPLAIN shows");
+        does.push_str("; the optimizer uses it when that is cheaper than reading the whole table");
     }
     let mut risk = "every write of the table maintains one more index".to_owned();
     if let Some(bytes) = advice.bytes {
@@ -158,7 +158,12 @@ pub(crate) fn index_change(advice: &IndexAdvice, what: &str) -> Change {
     if let Some(name) = &advice.replaces {
         risk.push_str(&format!("; the index `{name}` is then superfluous"));
     }
-    Change::new(ChangeKind::Index, advice.statement.clone(), does).at_risk(risk)
+    let change = Change::new(ChangeKind::Index, advice.statement.clone(), does).at_risk(risk);
+    if advice.covering || advice.limited {
+        change
+    } else {
+        change.uncertain()
+    }
 }
 
 /// Expressions in a list, at most four.

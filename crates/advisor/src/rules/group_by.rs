@@ -6,8 +6,9 @@ use super::context::{Context, index_change, list_of};
 use crate::finding::{Cause, Change, ChangeKind, Finding};
 use crate::index;
 use crate::rewrite;
+use crate::server::Family;
 use crate::sql_text::quoted;
-use crate::statement::Block;
+use crate::statement::{Block, ColumnPlace};
 use crate::temp_tables::Purpose;
 
 pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
@@ -48,6 +49,23 @@ pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
 fn changes(context: &Context<'_>, block: &Block, keys: &[&Expr], finding: &mut Finding) {
     let order: Vec<&Expr> = block.order_by.iter().map(|key| &key.expr).collect();
     let reordered = order_first(keys, &order);
+    let stays = !order.is_empty()
+        && reordered.is_none()
+        && !is_beginning(&order, keys)
+        && context.server.sorts_in_tables();
+    if let Some(change) = fewer_keys(context, block, keys) {
+        finding.changes.push(change);
+    }
+    if stays {
+        finding.evidence.push_str(
+            "; ORDER BY wants another order, so that the groups are kept even with an index",
+        );
+        finding.changes.push(Change::advice(
+            "the table holds one row for each group, and no index removes it; keep its rows short (group by ids and \
+             join names afterwards), or keep the sums in a table of their own",
+        ));
+        return;
+    }
     let wanted: Vec<&Expr> = reordered.clone().unwrap_or_else(|| keys.to_vec());
     if let Some((table, columns)) = index::key_columns(block, &wanted) {
         match index::advise(block, table, &columns) {
@@ -60,9 +78,13 @@ fn changes(context: &Context<'_>, block: &Block, keys: &[&Expr], finding: &mut F
                     && let Some(text) = context.text()
                     && let Some(text) = with_keys(text, block, &wanted)
                 {
+                    let uncertain = change.is_uncertain;
                     change = Change::new(ChangeKind::Index, format!("{};\n{text}", change.sql), change.does)
                         .at_risk(format!("{}; the keys of GROUP BY stand in another order, which changes no row", change.risk));
+                    change.is_uncertain = uncertain;
                 }
+                // Whether the table is the first of the join is a matter of costs.
+                change.is_uncertain |= block.tables.len() > 1;
                 finding.changes.push(change);
             }
             None => finding.changes.push(Change::advice(
@@ -83,11 +105,78 @@ fn changes(context: &Context<'_>, block: &Block, keys: &[&Expr], finding: &mut F
              such as its primary key, and join the others to the groups",
         ));
     }
-    if !order.is_empty() && reordered.is_none() && !is_beginning(&order, keys) {
-        finding.evidence.push_str(
-            "; ORDER BY wants another order, so that the groups are kept even with an index",
-        );
+}
+
+/// GROUP BY id, name: where id is the primary key of the table of name, GROUP BY id makes the same groups, with
+/// shorter keys.
+fn fewer_keys(context: &Context<'_>, block: &Block, keys: &[&Expr]) -> Option<Change> {
+    let strict = context.server.variable("sql_mode");
+    // MariaDB does not see that the primary key determines the other columns.
+    if context.server.family == Family::MariaDb
+        && strict.is_some_and(|mode| mode.contains("ONLY_FULL_GROUP_BY"))
+    {
+        return None;
     }
+    let places: Vec<Option<ColumnPlace>> = keys.iter().map(|key| block.place(key)).collect();
+    let joined = block.joined_columns();
+    // A key, or a column that every row has equal to one.
+    let is_known = |place: ColumnPlace| {
+        places.contains(&Some(place))
+            || joined.iter().any(|(a, b)| {
+                *a == place && places.contains(&Some(*b))
+                    || *b == place && places.contains(&Some(*a))
+            })
+    };
+    let mut determined: Vec<(usize, Vec<usize>)> = Vec::new();
+    for (number, table) in block.tables.iter().enumerate() {
+        let Some(source) = table.base() else { continue };
+        let unique = source.indexes.iter().find(|index| {
+            index.unique
+                && !index.parts.is_empty()
+                && index.parts.iter().all(|(column, prefix)| {
+                    prefix.is_none()
+                        && column.is_some_and(|column| {
+                            let place = ColumnPlace {
+                                table: number,
+                                column,
+                            };
+                            !source.columns[column].nullable && is_known(place)
+                        })
+                })
+        });
+        if let Some(index) = unique {
+            determined.push((
+                number,
+                index
+                    .parts
+                    .iter()
+                    .filter_map(|(column, _)| *column)
+                    .collect(),
+            ));
+        }
+    }
+    let is_needed = |place: &Option<ColumnPlace>| {
+        place.is_none_or(|place| {
+            determined
+                .iter()
+                .find(|(table, _)| *table == place.table)
+                .is_none_or(|(_, unique)| unique.contains(&place.column))
+        })
+    };
+    let needed = keys
+        .iter()
+        .zip(&places)
+        .filter(|(_, place)| is_needed(place));
+    let needed: Vec<&Expr> = needed.map(|(key, _)| *key).collect();
+    if needed.is_empty() || needed.len() == keys.len() {
+        return None;
+    }
+    let text = with_keys(context.text()?, block, &needed)?;
+    let does = format!(
+        "GROUP BY ({}) is the same: the other keys follow from it",
+        list_of(needed.iter().copied())
+    );
+    Some(Change::new(ChangeKind::Rewrite, text, does))
 }
 
 /// Keys of GROUP BY with those of ORDER BY first, when ORDER BY names some of them in another order.
@@ -158,20 +247,26 @@ fn generated_column(context: &Context<'_>, block: &Block, keys: &[&Expr]) -> Opt
             "ALTER TABLE {name} ADD COLUMN {column} {ty} AS ({text}) VIRTUAL, ADD INDEX ({column})"
         );
         let does = "a generated column with an index; the optimizer puts it in place of the same expression";
-        return Some(Change::new(ChangeKind::Alter, sql, does).at_risk(
+        let change = Change::new(ChangeKind::Alter, sql, does).at_risk(
             "the expression must be deterministic, and SELECT * gives one column more (declare it INVISIBLE if that matters)",
-        ));
+        );
+        return Some(change.uncertain());
     }
-    let sql = format!(
+    let mut sql = format!(
         "ALTER TABLE {name} ADD COLUMN {column} {ty} AS ({text}) PERSISTENT, ADD INDEX ({column})"
     );
     let does = format!(
         "a generated column with an index; the statement has to group by {column} in place of the expression"
     );
-    Some(
-        Change::new(ChangeKind::Alter, sql, does)
-            .at_risk("the table is rebuilt, and SELECT * gives one column more"),
-    )
+    let rewritten = context
+        .text()
+        .and_then(|sql| rewrite::with_expression(sql, &key.to_string(), &column));
+    if let Some(rewritten) = rewritten {
+        sql = format!("{sql};\n{rewritten}");
+    }
+    let change = Change::new(ChangeKind::Alter, sql, does)
+        .at_risk("the table is rebuilt, and SELECT * gives one column more");
+    Some(change.uncertain())
 }
 
 fn is_aggregate(expr: &Expr) -> bool {

@@ -2,11 +2,12 @@
 
 use super::blob;
 use super::context::{Context, list_of};
+use super::size_limit::characters_that_fit;
 use crate::finding::{Cause, Change, ChangeKind, Finding};
 use crate::rewrite;
 use crate::server::LONG_STRING_CHARACTERS;
-use crate::statement::Block;
-use crate::temp_tables::Held;
+use crate::statement::{Block, Value};
+use crate::temp_tables::{Held, TemporaryTable};
 
 pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let values = context.disk_values(Held::is_long);
@@ -28,35 +29,48 @@ pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
         if let Some(block) = context.block(table) {
             finding
                 .changes
-                .extend(shorter_columns(context, block, held));
+                .extend(shorter_columns(context, table, block, held));
         }
     }
     let text = held.expr.to_string();
     let is_subquery = text.trim_start().starts_with('(');
-    let short = format!("LEFT({text}, {LONG_STRING_CHARACTERS})");
-    if let Some(sql) = context
-        .text()
-        .filter(|_| !is_subquery)
-        .and_then(|sql| rewrite::with_expression(sql, &text, &short))
+    let most = characters_that_fit(context, first, held, LONG_STRING_CHARACTERS, bytes_of(held));
+    if let Some(sql) = context.text().filter(|_| !is_subquery)
+        && let Some(most) = most
+        && let Some(sql) = rewrite::with_expression(sql, &text, &format!("LEFT({text}, {most})"))
     {
         finding.changes.push(
             Change::new(
                 ChangeKind::Rewrite,
                 sql,
-                format!(
-                    "the value is cut to {LONG_STRING_CHARACTERS} characters and stays in memory"
-                ),
+                format!("the value is cut to {most} characters and stays in memory"),
             )
             .at_risk(format!(
-                "values that differ only behind {LONG_STRING_CHARACTERS} characters become one"
+                "values that differ only behind {most} characters become one"
             )),
         );
     }
     findings.push(finding);
 }
 
+/// The bytes of the longest character of a value.
+fn bytes_of(held: &Held) -> u64 {
+    match held.value {
+        Value::Text {
+            bytes_per_character,
+            ..
+        } => bytes_per_character,
+        _ => 4,
+    }
+}
+
 /// Columns that could be declared shorter, so that the value gets short enough.
-fn shorter_columns(context: &Context<'_>, block: &Block, held: &Held) -> Vec<Change> {
+fn shorter_columns(
+    context: &Context<'_>,
+    table: &TemporaryTable,
+    block: &Block,
+    held: &Held,
+) -> Vec<Change> {
     // A subquery reads its columns in a block of its own.
     let mut places: Vec<(&Block, crate::statement::ColumnPlace)> = block
         .columns_of([&held.expr])
@@ -79,6 +93,7 @@ fn shorter_columns(context: &Context<'_>, block: &Block, held: &Held) -> Vec<Cha
         let column = block.column(place)?;
         crate::statement::Value::of(&column.ty).characters()
     };
+    let bytes = bytes_of(held);
     let total: u64 = held.value.characters().unwrap_or(0);
     let mut changes: Vec<(f64, Change)> = Vec::new();
     for (block, place) in places {
@@ -87,10 +102,9 @@ fn shorter_columns(context: &Context<'_>, block: &Block, held: &Held) -> Vec<Cha
         };
         // What the rest of the expression takes stays.
         let others = total.saturating_sub(own);
-        let Some(room) = LONG_STRING_CHARACTERS
-            .checked_sub(others)
-            .filter(|room| *room >= 16 && *room < own)
-        else {
+        let room = characters_that_fit(context, table, held, LONG_STRING_CHARACTERS, bytes)
+            .and_then(|most| most.checked_sub(others));
+        let Some(room) = room.filter(|room| *room >= 16 && *room < own) else {
             continue;
         };
         let kept = room as f64 / own as f64;

@@ -58,6 +58,9 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
     findings
 }
 
+#[cfg(test)]
+mod tests;
+
 /// The findings of a statement that could not be read: what its counters say.
 pub(crate) fn find_unread(digest: &Digest, server: &Server, why: &str) -> Vec<Finding> {
     let mut findings = Vec::new();

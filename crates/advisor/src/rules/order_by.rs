@@ -26,7 +26,7 @@ pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
             change.does.push_str(&format!(
                 "; for this `{name}` has to be the first table (STRAIGHT_JOIN), which pays with a LIMIT"
             ));
-            finding.changes.push(change);
+            finding.changes.push(change.uncertain());
         }
         finding.changes.push(Change::advice(
             "sort the ids alone in a derived table and join the other columns to them afterwards, so that the rows that \

@@ -23,24 +23,23 @@ pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
         let evidence =
             "UNION keeps the rows of all arms in a table with a unique index, to remove duplicates";
         let mut finding = context.finding(Cause::UnionDistinct, table.strength, evidence);
-        if let Some(sql) = context.text().and_then(rewrite::union_all) {
-            let does = "rows are sent as they come, without a table";
+        let is_same = are_disjoint(context, operation);
+        if let Some(sql) = context
+            .text()
+            .filter(|_| is_same)
+            .and_then(rewrite::union_all)
+        {
+            let does = "rows are sent as they come, without a table; no row can be in two arms, nor twice in one, so that the result is the same";
             let mut change = Change::new(ChangeKind::Rewrite, sql, does);
-            if are_disjoint(context, operation) {
-                change.does.push_str(
-                    "; no row can be in two arms, nor twice in one, so that the result is the same",
-                );
-            } else {
-                finding.confidence = finding.confidence.min(Confidence::Likely);
-                change = change.at_risk("rows that are in several arms, or several times in one, then come several times: only where that cannot be, or does not matter");
-            }
             if operation.ordered {
                 change = change.at_risk("the ORDER BY over the union still needs a table");
             }
             finding.changes.push(change);
         } else {
+            finding.confidence = finding.confidence.min(Confidence::Likely);
             finding.changes.push(Change::advice(
-                "use UNION ALL wherever no row can be in two arms",
+                "use UNION ALL wherever no row can be in two arms, nor twice in one: it sends rows as they come, without a \
+                 table, and gives others several times",
             ));
         }
         findings.push(finding);

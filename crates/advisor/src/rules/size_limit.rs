@@ -9,6 +9,38 @@ use crate::temp_tables::{Held, Purpose, Strength, TemporaryTable};
 
 /// Beyond this a setting is no cure.
 const RECOMMENDED_MAX: u64 = 2 << 30;
+/// A table of a join that is larger in memory than on disk by more than this is better left on disk.
+const BLOAT_MAX: u64 = 8;
+/// Lengths that strings are given, in characters.
+const LENGTHS: [u64; 4] = [512, 255, 128, 64];
+
+/// The longest string, of at most so many characters, with which a table fits its memory; as long as it may be where
+/// rows are packed or their number is not known.
+pub(super) fn characters_that_fit(
+    context: &Context<'_>,
+    table: &TemporaryTable,
+    held: &Held,
+    most: u64,
+    bytes_per_character: u64,
+) -> Option<u64> {
+    let rows = match row_count(context, table) {
+        Some(rows) if context.server.blobs_on_disk() => rows.max(1),
+        _ => return Some(most),
+    };
+    let others = table.held.iter().filter(|other| other.expr != held.expr);
+    let others: u64 = others
+        .filter_map(|other| other.value.declared_bytes())
+        .sum();
+    // Pointers of the hash index and the delete link.
+    let room = (context.server.size_limit() / rows).checked_sub(others + 34)?;
+    let room = room / bytes_per_character.max(1);
+    if room >= most {
+        return Some(most);
+    }
+    LENGTHS
+        .into_iter()
+        .find(|length| *length <= room && *length < most)
+}
 
 pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
     let digest = context.digest;
@@ -37,9 +69,14 @@ pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
         .flat_map(|table| &table.held)
         .all(|held| held.value != Value::Unknown);
     let evidence = format!(
-        "the table grows beyond {} ({}), and is then written to disk row by row{}",
+        "the table grows beyond {} ({}), and {}{}",
         size(limit),
         settings.join(" and "),
+        if context.server.family == Family::Mayfly {
+            "what does not fit is written to disk"
+        } else {
+            "is then written to disk row by row"
+        },
         if digest.bytes_max > 0 {
             format!("; a run had {} of temporary tables", size(digest.bytes_max))
         } else {
@@ -70,6 +107,23 @@ pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
         finding.confidence = Confidence::Possible;
         finding.because = "a table is on disk; whether by its size or by a BLOB column is not known without the schema".to_owned();
     }
+    // Rows are packed: what is smaller than the limit did not hit it.
+    let measured = digest.bytes_max;
+    if measured > 0 && measured < limit && !context.server.blobs_on_disk() {
+        finding.evidence = format!(
+            "a run had {} of temporary tables, less than the limit of {} ({}), and some of them on disk",
+            size(measured),
+            size(limit),
+            settings.join(" and ")
+        );
+        finding.changes.push(Change::advice(format!(
+            "see what {} is in the session that runs it, which has set less for itself; or whether all sessions together \
+             have reached temptable_max_ram",
+            settings.join(" and ")
+        )));
+        findings.push(finding);
+        return;
+    }
     finding.changes.extend(setting(context, limit, settings));
     findings.push(finding);
 }
@@ -80,7 +134,9 @@ fn setting(context: &Context<'_>, limit: u64, settings: &[&str]) -> Vec<Change> 
         .iter()
         .filter_map(|table| needed_bytes(context, table))
         .max();
-    let known = needed.unwrap_or(context.digest.bytes_max.max(limit) * 4);
+    // What the server measured is held by the setting, whatever the estimate says.
+    let measured = context.digest.bytes_max;
+    let known = needed.unwrap_or(measured.max(limit) * 4).max(measured);
     // A quarter more, in whole steps of 16 MiB.
     let step = 16 << 20;
     let wanted = (known + known / 4).div_ceil(step) * step;
@@ -89,6 +145,19 @@ fn setting(context: &Context<'_>, limit: u64, settings: &[&str]) -> Vec<Change> 
         return vec![Change::advice(format!(
             "the table needs about {}, which is too much for a setting: fewer or shorter rows are the cure, by the other changes",
             size(wanted)
+        ))];
+    }
+    let is_join = context
+        .tables
+        .iter()
+        .filter_map(|table| context.block(table))
+        .any(|block| block.tables.len() > 1);
+    if context.server.blobs_on_disk() && is_join && measured > 0 && wanted / BLOAT_MAX > measured {
+        return vec![Change::advice(format!(
+            "in memory, where rows are as long as they are declared, the table needs about {}, on disk {}: a setting that \
+             keeps it in memory does not pay; shorter declarations or fewer columns do",
+            size(wanted),
+            size(measured)
         ))];
     }
     let sets: Vec<String> = settings
@@ -100,7 +169,7 @@ fn setting(context: &Context<'_>, limit: u64, settings: &[&str]) -> Vec<Change> 
         .map(|name| format!("{name} = {wanted}"))
         .collect();
     let memory = match context.server.family {
-        Family::MySql if context.server.has_temp_table_engine() => {
+        Family::MySql | Family::Mayfly if context.server.has_temp_table_engine() => {
             "all sessions together keep to temptable_max_ram"
         }
         _ => "each session may take as much for each of its tables",
@@ -116,6 +185,7 @@ fn setting(context: &Context<'_>, limit: u64, settings: &[&str]) -> Vec<Change> 
                 assignments.join(", ")
             )),
             Family::MySql if context.server.version >= (8, 0, 3) => with_hint(text, &assignments),
+            Family::Mayfly => with_hint(text, &assignments),
             _ => None,
         };
         changes.extend(alone.map(|sql| {

@@ -27,7 +27,7 @@ pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
         {
             let mut change = index_change(&advice, "each look-up");
             change.does.push_str("; the subquery is then a look-up in the index (FirstMatch or LooseScan) where that is cheaper");
-            finding.changes.push(change);
+            finding.changes.push(change.uncertain());
         }
         finding.changes.push(Change::advice(
             "materialization is often the best plan; it hurts when the subquery gives many or long rows, so select one short column in it",

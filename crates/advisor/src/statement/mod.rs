@@ -7,6 +7,7 @@ mod collect;
 mod names;
 mod values;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use mayfly_syntax::ast::{self, Expr, OrderByExpr, Query, Select, TableName};
@@ -214,23 +215,37 @@ pub(crate) fn analyze(
     schema: &Schema,
     database: Option<&str>,
 ) -> Result<Statement, NotUnderstood> {
-    let options = ParseOptions {
-        ignore_space: true,
-        ..ParseOptions::MYSQL_DEFAULT
-    };
-    let without_prefix = without_set_statement(text);
-    let without_dots;
-    let mut readable = without_prefix;
-    if readable.contains("...") {
-        without_dots = readable.replace("(...)", "(?)").replace("?, ...", "?");
-        readable = &without_dots;
-    }
-    let parsed = parse_one(readable, &options).map_err(|error| NotUnderstood(error.to_string()))?;
+    let readable = readable(text);
+    let parsed =
+        parse_one(&readable, &OPTIONS).map_err(|error| NotUnderstood(error.to_string()))?;
     let height = parsed.height;
     let statement = parsed.statement;
     Ok(with_stack(height.saturating_add(16), || {
         collect::statement(&statement, schema, database.unwrap_or_default())
     }))
+}
+
+/// Reads a text and forgets it.
+///
+/// # Errors
+/// When the text is no statement of the dialect.
+pub(crate) fn check(text: &str) -> Result<(), NotUnderstood> {
+    parse_one(&readable(text), &OPTIONS).map_err(|error| NotUnderstood(error.to_string()))?;
+    Ok(())
+}
+
+const OPTIONS: ParseOptions = ParseOptions {
+    ignore_space: true,
+    ..ParseOptions::MYSQL_DEFAULT
+};
+
+/// A text without what the parser does not know: the dots of a digest text, and MariaDB's prefix.
+fn readable(text: &str) -> Cow<'_, str> {
+    let text = without_set_statement(text);
+    if text.contains("...") {
+        return Cow::Owned(text.replace("(...)", "(?)").replace("?, ...", "?"));
+    }
+    Cow::Borrowed(text)
 }
 
 /// What stands behind MariaDB's `SET STATEMENT variable = value FOR`.

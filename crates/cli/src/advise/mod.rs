@@ -12,7 +12,10 @@ use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, ValueEnum};
-use mayfly_advisor::{Explain, Input, Live, Report, Schema, Server, SlowLog, Workload};
+use mayfly_advisor::{
+    Comparison, Digest, Examiner, Explain, Finding, Input, Live, Report, Schema, Server, SlowLog,
+    Trial, Workload,
+};
 use mayfly_engine::printable_lines;
 
 /// Options of `mayfly advise`.
@@ -57,6 +60,16 @@ pub(crate) struct AdviseOptions {
     /// Leaves out what ran before: 2h, 7d, 2026-11-26, or a date and time (UTC).
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
+    /// Leaves out what ran at that time and later, written likewise.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) until: Option<String>,
+    /// Tries no change. Otherwise changes are tried on the server that is named, on copies of its tables, which are
+    /// temporary tables of a session of their own.
+    #[arg(long)]
+    pub(crate) no_try: bool,
+    /// Slow log of an earlier time, to compare with; may be given several times. --since and --until do not hold for it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) compare: Vec<PathBuf>,
 }
 
 /// Forms of the report.
@@ -72,23 +85,39 @@ pub(crate) enum Form {
 
 /// Reads, finds and prints.
 pub(crate) fn run(options: &AdviseOptions) -> Result<ExitCode, String> {
-    let since = since(options)?;
+    let period = Period::new(options)?;
     let mut workload = Workload::new();
     let mut sources = Vec::new();
     let mut logged = None;
+    let mut notes = Vec::new();
     for file in &options.files {
-        read_log(file, since, &mut workload, &mut logged)?;
+        read_log(file, &period, &mut workload, &mut logged, &mut notes)?;
         sources.push(file.display().to_string());
     }
-    let mut live = match access::address(options)? {
-        Some((address, name)) => {
-            let connection =
-                mayfly_advisor::connect(&address).map_err(|error| format!("{name}: {error}"))?;
-            sources.push(name);
-            Some(Live::new(connection)?)
+    let mut earlier = Workload::new();
+    for file in &options.compare {
+        read_log(
+            file,
+            &Period::default(),
+            &mut earlier,
+            &mut None,
+            &mut notes,
+        )?;
+    }
+    let (mut live, mut trial) = (None, None);
+    if let Some((address, name)) = access::address(options)? {
+        let connect =
+            || mayfly_advisor::connect(&address).map_err(|error| format!("{name}: {error}"));
+        let asked = Live::new(connect()?)?;
+        if !options.no_try {
+            match connect().and_then(|connection| Trial::new(connection, asked.server())) {
+                Ok(ready) => trial = Some(ready),
+                Err(error) => notes.push(format!("no change was tried: {error}")),
+            }
         }
-        None => None,
-    };
+        live = Some(asked);
+        sources.push(name);
+    }
     if options.files.is_empty() {
         let Some(live) = &mut live else {
             return Err(
@@ -99,7 +128,6 @@ pub(crate) fn run(options: &AdviseOptions) -> Result<ExitCode, String> {
         workload = live.workload()?;
     }
     let mut schema = Schema::new();
-    let mut notes = Vec::new();
     for file in &options.schema {
         let text = read(file)?;
         let failed = schema.read_dump(&String::from_utf8_lossy(&text), &options.schema_database);
@@ -123,35 +151,104 @@ pub(crate) fn run(options: &AdviseOptions) -> Result<ExitCode, String> {
         schema: &schema,
         server: &server,
     };
-    let mut explain =
-        |digest: &mayfly_advisor::Digest| -> Option<Explain> { live.as_mut()?.explain(digest) };
-    let mut report = Report::new(&input, sources, options.limit, &mut explain);
+    let mut asked = Asked { live, trial };
+    let mut report = Report::new(&input, sources, options.limit, &mut asked);
     report.notes.extend(notes);
+    if let Some(trial) = &asked.trial {
+        report.notes.extend(trial_notes(trial));
+    }
+    if !options.compare.is_empty() {
+        let sources = options
+            .compare
+            .iter()
+            .map(|file| file.display().to_string());
+        let sources = sources.collect();
+        let comparison = Comparison::new(&earlier, &workload, sources, options.limit);
+        report.comparison = Some(comparison);
+    }
     write(options, &report)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn since(options: &AdviseOptions) -> Result<Option<i64>, String> {
-    let Some(text) = &options.since else {
+/// The server that is asked, where one is named.
+struct Asked {
+    live: Option<Live>,
+    trial: Option<Trial>,
+}
+
+impl Examiner for Asked {
+    fn explain(&mut self, digest: &Digest) -> Option<Explain> {
+        self.live.as_mut()?.explain(digest)
+    }
+
+    fn examine(&mut self, digest: &Digest, schema: &Schema, findings: &mut Vec<Finding>) {
+        if let Some(trial) = &mut self.trial {
+            trial.examine(digest, schema, findings);
+        }
+    }
+}
+
+/// What could not be tried: the first few, and how many more.
+fn trial_notes(trial: &Trial) -> Vec<String> {
+    const SHOWN: usize = 3;
+    let all = trial.notes();
+    let mut notes: Vec<String> = all.iter().take(SHOWN).cloned().collect();
+    if all.len() > SHOWN {
+        notes.push(format!(
+            "{} more statements were not tried",
+            all.len() - SHOWN
+        ));
+    }
+    if !all.is_empty() {
+        notes.push("Changes are tried with the privileges CREATE TEMPORARY TABLES and SELECT on the databases (--no-try tries none).".to_owned());
+    }
+    notes
+}
+
+/// Which runs are looked at, in microseconds since 1970.
+#[derive(Debug, Default)]
+struct Period {
+    since: Option<i64>,
+    until: Option<i64>,
+}
+
+impl Period {
+    fn new(options: &AdviseOptions) -> Result<Self, String> {
+        Ok(Self {
+            since: moment("--since", options.since.as_deref())?,
+            until: moment("--until", options.until.as_deref())?,
+        })
+    }
+
+    /// Whether a run is in it. One whose time is not known is.
+    fn holds(&self, time: Option<i64>) -> bool {
+        let Some(time) = time else { return true };
+        self.since.is_none_or(|since| time >= since) && self.until.is_none_or(|until| time < until)
+    }
+}
+
+fn moment(option: &str, text: Option<&str>) -> Result<Option<i64>, String> {
+    let Some(text) = text else {
         return Ok(None);
     };
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
     let now = i64::try_from(now.as_micros()).unwrap_or(i64::MAX);
-    match mayfly_advisor::since(text, now) {
+    match mayfly_advisor::moment(text, now) {
         Some(time) => Ok(Some(time)),
         None => Err(format!(
-            "--since {text}: write 2h, 7d, 2026-11-26 or 2026-11-26T10:00:00Z"
+            "{option} {text}: write 2h, 7d, 2026-11-26 or 2026-11-26T10:00:00Z"
         )),
     }
 }
 
 fn read_log(
     file: &PathBuf,
-    since: Option<i64>,
+    period: &Period,
     workload: &mut Workload,
     server: &mut Option<Server>,
+    notes: &mut Vec<String>,
 ) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("{}: {error}", file.display());
     let reader: Box<dyn Read> = if file.as_os_str() == "-" {
@@ -164,7 +261,7 @@ fn read_log(
     let mut read = 0_u64;
     while let Some(event) = log.next_event().map_err(failed)? {
         read += 1;
-        if since.is_none_or(|since| event.time.is_none_or(|time| time >= since)) {
+        if period.holds(event.time) {
             workload.add(event);
         }
     }
@@ -176,9 +273,21 @@ fn read_log(
     }
     if workload.runs == before {
         eprintln!(
-            "mayfly: {}: nothing ran since the time that --since names",
+            "mayfly: {}: nothing ran in the time that --since and --until name",
             file.display()
         );
+    }
+    let skipped = log.skipped();
+    if skipped.entries + skipped.lines > 0 {
+        let counted = |number: u64, one: &str, many: &str| {
+            format!("{number} {}", if number == 1 { one } else { many })
+        };
+        notes.push(format!(
+            "{}: left out: {} without a statement, {} of no statement",
+            file.display(),
+            counted(skipped.entries, "entry", "entries"),
+            counted(skipped.lines, "line", "lines")
+        ));
     }
     *server = log.server().or_else(|| server.take());
     Ok(())

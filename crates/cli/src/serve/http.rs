@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use mayfly_advisor::{Connection, Digest, Input, Live, Report, Rows, Schema};
+use mayfly_advisor::{Connection, Input, Live, Report, Rows, Schema};
 use mayfly_engine::{Database, Error, Session, SessionOptions, VERSION};
 use mayfly_http::{Facts, Options, Server, Source, SourceError, Table, Token};
 
@@ -190,8 +190,7 @@ fn advise(session: Session) -> Result<serde_json::Value, String> {
         server: &server,
     };
     let sources = vec!["this server".to_owned()];
-    let mut explain = |digest: &Digest| live.explain(digest);
-    let mut report = Report::new(&input, sources, FINDINGS_MAX, &mut explain);
+    let mut report = Report::new(&input, sources, FINDINGS_MAX, &mut live);
     report.notes.extend(notes);
     serde_json::from_str(&mayfly_advisor::json(&report)).map_err(|error| error.to_string())
 }

@@ -1,216 +1,22 @@
 //! `mayfly advise` on servers that run: a change that it recommends, applied to that server, removes the table on disk,
-//! as the server counts it; and what it asks the server for only reads.
+//! as the server counts it ([`measured`]: every change that is tried helps); and what it asks the server for only reads.
 //!
 //! Runs where `MAYFLY_MARIADB_SOCKET` (and `MAYFLY_MYSQL_SOCKET`, for the sums of performance_schema) name a server.
 //! Global settings are changed and put back, so that the tests here take turns.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 
-use mayfly_advisor::{
-    Address, Cause, Change, ChangeKind, Digest, Event, Finding, Input, Live, Report, Schema,
-    Workload, connect, findings,
-};
-use mayfly_testkit::client::{Answer, Client, Row};
-use mayfly_testkit::corpus;
-use mayfly_testkit::server::{self, Flavour};
+use mayfly_advisor::{Cause, Change, ChangeKind, Event, Input, Report, Schema, Workload, findings};
+use mayfly_testkit::client::Row;
+use mayfly_testkit::server::Flavour;
+
+mod measured;
+mod shop;
+
+use shop::{Shop, rows_of, run, socket, text_of};
 
 static TURN: Mutex<()> = Mutex::new(());
-
-/// A database with the tables of `tests/advise/schema.sql`, and an account that may only read it.
-struct Shop {
-    socket: PathBuf,
-    database: String,
-    reader: String,
-    settings: Vec<(String, String)>,
-}
-
-impl Shop {
-    fn new(socket: PathBuf, name: &str) -> Self {
-        let database = format!("advise_{name}_{}", std::process::id());
-        let reader = format!("advise_{name}");
-        let shop = Self {
-            socket,
-            database,
-            reader,
-            settings: Vec::new(),
-        };
-        let mut root = shop.client(None);
-        for sql in [
-            format!("DROP DATABASE IF EXISTS {}", shop.database),
-            format!("CREATE DATABASE {}", shop.database),
-            format!("DROP USER IF EXISTS {}@localhost", shop.reader),
-            format!("CREATE USER {}@localhost", shop.reader),
-            format!(
-                "GRANT SELECT, SHOW VIEW ON {}.* TO {}@localhost",
-                shop.database, shop.reader
-            ),
-            format!(
-                "GRANT SELECT ON performance_schema.* TO {}@localhost",
-                shop.reader
-            ),
-            format!("GRANT PROCESS ON *.* TO {}@localhost", shop.reader),
-            format!("USE {}", shop.database),
-        ] {
-            run(&mut root, &sql);
-        }
-        let text = std::fs::read_to_string(corpus::root().join("tests/advise/schema.sql"))
-            .expect("the schema is there");
-        let lines: Vec<&str> = text
-            .lines()
-            .filter(|line| !line.starts_with("--"))
-            .collect();
-        for sql in lines
-            .join("\n")
-            .split(";\n")
-            .filter(|sql| !sql.trim().is_empty())
-        {
-            run(&mut root, sql);
-        }
-        shop
-    }
-
-    /// A new session, which has the global settings of now.
-    fn client(&self, database: Option<&str>) -> Client {
-        let mut client =
-            Client::connect(&self.socket, "root").expect("root may connect without a password");
-        if let Some(database) = database {
-            run(&mut client, &format!("USE {database}"));
-        }
-        client
-    }
-
-    fn session(&self) -> Client {
-        self.client(Some(&self.database))
-    }
-
-    fn live(&self) -> Live {
-        let address = Address {
-            socket: Some(self.socket.display().to_string()),
-            user: self.reader.clone(),
-            ..Address::default()
-        };
-        let connection = connect(&address).expect("the reader may connect");
-        Live::new(connection).expect("the server answers")
-    }
-
-    /// Changes a global setting until the end.
-    fn set(&mut self, name: &str, value: &str) {
-        let before = text_of(&mut self.client(None), &format!("SELECT @@global.{name}"));
-        self.settings.push((name.to_owned(), before));
-        run(
-            &mut self.client(None),
-            &format!("SET GLOBAL {name} = {value}"),
-        );
-    }
-
-    /// Runs a statement in a session of its own: what it was, as a slow log would have it, and its rows.
-    fn measure(&self, sql: &str) -> (Event, Vec<Row>) {
-        let mut session = self.session();
-        let before = counters(&mut session);
-        let own = counters(&mut session);
-        let rows = rows_of(&mut session, sql);
-        let after = counters(&mut session);
-        // Reading the counters makes tables too.
-        let made = |at: usize| after[at] - own[at] - (own[at] - before[at]);
-        let event = Event {
-            text: sql.to_owned(),
-            database: Some(self.database.clone()),
-            query_time: 1.0,
-            rows_sent: rows.len() as u64,
-            rows_examined: 100_000,
-            tables: Some(made(0)),
-            disk_tables: Some(made(1)),
-            ..Event::default()
-        };
-        (event, rows)
-    }
-
-    /// The findings of a statement as it has just run.
-    fn findings(&self, event: Event) -> Vec<Finding> {
-        let mut live = self.live();
-        let mut workload = Workload::new();
-        workload.add(event);
-        let mut schema = Schema::new();
-        live.read_schema(&workload, &mut schema);
-        let server = live.server().clone();
-        let input = Input {
-            workload: &workload,
-            schema: &schema,
-            server: &server,
-        };
-        let digest = &workload.digests()[0];
-        let explain = live.explain(digest);
-        assert!(explain.is_some(), "EXPLAIN is refused");
-        findings(&input, digest, explain)
-    }
-}
-
-impl Drop for Shop {
-    fn drop(&mut self) {
-        let Ok(mut root) = Client::connect(&self.socket, "root") else {
-            return;
-        };
-        for (name, value) in self.settings.iter().rev() {
-            let value = if value.parse::<f64>().is_ok() {
-                value.clone()
-            } else {
-                format!("'{value}'")
-            };
-            let _ = root.query(&format!("SET GLOBAL {name} = {value}"));
-        }
-        let _ = root.query(&format!("DROP DATABASE IF EXISTS {}", self.database));
-        let _ = root.query(&format!("DROP USER IF EXISTS {}@localhost", self.reader));
-    }
-}
-
-fn run(client: &mut Client, sql: &str) {
-    client
-        .query(sql)
-        .unwrap_or_else(|error| panic!("{sql}: {error}"));
-}
-
-fn rows_of(client: &mut Client, sql: &str) -> Vec<Row> {
-    match client
-        .query(sql)
-        .unwrap_or_else(|error| panic!("{sql}: {error}"))
-    {
-        Answer::Rows { rows, .. } => rows,
-        Answer::Done(_) => Vec::new(),
-    }
-}
-
-fn text_of(client: &mut Client, sql: &str) -> String {
-    let value = rows_of(client, sql).into_iter().flatten().flatten().next();
-    String::from_utf8_lossy(&value.unwrap_or_default()).into_owned()
-}
-
-/// Temporary tables of the session, and those on disk.
-fn counters(client: &mut Client) -> [u64; 2] {
-    let rows = rows_of(
-        client,
-        "SHOW SESSION STATUS WHERE Variable_name IN ('Created_tmp_tables', 'Created_tmp_disk_tables')",
-    );
-    let value = |name: &str| {
-        let row = rows
-            .iter()
-            .find(|row| row[0].as_deref() == Some(name.as_bytes()));
-        let value = row.and_then(|row| row[1].clone()).unwrap_or_default();
-        String::from_utf8_lossy(&value).parse().unwrap_or(0)
-    };
-    [
-        value("Created_tmp_tables"),
-        value("Created_tmp_disk_tables"),
-    ]
-}
-
-fn socket(flavour: Flavour, variable: &str) -> Option<PathBuf> {
-    let socket = server::socket(flavour);
-    if socket.is_none() {
-        println!("skipped: {variable} names no server");
-    }
-    socket
-}
 
 /// A statement, the cause to be found, and the kind of change to apply.
 struct Case {
@@ -452,8 +258,7 @@ fn the_server_is_only_read() {
         schema: &schema,
         server: &server,
     };
-    let mut explain = |digest: &Digest| live.explain(digest);
-    let report = Report::new(&input, Vec::new(), 20, &mut explain);
+    let report = Report::new(&input, Vec::new(), 20, &mut live);
     assert!(report.statements.len() >= 3, "{report}");
     assert!(schema.table(&shop.database, "visit").is_some());
     let mut root = shop.client(None);
