@@ -166,6 +166,14 @@ impl Change {
     /// The same as advice, for a server that it was not tried on.
     pub(crate) fn as_advice(&self) -> Self {
         let first = self.sql.lines().next().unwrap_or_default();
+        if self.kind == ChangeKind::Rewrite {
+            return Self::advice(format!(
+                "perhaps `{}`: {}; but a larger buffer costs time as well. Measure it, or name the server (--connect, \
+                 --socket) and it is tried on a copy",
+                crate::sql_text::one_line(&self.sql, 100),
+                self.does
+            ));
+        }
         Self::advice(format!(
             "perhaps `{}`: the optimizer takes it only where that is cheaper than reading the whole table. Try it with \
              EXPLAIN, or name the server (--connect, --socket) and it is tried on a copy",

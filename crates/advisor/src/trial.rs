@@ -7,7 +7,7 @@
 //! Invariant: nothing but temporary tables is changed. Before a definition is changed, the server is asked whether the
 //! name is that of a temporary table; statements of the workload run in transactions that are READ ONLY.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -50,6 +50,8 @@ pub struct Trial {
     connection: Box<dyn Connection>,
     server: Server,
     notes: Vec<String>,
+    /// Databases in which the account may not make temporary tables: they are not asked again and again.
+    denied: BTreeSet<String>,
 }
 
 impl std::fmt::Debug for Trial {
@@ -104,6 +106,7 @@ impl Trial {
             connection,
             server: server.clone(),
             notes: Vec::new(),
+            denied: BTreeSet::new(),
         })
     }
 
@@ -125,7 +128,10 @@ impl Trial {
         let Some(tables) = tables_to_copy(digest, schema, self.server.family) else {
             return;
         };
-        if digest.seconds_max > SECONDS_MAX {
+        let is_denied = tables
+            .iter()
+            .any(|table| self.denied.contains(&table.database));
+        if is_denied || digest.seconds_max > SECONDS_MAX {
             return;
         }
         let outcome = self
@@ -136,6 +142,10 @@ impl Trial {
             let _ = self.connection.query(&drop);
         }
         if let Err(error) = outcome {
+            if error.contains("Access denied") {
+                let databases = tables.iter().map(|table| table.database.clone());
+                self.denied.extend(databases);
+            }
             let statement = crate::sql_text::one_line(&digest.example, 60);
             self.notes
                 .push(format!("not tried: `{statement}`: {error}"));

@@ -3,7 +3,7 @@
 use super::context::Context;
 use crate::finding::{Cause, Change, ChangeKind, Confidence, Finding};
 use crate::quantities::size;
-use crate::server::Family;
+use crate::server::{Family, Server};
 use crate::statement::Value;
 use crate::temp_tables::{Held, Purpose, Strength, TemporaryTable};
 
@@ -179,15 +179,7 @@ fn setting(context: &Context<'_>, limit: u64, settings: &[&str]) -> Vec<Change> 
             .at_risk(format!("holds for sessions that begin afterwards, and has to go into the configuration file too; {memory}")),
     ];
     if let Some(text) = context.text() {
-        let alone = match context.server.family {
-            Family::MariaDb => Some(format!(
-                "SET STATEMENT {} FOR {text}",
-                assignments.join(", ")
-            )),
-            Family::MySql if context.server.version >= (8, 0, 3) => with_hint(text, &assignments),
-            Family::Mayfly => with_hint(text, &assignments),
-            _ => None,
-        };
+        let alone = for_statement_alone(context.server, text, &assignments);
         changes.extend(alone.map(|sql| {
             Change::new(
                 ChangeKind::Rewrite,
@@ -197,6 +189,23 @@ fn setting(context: &Context<'_>, limit: u64, settings: &[&str]) -> Vec<Change> 
         }));
     }
     changes
+}
+
+/// A statement with settings of its own, where the server has a way to say so.
+pub(super) fn for_statement_alone(
+    server: &Server,
+    text: &str,
+    assignments: &[String],
+) -> Option<String> {
+    match server.family {
+        Family::MariaDb => Some(format!(
+            "SET STATEMENT {} FOR {text}",
+            assignments.join(", ")
+        )),
+        Family::MySql if server.version >= (8, 0, 3) => with_hint(text, assignments),
+        Family::MySql => None,
+        Family::Mayfly => with_hint(text, assignments),
+    }
 }
 
 /// MySQL's hint SET_VAR behind the first SELECT.

@@ -3,6 +3,7 @@
 use mayfly_syntax::ast::Expr;
 
 use super::context::{Context, index_change};
+use super::size_limit::for_statement_alone;
 use crate::finding::{Cause, Change, ChangeKind, Confidence, Finding};
 use crate::index;
 use crate::quantities::{counted, runs, seconds, size};
@@ -97,10 +98,18 @@ pub(super) fn find_counted(
         .max(buffer * 4)
         .min(SORT_BUFFER_MAX);
     if wanted > buffer {
-        changes.push(
-            Change::new(ChangeKind::Setting, format!("SET GLOBAL sort_buffer_size = {wanted}"), "more rows are sorted at once")
-                .at_risk("holds for sessions that begin afterwards, and each sort of each session may take as much; better set it in the session that needs it"),
-        );
+        // Every sort of every session may take the buffer: it is for the statement that needs it.
+        let text = digest.example_is_whole.then_some(digest.example.as_str());
+        let setting = [format!("sort_buffer_size = {wanted}")];
+        let alone = text.and_then(|text| for_statement_alone(server, text, &setting));
+        let does = "more rows are sorted at once, by this statement alone";
+        changes.push(match alone {
+            Some(sql) => Change::new(ChangeKind::Rewrite, sql, does).uncertain(),
+            None => Change::advice(format!(
+                "`SET SESSION sort_buffer_size = {wanted}` before the statement sorts more rows at once; whether that is \
+                 faster has to be measured"
+            )),
+        });
     }
     findings.push(Finding {
         cause: Cause::SortOnDisk,

@@ -223,7 +223,13 @@ fn time_of(text: &str) -> Option<i64> {
         let parsed = text.parse::<jiff::Timestamp>().ok();
         return parsed.map(|time| time.as_microsecond());
     }
-    let (date, time) = text.split_once(' ')?;
+    if text.get(4..5) == Some("-") {
+        let parsed = text.parse::<DateTime>().ok()?;
+        let zoned = parsed.to_zoned(TimeZone::UTC).ok()?;
+        return Some(zoned.timestamp().as_microsecond());
+    }
+    let (date, time) = text.split_once([' ', '\t'])?;
+    let time = time.split('.').next().unwrap_or_default();
     let two = |range: std::ops::Range<usize>| date.get(range)?.parse::<i8>().ok();
     let mut parts = time.trim().split(':').map(|part| part.parse::<i8>().ok());
     let mut next = || parts.next().flatten();
@@ -317,6 +323,9 @@ mod tests {
             "261126  2:32:11",
             "2026-11-26T02:32:11.000000Z",
             "2026-11-26T03:32:11+01:00",
+            "2026-11-26 02:32:11",
+            "261126  2:32:11.987654",
+            "261126\t2:32:11",
         ] {
             assert_eq!(time_of(text), Some(1_795_660_331_000_000), "{text}");
         }

@@ -225,7 +225,9 @@ impl<'r> SlowLog<'r> {
                     headers.has_prelude = true;
                     continue;
                 }
-                if header::is_field_line(self.lines.line()) {
+                // A line that has lost its mark, and those behind it that have not.
+                let line = self.lines.line();
+                if header::is_field_line(line) || header::is_field_comment(line) {
                     self.read_header(&mut headers.event);
                     continue;
                 }
@@ -260,6 +262,10 @@ impl<'r> SlowLog<'r> {
         if !scan.is_open() {
             let is_command = is_command(line) && scan.has_semicolon();
             return Ok(is_begin || is_banner(line) || is_section(line) || is_command);
+        }
+        // In a string that `tail` has cut off, with a blank line before its mark.
+        if is_section(line) && scan.is_blank() {
+            return Ok(true);
         }
         // In a string: unless the server ended the statement before it, and two lines look like those of a server.
         if !is_begin || !scan.has_semicolon() {

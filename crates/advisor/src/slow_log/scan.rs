@@ -23,6 +23,8 @@ pub(super) struct Scan {
     terminated: bool,
     /// The last line ended with a semicolon, wherever it stands.
     semicolon: bool,
+    /// The last line was blank.
+    blank: bool,
 }
 
 impl Scan {
@@ -30,6 +32,7 @@ impl Scan {
     pub(super) fn read(&mut self, line: &[u8], cut: bool) {
         self.terminated = false;
         self.semicolon = line.trim_ascii_end().ends_with(b";");
+        self.blank = line.trim_ascii().is_empty();
         self.lost |= cut;
         let mut at = 0;
         while let Some(byte) = line.get(at).copied() {
@@ -78,6 +81,11 @@ impl Scan {
     /// Whether the statement ends with the last line: servers write a semicolon behind it. `text` is the statement.
     pub(super) fn ends(&self, text: &[u8]) -> bool {
         !self.lost && self.inside == Inside::Code && self.terminated && !is_inside_body(text)
+    }
+
+    /// Whether the last line was blank.
+    pub(super) fn is_blank(&self) -> bool {
+        self.blank
     }
 
     /// Whether the last line ended with a semicolon, be it in a string: a string that is never closed ends there.

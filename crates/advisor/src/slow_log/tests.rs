@@ -238,15 +238,35 @@ fn a_string_that_is_never_closed_ends_with_its_statement() {
 }
 
 #[test]
+fn a_string_that_tail_cuts_off_ends_there() {
+    let other = "\n==> error.log <==\n2026 [Note] don't\n\n==> slow.log <==\n";
+    let whole = entry("SELECT 'a\nb', c");
+    let (cut, _) = whole.split_once("\nb").expect("it is there");
+    let log = format!("{cut}\n{other}{}", entry("SELECT 2"));
+    let events = events(log.as_bytes());
+    assert_eq!(
+        (events[0].text.as_str(), events[0].truncated),
+        ("SELECT 'a", true)
+    );
+    assert_eq!(
+        (events[1].text.as_str(), events[1].truncated),
+        ("SELECT 2", false)
+    );
+}
+
+#[test]
 fn tabs_and_lines_without_a_mark() {
     let log = "\
 # User@Host: app[app] @ web1 []\tId:\t12
 # Query_time: 0.25\tLock_time: 0.5\tRows_sent: 3\tRows_examined: 40
 Tmp_tables: 2  Tmp_disk_tables: 1  Tmp_table_sizes: 4096
+
+# Full_scan: Yes  Full_join: Yes  Tmp_table: Yes  Tmp_table_on_disk: Yes
 SET timestamp=1795660331;
 SELECT 1;
 ";
     let event = &events(log.as_bytes())[0];
+    assert_eq!(event.full_join, Some(true));
     assert_eq!((event.query_time, event.lock_time), (0.25, 0.5));
     assert_eq!((event.rows_sent, event.rows_examined), (3, 40));
     assert_eq!((event.tables, event.disk_tables), (Some(2), Some(1)));

@@ -126,6 +126,9 @@ pub(crate) fn run(options: &AdviseOptions) -> Result<ExitCode, String> {
             );
         };
         workload = live.workload()?;
+        if options.since.is_some() || options.until.is_some() {
+            notes.push("--since and --until hold for logs: the server has sums alone, since it was started or they were truncated".to_owned());
+        }
     }
     let mut schema = Schema::new();
     for file in &options.schema {
