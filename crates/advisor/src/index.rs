@@ -20,6 +20,8 @@ pub(crate) struct IndexAdvice {
     pub(crate) statement: String,
     /// It holds every column that the statement reads of the table.
     pub(crate) covering: bool,
+    /// There are conditions beside those that an equal sign fixes: another index may find fewer rows.
+    pub(crate) filtered: bool,
     /// The statement reads the first rows of the index alone, by a LIMIT that nothing stands in the way of.
     pub(crate) limited: bool,
     /// An index that it makes superfluous.
@@ -154,6 +156,7 @@ pub(crate) fn advise(block: &Block, table: usize, columns: &[usize]) -> Option<I
             list.join(", ")
         ),
         covering,
+        filtered: block.conditions.len() > fixed_of(block, table).len(),
         limited: block.has_limit
             && block.tables.len() == 1
             && block.group_by.is_empty()

@@ -32,7 +32,14 @@ pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
             && let Some((at, columns)) = index::key_columns(block, &keys)
             && let Some(advice) = index::advise(block, at, &columns)
         {
-            finding.changes.push(index_change(&advice, name));
+            let change = index_change(&advice, name);
+            // An index has one order, and a list is kept all the same.
+            let several = block.aggregates.iter().filter(|one| one.distinct).count() > 1;
+            finding.changes.push(if several || name == "GROUP_CONCAT" {
+                change.uncertain()
+            } else {
+                change
+            });
         }
         finding.changes.push(Change::advice(if distinct {
             "where the exact number does not matter, count over a sample, or keep the counts in a table of their own"

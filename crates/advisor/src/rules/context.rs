@@ -159,7 +159,7 @@ pub(crate) fn index_change(advice: &IndexAdvice, what: &str) -> Change {
         risk.push_str(&format!("; the index `{name}` is then superfluous"));
     }
     let change = Change::new(ChangeKind::Index, advice.statement.clone(), does).at_risk(risk);
-    if advice.covering || advice.limited {
+    if (advice.covering || advice.limited) && !advice.filtered {
         change
     } else {
         change.uncertain()

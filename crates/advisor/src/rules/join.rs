@@ -65,17 +65,15 @@ pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
                     "the schema has no index for either column",
                 ),
             };
+            let mut change = index_change(&advice, "the join");
+            // A hash join reads each table once, and may be the faster way.
+            change.is_uncertain = context.server.has_hash_joins();
             findings.push(Finding {
                 cause: Cause::JoinWithoutIndex,
                 confidence,
                 because: because.to_owned(),
                 evidence: format!("neither {} nor {} has an index, so that one table is read whole for the rows of the other", name(left), name(right)),
-                changes: vec![if context.server.has_hash_joins() {
-                    // Which reads each table once, and may be the faster way.
-                    index_change(&advice, "the join").uncertain()
-                } else {
-                    index_change(&advice, "the join")
-                }],
+                changes: vec![change],
                 gain: format!("{} read {} rows in {}", runs(context.digest.runs), context.digest.rows_examined, seconds(context.digest.seconds)),
             });
         }

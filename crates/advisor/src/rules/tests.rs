@@ -132,6 +132,66 @@ fn an_index_that_may_be_left_aside_is_no_statement_to_run() {
     assert_eq!(grouped, Vec::new());
 }
 
+#[test]
+fn an_index_that_competes_with_others_is_no_statement_to_run() {
+    for (sql, cause, is_certain) in [
+        (
+            "SELECT status, count(*) FROM purchase GROUP BY status",
+            Cause::GroupByWithoutIndex,
+            true,
+        ),
+        (
+            "SELECT status, count(*) FROM purchase WHERE customer_id = 7 GROUP BY status",
+            Cause::GroupByWithoutIndex,
+            true,
+        ),
+        (
+            "SELECT status, count(*) FROM purchase WHERE customer_id > 7 GROUP BY status",
+            Cause::GroupByWithoutIndex,
+            false,
+        ),
+        (
+            "SELECT DISTINCT status FROM purchase WHERE amount BETWEEN 5 AND 6",
+            Cause::DistinctWithoutIndex,
+            false,
+        ),
+        (
+            "SELECT count(DISTINCT status) FROM purchase",
+            Cause::DistinctAggregate,
+            true,
+        ),
+        (
+            "SELECT count(DISTINCT status), count(DISTINCT amount) FROM purchase",
+            Cause::DistinctAggregate,
+            false,
+        ),
+        (
+            "SELECT group_concat(DISTINCT status) FROM purchase",
+            Cause::DistinctAggregate,
+            false,
+        ),
+    ] {
+        let found = changes(MYSQL, event(sql), cause);
+        assert_eq!(!found.is_empty(), is_certain, "{sql}: {found:#?}");
+    }
+}
+
+/// MySQL joins by a hash table where no index finds rows.
+#[test]
+fn an_index_for_a_join_is_recommended_where_there_is_no_hash_join() {
+    let joined = |server: &str| {
+        let event = Event {
+            full_join: Some(true),
+            ..event("SELECT count(*) FROM customer c JOIN purchase p ON p.status = c.city")
+        };
+        changes(server, event, Cause::JoinWithoutIndex).len()
+    };
+    assert_eq!(
+        (joined(MARIADB), joined(MYSQL), joined("5.7.44")),
+        (1, 0, 1)
+    );
+}
+
 /// In memory MariaDB's rows are as long as they are declared.
 #[test]
 fn a_shorter_declaration_is_one_with_which_the_rows_fit() {
