@@ -3,11 +3,12 @@
 //!
 //! The way is: events of slow logs ([`SlowLog`]) or a server's own sums ([`Live::workload`]) → digests
 //! ([`Workload`]) → each digest's statement taken apart against the [`Schema`] → the temporary tables that the
-//! server's rules ask for, as far as they agree with its counters → causes, one rule each → a [`Report`] as text, JSON
-//! or HTML.
+//! server's rules ask for, as far as they agree with its counters → causes, one rule each → changes, tried on copies of
+//! the tables where there is a server ([`Trial`]) → a [`Report`] as text, JSON or HTML.
 //!
-//! Invariants: nothing here changes a server ([`Live`] sends reading statements alone); what the server has counted
-//! wins over what the rules say; what is not known makes a finding less sure, and never up.
+//! Invariants: nothing here changes a server ([`Live`] sends reading statements alone, [`Trial`] changes temporary tables
+//! of its own session); what the server has counted wins over what the rules say; what is not known makes a finding less
+//! sure, and never up.
 
 mod comparison;
 mod distribution;

@@ -24,6 +24,8 @@ use crate::workload::Digest;
 /// Rows and bytes of a copy.
 const COPY_ROWS_MAX: u64 = 100_000;
 const COPY_BYTES_MAX: u64 = 64 << 20;
+/// The trials of all statements together: no more are begun afterwards.
+const TRIALS_TIME: Duration = Duration::from_secs(300);
 /// Statements that take longer in the workload are not run.
 const SECONDS_MAX: f64 = 60.0;
 /// A statement is measured up to so many times, as long as all runs together are this short.
@@ -50,6 +52,7 @@ pub struct Trial {
     connection: Box<dyn Connection>,
     server: Server,
     notes: Vec<String>,
+    began: Instant,
     /// Databases in which the account may not make temporary tables: they are not asked again and again.
     denied: BTreeSet<String>,
 }
@@ -106,6 +109,7 @@ impl Trial {
             connection,
             server: server.clone(),
             notes: Vec::new(),
+            began: Instant::now(),
             denied: BTreeSet::new(),
         })
     }
@@ -132,6 +136,14 @@ impl Trial {
             .iter()
             .any(|table| self.denied.contains(&table.database));
         if is_denied || digest.seconds_max > SECONDS_MAX {
+            return;
+        }
+        if self.began.elapsed() > TRIALS_TIME {
+            let minutes = TRIALS_TIME.as_secs() / 60;
+            let statement = crate::sql_text::one_line(&digest.example, 60);
+            self.notes.push(format!(
+                "not tried: `{statement}`: trying the others took {minutes} minutes"
+            ));
             return;
         }
         let outcome = self

@@ -154,7 +154,11 @@ pub(crate) fn run(options: &AdviseOptions) -> Result<ExitCode, String> {
         schema: &schema,
         server: &server,
     };
-    let mut asked = Asked { live, trial };
+    let mut asked = Asked {
+        live,
+        trial,
+        tried: 0,
+    };
     let mut report = Report::new(&input, sources, options.limit, &mut asked);
     report.notes.extend(notes);
     if let Some(trial) = &asked.trial {
@@ -177,6 +181,8 @@ pub(crate) fn run(options: &AdviseOptions) -> Result<ExitCode, String> {
 struct Asked {
     live: Option<Live>,
     trial: Option<Trial>,
+    /// Statements whose changes were tried.
+    tried: usize,
 }
 
 impl Examiner for Asked {
@@ -185,8 +191,17 @@ impl Examiner for Asked {
     }
 
     fn examine(&mut self, digest: &Digest, schema: &Schema, findings: &mut Vec<Finding>) {
-        if let Some(trial) = &mut self.trial {
-            trial.examine(digest, schema, findings);
+        let Some(trial) = &mut self.trial else {
+            return;
+        };
+        let stderr = std::io::stderr();
+        if stderr.is_terminal() {
+            self.tried += 1;
+            eprint!("\rmayfly: trying the changes of statement {} …", self.tried);
+        }
+        trial.examine(digest, schema, findings);
+        if stderr.is_terminal() {
+            eprint!("\r\x1b[K");
         }
     }
 }
