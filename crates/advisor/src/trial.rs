@@ -14,11 +14,13 @@ use std::time::{Duration, Instant};
 
 use crate::explain::Explain;
 use crate::finding::{Change, ChangeKind, Finding, Measured, Tried};
-use crate::index::table_name;
+use crate::index::{record_bytes, table_name};
 use crate::live::{Connection, is_plain_select, tables_of};
+use crate::rules::INDEX_SIZE_MAX;
 use crate::schema::{Schema, Table};
 use crate::server::{Family, Server};
 use crate::sql_text::quoted;
+use crate::statement::Value;
 use crate::workload::Digest;
 
 /// Rows and bytes of a copy.
@@ -271,6 +273,9 @@ impl Trial {
                 }
                 match judged {
                     Ok(Judged { after, .. }) => {
+                        if let Some(bytes) = self.index_bytes(&change, copies)? {
+                            change.risk = with_index_size(&change.risk, bytes);
+                        }
                         change.tried = Some(Tried {
                             rows: copies.rows,
                             whole: copies.share >= 1.0,
@@ -370,6 +375,60 @@ impl Trial {
             }
             ChangeKind::Advice => Ok(Err(String::new())),
         }
+    }
+
+    /// The bytes of the index that a change makes, by the values in the copy and the rows of the table.
+    fn index_bytes(&mut self, change: &Change, copies: &Copies) -> Result<Option<u64>, String> {
+        let definition = change.sql.lines().next().unwrap_or_default();
+        let columns_of = |table: &Table| -> Option<Vec<usize>> {
+            let place = format!(" ON {} (", table_name(table));
+            let (_, list) = definition
+                .strip_prefix("CREATE INDEX ")?
+                .split_once(&place)?;
+            let list = list.trim_end_matches([';', ')']);
+            let names = list
+                .split(", ")
+                .map(|name| name.trim_matches('`').replace("``", "`"));
+            names.map(|name| table.column(&name)).collect()
+        };
+        let mut found = copies
+            .tables
+            .iter()
+            .filter_map(|table| Some((table, columns_of(table)?)));
+        let Some((table, columns)) = found.next() else {
+            return Ok(None);
+        };
+        let mut fixed = 0;
+        let mut strings = vec!["0".to_owned()];
+        for column in columns.iter().map(|column| &table.columns[*column]) {
+            match Value::of(&column.ty) {
+                Value::Fixed(bytes) => fixed += bytes,
+                _ => strings.push(format!("COALESCE(LENGTH({}), 0)", quoted(&column.name))),
+            }
+        }
+        let sql = format!(
+            "SELECT CAST(COALESCE(AVG({}), 0) AS SIGNED), COUNT(*) FROM {}",
+            strings.join(" + "),
+            table_name(table)
+        );
+        let row = self
+            .connection
+            .query(&sql)?
+            .rows
+            .into_iter()
+            .next()
+            .unwrap_or_default();
+        let number = |at: usize| row.get(at)?.as_ref()?.parse::<u64>().ok();
+        let (Some(length), Some(copied)) = (number(0), number(1)) else {
+            return Ok(None);
+        };
+        // Statistics are estimates; a copy of the whole is not.
+        let rows = if copies.share >= 1.0 {
+            copied
+        } else {
+            table.rows.unwrap_or(copied).max(copied)
+        };
+        Ok(Some(record_bytes(rows, fixed + length, columns.len())))
     }
 
     /// Whether EXPLAIN of a statement has an index, whose name is quoted.
@@ -540,6 +599,18 @@ fn scaled(sql: &str, share: f64) -> String {
     text
 }
 
+/// What a change costs, with the measured size of its index.
+fn with_index_size(risk: &str, bytes: u64) -> String {
+    let size = crate::quantities::size(bytes);
+    let Some((before, behind)) = risk.split_once(INDEX_SIZE_MAX) else {
+        return risk.to_owned();
+    };
+    let rest = behind
+        .split_once(';')
+        .map_or(String::new(), |(_, rest)| format!(";{rest}"));
+    format!("{before}, of about {size}{rest}")
+}
+
 fn is_of_view(change: &Change) -> bool {
     change.kind == ChangeKind::Alter && change.sql.contains(" VIEW ")
 }
@@ -625,6 +696,26 @@ mod tests {
             assert_eq!(scaled(sql, 0.5), expected);
             assert_eq!(scaled(sql, 1.0), sql);
         }
+    }
+
+    #[test]
+    fn the_size_of_an_index_is_the_measured_one() {
+        // Measured on MySQL 9.7 and MariaDB 10.11: 60,000 rows of 10.8 and of 325 bytes.
+        for (values, mebibytes) in [(11, 1.52), (325, 22.94)] {
+            let bytes = record_bytes(60_000, values, 1) as f64 / 1_048_576.0;
+            assert!(
+                (bytes / mebibytes - 1.0_f64).abs() < 0.15,
+                "{bytes} for {mebibytes}"
+            );
+        }
+        assert_eq!(
+            with_index_size(
+                "one more index, of at most 9.0 MiB; the index `a` is then superfluous",
+                1 << 20
+            ),
+            "one more index, of about 1.0 MiB; the index `a` is then superfluous"
+        );
+        assert_eq!(with_index_size("one more index", 1), "one more index");
     }
 
     #[test]

@@ -143,6 +143,9 @@ impl Context<'_> {
     }
 }
 
+/// What stands before the size of an index in its risk, which a trial measures.
+pub(crate) const INDEX_SIZE_MAX: &str = ", of at most ";
+
 /// A change by an index, and how sure it is that the index is used.
 pub(crate) fn index_change(advice: &IndexAdvice, what: &str) -> Change {
     let mut does = format!("{what} then follows the index");
@@ -152,8 +155,8 @@ pub(crate) fn index_change(advice: &IndexAdvice, what: &str) -> Change {
         does.push_str("; the optimizer uses it when that is cheaper than reading the whole table");
     }
     let mut risk = "every write of the table maintains one more index".to_owned();
-    if let Some(bytes) = advice.bytes {
-        risk.push_str(&format!(", of about {}", quantities::size(bytes)));
+    if let Some(bytes) = advice.bytes_max {
+        risk.push_str(&format!("{INDEX_SIZE_MAX}{}", quantities::size(bytes)));
     }
     if let Some(name) = &advice.replaces {
         risk.push_str(&format!("; the index `{name}` is then superfluous"));

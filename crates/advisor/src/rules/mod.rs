@@ -22,7 +22,7 @@ mod subquery;
 mod unexplained;
 mod window;
 
-pub(crate) use context::Context;
+pub(crate) use context::{Context, INDEX_SIZE_MAX};
 
 use crate::finding::Finding;
 use crate::server::Server;
