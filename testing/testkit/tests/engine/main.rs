@@ -10,6 +10,7 @@ mod comparisons;
 mod data_directory;
 mod explain;
 mod faults;
+mod grids;
 mod histories;
 mod hostile;
 mod index_access;

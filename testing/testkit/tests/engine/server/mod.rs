@@ -10,4 +10,4 @@ mod lives;
 mod logins;
 mod logs;
 mod modes;
-mod raw;
+pub(crate) mod raw;
