@@ -1,7 +1,7 @@
-//! The progress of a script: a bar on standard error, if that is a terminal and the script takes a
+//! The progress of a script or of a file that is loaded: a bar on standard error, if that is a terminal and it takes a
 //! while.
 
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -15,7 +15,7 @@ const TICK: Duration = Duration::from_millis(200);
 #[derive(Debug)]
 pub(crate) struct LoadProgress {
     /// Drawn once there is reason to.
-    bar: OnceCell<ProgressBar>,
+    bar: OnceLock<ProgressBar>,
     name: String,
     length: Option<u64>,
     begun: Option<Instant>,
@@ -25,7 +25,7 @@ impl LoadProgress {
     /// For a script of a name and a length in bytes, where they are known.
     pub(crate) fn of_source(name: Option<&str>, length: Option<u64>) -> Self {
         Self {
-            bar: OnceCell::new(),
+            bar: OnceLock::new(),
             name: name.unwrap_or_default().to_owned(),
             length,
             begun: Some(Instant::now()),

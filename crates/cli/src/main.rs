@@ -4,9 +4,12 @@
 //! a session, statements.
 
 mod advise;
+mod client_command;
 mod csv_table;
 mod data_directory;
 mod demo;
+mod failed_statements;
+mod file_format;
 mod load_progress;
 mod numbers;
 mod open;
@@ -20,17 +23,18 @@ mod shell;
 mod statements;
 mod tune;
 mod units;
+mod warnings;
 mod what_if;
 
 use std::io::IsTerminal;
-use std::path::Path;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use mayfly_engine::Session;
 
+use crate::file_format::FileFormat;
 use crate::options::{Command, Options};
-use crate::run::{Runner, Source};
+use crate::run::{Ended, Runner, Source};
 
 fn main() -> ExitCode {
     let options = Options::parse();
@@ -60,14 +64,11 @@ fn start(options: &Options) -> Result<ExitCode, String> {
     let mut session = open::open(options, &options.database)?;
     let mut texts = Vec::new();
     for input in &options.inputs {
-        if input.ends_with(".csv") {
-            csv_table::open(&mut session, input)?;
-        } else if Path::new(input).is_file() {
-            texts.push(Text::Script(input));
-        } else if looks_like_sql(input) {
-            texts.push(Text::Statements(input));
-        } else {
-            return Err(format!("{input}: no such file"));
+        match file_format::of(input)? {
+            Some(FileFormat::Delimited) => csv_table::open(&mut session, input)?,
+            Some(FileFormat::Script) => texts.push(Text::Script(input)),
+            None if looks_like_sql(input) => texts.push(Text::Statements(input)),
+            None => return Err(no_such_file(input)),
         }
     }
     texts.extend(options.execute.iter().map(|text| Text::Statements(text)));
@@ -92,6 +93,19 @@ fn looks_like_sql(argument: &str) -> bool {
     argument.trim().contains(char::is_whitespace)
 }
 
+/// Says that there is no such file, and which command was meant if it has nearly the name of one.
+fn no_such_file(argument: &str) -> String {
+    const NEARLY: f64 = 0.8;
+    let command = Options::command();
+    let names = command.get_subcommands().map(clap::Command::get_name);
+    let nearest = names
+        .map(|name| (strsim::jaro_winkler(argument, name), name))
+        .filter(|(likeness, _)| *likeness > NEARLY)
+        .max_by(|(a, _), (b, _)| a.total_cmp(b));
+    let meant = nearest.map(|(_, name)| format!("; did you mean the command `mayfly {name}`?"));
+    format!("{argument}: no such file{}", meant.unwrap_or_default())
+}
+
 fn run_texts(
     session: &mut Session,
     options: &Options,
@@ -99,7 +113,7 @@ fn run_texts(
 ) -> Result<ExitCode, String> {
     let mut runner = Runner::batch(options);
     for text in texts {
-        let went_on = match text {
+        let ended = match text {
             Text::Statements(text) => {
                 let ran = runner.script(session, text.as_bytes(), &Source::default());
                 ran.map_err(|error| error.to_string())
@@ -107,8 +121,10 @@ fn run_texts(
             Text::Script(path) => runner.file(session, path),
             Text::StandardInput => runner.standard_input(session),
         };
-        if !went_on? && !options.force {
-            return Ok(ExitCode::FAILURE);
+        match ended? {
+            Ended::Failed if !options.force => return Ok(ExitCode::FAILURE),
+            Ended::Quit => break,
+            Ended::Done | Ended::Failed => {}
         }
     }
     Ok(if runner.failed() {
@@ -116,4 +132,26 @@ fn run_texts(
     } else {
         ExitCode::SUCCESS
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_that_is_nearly_right_is_named() {
+        for (argument, command) in [
+            ("advice", "advise"),
+            ("serv", "serve"),
+            ("whatif", "what-if"),
+            ("reproduse", "reproduce"),
+        ] {
+            let message = no_such_file(argument);
+            assert!(
+                message.contains(&format!("`mayfly {command}`")),
+                "{message}"
+            );
+        }
+        assert_eq!(no_such_file("orders.sql"), "orders.sql: no such file");
+    }
 }

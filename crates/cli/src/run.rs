@@ -1,7 +1,7 @@
 //! Runs statements and shows what they give.
 
 use std::fs::File;
-use std::io::{self, BufWriter, IsTerminal, Read, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
@@ -12,11 +12,16 @@ use mayfly_engine::{
     TemporaryTableRecord,
 };
 
+use crate::client_command::{ClientCommand, HELP};
+use crate::failed_statements::FailedStatements;
+use crate::file_format;
 use crate::load_progress::LoadProgress;
 use crate::options::Options;
 use crate::output::{self, Format};
-use crate::statements::{Cut, StatementReader};
+use crate::shell::Names;
+use crate::statements::{Cut, StatementReader, TextSource, Unit};
 use crate::units;
+use crate::warnings;
 
 /// A statement that takes longer than this gets a progress bar.
 const PROGRESS_BAR_AFTER: Duration = Duration::from_millis(500);
@@ -28,7 +33,24 @@ pub(crate) struct Runner {
     column_names: bool,
     interactive: bool,
     go_on: bool,
-    failed: bool,
+    failed: FailedStatements,
+    /// How many files are being read by `source`, one within the other.
+    depth: usize,
+    /// The names that the shell completes words to.
+    names: Option<Names>,
+    /// They may have changed since they were looked up.
+    names_changed: bool,
+}
+
+/// How a text ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// At its end.
+    Done,
+    /// At a statement that failed.
+    Failed,
+    /// At a command that ends the program.
+    Quit,
 }
 
 /// Where the statements of a text come from.
@@ -52,10 +74,20 @@ impl Source {
             is_script: true,
         }
     }
+
+    /// Where a line of it is.
+    fn place(&self, line: usize) -> String {
+        let file = self.name.as_ref().map(|name| format!(" of {name}"));
+        format!("at line {line}{}", file.unwrap_or_default())
+    }
 }
 
 /// The error of a text without a statement.
 const EMPTY_QUERY: u16 = 1065;
+/// The error of a statement that Ctrl-C has ended.
+const INTERRUPTED: u16 = 1317;
+/// The most files that `source` reads, one within the other.
+const SOURCE_DEPTH: usize = 32;
 /// How much of a statement that failed is shown.
 const BEGINNING_BYTES: usize = 160;
 
@@ -72,35 +104,41 @@ impl Runner {
             column_names: !options.skip_column_names,
             interactive: false,
             go_on: options.force,
-            failed: false,
+            failed: FailedStatements::default(),
+            depth: 0,
+            names: None,
+            names_changed: false,
         }
     }
 
-    /// For a terminal: counts, times and temporary tables after each result.
-    pub(crate) fn interactive(options: &Options) -> Self {
+    /// For a terminal: counts, times and temporary tables after each result. A statement that fails does not keep
+    /// those that were typed behind it from running.
+    pub(crate) fn interactive(options: &Options, names: Names) -> Self {
         Self {
+            names: Some(names),
             format: options.format.unwrap_or(Format::Table),
             interactive: true,
-            go_on: false,
+            go_on: true,
             ..Self::batch(options)
         }
     }
 
     /// Whether any statement failed.
     pub(crate) fn failed(&self) -> bool {
-        self.failed
+        !self.failed.is_empty()
     }
 
     /// Runs the statements of a file.
-    pub(crate) fn file(&mut self, session: &mut Session, path: &str) -> Result<bool, String> {
+    pub(crate) fn file(&mut self, session: &mut Session, path: &str) -> Result<Ended, String> {
         let wrong = |error| format!("{path}: {error}");
+        file_format::require_script(path)?;
         let file = File::open(path).map_err(wrong)?;
         let source = Source::script(Some(path), &file);
         self.script(session, file, &source).map_err(wrong)
     }
 
     /// Runs the statements of standard input.
-    pub(crate) fn standard_input(&mut self, session: &mut Session) -> Result<bool, String> {
+    pub(crate) fn standard_input(&mut self, session: &mut Session) -> Result<Ended, String> {
         let wrong = |error| format!("standard input: {error}");
         let input = io::stdin().as_fd().try_clone_to_owned().map_err(wrong)?;
         let input = File::from(input);
@@ -108,63 +146,165 @@ impl Runner {
         self.script(session, input, &source).map_err(wrong)
     }
 
-    /// Runs the statements of a text as they are read; `false` when one failed and the rest was
-    /// left.
+    /// Runs the statements of a text as they are read. What of a script failed is summed up at its end.
     pub(crate) fn script(
         &mut self,
         session: &mut Session,
-        text: impl Read,
+        text: impl TextSource,
         source: &Source,
-    ) -> io::Result<bool> {
+    ) -> io::Result<Ended> {
+        let ended = self.statements(session, text, source)?;
+        if source.is_script && self.depth == 0 && self.go_on {
+            let summary = self.failed.take_summary();
+            if let Some(summary) = summary.filter(|_| !self.interactive) {
+                let name = source.name.as_deref().unwrap_or("standard input");
+                eprintln!("mayfly: {name}: {summary}");
+            }
+        }
+        Ok(ended)
+    }
+
+    fn statements(
+        &mut self,
+        session: &mut Session,
+        text: impl TextSource,
+        source: &Source,
+    ) -> io::Result<Ended> {
         let mut reader = StatementReader::new(text);
         let progress = if source.is_script && !self.interactive {
             LoadProgress::of_source(source.name.as_deref(), source.length)
         } else {
             LoadProgress::hidden()
         };
-        while let Some(cut) = reader.next_statement()? {
-            let format = match (cut.vertical, self.format) {
-                (true, Format::Table) => Format::Vertical,
-                (_, format) => format,
+        loop {
+            let unit = match reader.next_unit() {
+                Ok(Some(unit)) => unit,
+                Ok(None) => return Ok(Ended::Done),
+                // Ctrl-C while it was typed.
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                    reader.forget();
+                    continue;
+                }
+                Err(error) => return Err(error),
             };
-            if let Err(failure) = self.run(session, cut.text, format, &progress) {
-                self.failed = true;
-                if let Some(text) = failure.text(source, &cut, self.interactive) {
-                    progress.suspend(|| eprintln!("{text}"));
+            let ended = match unit {
+                Unit::Statement(cut) => self.statement(session, &cut, source, &progress),
+                Unit::Command(ClientCommand::Use(name), line) => {
+                    let sql = format!("USE `{}`", name.replace('`', "``"));
+                    let cut = Cut {
+                        text: sql.as_bytes(),
+                        line,
+                        vertical: false,
+                        is_complete: true,
+                    };
+                    self.statement(session, &cut, source, &progress)
                 }
-                if !self.go_on || !matches!(failure, Failure::Statement(_)) {
-                    return Ok(false);
-                }
+                Unit::Command(command, _) => progress.suspend(|| self.command(session, &command)),
+            };
+            match ended {
+                Ended::Done => {}
+                // Ctrl-C ends what was typed behind the statement too, but not the shell.
+                Ended::Failed if self.interactive && self.depth == 0 => reader.forget(),
+                _ => return Ok(ended),
+            }
+            if let Some(names) = &self.names
+                && std::mem::take(&mut self.names_changed)
+            {
+                names.refresh(session);
             }
             progress.reached(reader.bytes_done());
         }
-        Ok(true)
+    }
+
+    /// Runs a statement, and says why it failed.
+    fn statement(
+        &mut self,
+        session: &mut Session,
+        cut: &Cut<'_>,
+        source: &Source,
+        progress: &LoadProgress,
+    ) -> Ended {
+        let format = match (cut.vertical, self.format) {
+            (true, Format::Table | Format::Tsv) => Format::Vertical,
+            (_, format) => format,
+        };
+        self.names_changed |= changes_names(cut.text);
+        let Err(failure) = self.run(session, cut, format, source, progress) else {
+            return Ended::Done;
+        };
+        self.failed.add(cut.text);
+        if let Some(text) = failure.text(source, cut, self.interactive) {
+            progress.suspend(|| eprintln!("{text}"));
+        }
+        match failure {
+            Failure::Statement(error) if self.go_on && error.errno() != INTERRUPTED => Ended::Done,
+            _ => Ended::Failed,
+        }
+    }
+
+    /// Does what a command of the client says.
+    fn command(&mut self, session: &mut Session, command: &ClientCommand) -> Ended {
+        match command {
+            ClientCommand::Quit => return Ended::Quit,
+            ClientCommand::Help => println!("{HELP}\n"),
+            ClientCommand::Source(path) => return self.source(session, path),
+            ClientCommand::Clear | ClientCommand::Use(_) => {}
+        }
+        Ended::Done
+    }
+
+    /// Runs the statements of a file that a text names.
+    fn source(&mut self, session: &mut Session, path: &str) -> Ended {
+        self.names_changed = true;
+        if self.depth == SOURCE_DEPTH {
+            eprintln!(
+                "mayfly: {path}: `source` reads at most {SOURCE_DEPTH} files, one within the other"
+            );
+            self.failed.add(b"source");
+            return Ended::Failed;
+        }
+        self.depth += 1;
+        let ended = self.file(session, path);
+        self.depth -= 1;
+        ended.unwrap_or_else(|error| {
+            eprintln!("mayfly: {error}");
+            self.failed.add(b"source");
+            if self.go_on {
+                Ended::Done
+            } else {
+                Ended::Failed
+            }
+        })
     }
 
     fn run(
         &self,
         session: &mut Session,
-        sql: &[u8],
+        cut: &Cut<'_>,
         format: Format,
+        source: &Source,
         progress: &LoadProgress,
     ) -> Result<(), Failure> {
         let start = Instant::now();
         let bar = self
             .interactive
             .then(|| Progress::watch(session.progress_handle()));
-        let stream = match session.query_bytes(sql) {
+        let stream = match session.query_bytes(cut.text) {
             // A conditional comment for another server.
             Err(error) if error.errno() == EMPTY_QUERY => return Ok(()),
             stream => stream?,
         };
-        if stream.columns().is_empty() && !self.interactive {
-            stream.into_result()?;
-            return Ok(());
-        }
-        progress.suspend(|| self.show(stream, format, start, bar))?;
+        let warning_count = if stream.columns().is_empty() && !self.interactive {
+            stream.into_result()?.warning_count
+        } else {
+            progress.suspend(|| self.show(stream, format, start, bar))?
+        };
         if self.interactive {
             let line = temporary_tables_line(&session.finished_temporary_tables());
             println!("{}", line.map_or(String::new(), |line| line + "\n"));
+        } else if warning_count > 0 {
+            let place = source.place(cut.line);
+            progress.suspend(|| warnings::print(&session.warnings(), &place));
         }
         Ok(())
     }
@@ -176,7 +316,7 @@ impl Runner {
         format: Format,
         start: Instant,
         bar: Option<Progress>,
-    ) -> Result<(), Failure> {
+    ) -> Result<u64, Failure> {
         let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
         let columns: Arc<[ResultColumn]> = Arc::from(stream.columns());
         let mut row_count = 0;
@@ -201,8 +341,18 @@ impl Runner {
             writeln!(out, "{line}")?;
         }
         out.flush()?;
-        Ok(())
+        Ok(result.warning_count)
     }
+}
+
+/// Whether a statement may change the names that there are.
+fn changes_names(statement: &[u8]) -> bool {
+    const WITHOUT_NAMES: [&str; 6] = ["select", "insert", "update", "delete", "replace", "set"];
+    let begins = |word: &&str| {
+        let begin = statement.get(..word.len());
+        begin.is_some_and(|begin| begin.eq_ignore_ascii_case(word.as_bytes()))
+    };
+    !WITHOUT_NAMES.iter().any(|word| begins(&word))
 }
 
 /// "10 rows in set (0.08 sec)", as the `mysql` client says it.
@@ -274,13 +424,8 @@ impl Failure {
             Self::Statement(error) if interactive => return Some(error.to_string()),
             Self::Statement(error) => error,
         };
-        let (errno, state, line) = (error.errno(), error.sqlstate(), cut.line);
-        let file = source.name.as_ref().map(|name| format!(" of {name}"));
-        let mut text = format!(
-            "ERROR {errno} ({state}) at line {line}{}: {}",
-            file.unwrap_or_default(),
-            error.message()
-        );
+        let (errno, state, place) = (error.errno(), error.sqlstate(), source.place(cut.line));
+        let mut text = format!("ERROR {errno} ({state}) {place}: {}", error.message());
         if source.is_script {
             text.push_str(&format!("\n  in: {}", beginning(cut.text)));
         }

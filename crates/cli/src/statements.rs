@@ -1,12 +1,54 @@
 //! Cuts a text into statements as it is read, as the `mysql` client does: at `;`, `\g`, `\G` or the
-//! DELIMITER, outside of quotes and comments. No more of a script than its longest statement is in
-//! memory, so that dumps may be of any size; and the program can say at which line a statement
-//! that fails begins.
+//! DELIMITER, outside of quotes and comments; and finds the client's own commands between them. No more
+//! of a script than its longest statement is in memory, so that dumps may be of any size; and the program
+//! can say at which line a statement that fails begins.
 //!
 //! A text is bytes: only the engine knows its character set, and dumps hold BLOBs as they are.
 
 use std::io::{self, Read};
 use std::ops::Range;
+
+use crate::client_command::{self, ClientCommand};
+
+/// Where a text comes from.
+pub(crate) trait TextSource {
+    /// Gives the next bytes, as many as there are; none at the end. An error of the kind Interrupted says that the
+    /// statement that was begun is to be forgotten.
+    fn read(&mut self, buffer: &mut [u8], place: Place<'_>) -> io::Result<usize>;
+
+    /// Forgets what was not given yet of what was typed.
+    fn forget(&mut self) {}
+}
+
+/// Where in a text more of it is wanted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place<'d> {
+    /// A statement is begun.
+    pub(crate) is_within: bool,
+    /// What ends statements.
+    pub(crate) delimiter: &'d [u8],
+}
+
+impl<R: Read> TextSource for R {
+    fn read(&mut self, buffer: &mut [u8], _: Place<'_>) -> io::Result<usize> {
+        // A single call, because what comes through a pipe may wait for what it says to be done.
+        loop {
+            match Read::read(self, buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => return read,
+            }
+        }
+    }
+}
+
+/// What a text asks for next.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Unit<'r> {
+    /// A statement for the engine.
+    Statement(Cut<'r>),
+    /// A command for the client, and the line on which it stands.
+    Command(ClientCommand, usize),
+}
 
 /// A statement of a text.
 #[derive(Debug, PartialEq, Eq)]
@@ -23,8 +65,6 @@ pub(crate) struct Cut<'r> {
 
 /// What is read at once, at the least.
 const CHUNK: usize = 1 << 18;
-/// The most bytes that say what begins at a position, but for the delimiter.
-const LOOK_AHEAD: usize = 3;
 
 /// Reads the statements of a text.
 #[derive(Debug)]
@@ -39,6 +79,8 @@ pub(crate) struct StatementReader<R> {
     line: usize,
     delimiter: Vec<u8>,
     at_end: bool,
+    /// The text ends within a quoted text or a comment.
+    is_cut_off: bool,
     /// Bytes of the source before `start`.
     bytes_done: u64,
 }
@@ -56,9 +98,11 @@ enum Piece {
     Delimiter {
         vertical: bool,
     },
+    /// `\c`: the statement is forgotten.
+    Cancel,
 }
 
-impl<R: Read> StatementReader<R> {
+impl<R: TextSource> StatementReader<R> {
     /// Starts at the beginning of a text with `;` as delimiter.
     pub(crate) fn new(source: R) -> Self {
         Self {
@@ -69,6 +113,7 @@ impl<R: Read> StatementReader<R> {
             line: 1,
             delimiter: b";".to_vec(),
             at_end: false,
+            is_cut_off: false,
             bytes_done: 0,
         }
     }
@@ -78,20 +123,78 @@ impl<R: Read> StatementReader<R> {
         self.bytes_done
     }
 
-    /// The next statement that is not empty; `None` at the end.
-    pub(crate) fn next_statement(&mut self) -> io::Result<Option<Cut<'_>>> {
-        self.skip_to_statement()?;
-        if self.at >= self.buffer.len() {
-            return Ok(None);
+    /// The next statement that is not empty, or command of the client; `None` at the end.
+    pub(crate) fn next_unit(&mut self) -> io::Result<Option<Unit<'_>>> {
+        loop {
+            self.skip_to_statement()?;
+            if self.at >= self.buffer.len() {
+                return Ok(None);
+            }
+            let line = self.line;
+            if let Some(command) = self.take_line_command()? {
+                return Ok(Some(Unit::Command(command, line)));
+            }
+            let (end, last) = self.statement_end()?;
+            if matches!(last, Some(Piece::Cancel)) {
+                self.pass();
+                continue;
+            }
+            // `exit;` is as good as `exit`.
+            let text = self.buffer.get(self.start..end).unwrap_or_default();
+            if let Some(command) =
+                client_command::parse(text).filter(ClientCommand::may_be_delimited)
+            {
+                self.pass();
+                return Ok(Some(Unit::Command(command, line)));
+            }
+            let vertical = matches!(last, Some(Piece::Delimiter { vertical: true }));
+            let cut = self.cut(self.start..end, vertical, last.is_some());
+            return Ok(Some(Unit::Statement(cut)));
         }
+    }
+
+    /// Goes behind the statement at hand; where it ends, and what ends it.
+    fn statement_end(&mut self) -> io::Result<(usize, Option<Piece>)> {
         while let Some((piece, length)) = self.piece()? {
             let end = self.at;
             self.at += length;
-            if let Piece::Delimiter { vertical } = piece {
-                return Ok(Some(self.cut(self.start..end, vertical, true)));
+            if matches!(piece, Piece::Delimiter { .. } | Piece::Cancel) {
+                return Ok((end, Some(piece)));
             }
         }
-        Ok(Some(self.cut(self.start..self.at, false, false)))
+        Ok((self.at, None))
+    }
+
+    /// Forgets the statement that was begun, and what was read behind it.
+    pub(crate) fn forget(&mut self) {
+        self.buffer.clear();
+        (self.start, self.at) = (0, 0);
+        self.source.forget();
+    }
+
+    /// Takes a command of the client that has a line of its own, without a delimiter.
+    fn take_line_command(&mut self) -> io::Result<Option<ClientCommand>> {
+        while client_command::is_cut(self.rest()) && !self.at_end {
+            self.read_more()?;
+        }
+        if !client_command::may_begin(self.rest()) {
+            return Ok(None);
+        }
+        let length = self.length_to(|rest| rest.iter().position(|&byte| byte == b'\n'))?;
+        let line = &self.rest()[..length];
+        let ends_statement = [&self.delimiter[..], b"\\g", b"\\G"];
+        if ends_statement
+            .iter()
+            .any(|end| memchr::memmem::find(line, end).is_some())
+        {
+            return Ok(None);
+        }
+        let command = client_command::parse(line);
+        if command.is_some() {
+            self.at += length;
+            self.pass();
+        }
+        Ok(command)
     }
 
     /// A statement; reading goes on at `at`.
@@ -117,7 +220,9 @@ impl<R: Read> StatementReader<R> {
     /// Skips blanks, comments, delimiters and commands of the client.
     fn skip_to_statement(&mut self) -> io::Result<()> {
         if self.bytes_done == 0 {
-            self.require(BYTE_ORDER_MARK.len())?;
+            while BYTE_ORDER_MARK.starts_with(self.rest()) && !self.at_end {
+                self.read_more()?;
+            }
             if self.rest().starts_with(BYTE_ORDER_MARK) {
                 self.at += BYTE_ORDER_MARK.len();
             }
@@ -137,7 +242,13 @@ impl<R: Read> StatementReader<R> {
     /// `DELIMITER //` is a command of the client and ends with its line.
     fn take_delimiter_command(&mut self) -> io::Result<bool> {
         const COMMAND: &[u8] = b"delimiter";
-        self.require(COMMAND.len() + 1)?;
+        let is_begun = |rest: &[u8]| {
+            let begin = COMMAND.get(..rest.len());
+            begin.is_some_and(|begin| begin.eq_ignore_ascii_case(rest))
+        };
+        while is_begun(self.rest()) && !self.at_end {
+            self.read_more()?;
+        }
         let is_command = self.rest().get(..COMMAND.len()).is_some_and(|word| {
             word.eq_ignore_ascii_case(COMMAND)
                 && self.rest()[COMMAND.len()..]
@@ -178,13 +289,11 @@ impl<R: Read> StatementReader<R> {
         self.start = 0;
         let kept = self.buffer.len();
         self.buffer.resize(kept + kept.max(CHUNK), 0);
-        // A single call, because what comes through a pipe may wait for what it says to be done.
-        let read = loop {
-            match self.source.read(&mut self.buffer[kept..]) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                read => break read,
-            }
+        let place = Place {
+            is_within: kept > 0,
+            delimiter: &self.delimiter,
         };
+        let read = self.source.read(&mut self.buffer[kept..], place);
         self.buffer
             .truncate(kept + read.as_ref().map_or(0, |read| *read));
         self.at_end = read? == 0;
@@ -204,13 +313,37 @@ impl<R: Read> StatementReader<R> {
         }
     }
 
+    /// The same of what must have an end.
+    fn length_to_end(&mut self, find: impl Fn(&[u8]) -> Option<usize>) -> io::Result<usize> {
+        let length = self.length_to(&find)?;
+        self.is_cut_off = find(self.rest()).is_none();
+        Ok(length)
+    }
+
     /// What begins at `at`, and how long it is; `None` at the end.
     fn piece(&mut self) -> io::Result<Option<(Piece, usize)>> {
-        self.require(LOOK_AHEAD.max(self.delimiter.len()))?;
-        let rest = self.rest();
-        let Some(&first) = rest.first() else {
+        self.require(1)?;
+        let Some(&first) = self.rest().first() else {
             return Ok(None);
         };
+        // No more is read than is needed: what is typed is to run before more is asked for.
+        if self.delimiter.first() == Some(&first) {
+            self.require(self.delimiter.len())?;
+        }
+        match first {
+            b'\\' => self.require(2)?,
+            b'-' | b'/' => {
+                self.require(2)?;
+                if matches!(
+                    (first, self.rest().get(1)),
+                    (b'-', Some(b'-')) | (b'/', Some(b'*'))
+                ) {
+                    self.require(3)?;
+                }
+            }
+            _ => {}
+        }
+        let rest = self.rest();
         if rest.starts_with(&self.delimiter) {
             let piece = Piece::Delimiter { vertical: false };
             return Ok(Some((piece, self.delimiter.len())));
@@ -222,9 +355,10 @@ impl<R: Read> StatementReader<R> {
                 let vertical = second == Some(b'G');
                 (Piece::Delimiter { vertical }, 2)
             }
+            b'\\' if second == Some(b'c') => (Piece::Cancel, 2),
             b'\'' | b'"' | b'`' => {
                 let quoted = |rest: &[u8]| quoted_length(rest, first);
-                (Piece::Text, self.length_to(quoted)?)
+                (Piece::Text, self.length_to_end(quoted)?)
             }
             b'#' => (Piece::Comment, self.length_to(line)?),
             // Two dashes begin a comment when a blank or the end of the text follows.
@@ -237,7 +371,7 @@ impl<R: Read> StatementReader<R> {
                     Some(b'!') => Piece::Text,
                     _ => Piece::Comment,
                 };
-                (piece, self.length_to(comment_length)?)
+                (piece, self.length_to_end(comment_length)?)
             }
             _ if first.is_ascii_whitespace() => (Piece::Blank, 1),
             _ => {
@@ -282,15 +416,33 @@ fn comment_length(text: &[u8]) -> Option<usize> {
     memchr::memmem::find(inside, b"*/").map(|end| 2 + end + 2)
 }
 
-/// Whether a text that is being typed ends in a complete statement.
-pub(crate) fn is_complete(text: &str) -> bool {
+/// How a text ends that is being typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// Behind a statement or a command.
+    Complete,
+    /// In a statement.
+    Statement,
+    /// In a quoted text or a comment of one, where blanks count.
+    Quoted,
+}
+
+/// How a text ends whose statements end in a delimiter.
+pub(crate) fn ending(text: &str, delimiter: &[u8]) -> Ending {
     let mut reader = StatementReader::new(text.as_bytes());
-    let mut complete = true;
+    reader.delimiter = delimiter.to_vec();
+    let mut ending = Ending::Complete;
     // Memory can be read.
-    while let Ok(Some(cut)) = reader.next_statement() {
-        complete = cut.is_complete;
+    while let Ok(Some(unit)) = reader.next_unit() {
+        ending = match unit {
+            Unit::Statement(cut) if !cut.is_complete => Ending::Statement,
+            _ => Ending::Complete,
+        };
     }
-    complete
+    if reader.is_cut_off {
+        ending = Ending::Quoted;
+    }
+    ending
 }
 
 #[cfg(test)]
@@ -300,9 +452,14 @@ mod tests {
     fn cut_from(source: impl Read) -> Vec<(String, usize, bool)> {
         let mut reader = StatementReader::new(source);
         let mut cuts = Vec::new();
-        while let Some(cut) = reader.next_statement().unwrap() {
-            let text = String::from_utf8_lossy(cut.text).trim().to_owned();
-            cuts.push((text, cut.line, cut.vertical));
+        while let Some(unit) = reader.next_unit().unwrap() {
+            cuts.push(match unit {
+                Unit::Statement(cut) => {
+                    let text = String::from_utf8_lossy(cut.text).trim().to_owned();
+                    (text, cut.line, cut.vertical)
+                }
+                Unit::Command(command, line) => (format!("{command:?}"), line, false),
+            });
         }
         cuts
     }
@@ -385,20 +542,92 @@ mod tests {
     #[test]
     fn bytes_that_are_no_text() {
         let mut reader = StatementReader::new(&b"SELECT '\xff;\x00';\nSELECT 2;"[..]);
-        let first = reader.next_statement().unwrap().unwrap();
+        let Some(Unit::Statement(first)) = reader.next_unit().unwrap() else {
+            panic!("a statement");
+        };
         assert_eq!(first.text, b"SELECT '\xff;\x00'");
         assert_eq!(reader.bytes_done(), 13);
-        assert_eq!(reader.next_statement().unwrap().unwrap().line, 2);
-        assert_eq!(reader.next_statement().unwrap(), None);
+        let Some(Unit::Statement(second)) = reader.next_unit().unwrap() else {
+            panic!("a statement");
+        };
+        assert_eq!(second.line, 2);
+        assert_eq!(reader.next_unit().unwrap(), None);
+    }
+
+    /// Gives a line at a time, and no more of them than the statements need that were taken.
+    struct Lines<'t>(std::str::SplitInclusive<'t, char>, usize);
+
+    impl TextSource for Lines<'_> {
+        fn read(&mut self, buffer: &mut [u8], place: Place<'_>) -> io::Result<usize> {
+            let line = self.0.next().unwrap_or_default();
+            assert_eq!(place.is_within, line.starts_with("->"), "{line}");
+            let line = line.trim_start_matches("->");
+            buffer[..line.len()].copy_from_slice(line.as_bytes());
+            self.1 += 1;
+            Ok(line.len())
+        }
     }
 
     #[test]
-    fn completeness_while_typing() {
-        assert!(is_complete("SELECT 1;"));
-        assert!(is_complete("SELECT 1\\G"));
-        assert!(!is_complete("SELECT ';"));
-        assert!(!is_complete("SELECT 1; SELECT"));
-        assert!(is_complete("-- only a comment"));
-        assert!(!is_complete("SELECT 'é\\"));
+    fn no_more_is_read_than_a_statement_needs() {
+        let text = "x;\nd;\nuse a\nu;\nSELECT 1 -\n->-1;\n/\n->1;-;\nexit\nSELECT '\n->;'\n->;\n;\n\ndelimiter $$\na;\n->$$\nb\\c\n/* a\n->*/\nc$$\n";
+        let mut reader = StatementReader::new(Lines(text.split_inclusive('\n'), 0));
+        let mut lines = Vec::new();
+        while let Some(_unit) = reader.next_unit().unwrap() {
+            lines.push(reader.source.1);
+        }
+        assert_eq!(lines, [1, 2, 3, 4, 6, 8, 8, 9, 12, 17, 21]);
+    }
+
+    #[test]
+    fn commands_of_the_client_stand_between_statements() {
+        let texts = |text: &str| cut(text).into_iter().map(|cut| cut.0).collect::<Vec<_>>();
+        assert_eq!(
+            texts("use `a b`\nSELECT 1;\n  source x y.sql \n\\. z.sql;exit;SELECT\nuse\n;quit"),
+            [
+                "Use(\"a b\")",
+                "SELECT 1",
+                "Source(\"x y.sql\")",
+                "Source(\"z.sql\")",
+                "Quit",
+                "SELECT\nuse",
+                "Quit",
+            ]
+        );
+        // With its delimiter `use` is a statement of the engine, as any other on that line is.
+        assert_eq!(texts("use a; SELECT 1;"), ["use a", "SELECT 1"]);
+        assert_eq!(texts("use a\\G"), ["use a"]);
+        assert_eq!(texts("help 'x';\nuse;\nhelp"), ["help 'x'", "use", "Help"]);
+        assert_eq!(texts("users;\nexit_code"), ["users", "exit_code"]);
+        assert_eq!(texts("use a\r\nSELECT 1;"), ["Use(\"a\")", "SELECT 1"]);
+    }
+
+    #[test]
+    fn how_a_text_ends_that_is_being_typed() {
+        for complete in [
+            "SELECT 1;",
+            "SELECT 1\\G",
+            "-- only a comment",
+            "use a",
+            "exit",
+            "SELECT 1;\nsource a.sql",
+            "SELECT 'a' \\c",
+        ] {
+            assert_eq!(ending(complete, b";"), Ending::Complete, "{complete}");
+        }
+        for statement in ["SELECT 1; SELECT", "SELECT 'a'", "SELECT 1 -- a 'comment"] {
+            assert_eq!(ending(statement, b";"), Ending::Statement, "{statement}");
+        }
+        assert_eq!(ending("SELECT 1;", b"//"), Ending::Statement);
+        assert_eq!(ending("SELECT 1//", b"//"), Ending::Complete);
+        for quoted in [
+            "SELECT ';",
+            "SELECT 'é\\",
+            "SELECT `a",
+            "SELECT /* a;",
+            "/* a",
+        ] {
+            assert_eq!(ending(quoted, b";"), Ending::Quoted, "{quoted}");
+        }
     }
 }

@@ -4,26 +4,53 @@
 //! rows, which are reported with file, line and column; then LOAD DATA fills the table. Types come
 //! from all rows, not from a sample, so that the second reading cannot meet a surprise.
 
-mod byte_order_mark;
+mod column_type;
+mod header;
 mod infer;
+mod rows;
+mod slashed_date;
+mod source;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use mayfly_engine::Session;
 
-use byte_order_mark::UnmarkedFile;
-use infer::{Column, ColumnType, Shape};
+use crate::load_progress::LoadProgress;
+use infer::{Column, Shape};
+use source::{Files, Loaded, TextFile};
 
 /// Makes the table and fills it.
 pub(crate) fn open(session: &mut Session, path: &str) -> Result<(), String> {
-    let shape = infer::infer(path, read_buffer_size(session)?)?;
-    let stem = Path::new(path)
-        .file_stem()
-        .and_then(|stem| stem.to_str())
-        .unwrap_or("data");
-    if shape.has_byte_order_mark {
-        session.set_local_files(Box::new(UnmarkedFile::new(path)));
+    let failed = |e: std::io::Error| format!("{path}: {e}");
+    let length = std::fs::metadata(path).map_err(failed)?.len();
+    // It is read twice.
+    let progress = Arc::new(LoadProgress::of_source(Some(path), Some(2 * length)));
+    let file = TextFile::new(path, Arc::clone(&progress)).map_err(failed)?;
+    let path_of_table = Path::new(path);
+    let ending = path_of_table.extension().unwrap_or_default();
+    let delimiter = (!ending.eq_ignore_ascii_case("csv")).then_some(b'\t');
+    let shape = infer::infer(path, &file, delimiter, read_buffer_size(session)?)?;
+    let stem = path_of_table.file_stem().and_then(|stem| stem.to_str());
+    let stem = stem.unwrap_or("data");
+    for column in &shape.columns {
+        if let Some(unclear) = &column.unclear {
+            let name = &column.name;
+            progress.suspend(|| eprintln!("mayfly: {path}: column {name} is text: {unclear}"));
+        }
     }
+    let line_end = match (shape.ends_open, shape.carriage_returns) {
+        (false, _) => "",
+        (true, false) => "\n",
+        (true, true) => "\r\n",
+    };
+    session.set_local_files(Box::new(Files::new(Loaded {
+        file,
+        skipped: shape.skipped,
+        line_end,
+        rewritten: shape.is_irregular.then_some(shape.dialect),
+        done: length,
+    })));
     for sql in [
         create_statement(stem, &shape),
         load_statement(stem, path, &shape),
@@ -49,11 +76,8 @@ fn read_buffer_size(session: &mut Session) -> Result<u64, String> {
 
 fn create_statement(table: &str, shape: &Shape) -> String {
     let column = |column: &Column| {
-        let null = if column.has_empty || column.ty.is_text() {
-            ""
-        } else {
-            " NOT NULL"
-        };
+        let is_nullable = column.has_null || column.has_empty || column.ty.is_text();
+        let null = if is_nullable { "" } else { " NOT NULL" };
         format!("{} {}{null}", identifier(&column.name), column.ty.sql())
     };
     let columns: Vec<String> = shape.columns.iter().map(column).collect();
@@ -61,33 +85,46 @@ fn create_statement(table: &str, shape: &Shape) -> String {
     format!("CREATE TABLE {table} ({})", columns.join(", "))
 }
 
-/// An empty field of a column that is not text is NULL; LOAD DATA says so with a variable.
+/// A field without anything is NULL, and a quoted empty one too unless the column is text. LOAD DATA says so with a variable.
 fn load_statement(table: &str, path: &str, shape: &Shape) -> String {
     let mut targets = Vec::new();
     let mut assignments = Vec::new();
     for (index, column) in shape.columns.iter().enumerate() {
         let name = identifier(&column.name);
-        if column.has_empty && !matches!(column.ty, ColumnType::Text(_)) {
-            targets.push(format!("@field{index}"));
-            assignments.push(format!("{name} = NULLIF(@field{index}, '')"));
-        } else {
+        let is_text = column.ty.is_text();
+        // A file that is written anew has the word NULL there.
+        let has_null = column.has_null && !(is_text && shape.is_irregular);
+        let is_nullable = has_null || (column.has_empty && !is_text);
+        if !is_nullable && column.ty.is_stored_as_written() {
             targets.push(name);
+            continue;
         }
+        let field = format!("@field{index}");
+        let value = if is_nullable {
+            format!("IF(LENGTH({field}) = 0, NULL, {field})")
+        } else {
+            field.clone()
+        };
+        targets.push(field);
+        assignments.push(format!("{name} = {}", column.ty.conversion(value)));
     }
     let set = if assignments.is_empty() {
         String::new()
     } else {
         format!(" SET {}", assignments.join(", "))
     };
-    let carriage_return = if shape.carriage_returns { "\\r" } else { "" };
+    let carriage_return = if shape.carriage_returns && !shape.is_irregular {
+        "\\r"
+    } else {
+        ""
+    };
     format!(
         "LOAD DATA LOCAL INFILE {} INTO TABLE {} CHARACTER SET utf8mb4 \
          FIELDS TERMINATED BY {} OPTIONALLY ENCLOSED BY '\"' ESCAPED BY '' \
-         LINES TERMINATED BY '{carriage_return}\\n' IGNORE {} LINES ({}){set}",
+         LINES TERMINATED BY '{carriage_return}\\n' ({}){set}",
         text_literal(path),
         identifier(table),
-        text_literal(&char::from(shape.delimiter).to_string()),
-        u8::from(shape.has_header),
+        text_literal(&char::from(shape.dialect.delimiter).to_string()),
         targets.join(", "),
     )
 }
@@ -102,36 +139,49 @@ fn text_literal(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::column_type::ColumnType;
+    use super::rows::Dialect;
     use super::*;
 
     #[test]
     fn statements_quote_what_they_name() {
-        let column = |name: &str, ty, has_empty| Column {
+        let column = |name: &str, ty, has_null| Column {
             name: name.into(),
             ty,
-            has_empty,
+            has_null,
+            has_empty: false,
+            unclear: None,
         };
         let shape = Shape {
             columns: vec![
                 column("id", ColumnType::Integer(1, 9), false),
                 column("the `day`", ColumnType::Date, true),
                 column("text", ColumnType::Text(300), true),
+                column("paid", ColumnType::Boolean, false),
             ],
-            delimiter: b',',
-            has_header: true,
+            dialect: Dialect {
+                delimiter: b',',
+                lone_returns: false,
+                skips_blank_lines: true,
+            },
+            skipped: 9,
             carriage_returns: true,
-            has_byte_order_mark: false,
+            ends_open: false,
+            is_irregular: false,
         };
         assert_eq!(
             create_statement("a`b", &shape),
-            "CREATE TABLE `a``b` (`id` INT NOT NULL, `the ``day``` DATE, `text` LONGTEXT)"
+            "CREATE TABLE `a``b` (`id` INT NOT NULL, `the ``day``` DATE, `text` LONGTEXT, \
+             `paid` BOOLEAN NOT NULL)"
         );
         assert_eq!(
             load_statement("t", "it's.csv", &shape),
             "LOAD DATA LOCAL INFILE 'it''s.csv' INTO TABLE `t` CHARACTER SET utf8mb4 \
              FIELDS TERMINATED BY ',' OPTIONALLY ENCLOSED BY '\"' ESCAPED BY '' \
-             LINES TERMINATED BY '\\r\\n' IGNORE 1 LINES (`id`, @field1, `text`) \
-             SET `the ``day``` = NULLIF(@field1, '')"
+             LINES TERMINATED BY '\\r\\n' (`id`, @field1, @field2, @field3) \
+             SET `the ``day``` = IF(LENGTH(@field1) = 0, NULL, @field1), \
+             `text` = IF(LENGTH(@field2) = 0, NULL, @field2), \
+             `paid` = @field3 = 'true'"
         );
     }
 }

@@ -1,9 +1,16 @@
-//! Completion of keywords, tables and columns.
+//! Completion of keywords, tables and columns, and the prompts of a statement's lines.
 
+use std::borrow::Cow;
 use std::sync::{Arc, RwLock};
 
 use mayfly_engine::Session;
-use reedline::{Completer, CompletionResult, Span, Suggestion};
+use rustyline::completion::{Completer, Pair};
+use rustyline::highlight::{CmdKind, Highlighter};
+use rustyline::hint::Hinter;
+use rustyline::validate::Validator;
+use rustyline::{Context, Helper, Result};
+
+use super::keys::{CONTINUATION_PROMPT, INDENTATION, Typing, is_word};
 
 /// Words that begin or join the clauses of statements.
 const KEYWORDS: &str = "ALL, ALTER, ANALYZE, AND, AS, ASC, AVG, BETWEEN, BY, CASE, COUNT, CREATE, CROSS, DATABASE, \
@@ -16,60 +23,90 @@ const KEYWORDS: &str = "ALL, ALTER, ANALYZE, AND, AS, ASC, AVG, BETWEEN, BY, CAS
 
 /// Names of databases, tables and columns, shared by the completer and the shell's loop.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Names(Arc<RwLock<Vec<String>>>);
+pub(crate) struct Names(Arc<RwLock<Vec<String>>>);
 
 impl Names {
     /// Takes the names that the session sees now.
-    pub(super) fn refresh(&self, session: &mut Session) {
+    pub(crate) fn refresh(&self, session: &mut Session) {
         *self.0.write().unwrap_or_else(|e| e.into_inner()) = session.visible_names();
     }
 }
 
-/// Completes the word before the cursor.
-pub(super) struct WordCompleter {
+/// Completes the word before the cursor, and shows the text that is typed.
+pub(super) struct ShellHelper {
     names: Names,
+    typing: Arc<Typing>,
 }
 
-impl WordCompleter {
-    pub(super) fn new(names: Names) -> Self {
-        Self { names }
+impl ShellHelper {
+    pub(super) fn new(names: Names, typing: Arc<Typing>) -> Self {
+        Self { names, typing }
     }
+}
 
-    fn suggestions(&self, line: &str, position: usize) -> Vec<Suggestion> {
-        let before = line.get(..position).unwrap_or(line);
-        let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
-        let start = before
-            .char_indices()
-            .rev()
-            .take_while(|(_, c)| is_word(*c))
-            .last();
-        let Some((start, _)) = start else {
-            return Vec::new();
+/// Where the word before a position begins, and what it may become.
+fn completions(names: &Names, line: &str, position: usize) -> (usize, Vec<String>) {
+    let before = line.get(..position).unwrap_or(line);
+    let start = before
+        .char_indices()
+        .rev()
+        .take_while(|(_, c)| is_word(*c))
+        .last();
+    let Some((start, _)) = start else {
+        return (before.len(), Vec::new());
+    };
+    let prefix = before[start..].to_lowercase();
+    let names = names.0.read().unwrap_or_else(|e| e.into_inner());
+    let matching = |name: &&str| name.to_lowercase().starts_with(&prefix);
+    let words = names
+        .iter()
+        .map(String::as_str)
+        .filter(matching)
+        .chain(KEYWORDS.split(", ").filter(matching));
+    (start, words.map(str::to_owned).collect())
+}
+
+impl Completer for ShellHelper {
+    type Candidate = Pair;
+
+    fn complete(&self, line: &str, position: usize, _: &Context<'_>) -> Result<(usize, Vec<Pair>)> {
+        let (start, words) = completions(&self.names, line, position);
+        let pair = |word: String| Pair {
+            replacement: format!("{word} "),
+            display: word,
         };
-        let prefix = before[start..].to_lowercase();
-        let suggestion = |value: String| Suggestion {
-            value,
-            span: Span::new(start, before.len()),
-            append_whitespace: true,
-            ..Suggestion::default()
-        };
-        let names = self.names.0.read().unwrap_or_else(|e| e.into_inner());
-        let matching = |name: &&str| name.to_lowercase().starts_with(&prefix);
-        names
-            .iter()
-            .map(String::as_str)
-            .filter(matching)
-            .chain(KEYWORDS.split(", ").filter(matching))
-            .map(|name| suggestion(name.to_owned()))
-            .collect()
+        Ok((start, words.into_iter().map(pair).collect()))
     }
 }
 
-impl Completer for WordCompleter {
-    fn complete(&mut self, line: &str, position: usize) -> CompletionResult {
-        CompletionResult::fresh(self.suggestions(line, position))
+impl Highlighter for ShellHelper {
+    /// The blanks that the lines behind the first one begin with are shown as their prompt.
+    fn highlight<'l>(&self, line: &'l str, _: usize) -> Cow<'l, str> {
+        let (blanks, prompt) = (
+            format!("\n{INDENTATION}"),
+            format!("\n{CONTINUATION_PROMPT}"),
+        );
+        if line.contains(&blanks) {
+            line.replace(&blanks, &prompt).into()
+        } else {
+            line.into()
+        }
+    }
+
+    /// Called with each character that is typed.
+    fn highlight_char(&self, _: &str, _: usize, _: CmdKind) -> bool {
+        self.typing.typed();
+        false
     }
 }
+
+impl Hinter for ShellHelper {
+    type Hint = String;
+}
+
+impl Validator for ShellHelper {}
+
+impl Helper for ShellHelper {}
 
 #[cfg(test)]
 mod tests {
@@ -81,18 +118,13 @@ mod tests {
             "gtest".into(),
             "group_name".into(),
         ])));
-        let completer = WordCompleter::new(names);
-        let values = |suggestions: Vec<Suggestion>| -> Vec<String> {
-            suggestions
-                .into_iter()
-                .map(|suggestion| suggestion.value)
-                .collect()
-        };
+        let values = |line: &str, position| completions(&names, line, position).1;
         let line = "SELECT * FROM t gro";
-        let found = values(completer.suggestions(line, line.len()));
+        let (start, found) = completions(&names, line, line.len());
         assert_eq!(found, ["group_name", "GROUP", "GROUP_CONCAT"]);
-        assert_eq!(values(completer.suggestions("SELECT a.gt", 11)), ["gtest"]);
-        assert!(completer.suggestions("SELECT ", 7).is_empty());
-        assert!(completer.suggestions("é", 1).is_empty());
+        assert_eq!(start, line.len() - 3);
+        assert_eq!(values("SELECT a.gt", 11), ["gtest"]);
+        assert!(values("SELECT ", 7).is_empty());
+        assert!(values("é", 1).is_empty());
     }
 }

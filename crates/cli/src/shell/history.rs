@@ -3,82 +3,83 @@
 use std::fs::{File, Permissions};
 use std::io;
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use reedline::{
-    FileBackedHistory, History, HistoryItem, HistoryItemId, HistorySessionId, Result, SearchQuery,
-};
+use rustyline::history::{FileHistory, History as _};
+use rustyline::{Config, Result};
 
-/// The most lines of the file.
-const LINES: usize = 10_000;
+/// The most statements of the file.
+pub(super) const STATEMENTS: usize = 10_000;
+
+/// The most bytes of a statement that is kept.
+const STATEMENT_BYTES: usize = 1 << 16;
+
+/// How often the file is written while statements arrive.
+const WRITTEN_EVERY: Duration = Duration::from_secs(1);
 
 /// Words of statements that are not kept, as `histignore` of the `mysql` client has them.
 const SECRET_WORDS: [&str; 2] = ["identified", "password"];
 
-/// A history in a file, without what has a password.
-pub(super) struct PrivateHistory(FileBackedHistory);
+/// The first line of a file of the format that is written; one without it has `<\n>` for the ends of lines in statements.
+const FORMAT: &str = "#V2";
 
-impl PrivateHistory {
-    /// The history in a file, which is made if it is not there, and made private if it is not.
-    pub(super) fn open(path: &Path) -> io::Result<Self> {
+/// The file of a history, and when it was written.
+#[derive(Debug)]
+pub(super) struct HistoryFile {
+    path: PathBuf,
+    written: Instant,
+}
+
+impl HistoryFile {
+    /// Reads a history from its file, which is made if it is not there, and made private if it is not.
+    pub(super) fn open(path: &Path, history: &mut FileHistory) -> io::Result<Self> {
         let mut options = File::options();
         options.append(true).create(true).mode(0o600);
         options
             .open(path)?
             .set_permissions(Permissions::from_mode(0o600))?;
-        let history = FileBackedHistory::with_file(LINES, path.to_owned());
-        history.map(Self).map_err(io::Error::other)
-    }
-}
-
-fn has_secret(line: &str) -> bool {
-    let line = line.to_ascii_lowercase();
-    SECRET_WORDS.iter().any(|word| line.contains(word))
-}
-
-impl History for PrivateHistory {
-    fn save(&mut self, item: HistoryItem) -> Result<HistoryItem> {
-        if has_secret(&item.command_line) {
-            return Ok(item);
+        let text = std::fs::read_to_string(path)?;
+        if text.starts_with(FORMAT) {
+            history.load(path).map_err(io::Error::other)?;
+        } else {
+            for line in text.lines() {
+                let statement = line.replace("<\\n>", "\n");
+                history.add(&statement).map_err(io::Error::other)?;
+            }
+            history.save(path).map_err(io::Error::other)?;
         }
-        self.0.save(item)
+        Ok(Self {
+            path: path.to_owned(),
+            written: Instant::now(),
+        })
     }
 
-    fn load(&self, id: HistoryItemId) -> Result<HistoryItem> {
-        self.0.load(id)
+    /// Writes what is new.
+    pub(super) fn write(&mut self, history: &mut FileHistory) -> Result<()> {
+        self.written = Instant::now();
+        history.append(&self.path)
     }
 
-    fn count(&self, query: SearchQuery) -> Result<i64> {
-        self.0.count(query)
+    /// Writes what is new if some time has passed: in a paste each line is a statement.
+    pub(super) fn write_sometimes(&mut self, history: &mut FileHistory) -> Result<()> {
+        if self.written.elapsed() < WRITTEN_EVERY {
+            return Ok(());
+        }
+        self.write(history)
     }
+}
 
-    fn search(&self, query: SearchQuery) -> Result<Vec<HistoryItem>> {
-        self.0.search(query)
-    }
+/// A history without statements yet.
+pub(super) fn new(config: &Config) -> FileHistory {
+    FileHistory::with_config(config)
+}
 
-    fn update(
-        &mut self,
-        id: HistoryItemId,
-        updater: &dyn Fn(HistoryItem) -> HistoryItem,
-    ) -> Result<()> {
-        self.0.update(id, updater)
-    }
-
-    fn clear(&mut self) -> Result<()> {
-        self.0.clear()
-    }
-
-    fn delete(&mut self, id: HistoryItemId) -> Result<()> {
-        self.0.delete(id)
-    }
-
-    fn sync(&mut self) -> io::Result<()> {
-        self.0.sync()
-    }
-
-    fn session(&self) -> Option<HistorySessionId> {
-        self.0.session()
-    }
+/// Whether a statement is kept.
+pub(super) fn is_kept(statement: &str) -> bool {
+    let lowercase = statement.to_ascii_lowercase();
+    let is_secret = SECRET_WORDS.iter().any(|word| lowercase.contains(word));
+    !is_secret && !statement.is_empty() && statement.len() <= STATEMENT_BYTES
 }
 
 #[cfg(test)]
@@ -88,25 +89,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_file_is_private_and_has_no_passwords() {
+    fn the_file_is_private() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("history");
-        std::fs::write(&path, "SELECT 1;\n").unwrap();
+        std::fs::write(&path, "SELECT 1;\nSELECT<\\n>2;\n").unwrap();
         std::fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
-        let mut history = PrivateHistory::open(&path).unwrap();
-        for line in [
-            "CREATE USER ann IDENTIFIED BY 'sesame';",
-            "SET password = 'sesame';",
-            "SELECT 2;",
-        ] {
-            history.save(HistoryItem::from_command_line(line)).unwrap();
-        }
-        history.sync().unwrap();
+        let mut history = new(&Config::default());
+        let mut file = HistoryFile::open(&path, &mut history).unwrap();
+        history.add("SELECT\n'\\';").unwrap();
+        file.write(&mut history).unwrap();
         let mode = std::fs::metadata(&path).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
-        assert_eq!(
-            std::fs::read_to_string(&path).unwrap(),
-            "SELECT 1;\nSELECT 2;\n"
-        );
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text, "#V2\nSELECT 1;\nSELECT\\n2;\nSELECT\\n'\\\\';\n");
+        let mut read = new(&Config::default());
+        HistoryFile::open(&path, &mut read).unwrap();
+        let statements: Vec<&String> = read.iter().collect();
+        assert_eq!(statements, ["SELECT 1;", "SELECT\n2;", "SELECT\n'\\';"]);
+    }
+
+    #[test]
+    fn statements_with_passwords_are_not_kept() {
+        assert!(!is_kept("CREATE USER ann IDENTIFIED BY 'sesame';"));
+        assert!(!is_kept("SET password = 'sesame';"));
+        assert!(!is_kept("") && !is_kept(&" ".repeat(STATEMENT_BYTES + 1)));
+        assert!(is_kept("SELECT 2;"));
     }
 }

@@ -10,10 +10,11 @@ use std::time::{Duration, Instant};
 
 use mayfly_engine::{Session, TemporaryTableRecord, printable_lines};
 
+use crate::file_format::{self, FileFormat};
 use crate::open::open;
 use crate::options::{Options, WhatIfOptions};
 use crate::row_sum::RowSum;
-use crate::run::{Runner, Source};
+use crate::run::{Ended, Runner, Source};
 use report::{Report, Verdict};
 use settings::{Case, cases};
 
@@ -102,17 +103,19 @@ pub(crate) const UNSTABLE: &str = "two runs of the statement gave other rows, in
 fn load(what_if: &WhatIfOptions, options: &Options, session: &mut Session) -> Result<(), String> {
     let mut runner = Runner::batch(options);
     for input in &what_if.inputs {
-        if input.ends_with(".csv") {
-            crate::csv_table::open(session, input)?;
-        } else if !Path::new(input).is_file() {
-            return Err(format!("{input}: no such file"));
-        } else if !runner.file(session, input)? {
-            return Err(format!("{input}: a statement failed"));
+        match file_format::of(input)? {
+            Some(FileFormat::Delimited) => crate::csv_table::open(session, input)?,
+            None => return Err(format!("{input}: no such file")),
+            Some(FileFormat::Script) => {
+                if runner.file(session, input)? == Ended::Failed {
+                    return Err(format!("{input}: a statement failed"));
+                }
+            }
         }
     }
     for text in &what_if.setup {
         let ran = runner.script(session, text.as_bytes(), &Source::default());
-        if !ran.map_err(|error| error.to_string())? {
+        if ran.map_err(|error| error.to_string())? == Ended::Failed {
             return Err(format!("a statement failed: {text}"));
         }
     }

@@ -60,6 +60,31 @@ fn a_bar_shows_bytes_and_goes_away() {
     assert_eq!(got, expected + "done\t12\n");
 }
 
+/// A file that becomes a table is read twice, and has one bar for both.
+#[test]
+fn a_file_that_becomes_a_table_has_a_bar() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).display().to_string();
+    let mut rows = "id,name,amount\n".to_owned();
+    for number in 0..400_000 {
+        let _ = writeln!(rows, "{number},name {number},{number}.25");
+    }
+    fs::write(path("big.csv"), rows).unwrap();
+    let command = format!(
+        "{MAYFLY} {} -N -e 'SELECT COUNT(*) FROM big' > {}",
+        path("big.csv"),
+        path("results")
+    );
+    let shown = on_terminal(&command);
+    let terminal = text(&shown.stdout);
+    assert!(shown.status.success(), "{terminal}");
+    assert!(
+        terminal.contains("big.csv ") && terminal.contains(" left"),
+        "{terminal:?}"
+    );
+    assert_eq!(fs::read_to_string(path("results")).unwrap(), "400000\n");
+}
+
 #[test]
 fn a_script_that_is_short_shows_nothing_on_a_terminal() {
     let directory = tempfile::tempdir().unwrap();

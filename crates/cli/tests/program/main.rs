@@ -1,11 +1,13 @@
 //! The program `mayfly` as a user starts it: one test program, so that it is linked once.
 
 mod advise;
-mod byte_order_marks;
+mod client_commands;
+mod csv_files;
 mod dumps;
 mod limits;
 mod load_progress;
 mod reproduce;
 mod serve;
+mod shell;
 mod tune;
 mod what_if;

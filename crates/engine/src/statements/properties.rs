@@ -237,7 +237,7 @@ fn account_counter(statement: &AccountStatement) -> Counter {
 fn show_counter(kind: &ShowKind) -> Counter {
     match kind {
         ShowKind::Databases => Counter::ComShowDatabases,
-        ShowKind::Tables { .. } | ShowKind::TemporaryTables { .. } => Counter::ComShowTables,
+        ShowKind::Tables { .. } | ShowKind::TemporaryTables => Counter::ComShowTables,
         ShowKind::TableStatus { .. } => Counter::ComShowTableStatus,
         ShowKind::OpenTables { .. } => Counter::ComShowOpenTables,
         ShowKind::Columns { .. } => Counter::ComShowFields,

@@ -76,14 +76,12 @@ fn rewrite(
                 quoted_string(&schema)
             )
         }
-        ShowKind::TemporaryTables { all } => {
-            let own = if *all { String::new() } else { format!(" WHERE SESSION_ID = {}", context.id()) };
-            format!(
-                "SELECT ID AS Id, SESSION_ID AS Session, NAME AS Name, PURPOSE AS Purpose, CAUSE AS Cause, \
-                 `ROWS` AS `Rows`, MEMORY_BYTES AS Memory_bytes, DISK_BYTES AS Disk_bytes, AGE AS Age, \
-                 STATEMENT_DIGEST AS Digest, STATEMENT_DIGEST_TEXT AS Digest_text \
-                 FROM information_schema.TEMP_TABLES{own}"
-            )
+        ShowKind::TemporaryTables => {
+            "SELECT ID AS Id, SESSION_ID AS Session, NAME AS Name, PURPOSE AS Purpose, CAUSE AS Cause, \
+             `ROWS` AS `Rows`, MEMORY_BYTES AS Memory_bytes, DISK_BYTES AS Disk_bytes, AGE AS Age, \
+             STATEMENT_DIGEST AS Digest, STATEMENT_DIGEST_TEXT AS Digest_text \
+             FROM information_schema.TEMP_TABLES"
+                .to_owned()
         }
         ShowKind::TableStatus { database } => format!(
             "SELECT TABLE_NAME AS Name, ENGINE AS Engine, VERSION AS Version, ROW_FORMAT AS Row_format, \

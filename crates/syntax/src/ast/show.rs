@@ -36,10 +36,8 @@ pub enum ShowKind {
         extended: bool,
         database: Option<String>,
     },
-    /// Mayfly's own: the live internal and user temporary tables; `all` for every session.
-    TemporaryTables {
-        all: bool,
-    },
+    /// Mayfly's own: the live internal and user temporary tables of all sessions that one may see.
+    TemporaryTables,
     TableStatus {
         database: Option<String>,
     },

@@ -16,7 +16,7 @@ impl Parser<'_> {
         match &show.kind {
             ShowKind::Databases
             | ShowKind::Tables { .. }
-            | ShowKind::TemporaryTables { .. }
+            | ShowKind::TemporaryTables
             | ShowKind::TableStatus { .. }
             | ShowKind::OpenTables { .. }
             | ShowKind::Columns { .. }
@@ -79,9 +79,7 @@ impl Parser<'_> {
             }),
             Kw::TEMPORARY => {
                 self.expect(Kw::TABLES)?;
-                Ok(ShowKind::TemporaryTables {
-                    all: self.eat(Kw::ALL),
-                })
+                Ok(ShowKind::TemporaryTables)
             }
             Kw::TABLE => {
                 self.expect(Kw::STATUS)?;

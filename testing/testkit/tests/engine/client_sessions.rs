@@ -50,6 +50,18 @@ fn a_session_that_is_reset_is_as_it_began() {
 }
 
 #[test]
+fn temporary_tables_of_other_sessions_are_shown() {
+    let (fixture, mut session) = Fixture::with_session();
+    let mut watcher = fixture.session();
+    session.must("CREATE TEMPORARY TABLE shown (a INT)");
+    let expected = format!("\t{}\ttest.shown\tuser\t", session.id());
+    for one in [&mut session, &mut watcher] {
+        let shown = one.value("SHOW TEMPORARY TABLES WHERE Name = 'test.shown'");
+        assert!(shown.contains(&expected), "{shown}");
+    }
+}
+
+#[test]
 fn a_session_of_another_account_keeps_its_number() {
     let (fixture, mut session) = Fixture::with_session();
     let mut watcher = fixture.session();

@@ -1,0 +1,151 @@
+//! What a file on the command line is: a table, a script, or something that Mayfly does not read, which is said and never
+//! run as SQL.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// What a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FileFormat {
+    /// Rows with delimiters between their fields.
+    Delimited,
+    /// Statements.
+    Script,
+}
+
+/// Endings of names whose files are tables.
+const DELIMITED: [&str; 3] = ["csv", "tsv", "tab"];
+
+/// Endings of names whose files cannot be read yet, and what they are.
+const UNREADABLE: [(&str, &str); 22] = [
+    ("json", "JSON"),
+    ("ndjson", "JSON lines"),
+    ("jsonl", "JSON lines"),
+    ("geojson", "JSON"),
+    ("parquet", "Parquet"),
+    ("avro", "Avro"),
+    ("orc", "ORC"),
+    ("arrow", "Arrow"),
+    ("feather", "Arrow"),
+    ("xls", "a spreadsheet"),
+    ("xlsx", "a spreadsheet"),
+    ("ods", "a spreadsheet"),
+    ("xml", "XML"),
+    ("gz", "compressed by gzip"),
+    ("tgz", "compressed by gzip"),
+    ("bz2", "compressed by bzip2"),
+    ("xz", "compressed by xz"),
+    ("zst", "compressed by zstd"),
+    ("lz4", "compressed by lz4"),
+    ("zip", "a ZIP archive"),
+    ("sqlite", "a database of SQLite"),
+    ("duckdb", "a database of DuckDB"),
+];
+
+/// How files begin that are no text.
+const SIGNATURES: [(&[u8], &str); 9] = [
+    (b"\x1f\x8b", "compressed by gzip"),
+    (b"BZh", "compressed by bzip2"),
+    (b"\xfd7zXZ\0", "compressed by xz"),
+    (b"\x28\xb5\x2f\xfd", "compressed by zstd"),
+    (b"PK\x03\x04", "a ZIP archive"),
+    (b"PAR1", "Parquet"),
+    (b"Obj\x01", "Avro"),
+    (b"SQLite format 3\0", "a database of SQLite"),
+    (b"ARROW1", "Arrow"),
+];
+
+/// How much of a file is looked at.
+const HEAD_BYTES: u64 = 4096;
+
+/// What the file of a path is; `None` where there is none.
+///
+/// # Errors
+/// It is of a format that is not read.
+pub(crate) fn of(path: &str) -> Result<Option<FileFormat>, String> {
+    let ending = Path::new(path).extension();
+    let ending = ending.map(|it| it.to_string_lossy().to_ascii_lowercase());
+    let ending = ending.as_deref().unwrap_or_default();
+    if DELIMITED.contains(&ending) && Path::new(path).is_file() {
+        return Ok(Some(FileFormat::Delimited));
+    }
+    if !Path::new(path).is_file() {
+        return Ok(None);
+    }
+    require_script(path)?;
+    Ok(Some(FileFormat::Script))
+}
+
+/// Refuses a file that is no script.
+///
+/// # Errors
+/// It is a table, or of a format that is not read.
+pub(crate) fn require_script(path: &str) -> Result<(), String> {
+    let ending = Path::new(path).extension();
+    let ending = ending.map(|it| it.to_string_lossy().to_ascii_lowercase());
+    let ending = ending.as_deref().unwrap_or_default();
+    let by_name = UNREADABLE.iter().find(|(it, _)| *it == ending);
+    if DELIMITED.contains(&ending) {
+        return Err(format!(
+            "{path}: this is a table and no script: mayfly {path} opens it"
+        ));
+    }
+    if let Some((_, what)) = by_name.copied().or_else(|| by_content(path)) {
+        return Err(format!(
+            "{path}: this file is {what}, which Mayfly does not read yet; make it a CSV file, or a script of SQL"
+        ));
+    }
+    Ok(())
+}
+
+/// What a file is that begins like no script; pipes are not looked into, because what is read of them is gone.
+fn by_content(path: &str) -> Option<(&'static str, &'static str)> {
+    if !Path::new(path).is_file() {
+        return None;
+    }
+    let mut head = Vec::new();
+    // What cannot be read is reported where it is read.
+    let file = File::open(path).ok()?;
+    file.take(HEAD_BYTES).read_to_end(&mut head).ok()?;
+    let signature = SIGNATURES.iter().find(|(it, _)| head.starts_with(it));
+    let first = head.iter().find(|byte| !byte.is_ascii_whitespace());
+    match (signature, first) {
+        (Some((_, what)), _) => Some(("", what)),
+        (None, Some(b'{' | b'[')) => Some(("", "JSON")),
+        (None, _) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+    use super::*;
+
+    #[test]
+    fn files_by_their_names_and_contents() {
+        let directory = tempfile::tempdir().unwrap();
+        let of = |name: &str, content: &[u8]| {
+            let path = directory.path().join(name);
+            std::fs::write(&path, content).unwrap();
+            of(path.to_str().unwrap())
+        };
+        assert_eq!(of("a.csv", b"1,2\n"), Ok(Some(FileFormat::Delimited)));
+        assert_eq!(of("a.TSV", b"1\t2\n"), Ok(Some(FileFormat::Delimited)));
+        assert_eq!(of("a.sql", b"SELECT 1;"), Ok(Some(FileFormat::Script)));
+        assert_eq!(of("a", b"SELECT '\xff\0';"), Ok(Some(FileFormat::Script)));
+        for (name, content, what) in [
+            ("a.csv.gz", &b"anything"[..], "gzip"),
+            ("a.json", b"SELECT 1;", "JSON"),
+            ("a.ndjson", b"{}", "JSON lines"),
+            ("a.parquet", b"PAR1", "Parquet"),
+            ("b", b"\x1f\x8b\x08", "gzip"),
+            ("c", b"\n [1, 2]", "JSON"),
+        ] {
+            let error = of(name, content).unwrap_err();
+            assert!(error.contains(what), "{error}");
+        }
+        assert_eq!(super::of("/nowhere/a.csv"), Ok(None));
+    }
+}

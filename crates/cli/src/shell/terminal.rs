@@ -1,0 +1,53 @@
+//! The terminal between two prompts.
+//!
+//! The editor gives the terminal back as it found it. As terminals usually are, line by line, that would change what
+//! arrives while a statement runs: characters that end or erase lines are taken, and what exceeds a few KiB may be dropped. In
+//! the mode that is set here bytes stay as they are, and a full buffer makes the sender wait (termios(3), non-canonical mode).
+//! Ctrl-C still ends the statement.
+
+use rustix::termios::{InputModes, LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+
+/// Terminals that the editor reads line by line.
+const LINE_BY_LINE: [&str; 3] = ["dumb", "cons25", "emacs"];
+
+/// The terminal's mode for the shell; dropped, it is as before.
+#[derive(Debug)]
+pub(super) struct TerminalMode {
+    before: Termios,
+    between: Termios,
+}
+
+impl TerminalMode {
+    /// Sets the mode; `None` where it cannot be set, or is not wanted.
+    pub(super) fn set() -> Option<Self> {
+        let terminal = std::env::var("TERM").unwrap_or_default();
+        if LINE_BY_LINE.contains(&terminal.to_ascii_lowercase().as_str()) {
+            return None;
+        }
+        let before = tcgetattr(std::io::stdin()).ok()?;
+        let mut between = before.clone();
+        between.local_modes -= LocalModes::ICANON | LocalModes::ECHO | LocalModes::IEXTEN;
+        between.input_modes -= InputModes::ICRNL | InputModes::INLCR | InputModes::IXON;
+        let mode = Self { before, between };
+        mode.apply();
+        Some(mode)
+    }
+
+    /// Sets the mode again, which the shell's parent changes when the shell was stopped meanwhile.
+    pub(super) fn apply(&self) {
+        // A terminal that is gone needs no mode.
+        let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &self.between);
+    }
+}
+
+impl Drop for TerminalMode {
+    fn drop(&mut self) {
+        // A terminal that is gone needs no mode.
+        let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &self.before);
+    }
+}
+
+/// Whether something was typed that is not read yet.
+pub(super) fn has_pending_input() -> bool {
+    rustix::io::ioctl_fionread(std::io::stdin()).is_ok_and(|bytes| bytes > 0)
+}

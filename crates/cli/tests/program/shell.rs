@@ -1,0 +1,257 @@
+//! The interactive shell on a terminal of its own: nothing that is typed or pasted is lost, whatever runs meanwhile.
+//! `setsid` gives the shell the terminal that Ctrl-C is typed on.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+
+/// The longest that something may take.
+const PATIENCE: Duration = Duration::from_secs(600);
+/// The rows of a large paste.
+const ROWS: u64 = 10_000;
+
+/// What a terminal has shown, and whether it is closed.
+#[derive(Default)]
+struct Screen {
+    shown: Mutex<(String, bool)>,
+    changed: Condvar,
+}
+
+/// A shell on a terminal, and the terminal's other end.
+struct Shell {
+    process: Child,
+    terminal: File,
+    screen: Arc<Screen>,
+    /// How much of what was shown was expected already.
+    seen: usize,
+}
+
+impl Shell {
+    fn start(home: &Path) -> Self {
+        let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&terminal).unwrap();
+        unlockpt(&terminal).unwrap();
+        let size = Winsize {
+            ws_row: 24,
+            ws_col: 200,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        tcsetwinsize(&terminal, size).unwrap();
+        let name = ptsname(&terminal, Vec::new()).unwrap();
+        let open = || {
+            let path = name.to_str().unwrap();
+            Stdio::from(File::options().read(true).write(true).open(path).unwrap())
+        };
+        let process = Command::new("setsid")
+            .args(["--ctty", env!("CARGO_BIN_EXE_mayfly")])
+            .env("HOME", home)
+            .env("TERM", "xterm")
+            .stdin(open())
+            .stdout(open())
+            .stderr(open())
+            .spawn()
+            .unwrap();
+        let terminal = File::from(terminal);
+        let screen = Arc::new(Screen::default());
+        let (mut output, watched) = (terminal.try_clone().unwrap(), Arc::clone(&screen));
+        std::thread::spawn(move || {
+            let mut bytes = [0; 1 << 16];
+            // The end of a terminal whose other end is closed is an error.
+            while let Ok(count @ 1..) = output.read(&mut bytes) {
+                let text = String::from_utf8_lossy(&bytes[..count]);
+                watched.shown.lock().unwrap().0.push_str(&text);
+                watched.changed.notify_all();
+            }
+            watched.shown.lock().unwrap().1 = true;
+            watched.changed.notify_all();
+        });
+        Self {
+            process,
+            terminal,
+            screen,
+            seen: 0,
+        }
+    }
+
+    /// Types a text, as fast as the terminal takes it.
+    fn send(&mut self, text: &str) {
+        self.terminal.write_all(text.as_bytes()).unwrap();
+    }
+
+    /// Waits until a text is shown behind what was expected before, and gives what is shown before it.
+    fn expect(&mut self, text: &str) -> String {
+        let shown = self.screen.shown.lock().unwrap();
+        let seen = self.seen;
+        let is_missing = |shown: &mut (String, bool)| !shown.1 && !shown.0[seen..].contains(text);
+        let waited = self
+            .screen
+            .changed
+            .wait_timeout_while(shown, PATIENCE, is_missing);
+        let (shown, _) = waited.unwrap();
+        let rest = &shown.0[seen..];
+        let Some(at) = rest.find(text) else {
+            let end: String = rest.chars().rev().take(2000).collect();
+            panic!(
+                "no {text:?} at the end of {:?}",
+                end.chars().rev().collect::<String>()
+            );
+        };
+        self.seen += at + text.len();
+        rest[..at].to_owned()
+    }
+
+    fn ends(mut self) {
+        self.send("exit\r");
+        assert!(self.process.wait().unwrap().success());
+    }
+}
+
+impl Drop for Shell {
+    fn drop(&mut self) {
+        // It has ended, unless the test has failed.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn inserts() -> String {
+    let mut text = String::new();
+    for row in 0..ROWS {
+        let _ = write!(
+            text,
+            "INSERT INTO pasted VALUES ({row}, 'some text\tfor line {row}');\r"
+        );
+    }
+    text
+}
+
+/// The pasted rows, as the shell counts them.
+fn assert_rows(shell: &mut Shell) {
+    shell.send("SELECT CONCAT('rows=', COUNT(*), ' sum=', SUM(i), ' tabs=', SUM(s LIKE '%\\t%')) r FROM pasted;\r");
+    shell.expect(&format!(
+        "rows={ROWS} sum={} tabs={ROWS}",
+        ROWS * (ROWS - 1) / 2
+    ));
+}
+
+const CREATE: &str = "CREATE TABLE pasted (i INT, s VARCHAR(60));\r";
+
+/// While the first statement runs, the terminal's buffer is full.
+#[test]
+fn a_paste_that_looks_typed() {
+    let home = tempfile::tempdir().unwrap();
+    let mut shell = Shell::start(home.path());
+    shell.expect("mayfly> ");
+    let text = format!("{CREATE}SELECT SLEEP(1);\r{}", inserts());
+    shell.send(&text);
+    assert_rows(&mut shell);
+    shell.ends();
+}
+
+#[test]
+fn a_bracketed_paste() {
+    let home = tempfile::tempdir().unwrap();
+    let mut shell = Shell::start(home.path());
+    shell.expect("mayfly> ");
+    let text = format!("\x1b[200~{CREATE}{}\x1b[201~\r", inserts());
+    shell.send(&text);
+    assert_rows(&mut shell);
+    shell.ends();
+}
+
+/// One statement of as many lines, as if it were typed, with tabs and a text of several lines, and a command behind it.
+#[test]
+fn a_long_statement() {
+    let home = tempfile::tempdir().unwrap();
+    let mut shell = Shell::start(home.path());
+    shell.expect("mayfly> ");
+    let mut text = format!("{CREATE}use test\rINSERT INTO pasted\rVALUES\r");
+    for row in 1..ROWS {
+        let _ = write!(text, "\t({row}, 'a\tb'),\r");
+    }
+    text.push_str("(0, 'a\rb\tc');\r");
+    shell.send(&text);
+    assert_rows(&mut shell);
+    shell.send("SELECT HEX(s) h FROM pasted WHERE i = 0;\r");
+    shell.expect("610A620963");
+    shell.ends();
+}
+
+/// Words are completed, statements of several lines are edited and found again, and Ctrl-C ends what runs.
+#[test]
+fn typing() {
+    let home = tempfile::tempdir().unwrap();
+    let mut shell = Shell::start(home.path());
+    let pause = || std::thread::sleep(Duration::from_millis(50));
+    shell.expect("mayfly> ");
+    shell.send("CREATE TABLE completed (first_column INT, second_column INT);\r");
+    shell.expect("Query OK");
+    shell.expect("mayfly> ");
+    // A person presses Tab and Enter a moment later than what stands before.
+    shell.send("SELECT COUNT(first_c");
+    pause();
+    shell.send("\t");
+    shell.expect("first_column ");
+    shell.send(") n");
+    pause();
+    shell.send("\r");
+    shell.expect("     -> ");
+    shell.send("FROM compl");
+    pause();
+    shell.send("\t");
+    shell.expect("completed ");
+    // Up to the first line, and a column more there.
+    shell.send("\x1b[A\x1b[F, 41 + 1 m\x1b[B\x1b[F;");
+    pause();
+    shell.send("\r");
+    shell.expect("| n | m  |");
+    shell.expect("mayfly> ");
+    // Ctrl-R finds it again, with all of its lines.
+    shell.send("\x12first_col");
+    shell.expect("FROM completed");
+    pause();
+    shell.send("\r");
+    shell.expect("| n | m  |");
+    shell.expect("mayfly> ");
+    // Ctrl-C forgets what was typed, and `\c` does.
+    shell.send("SELECT 1 FROM nosuch\x03");
+    shell.expect("mayfly> ");
+    shell.send("SELECT 2 FROM nosuch \\c\r");
+    shell.expect("mayfly> ");
+    shell.send("SELECT COUNT(*) FROM information_schema.COLUMNS a, information_schema.COLUMNS b, information_schema.COLUMNS c WHERE CONCAT(a.TABLE_NAME, b.TABLE_NAME, c.TABLE_NAME) = 'x';\r");
+    // It runs when the bar is there.
+    shell.expect("rows read");
+    shell.send("\x03");
+    shell.expect("interrupted");
+    shell.expect("mayfly> ");
+    shell.send("SELECT 6 * 7 answer;\r");
+    shell.expect("|     42 |");
+    shell.ends();
+    let history = std::fs::read_to_string(home.path().join(".mayfly_history")).unwrap();
+    assert!(history.contains("SELECT 6 * 7 answer;\n"), "{history}");
+    assert!(history.contains("completed ;\n"), "{history}");
+}
+
+/// A statement that fails does not keep those behind it from running.
+#[test]
+fn errors_in_a_paste() {
+    let home = tempfile::tempdir().unwrap();
+    let mut shell = Shell::start(home.path());
+    shell.expect("mayfly> ");
+    shell.send("\x1b[200~SELECT nosuch;\rSELECT 6 * 7 answer;\rsource nosuch.sql\rSELECT 7 * 7 square\\G\x1b[201~\r");
+    shell.expect("ERROR 1054");
+    shell.expect("|     42 |");
+    shell.expect("nosuch.sql: ");
+    shell.expect("square: 49");
+    shell.ends();
+}
