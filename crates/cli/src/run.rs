@@ -352,7 +352,7 @@ fn changes_names(statement: &[u8]) -> bool {
         let begin = statement.get(..word.len());
         begin.is_some_and(|begin| begin.eq_ignore_ascii_case(word.as_bytes()))
     };
-    !WITHOUT_NAMES.iter().any(|word| begins(&word))
+    !WITHOUT_NAMES.iter().any(begins)
 }
 
 /// "10 rows in set (0.08 sec)", as the `mysql` client says it.

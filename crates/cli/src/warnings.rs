@@ -5,8 +5,11 @@ use mayfly_engine::{Condition, Level, printable};
 /// The most warnings of a statement that are shown.
 const SHOWN: usize = 5;
 
+/// Warnings about syntax and names of character sets that are deprecated. Every dump of MySQL's has some.
+const DEPRECATIONS: [u16; 4] = [1287, 1681, 3719, 3778];
+
 /// Prints the warnings of a statement that stands at a place. Notes are left out: they say what was done, as of a table that
-/// IF EXISTS did not find.
+/// IF EXISTS did not find. So are deprecations: no value differs for them.
 pub(crate) fn print(conditions: &[Condition], place: &str) {
     for line in lines(conditions, place) {
         eprintln!("{line}");
@@ -14,7 +17,9 @@ pub(crate) fn print(conditions: &[Condition], place: &str) {
 }
 
 fn lines(conditions: &[Condition], place: &str) -> Vec<String> {
-    let is_shown = |condition: &&Condition| condition.level != Level::Note;
+    let is_shown = |condition: &&Condition| {
+        condition.level != Level::Note && !DEPRECATIONS.contains(&condition.error.errno())
+    };
     let mut rest = conditions.iter().filter(is_shown);
     let line = |condition: &Condition| {
         let error = &condition.error;
@@ -44,11 +49,15 @@ mod tests {
             level,
             error: codes::ER_TRUNCATED_WRONG_VALUE.with(&[&"DOUBLE", &value]),
         };
-        let mut conditions = vec![condition(Level::Note, "note")];
+        let deprecation = Condition {
+            level: Level::Warning,
+            error: codes::ER_WARN_DEPRECATED_SYNTAX.with(&[&"a", &"b"]),
+        };
+        let mut conditions = vec![condition(Level::Note, "note"), deprecation];
         let first = "WARNING 1292 (22007) at line 3: Truncated incorrect DOUBLE value: '1,2'";
         conditions.push(condition(Level::Warning, "1,2"));
         assert_eq!(lines(&conditions, "at line 3"), [first]);
-        conditions.resize_with(9, || condition(Level::Warning, "x"));
+        conditions.resize_with(10, || condition(Level::Warning, "x"));
         let shown = lines(&conditions, "at line 3");
         assert_eq!((shown.len(), shown[0].as_str()), (SHOWN + 1, first));
         assert_eq!(shown[SHOWN], "  and 3 more: SHOW WARNINGS");

@@ -90,10 +90,12 @@ fn escape_tsv(bytes: &[u8], line: &mut Vec<u8>) {
     }
 }
 
-/// Quotes what needs it. An empty string is quoted too: a field without anything is NULL.
+/// Quotes what needs it. An empty string is quoted too, and the word NULL: a field without anything is NULL, and so is that word
+/// for those who read the file, LOAD DATA among them.
 fn quote_csv(bytes: &[u8], line: &mut Vec<u8>) {
     let needs_quotes = |byte: &u8| matches!(byte, b',' | b'"' | b'\n' | b'\r');
-    if !bytes.is_empty() && !bytes.iter().any(needs_quotes) {
+    let means_null = bytes.is_empty() || bytes == b"NULL";
+    if !means_null && !bytes.iter().any(needs_quotes) {
         line.extend_from_slice(bytes);
         return;
     }
@@ -121,6 +123,7 @@ mod tests {
         assert_eq!(field(escape_tsv, "a\tb\\c\nd\0"), "a\\tb\\\\c\\nd\\0");
         assert_eq!(field(quote_csv, "plain"), "plain");
         assert_eq!(field(quote_csv, ""), "\"\"");
+        assert_eq!(field(quote_csv, "NULL"), "\"NULL\"");
         assert_eq!(field(quote_csv, "a,\"b\""), "\"a,\"\"b\"\"\"");
     }
 }

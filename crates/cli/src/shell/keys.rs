@@ -131,7 +131,8 @@ impl ConditionalEventHandler for Tab {
         let is_behind_word = before.chars().next_back().is_some_and(is_word);
         let is_tab = !is_behind_word || self.0.is_pasted();
         self.0.typed();
-        is_tab.then_some(Cmd::SelfInsert(count, '\t'))
+        // SelfInsert would be taken for a repetition of what was inserted last.
+        is_tab.then(|| Cmd::Insert(count, "\t".to_owned()))
     }
 }
 

@@ -24,7 +24,19 @@ fn text(bytes: &[u8]) -> String {
 
 fn assert_success(output: &Output, what: &str) {
     assert!(output.status.success(), "{what}: {}", text(&output.stderr));
-    assert_eq!(text(&output.stderr), "", "{what}");
+    // What dumps have and Mayfly does without is told: variables, partitions, values for generated columns. So is what a dump
+    // in another character set does to bits.
+    const TOLD: [&str; 5] = [
+        "WARNING 1235 ",
+        "WARNING 1618 ",
+        "WARNING 1906 ",
+        "WARNING 1264 ",
+        "  and ",
+    ];
+    let shown = text(&output.stderr);
+    let is_told = |line: &&str| TOLD.iter().any(|told| line.starts_with(told));
+    let others = shown.lines().filter(|line| !is_told(line));
+    assert_eq!(others.collect::<Vec<_>>(), Vec::<&str>::new(), "{what}");
 }
 
 /// The questions that name none of `absent`, and their answers.

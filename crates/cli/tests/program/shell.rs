@@ -56,6 +56,7 @@ impl Shell {
             .args(["--ctty", env!("CARGO_BIN_EXE_mayfly")])
             .env("HOME", home)
             .env("TERM", "xterm")
+            .env_remove("NO_COLOR")
             .stdin(open())
             .stdout(open())
             .stderr(open())
