@@ -649,6 +649,12 @@ fn verdict(before: &Run, run: &Result<Run, String>, change: &Change) -> Result<J
     if new.disk_tables > old.disk_tables {
         return Err("it sends a table to disk".to_owned());
     }
+    if new.sort_merge_passes > old.sort_merge_passes {
+        return Err("it sends a sort to disk".to_owned());
+    }
+    if new.full_joins > old.full_joins {
+        return Err("it makes a join without an index".to_owned());
+    }
     // A larger buffer is itself a cost: fewer merges that take as long are no gain.
     if change.sql.contains("sort_buffer_size") && new.seconds > old.seconds * BUFFER_FASTER {
         return Err("it saves no time".to_owned());
