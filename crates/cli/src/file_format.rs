@@ -64,17 +64,20 @@ const HEAD_BYTES: u64 = 4096;
 /// # Errors
 /// It is of a format that is not read.
 pub(crate) fn of(path: &str) -> Result<Option<FileFormat>, String> {
-    let ending = Path::new(path).extension();
-    let ending = ending.map(|it| it.to_string_lossy().to_ascii_lowercase());
-    let ending = ending.as_deref().unwrap_or_default();
-    if DELIMITED.contains(&ending) && Path::new(path).is_file() {
-        return Ok(Some(FileFormat::Delimited));
-    }
     if !Path::new(path).is_file() {
         return Ok(None);
     }
+    if DELIMITED.contains(&ending(path).as_str()) {
+        return Ok(Some(FileFormat::Delimited));
+    }
     require_script(path)?;
     Ok(Some(FileFormat::Script))
+}
+
+/// The ending of a name, in small letters.
+fn ending(path: &str) -> String {
+    let ending = Path::new(path).extension().unwrap_or_default();
+    ending.to_string_lossy().to_ascii_lowercase()
 }
 
 /// Refuses a file that is no script.
@@ -82,25 +85,23 @@ pub(crate) fn of(path: &str) -> Result<Option<FileFormat>, String> {
 /// # Errors
 /// It is a table, or of a format that is not read.
 pub(crate) fn require_script(path: &str) -> Result<(), String> {
-    let ending = Path::new(path).extension();
-    let ending = ending.map(|it| it.to_string_lossy().to_ascii_lowercase());
-    let ending = ending.as_deref().unwrap_or_default();
-    let by_name = UNREADABLE.iter().find(|(it, _)| *it == ending);
-    if DELIMITED.contains(&ending) {
+    let ending = ending(path);
+    if DELIMITED.contains(&ending.as_str()) {
         return Err(format!(
             "{path}: this is a table and no script: mayfly {path} opens it"
         ));
     }
-    if let Some((_, what)) = by_name.copied().or_else(|| by_content(path)) {
-        return Err(format!(
+    let by_name = UNREADABLE.iter().find(|(it, _)| *it == ending);
+    match by_name.map(|(_, what)| *what).or_else(|| by_content(path)) {
+        Some(what) => Err(format!(
             "{path}: this file is {what}, which Mayfly does not read yet; make it a CSV file, or a script of SQL"
-        ));
+        )),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// What a file is that begins like no script; pipes are not looked into, because what is read of them is gone.
-fn by_content(path: &str) -> Option<(&'static str, &'static str)> {
+fn by_content(path: &str) -> Option<&'static str> {
     if !Path::new(path).is_file() {
         return None;
     }
@@ -111,8 +112,8 @@ fn by_content(path: &str) -> Option<(&'static str, &'static str)> {
     let signature = SIGNATURES.iter().find(|(it, _)| head.starts_with(it));
     let first = head.iter().find(|byte| !byte.is_ascii_whitespace());
     match (signature, first) {
-        (Some((_, what)), _) => Some(("", what)),
-        (None, Some(b'{' | b'[')) => Some(("", "JSON")),
+        (Some((_, what)), _) => Some(what),
+        (None, Some(b'{' | b'[')) => Some("JSON"),
         (None, _) => None,
     }
 }

@@ -84,6 +84,8 @@ impl Source {
 
 /// The error of a text without a statement.
 const EMPTY_QUERY: u16 = 1065;
+/// The error of a statement that Mayfly cannot run.
+const NOT_THERE_YET: u16 = 1235;
 /// The error of a statement that Ctrl-C has ended.
 const INTERRUPTED: u16 = 1317;
 /// The most files that `source` reads, one within the other.
@@ -140,6 +142,8 @@ impl Runner {
     /// Runs the statements of standard input.
     pub(crate) fn standard_input(&mut self, session: &mut Session) -> Result<Ended, String> {
         let wrong = |error| format!("standard input: {error}");
+        // A file is opened there anew, and a pipe is not looked into.
+        file_format::require_script("/dev/stdin")?;
         let input = io::stdin().as_fd().try_clone_to_owned().map_err(wrong)?;
         let input = File::from(input);
         let source = Source::script(None, &input);
@@ -233,7 +237,12 @@ impl Runner {
             return Ended::Done;
         };
         self.failed.add(cut.text);
-        if let Some(text) = failure.text(source, cut, self.interactive) {
+        if let Some(mut text) = failure.text(source, cut, self.interactive) {
+            let is_absent =
+                matches!(&failure, Failure::Statement(it) if it.errno() == NOT_THERE_YET);
+            if is_absent && source.is_script && !self.go_on {
+                text.push_str("\n  --force goes on without what is not there yet");
+            }
             progress.suspend(|| eprintln!("{text}"));
         }
         match failure {

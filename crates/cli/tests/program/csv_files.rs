@@ -200,6 +200,18 @@ fn other_formats_are_refused_and_never_run() {
             "{name}: {output:?}"
         );
     }
+    // Standard input says nothing by its name.
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("t");
+    std::fs::write(&file, b"\x1f\x8b\x08;SELECT 1;").unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mayfly"));
+    command.stdin(std::fs::File::open(&file).unwrap());
+    let output = command.output().unwrap();
+    assert_eq!(
+        (output.status.code(), text(&output.stdout).as_str()),
+        (Some(1), "")
+    );
+    assert!(text(&output.stderr).contains("gzip"), "{output:?}");
 }
 
 #[test]
