@@ -102,13 +102,13 @@ impl SlashedDate {
     }
 }
 
-/// A number of at most so many digits.
+/// A number of at most so many digits, which are few.
 fn number(digits: &[u8], most: usize) -> Option<u32> {
-    let is_sound = (1..=most).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit);
-    let value = digits
-        .iter()
-        .fold(0, |value, digit| value * 10 + u32::from(digit - b'0'));
-    is_sound.then_some(value)
+    if !(1..=most).contains(&digits.len()) || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let value = |value: u32, digit: &u8| value * 10 + u32::from(digit - b'0');
+    Some(digits.iter().fold(0, value))
 }
 
 fn clock(text: &[u8]) -> Option<Clock> {
