@@ -6,6 +6,8 @@
 //! Ctrl-C still ends the statement.
 
 use rustix::termios::{InputModes, LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
+use signal_hook::consts::{SIGHUP, SIGTERM};
+use signal_hook::iterator::Signals;
 
 /// Terminals that the editor reads line by line.
 const LINE_BY_LINE: [&str; 3] = ["dumb", "cons25", "emacs"];
@@ -28,6 +30,7 @@ impl TerminalMode {
         let mut between = before.clone();
         between.local_modes -= LocalModes::ICANON | LocalModes::ECHO | LocalModes::IEXTEN;
         between.input_modes -= InputModes::ICRNL | InputModes::INLCR | InputModes::IXON;
+        restore_when_ended(before.clone());
         let mode = Self { before, between };
         mode.apply();
         Some(mode)
@@ -45,6 +48,22 @@ impl Drop for TerminalMode {
         // A terminal that is gone needs no mode.
         let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &self.before);
     }
+}
+
+/// Gives the terminal back, as it was before, when a signal ends the shell.
+fn restore_when_ended(before: Termios) {
+    let Ok(mut signals) = Signals::new([SIGHUP, SIGTERM]) else {
+        return;
+    };
+    std::thread::spawn(move || {
+        for signal in signals.forever() {
+            // A terminal that is gone needs neither. The editor has asked for marks around pastes. A statement that runs may have
+            // locked standard output.
+            let _ = rustix::io::write(std::io::stdout(), b"\x1b[?2004l");
+            let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &before);
+            let _ = signal_hook::low_level::emulate_default_handler(signal);
+        }
+    });
 }
 
 /// Whether something was typed that is not read yet.

@@ -11,8 +11,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
 /// The longest that something may take.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -255,4 +256,27 @@ fn errors_in_a_paste() {
     shell.expect("nosuch.sql: ");
     shell.expect("square: 49");
     shell.ends();
+}
+
+/// The terminal is line by line again behind a shell that was ended, at its prompt or by a signal.
+#[test]
+fn the_terminal_is_given_back() {
+    for is_killed in [false, true] {
+        let home = tempfile::tempdir().unwrap();
+        let mut shell = Shell::start(home.path());
+        // The other end of a terminal has its modes too.
+        let modes = |shell: &Shell| tcgetattr(&shell.terminal).unwrap().local_modes;
+        let lines = LocalModes::ICANON | LocalModes::ECHO;
+        shell.expect("mayfly> ");
+        assert!(!modes(&shell).intersects(lines));
+        if is_killed {
+            let process = Pid::from_child(&shell.process);
+            kill_process(process, Signal::TERM).unwrap();
+        } else {
+            shell.send("\x04");
+        }
+        let status = shell.process.wait().unwrap();
+        assert_eq!(status.success(), !is_killed);
+        assert!(modes(&shell).contains(lines));
+    }
 }
