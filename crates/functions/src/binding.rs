@@ -101,7 +101,11 @@ impl<'a> Binding<'a> {
             .collect();
         let is_null = self.arguments[0].ty.kind == TypeKind::Null;
         let has_bytes = mixes.iter().any(|mix| mix.collation == CollationId::BINARY);
-        if is_null || has_bytes {
+        if is_null {
+            let claim = (CollationId::BINARY, Coercibility::Ignorable);
+            return Ok(self.in_collation(claim, characters, nullable));
+        }
+        if has_bytes {
             return self.collated_text(characters, nullable);
         }
         let collation = mixes[0].collation;

@@ -124,7 +124,7 @@ pub fn aggregate_collation(
         .iter()
         .all(|mix| mix.coercibility == Coercibility::Ignorable)
     {
-        return Ok((context.collation_connection, Coercibility::Ignorable));
+        return Ok((CollationId::BINARY, Coercibility::Ignorable));
     }
     let mix = aggregate_collations(&mixes, operation, false)?;
     Ok((mix.collation, mix.coercibility))

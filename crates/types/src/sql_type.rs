@@ -126,6 +126,9 @@ pub struct SqlType {
     /// Character set and collation of the string kinds, ENUM and SET; `binary` makes CHAR a BINARY,
     /// VARCHAR a VARBINARY and TEXT a BLOB. Numbers and temporal values have `binary` too.
     pub collation: CollationId,
+    /// VARCHAR: the text of a date or time that a function made of a text (ADDDATE('2024-01-31', 1)),
+    /// which where a number is wanted is the number of that date, 20240201, and not 2024.
+    pub temporal_text: bool,
     /// The members of an ENUM or SET, in order, also of the string that MIN() or MAX() of one gives; empty
     /// otherwise.
     pub members: Arc<[String]>,
@@ -143,6 +146,7 @@ impl SqlType {
             length,
             decimals,
             collation,
+            temporal_text: false,
             members: Arc::clone(&NO_MEMBERS),
         }
     }

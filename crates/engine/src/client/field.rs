@@ -225,7 +225,7 @@ fn number(column: &ResultColumn, shown: Shown, mut flags: FieldFlags) -> FieldDe
         _ => ty,
     };
     let kind = match column.client_type {
-        ClientType::Choice(kind) => kind,
+        ClientType::Choice(kind) | ClientType::Kept(kind) => kind,
         _ => ty.kind,
     };
     let field_type = match kind {

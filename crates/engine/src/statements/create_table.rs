@@ -118,11 +118,16 @@ fn selected_column(
     let nullable = column.nullable;
     let is_member = matches!(column.client_type, ClientType::Member(_));
     let ty = match column.client_type {
-        ClientType::Member(kind) => &SqlType {
+        ClientType::Member(kind) | ClientType::Kept(kind) => &SqlType {
             kind,
             ..column.ty.clone()
         },
         _ => &column.ty,
+    };
+    // Of the texts of dates a table has the texts.
+    let ty = &SqlType {
+        temporal_text: false,
+        ..ty.clone()
     };
     let origin = column.origin.as_ref();
     let is_computed = origin.is_none_or(|origin| !origin.is_of_table());
@@ -144,10 +149,16 @@ fn selected_column(
         // That a literal was a number is not remembered.
         TypeKind::VarChar if ty.unsigned => SqlType::varchar(ty.length, ty.collation),
         // A DOUBLE of so many decimals as are computed has as many digits as there may be.
-        TypeKind::Double if is_computed && ty.decimals < DECIMALS_NOT_FIXED => SqlType {
-            length: SqlType::double().length,
-            ..ty.clone()
-        },
+        TypeKind::Double
+            if is_computed
+                && column.client_type == ClientType::Computed
+                && ty.decimals < DECIMALS_NOT_FIXED =>
+        {
+            SqlType {
+                length: SqlType::double().length,
+                ..ty.clone()
+            }
+        }
         // What was computed and may be long becomes a TEXT.
         TypeKind::VarChar if ty.length > COMPUTED_VARCHAR_MAX && is_computed => {
             SqlType::text(TypeKind::Text, ty.collation)

@@ -195,11 +195,7 @@ pub(super) fn bind_value(
     ty: &SqlType,
 ) -> Result<Expression> {
     let value = mayfly_plan::bind_scalar(expr, names, catalog, options)?;
-    Ok(if ty.is_numeric() {
-        mayfly_plan::as_number(value)
-    } else {
-        value
-    })
+    Ok(mayfly_plan::as_stored_number(value, ty))
 }
 
 /// The rows at which a condition is true; `None`: at all.

@@ -67,6 +67,10 @@ pub(super) fn any_signature(binding: &Binding<'_>) -> Result<AggregateSignature>
 }
 
 fn signature_of(ty: SqlType) -> AggregateSignature {
+    let ty = SqlType {
+        temporal_text: false,
+        ..ty
+    };
     AggregateSignature {
         arguments: vec![ty.clone()],
         state: vec![ty.clone()],

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Decimal128Array, Decimal256Array, Float64Array, Int64Array};
 use arrow_buffer::{NullBuffer, i256};
 use mayfly_types::decimal::{Decimal, Quotients, decimal_aggregate_type};
-use mayfly_types::{CollationId, PhysicalType, Result, SqlType};
+use mayfly_types::{CollationId, PhysicalType, Result, SqlType, TypeKind};
 
 use super::exact_sum::ExactSums;
 use super::growth::lengthen;
@@ -45,7 +45,15 @@ pub(super) fn signature<const AVERAGES: bool>(binding: &Binding<'_>) -> Result<A
         let sum = derive::double_of(argument);
         derive::double_of_decimals(sum.decimals.saturating_add(increment.unwrap_or(0)))
     } else {
-        decimal_aggregate_type(&numeric::decimal_argument(argument), increment)
+        let counted = match argument.ty.kind {
+            // MySQL counts bits as digits here.
+            TypeKind::Bit => {
+                let bits = u8::try_from(argument.ty.length).unwrap_or(u8::MAX);
+                SqlType::decimal(bits, 0)
+            }
+            _ => numeric::decimal_argument(argument),
+        };
+        decimal_aggregate_type(&counted, increment)
     };
     Ok(AggregateSignature {
         arguments: vec![ty],

@@ -1,5 +1,5 @@
-//! Values of expressions that read no column, as far as they are known while planning: for estimates
-//! and EXPLAIN, never for results.
+//! Values of expressions that read no column, as far as they are known while planning: for estimates,
+//! EXPLAIN and the types of some results, never for results.
 
 use std::sync::Arc;
 
@@ -66,6 +66,21 @@ fn computed(expression: &Expression, parameters: &[Value], sql_mode: SqlMode) ->
                 .collect::<Option<Vec<_>>>()?;
             let result = function.evaluate(&arguments, 1, signature, &context());
             result.ok().map(|array| first(&array))
+        }
+        ExpressionKind::Case {
+            branches,
+            otherwise,
+        } => {
+            for (condition, result) in branches {
+                match known_value(condition, parameters, sql_mode)? {
+                    Value::Null | Value::Int(0) => {}
+                    _ => return known_value(result, parameters, sql_mode),
+                }
+            }
+            match otherwise {
+                Some(otherwise) => known_value(otherwise, parameters, sql_mode),
+                None => Some(Value::Null),
+            }
         }
         _ => None,
     }

@@ -63,6 +63,17 @@ pub(crate) struct Block {
     pub(crate) unique_keys: Vec<Vec<usize>>,
 }
 
+impl Block {
+    /// Makes the texts of dates mere texts in what does not become a part of the outer query.
+    pub(crate) fn settle_types(&mut self) {
+        if !self.mergeable {
+            for column in &mut self.columns {
+                column.ty.temporal_text = false;
+            }
+        }
+    }
+}
+
 /// Whether two identifiers of columns are the same; their case does not matter.
 pub(crate) fn same_name(a: &str, b: &str) -> bool {
     a.eq_ignore_ascii_case(b)

@@ -353,11 +353,7 @@ impl Binder<'_> {
         if let ExpressionKind::Parameter(index) = bound.kind {
             self.catalog.parameter_meets(index, &column.ty);
         }
-        Ok(if column.ty.is_numeric() {
-            numbers::as_number(bound)
-        } else {
-            bound
-        })
+        Ok(numbers::as_stored_number(bound, &column.ty))
     }
 
     fn order_and_limit_change(

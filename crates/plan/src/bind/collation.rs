@@ -31,17 +31,14 @@ pub(crate) fn coercibility(expression: &Expression) -> Coercibility {
             .map(coercibility)
             .min()
             .unwrap_or(Coercibility::Coercible),
+        // A conversion that the user asks for.
+        ExpressionKind::Cast(_, Some(_)) => Coercibility::Implicit,
+        _ if expression.ty.kind == TypeKind::Json && is_cast(expression) => Coercibility::Implicit,
         // Bytes that were asked for: they are compared as such also with a column.
         ExpressionKind::Cast(operand, _)
             if expression.ty.is_binary_string()
                 && operand.ty.is_string()
                 && !operand.ty.is_binary_string() =>
-        {
-            Coercibility::Implicit
-        }
-        // A conversion that the user asks for; what meets other operands is converted at once if it is a literal.
-        ExpressionKind::Cast(operand, _)
-            if expression.ty.is_string() && operand.as_literal().is_some() =>
         {
             Coercibility::Implicit
         }
@@ -52,6 +49,10 @@ pub(crate) fn coercibility(expression: &Expression) -> Coercibility {
         },
         _ => Coercibility::Implicit,
     }
+}
+
+fn is_cast(expression: &Expression) -> bool {
+    matches!(expression.kind, ExpressionKind::Cast(..))
 }
 
 /// Whether values of a type are compared by a collation.

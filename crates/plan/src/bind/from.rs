@@ -488,6 +488,7 @@ impl Binder<'_> {
         database: Option<&str>,
     ) -> Result<Relation> {
         refuse_same_names(&block.columns)?;
+        block.settle_types();
         let hint = self.merge_hint(alias);
         let merges = hint.unwrap_or(self.options.switches.derived_merge)
             || (self.merges_views && database.is_some());

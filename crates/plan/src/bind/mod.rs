@@ -48,7 +48,7 @@ pub(crate) use change::{bind_delete, bind_update};
 pub use expression::{has_aggregates, has_window_functions};
 pub use inserted_view::{ViewTarget, bind_view_target};
 pub(crate) use locking::bind_locking;
-pub use numbers::as_number;
+pub use numbers::as_stored_number;
 pub use parameters::parameter_type;
 pub use scalar::{bind_returning, bind_scalar};
 pub use scalar_names::{ChangedTable, ScalarColumn, ScalarNames};

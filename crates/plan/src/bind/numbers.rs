@@ -1,7 +1,9 @@
 //! Hexadecimal and bit literals where a number is wanted (the manual, "Hexadecimal Literals").
 
 use mayfly_functions::derive;
-use mayfly_types::{SqlType, TypeKind};
+use mayfly_types::decimal::native::max_unscaled;
+use mayfly_types::sql_type::DECIMAL_PRECISION_MAX;
+use mayfly_types::{SqlType, TypeKind, Value};
 
 use super::literal::{convert, is_hexadecimal};
 use super::types::cast;
@@ -9,7 +11,7 @@ use crate::tree::expression::Expression;
 
 /// A hexadecimal or bit literal as the number that it is, NULL as a DOUBLE without digits, anything else
 /// as it is.
-pub fn as_number(expression: Expression) -> Expression {
+pub(crate) fn as_number(expression: Expression) -> Expression {
     // MIN(NULL) is of the type of NULL and no literal.
     if expression.ty.kind == TypeKind::Null {
         let no_digits = SqlType {
@@ -42,6 +44,26 @@ pub fn as_number(expression: Expression) -> Expression {
     };
     number.unwrap_or(expression)
 }
+
+/// A value of a column of a type as [`as_number`], if it is a column of numbers. A hexadecimal or bit
+/// literal of more bytes than a BIGINT has is larger than any of them.
+pub fn as_stored_number(expression: Expression, column: &SqlType) -> Expression {
+    if !column.is_numeric() {
+        return expression;
+    }
+    if !is_hexadecimal(&expression) || expression.ty.length <= BIGINT_BYTES {
+        return as_number(expression);
+    }
+    if column.kind == TypeKind::Decimal {
+        let ty = SqlType::decimal(DECIMAL_PRECISION_MAX, 0);
+        let unscaled = max_unscaled(DECIMAL_PRECISION_MAX);
+        return Expression::literal(Value::Decimal { unscaled, scale: 0 }, ty);
+    }
+    Expression::literal(Value::Float(f64::INFINITY), SqlType::double())
+}
+
+/// The bytes of a BIGINT.
+const BIGINT_BYTES: u32 = 8;
 
 /// How many digits the largest number of so many bytes has; longer ones are cut to a BIGINT's.
 fn digits_of_bytes(bytes: u32) -> u32 {

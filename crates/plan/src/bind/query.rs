@@ -8,6 +8,7 @@ use mayfly_syntax::ast::{
 use mayfly_syntax::chain::set_chain;
 use mayfly_types::common_type::Alternatives;
 use mayfly_types::error::codes;
+use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
 use mayfly_types::{Result, SqlType, TypeKind, Value};
 
 use super::collation::{coercibility, has_collation, unclaimed};
@@ -241,7 +242,9 @@ impl Binder<'_> {
                 SetOperationKind::Except => values[0].nullable,
             };
             let is_float = matches!(ty.kind, TypeKind::Float | TypeKind::Double);
-            let is_converted_float = is_float && values.iter().any(|value| value.ty != ty);
+            let is_converted_float = is_float
+                && ty.decimals == DECIMALS_NOT_FIXED
+                && values.iter().any(|value| value.ty != ty);
             let name = std::mem::take(&mut arms[0].columns[index].name);
             columns.push(BlockColumn {
                 id: first + index,
@@ -250,6 +253,9 @@ impl Binder<'_> {
                 origin: Some(ColumnOrigin::computed(&name)),
                 client_type: if is_converted_float {
                     ClientType::Computed
+                } else if matches!(ty.kind, TypeKind::Enum | TypeKind::Set) {
+                    // All but one are NULL.
+                    ClientType::Member(ty.kind)
                 } else {
                     computed(arms.iter().map(|arm| arm.columns[index].client_type))
                 },
@@ -294,7 +300,7 @@ impl Binder<'_> {
             let converted = if ty.kind == TypeKind::Null {
                 Expression::column(column.id, column.ty.clone(), column.nullable)
             } else {
-                unclaimed(cast_exactly(column.value(), ty))
+                unclaimed(cast_exactly(united(column.value(), ty), ty))
             };
             ids.push(self.column_of(converted, &mut computed));
         }
@@ -474,6 +480,18 @@ fn united_claim<'e>(values: impl Iterator<Item = &'e Expression>) -> Option<Coer
     let texts = values.filter(|value| has_collation(&value.ty));
     let claim = texts.map(coercibility).min();
     claim.filter(|claim| *claim != Coercibility::Implicit)
+}
+
+/// A value of an arm as it meets others: of bits a string has the number.
+fn united(value: Expression, ty: &SqlType) -> Expression {
+    match value.ty.kind {
+        TypeKind::Bit if ty.is_string() => {
+            let nullable = value.nullable;
+            let kind = ExpressionKind::Cast(Box::new(value), None);
+            Expression::new(kind, SqlType::bigint_unsigned(), nullable)
+        }
+        _ => value,
+    }
 }
 
 /// What is reported to clients of values of which some are computed.

@@ -2,7 +2,7 @@
 
 use mayfly_syntax::ast::{Expr, ObjectName, OrderByExpr, Select, SelectItem};
 use mayfly_types::error::codes;
-use mayfly_types::{Result, SqlMode};
+use mayfly_types::{Result, SqlMode, TypeKind};
 
 use super::collation::{apart, claim, unclaimed};
 use super::expression::{bare, compound_name, is_descending, position_of};
@@ -15,7 +15,7 @@ use crate::not_supported::not_supported;
 use crate::predicates::conjuncts;
 use crate::tree::expression::{Expression, ExpressionKind, same_expression};
 use crate::tree::logical::{Aggregate, ColumnId, ColumnSet, Computed, Relation, visit_expression};
-use crate::tree::physical::{Purpose, SortKey, TemporaryTable};
+use crate::tree::physical::{ClientType, Purpose, SortKey, TemporaryTable};
 
 /// A key of ORDER BY.
 pub(super) struct OrderKey {
@@ -285,6 +285,15 @@ impl Binder<'_> {
         };
         let origin = column.and_then(|slot| scope.origin(slot));
         let client_type = client_type(&expression, &|id| scope.client_type(id));
+        let client_type = match client_type {
+            ClientType::Choice(kind) if is_ifnull(expr) && expression.ty.is_integer() => {
+                ClientType::Kept(kind)
+            }
+            ClientType::Computed if is_ifnull(expr) && expression.ty.kind == TypeKind::Double => {
+                ClientType::Kept(TypeKind::Double)
+            }
+            other => other,
+        };
         scope.items.push(Item {
             name,
             expression,
@@ -607,4 +616,13 @@ fn name_of(expr: &Expr) -> String {
         Expr::Identifier(ident) => ident.value.clone(),
         other => other.to_string(),
     }
+}
+
+/// Whether an expression is a call of IFNULL(), of which a table has the type that a set operation gives.
+fn is_ifnull(expr: &Expr) -> bool {
+    let Expr::Function(call) = bare(expr) else {
+        return false;
+    };
+    let name = call.name.0.as_slice();
+    matches!(name, [name] if name.value.eq_ignore_ascii_case("ifnull"))
 }

@@ -5,6 +5,7 @@ use mayfly_types::charset::Charset;
 use mayfly_types::common_type::{self, Alternatives, aggregate_types, text_length};
 use mayfly_types::convert::float_text::{DOUBLE_WIDTH, WHOLE_DOUBLE_WIDTH};
 use mayfly_types::error::codes;
+use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
 use mayfly_types::{CollationId, Error, PhysicalType, Result, SqlType, TypeKind, Value};
 
 use super::collation::{aggregate_collations, coercibility, has_collation};
@@ -165,7 +166,9 @@ fn choice_kind(results: &[&Expression], choice: &Expression) -> Option<TypeKind>
 fn is_computed(expression: &Expression) -> bool {
     if let Some(results) = choices(expression) {
         let is_float = matches!(expression.ty.kind, TypeKind::Float | TypeKind::Double);
-        return is_float && results.len() > 1 || results.into_iter().any(is_computed);
+        let is_fixed = expression.ty.decimals < DECIMALS_NOT_FIXED;
+        return is_float && (is_fixed || results.len() > 1)
+            || results.into_iter().any(is_computed);
     }
     match &expression.kind {
         ExpressionKind::Column(_)
@@ -350,17 +353,58 @@ fn integer_rank(ty: &SqlType) -> u8 {
     }
 }
 
+/// Makes of a choice of which a result is the text of a date, where a number is wanted, a choice between the
+/// numbers of its results; whether it is one.
+pub(crate) fn become_number_of_choice(choice: &mut Expression, to: &SqlType) -> bool {
+    if !to.is_numeric() || !choice.ty.is_string() {
+        return false;
+    }
+    let is_date = |result: &Expression| match &result.kind {
+        ExpressionKind::Cast(inner, None) => inner.ty.temporal_text,
+        _ => result.ty.temporal_text,
+    };
+    match &mut choice.kind {
+        ExpressionKind::Let { body, .. } => {
+            if !become_number_of_choice(body, to) {
+                return false;
+            }
+        }
+        ExpressionKind::Case {
+            branches,
+            otherwise,
+        } if branches.iter().any(|(_, result)| is_date(result))
+            || otherwise.as_deref().is_some_and(is_date) =>
+        {
+            let results = branches.iter_mut().map(|(_, result)| result);
+            for result in results.chain(otherwise.as_deref_mut()) {
+                result.change(|result| match result.kind {
+                    ExpressionKind::Cast(inner, None) => cast(*inner, to),
+                    _ => cast(result, to),
+                });
+            }
+        }
+        _ => return false,
+    }
+    choice.ty = to.clone();
+    true
+}
+
 /// Converts an expression; a literal is converted now when that raises no warning.
 pub(crate) fn cast(expression: Expression, to: &SqlType) -> Expression {
     let to = &text_target(&expression, to.clone());
     if same_representation(&expression.ty, to) {
         return expression;
     }
+    let mut expression = expression;
+    if become_number_of_choice(&mut expression, to) {
+        return expression;
+    }
     let expression = match to.kind {
-        TypeKind::Json => super::literal::as_boolean(expression),
+        TypeKind::Json => as_document_value(super::literal::as_boolean(expression)),
         _ => expression,
     };
     if let ExpressionKind::Literal(value) = &expression.kind
+        && !(expression.ty.temporal_text && to.is_numeric())
         && let Some(converted) = super::literal::convert(value, &expression.ty, to)
     {
         return Expression::literal(converted, to.clone());
@@ -387,6 +431,22 @@ pub(crate) fn cast(expression: Expression, to: &SqlType) -> Expression {
         || to.kind == TypeKind::Json;
     let kind = ExpressionKind::Cast(Box::new(expression), None);
     Expression::new(kind, to.clone(), nullable)
+}
+
+/// A value that becomes a part of a document, which tells columns of BINARY from other bytes.
+fn as_document_value(expression: Expression) -> Expression {
+    let is_column = matches!(expression.kind, ExpressionKind::Column(_));
+    let is_filled = expression.ty.kind == TypeKind::Char && expression.ty.is_binary_string();
+    if is_column || !is_filled || choices(&expression).is_some() {
+        return expression;
+    }
+    let ty = SqlType::varchar(expression.ty.length, CollationId::BINARY);
+    let nullable = expression.nullable;
+    Expression::new(
+        ExpressionKind::Cast(Box::new(expression), None),
+        ty,
+        nullable,
+    )
 }
 
 /// [`cast`] where a text gives way to the collation of others: error 3854 in the place of characters that

@@ -8,6 +8,7 @@
 mod call;
 mod frame;
 
+use mayfly_functions::Coercibility;
 use mayfly_syntax::ast::{Expr, Function, NamedWindowDefinition};
 use mayfly_syntax::ast::{WindowSpec, WindowType};
 use mayfly_types::Result;
@@ -15,8 +16,8 @@ use mayfly_types::error::codes;
 
 use super::binder::Binder;
 use super::block::same_name;
-use super::collation::unclaimed;
-use super::expression::{bare, is_descending, position_of};
+use super::collation::{claimed, coercibility, has_collation, unclaimed};
+use super::expression::{bare, claim_of_aggregate, is_descending, position_of};
 use super::scope::Clause;
 use super::window_scope::{BoundCall, Named, NamedState, Specification, UNNAMED};
 use crate::tree::expression::{
@@ -24,7 +25,7 @@ use crate::tree::expression::{
 };
 use crate::tree::logical::{Computed, Relation, Window, visit_expression_mut};
 use crate::tree::physical::SortKey;
-use crate::tree::window::WindowCall;
+use crate::tree::window::{WindowCall, WindowFunction};
 
 impl Binder<'_> {
     /// Error 3593: a window function may not stand here.
@@ -183,6 +184,8 @@ impl Binder<'_> {
             WindowType::WindowSpec(written) => (self.bind_specification(written, None)?, false),
         };
         let id = self.new_column();
+        let claim = claim_of_window(&bound);
+        self.has_claims |= claim.is_some();
         let windows = &mut self.scopes[depth].windows;
         let window = &windows.specifications[specification];
         let call = WindowCall {
@@ -199,7 +202,8 @@ impl Binder<'_> {
             call,
         });
         self.deepest = self.deepest.max(Some(depth));
-        Ok(Expression::column(id, bound.result, bound.nullable))
+        let column = Expression::column(id, bound.result, bound.nullable);
+        Ok(claimed(column, claim))
     }
 
     /// Puts the windows of the query block over its rows, each over a sort of its own.
@@ -271,4 +275,18 @@ impl Binder<'_> {
         }
         relation
     }
+}
+
+/// What the collation of a window function's result claims, if not what columns of tables claim.
+fn claim_of_window(bound: &call::BoundFunction) -> Option<Coercibility> {
+    if let WindowFunction::Aggregate(aggregate) = &bound.function {
+        return claim_of_aggregate(aggregate.as_ref());
+    }
+    if !has_collation(&bound.result) {
+        return None;
+    }
+    let claims = bound.arguments.iter().map(coercibility);
+    claims
+        .min()
+        .filter(|claim| *claim != Coercibility::Implicit)
 }

@@ -55,9 +55,10 @@ impl Binder<'_> {
     fn declare(
         &mut self,
         name: &str,
-        block: Block,
+        mut block: Block,
         recursive_part: Option<RecursivePart>,
     ) -> usize {
+        block.settle_types();
         let shared = self.shared.len();
         let columns = block.columns.iter();
         self.shared.push(Shared {

@@ -382,5 +382,8 @@ pub(crate) fn same_order(a: &[SortKey], b: &[SortKey]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(same)
 }
 
+/// What a conversion to a string is called that the user writes without a length.
+pub(crate) const WRITTEN_CAST: &str = "cast";
+
 /// What conversions to strings of a length that the user gives are called where none may be that long.
 pub const LENGTH_CASTS: [&str; 2] = ["cast_as_char", "cast_as_binary"];

@@ -6,7 +6,8 @@ use std::fmt::{self, Display, Formatter, Write as _};
 use super::{
     BinaryOperator, Expr, Function, FunctionArg, FunctionArguments, Ident, JoinConstraint,
     JoinOperator, ObjectName, OrderByExpr, OrderBySort, Query, Select, SelectItem, SetExpr,
-    SetOperator, SetQuantifier, TableAlias, TableFactor, TableWithJoins, TrimWhereField,
+    SetOperator, SetQuantifier, TableAlias, TableFactor, TableWithJoins, TemporalLiteral,
+    TrimWhereField,
     UnaryOperator, Value, WindowType,
 };
 
@@ -215,7 +216,12 @@ impl Display for Expr {
             }
             Expr::TypedString(literal) => {
                 let text = Value::SingleQuotedString(literal.value.clone());
-                write!(f, "{} {text}", literal.kind.name())
+                match literal.kind {
+                    _ if !literal.is_escape => write!(f, "{} {text}", literal.kind.name()),
+                    TemporalLiteral::Date => write!(f, "{{d {text}}}"),
+                    TemporalLiteral::Time => write!(f, "{{t {text}}}"),
+                    TemporalLiteral::Timestamp => write!(f, "{{ts {text}}}"),
+                }
             }
             Expr::Prefixed { prefix, value } => write!(f, "{prefix} {value}"),
             Expr::Function(call) => write!(f, "{call}"),

@@ -90,7 +90,7 @@ impl Parser<'_> {
             Kw::DATE | Kw::TIME | Kw::TIMESTAMP if self.ahead(1).kind == Kind::String => {
                 self.take();
                 let value = self.string()?;
-                Ok(typed_string(next.keyword, value))
+                Ok(typed_string(next.keyword, value, false))
             }
             Kw::ROW if self.ahead(1).kind == Kind::LeftParen => {
                 self.take();
@@ -257,7 +257,9 @@ impl Parser<'_> {
             _ => None,
         };
         let value = match literal {
-            Some(keyword) if self.at_kind(Kind::String) => typed_string(keyword, self.string()?),
+            Some(keyword) if self.at_kind(Kind::String) => {
+                typed_string(keyword, self.string()?, true)
+            }
             _ => self.expr()?,
         };
         self.expect_kind(Kind::RightBrace)?;
@@ -329,11 +331,15 @@ impl Parser<'_> {
 }
 
 /// A temporal literal.
-fn typed_string(keyword: Kw, value: String) -> Expr {
+fn typed_string(keyword: Kw, value: String, is_escape: bool) -> Expr {
     let kind = match keyword {
         Kw::DATE => TemporalLiteral::Date,
         Kw::TIME => TemporalLiteral::Time,
         _ => TemporalLiteral::Timestamp,
     };
-    Expr::TypedString(TypedString { kind, value })
+    Expr::TypedString(TypedString {
+        kind,
+        value,
+        is_escape,
+    })
 }

@@ -53,7 +53,10 @@ pub fn as_value(ty: &SqlType) -> SqlType {
             length: ty.length,
             ..SqlType::bigint()
         },
-        _ => ty.clone(),
+        _ => SqlType {
+            temporal_text: false,
+            ..ty.clone()
+        },
     }
 }
 
@@ -95,6 +98,7 @@ pub fn string_of(ty: &SqlType, collation: CollationId) -> SqlType {
         TypeKind::Char => SqlType::varchar(ty.length, collation),
         _ if ty.is_string() => SqlType {
             collation,
+            temporal_text: false,
             ..ty.clone()
         },
         TypeKind::Json => SqlType::text(TypeKind::LongText, collation),
@@ -231,30 +235,38 @@ fn common_float(a: &SqlType, b: &SqlType) -> SqlType {
         )
     };
     let is_before_bigint = a.kind == TypeKind::Float && b.kind == TypeKind::BigInt;
-    if is_before_bigint || single(a) && single(b) {
-        let float = if a.kind == TypeKind::Float { a } else { b };
-        if a.kind == b.kind && a.decimals == b.decimals && a.length >= b.length {
-            return a.clone();
+    let decimals = a.decimals.max(b.decimals);
+    let is_fixed = decimals < DECIMALS_NOT_FIXED;
+    // With as many decimals as either has, if both say how many.
+    let length = |varying: u32| {
+        let whole = |ty: &SqlType| ty.length.saturating_sub(ty.decimals.into());
+        match is_fixed {
+            true => whole(a).max(whole(b)) + u32::from(decimals),
+            false => varying,
         }
+    };
+    let decimals = decimals.min(DECIMALS_NOT_FIXED);
+    if is_before_bigint || single(a) && single(b) {
         return SqlType {
             kind: TypeKind::Float,
-            length: 12,
-            ..SqlType {
-                unsigned: a.unsigned && b.unsigned,
-                decimals: if a.kind == b.kind {
-                    DECIMALS_NOT_FIXED
-                } else {
-                    float.decimals
-                },
-                ..SqlType::double()
-            }
+            length: length(FLOAT_LENGTH),
+            unsigned: a.unsigned && b.unsigned,
+            decimals,
+            ..SqlType::double()
         };
     }
     if a == b {
         return a.clone();
     }
-    SqlType::double()
+    SqlType {
+        length: length(SqlType::double().length),
+        decimals,
+        ..SqlType::double()
+    }
 }
+
+/// The display width of a FLOAT without a fixed number of decimals.
+const FLOAT_LENGTH: u32 = 12;
 
 /// How long a TEXT kind is, from 1; 0 for every other type.
 fn text_rank(ty: &SqlType) -> u8 {
@@ -301,19 +313,20 @@ fn common_string(a: &SqlType, b: &SqlType, alternatives: Alternatives) -> SqlTyp
         text_length(ty).saturating_mul(bytes)
     };
     let length = length(a).max(length(b));
-    match rank(a).max(rank(b)) {
-        0 => {}
+    let kind = match rank(a).max(rank(b)) {
+        0 => None,
         // The values of a function have no more characters than the longest of its arguments.
-        _ if is_function => {
-            return SqlType {
-                length,
-                ..SqlType::text(TypeKind::LongText, collation)
-            };
-        }
-        1 => return SqlType::text(TypeKind::TinyText, collation),
-        2 => return SqlType::text(TypeKind::Text, collation),
-        3 => return SqlType::text(TypeKind::MediumText, collation),
-        _ => return SqlType::text(TypeKind::LongText, collation),
+        _ if is_function => Some(TypeKind::LongText),
+        1 => Some(TypeKind::TinyText),
+        2 => Some(TypeKind::Text),
+        3 => Some(TypeKind::MediumText),
+        _ => Some(TypeKind::LongText),
+    };
+    if let Some(kind) = kind {
+        return SqlType {
+            length,
+            ..SqlType::text(kind, collation)
+        };
     }
     let fixed = a.kind == TypeKind::Char || b.kind == TypeKind::Char;
     let varies = a.kind == TypeKind::VarChar || b.kind == TypeKind::VarChar;

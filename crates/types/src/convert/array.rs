@@ -288,6 +288,17 @@ fn cast_datum(
     to: &SqlType,
     context: &CastContext<'_>,
 ) -> Result<Option<Native>> {
+    if from.temporal_text
+        && to.is_numeric()
+        && let Datum::Bytes(text) = datum
+    {
+        let number = temporal::text_as_number(text);
+        let plain = SqlType {
+            temporal_text: false,
+            ..from.clone()
+        };
+        return cast_datum(Datum::Bytes(&number), &plain, to, context);
+    }
     Ok(match to.kind {
         TypeKind::Null => None,
         TypeKind::Boolean => {

@@ -41,6 +41,15 @@ pub(super) fn append_string(
 ) -> Option<()> {
     let start = out.len();
     let to_charset = to.collation.charset();
+    let mut bits = Vec::new();
+    let datum = match datum {
+        // Bits are bytes where they are a text.
+        Datum::UInt(_) if from.kind == TypeKind::Bit => {
+            append_text(&mut bits, datum, from);
+            Datum::Bytes(&bits)
+        }
+        other => other,
+    };
     match datum {
         Datum::Bytes(bytes) => {
             let from_charset = from.collation.charset();
@@ -121,8 +130,17 @@ pub(super) fn append_json(
             out.extend_from_slice(if value != 0 { b"true" } else { b"false" });
         }
         (_, Datum::Bytes(bytes)) if from.is_binary_string() => {
-            // A binary value has no characters; documents hold it as base64.
-            let mut text = b"base64:type15:".to_vec();
+            // A binary value has no characters; documents hold it as base64, with the protocol's number of
+            // its type.
+            let number = match from.kind {
+                TypeKind::TinyText => 249,
+                TypeKind::MediumText => 250,
+                TypeKind::LongText if from.length == u32::MAX => 251,
+                TypeKind::Text | TypeKind::LongText => 252,
+                TypeKind::Char => 254,
+                _ => 15,
+            };
+            let mut text = format!("base64:type{number}:").into_bytes();
             append_base64(&mut text, bytes);
             json::append_quoted(out, &text);
             out.push(TypeTag::Blob.byte());

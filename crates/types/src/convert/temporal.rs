@@ -8,10 +8,9 @@ use super::text::append_text;
 use crate::decimal::Decimal;
 use crate::json::{JsonScalar, scalar_of};
 use crate::sql_type::{SqlType, TypeKind};
-use crate::temporal::number::{datetime_from_number, time_from_number};
+use crate::temporal::number::NumberParts;
 use crate::temporal::{
-    DateRules, DateTime, MICROS_PER_DAY, ParsedDateTime, ParsedTime, TemporalError, parse_datetime,
-    parse_time, time_with_fraction,
+    DateRules, DateTime, MICROS_PER_DAY, ParsedDateTime, ParsedTime, TemporalError, parse_datetime, parse_time, time_with_fraction,
 };
 
 /// The text of a value, for messages.
@@ -21,17 +20,24 @@ pub(super) fn text_of(datum: Datum<'_>, from: &SqlType) -> Vec<u8> {
     out
 }
 
-/// A number's integer part and its microseconds, rounded.
-pub(super) fn number_parts(datum: Datum<'_>) -> Option<(i64, u32)> {
-    let of_decimal = |value: Decimal| {
-        let whole = value.truncate(0);
-        let fraction = value.subtract(whole).ok()?.abs().rescale(6).ok()?;
-        let micros = fraction.unscaled.as_i128().min(999_999) as u32;
-        whole.to_i64().ok().map(|whole| (whole, micros))
+/// The number of a date or time that a text is: its digits without what stands between them.
+pub(super) fn text_as_number(text: &[u8]) -> Vec<u8> {
+    let (sign, rest) = text.split_at(usize::from(text.first() == Some(&b'-')));
+    let digits = rest.iter().filter(|byte| byte.is_ascii_digit() || **byte == b'.');
+    sign.iter().chain(digits).copied().collect()
+}
+
+/// The parts of a number that a date or time is read from.
+pub(super) fn number_parts(datum: Datum<'_>, truncates: bool) -> Option<NumberParts> {
+    let integer = |whole: i64| NumberParts {
+        whole,
+        micros: 0,
+        rounds_up: false,
     };
+    let of_decimal = |value: Decimal| NumberParts::of_decimal(value, truncates);
     match datum {
-        Datum::Int(value) => Some((value, 0)),
-        Datum::UInt(value) => i64::try_from(value).ok().map(|value| (value, 0)),
+        Datum::Int(value) => Some(integer(value)),
+        Datum::UInt(value) => i64::try_from(value).ok().map(integer),
         Datum::Float(value) => of_decimal(Decimal::from_f64(value)?.value),
         Datum::Decimal(value) => of_decimal(value),
         Datum::Bytes(_) => None,
@@ -48,6 +54,12 @@ pub(super) fn local_value(parsed: &ParsedDateTime, context: &CastContext<'_>) ->
             context.time_zone.local_of_unix(unix)
         }
     }
+}
+
+/// The time of parsed text: that of a date with an offset in the session's time zone.
+pub(super) fn local_time(parsed: &ParsedTime, context: &CastContext<'_>) -> i64 {
+    let local = parsed.moment.and_then(|moment| local_value(&moment, context));
+    local.map_or(parsed.micros, DateTime::time_of_day)
 }
 
 /// The text inside a JSON string; of other documents, their text.
@@ -112,7 +124,7 @@ pub(super) fn to_datetime(
         }
         Datum::UInt(year) if from.kind == TypeKind::Year => {
             // A YEAR is a number; MySQL reads it as a date only of the zero kind.
-            number_to_datetime(Datum::UInt(year), rules)
+            number_to_datetime(Datum::UInt(year), rules, context)
         }
         Datum::Bytes(bytes) => match parse_datetime(bytes, rules, context.truncates_fractions()) {
             Ok(parsed) => {
@@ -136,7 +148,7 @@ pub(super) fn to_datetime(
             let as_text = SqlType::varchar(from.length, from.collation);
             return to_datetime(Datum::Bytes(&text), &as_text, to, context);
         }
-        _ => number_to_datetime(datum, rules),
+        _ => number_to_datetime(datum, rules, context),
     };
     let value = value.and_then(|value| {
         if is_date {
@@ -160,11 +172,13 @@ pub(super) fn to_datetime(
     value.map(DateTime::pack)
 }
 
-fn number_to_datetime(datum: Datum<'_>, rules: DateRules) -> Option<DateTime> {
-    let (number, micros) = number_parts(datum)?;
-    datetime_from_number(number, micros, rules)
-        .ok()
-        .map(|(value, _)| value)
+fn number_to_datetime(
+    datum: Datum<'_>,
+    rules: DateRules,
+    context: &CastContext<'_>,
+) -> Option<DateTime> {
+    let parts = number_parts(datum, context.truncates_fractions())?;
+    parts.datetime(rules).ok().map(|(value, _)| value)
 }
 
 /// CAST(... AS TIME): microseconds; `None` is NULL, with a warning.
@@ -183,7 +197,7 @@ pub(super) fn to_time(
                 context.refuse_json("TIME");
                 return None;
             };
-            parsed.micros
+            local_time(&parsed, context)
         }
         Datum::Int(micros) if from.kind == TypeKind::Time => micros,
         Datum::Int(_) if from.kind == TypeKind::Date => 0,
@@ -193,7 +207,7 @@ pub(super) fn to_time(
                 if parsed.truncated || parsed.out_of_range {
                     context.warn_truncated("time", bytes);
                 }
-                parsed.micros
+                local_time(&parsed, context)
             }
             Err(_) => {
                 context.warn_truncated("time", bytes);
@@ -207,9 +221,9 @@ pub(super) fn to_time(
         }
         _ => {
             let complain = || context.warn_truncated("time", &text_of(datum, from));
-            let parsed = number_parts(datum)
+            let parsed = number_parts(datum, truncate)
                 .ok_or(TemporalError::OutOfRange)
-                .and_then(|(number, micros)| time_from_number(number, micros));
+                .and_then(NumberParts::time);
             match parsed {
                 Ok((micros, false)) => micros,
                 // Out of range as a number is NULL, unlike as text.

@@ -75,6 +75,9 @@ const MINUTE: usize = 4;
 const SECOND: usize = 5;
 const MICROSECOND: usize = 6;
 
+/// The most digits of the fraction of a second.
+const FRACTION_DIGITS: usize = 6;
+
 impl IntervalUnit {
     /// The unit of a keyword, in any letter case.
     pub fn by_name(name: &str) -> Option<Self> {
@@ -149,8 +152,9 @@ impl Interval {
     }
 
     /// The value of a compound unit: numbers with anything between them. With fewer numbers than
-    /// parts the first parts are missing. Text of no number is an interval of 0; `None` when a
-    /// number is too large, or there are more of them than parts.
+    /// parts the first parts are missing. A last number of microseconds is a fraction of a second,
+    /// also where it stands alone. Text of no number is an interval of 0; `None` when a number is
+    /// too large, or there are more of them than parts.
     pub fn parse_compound(unit: IntervalUnit, text: &[u8]) -> Option<Self> {
         let (first, last) = unit.parts();
         let wanted = last - first + 1;
@@ -158,7 +162,7 @@ impl Interval {
         let negative = rest.first() == Some(&b'-');
         rest = &rest[usize::from(negative)..];
         let mut numbers = [0_i64; 7];
-        let mut count = 0;
+        let (mut count, mut last_length) = (0, 0);
         while count < wanted {
             let skipped = rest
                 .iter()
@@ -173,15 +177,16 @@ impl Interval {
             for byte in &rest[..length] {
                 value = value.checked_mul(10)?.checked_add(i64::from(byte - b'0'))?;
             }
-            // A last number of microseconds is a fraction: its missing digits are zeros.
-            if first + count == MICROSECOND || (last == MICROSECOND && count + 1 == wanted) {
-                for _ in length..6 {
-                    value = value.checked_mul(10)?;
-                }
-            }
             numbers[count] = value;
+            last_length = length;
             count += 1;
             rest = &rest[length..];
+        }
+        if last == MICROSECOND && count > 0 {
+            // The missing digits of the fraction are zeros.
+            for _ in last_length..FRACTION_DIGITS {
+                numbers[count - 1] = numbers[count - 1].checked_mul(10)?;
+            }
         }
         if count == wanted && rest.iter().any(u8::is_ascii_digit) {
             return None;

@@ -1,9 +1,55 @@
 //! Temporal values as numbers: 20240131, 20240131235959, 235959, and back.
 
 use super::{DateRules, DateTime, MICROS_PER_SECOND, TIME_MAX_MICROS, TemporalError};
+use crate::decimal::Decimal;
 
 /// The first year of two digits that belongs to the last century.
 const CENTURY_PIVOT: i64 = 70;
+
+/// A number as a date or time is read from it.
+#[derive(Debug, Clone, Copy)]
+pub struct NumberParts {
+    /// The digits before the point.
+    pub whole: i64,
+    /// The first six digits behind it.
+    pub micros: u32,
+    /// Whether those that follow round it up, by a microsecond.
+    pub rounds_up: bool,
+}
+
+impl NumberParts {
+    /// The parts of an exact number. `truncates`: digits after the sixth are cut off.
+    pub fn of_decimal(value: Decimal, truncates: bool) -> Option<Self> {
+        let whole = value.truncate(0);
+        let fraction = value.subtract(whole).ok()?.abs();
+        let micros = fraction.truncate(6).rescale(6).ok()?.unscaled.as_i128();
+        let rounded = fraction.rescale(6).ok()?.unscaled.as_i128();
+        Some(Self {
+            whole: whole.to_i64().ok()?,
+            micros: u32::try_from(micros).ok()?,
+            rounds_up: rounded > micros && !truncates,
+        })
+    }
+
+    /// The date that it is, and whether it was a mere date.
+    pub fn datetime(self, rules: DateRules) -> Result<(DateTime, bool), TemporalError> {
+        let (value, is_date) = datetime_from_number(self.whole, self.micros, rules)?;
+        let value = match self.rounds_up && !is_date {
+            true => value.add_micros(1).ok_or(TemporalError::OutOfRange)?,
+            false => value,
+        };
+        Ok((value, is_date))
+    }
+
+    /// The time that it is in microseconds, and whether that was clamped.
+    pub fn time(self) -> Result<(i64, bool), TemporalError> {
+        let (micros, is_cut) = time_from_number(self.whole, self.micros)?;
+        let more = i64::from(self.rounds_up && !is_cut);
+        let rounded = if micros < 0 { micros - more } else { micros + more };
+        let clamped = rounded.clamp(-TIME_MAX_MICROS, TIME_MAX_MICROS);
+        Ok((clamped, is_cut || clamped != rounded))
+    }
+}
 
 /// Reads a number as a date or a date and time; the flag says whether it was a mere date.
 pub fn datetime_from_number(

@@ -34,8 +34,8 @@ pub struct ParsedTime {
     pub out_of_range: bool,
     /// There was more text after the value.
     pub truncated: bool,
-    /// The text held a date as well, which was dropped.
-    pub had_date: bool,
+    /// The date and time of which this is the time of day.
+    pub moment: Option<ParsedDateTime>,
 }
 
 fn is_blank(text: &[u8]) -> bool {
@@ -284,7 +284,7 @@ pub fn parse_time(text: &[u8], truncate: bool) -> Result<ParsedTime, TemporalErr
             fractional_digits: parsed.fractional_digits,
             out_of_range: false,
             truncated: parsed.truncated,
-            had_date: true,
+            moment: Some(parsed),
         });
     }
     parse_mere_time(text, negative, truncate)
@@ -379,6 +379,6 @@ fn parse_mere_time(
         fractional_digits,
         out_of_range: clamped != total,
         truncated: !is_blank(&text[at..]),
-        had_date: false,
+        moment: None,
     })
 }

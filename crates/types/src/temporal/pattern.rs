@@ -290,11 +290,15 @@ struct Gathered {
 
 impl Gathered {
     fn finish(self, value: &mut DateTime) -> Option<()> {
-        if let Some(afternoon) = self.afternoon {
-            if !self.twelve_hours || value.hour == 0 || value.hour > 12 {
+        // On a clock of twelve hours it is morning unless it says otherwise.
+        if self.twelve_hours {
+            if !(1..=12).contains(&value.hour) {
                 return None;
             }
+            let afternoon = self.afternoon.unwrap_or(false);
             value.hour = value.hour % 12 + if afternoon { 12 } else { 0 };
+        } else if self.afternoon.is_some() {
+            return None;
         }
         if let Some(day) = self.day_of_year {
             let first = calendar::day_number(DateTime::date(value.year, 1, 1));

@@ -90,6 +90,8 @@ impl Printer<'_> {
                 let (value, array) = (self.expr(value), self.expr(array));
                 format!("({value} member of ({array}))")
             }
+            // Whether it is a date or a mere string depends on the session.
+            Expr::TypedString(typed) if typed.is_escape => expr.to_string(),
             Expr::TypedString(typed) => {
                 format!("{}{}", typed.kind.name(), quoted_string(&typed.value))
             }

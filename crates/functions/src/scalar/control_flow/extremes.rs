@@ -3,13 +3,16 @@
 use std::cmp::Ordering;
 
 use arrow_array::ArrayRef;
-use mayfly_types::convert::cast_array;
+use mayfly_types::temporal::{append_date, append_datetime};
 use mayfly_types::{PhysicalType, Result, SqlType, TypeKind, Value};
 
-use crate::choice::{choice_type, pick};
+use crate::choice::{choice_type, is_null, pick};
 use crate::comparison::compare_texts;
 use crate::scalar::Row;
-use crate::{Argument, Binding, Call, Signature, input};
+use crate::scalar::dates::arguments::{
+    DateTimes, Wanted, ZeroParts, datetime_result, moment_type,
+};
+use crate::{Argument, Binding, Call, Signature, input, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["greatest"], 2..=usize::MAX, signature, |call| {
@@ -27,36 +30,44 @@ const TEMPORAL_DECIMALS_MAX: u8 = 6;
 fn signature(binding: &Binding<'_>) -> Result<Signature> {
     let (mut ty, coercibility) = choice_type(binding)?;
     // A date is compared as what it is, also with strings and numbers, though the result is a string; a
-    // time, and a date with a year, as a string.
+    // time, and a date with a year, as a string. What the others are as dates is for the function to read.
     let mut kinds = binding.arguments.iter().map(|argument| argument.ty.kind);
     let mut dates = binding
         .arguments
         .iter()
         .filter(|argument| argument.ty.is_temporal() && argument.ty.kind != TypeKind::Time);
-    let compared = if ty.is_string()
+    if ty.is_string()
         && !kinds.any(|kind| kind == TypeKind::Year)
         && dates.clone().next().is_some()
     {
-        if dates.any(|date| date.ty.kind != TypeKind::Date) {
+        let compared = if dates.any(|date| date.ty.kind != TypeKind::Date) {
             let decimals = binding.arguments.iter().map(fraction_digits).max();
             SqlType::temporal(TypeKind::DateTime, decimals.unwrap_or(0))
         } else {
             SqlType::temporal(TypeKind::Date, 0)
-        }
-    } else {
-        if matches!(ty.kind, TypeKind::Enum | TypeKind::Set | TypeKind::Json) {
-            ty = binding.text(0);
-        }
-        ty.clone()
-    };
-    let types = vec![compared; binding.arguments.len()];
+        };
+        ty.temporal_text = true;
+        let types = (0..binding.arguments.len()).map(|index| match moment_type(binding, index) {
+            read if read.is_string() || read.kind == TypeKind::Decimal => read,
+            _ => compared.clone(),
+        });
+        let signature = Signature::new(types.collect(), ty, binding.any_nullable());
+        return Ok(signature.with_coercibility(coercibility));
+    }
+    if matches!(ty.kind, TypeKind::Enum | TypeKind::Set | TypeKind::Json) {
+        ty = binding.text(0);
+    }
+    let types = vec![ty.clone(); binding.arguments.len()];
     Ok(Signature::new(types, ty, binding.any_nullable()).with_coercibility(coercibility))
 }
 
 /// `replaces` says whether a value replaces the best before it, by its order to that.
 fn evaluate(call: &Call<'_>, replaces: impl Fn(Ordering) -> bool) -> Result<ArrayRef> {
     let (ty, result) = (call.ty(0), &call.signature.result);
-    let picked = match ty.physical() {
+    if result.temporal_text {
+        return evaluate_dates(call, replaces);
+    }
+    match ty.physical() {
         PhysicalType::Bytes => {
             let values: Vec<_> = call.all(0, input::texts)?;
             best(
@@ -89,11 +100,48 @@ fn evaluate(call: &Call<'_>, replaces: impl Fn(Ordering) -> bool) -> Result<Arra
                 |a, b| replaces(a.cmp(&b)),
             )
         }
-    }?;
-    if ty.is_temporal() && result.is_string() {
-        return cast_array(&picked, ty, result, &call.context.cast(call.name));
     }
-    Ok(picked)
+}
+
+/// Dates among texts and numbers: what is none of these has no say.
+fn evaluate_dates(call: &Call<'_>, replaces: impl Fn(Ordering) -> bool) -> Result<ArrayRef> {
+    let types = &call.signature.arguments;
+    let compared = types.iter().find(|ty| ty.is_temporal());
+    let (kind, digits) = compared.map_or((TypeKind::Date, 0), |ty| (ty.kind, ty.decimals));
+    let is_date = kind == TypeKind::Date;
+    let zero_parts = match is_date {
+        true => ZeroParts::Allowed,
+        false => ZeroParts::Refused,
+    };
+    let dates = (0..call.arguments.len())
+        .map(|index| DateTimes::new(call, index, Wanted::DateTime, zero_parts))
+        .collect::<Result<Vec<_>>>()?;
+    let read = |row: usize, index: usize| {
+        let date = dates[index].get(row)?;
+        match is_date {
+            true => Some(date.at_midnight().pack()),
+            false => datetime_result(date, digits, call.context),
+        }
+    };
+    output::texts(call, |row, out| {
+        if call.arguments.iter().any(|argument| is_null(argument, row)) {
+            return Ok(false);
+        }
+        let mut best = None;
+        for index in 0..dates.len() {
+            if let Some(date) = read(row, index)
+                && best.is_none_or(|best: i64| replaces(date.cmp(&best)))
+            {
+                best = Some(date);
+            }
+        }
+        match best {
+            Some(date) if is_date => append_date(out, date),
+            Some(date) => append_datetime(out, date, digits),
+            None => {}
+        }
+        Ok(best.is_some())
+    })
 }
 
 /// The value of each row that replaces those before it and is not replaced.

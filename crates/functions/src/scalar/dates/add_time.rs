@@ -4,7 +4,9 @@ use arrow_array::ArrayRef;
 use mayfly_types::temporal::{TIME_MAX_MICROS, append_datetime, append_time};
 use mayfly_types::{Result, SqlType, TypeKind};
 
-use super::arguments::{self, FRACTION_MAX, Temporal, Temporals, overflow, time_result};
+use super::arguments::{
+    self, FRACTION_MAX, Preferred, Temporal, Temporals, overflow, time_result,
+};
 use crate::scalar::Row;
 use crate::{Binding, Call, Signature, output};
 
@@ -21,10 +23,10 @@ fn signature(binding: &Binding<'_>) -> Result<Signature> {
             SqlType::temporal(TypeKind::DateTime, digits)
         }
         // Text with a date gives a date, text without one a time.
-        _ => binding.string(29),
+        _ => arguments::temporal_text(binding),
     };
     let types = vec![
-        arguments::time_type(binding, 0),
+        arguments::moment_type(binding, 0),
         arguments::time_type(binding, 1),
     ];
     Ok(Signature::new(types, result, true))
@@ -32,17 +34,18 @@ fn signature(binding: &Binding<'_>) -> Result<Signature> {
 
 fn add(call: &Call<'_>, sign: i64) -> Result<ArrayRef> {
     let (context, result) = (call.context, &call.signature.result);
-    let (values, times) = (Temporals::new(call, 0)?, Temporals::new(call, 1)?);
+    let values = Temporals::preferring(Preferred::DateOfText, call, 0)?;
+    let times = Temporals::new(call, 1)?;
     let sum = |row: usize| -> Option<Temporal> {
         let value = values.get(row)?;
-        let added = match times.get(row)? {
-            Temporal::Time(added) => added,
-            // A date in text is no time.
-            Temporal::DateTime(added) if !call.ty(1).is_string() => added.time_of_day(),
-            Temporal::DateTime(_) => return None,
-        };
-        let added = added * sign;
+        let added = times.time(row)? * sign;
         match value {
+            Temporal::DateTime(date) if date.has_zero_part() => {
+                let mut text = Vec::new();
+                append_datetime(&mut text, date.pack(), 0);
+                arguments::warn_incorrect("datetime", &text, context);
+                None
+            }
             Temporal::DateTime(date) => {
                 let sum = date.add_micros(added).map(Temporal::DateTime);
                 sum.or_else(|| overflow("datetime", context))

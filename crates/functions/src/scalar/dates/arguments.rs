@@ -3,18 +3,29 @@
 //! DAYOFWEEK('2024-00-05') is NULL.
 
 use mayfly_types::convert::shown;
+use mayfly_types::decimal::Decimal;
 use mayfly_types::error::codes;
+use mayfly_types::temporal::number::NumberParts;
 use mayfly_types::temporal::{
-    DateRules, DateTime, IntervalUnit, TIME_MAX_MICROS, TimeZone, parse_datetime, parse_time,
-    time_with_fraction,
+    DateRules, DateTime, IntervalUnit, ParsedTime, TIME_MAX_MICROS, TimeZone, parse_datetime,
+    parse_time, time_with_fraction,
 };
 use mayfly_types::{Result, SqlMode, SqlType, TypeKind, Value};
 
-use crate::input::{Ints, Texts};
+use crate::input::{Decimals, Ints, Texts};
 use crate::{Argument, Binding, Call, EvaluationContext, Signature, derive};
 
 /// The largest number of fractional digits.
 pub(crate) const FRACTION_MAX: u8 = 6;
+
+/// How long the text of a date or time may be by MySQL's count.
+const TEMPORAL_CHARACTERS: u64 = 29;
+
+/// A number of fewer digits is a time where either is taken.
+const SMALLEST_DATE: i64 = 10_000;
+
+/// 838:59:59 as a number.
+const LARGEST_TIME: i64 = 8_385_959;
 
 /// Whether a function works with dates whose month or day is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +82,14 @@ pub(crate) fn of_datetime(binding: &Binding<'_>, result: SqlType) -> Result<Sign
 pub(crate) fn of_time(binding: &Binding<'_>, result: SqlType) -> Result<Signature> {
     let types = vec![time_type(binding, 0)];
     Ok(Signature::new(types, result, true))
+}
+
+/// The text of a date or time that is made of a text.
+pub(crate) fn temporal_text(binding: &Binding<'_>) -> SqlType {
+    SqlType {
+        temporal_text: true,
+        ..binding.string(TEMPORAL_CHARACTERS)
+    }
 }
 
 /// The most fractional digits of a second that any of the arguments may have.
@@ -183,14 +202,54 @@ enum Source<'a> {
     /// TIME
     Micros(Ints<'a>),
     Texts(Texts<'a>),
+    /// Of [`number_type`].
+    Numbers(Decimals<'a>, u8),
 }
 
 fn source<'a>(call: &Call<'a>, index: usize) -> Result<Source<'a>> {
     Ok(match call.ty(index) {
         ty if ty.kind == TypeKind::Time => Source::Micros(call.ints(index)?),
         ty if ty.is_string() => Source::Texts(call.texts(index)?),
+        ty if ty.kind == TypeKind::Decimal => Source::Numbers(call.decimals(index)?, ty.decimals),
         _ => Source::Packed(call.ints(index)?),
     })
+}
+
+/// The digits before the point of a number that is read as a date or time, as many as a BIGINT has.
+const NUMBER_DIGITS: u8 = 20;
+
+/// The type that a number has where the function itself reads it as a date or time, which is not to round
+/// the fraction of a second before.
+fn number_type(argument: &Argument<'_>) -> SqlType {
+    let decimals = match argument.ty.kind {
+        _ if argument.ty.is_integer() => 0,
+        TypeKind::Decimal => argument.ty.decimals,
+        _ => FRACTION_MAX + MORE_DIGITS,
+    };
+    SqlType::decimal(NUMBER_DIGITS + decimals, decimals)
+}
+
+/// How many more digits than those of microseconds a number may have that is no DECIMAL.
+pub(crate) const MORE_DIGITS: u8 = 9;
+
+/// The parts of a number that is read as a date or time.
+fn number_parts(
+    numbers: Decimals<'_>,
+    scale: u8,
+    row: usize,
+    context: &EvaluationContext,
+) -> Option<NumberParts> {
+    let truncates = context.sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
+    NumberParts::of_decimal(Decimal::new(numbers.get(row)?, scale), truncates)
+}
+
+/// The type that an argument is converted to where the function reads numbers by itself, too.
+pub(crate) fn moment_type(binding: &Binding<'_>, index: usize) -> SqlType {
+    let argument = &binding.arguments[index];
+    match argument.ty.is_numeric() {
+        true => number_type(argument),
+        false => time_type(binding, index),
+    }
 }
 
 /// An argument of [`datetime_type`].
@@ -229,6 +288,16 @@ impl<'a> DateTimes<'a> {
     #[inline]
     pub(crate) fn get(&self, row: usize) -> Option<DateTime> {
         match self.source {
+            Source::Numbers(numbers, scale) => {
+                let rules = self.rules();
+                let parts = number_parts(numbers, scale, row, self.context)?;
+                let read = parts.datetime(rules).ok().map(|(value, _)| value);
+                if read.is_none() {
+                    let number = Decimal::new(numbers.get(row)?, scale).to_string();
+                    warn_incorrect("datetime", number.as_bytes(), self.context);
+                }
+                read
+            }
             Source::Packed(values) | Source::Micros(values) => {
                 let value = DateTime::unpack(values.get(row)?);
                 if self.zero_parts == ZeroParts::Refused && value.has_zero_part() {
@@ -246,16 +315,19 @@ impl<'a> DateTimes<'a> {
         }
     }
 
+    fn rules(&self) -> DateRules {
+        DateRules {
+            no_zero_in_date: self.zero_parts == ZeroParts::Refused,
+            ..DateRules::of(self.context.sql_mode)
+        }
+    }
+
     fn parse(&self, text: &[u8]) -> Option<DateTime> {
         let kind = match self.wanted {
             Wanted::Date => "date",
             Wanted::DateTime => "datetime",
         };
-        let rules = DateRules {
-            no_zero_in_date: self.zero_parts == ZeroParts::Refused,
-            ..DateRules::of(self.context.sql_mode)
-        };
-        let value = parse_local(text, rules, kind, self.context);
+        let value = parse_local(text, self.rules(), kind, self.context);
         if value.is_none() {
             match self.wanted {
                 Wanted::Date => warn_truncated(kind, text, self.context),
@@ -330,20 +402,41 @@ impl Temporal {
     }
 }
 
-/// An argument of [`time_type`].
+/// What a value is that may be read as a time and as a date.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Preferred {
+    /// A time, also of a text or number that is a date without a time of day.
+    Time,
+    /// Of texts a date, of numbers a time, if they are one.
+    DateOfText,
+    /// A date, if it is one.
+    Date,
+}
+
+/// An argument of [`time_type`], or of [`moment_type`].
 #[derive(Debug)]
 pub(crate) struct Temporals<'a> {
     source: Source<'a>,
     /// Text that all rows share, read once.
     constant: Option<Option<Temporal>>,
+    preferred: Preferred,
     context: &'a EvaluationContext,
 }
 
 impl<'a> Temporals<'a> {
     pub(crate) fn new(call: &Call<'a>, index: usize) -> Result<Self> {
+        Self::preferring(Preferred::Time, call, index)
+    }
+
+    pub(crate) fn preferring(
+        preferred: Preferred,
+        call: &Call<'a>,
+        index: usize,
+    ) -> Result<Self> {
         let mut values = Self {
             source: source(call, index)?,
             constant: None,
+            preferred,
             context: call.context,
         };
         if let Source::Texts(texts) = values.source
@@ -363,6 +456,15 @@ impl<'a> Temporals<'a> {
                 Some(Temporal::DateTime(value))
             }
             Source::Micros(values) => values.get(row).map(Temporal::Time),
+            Source::Numbers(numbers, scale) => {
+                let parts = number_parts(numbers, scale, row, self.context)?;
+                let read = self.number(parts);
+                if read.is_none() {
+                    let number = Decimal::new(numbers.get(row)?, scale).to_string();
+                    warn_truncated("time", number.as_bytes(), self.context);
+                }
+                read
+            }
             Source::Texts(texts) => match self.constant {
                 Some(value) => value,
                 None => self.parse(texts.get(row)?),
@@ -376,13 +478,57 @@ impl<'a> Temporals<'a> {
         self.get(row).map(Temporal::micros)
     }
 
+    fn number(&self, parts: NumberParts) -> Option<Temporal> {
+        let rules = DateRules::of(self.context.sql_mode);
+        let date = || parts.datetime(rules).ok().map(|(date, _)| Temporal::DateTime(date));
+        let time = || match parts.time() {
+            // What is too large for a time may be a date with one.
+            Ok((micros, false)) if parts.whole <= LARGEST_TIME => Some(Temporal::Time(micros)),
+            _ => None,
+        };
+        match self.preferred {
+            Preferred::Date if parts.whole >= SMALLEST_DATE => date().or_else(time),
+            _ => time().or_else(date),
+        }
+    }
+
+    /// A text that is a date, if a date is preferred: not a time like `10:11:12` or `1 10`, which may be
+    /// read as a date as well.
+    fn date_of_text(&self, text: &[u8], time: Option<&ParsedTime>) -> Option<DateTime> {
+        if self.preferred == Preferred::Time {
+            return None;
+        }
+        let text = text.trim_ascii_start();
+        let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let is_time = matches!(text.get(digits), Some(b':' | b' '));
+        if is_time && time.is_some_and(|time| !time.out_of_range) {
+            return None;
+        }
+        let truncate = self.context.sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
+        let rules = DateRules {
+            no_zero_date: true,
+            no_zero_in_date: is_time,
+            ..DateRules::of(self.context.sql_mode)
+        };
+        let parsed = parse_datetime(text, rules, truncate).ok()?;
+        if parsed.truncated {
+            warn_truncated("datetime", text, self.context);
+        }
+        local_of(parsed.value, parsed.offset, self.context)
+    }
+
     fn parse(&self, text: &[u8]) -> Option<Temporal> {
         let truncate = self.context.sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
-        let Ok(parsed) = parse_time(text, truncate) else {
+        let time = parse_time(text, truncate).ok();
+        let has_moment = time.is_some_and(|time| time.moment.is_some());
+        if !has_moment && let Some(date) = self.date_of_text(text, time.as_ref()) {
+            return Some(Temporal::DateTime(date));
+        }
+        let Some(parsed) = time else {
             warn_truncated("time", text, self.context);
             return None;
         };
-        if parsed.had_date {
+        if has_moment {
             let rules = DateRules::of(self.context.sql_mode);
             return parse_local(text, rules, "datetime", self.context).map(Temporal::DateTime);
         }

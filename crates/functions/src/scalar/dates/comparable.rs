@@ -7,7 +7,7 @@
 
 use arrow_array::ArrayRef;
 use mayfly_types::temporal::{DateRules, DateTime, parse_datetime};
-use mayfly_types::{Result, SqlType, TypeKind};
+use mayfly_types::{Result, SqlMode, SqlType, TypeKind};
 
 use super::arguments::{self, FRACTION_MAX};
 use crate::scalar::Row;
@@ -45,6 +45,7 @@ fn evaluate(
 ) -> Result<ArrayRef> {
     let (texts, context) = (call.texts(0)?, call.context);
     let rules = DateRules::of(context.sql_mode);
+    let truncate = context.sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
     let kind_and_column = match (
         call.optional(1, input::texts)?,
         call.optional(2, input::texts)?,
@@ -60,7 +61,7 @@ fn evaluate(
         let Some(text) = texts.get(row) else {
             return Ok(None);
         };
-        let parsed = parse_datetime(text, rules, false).ok();
+        let parsed = parse_datetime(text, rules, truncate).ok();
         if parsed.as_ref().is_some_and(|parsed| parsed.truncated) {
             warn(text);
         }

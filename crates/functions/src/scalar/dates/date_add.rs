@@ -9,7 +9,7 @@ use mayfly_types::temporal::{
 };
 use mayfly_types::{PhysicalType, Result, SqlType, TypeKind, Value};
 
-use super::arguments::{self, DateTimes, FRACTION_MAX, Wanted, ZeroParts};
+use super::arguments::{self, DateTimes, FRACTION_MAX, MORE_DIGITS, Wanted, ZeroParts};
 use crate::input::{AnyInts, Decimals, Texts};
 use crate::scalar::Row;
 use crate::{
@@ -43,9 +43,6 @@ const TIMESTAMPADD: Positions = [2, 1, 0];
 /// The most digits of the seconds of an interval, before and after the point.
 const SECONDS_PRECISION: u8 = 26;
 
-/// How many digits a number that is no DECIMAL has behind those.
-const MORE_DIGITS: u8 = 9;
-
 fn date_add_signature(binding: &Binding<'_>) -> Result<Signature> {
     signature(binding, DATE_ADD)
 }
@@ -77,7 +74,10 @@ fn signature(binding: &Binding<'_>, positions: Positions) -> Result<Signature> {
         }
         TypeKind::Time => (datetime.clone(), datetime),
         // A value that says itself whether it has a time: so does the result.
-        _ => (binding.text(positions[0]), binding.string(29)),
+        _ => (
+            binding.text(positions[0]),
+            arguments::temporal_text(binding),
+        ),
     };
     let mut types = vec![SqlType::null(); 3];
     types[positions[0]] = date_type;

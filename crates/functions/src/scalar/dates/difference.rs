@@ -4,7 +4,7 @@ use arrow_array::ArrayRef;
 use mayfly_types::temporal::{calendar, timestamp_diff};
 use mayfly_types::{Result, SqlType, TypeKind};
 
-use super::arguments::{self, DateTimes, Temporal, Temporals, Wanted, ZeroParts};
+use super::arguments::{self, DateTimes, Preferred, Temporal, Temporals, Wanted, ZeroParts};
 use crate::scalar::Row;
 use crate::{Binding, Call, Signature, derive, output};
 
@@ -63,13 +63,14 @@ fn timestampdiff(call: &Call<'_>) -> Result<ArrayRef> {
 
 fn timediff_signature(binding: &Binding<'_>) -> Result<Signature> {
     let digits = arguments::decimals_of_all(binding);
-    let types = [0, 1].map(|index| arguments::time_type(binding, index));
+    let types = [0, 1].map(|index| arguments::moment_type(binding, index));
     let result = SqlType::temporal(TypeKind::Time, digits);
     Ok(Signature::new(types.to_vec(), result, true))
 }
 
 fn timediff(call: &Call<'_>) -> Result<ArrayRef> {
-    let (late, early) = (Temporals::new(call, 0)?, Temporals::new(call, 1)?);
+    let moments = |index| Temporals::preferring(Preferred::DateOfText, call, index);
+    let (late, early) = (moments(0)?, moments(1)?);
     let digits = call.signature.result.decimals;
     output::ints(call.rows, |row| {
         let difference = match (late.get(row), early.get(row)) {

@@ -7,7 +7,7 @@ use mayfly_types::temporal::calendar::{self, WeekMode};
 use mayfly_types::temporal::{DateTime, IntervalUnit, MICROS_PER_SECOND};
 use mayfly_types::{Result, Value};
 
-use super::arguments::{self, DateTimes, Temporal, Temporals, Wanted, ZeroParts};
+use super::arguments::{self, DateTimes, Preferred, Temporal, Temporals, Wanted, ZeroParts};
 use crate::scalar::Row;
 use crate::scalar::operators::numeric::integer_result;
 use crate::{Binding, Call, EvaluationContext, Signature, output};
@@ -48,7 +48,7 @@ fn signature(binding: &Binding<'_>) -> Result<Signature> {
     let value = if is_of_date(unit) {
         arguments::datetime_type(binding, 1)
     } else {
-        arguments::time_type(binding, 1)
+        arguments::moment_type(binding, 1)
     };
     let types = vec![unit_word.ty.clone(), value];
     Ok(Signature::new(types, integer_result(width, false), true))
@@ -62,7 +62,7 @@ fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
             Ok(dates.get(row).map(|date| of_date(unit, date, call.context)))
         });
     }
-    let values = Temporals::new(call, 1)?;
+    let values = Temporals::preferring(Preferred::Date, call, 1)?;
     output::ints(call.rows, |row| {
         Ok(values.get(row).map(|value| of_time(unit, value)))
     })

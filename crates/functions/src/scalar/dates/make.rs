@@ -2,10 +2,11 @@
 //! SEC_TO_TIME(seconds), FROM_DAYS(day).
 
 use arrow_array::ArrayRef;
+use arrow_buffer::i256;
 use mayfly_types::temporal::{DateTime, calendar};
-use mayfly_types::{PhysicalType, Result, SqlType, TypeKind};
+use mayfly_types::{PhysicalType, Result, SqlMode, SqlType, TypeKind};
 
-use super::arguments::{self, FRACTION_MAX};
+use super::arguments::{self, FRACTION_MAX, MORE_DIGITS};
 use crate::input::{AnyInts, Decimals};
 use crate::scalar::Row;
 use crate::{Argument, Binding, Call, Signature, derive, output};
@@ -57,7 +58,7 @@ fn from_days(call: &Call<'_>) -> Result<ArrayRef> {
 
 /// The type that seconds are read as, whole or with at most six digits after the point, and how many
 /// digits they may have: those of a literal are not looked at.
-pub(crate) fn seconds_type(argument: &Argument<'_>) -> (SqlType, u8) {
+pub(crate) fn seconds_type(argument: &Argument<'_>, sql_mode: SqlMode) -> (SqlType, u8) {
     let digits = if argument.ty.is_string() {
         FRACTION_MAX
     } else {
@@ -65,6 +66,14 @@ pub(crate) fn seconds_type(argument: &Argument<'_>) -> (SqlType, u8) {
     };
     let ty = match digits {
         0 => derive::integer_of(argument),
+        // They are cut off below.
+        _ if sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL) => {
+            let more = match argument.ty.kind {
+                TypeKind::Decimal => argument.ty.decimals.saturating_sub(FRACTION_MAX),
+                _ => MORE_DIGITS,
+            };
+            SqlType::decimal(38 + more, FRACTION_MAX + more)
+        }
         // Digits after the sixth are rounded away.
         _ => SqlType::decimal(38, FRACTION_MAX),
     };
@@ -74,13 +83,18 @@ pub(crate) fn seconds_type(argument: &Argument<'_>) -> (SqlType, u8) {
 /// An argument of [`seconds_type`].
 pub(crate) enum Seconds<'a> {
     Whole(AnyInts<'a>),
-    Fractional(Decimals<'a>),
+    /// Seconds, and what their unscaled numbers are divided by to give microseconds.
+    Fractional(Decimals<'a>, i256),
 }
 
 impl<'a> Seconds<'a> {
     pub(crate) fn new(call: &Call<'a>, index: usize) -> Result<Self> {
         Ok(match call.ty(index).physical() {
-            PhysicalType::Decimal128(_) => Self::Fractional(call.decimals(index)?),
+            PhysicalType::Decimal128(scale) | PhysicalType::Decimal256(scale) => {
+                let more = u32::from(scale.saturating_sub(FRACTION_MAX));
+                let divisor = i256::from_i128(10).wrapping_pow(more);
+                Self::Fractional(call.decimals(index)?, divisor)
+            }
             _ => Self::Whole(call.any_ints(index)?),
         })
     }
@@ -88,8 +102,8 @@ impl<'a> Seconds<'a> {
     pub(crate) fn micros(&self, row: usize) -> Option<i128> {
         match self {
             Self::Whole(values) => values.get(row).map(|seconds| seconds * 1_000_000),
-            Self::Fractional(values) => {
-                let micros = values.get(row)?;
+            Self::Fractional(values, divisor) => {
+                let micros = values.get(row)?.wrapping_div(*divisor);
                 Some(micros.to_i128().unwrap_or(i128::MAX))
             }
         }
@@ -99,7 +113,7 @@ impl<'a> Seconds<'a> {
 /// The types of a time whose seconds are the last argument.
 fn time_signature(binding: &Binding<'_>) -> Result<Signature> {
     let last = binding.arguments.len() - 1;
-    let (seconds, digits) = seconds_type(&binding.arguments[last]);
+    let (seconds, digits) = seconds_type(&binding.arguments[last], binding.context.sql_mode);
     let mut types = vec![SqlType::bigint(); last];
     types.push(seconds);
     let result = SqlType::temporal(TypeKind::Time, digits);

@@ -1,7 +1,7 @@
 //! Dates and times (the manual, "Date and Time Functions").
 
 mod add_time;
-mod arguments;
+pub(crate) mod arguments;
 mod comparable;
 mod conversion;
 mod convert_tz;

@@ -79,7 +79,7 @@ fn unix_timestamp(call: &Call<'_>) -> Result<ArrayRef> {
 }
 
 fn from_unixtime_signature(binding: &Binding<'_>) -> Result<Signature> {
-    let (seconds, digits) = seconds_type(&binding.arguments[0]);
+    let (seconds, digits) = seconds_type(&binding.arguments[0], binding.context.sql_mode);
     if binding.arguments.len() > 1 {
         return Ok(format_signature(binding, seconds));
     }

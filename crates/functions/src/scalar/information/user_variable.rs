@@ -71,7 +71,10 @@ fn stored_type(binding: &Binding<'_>) -> SqlType {
             unsigned: ty.unsigned || ty.kind == TypeKind::Year,
             ..SqlType::bigint()
         },
-        _ => binding.text(1),
+        _ => SqlType {
+            temporal_text: false,
+            ..binding.text(1)
+        },
     }
 }
 

@@ -141,7 +141,16 @@ fn remove(document: &mut Json, path: &JsonPath) -> Result<()> {
     let Some((parent, last)) = path.split_last() else {
         return Err(codes::ER_JSON_VACUOUS_PATH.error());
     };
-    match (parent.find_mut(document), last) {
+    let found = parent.find_mut(document);
+    // The only cell of what is no array is that itself, except of the document.
+    if let (Some(value), Leg::Cell(cell)) = (&found, last)
+        && !matches!(**value, Json::Array(_))
+        && cell.position(1) == Some(0)
+        && !parent.legs().is_empty()
+    {
+        return remove(document, &parent);
+    }
+    match (found, last) {
         (Some(Json::Object(object)), Leg::Member { key, .. }) => {
             object.remove(key);
         }

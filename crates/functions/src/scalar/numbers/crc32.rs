@@ -4,6 +4,7 @@ use arrow_array::ArrayRef;
 use mayfly_types::{Result, SqlType};
 
 use crate::scalar::Row;
+use crate::scalar::strings::chars;
 use crate::{Binding, Call, Signature, derive, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["crc32"], 1..=1, signature, evaluate)];
@@ -16,8 +17,7 @@ fn signature(binding: &Binding<'_>) -> Result<Signature> {
 }
 
 fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
-    let values = call.texts(0)?;
-    output::uints(call.rows, |row| {
-        Ok(values.get(row).map(|bytes| crc32fast::hash(bytes).into()))
-    })
+    let (values, collation) = (call.texts(0)?, call.collation(0));
+    let hash = |text: &[u8]| crc32fast::hash(&chars::in_charset(text, collation)).into();
+    output::uints(call.rows, |row| Ok(values.get(row).map(hash)))
 }

@@ -30,10 +30,14 @@ fn ascii_signature(binding: &Binding<'_>) -> Result<Signature> {
     binding.of_texts(derive::int_of_width(4))
 }
 
-/// The number of the first byte.
+/// The number of the first byte, in the character set of the text.
 fn ascii(call: &Call<'_>) -> Result<ArrayRef> {
-    let texts = call.texts(0)?;
-    let first = |text: &[u8]| i64::from(text.first().copied().unwrap_or(0));
+    let (texts, collation) = (call.texts(0)?, call.collation(0));
+    let first = |text: &[u8]| {
+        let first = &text[..chars::width_at(text, 0, collation)];
+        let bytes = chars::in_charset(first, collation);
+        i64::from(bytes.first().copied().unwrap_or(0))
+    };
     output::ints(call.rows, |row| Ok(texts.get(row).map(first)))
 }
 

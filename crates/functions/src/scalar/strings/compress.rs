@@ -10,6 +10,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result};
 
 use crate::scalar::Row;
+use crate::scalar::strings::chars;
 use crate::{Binding, Call, Signature, derive, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
@@ -35,10 +36,12 @@ fn compress_signature(binding: &Binding<'_>) -> Result<Signature> {
 }
 
 fn compress(call: &Call<'_>) -> Result<ArrayRef> {
+    let collation = call.collation(0);
     output::mapped_texts(call, 0, |text, out| {
         if text.is_empty() {
             return Ok(true);
         }
+        let text = &*chars::in_charset(text, collation);
         out.extend_from_slice(&(text.len() as u32 & LENGTH_MASK).to_le_bytes());
         let mut encoder = ZlibEncoder::new(&mut *out, Compression::default());
         // Writing to memory cannot fail.

@@ -58,12 +58,14 @@ fn unhex_signature(binding: &Binding<'_>) -> Result<Signature> {
 }
 
 fn unhex(call: &Call<'_>) -> Result<ArrayRef> {
-    output::mapped_texts(call, 0, |text, out| {
+    let collation = call.collation(0);
+    output::mapped_texts(call, 0, |characters, out| {
+        let text = &*chars::in_charset(characters, collation);
         // An odd number of digits has a zero before them.
         let mut high = if text.len() % 2 == 1 { Some(0) } else { None };
         for digit in text {
             let Some(digit) = char::from(*digit).to_digit(16) else {
-                let text = String::from_utf8_lossy(text);
+                let text = String::from_utf8_lossy(characters);
                 let parts: [&dyn Display; 3] = [&"string", &text, &call.name];
                 call.context
                     .warn(codes::ER_WRONG_VALUE_FOR_TYPE.with(&parts));

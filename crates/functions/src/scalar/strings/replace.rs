@@ -2,7 +2,7 @@
 //! characters replaced in the middle. QUOTE(text): as a string literal.
 
 use arrow_array::ArrayRef;
-use mayfly_types::Result;
+use mayfly_types::{Result, TypeKind};
 
 use crate::scalar::Row;
 use crate::scalar::strings::chars;
@@ -91,7 +91,12 @@ fn insert(call: &Call<'_>) -> Result<ArrayRef> {
 }
 
 fn quote_signature(binding: &Binding<'_>) -> Result<Signature> {
-    let signature = binding.changed_text(binding.characters(0) * 2 + 2, false)?;
+    // NULL becomes the word.
+    let characters = (binding.characters(0) * 2 + 2).max("NULL".len() as u64);
+    if binding.arguments[0].ty.kind == TypeKind::Null {
+        return binding.of_texts(binding.string(characters));
+    }
+    let signature = binding.changed_text(characters, false)?;
     Ok(derive::with_length_limit(signature))
 }
 

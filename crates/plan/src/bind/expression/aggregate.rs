@@ -2,15 +2,17 @@
 
 use std::ops::ControlFlow;
 
-use mayfly_functions::{AggregateFunction, aggregate, scalar};
+use mayfly_functions::{AggregateFunction, Coercibility, aggregate, scalar};
 use mayfly_syntax::ast::{
-    Expr, Function, FunctionArg, FunctionArguments, OrderByExpr, Visit, visit_expressions,
+    self, Expr, Function, FunctionArg, FunctionArguments, OrderByExpr, Visit, visit_expressions,
 };
+use mayfly_syntax::encodings::bytes_literal;
 use mayfly_types::error::codes;
-use mayfly_types::{Result, SqlType, Value};
+use mayfly_types::{CollationId, Result, SqlType, Value};
 
 use super::plain;
 use crate::bind::binder::Binder;
+use crate::bind::collation::{claimed, coercibility, has_collation};
 use crate::bind::numbers;
 use crate::bind::scope::Clause;
 use crate::bind::types::{argument, as_value, cast};
@@ -91,11 +93,6 @@ impl Binder<'_> {
         if !function.arity().contains(&arguments.len()) {
             return Err(codes::ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT.with(&[&name]));
         }
-        let separator = list.separator.clone().map(|separator| {
-            let text = separator.into_string().unwrap_or_default();
-            Value::from(text.as_str())
-        });
-        let options = separator.into_iter().collect();
         let order_by = match list.order_by.as_slice() {
             [] => Vec::new(),
             keys => self.aggregate_order(keys, &arguments)?,
@@ -116,6 +113,10 @@ impl Binder<'_> {
             .zip(&signature.arguments)
             .map(|(argument, wanted)| cast(argument, wanted))
             .collect();
+        let separator = list.separator.as_ref();
+        let collation = signature.result.collation;
+        let options = separator.map(|separator| separator_text(separator, collation));
+        let options = options.into_iter().collect();
         let text = format!("{}()", function.names()[0]);
         Ok(AggregateCall {
             function,
@@ -169,6 +170,7 @@ impl Binder<'_> {
         };
         let ty = call.signature.result.clone();
         let nullable = call.signature.nullable;
+        let claim = claim_of_aggregate(&call);
         let known = self.scopes[depth]
             .aggregates
             .iter()
@@ -183,8 +185,36 @@ impl Binder<'_> {
             }
         };
         self.deepest = self.deepest.max(Some(depth));
-        Ok(Expression::column(id, ty, nullable))
+        self.has_claims |= claim.is_some();
+        Ok(claimed(Expression::column(id, ty, nullable), claim))
     }
+}
+
+/// The separator of GROUP_CONCAT, in a collation: bytes are taken for characters of its character set.
+fn separator_text(separator: &ast::Value, collation: CollationId) -> Value {
+    match bytes_literal(separator) {
+        None => Value::from(separator.clone().into_string().unwrap_or_default().as_str()),
+        Some(bytes) => match collation.charset().decode(&bytes) {
+            Ok(text) => Value::Bytes(text.into_owned()),
+            Err(_) => Value::from("?"),
+        },
+    }
+}
+
+/// What the collation of an aggregate's result claims, if not what columns of tables claim: that of the values
+/// that it is made of.
+pub(crate) fn claim_of_aggregate(call: &AggregateCall) -> Option<Coercibility> {
+    let names_values = matches!(
+        call.function.names()[0],
+        "min" | "max" | "any_value" | "group_concat"
+    );
+    if !names_values || !has_collation(&call.signature.result) {
+        return None;
+    }
+    let claims = call.arguments.iter().map(coercibility);
+    // A number becomes a text.
+    let claim = claims.min()?.min(Coercibility::Coercible);
+    Some(claim).filter(|claim| *claim != Coercibility::Implicit)
 }
 
 /// Whether two calls give the same value.

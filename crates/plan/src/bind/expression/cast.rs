@@ -1,17 +1,20 @@
 //! Conversions that the user writes: CAST, CONVERT, COLLATE, introducers, typed literals.
 
-use mayfly_functions::derive;
+use mayfly_functions::{Coercibility, derive};
 use mayfly_syntax::ast::{CastType, CastTypeKind, Expr, TemporalLiteral, TypedString};
 use mayfly_types::charset::Charset;
 use mayfly_types::error::codes;
 use mayfly_types::temporal::{DateRules, parse_datetime, parse_time};
-use mayfly_types::{CollationId, Result, SqlType, TypeKind, Value};
+use mayfly_types::{CollationId, Result, SqlMode, SqlType, TypeKind, Value};
 
 use crate::bind::binder::Binder;
+use crate::bind::collation::coercibility;
 use crate::bind::literal;
-use crate::bind::types::{as_value, cast, string_of, text_target, with_collation};
+use crate::bind::types::{
+    as_value, become_number_of_choice, cast, string_of, text_target, with_collation,
+};
 use crate::not_supported::not_supported;
-use crate::tree::expression::{Expression, ExpressionKind, LENGTH_CASTS};
+use crate::tree::expression::{Expression, ExpressionKind, LENGTH_CASTS, WRITTEN_CAST};
 
 /// What MySQL says of a cast that is possible in definitions of keys alone.
 const ARRAY_OUTSIDE_OF_KEYS: &str = "Use of CAST( .. AS .. ARRAY) outside of functional index in \
@@ -32,8 +35,17 @@ impl Binder<'_> {
             ..target.clone()
         };
         self.infer_parameter(&mut operand, &met);
-        // A column that needs no conversion is no column of a table any more.
-        if operand.ty == target && !matches!(operand.kind, ExpressionKind::Column(_)) {
+        // A column that needs no conversion is no column of a table any more, and the claim of a string's
+        // collation is a column's.
+        let is_claimed = target.is_string() && coercibility(&operand) != Coercibility::Implicit;
+        let is_column = matches!(operand.kind, ExpressionKind::Column(_));
+        if operand.ty == target && !is_column && !is_claimed {
+            return Ok(operand);
+        }
+        if target.is_integer() && !is_extreme(&operand) {
+            // An integer is read from the text of a date, unlike other numbers.
+            operand.ty.temporal_text = false;
+        } else if become_number_of_choice(&mut operand, &target) {
             return Ok(operand);
         }
         if literal::is_hexadecimal(&operand)
@@ -50,14 +62,20 @@ impl Binder<'_> {
             || self.gives_null_when_too_long(&target);
         // Warning 1301 names the kind of the conversion.
         let [as_char, as_binary] = LENGTH_CASTS;
-        let name = if target.collation == CollationId::BINARY {
-            as_binary
-        } else {
-            as_char
+        let name = match written.length {
+            None => WRITTEN_CAST,
+            Some(_) if target.collation == CollationId::BINARY => as_binary,
+            Some(_) => as_char,
         };
-        let text = (written.length.is_some() && target.is_string()).then(|| name.into());
+        let text = target.is_string().then(|| name.into());
         let kind = ExpressionKind::Cast(Box::new(operand), text);
         let mut cast = Expression::new(kind, target, nullable);
+        if cast.ty.is_binary_string() && cast.ty.kind == TypeKind::Char {
+            // What was filled up to its length is a VARBINARY.
+            let filled = SqlType::varchar(cast.ty.length, CollationId::BINARY);
+            let kind = ExpressionKind::Cast(Box::new(cast), Some(WRITTEN_CAST.into()));
+            return Ok(Expression::new(kind, filled, nullable));
+        }
         // Error 1690 shows the call; warning 1264 names the select item, which is not known here.
         if cast.ty.kind == TypeKind::Float {
             let shown = self.shown(&cast);
@@ -130,7 +148,7 @@ impl Binder<'_> {
         let operand = self.wide_characters(operand, collation)?;
         let target = text_target(&operand, string_of(&operand.ty, collation));
         let nullable = operand.nullable || self.gives_null_when_too_long(&target);
-        let kind = ExpressionKind::Cast(Box::new(operand), None);
+        let kind = ExpressionKind::Cast(Box::new(operand), Some(WRITTEN_CAST.into()));
         Ok(Expression::new(kind, target, nullable))
     }
 
@@ -157,7 +175,7 @@ impl Binder<'_> {
             CollationId::by_name(name).ok_or_else(|| codes::ER_UNKNOWN_COLLATION.with(&[&name]))?;
         let own = operand.ty.collation.charset();
         let compatible = own == collation.charset()
-            || !operand.ty.is_string()
+            || !operand.ty.is_string() && operand.ty.kind != TypeKind::Bit
             || collation == CollationId::BINARY;
         if !compatible {
             return Err(
@@ -207,23 +225,62 @@ impl Binder<'_> {
     }
 
     pub(super) fn bind_typed_string(&mut self, typed: &TypedString) -> Result<Expression> {
-        let text = typed.value.as_str();
-        let bytes = text.as_bytes();
-        let rules = DateRules::of(self.options.sql_mode);
-        let wrong = |kind: &str| codes::ER_WRONG_VALUE.with(&[&kind, &text]);
-        if typed.kind == TemporalLiteral::Time {
-            let parsed = parse_time(bytes, false).map_err(|_| wrong("TIME"))?;
-            let ty = SqlType::temporal(TypeKind::Time, fraction_digits(text));
-            return Ok(Expression::literal(Value::Int(parsed.micros), ty));
+        match self.temporal_literal(typed) {
+            Some(literal) => Ok(literal),
+            // {ts 'x'} is the text where it is no moment.
+            None if typed.is_escape => {
+                Ok(literal::string(&typed.value, self.options.collation_connection))
+            }
+            None => {
+                let name = match typed.kind {
+                    TemporalLiteral::Date => "DATE",
+                    TemporalLiteral::Time => "TIME",
+                    TemporalLiteral::Timestamp => "DATETIME",
+                };
+                Err(codes::ER_WRONG_VALUE.with(&[&name, &typed.value]))
+            }
         }
-        let (name, kind, digits) = match typed.kind {
-            TemporalLiteral::Date => ("DATE", TypeKind::Date, 0),
-            _ => ("DATETIME", TypeKind::DateTime, fraction_digits(text)),
-        };
-        let parsed = parse_datetime(bytes, rules, false).map_err(|_| wrong(name))?;
-        let value = Value::Int(parsed.value.pack());
-        Ok(Expression::literal(value, SqlType::temporal(kind, digits)))
     }
+
+    /// The value of a temporal literal; `None` when it is no value of its type, or more than that.
+    fn temporal_literal(&self, typed: &TypedString) -> Option<Expression> {
+        let text = typed.value.as_str();
+        let sql_mode = self.options.sql_mode;
+        let truncate = sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
+        if typed.kind == TemporalLiteral::Time {
+            let parsed = parse_time(text.as_bytes(), truncate).ok()?;
+            if parsed.truncated || parsed.out_of_range || parsed.moment.is_some() {
+                return None;
+            }
+            let ty = SqlType::temporal(TypeKind::Time, fraction_digits(text));
+            return Some(Expression::literal(Value::Int(parsed.micros), ty));
+        }
+        let (ty, is_date) = match typed.kind {
+            TemporalLiteral::Date => (SqlType::temporal(TypeKind::Date, 0), true),
+            _ => {
+                let digits = fraction_digits(text);
+                (SqlType::temporal(TypeKind::DateTime, digits), false)
+            }
+        };
+        let rules = DateRules::of(sql_mode);
+        let parsed = parse_datetime(text.as_bytes(), rules, truncate).ok()?;
+        if parsed.truncated || parsed.is_date != is_date {
+            return None;
+        }
+        if parsed.offset.is_some() {
+            // The moment is known in the time zone of the session alone that runs the statement.
+            let moment = literal::string(text, self.options.collation_connection);
+            let kind = ExpressionKind::Cast(Box::new(moment), None);
+            return Some(Expression::new(kind, ty, true));
+        }
+        Some(Expression::literal(Value::Int(parsed.value.pack()), ty))
+    }
+}
+
+/// Whether an expression is the greatest or least of several.
+fn is_extreme(expression: &Expression) -> bool {
+    matches!(&expression.kind, ExpressionKind::Call { function, .. }
+        if matches!(function.names()[0], "greatest" | "least"))
 }
 
 /// How many digits stand behind the point of a temporal literal.

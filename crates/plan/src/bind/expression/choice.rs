@@ -89,6 +89,10 @@ impl Binder<'_> {
             .map(|choice| self.bind_stored(choice))
             .collect::<Result<Vec<_>>>()?;
         self.type_parameters_of_choice(&mut bound);
+        for choice in &mut bound {
+            // Dates are mere texts here, unlike among the results of IF() and CASE.
+            choice.ty.temporal_text = false;
+        }
         let Some(last) = bound.pop() else {
             return self.call_bound(name, bound);
         };

@@ -10,25 +10,29 @@ mod subquery;
 mod variable;
 
 pub use aggregate::{has_aggregates, has_window_functions};
-pub(crate) use aggregate::{is_descending, position_of};
+pub(crate) use aggregate::{claim_of_aggregate, is_descending, position_of};
 pub(crate) use operator::bare;
 
 use mayfly_syntax::ast::{self, BinaryOperator, Expr, UnaryOperator};
 use mayfly_syntax::encodings::{self, Variable};
 use mayfly_types::error::codes;
 use mayfly_types::temporal::DateTime;
-use mayfly_types::{Result, SqlType, Value};
+use mayfly_types::{Result, SqlType, TypeKind, Value};
 
 use super::collation::{aggregate_collations, claimed};
 use super::parameters::parameter_type;
 use super::scope::{Clause, ColumnSlot, Found, Name};
-use super::types::{as_predicate, as_value, compare, is_null, not};
+use super::types::{as_predicate, as_value, cast, compare, is_null, not};
+use crate::access::constant::known_value;
 use crate::bind::binder::Binder;
 use crate::catalog::VariableScope;
 use crate::not_supported::not_supported;
 use crate::predicates::{and, or};
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::with_stack;
+
+/// The digits of the largest BIGINT UNSIGNED.
+const BIGINT_DIGITS: u8 = 20;
 
 impl Binder<'_> {
     /// Binds an expression that has one value (error 1241 for rows).
@@ -192,13 +196,32 @@ impl Binder<'_> {
                 let operand = self.bind_expression(operand)?;
                 match crate::bind::literal::negated(&operand) {
                     Some(negative) => Ok(negative),
-                    None => self.call_bound("negate", vec![operand]),
+                    None => {
+                        let operand = self.wide_enough_to_negate(operand);
+                        self.call_bound("negate", vec![operand])
+                    }
                 }
             }
             UnaryOperator::BitwiseNot => {
                 let operand = self.bind_expression(operand)?;
                 self.call_bound("~", vec![operand])
             }
+        }
+    }
+
+    /// A constant whose negative is no BIGINT, as a DECIMAL; anything else as it is.
+    fn wide_enough_to_negate(&self, operand: Expression) -> Expression {
+        let is_integer = operand.ty.is_integer() && operand.ty.kind != TypeKind::Boolean;
+        let value = match is_integer {
+            true => known_value(&operand, &[], self.options.sql_mode),
+            false => None,
+        };
+        match value {
+            Some(Value::UInt(number)) if i64::try_from(number).is_err() => {
+                cast(operand, &SqlType::decimal(BIGINT_DIGITS, 0))
+            }
+            Some(Value::Int(i64::MIN)) => cast(operand, &SqlType::decimal(BIGINT_DIGITS, 0)),
+            _ => operand,
         }
     }
 

@@ -198,6 +198,10 @@ fn subquery(
     ty: SqlType,
     nullable: bool,
 ) -> Expression {
+    let ty = SqlType {
+        temporal_text: false,
+        ..ty
+    };
     // A column that is not the block's own is a conversion of one, which may give NULL.
     let may_be_null = |id: &ColumnId| {
         let own = block.columns.iter().find(|column| column.id == *id);

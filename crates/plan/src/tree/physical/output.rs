@@ -30,6 +30,8 @@ pub enum ClientType {
     Computed,
     /// A choice between values of the kind, of which a table would have another.
     Choice(TypeKind),
+    /// The same of IFNULL(), of which a table has this kind, too.
+    Kept(TypeKind),
     /// What GROUP_CONCAT() collects: as long as may be, whatever a table would have.
     Collected,
     /// A DECIMAL in a variable: of as many digits as there may be, shown as it was assigned.

@@ -307,6 +307,8 @@ pub struct TypedString {
     pub kind: TemporalLiteral,
     /// The text between the quotes.
     pub value: String,
+    /// Whether it is written as `{ts '…'}`, which is a mere string where it is no value of its type.
+    pub is_escape: bool,
 }
 
 /// The type of a temporal literal.

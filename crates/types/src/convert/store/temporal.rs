@@ -3,11 +3,13 @@
 use super::StoreContext;
 use crate::convert::shown;
 use crate::convert::source::Datum;
-use crate::convert::temporal::{datetime_of_time, json_text, local_value, number_parts, text_of};
+use crate::convert::CastContext;
+use crate::convert::temporal::{
+    datetime_of_time, json_text, local_time, local_value, number_parts, text_of,
+};
 use crate::diagnostics::Level;
 use crate::error::{Result, codes};
 use crate::sql_type::{SqlType, TypeKind};
-use crate::temporal::number::{datetime_from_number, time_from_number};
 use crate::temporal::{
     DateRules, DateTime, MICROS_PER_SECOND, TIME_MAX_MICROS, TemporalError, parse_datetime,
     parse_time, time_with_fraction,
@@ -166,10 +168,11 @@ fn read_datetime(
             read_datetime(Datum::Bytes(&text), &as_text, rules, context)
         }
         _ => {
-            let (number, micros) = number_parts(datum).ok_or(Fault::Truncated)?;
-            match datetime_from_number(number, micros, rules) {
+            let truncates = context.cast.truncates_fractions();
+            let parts = number_parts(datum, truncates).ok_or(Fault::Truncated)?;
+            match parts.datetime(rules) {
                 // A date has no fraction.
-                Ok((value, true)) if micros != 0 => {
+                Ok((value, true)) if parts.micros != 0 => {
                     Ok((value.at_midnight(), Some(Fault::Truncated)))
                 }
                 Ok((value, _)) => Ok((value, None)),
@@ -188,7 +191,7 @@ pub(super) fn time(
     context: &StoreContext<'_>,
 ) -> Result<i64> {
     let truncate = context.cast.truncates_fractions();
-    let (micros, fault) = match read_time(datum, from, truncate) {
+    let (micros, fault) = match read_time(datum, from, &context.cast) {
         Ok(read) => read,
         Err(fault) => (0, Some(fault)),
     };
@@ -201,8 +204,9 @@ pub(super) fn time(
 fn read_time(
     datum: Datum<'_>,
     from: &SqlType,
-    truncate: bool,
+    context: &CastContext<'_>,
 ) -> Result<(i64, Option<Fault>), Fault> {
+    let truncate = context.truncates_fractions();
     let json = json_text(datum, from);
     let datum = json.as_deref().map_or(datum, Datum::Bytes);
     Ok(match datum {
@@ -217,27 +221,29 @@ fn read_time(
             } else if parsed.truncated {
                 Some(Fault::Truncated)
             } else {
-                parsed.had_date.then_some(Fault::Dropped)
+                parsed.moment.map(|_| Fault::Dropped)
             };
-            (parsed.micros, fault)
+            (local_time(&parsed, context), fault)
         }
         _ if matches!(from.kind, TypeKind::Enum | TypeKind::Set) => {
             let text = text_of(datum, from);
             let as_text = SqlType::varchar(from.length, from.collation);
-            return read_time(Datum::Bytes(&text), &as_text, truncate);
+            return read_time(Datum::Bytes(&text), &as_text, context);
         }
         _ => {
             let least_or_most = |is_negative| {
                 let sign = if is_negative { -1 } else { 1 };
                 (sign * TIME_MAX_MICROS, Some(Fault::Range))
             };
-            let Some((number, micros)) = number_parts(datum) else {
+            let Some(parts) = number_parts(datum, truncate) else {
                 return Ok(least_or_most(is_negative(datum)));
             };
-            match time_from_number(number, micros) {
+            match parts.time() {
                 Ok((micros, clamped)) => (micros, clamped.then_some(Fault::Range)),
                 // Beyond every date and time.
-                Err(_) if number.unsigned_abs() > LARGEST_DATETIME => least_or_most(number < 0),
+                Err(_) if parts.whole.unsigned_abs() > LARGEST_DATETIME => {
+                    least_or_most(parts.whole < 0)
+                }
                 Err(_) => return Err(Fault::Range),
             }
         }

@@ -12,6 +12,8 @@ use crate::convert::array::{all_within, same_text};
 use crate::convert::shown_bytes;
 use crate::convert::source::Datum;
 use crate::convert::text::append_text;
+use crate::decimal::plain::spaces;
+use crate::decimal::text::append_u64;
 use crate::error::{Result, codes};
 use crate::json;
 use crate::sql_type::{DECIMALS_NOT_FIXED, SqlType, TypeKind};
@@ -23,7 +25,9 @@ pub(super) fn all_fit(array: &ArrayRef, from: &SqlType, to: &SqlType) -> bool {
     }
     let is_binary = to.is_binary_string();
     match to.kind {
-        TypeKind::Char if is_binary => from.kind == TypeKind::Char && from.length == to.length,
+        TypeKind::Char if is_binary => {
+            from.kind == TypeKind::Char && from.is_binary_string() && from.length == to.length
+        }
         TypeKind::Char => {
             let ends_with_space = |value: &[u8]| value.last() == Some(&b' ');
             all_within(array, to.length as usize)
@@ -54,6 +58,8 @@ pub(super) fn string(
             };
             complained = transcode(out, &bytes, from_charset, to_charset, context)?;
         }
+        // In a TEXT bits are bytes, elsewhere their number.
+        Datum::UInt(bits) if from.kind == TypeKind::Bit && !to.is_blob() => append_u64(out, bits),
         Datum::UInt(_) if from.kind == TypeKind::Bit && !to.is_binary_string() => {
             let mut bits = Vec::new();
             append_text(&mut bits, datum, from);
@@ -155,7 +161,9 @@ fn limit_length(
                 .unwrap_or(0),
         };
         if end < out.len() {
-            let only_spaces = !is_binary && out[end..].iter().all(|byte| *byte == b' ');
+            // Those of a character set of two or four bytes are not known as white space.
+            let knows_spaces = !is_binary && charset.min_length() == 1;
+            let only_spaces = knows_spaces && spaces(&out[end..]) == out.len() - end;
             if complained {
                 // The worse has been said.
             } else if !only_spaces {
