@@ -2,6 +2,7 @@
 
 use mayfly_syntax::ast::{Expr, ObjectName, OrderByExpr, Select, SelectItem};
 use mayfly_types::error::codes;
+use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
 use mayfly_types::{Result, SqlMode, TypeKind};
 
 use super::collation::{apart, claim, unclaimed};
@@ -289,7 +290,11 @@ impl Binder<'_> {
             ClientType::Choice(kind) if is_ifnull(expr) && expression.ty.is_integer() => {
                 ClientType::Kept(kind)
             }
-            ClientType::Computed if is_ifnull(expr) && expression.ty.kind == TypeKind::Double => {
+            ClientType::Computed
+                if is_ifnull(expr)
+                    && expression.ty.kind == TypeKind::Double
+                    && expression.ty.decimals < DECIMALS_NOT_FIXED =>
+            {
                 ClientType::Kept(TypeKind::Double)
             }
             other => other,

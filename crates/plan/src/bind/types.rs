@@ -167,8 +167,7 @@ fn is_computed(expression: &Expression) -> bool {
     if let Some(results) = choices(expression) {
         let is_float = matches!(expression.ty.kind, TypeKind::Float | TypeKind::Double);
         let is_fixed = expression.ty.decimals < DECIMALS_NOT_FIXED;
-        return is_float && (is_fixed || results.len() > 1)
-            || results.into_iter().any(is_computed);
+        return is_float && (is_fixed || results.len() > 1) || results.into_iter().any(is_computed);
     }
     match &expression.kind {
         ExpressionKind::Column(_)

@@ -7,8 +7,7 @@ use super::{
     BinaryOperator, Expr, Function, FunctionArg, FunctionArguments, Ident, JoinConstraint,
     JoinOperator, ObjectName, OrderByExpr, OrderBySort, Query, Select, SelectItem, SetExpr,
     SetOperator, SetQuantifier, TableAlias, TableFactor, TableWithJoins, TemporalLiteral,
-    TrimWhereField,
-    UnaryOperator, Value, WindowType,
+    TrimWhereField, UnaryOperator, Value, WindowType,
 };
 
 impl Display for Ident {

@@ -10,7 +10,8 @@ use crate::json::{JsonScalar, scalar_of};
 use crate::sql_type::{SqlType, TypeKind};
 use crate::temporal::number::NumberParts;
 use crate::temporal::{
-    DateRules, DateTime, MICROS_PER_DAY, ParsedDateTime, ParsedTime, TemporalError, parse_datetime, parse_time, time_with_fraction,
+    DateRules, DateTime, MICROS_PER_DAY, ParsedDateTime, ParsedTime, TemporalError, parse_datetime,
+    parse_time, time_with_fraction,
 };
 
 /// The text of a value, for messages.
@@ -23,7 +24,9 @@ pub(super) fn text_of(datum: Datum<'_>, from: &SqlType) -> Vec<u8> {
 /// The number of a date or time that a text is: its digits without what stands between them.
 pub(super) fn text_as_number(text: &[u8]) -> Vec<u8> {
     let (sign, rest) = text.split_at(usize::from(text.first() == Some(&b'-')));
-    let digits = rest.iter().filter(|byte| byte.is_ascii_digit() || **byte == b'.');
+    let digits = rest
+        .iter()
+        .filter(|byte| byte.is_ascii_digit() || **byte == b'.');
     sign.iter().chain(digits).copied().collect()
 }
 
@@ -58,7 +61,9 @@ pub(super) fn local_value(parsed: &ParsedDateTime, context: &CastContext<'_>) ->
 
 /// The time of parsed text: that of a date with an offset in the session's time zone.
 pub(super) fn local_time(parsed: &ParsedTime, context: &CastContext<'_>) -> i64 {
-    let local = parsed.moment.and_then(|moment| local_value(&moment, context));
+    let local = parsed
+        .moment
+        .and_then(|moment| local_value(&moment, context));
     local.map_or(parsed.micros, DateTime::time_of_day)
 }
 

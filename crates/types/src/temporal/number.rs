@@ -45,7 +45,11 @@ impl NumberParts {
     pub fn time(self) -> Result<(i64, bool), TemporalError> {
         let (micros, is_cut) = time_from_number(self.whole, self.micros)?;
         let more = i64::from(self.rounds_up && !is_cut);
-        let rounded = if micros < 0 { micros - more } else { micros + more };
+        let rounded = if micros < 0 {
+            micros - more
+        } else {
+            micros + more
+        };
         let clamped = rounded.clamp(-TIME_MAX_MICROS, TIME_MAX_MICROS);
         Ok((clamped, is_cut || clamped != rounded))
     }

@@ -9,9 +9,7 @@ use mayfly_types::{PhysicalType, Result, SqlType, TypeKind, Value};
 use crate::choice::{choice_type, is_null, pick};
 use crate::comparison::compare_texts;
 use crate::scalar::Row;
-use crate::scalar::dates::arguments::{
-    DateTimes, Wanted, ZeroParts, datetime_result, moment_type,
-};
+use crate::scalar::dates::arguments::{DateTimes, Wanted, ZeroParts, datetime_result, moment_type};
 use crate::{Argument, Binding, Call, Signature, input, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
@@ -36,9 +34,7 @@ fn signature(binding: &Binding<'_>) -> Result<Signature> {
         .arguments
         .iter()
         .filter(|argument| argument.ty.is_temporal() && argument.ty.kind != TypeKind::Time);
-    if ty.is_string()
-        && !kinds.any(|kind| kind == TypeKind::Year)
-        && dates.clone().next().is_some()
+    if ty.is_string() && !kinds.any(|kind| kind == TypeKind::Year) && dates.clone().next().is_some()
     {
         let compared = if dates.any(|date| date.ty.kind != TypeKind::Date) {
             let decimals = binding.arguments.iter().map(fraction_digits).max();

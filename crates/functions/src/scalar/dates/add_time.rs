@@ -4,9 +4,7 @@ use arrow_array::ArrayRef;
 use mayfly_types::temporal::{TIME_MAX_MICROS, append_datetime, append_time};
 use mayfly_types::{Result, SqlType, TypeKind};
 
-use super::arguments::{
-    self, FRACTION_MAX, Preferred, Temporal, Temporals, overflow, time_result,
-};
+use super::arguments::{self, FRACTION_MAX, Preferred, Temporal, Temporals, overflow, time_result};
 use crate::scalar::Row;
 use crate::{Binding, Call, Signature, output};
 

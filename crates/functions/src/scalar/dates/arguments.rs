@@ -428,11 +428,7 @@ impl<'a> Temporals<'a> {
         Self::preferring(Preferred::Time, call, index)
     }
 
-    pub(crate) fn preferring(
-        preferred: Preferred,
-        call: &Call<'a>,
-        index: usize,
-    ) -> Result<Self> {
+    pub(crate) fn preferring(preferred: Preferred, call: &Call<'a>, index: usize) -> Result<Self> {
         let mut values = Self {
             source: source(call, index)?,
             constant: None,
@@ -480,7 +476,12 @@ impl<'a> Temporals<'a> {
 
     fn number(&self, parts: NumberParts) -> Option<Temporal> {
         let rules = DateRules::of(self.context.sql_mode);
-        let date = || parts.datetime(rules).ok().map(|(date, _)| Temporal::DateTime(date));
+        let date = || {
+            parts
+                .datetime(rules)
+                .ok()
+                .map(|(date, _)| Temporal::DateTime(date))
+        };
         let time = || match parts.time() {
             // What is too large for a time may be a date with one.
             Ok((micros, false)) if parts.whole <= LARGEST_TIME => Some(Temporal::Time(micros)),

@@ -228,9 +228,10 @@ impl Binder<'_> {
         match self.temporal_literal(typed) {
             Some(literal) => Ok(literal),
             // {ts 'x'} is the text where it is no moment.
-            None if typed.is_escape => {
-                Ok(literal::string(&typed.value, self.options.collation_connection))
-            }
+            None if typed.is_escape => Ok(literal::string(
+                &typed.value,
+                self.options.collation_connection,
+            )),
             None => {
                 let name = match typed.kind {
                     TemporalLiteral::Date => "DATE",

@@ -9,8 +9,8 @@ mod operator;
 mod subquery;
 mod variable;
 
-pub use aggregate::{has_aggregates, has_window_functions};
 pub(crate) use aggregate::{claim_of_aggregate, is_descending, position_of};
+pub use aggregate::{has_aggregates, has_window_functions};
 pub(crate) use operator::bare;
 
 use mayfly_syntax::ast::{self, BinaryOperator, Expr, UnaryOperator};

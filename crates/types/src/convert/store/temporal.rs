@@ -1,9 +1,9 @@
 //! Storing in DATE, DATETIME, TIMESTAMP and TIME columns.
 
 use super::StoreContext;
+use crate::convert::CastContext;
 use crate::convert::shown;
 use crate::convert::source::Datum;
-use crate::convert::CastContext;
 use crate::convert::temporal::{
     datetime_of_time, json_text, local_time, local_value, number_parts, text_of,
 };
