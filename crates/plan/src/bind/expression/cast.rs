@@ -148,7 +148,9 @@ impl Binder<'_> {
         let operand = self.wide_characters(operand, collation)?;
         let target = text_target(&operand, string_of(&operand.ty, collation));
         let nullable = operand.nullable || self.gives_null_when_too_long(&target);
-        let kind = ExpressionKind::Cast(Box::new(operand), Some(WRITTEN_CAST.into()));
+        // CHAR(n USING charset) is a mere string.
+        let text = (!is_characters(&operand)).then(|| WRITTEN_CAST.into());
+        let kind = ExpressionKind::Cast(Box::new(operand), text);
         Ok(Expression::new(kind, target, nullable))
     }
 
@@ -276,6 +278,13 @@ impl Binder<'_> {
         }
         Some(Expression::literal(Value::Int(parsed.value.pack()), ty))
     }
+}
+
+/// Whether an expression is a call of CHAR().
+fn is_characters(expression: &Expression) -> bool {
+    const NAMES: &[&str] = &["char", "char of two bytes", "char of four bytes"];
+    matches!(&expression.kind, ExpressionKind::Call { function, .. }
+        if NAMES.contains(&function.names()[0]))
 }
 
 /// Whether an expression is the greatest or least of several.
