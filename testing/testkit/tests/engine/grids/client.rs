@@ -7,11 +7,14 @@ use std::net::{SocketAddr, TcpStream};
 const UNSIGNED: u16 = 32;
 const ZEROFILL: u16 = 64;
 
+/// A row: one value a column, in the server's text form.
+type Row = Vec<Option<Vec<u8>>>;
+
 /// What a statement gave: its columns with their values, row by row, or none.
 #[derive(Default)]
 pub(super) struct Answer {
     pub(super) columns: Vec<Column>,
-    pub(super) rows: Vec<Vec<Option<Vec<u8>>>>,
+    pub(super) rows: Vec<Row>,
     pub(super) warnings: u16,
 }
 
@@ -209,7 +212,7 @@ impl Client {
             .collect()
     }
 
-    fn answer(&mut self, read_row: fn(&[Column], &[u8]) -> Vec<Option<Vec<u8>>>) -> Result {
+    fn answer(&mut self, read_row: fn(&[Column], &[u8]) -> Row) -> Result {
         loop {
             let packet = self.receive();
             let mut answer = Answer::default();
@@ -291,7 +294,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn text_row(columns: &[Column], packet: &[u8]) -> Vec<Option<Vec<u8>>> {
+fn text_row(columns: &[Column], packet: &[u8]) -> Row {
     let mut reader = Reader(packet);
     let values = columns.iter().map(|column| {
         if reader.0[0] == 0xFB {
@@ -320,7 +323,7 @@ fn digits(code: u8, number: f64) -> Vec<u8> {
     }
 }
 
-fn binary_row(columns: &[Column], packet: &[u8]) -> Vec<Option<Vec<u8>>> {
+fn binary_row(columns: &[Column], packet: &[u8]) -> Row {
     let width = (columns.len() + 9) / 8;
     let nulls = &packet[1..=width];
     let mut reader = Reader(&packet[1 + width..]);
