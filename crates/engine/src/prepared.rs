@@ -6,13 +6,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use mayfly_memory::Reservation;
+use mayfly_plan::ParameterPlace;
 use mayfly_syntax::ast::Statement;
-use mayfly_types::Result;
 use mayfly_types::error::codes;
+use mayfly_types::{Result, SqlType};
 use parking_lot::Mutex;
 
 use crate::instrumentation::DigestSummary;
 use crate::result::ResultColumn;
+use crate::statement_options::StatementOptions;
 
 /// A statement with placeholders for values. Its names are always those of one database.
 #[derive(Debug)]
@@ -30,6 +32,8 @@ pub struct Prepared {
     pub(crate) columns: Arc<[ResultColumn]>,
     /// Its `?`, as the protocol describes them.
     pub(crate) placeholders: Arc<[ResultColumn]>,
+    /// The types of its `?`, as they were derived last.
+    pub(crate) derived: Mutex<Option<Arc<DerivedTypes>>>,
     /// Queries in it lock rows.
     pub(crate) has_locking_subqueries: bool,
     /// Where its plan is cached; none for a statement that runs once.
@@ -39,6 +43,18 @@ pub struct Prepared {
     pub(crate) digest: OnceLock<Arc<DigestSummary>>,
     /// What it takes, with its text and a plan.
     pub(crate) held: Option<Reservation>,
+}
+
+/// The types that the `?` of a statement have from where they stand, and what they depend on.
+#[derive(Debug)]
+pub(crate) struct DerivedTypes {
+    /// The type of each `?`, and what it is there.
+    pub(crate) types: Box<[(SqlType, ParameterPlace)]>,
+    /// The version of the catalog.
+    pub(crate) catalog: u64,
+    /// The version of the session's temporary tables.
+    pub(crate) temporary_tables: u64,
+    pub(crate) options: Arc<StatementOptions>,
 }
 
 /// One of the statements that `max_prepared_stmt_count` limits.

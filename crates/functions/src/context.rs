@@ -439,7 +439,15 @@ fn kept(ty: SqlType, value: Value) -> (SqlType, Value) {
             };
             (kept, value)
         }
-        _ if ty.is_string() => (ty, value),
+        // That a literal was a number is not remembered.
+        _ if ty.is_string() => {
+            let kept = SqlType {
+                unsigned: false,
+                is_bytes_literal: false,
+                ..ty
+            };
+            (kept, value)
+        }
         _ => {
             let collation = match ty.kind {
                 TypeKind::Enum | TypeKind::Set => ty.collation,

@@ -325,6 +325,17 @@ pub struct Explanation {
     pub removals: Vec<Option<String>>,
 }
 
+/// What a `?` is where it stands, which says how a value of another type is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ParameterPlace {
+    /// An operand or an argument: the value is converted to the type of the place.
+    Operand,
+    /// What is assigned to a column: the column converts the value when it stores it.
+    Assignment,
+    /// A number of rows, as of LIMIT: a text is the integer that it begins with.
+    Count,
+}
+
 /// The planner's only way to tables.
 pub trait Catalog {
     /// The planner begins with a part of its work.
@@ -378,9 +389,9 @@ pub trait Catalog {
         None
     }
 
-    /// Takes the type of what a `?` of unknown type is compared with or assigned to.
-    fn parameter_meets(&self, index: usize, ty: &SqlType) {
-        let _ = (index, ty);
+    /// Takes the type that a `?` of unknown type has from where it stands, and what it is there.
+    fn parameter_meets(&self, index: usize, ty: &SqlType, place: ParameterPlace) {
+        let _ = (index, ty, place);
     }
 
     /// Takes a warning that binding raises.

@@ -34,8 +34,8 @@ pub use bind::{as_stored_number, parameter_type};
 pub use bind::{has_aggregates, has_window_functions};
 pub use catalog::{
     Catalog, ColumnSource, ColumnTraits, DefaultSource, Explanation, IndexContent, IndexPartSource,
-    IndexSource, TableId, TableSource, TableStatistics, Usage, ValueRange, ViewSource,
-    refuse_partitions,
+    IndexSource, ParameterPlace, TableId, TableSource, TableStatistics, Usage, ValueRange,
+    ViewSource, refuse_partitions,
 };
 pub use change::RowLock;
 pub use change::{Assignment, ChangePlan, ChangeTarget, LockingPlan, NewValue, RowCheck};

@@ -117,6 +117,9 @@ pub struct SqlType {
     pub unsigned: bool,
     /// ZEROFILL, for the integer kinds.
     pub zerofill: bool,
+    /// Whether this is the VARBINARY of a hexadecimal or bit literal, which is a number where one is wanted. That of a
+    /// hexadecimal literal is `unsigned`, too.
+    pub is_bytes_literal: bool,
     /// Integers: display width. DECIMAL: precision. BIT: bits. CHAR and VARCHAR: characters
     /// (bytes when the collation is binary). TEXT kinds: the bytes that the kind allows.
     pub length: u32,
@@ -143,6 +146,7 @@ impl SqlType {
             kind,
             unsigned: false,
             zerofill: false,
+            is_bytes_literal: false,
             length,
             decimals,
             collation,

@@ -1,7 +1,7 @@
 //! Values in the binary form of prepared statements. See the protocol documentation, "Binary
 //! Protocol Value".
 
-use mayfly_engine::{CollationId, DateTime, SqlType, TypeKind, Value};
+use mayfly_engine::{CollationId, DateTime, SqlType, TypeKind, Value, parse_decimal};
 use mysql_common::constants::ColumnType;
 
 use crate::packet::PayloadReader;
@@ -124,9 +124,16 @@ pub(crate) fn read_parameter(
         | T::MYSQL_TYPE_BIT
         | T::MYSQL_TYPE_GEOMETRY
         | T::MYSQL_TYPE_VECTOR => bytes(reader.length_encoded_bytes()?, CollationId::BINARY),
-        T::MYSQL_TYPE_DECIMAL
-        | T::MYSQL_TYPE_NEWDECIMAL
-        | T::MYSQL_TYPE_VARCHAR
+        T::MYSQL_TYPE_DECIMAL | T::MYSQL_TYPE_NEWDECIMAL => {
+            let number = parse_decimal(reader.length_encoded_bytes()?).value;
+            let precision = number.precision().max(number.scale.saturating_add(1));
+            let value = Value::Decimal {
+                unscaled: number.unscaled,
+                scale: number.scale,
+            };
+            (value, SqlType::decimal(precision, number.scale))
+        }
+        T::MYSQL_TYPE_VARCHAR
         | T::MYSQL_TYPE_VAR_STRING
         | T::MYSQL_TYPE_STRING
         | T::MYSQL_TYPE_ENUM

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
 use mayfly_engine::{
-    Database, DatabaseOptions, HashMode, Prepared, RootPassword, Session, SqlType, StatementResult,
-    TypeKind,
+    Condition, Database, DatabaseOptions, HashMode, Prepared, RootPassword, Session, SqlType,
+    StatementResult, TypeKind, codes,
 };
 use regex::Regex;
 use sqllogictest::{DB, DBOutput};
@@ -297,15 +297,26 @@ fn execute(
         prepared.insert(key, Arc::clone(&statement));
         Some(statement)
     });
-    let mut run = || match (&statement, &changed) {
+    let run = |session: &mut Session| match (&statement, &changed) {
         (Some(statement), Some(changed)) => {
             let outcome = session.execute_prepared(statement, &changed.values)?;
             outcome.into_result().map(|result| vec![result])
         }
         _ => session.execute(sql),
     };
-    let first = run()?;
-    if is_repeatable(sql) { run() } else { Ok(first) }
+    let first = run(session)?;
+    if !is_repeatable(sql) {
+        return Ok(first);
+    }
+    // A text that is no value of its place's type is converted once as a parameter, with another warning than a
+    // literal's, or NULL where the literal is an error.
+    let was_converted = |condition: &Condition| {
+        statement.is_some() && condition.error.is(&codes::ER_TRUNCATED_WRONG_VALUE)
+    };
+    if session.warnings().iter().any(was_converted) {
+        return session.execute(sql);
+    }
+    run(session)
 }
 
 fn rows(result: &StatementResult, paths: &Paths) -> DBOutput<ColumnKind> {

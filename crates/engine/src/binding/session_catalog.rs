@@ -5,13 +5,13 @@ use std::cell::{Cell, Ref, RefCell};
 use std::ops::Bound;
 use std::sync::Arc;
 
-use mayfly_plan::Explanation;
 use mayfly_plan::catalog::VariableScope;
 use mayfly_plan::physical::OutputColumn;
 use mayfly_plan::{
     Catalog, ColumnStatistics, TableId, TableSource, TableStatistics, Trace, Usage, ValueRange,
     ViewSource,
 };
+use mayfly_plan::{Explanation, ParameterPlace};
 use mayfly_storage::{IndexId, KeyBound, KeyRange, Table};
 use mayfly_syntax::ast::Privilege;
 use mayfly_types::error::codes;
@@ -349,8 +349,8 @@ impl Catalog for SessionCatalog<'_> {
         self.parameters.get(index).cloned()
     }
 
-    fn parameter_meets(&self, index: usize, ty: &SqlType) {
-        self.context.infer_parameter(index, ty);
+    fn parameter_meets(&self, index: usize, ty: &SqlType, place: ParameterPlace) {
+        self.context.infer_parameter(index, ty, place);
     }
 
     fn check_table(&self, database: Option<&str>, name: &str, usage: Usage) -> Result<()> {

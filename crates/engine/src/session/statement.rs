@@ -11,8 +11,8 @@ use std::time::Instant;
 
 use mayfly_exec::Measures;
 use mayfly_plan::Explanation;
-use mayfly_plan::PlanOptions;
 use mayfly_plan::catalog::VariableScope;
+use mayfly_plan::{ParameterPlace, PlanOptions};
 use mayfly_storage::temptable::TempTableContext;
 use mayfly_storage::{ReadLock, Statement as DurableStatement};
 use mayfly_types::error::codes;
@@ -49,6 +49,9 @@ impl Parameters {
     }
 }
 
+/// The types that `?` meet where they stand, and what they are there, by their index.
+pub(crate) type InferredTypes = BTreeMap<usize, (SqlType, ParameterPlace)>;
+
 /// Settings of one statement, and what is read of them.
 #[derive(Debug, Clone)]
 struct OwnSettings {
@@ -61,8 +64,8 @@ struct OwnSettings {
 pub(super) struct PlanningAhead {
     /// Where its conditions go, and not into the session's.
     diagnostics: Arc<Diagnostics>,
-    /// The types that its `?` are inferred to have from where they stand.
-    inferred_types: RefCell<BTreeMap<usize, SqlType>>,
+    /// What its `?` meet where they stand.
+    inferred_types: RefCell<InferredTypes>,
 }
 
 /// One running statement, and the session that it runs in.
@@ -547,16 +550,16 @@ impl<'s> StatementContext<'s> {
         }
     }
 
-    /// A `?` is compared with a value of a type, or assigned to one.
-    pub(crate) fn infer_parameter(&self, index: usize, ty: &SqlType) {
+    /// A `?` meets a type where it stands.
+    pub(crate) fn infer_parameter(&self, index: usize, ty: &SqlType, place: ParameterPlace) {
         if let Some(ahead) = &self.ahead {
             let mut types = ahead.inferred_types.borrow_mut();
-            types.entry(index).or_insert_with(|| ty.clone());
+            types.entry(index).or_insert_with(|| (ty.clone(), place));
         }
     }
 
     /// What [`Self::infer_parameter`] has noted while the statement was planned ahead.
-    pub(crate) fn take_inferred_types(&self) -> BTreeMap<usize, SqlType> {
+    pub(crate) fn take_inferred_types(&self) -> InferredTypes {
         let ahead = self.ahead.as_ref();
         ahead.map_or_else(BTreeMap::new, |ahead| ahead.inferred_types.take())
     }

@@ -147,7 +147,7 @@ fn selected_column(
         }
         TypeKind::Char if !ty.members.is_empty() => SqlType::varchar(ty.length, ty.collation),
         // That a literal was a number is not remembered.
-        TypeKind::VarChar if ty.unsigned => SqlType::varchar(ty.length, ty.collation),
+        TypeKind::VarChar if ty.is_bytes_literal => SqlType::varchar(ty.length, ty.collation),
         // A DOUBLE of so many decimals as are computed has as many digits as there may be.
         TypeKind::Double
             if is_computed

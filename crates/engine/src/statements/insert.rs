@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 
 use mayfly_exec::ExecutionContext;
 use mayfly_plan::physical::QueryPlan;
-use mayfly_plan::{ChangedTable, Expression, PlanOptions, ScalarNames};
+use mayfly_plan::{ChangedTable, Expression, ParameterPlace, PlanOptions, ScalarNames};
 use mayfly_syntax::ast::{Expr, Ident, InsertSource, InsertStatement, Query, SelectItem, SetExpr};
 use mayfly_syntax::encodings::is_default;
 use mayfly_types::error::codes;
@@ -169,7 +169,7 @@ fn plan_values(
         }
         refuse_generated(definition, *position)?;
         if let Some(index) = parameter_index(expr) {
-            context.infer_parameter(index, &column.ty);
+            context.infer_parameter(index, &column.ty, ParameterPlace::Assignment);
             continue;
         }
         if expressions::plain_literal(collation, expr).is_some() {

@@ -25,6 +25,7 @@ mod locking_read;
 pub(crate) mod locking_subqueries;
 mod logging;
 mod maintenance;
+mod parameters;
 mod planning;
 pub(crate) mod point;
 pub(crate) mod prepared;
@@ -70,6 +71,7 @@ pub(crate) fn execute(
     parameters: &[(Value, SqlType)],
 ) -> Result<Outcome> {
     tracing::begin(context, prepared, parameters);
+    let parameters = &*parameters::settle(context, prepared, parameters)?;
     if let Some(outcome) = planning::run_point(context, prepared, parameters)? {
         return Ok(outcome);
     }

@@ -5,18 +5,20 @@
 
 use std::sync::{Arc, OnceLock};
 
+use mayfly_plan::ParameterPlace;
 use mayfly_plan::physical::ClientType;
 use mayfly_syntax::ParsedStatement;
 use mayfly_syntax::ast::{Execute, Prepare, PrepareSource, Statement};
 use mayfly_types::error::codes;
 use mayfly_types::{Diagnostics, Error, Result, SqlType, Value};
+use parking_lot::Mutex;
 
 use super::cached_plan::CachedPlan;
 use super::properties::properties;
 use super::{locking_subqueries, point};
 use crate::connections::Work;
 use crate::error::ensure;
-use crate::prepared::{Counted, PlanSlot, Prepared};
+use crate::prepared::{Counted, DerivedTypes, PlanSlot, Prepared};
 use crate::result::{Outcome, ResultColumn, StatementResult};
 use crate::session::{Session, StatementContext};
 use crate::statements::{self, admission, transaction_work};
@@ -45,6 +47,7 @@ impl Prepared {
             database: session.settings.current_database().cloned(),
             columns: Arc::default(),
             placeholders: Arc::default(),
+            derived: Mutex::default(),
             plan,
             counted: None,
             digest: OnceLock::new(),
@@ -152,28 +155,74 @@ fn make(context: &mut StatementContext<'_>, text: &str) -> Result<Prepared> {
     // The tree, and a cached plan.
     let bytes = prepared.tree_bytes * 2 + PREPARED_BYTES;
     let held = context.session.reserve_own(bytes)?;
-    let height = prepared.height;
-    let nothing = vec![(Value::Null, SqlType::null()); prepared.parameters];
     let diagnostics = Arc::clone(context.diagnostics());
-    let mut ahead = context.planning_ahead(diagnostics, &[]);
-    prepared.columns =
-        mayfly_syntax::with_stack(height, || describe(&mut ahead, &prepared, &nothing))?;
-    let inferred = ahead.take_inferred_types();
-    drop(ahead);
-    prepared.placeholders = (0..prepared.parameters)
-        .map(|index| placeholder(context, inferred.get(&index)))
-        .collect();
+    let (columns, derived) = describe(context, &prepared, diagnostics)?;
+    prepared.columns = columns;
+    let types = derived.types.iter();
+    prepared.placeholders = types.map(|(ty, _)| placeholder(ty)).collect();
+    prepared.derived = Mutex::new(Some(Arc::new(derived)));
     prepared.counted = Some(counted);
     prepared.held = Some(held);
     Ok(prepared)
 }
 
-/// A `?` that is inferred to be of a type.
-fn placeholder(context: &StatementContext<'_>, inferred: Option<&SqlType>) -> ResultColumn {
-    let collation = context.options().collation_connection;
+/// A `?` of a type, as a column.
+fn placeholder(ty: &SqlType) -> ResultColumn {
     ResultColumn {
         client_type: ClientType::Computed,
-        ..ResultColumn::new("?", mayfly_plan::parameter_type(inferred, collation))
+        ..ResultColumn::new("?", ty.clone())
+    }
+}
+
+/// The columns that a statement will give, and the types that its `?` have. Conditions go to `diagnostics`.
+fn describe(
+    context: &mut StatementContext<'_>,
+    prepared: &Prepared,
+    diagnostics: Arc<Diagnostics>,
+) -> Result<(Arc<[ResultColumn]>, DerivedTypes)> {
+    let collation = context.options().collation_connection;
+    let mut ahead = context.planning_ahead(diagnostics, &[]);
+    let columns = mayfly_syntax::with_stack(prepared.height, || columns_of(&mut ahead, prepared))?;
+    let mut inferred = ahead.take_inferred_types();
+    drop(ahead);
+    let types = (0..prepared.parameters).map(|index| match inferred.remove(&index) {
+        Some((met, place)) => (mayfly_plan::parameter_type(Some(&met), collation), place),
+        None => (
+            mayfly_plan::parameter_type(None, collation),
+            ParameterPlace::Operand,
+        ),
+    });
+    let derived = DerivedTypes {
+        types: types.collect(),
+        catalog: context.catalog().version(),
+        temporary_tables: context.session.temporary_tables.version(),
+        options: Arc::clone(context.options()),
+    };
+    Ok((columns, derived))
+}
+
+/// The types of a statement's `?`: those of the time when it was prepared, if names and settings still mean
+/// what they did, or else derived anew.
+pub(super) fn derived_types(
+    context: &mut StatementContext<'_>,
+    prepared: &Prepared,
+) -> Result<Arc<DerivedTypes>> {
+    let known = prepared.derived.lock().clone();
+    let is_good = |derived: &Arc<DerivedTypes>| {
+        derived.temporary_tables == context.session.temporary_tables.version()
+            && Arc::ptr_eq(&derived.options, context.options())
+            && derived.catalog == context.catalog().version()
+    };
+    match known.filter(is_good) {
+        Some(known) => Ok(known),
+        None => {
+            // What is wrong with the statement is said when it is planned.
+            let quiet = Arc::new(Diagnostics::new(0));
+            let (_, derived) = describe(context, prepared, quiet)?;
+            let derived = Arc::new(derived);
+            *prepared.derived.lock() = Some(Arc::clone(&derived));
+            Ok(derived)
+        }
     }
 }
 
@@ -203,10 +252,9 @@ pub(super) fn prepare(context: &mut StatementContext<'_>, statement: &Prepare) -
 
 /// The columns that a statement will give. Names that do not exist are errors already; what else is
 /// wrong with a statement that waits for values may be right with them.
-fn describe(
+fn columns_of(
     context: &mut StatementContext<'_>,
     prepared: &Prepared,
-    nothing: &[(Value, SqlType)],
 ) -> Result<Arc<[ResultColumn]>> {
     let statement = &prepared.statement;
     admission::statement(context, statement)?;
@@ -222,7 +270,7 @@ fn describe(
         },
         // They do nothing but show.
         Statement::Show(_) | Statement::Describe(_) => {
-            context.set_parameters(nothing);
+            context.set_parameters(&vec![(Value::Null, SqlType::null()); prepared.parameters]);
             let outcome = statements::run(context, statement, None);
             outcome.map(|outcome| outcome.columns())
         }

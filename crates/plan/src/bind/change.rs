@@ -16,7 +16,7 @@ use super::types::as_value;
 use crate::bind::binder::Binder;
 use crate::bind::block::BlockColumn;
 use crate::bind::numbers;
-use crate::catalog::{Catalog, Usage};
+use crate::catalog::{Catalog, ParameterPlace, Usage};
 use crate::change::{Assignment, BoundChange, ChangeTarget, NewValue, RowCheck};
 use crate::options::PlanOptions;
 use crate::predicates::conjuncts;
@@ -351,7 +351,8 @@ impl Binder<'_> {
         }
         let column = self.scope().column(slot);
         if let ExpressionKind::Parameter(index) = bound.kind {
-            self.catalog.parameter_meets(index, &column.ty);
+            let place = ParameterPlace::Assignment;
+            self.catalog.parameter_meets(index, &column.ty, place);
         }
         Ok(numbers::as_stored_number(bound, &column.ty))
     }

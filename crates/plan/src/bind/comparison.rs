@@ -10,7 +10,7 @@ use mayfly_types::{CollationId, PhysicalType, Result, SqlType, TypeKind, Value};
 use super::collation::{aggregate_collations, has_collation, unclaimed};
 use super::types::{cast, is_date, string_of, with_collation};
 use crate::bind::literal;
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, ParameterPlace};
 use crate::tree::expression::{Expression, ExpressionKind};
 
 /// Converts two operands to the type that they are compared in.
@@ -22,7 +22,7 @@ pub(crate) fn unify_for_comparison(
 ) -> Result<(Expression, Expression)> {
     for (one, other) in [(&left, &right), (&right, &left)] {
         if let ExpressionKind::Parameter(index) = one.kind {
-            catalog.parameter_meets(index, &other.ty);
+            catalog.parameter_meets(index, &other.ty, ParameterPlace::Operand);
         }
     }
     let left = constant_beside(catalog, left, &right.ty);

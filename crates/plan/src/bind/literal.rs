@@ -61,9 +61,8 @@ pub(crate) fn as_boolean(expression: Expression) -> Expression {
 
 /// Whether an expression is a literal written x'41' or b'1': a number where a number is wanted.
 pub(crate) fn is_hexadecimal(expression: &Expression) -> bool {
-    matches!(expression.kind, ExpressionKind::Literal(Value::Bytes(_)))
-        && expression.ty.kind == TypeKind::VarChar
-        && expression.ty.collation == CollationId::BINARY
+    expression.ty.is_bytes_literal
+        && matches!(expression.kind, ExpressionKind::Literal(Value::Bytes(_)))
 }
 
 /// The negative of a number literal.
@@ -148,7 +147,7 @@ pub(crate) fn convert(value: &Value, from: &SqlType, to: &SqlType) -> Option<Val
 }
 
 fn convert_string(bytes: &[u8], from: &SqlType, to: &SqlType) -> Option<Value> {
-    if from.kind == TypeKind::VarChar && from.collation == CollationId::BINARY {
+    if from.is_bytes_literal {
         // x'41' is the number 65.
         let tail = bytes.get(bytes.len().saturating_sub(8)..)?;
         let number = tail

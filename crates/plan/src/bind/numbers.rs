@@ -1,13 +1,14 @@
 //! Hexadecimal and bit literals where a number is wanted (the manual, "Hexadecimal Literals").
 
 use mayfly_functions::derive;
+use mayfly_types::common_type::{Alternatives, aggregate_types};
 use mayfly_types::decimal::native::max_unscaled;
 use mayfly_types::sql_type::DECIMAL_PRECISION_MAX;
 use mayfly_types::{SqlType, TypeKind, Value};
 
 use super::literal::{convert, is_hexadecimal};
 use super::types::cast;
-use crate::tree::expression::Expression;
+use crate::tree::expression::{Expression, ExpressionKind};
 
 /// A hexadecimal or bit literal as the number that it is, NULL as a DOUBLE without digits, anything else
 /// as it is.
@@ -22,7 +23,7 @@ pub(crate) fn as_number(expression: Expression) -> Expression {
         return cast(expression, &no_digits);
     }
     if !is_hexadecimal(&expression) {
-        return expression;
+        return choice_as_number(expression);
     }
     let known = |ty: SqlType| {
         let value = convert(expression.as_literal()?, &expression.ty, &ty)?;
@@ -64,6 +65,52 @@ pub fn as_stored_number(expression: Expression, column: &SqlType) -> Expression 
 
 /// The bytes of a BIGINT.
 const BIGINT_BYTES: u32 = 8;
+
+/// A CASE among whose results are hexadecimal or bit literals with the numbers that its results are, anything else as it
+/// is. IF and NULLIF are bound as CASE.
+fn choice_as_number(expression: Expression) -> Expression {
+    let ExpressionKind::Case {
+        branches,
+        otherwise,
+    } = &expression.kind
+    else {
+        return expression;
+    };
+    let written = |result: &Expression| match &result.kind {
+        ExpressionKind::Cast(inner, None) => (**inner).clone(),
+        _ => result.clone(),
+    };
+    let results = branches.iter().map(|(_, result)| result);
+    let results: Vec<Expression> = results.chain(otherwise.as_deref()).map(written).collect();
+    if !results.iter().any(is_hexadecimal) {
+        return expression;
+    }
+    let mut numbers: Vec<Expression> = results
+        .into_iter()
+        .map(|result| match result.ty.kind {
+            TypeKind::Null => result,
+            _ => as_number(result),
+        })
+        .map(|number| match number.ty.is_string() {
+            true => cast(number, &SqlType::double()),
+            false => number,
+        })
+        .collect();
+    let ty = aggregate_types(
+        numbers.iter().map(|number| &number.ty),
+        Alternatives::Function,
+    );
+    let otherwise = otherwise.as_ref().and_then(|_| numbers.pop());
+    let conditions = branches.iter().map(|(condition, _)| condition.clone());
+    let kind = ExpressionKind::Case {
+        branches: conditions
+            .zip(numbers)
+            .map(|(condition, number)| (condition, cast(number, &ty)))
+            .collect(),
+        otherwise: otherwise.map(|number| Box::new(cast(number, &ty))),
+    };
+    Expression::new(kind, ty, expression.nullable)
+}
 
 /// How many digits the largest number of so many bytes has; longer ones are cut to a BIGINT's.
 fn digits_of_bytes(bytes: u32) -> u32 {

@@ -9,6 +9,7 @@ use mayfly_types::{CollationId, SqlType, TypeKind};
 
 use super::types::argument_types;
 use crate::bind::binder::Binder;
+use crate::catalog::ParameterPlace;
 use crate::tree::expression::{Expression, ExpressionKind};
 
 /// Operators and functions that take a `?` for what their other operands are; and what for, if all of
@@ -17,7 +18,9 @@ const OF_OTHERS: &[(&[&str], Fallback)] = &[
     (&["+", "-", "*", "/", "%", "div"], Fallback::Double),
     (&["&", "|", "^"], Fallback::Bytes),
     (
-        &["coalesce", "ifnull", "greatest", "least", "interval"],
+        &[
+            "coalesce", "ifnull", "greatest", "least", "interval", "field",
+        ],
         Fallback::Text,
     ),
 ];
@@ -168,7 +171,8 @@ impl Binder<'_> {
             return;
         }
         if let ExpressionKind::Parameter(index) = expression.kind {
-            self.catalog.parameter_meets(index, met);
+            self.catalog
+                .parameter_meets(index, met, ParameterPlace::Operand);
             expression.ty = parameter_type(Some(met), self.options.collation_connection);
         }
     }

@@ -17,6 +17,7 @@ use super::scope::{Clause, Item, Scope, ScopeTable};
 use super::types::{as_value, cast, cast_exactly, choice_type, client_type};
 use crate::bind::binder::Binder;
 use crate::bind::block::{Block, BlockColumn, same_name};
+use crate::catalog::ParameterPlace;
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{Relation, with_stack};
 use crate::tree::physical::{ClientType, ColumnOrigin, SetOperationKind, SortKey, StatementLimit};
@@ -134,8 +135,9 @@ impl Binder<'_> {
             let ExpressionKind::Parameter(index) = parameter.kind else {
                 return Err(codes::ER_WRONG_ARGUMENTS.with(&[&"LIMIT"]));
             };
+            let ty = SqlType::bigint_unsigned();
             self.catalog
-                .parameter_meets(index, &SqlType::bigint_unsigned());
+                .parameter_meets(index, &ty, ParameterPlace::Count);
             // Unknown until the statement is executed: planned again then.
             return match self.catalog.parameter_value(index) {
                 None => Ok(Value::UInt(u64::MAX)),

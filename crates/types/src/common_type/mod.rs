@@ -96,9 +96,12 @@ pub fn string_of(ty: &SqlType, collation: CollationId) -> SqlType {
             SqlType::varchar(text_length(ty).saturating_mul(width), collation)
         }
         TypeKind::Char => SqlType::varchar(ty.length, collation),
+        // That a literal was a number is not remembered.
         _ if ty.is_string() => SqlType {
             collation,
             temporal_text: false,
+            unsigned: false,
+            is_bytes_literal: false,
             ..ty.clone()
         },
         TypeKind::Json => SqlType::text(TypeKind::LongText, collation),

@@ -19,6 +19,7 @@ mod library;
 mod logs;
 mod memory;
 mod mutations;
+mod parameters;
 mod point_statements;
 mod server;
 mod system_calls;

@@ -47,9 +47,7 @@ pub(crate) fn kind_of_argument(argument: &Argument<'_>) -> Kind {
 
 /// Whether an argument is a literal written 0x41 or b'1', which is a number where one is wanted.
 pub(crate) fn is_hexadecimal(argument: &Argument<'_>) -> bool {
-    argument.ty.kind == TypeKind::VarChar
-        && argument.ty.is_binary_string()
-        && matches!(argument.constant, Some(Value::Bytes(_)))
+    argument.ty.is_bytes_literal && matches!(argument.constant, Some(Value::Bytes(_)))
 }
 
 /// Whether values are integers in numeric context, or NULL.

@@ -30,6 +30,7 @@ impl Binder<'_> {
                     // X'41' is an unsigned number where a number is wanted, B'1' is a signed one.
                     let ty = SqlType {
                         unsigned: !matches!(other, ast::Value::BitStringLiteral(_)),
+                        is_bytes_literal: true,
                         ..SqlType::varchar(length, CollationId::BINARY)
                     };
                     Expression::literal(Value::Bytes(bytes), ty)

@@ -9,6 +9,7 @@ use mayfly_types::{Result, SqlType, TypeKind, Value};
 use crate::bind::binder::Binder;
 use crate::bind::expression::plain;
 use crate::bind::types::{cast_exactly, choice_type};
+use crate::catalog::ParameterPlace;
 use crate::not_supported::not_supported;
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::window::WindowFunction;
@@ -140,7 +141,8 @@ impl Binder<'_> {
             ExpressionKind::Literal(value) => value.clone(),
             ExpressionKind::Parameter(index) if is_placeholder => {
                 let ty = SqlType::bigint_unsigned();
-                self.catalog.parameter_meets(*index, &ty);
+                self.catalog
+                    .parameter_meets(*index, &ty, ParameterPlace::Count);
                 match self.catalog.parameter_value(*index) {
                     None => return Ok(WholeNumber::Later),
                     Some(value @ (Value::Int(_) | Value::UInt(_) | Value::Null)) => value,

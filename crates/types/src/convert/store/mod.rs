@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use arrow_array::builder::BinaryViewBuilder;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{ArrowPrimitiveType, Int64Type, UInt64Type};
+use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, new_null_array};
 
 use super::CastContext;
@@ -350,6 +350,11 @@ fn fits_unchanged(
         TypeKind::Decimal => {
             let integer_digits = |ty: &SqlType| ty.length.saturating_sub(ty.decimals.into());
             from.decimals == to.decimals && integer_digits(from) <= integer_digits(to)
+        }
+        // A parameter may be infinite or no number.
+        TypeKind::Float | TypeKind::Double => {
+            cast_unchanged(array, from, to).is_some()
+                && all_in::<Float64Type>(array, f64::MIN, f64::MAX)
         }
         TypeKind::Json => from.kind == TypeKind::Json,
         _ if to.is_string() => text::all_fit(array, from, to),

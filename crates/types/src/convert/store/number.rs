@@ -131,6 +131,10 @@ pub(super) fn float(
         }
         _ => to_double(datum, from, &context.cast),
     };
+    if value.is_nan() {
+        context.out_of_range()?;
+        return Ok(0.0);
+    }
     let mut largest = if is_float {
         f64::from(f32::MAX)
     } else {

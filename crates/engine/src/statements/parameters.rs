@@ -1,0 +1,344 @@
+//! Values for the `?` of a prepared statement, in the types that the statement is planned for (the manual,
+//! "PREPARE Statement").
+//!
+//! A `?` has a type from where it stands, which is derived when the statement is prepared: `n + ?` of an INT takes a
+//! BIGINT. A value of another type is converted once, before the statement is planned, if the derived type holds the
+//! values of its own: a text in each type, a DECIMAL or an integer in a DOUBLE. If one value's type does not fit, the
+//! statement is planned for the types of all values as they are. The texts of numbers are numbers in both cases.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use mayfly_plan::ParameterPlace;
+use mayfly_types::convert::number::parse_integer;
+use mayfly_types::convert::{CastContext, cast_value, shown};
+use mayfly_types::decimal::{Decimal, parse_decimal};
+use mayfly_types::error::codes;
+use mayfly_types::sql_type::{DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX};
+use mayfly_types::temporal::number::datetime_from_number;
+use mayfly_types::temporal::{DateRules, DateTime};
+use mayfly_types::{CollationId, Diagnostics, Error, Result, SqlMode, SqlType, TypeKind, Value};
+
+use super::prepared::derived_types;
+use crate::prepared::Prepared;
+use crate::session::StatementContext;
+
+/// A value and its type.
+type Typed = (Value, SqlType);
+
+/// One value beside the type that is derived for its `?`.
+enum Fit {
+    /// The value is one of the derived type as it is.
+    Same,
+    /// The value in the derived type, and the warning of its conversion. With other values that do not fit, it is
+    /// as it came.
+    Converted(Typed, Option<Error>),
+    /// The value in a type that the statement may be planned for in either case.
+    Either(Typed),
+    /// The type of the value does not fit; the value as the statement is planned for then.
+    Other(Typed),
+}
+
+/// The values for the `?` of a prepared statement as it is planned and run with.
+#[inline]
+pub(super) fn settle<'v>(
+    context: &mut StatementContext<'_>,
+    prepared: &Prepared,
+    values: &'v [Typed],
+) -> Result<Cow<'v, [Typed]>> {
+    if values.is_empty() {
+        return Ok(Cow::Borrowed(values));
+    }
+    let derived = derived_types(context, prepared)?;
+    let mut pairs = derived.types.iter().zip(values);
+    if pairs.all(|((derived, place), value)| is_of_type(derived, *place, value)) {
+        return Ok(Cow::Borrowed(values));
+    }
+    Ok(Cow::Owned(converted(context, &derived.types, values)?))
+}
+
+/// Whether a value needs no conversion, as nearly all do.
+#[inline]
+fn is_of_type(derived: &SqlType, place: ParameterPlace, (value, ty): &Typed) -> bool {
+    if place == ParameterPlace::Assignment || derived.kind == TypeKind::Year {
+        return !value.is_null();
+    }
+    match derived.kind {
+        TypeKind::BigInt => ty.kind == TypeKind::BigInt && ty.unsigned == derived.unsigned,
+        TypeKind::Double => ty.kind == TypeKind::Double,
+        _ => false,
+    }
+}
+
+/// A value as the statement is planned for it if its type does not fit: a time has a fraction.
+fn actual((value, ty): &Typed) -> Typed {
+    let ty = match ty.kind {
+        kind @ (TypeKind::DateTime | TypeKind::Timestamp | TypeKind::Time) => {
+            SqlType::temporal(kind, 6)
+        }
+        _ => ty.clone(),
+    };
+    (value.clone(), ty)
+}
+
+fn converted(
+    context: &mut StatementContext<'_>,
+    derived: &[(SqlType, ParameterPlace)],
+    values: &[Typed],
+) -> Result<Vec<Typed>> {
+    let options = Arc::clone(context.options());
+    let now = context.now();
+    let quiet = Diagnostics::new(0);
+    let conversion = CastContext {
+        sql_mode: options.sql_mode,
+        diagnostics: &quiet,
+        time_zone: &options.time_zone,
+        current_date: options
+            .time_zone
+            .local_of_unix(now)
+            .unwrap_or(DateTime::date(0, 0, 0)),
+        operand: "?",
+        room: None,
+    };
+    let mut fits = Vec::with_capacity(values.len());
+    for ((derived, place), value) in derived.iter().zip(values) {
+        fits.push(fit(derived, *place, value, &conversion)?);
+    }
+    let is_other = fits.iter().any(|fit| matches!(fit, Fit::Other(_)));
+    let mut settled = Vec::with_capacity(values.len());
+    for (fit, value) in fits.into_iter().zip(values) {
+        settled.push(match fit {
+            Fit::Either(number) | Fit::Other(number) => number,
+            Fit::Converted(converted, warning) if !is_other || value.0.is_null() => {
+                if let Some(warning) = warning {
+                    context.diagnostics().warn(warning);
+                }
+                converted
+            }
+            Fit::Converted(..) => actual(value),
+            Fit::Same => value.clone(),
+        });
+    }
+    Ok(settled)
+}
+
+fn fit(
+    derived: &SqlType,
+    place: ParameterPlace,
+    typed: &Typed,
+    conversion: &CastContext<'_>,
+) -> Result<Fit> {
+    let (value, ty) = typed;
+    if is_of_type(derived, place, typed) {
+        return Ok(Fit::Same);
+    }
+    let text = match value {
+        Value::Null => return Ok(Fit::Converted((Value::Null, derived.clone()), None)),
+        Value::Bytes(text) if ty.is_string() => Some(text.as_slice()),
+        _ => None,
+    };
+    let other = || Fit::Other(actual(typed));
+    Ok(match (derived.kind, text) {
+        (TypeKind::BigInt | TypeKind::Bit, Some(text)) => integer_of_text(derived, place, text),
+        (TypeKind::BigInt | TypeKind::Bit, None) => match value {
+            Value::UInt(_) if ty.is_integer() && derived.kind == TypeKind::Bit => Fit::Same,
+            // What is no integer is refused there, but for a date, which is kept as one.
+            _ if place == ParameterPlace::Count && !ty.is_temporal() => Fit::Same,
+            _ if place == ParameterPlace::Count => {
+                return Err(codes::ER_WRONG_ARGUMENTS.with(&[&"EXECUTE"]));
+            }
+            Value::Decimal { unscaled, scale } => {
+                Fit::Other(widest_decimal(Decimal::new(*unscaled, *scale)))
+            }
+            _ => other(),
+        },
+        (TypeKind::Decimal, Some(text)) => {
+            let parsed = parse_decimal(text);
+            let is_whole = parsed.consumed == text.len() && !text.is_empty() && !parsed.overflow;
+            let warning = (!is_whole).then(|| truncated("DECIMAL", text));
+            Fit::Converted(widest_decimal(parsed.value), warning)
+        }
+        (TypeKind::Decimal, None) => match value {
+            Value::Decimal { unscaled, scale } => {
+                Fit::Converted(widest_decimal(Decimal::new(*unscaled, *scale)), None)
+            }
+            Value::Int(number) if ty.is_integer() => {
+                Fit::Converted(widest_decimal(Decimal::from(*number)), None)
+            }
+            Value::UInt(number) if ty.is_integer() => {
+                Fit::Converted(widest_decimal(Decimal::from(*number)), None)
+            }
+            _ => other(),
+        },
+        (TypeKind::Double, _) if text.is_some() || ty.is_numeric() => {
+            let told = Diagnostics::new(1);
+            let number = cast_value(
+                value,
+                ty,
+                derived,
+                &CastContext {
+                    diagnostics: &told,
+                    ..*conversion
+                },
+            )?;
+            let warning = text.filter(|text| !text.is_empty() && told.count() > 0);
+            let warning = warning.map(|text| truncated("DOUBLE", text));
+            Fit::Converted((number, derived.clone()), warning)
+        }
+        (TypeKind::Date | TypeKind::DateTime | TypeKind::Time, _)
+            if text.is_some() || ty.is_numeric() =>
+        {
+            temporal_of(derived, typed, text, conversion)?
+        }
+        (TypeKind::DateTime, None) if ty.is_temporal() => {
+            let instant = cast_value(value, ty, derived, conversion)?;
+            Fit::Converted((instant, derived.clone()), None)
+        }
+        (TypeKind::Date, None) if ty.kind == TypeKind::Date => Fit::Same,
+        (TypeKind::Time, None) => match ty.kind {
+            TypeKind::Time | TypeKind::DateTime | TypeKind::Timestamp => {
+                let time = cast_value(value, ty, derived, conversion)?;
+                Fit::Converted((time, derived.clone()), None)
+            }
+            _ => other(),
+        },
+        (TypeKind::VarChar | TypeKind::LongText, Some(text)) => {
+            // Bytes where a text stands are a text, if they can be; where bytes stand, each is a byte.
+            let is_kept = ty.is_binary_string() && std::str::from_utf8(text).is_err();
+            let collation = match derived.collation {
+                CollationId::BINARY => ty.collation,
+                _ if is_kept => CollationId::BINARY,
+                collation => collation,
+            };
+            let ty = match derived.kind {
+                TypeKind::LongText => SqlType::text(TypeKind::LongText, collation),
+                _ => mayfly_plan::parameter_type(Some(&SqlType::varchar(0, collation)), collation),
+            };
+            Fit::Either((value.clone(), ty))
+        }
+        (_, Some(_)) => Fit::Same,
+        _ => other(),
+    })
+}
+
+/// The integer that a text is, where an integer stands. A text of another number makes its `?` a DECIMAL.
+fn integer_of_text(derived: &SqlType, place: ParameterPlace, text: &[u8]) -> Fit {
+    let parsed = parse_integer(text);
+    let is_integer = parsed.consumed == text.len() && parsed.consumed > 0 && !parsed.overflow;
+    let ty = SqlType {
+        unsigned: derived.unsigned,
+        ..mayfly_plan::parameter_type(Some(&SqlType::bigint()), CollationId::BINARY)
+    };
+    let number = match (i64::try_from(parsed.value), u64::try_from(parsed.value)) {
+        (Ok(number), Err(_)) if place == ParameterPlace::Count => {
+            return Fit::Either((Value::Int(number), SqlType::bigint()));
+        }
+        (_, Ok(number)) if derived.unsigned => Some(Value::UInt(number)),
+        (Ok(number @ 0..), _) => Some(Value::Int(number)),
+        _ => None,
+    };
+    match number {
+        Some(number) if is_integer || place == ParameterPlace::Count => Fit::Either((number, ty)),
+        _ => {
+            let decimal = parse_decimal(text);
+            let is_number = decimal.consumed == text.len() && !text.is_empty();
+            if is_number && derived.kind != TypeKind::Bit {
+                return Fit::Other(widest_decimal(decimal.value));
+            }
+            // The integer that it begins with, also of a negative number.
+            let number = match number {
+                Some(number) => (number, ty),
+                None => {
+                    let nearest = i64::try_from(parsed.value).unwrap_or(i64::MAX);
+                    (
+                        Value::Int(nearest),
+                        SqlType {
+                            unsigned: false,
+                            ..ty
+                        },
+                    )
+                }
+            };
+            Fit::Converted(number, Some(truncated("INTEGER", text)))
+        }
+    }
+}
+
+/// A text or a number as a value of a temporal type: NULL if it is none.
+fn temporal_of(
+    derived: &SqlType,
+    (value, ty): &Typed,
+    text: Option<&[u8]>,
+    conversion: &CastContext<'_>,
+) -> Result<Fit> {
+    let told = Diagnostics::new(1);
+    let mut conversion = CastContext {
+        diagnostics: &told,
+        ..*conversion
+    };
+    // Dates that no calendar has are compared, whatever may be stored.
+    if derived.kind != TypeKind::DateTime || text.is_some() {
+        let refused = SqlMode::NO_ZERO_IN_DATE.0 | SqlMode::NO_ZERO_DATE.0;
+        let mode = conversion.sql_mode.0 & !refused;
+        conversion.sql_mode = SqlMode(mode | SqlMode::ALLOW_INVALID_DATES.0);
+    }
+    let instant = SqlType::temporal(TypeKind::DateTime, 6);
+    let (converted, target) = match (derived.kind, text) {
+        (TypeKind::Date, None) => (day_of_number(value, conversion.sql_mode), derived),
+        (TypeKind::Date, Some(text)) if has_time(text) => {
+            (cast_value(value, ty, &instant, &conversion)?, &instant)
+        }
+        _ => (cast_value(value, ty, derived, &conversion)?, derived),
+    };
+    let warning = (converted.is_null() || told.count() > 0).then(|| {
+        let written = mayfly_types::convert::text::format_value(value, ty).unwrap_or_default();
+        match (derived.kind, text) {
+            (TypeKind::Time, _) => truncated("time", &written),
+            (TypeKind::Date, Some(_)) => truncated("date", &written),
+            _ => codes::ER_WRONG_TEMPORAL_VALUE.with(&[&"datetime", &shown(&written)]),
+        }
+    });
+    Ok(Fit::Converted((converted, target.clone()), warning))
+}
+
+/// Whether the text of a date goes on with a time: such a text is a DATETIME where a DATE stands.
+fn has_time(text: &[u8]) -> bool {
+    let text = text.trim_ascii();
+    let is_digits = text.iter().all(u8::is_ascii_digit);
+    text.iter().any(|byte| matches!(byte, b' ' | b'T' | b't')) || is_digits && text.len() > 8
+}
+
+/// The day that a number like 20240506 is; NULL if it is none.
+fn day_of_number(value: &Value, sql_mode: SqlMode) -> Value {
+    let number = match value {
+        Value::Int(number) => Some(*number),
+        Value::UInt(number) => i64::try_from(*number).ok(),
+        Value::Float(number) => Some(*number as i64),
+        Value::Decimal { unscaled, scale } => {
+            Decimal::new(*unscaled, *scale).truncate(0).to_i64().ok()
+        }
+        Value::Null | Value::Bytes(_) => None,
+    };
+    let rules = DateRules::of(sql_mode);
+    let day = number.and_then(|number| datetime_from_number(number, 0, rules).ok());
+    day.map_or(Value::Null, |(day, _)| Value::Int(day.at_midnight().pack()))
+}
+
+/// A number as a DECIMAL of as many digits behind the point as may be.
+fn widest_decimal(number: Decimal) -> Typed {
+    let whole = number.precision().saturating_sub(number.scale);
+    let scale = DECIMAL_SCALE_MAX.min(DECIMAL_PRECISION_MAX.saturating_sub(whole));
+    let number = match number.to_precision(DECIMAL_PRECISION_MAX, scale) {
+        Ok(number) | Err(number) => number,
+    };
+    let value = Value::Decimal {
+        unscaled: number.unscaled,
+        scale: number.scale,
+    };
+    (value, SqlType::decimal(DECIMAL_PRECISION_MAX, number.scale))
+}
+
+/// `Truncated incorrect INTEGER value: 'abc'`
+fn truncated(type_name: &str, text: &[u8]) -> Error {
+    codes::ER_TRUNCATED_WRONG_VALUE.with(&[&type_name, &shown(text)])
+}
