@@ -11,7 +11,9 @@ use super::scope::ScopeTable;
 use crate::bind::binder::Binder;
 use crate::bind::block::Block;
 use crate::not_supported::not_supported;
-use crate::tree::logical::{Relation, Shared, SharedRelation};
+use crate::rules::simplify_outer_joins;
+use crate::tree::logical::{Relation, Shared, SharedRelation, with_stack};
+use crate::tree::physical::JoinKind;
 
 impl Binder<'_> {
     /// Binds the WITH clause; the names stay visible until [`Binder::leave_with`].
@@ -138,6 +140,9 @@ impl Binder<'_> {
         if has_aggregate(&step.relation) {
             return Err(codes::ER_CTE_RECURSIVE_FORBIDS_AGGREGATION.with(&[&name]));
         }
+        if reads_late(&step.relation) {
+            return Err(codes::ER_CTE_RECURSIVE_FORBIDDEN_JOIN_ORDER.with(&[&name]));
+        }
         let step_select = step.select_id;
         let step_columns = step.columns.iter().map(|column| column.id).collect();
         let limit = self.bind_limit(&cte.query)?;
@@ -263,6 +268,33 @@ fn mentions(node: &dyn Visit, name: &str) -> bool {
         }
     });
     found.is_break()
+}
+
+/// Whether the recursive part of a common table expression must read another table before the rows of the round
+/// before: they are on the null-extended side of an outer join, or STRAIGHT_JOIN names them later.
+fn reads_late(step: &Relation) -> bool {
+    fn reads_working(relation: &Relation) -> bool {
+        match relation {
+            Relation::SharedScan { working, .. } => *working,
+            other => with_stack(|| other.inputs().into_iter().any(reads_working)),
+        }
+    }
+    fn is_late(relation: &Relation) -> bool {
+        if let Relation::Join(join) = relation
+            && (join.kind == JoinKind::Left || join.straight)
+            && reads_working(&join.right)
+        {
+            return true;
+        }
+        with_stack(|| relation.inputs().into_iter().any(is_late))
+    }
+    if !is_late(step) {
+        return false;
+    }
+    // A condition that refuses the added rows makes the join an inner one.
+    let mut step = step.clone();
+    simplify_outer_joins(&mut step);
+    is_late(&step)
 }
 
 /// Whether a query block aggregates or has windows (not those of its derived tables).

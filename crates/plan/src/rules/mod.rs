@@ -40,6 +40,7 @@ mod unnest_subqueries;
 mod window_limits;
 mod window_sorts;
 
+pub(crate) use self::outer_to_inner::simplify_outer_joins;
 pub(crate) use self::planning::Planning;
 use self::planning::Rule;
 use crate::options::PlanOptions;

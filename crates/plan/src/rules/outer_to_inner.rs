@@ -24,6 +24,11 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
     });
 }
 
+/// Makes inner joins of the outer joins of a query block whose added rows its own conditions refuse.
+pub(crate) fn simplify_outer_joins(relation: &mut Relation) {
+    simplify(relation, &[]);
+}
+
 fn has_outer_join(relation: &Relation) -> bool {
     if matches!(relation, Relation::Join(join) if join.kind == JoinKind::Left) {
         return true;

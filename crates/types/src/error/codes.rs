@@ -353,6 +353,7 @@ codes! {
     ER_CTE_RECURSIVE_REQUIRES_UNION = (3573, "HY000", "Recursive Common Table Expression '{}' should contain a UNION");
     ER_CTE_RECURSIVE_REQUIRES_NONRECURSIVE_FIRST = (3574, "HY000", "Recursive Common Table Expression '{}' should have one or more non-recursive query blocks followed by one or more recursive ones");
     ER_CTE_RECURSIVE_FORBIDS_AGGREGATION = (3575, "HY000", "Recursive Common Table Expression '{}' can contain neither aggregation nor window functions in recursive query block");
+    ER_CTE_RECURSIVE_FORBIDDEN_JOIN_ORDER = (3576, "HY000", "In recursive query block of Recursive Common Table Expression '{}', the recursive table must neither be in the right argument of a LEFT JOIN, nor be forced to be non-first with join order hints");
     ER_CTE_RECURSIVE_REQUIRES_SINGLE_REFERENCE = (3577, "HY000", "In recursive query block of Recursive Common Table Expression '{}', the recursive table must be referenced only once, and not in any subquery");
     ER_WINDOW_NO_SUCH_WINDOW = (3579, "HY000", "Window name '{}' is not defined.");
     ER_WINDOW_CIRCULARITY_IN_WINDOW_GRAPH = (3580, "HY000", "There is a circularity in the window dependency graph.");
