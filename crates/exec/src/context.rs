@@ -290,6 +290,12 @@ pub(crate) trait Node: Send + Sync {
         false
     }
 
+    /// Whether a cursor that has come to its end goes on, in the recursive part of a common table expression, with the
+    /// rows of the next round, and nothing that was prepared depends on the rows of a round. Asked after `prepare`.
+    fn follows_rounds(&self) -> bool {
+        false
+    }
+
     /// Whether a filter of one of its columns reaches a scan from here, without which rows anything but those
     /// rows themselves would be missed.
     fn takes_filter(&self, column: usize) -> bool {

@@ -1,6 +1,7 @@
 //! What the operators of one run share: common table expressions and subquery results.
 
 mod made_table;
+mod round;
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -8,10 +9,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mayfly_plan::expression::Subquery;
 use mayfly_plan::physical::{QueryPlan, SharedId, SharedResult};
-use mayfly_storage::TempTable;
 use mayfly_types::{Error, Result, Value};
 
 pub(crate) use self::made_table::{MadeScan, MadeTable};
+pub(crate) use self::round::Round;
 
 /// The state of one run of a plan.
 #[derive(Debug)]
@@ -27,7 +28,7 @@ pub(crate) struct QueryState {
 struct SharedSlot {
     made: Mutex<Option<Made>>,
     /// Rows of the round before, while a recursive result is being made.
-    working: Mutex<Option<TempTable>>,
+    working: Mutex<Option<Arc<Round>>>,
 }
 
 #[derive(Debug)]
@@ -87,16 +88,16 @@ impl QueryState {
     }
 
     /// The rows that the round before added to a recursive result.
-    pub(crate) fn working(&self, id: SharedId) -> Result<TempTable> {
+    pub(crate) fn working(&self, id: SharedId) -> Result<Arc<Round>> {
         let (_, slot) = self.shared_result(id)?;
         lock(&slot.working)
             .clone()
             .ok_or_else(|| Error::internal("a recursive part runs outside of its expression"))
     }
 
-    pub(crate) fn set_working(&self, id: SharedId, table: Option<TempTable>) -> Result<()> {
+    pub(crate) fn set_working(&self, id: SharedId, round: Option<Round>) -> Result<()> {
         let (_, slot) = self.shared_result(id)?;
-        *lock(&slot.working) = table;
+        *lock(&slot.working) = round.map(Arc::new);
         Ok(())
     }
 

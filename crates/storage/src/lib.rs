@@ -41,10 +41,10 @@ pub use transaction::Participant;
 pub use workers::{Worker, WorkerPool};
 
 pub use temptable::{
-    Access, BuildRow, GroupIndex, Groups, HashFunction, JoinIndex, JoinMatches, JoinPair,
-    JoinProbe, KeyColumn, KeyHasher, KeyMode, MemoryIndex, MemoryKeyPart, MemoryLimits, Partition,
-    PartitionQueue, Purpose, Registry, RegistryEntry, Resources, Scan, SortKey, SortedScan,
-    StatementCounters, StatementOwner, Taken, TempTable, TempTableContext, TempTableOptions,
-    TempTableSpec, TempTableWriter, UndoLog, UserTable, UserTableContext, UserTableEngine,
-    VaryingBytes,
+    Access, BuildRow, DistinctRows, GroupIndex, Groups, HashFunction, JoinIndex, JoinMatches,
+    JoinPair, JoinProbe, KeyColumn, KeyHasher, KeyMode, MemoryIndex, MemoryKeyPart, MemoryLimits,
+    Partition, PartitionQueue, Purpose, Registry, RegistryEntry, Resources, Scan, SortKey,
+    SortedScan, StatementCounters, StatementOwner, Taken, TempTable, TempTableContext,
+    TempTableOptions, TempTableSpec, TempTableWriter, UndoLog, UserTable, UserTableContext,
+    UserTableEngine, VaryingBytes,
 };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mayfly_functions::scalar::Volatility;
 use mayfly_plan::{Expression, ExpressionKind, with_stack};
-use mayfly_types::TypeKind;
+use mayfly_types::{PhysicalType, TypeKind};
 use mayfly_types::convert::is_total_cast;
 
 use super::compare::Comparer;
@@ -26,7 +26,13 @@ pub(super) fn compile(expression: &Expression) -> Program {
         Operation::Call { function, .. } => function.names().contains(&"set_user_variable"),
         _ => false,
     });
+    let is_computed = !matches!(
+        compiler.nodes[root as usize].operation,
+        Operation::Constant(_) | Operation::Column(_) | Operation::Parameter(_)
+    );
+    let is_text = is_computed && expression.ty.physical() == PhysicalType::Bytes;
     Program {
+        text_length: if is_text { expression.ty.length } else { 0 },
         gives_wide: compiler.wide && is_wide(&expression.ty),
         wide: compiler.wide,
         slices: SliceRows::default(),

@@ -64,8 +64,58 @@ impl Program {
         }
     }
 
-    fn truth(&self, node: NodeId, rows: Rows<'_>, run: &RunContext) -> Result<Truth> {
-        Ok(Truth::of(&self.node(node, rows, run)?))
+    fn truth(&self, id: NodeId, rows: Rows<'_>, run: &RunContext) -> Result<Truth> {
+        let operation = &self.nodes[id as usize].operation;
+        match with_stack(|| self.truth_of(operation, rows, run))? {
+            Some(truth) => Ok(truth),
+            None => Ok(Truth::of(&self.node(id, rows, run)?)),
+        }
+    }
+
+    /// The truth of an operation that is a predicate.
+    fn truth_of(
+        &self,
+        operation: &Operation,
+        rows: Rows<'_>,
+        run: &RunContext,
+    ) -> Result<Option<Truth>> {
+        Ok(Some(match operation {
+            Operation::Compare {
+                comparison,
+                left,
+                right,
+                comparer,
+            } => {
+                let left = self.node(*left, rows, run)?;
+                let right = self.node(*right, rows, run)?;
+                comparer.compare(*comparison, &left, &right, rows.count)
+            }
+            Operation::Logic { conjunction, terms } => {
+                self.logic(*conjunction, terms, false, rows, run)?
+            }
+            Operation::Not(input) => self.truth(*input, rows, run)?.negate(),
+            Operation::IsNull(input) => match self.node(*input, rows, run)? {
+                Column::Constant(value) => Truth::Constant(Some(value.is_null())),
+                Column::Array(array) => match array.logical_nulls() {
+                    None => Truth::Constant(Some(false)),
+                    Some(nulls) => Truth::Rows {
+                        yes: !nulls.inner(),
+                        no: None,
+                    },
+                },
+            },
+            Operation::IsTruth(input, wanted) => self.truth(*input, rows, run)?.is(*wanted),
+            Operation::InList {
+                operand,
+                list,
+                negated,
+            } => {
+                let operand = self.node(*operand, rows, run)?;
+                let truth = list.contains(&operand);
+                if *negated { truth.negate() } else { truth }
+            }
+            _ => return Ok(None),
+        }))
     }
 
     fn node(&self, id: NodeId, rows: Rows<'_>, run: &RunContext) -> Result<Column> {
@@ -155,52 +205,19 @@ impl Program {
                 let input = self.node(*input, rows, run)?;
                 cast(input, from, to, text.as_deref(), run.evaluation())
             }
-            Operation::Compare {
-                comparison,
-                left,
-                right,
-                comparer,
-            } => {
-                let left = self.node(*left, rows, run)?;
-                let right = self.node(*right, rows, run)?;
-                let truth = comparer.compare(*comparison, &left, &right, rows.count);
-                Ok(truth.into_column())
-            }
-            Operation::Logic { conjunction, terms } => {
-                let truth = self.logic(*conjunction, terms, false, rows, run)?;
-                Ok(truth.into_column())
-            }
-            Operation::Not(input) => Ok(self.truth(*input, rows, run)?.negate().into_column()),
-            Operation::IsNull(input) => {
-                let truth = match self.node(*input, rows, run)? {
-                    Column::Constant(value) => Truth::Constant(Some(value.is_null())),
-                    Column::Array(array) => match array.logical_nulls() {
-                        None => Truth::Constant(Some(false)),
-                        Some(nulls) => Truth::Rows {
-                            yes: !nulls.inner(),
-                            no: None,
-                        },
-                    },
-                };
-                Ok(truth.into_column())
-            }
-            Operation::IsTruth(input, wanted) => {
-                Ok(self.truth(*input, rows, run)?.is(*wanted).into_column())
-            }
+            Operation::Compare { .. }
+            | Operation::Logic { .. }
+            | Operation::Not(_)
+            | Operation::IsNull(_)
+            | Operation::IsTruth(..)
+            | Operation::InList { .. } => match self.truth_of(operation, rows, run)? {
+                Some(truth) => Ok(truth.into_column()),
+                None => unreachable!("these are predicates"),
+            },
             Operation::Case {
                 branches,
                 otherwise,
             } => self.case(branches, otherwise.as_ref(), physical, rows, run),
-            Operation::InList {
-                operand,
-                list,
-                negated,
-            } => {
-                let operand = self.node(*operand, rows, run)?;
-                let truth = list.contains(&operand);
-                let truth = if *negated { truth.negate() } else { truth };
-                Ok(truth.into_column())
-            }
             Operation::Unplanned => Err(Error::internal(
                 "a subquery without a physical plan was to be evaluated",
             )),

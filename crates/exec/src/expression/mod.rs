@@ -45,7 +45,7 @@ use subquery::SubqueryNode;
 use crate::context::RunContext;
 use crate::rows::joined;
 pub(crate) use cast::cast_context;
-pub(crate) use slices::{SliceRows, Taken};
+pub(crate) use slices::{SliceRows, Taken, slice_of_short};
 
 /// A node's number in its program.
 type NodeId = u32;
@@ -62,6 +62,8 @@ pub struct Program {
     wide: bool,
     /// So is the result itself.
     gives_wide: bool,
+    /// How long a text is at most that it computes; 0 for another result.
+    text_length: u32,
     slices: SliceRows,
 }
 
@@ -171,6 +173,11 @@ impl Program {
     /// Whether its results may be long, so that few rows should be taken at once.
     pub(crate) fn gives_wide(&self) -> bool {
         self.gives_wide
+    }
+
+    /// How long a text is at most that it computes; 0 where the result is none, or is there already.
+    pub(crate) fn text_length(&self) -> u32 {
+        self.text_length
     }
 
     /// The input column, when the expression is nothing else.

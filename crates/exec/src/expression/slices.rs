@@ -18,6 +18,8 @@ const BYTES_MAX: u64 = 4 << 20;
 const BYTES_MIN: u64 = 64 << 10;
 /// The part of the memory limit that a slice should make at most.
 const PART_OF_LIMIT: u64 = 64;
+/// The part of it that a batch of texts may make which are not long.
+const PART_OF_LIMIT_FOR_SHORT: u64 = 8;
 
 /// Whether a value of this type may be long.
 pub(super) fn is_wide(ty: &SqlType) -> bool {
@@ -89,7 +91,26 @@ impl SliceRows {
     }
 }
 
+/// How many rows to take at once of those that make texts of at most such lengths each; nothing where memory has room
+/// for a whole batch of them.
+pub(crate) fn slice_of_short(
+    lengths: impl Iterator<Item = u32>,
+    run: &RunContext,
+) -> Option<usize> {
+    let of_row = lengths.map(u64::from).sum::<u64>();
+    let limit = run.statement.temp.memory().effective_limit();
+    let batch = of_row.saturating_mul(run.statement.options.batch_rows as u64);
+    (batch > limit / PART_OF_LIMIT_FOR_SHORT)
+        .then(|| usize::try_from(bytes_max(run) / of_row.max(1)).unwrap_or(usize::MAX))
+        .map(|rows| rows.max(1))
+}
+
 impl Taken {
+    /// Rows of which nothing is learned.
+    pub(crate) fn of_rows(rows: usize) -> Self {
+        Self { rows, made: 0 }
+    }
+
     pub(crate) fn rows(self) -> usize {
         self.rows
     }

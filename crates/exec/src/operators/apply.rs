@@ -52,6 +52,10 @@ impl Node for Apply {
         self.left.rows_hint().saturating_mul(100)
     }
 
+    fn follows_rounds(&self) -> bool {
+        self.left.follows_rounds()
+    }
+
     fn open_node(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
         Ok(Box::new(ApplyCursor {
             left: Arc::clone(&self.left).open(run)?,

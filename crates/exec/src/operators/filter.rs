@@ -34,6 +34,10 @@ impl Node for Filter {
         !self.predicate.is_volatile() && self.input.is_unordered()
     }
 
+    fn follows_rounds(&self) -> bool {
+        self.input.follows_rounds()
+    }
+
     fn takes_filter(&self, column: usize) -> bool {
         self.predicate.is_total() && self.input.takes_filter(column)
     }

@@ -97,6 +97,10 @@ impl Node for LookupJoin {
         !keys.chain(&self.residual).any(Program::is_volatile) && self.left.is_unordered()
     }
 
+    fn follows_rounds(&self) -> bool {
+        self.left.follows_rounds()
+    }
+
     fn takes_filter(&self, column: usize) -> bool {
         column < self.left_columns
             && self.residual.as_ref().is_none_or(Program::is_total)

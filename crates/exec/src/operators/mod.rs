@@ -77,14 +77,14 @@ fn build_one(plan: &Plan, wanted: Wanted<'_>, run: &RunContext) -> Result<Arc<dy
             index_lookup_join::build(join, build(&join.left, run)?, plan.number)?
         }
         Operator::SharedScan { shared, .. } => shared::scan(*shared),
-        Operator::WorkingTable { shared, .. } => shared::working_table(*shared),
+        Operator::WorkingTable { shared, .. } => recursive::working_table(*shared),
         Operator::Filter { input, predicate } => {
             let wanted = wanted.and_then(|wanted| wanted::also(wanted, input, [predicate]));
             filter::build(build_for(input, wanted.as_ref(), run)?, predicate)
         }
         Operator::Project { input, expressions } => {
             let wanted = wanted::only(input, expressions);
-            project::build(build_for(input, wanted.as_ref(), run)?, expressions)
+            project::build(build_for(input, wanted.as_ref(), run)?, expressions, run)
         }
         Operator::Limit {
             input,

@@ -61,6 +61,10 @@ impl Node for NestedLoop {
         self.left.rows_hint().saturating_mul(right.max(1))
     }
 
+    fn follows_rounds(&self) -> bool {
+        self.left.follows_rounds()
+    }
+
     fn open_node(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
         let table = lock(&self.table).clone();
         Ok(Box::new(LoopCursor {

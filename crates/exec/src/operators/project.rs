@@ -24,10 +24,14 @@ impl Project {
     }
 }
 
-pub(super) fn build(input: Arc<dyn Node>, expressions: &[Expression]) -> Arc<dyn Node> {
+pub(super) fn build(
+    input: Arc<dyn Node>,
+    expressions: &[Expression],
+    run: &RunContext,
+) -> Arc<dyn Node> {
     let expressions = Program::compile_all(expressions);
     Arc::new(Project {
-        input: sliced::build(input, &expressions),
+        input: sliced::build_within(input, &expressions, run),
         expressions,
     })
 }
@@ -47,6 +51,10 @@ impl Node for Project {
 
     fn is_unordered(&self) -> bool {
         !self.expressions.iter().any(Program::is_volatile) && self.input.is_unordered()
+    }
+
+    fn follows_rounds(&self) -> bool {
+        self.input.follows_rounds()
     }
 
     fn takes_filter(&self, column: usize) -> bool {

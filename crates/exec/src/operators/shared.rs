@@ -1,5 +1,4 @@
-//! Rows with several readers: a shared result, and the working table of a
-//! recursive common table expression.
+//! Rows with several readers.
 
 use std::sync::Arc;
 
@@ -17,11 +16,6 @@ pub(super) fn scan(id: SharedId) -> Arc<dyn Node> {
         run.state
             .shared(id, parameter, |result| make(id, result, run))
     })
-}
-
-/// The rows that the round before added to a recursive result.
-pub(super) fn working_table(id: SharedId) -> Arc<dyn Node> {
-    tables::read(move |run| run.state.working(id).map(MadeTable::TempTable))
 }
 
 fn make(id: SharedId, result: &SharedResult, run: &RunContext) -> Result<MadeTable> {

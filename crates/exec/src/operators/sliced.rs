@@ -6,12 +6,14 @@ use std::sync::Arc;
 use mayfly_types::{Batch, Result};
 
 use crate::context::{Cursor, Node, RunContext};
-use crate::expression::{Program, SliceRows, Taken};
+use crate::expression::{Program, SliceRows, Taken, slice_of_short};
 use crate::key_filter::GivenFilter;
 
 struct Sliced {
     input: Arc<dyn Node>,
     rows: SliceRows,
+    /// Rows of a slice where no result is long and all of them together are.
+    rows_of_short: Option<usize>,
 }
 
 /// The input of an operator that evaluates these expressions, in slices where one may be long.
@@ -25,7 +27,25 @@ pub(super) fn build<'a>(
     Arc::new(Sliced {
         input,
         rows: SliceRows::default(),
+        rows_of_short: None,
     })
+}
+
+/// The same where memory is short: a batch of texts that are not long may be too much as well.
+pub(super) fn build_within(
+    input: Arc<dyn Node>,
+    expressions: &[Program],
+    run: &RunContext,
+) -> Arc<dyn Node> {
+    let rows = slice_of_short(expressions.iter().map(Program::text_length), run);
+    match rows {
+        Some(rows) if !expressions.iter().any(Program::gives_wide) => Arc::new(Sliced {
+            input,
+            rows: SliceRows::default(),
+            rows_of_short: Some(rows),
+        }),
+        _ => build(input, expressions),
+    }
 }
 
 impl Node for Sliced {
@@ -43,6 +63,10 @@ impl Node for Sliced {
 
     fn is_unordered(&self) -> bool {
         self.input.is_unordered()
+    }
+
+    fn follows_rounds(&self) -> bool {
+        self.input.follows_rounds()
     }
 
     fn takes_filter(&self, column: usize) -> bool {
@@ -75,7 +99,9 @@ struct SlicedCursor {
 
 impl Cursor for SlicedCursor {
     fn next_batch(&mut self, run: &RunContext) -> Result<Option<Batch>> {
-        if let Some(taken) = self.taken.take() {
+        if let Some(taken) = self.taken.take()
+            && self.node.rows_of_short.is_none()
+        {
             self.node.rows.done(taken, run);
         }
         let (batch, start) = match self.batch.take() {
@@ -87,7 +113,10 @@ impl Cursor for SlicedCursor {
         };
         run.statement.check_interrupt()?;
         let count = batch.row_count();
-        let taken = self.node.rows.take(batch.columns(), start, count, run);
+        let taken = match self.node.rows_of_short {
+            Some(rows) => Taken::of_rows(rows.min(count - start)),
+            None => self.node.rows.take(batch.columns(), start, count, run),
+        };
         let end = start + taken.rows();
         self.taken = Some(taken);
         if start == 0 && end == count {

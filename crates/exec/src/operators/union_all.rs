@@ -26,6 +26,10 @@ impl Node for UnionAll {
         hints.fold(0, u64::saturating_add)
     }
 
+    fn follows_rounds(&self) -> bool {
+        self.inputs.iter().all(|input| input.follows_rounds())
+    }
+
     fn takes_filter(&self, column: usize) -> bool {
         self.inputs.iter().any(|input| input.takes_filter(column))
     }
@@ -37,12 +41,39 @@ impl Node for UnionAll {
             .for_each(|input| input.give_filter(column, filter));
     }
 
-    fn open_node(self: Arc<Self>, _run: &RunContext) -> Result<Box<dyn Cursor>> {
+    fn open_node(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
+        if self.follows_rounds() {
+            let inputs = self.inputs.iter();
+            let cursors = inputs.map(|input| Arc::clone(input).open(run));
+            return Ok(Box::new(RoundCursor {
+                inputs: cursors.collect::<Result<_>>()?,
+                next_input: 0,
+            }));
+        }
         Ok(Box::new(UnionCursor {
             node: self,
             next_input: 0,
             input: None,
         }))
+    }
+}
+
+/// Over inputs that all go on with the next round of a recursion.
+struct RoundCursor {
+    inputs: Vec<Box<dyn Cursor>>,
+    next_input: usize,
+}
+
+impl Cursor for RoundCursor {
+    fn next_batch(&mut self, run: &RunContext) -> Result<Option<Batch>> {
+        while let Some(input) = self.inputs.get_mut(self.next_input) {
+            if let Some(batch) = input.next(run)? {
+                return Ok(Some(batch));
+            }
+            self.next_input += 1;
+        }
+        self.next_input = 0;
+        Ok(None)
     }
 }
 

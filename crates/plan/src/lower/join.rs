@@ -59,8 +59,29 @@ const FILTERED_ROWS_MIN: f64 = 65536.0;
 /// A filter that lets more than this part of the rows pass costs more than it saves.
 const PARTNERED_MIN: f64 = 0.75;
 
+/// A hash table of more rows may not stay in memory from round to round.
+const SAME_IN_ROUNDS_MAX: f64 = 250_000.0;
+
+/// Whether a plan reads the rows of the round before of a recursion.
+fn reads_round(plan: &Plan) -> bool {
+    if matches!(plan.operator, Operator::WorkingTable { .. }) {
+        return true;
+    }
+    let mut found = false;
+    with_stack(|| plan.for_each_input(&mut |input| found = found || reads_round(input)));
+    found
+}
+
 /// Whether a hash table is built over the left side.
-fn builds_left(kind: JoinKind, left: &Plan, left_rows: f64, right_rows: f64) -> bool {
+fn builds_left(kind: JoinKind, left: &Plan, right: &Plan) -> bool {
+    let (left_rows, right_rows) = (left.estimated_rows, right.estimated_rows);
+    // A hash table over what is the same in all rounds of a recursion is made once.
+    if right_rows < SAME_IN_ROUNDS_MAX && reads_round(left) {
+        return false;
+    }
+    if kind == JoinKind::Inner && left_rows < SAME_IN_ROUNDS_MAX && reads_round(right) {
+        return true;
+    }
     match kind {
         JoinKind::Inner => left_rows < right_rows,
         JoinKind::Left | JoinKind::Semi | JoinKind::Anti => {
@@ -185,7 +206,7 @@ impl Lowering {
             &right_columns,
             (&join.on, &join.null_aware),
         );
-        let build_left = !join.straight && builds_left(kind, &left.plan, left_rows, right_rows);
+        let build_left = !join.straight && builds_left(kind, &left.plan, &right.plan);
         let (probed, built, built_columns) = match build_left {
             true => (right_rows, left_rows, &left_columns),
             false => (left_rows, right_rows, &right_columns),

@@ -185,6 +185,21 @@ impl GroupIndex {
         Self::new(table, &columns, &modes)
     }
 
+    /// An index of distinct rows that [become part](Self::into_rows) of a table.
+    pub(crate) fn of_rows(table: &TempTable, modes: &[KeyMode]) -> Result<Self> {
+        let store = Arc::clone(&table.0.store);
+        let writer = RowWriter::pinned_at_first(&store);
+        Ok(Self {
+            writer,
+            ..Self::over(store, modes)?
+        })
+    }
+
+    /// The rows of the groups in the order of their numbers, in the store that they are of.
+    pub(crate) fn into_rows(self) -> RowWriter {
+        self.writer
+    }
+
     fn over(store: StoreRef, modes: &[KeyMode]) -> Result<Self> {
         assert_eq!(
             store.layout.cells().len(),

@@ -16,11 +16,15 @@
 //! [`GroupIndex`] stands beside the table: it groups batches as they come, in memory, and is what a
 //! worker uses until it has seen that there are too many groups; then it appends to a table.
 //!
+//! [`DistinctRows`] adds rows to a table and says at once which of them came before, in memory and out of it: recursion
+//! asks that round after round.
+//!
 //! Writing grows the table's memory up to its budget and then overflows, without the caller
 //! noticing: what may fail is temporary space, and then the error names the limit.
 
 mod context;
 mod dense;
+mod distinct_rows;
 mod group_index;
 mod known_values;
 mod partition;
@@ -43,6 +47,7 @@ mod user;
 pub(crate) use rows::{View, hash_bytes};
 
 pub use context::{HashFunction, OverflowPolicy, Resources, TempTableContext, TempTableOptions};
+pub use distinct_rows::DistinctRows;
 pub use group_index::{GroupIndex, Groups};
 pub use partition::Partition;
 pub use partition::join_index::{BuildRow, JoinIndex, JoinMatches, JoinProbe};

@@ -253,7 +253,7 @@ impl TempTable {
     /// A writer for one worker thread. Writers may work at the same time. Rows that are equal in
     /// every sort key come out in the order of their writers' creation, then of appending.
     pub fn writer(&self) -> TempTableWriter {
-        let order = self.0.writers.fetch_add(1, Ordering::Relaxed);
+        let order = self.next_order();
         let kind = match &self.0.spec.access {
             Access::Ordered { keys, limit } => {
                 let writer = self.sorts().writer(&self.0.store, keys, *limit);
@@ -275,6 +275,51 @@ impl TempTable {
             hashes: Vec::new(),
             rows: 0,
         }
+    }
+
+    /// What a writer of its rows is to be called among its writers, in their order.
+    pub(crate) fn next_order(&self) -> u64 {
+        self.0.writers.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Makes the rows of a writer, so many, part of the table.
+    pub(crate) fn take(&self, order: u64, mut writer: RowWriter, rows: u64) -> Result<()> {
+        let inner = &self.0;
+        let plan = writer.plan();
+        inner.store.record.has_partitions(plan.count() as u64);
+        if inner.is_on_disk() {
+            let written = writer.overflow_all();
+            written.map_err(|error| self.error(&error))?;
+        }
+        let parts = writer.finish();
+        let bytes: u64 = parts.iter().map(|part| part.memory_bytes).sum();
+        let mut all = self.written();
+        let at = all.partition_point(|other| other.order < order);
+        all.insert(at, Written { order, plan, parts });
+        drop(all);
+        if bytes >= RECLAIM_MIN && !inner.is_holder.swap(true, Ordering::Relaxed) {
+            let holder: Arc<dyn Reclaim> = self.0.clone();
+            let holders = &inner.store.context.resources().registry.holders;
+            holders.add(Arc::downgrade(&holder));
+        }
+        self.add_rows(rows);
+        Ok(())
+    }
+
+    /// Sends the rows of the finished writers to a temporary file.
+    pub(crate) fn overflow(&self) -> Result<()> {
+        let inner = &self.0;
+        let (mut written, mut file) = (self.written(), lock(&inner.reclaimed));
+        let parts = written.iter_mut().flat_map(|written| &mut written.parts);
+        reclaim_parts(parts.collect(), u64::MAX, &inner.store, &mut file)
+            .map(|_| ())
+            .map_err(|error| self.error(&error))
+    }
+
+    fn add_rows(&self, rows: u64) {
+        self.0.row_count.fetch_add(rows, Ordering::Relaxed);
+        let context = &self.0.store.context;
+        context.count(|counters| &counters.rows_written, rows);
     }
 
     pub(crate) fn hash_keys(&self) -> &[KeyColumn] {
@@ -371,28 +416,7 @@ impl TempTableWriter {
         let rows = std::mem::take(&mut self.rows);
         match std::mem::replace(&mut self.kind, Kind::Finished) {
             Kind::Finished => {}
-            Kind::Rows(mut writer) => {
-                record.has_partitions(writer.plan().count() as u64);
-                if inner.is_on_disk() {
-                    let written = writer.overflow_all();
-                    written.map_err(|error| self.table.error(&error))?;
-                }
-                let written = Written {
-                    order: self.order,
-                    plan: writer.plan(),
-                    parts: writer.finish(),
-                };
-                let mut all = self.table.written();
-                let at = all.partition_point(|other| other.order < written.order);
-                let bytes: u64 = written.parts.iter().map(|part| part.memory_bytes).sum();
-                all.insert(at, written);
-                drop(all);
-                if bytes >= RECLAIM_MIN && !inner.is_holder.swap(true, Ordering::Relaxed) {
-                    let inner: Arc<dyn Reclaim> = self.table.0.clone();
-                    let holders = &self.table.0.store.context.resources().registry.holders;
-                    holders.add(Arc::downgrade(&inner));
-                }
-            }
+            Kind::Rows(writer) => return self.table.take(self.order, writer, rows),
             Kind::Ordered(writer) => {
                 let sorted = writer.finish().map_err(|error| self.table.error(&error))?;
                 let mut sorts = self.table.sorts();
@@ -400,11 +424,7 @@ impl TempTableWriter {
                 record.has_partitions(sorts.run_count());
             }
         }
-        inner.row_count.fetch_add(rows, Ordering::Relaxed);
-        inner
-            .store
-            .context
-            .count(|counters| &counters.rows_written, rows);
+        self.table.add_rows(rows);
         Ok(())
     }
 }

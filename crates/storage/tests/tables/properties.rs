@@ -3,7 +3,7 @@
 //! sort, and no limit is passed.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::common::{
@@ -11,8 +11,8 @@ use crate::common::{
     sorted_text, spec,
 };
 use mayfly_storage::{
-    Access, HashFunction, JoinMatches, KeyColumn, PartitionQueue, Taken, TempTable,
-    TempTableOptions,
+    Access, DistinctRows, HashFunction, JoinMatches, KeyColumn, KeyMode, PartitionQueue, Taken,
+    TempTable, TempTableOptions,
 };
 use mayfly_trials::Random;
 use mayfly_types::{Batch, PhysicalType, Value};
@@ -215,6 +215,17 @@ proptest! {
     }
 
     #[test]
+    fn distinct_rows_are_those_of_a_set(mut case in a_case(1..5)) {
+        // Between operators, and in tables of queries, there is no column of truths.
+        for ty in &mut case.types {
+            if *ty == PhysicalType::Bool {
+                *ty = PhysicalType::Int64;
+            }
+        }
+        check_distinct_rows(&case)?;
+    }
+
+    #[test]
     fn groups_are_those_of_a_map(case in a_case(1..4)) {
         check_groups(&case, case.types.len())?;
     }
@@ -374,4 +385,44 @@ proptest! {
         prop_assert!(fixture.memory.peak() <= 1 << limit);
         fixture.assert_clean();
     }
+}
+
+/// Rows that are added a batch at a time are new when none before is equal, in memory and out of it, and are the rows of
+/// the table in the end.
+fn check_distinct_rows(case: &Case) -> Result<(), TestCaseError> {
+    let fixture = fixture();
+    let batches = case.batches();
+    let context = fixture.context(case.options.clone());
+    let table = TempTable::create(&context, spec(&case.types, Access::Plain)).unwrap();
+    let modes = vec![KeyMode::Binary; case.types.len()];
+    let mut distinct = DistinctRows::new(&table, modes).unwrap();
+    let mut model = HashSet::new();
+    for batch in &batches {
+        // In pieces, since a round of a recursion often has one row.
+        let mut start = 0;
+        for piece in [1, 1, 2, usize::MAX] {
+            let count = piece.min(batch.row_count() - start);
+            if count == 0 {
+                break;
+            }
+            let piece = batch.slice(start, count);
+            let new = distinct.add(&piece).unwrap();
+            for (at, row) in rows(&[piece]).iter().enumerate() {
+                prop_assert_eq!(new.contains(at), model.insert(text(row)), "{:?}", row);
+            }
+            start += count;
+        }
+    }
+    distinct.finish().unwrap();
+    prop_assert_eq!(table.row_count(), model.len() as u64);
+    let mut scan = table.scan(None);
+    while let Some(batch) = scan.next_batch().unwrap() {
+        for row in rows(&[batch]) {
+            prop_assert!(model.remove(&text(&row)), "{:?}", row);
+        }
+    }
+    prop_assert!(model.is_empty());
+    drop((scan, table));
+    fixture.assert_clean();
+    Ok(())
 }

@@ -343,6 +343,16 @@ impl Node for HashJoin {
         }
     }
 
+    fn follows_rounds(&self) -> bool {
+        // The recursive table is read once in a query block: not on the build side too.
+        match &*lock(&self.state) {
+            State::New | State::Partitioned { .. } => false,
+            State::Nothing | State::Everything | State::Streaming { .. } => {
+                self.probe.input.follows_rounds()
+            }
+        }
+    }
+
     fn takes_filter(&self, column: usize) -> bool {
         self.residual.as_ref().is_none_or(Program::is_total)
             && self.build.layout.is_total()

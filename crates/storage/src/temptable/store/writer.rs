@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, BinaryViewArray};
-use mayfly_memory::{Block, Result, SizeClass, StableRanges, TempFile};
+use mayfly_memory::{Block, Result, SizeClass, TempFile};
 
 use super::StoreRef;
 use super::part::{Part, RowBlock, ValueBlock};
@@ -139,7 +139,8 @@ pub(crate) struct RowWriter {
     row_cursors: Vec<RowCursor>,
     value_cursors: Vec<ValueCursor>,
     scratch: Vec<u64>,
-    sources: Sources,
+    /// Absent only while a batch is appended.
+    sources: Option<Sources>,
     file: Option<TempFile>,
     /// Counts runs of rows, from 1.
     run: u64,
@@ -148,6 +149,8 @@ pub(crate) struct RowWriter {
     value_bytes: u64,
     /// Never overflow: rows must keep their addresses.
     pinned: bool,
+    /// Rows are read where they are, and never brought back from a file.
+    stays: bool,
     /// Take blocks past the limit.
     forced: bool,
 }
@@ -166,18 +169,27 @@ impl RowWriter {
             row_cursors: vec![CLOSED; count],
             value_cursors: (0..count).map(|_| ValueCursor::default()).collect(),
             scratch: Vec::new(),
-            sources: Sources::new(stable),
+            sources: Some(Sources::new(stable)),
             file: None,
             run: 0,
             rows: 0,
             value_bytes: 0,
             pinned: false,
+            stays: false,
             forced: false,
         }
     }
 
     /// A writer whose rows stay where they are put: a refused block is an error.
     pub(crate) fn pinned(store: &StoreRef) -> Self {
+        Self {
+            stays: true,
+            ..Self::pinned_at_first(store)
+        }
+    }
+
+    /// The same, of rows that may go to a file once the writer has finished.
+    pub(crate) fn pinned_at_first(store: &StoreRef) -> Self {
         let plan = PartitionPlan::single(store.memory_limit(), store.context.options().threads);
         Self {
             pinned: true,
@@ -221,11 +233,11 @@ impl RowWriter {
         row_count: usize,
         hashes: Option<&[u64]>,
     ) -> Result<()> {
-        let none = Sources::new(StableRanges::new());
-        let mut sources = std::mem::replace(&mut self.sources, none);
+        let stable = || Sources::new(self.store.context.resources().stable.clone());
+        let mut sources = self.sources.take().unwrap_or_else(stable);
         let result = self.append_from(columns, row_count, hashes, &mut sources);
         sources.begin_batch();
-        self.sources = sources;
+        self.sources = Some(sources);
         result
     }
 
@@ -558,7 +570,7 @@ impl RowWriter {
     fn rows_per_block(&self) -> usize {
         match self.value_bytes.checked_div(self.rows) {
             None | Some(0) => usize::MAX,
-            Some(_) if self.pinned => usize::MAX,
+            Some(_) if self.stays => usize::MAX,
             Some(average) => {
                 let rows = self.plan.values_max as u64 / average;
                 usize::try_from(rows).unwrap_or(usize::MAX).max(1)

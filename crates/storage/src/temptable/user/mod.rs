@@ -16,6 +16,7 @@ mod blobs;
 mod content;
 mod handle;
 mod heap;
+mod key_set;
 mod memory_engine;
 mod ordered_map;
 mod pages;
@@ -51,6 +52,7 @@ use pages::Pager;
 use write_lock::WriteLock;
 use writer::WriterScratch;
 
+pub(super) use key_set::KeySet;
 pub use memory_engine::{MemoryIndex, MemoryKeyPart, MemoryLimits, VaryingBytes};
 pub(crate) use ordered_map::{MapSnapshot, OrderedMap};
 pub use undo::UndoLog;

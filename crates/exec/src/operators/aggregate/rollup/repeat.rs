@@ -83,7 +83,7 @@ pub(super) fn build(
         .map(|column| Expression::column(column, grouped_types[column].clone(), true))
         .collect();
     let row: Vec<SqlType> = columns.iter().map(|column| column.ty.clone()).collect();
-    let rows = project::build(grouped, &columns);
+    let rows = project::build(grouped, &columns, run);
     let level = row.len() - 1;
     let mut sort_keys = Vec::with_capacity(key_count * 2);
     for (column, ty) in key_types.iter().enumerate() {

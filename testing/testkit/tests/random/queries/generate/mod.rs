@@ -90,11 +90,25 @@ impl<'g> Generator<'g> {
         };
         self.common.push(("r".to_owned(), vec![number]));
         let most = 1 + self.random.below(9);
-        let text = match self.random.below(3) {
+        let text = match self.random.below(6) {
             0 => format!("r (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < {most})"),
             1 => format!(
                 "r (n) AS (SELECT 0 UNION SELECT (n + 3) % {} FROM r)",
                 most + 1
+            ),
+            // Rows that leave memory where there is little.
+            2 => format!(
+                "r (n, s) AS (SELECT 0, CAST('' AS CHAR(300)) UNION \
+                 SELECT (n * 5 + 3) % {0}, REPEAT('p', (n * 5 + 3) % {0}) FROM r)",
+                30 * most + 1
+            ),
+            3 => format!(
+                "r (n, m) AS (SELECT 1, 1 UNION SELECT n + 1, m FROM r WHERE n < {most} UNION \
+                 SELECT n, m + 1 FROM r WHERE m < {most})"
+            ),
+            4 => format!(
+                "r (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < {most} UNION ALL \
+                 SELECT n + 2 FROM r WHERE n < {most})"
             ),
             _ => {
                 let table = &self.schema.tables[self.random.below(self.schema.tables.len())].name;

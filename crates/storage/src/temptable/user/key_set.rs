@@ -1,0 +1,116 @@
+//! Keys of rows in the pages of a tree, which go to a temporary file when memory is short: which rows came before.
+
+use arrow_array::ArrayRef;
+use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
+use mayfly_memory::{Budget, Result};
+use mayfly_types::PhysicalType;
+
+use super::pages::Pager;
+use super::tree::{Tree, shorten_key};
+use crate::key_encoding::KeyEncoder;
+use crate::table::IndexPart;
+use crate::temptable::KeyMode;
+use crate::temptable::context::Resources;
+
+/// The set; see the module.
+pub(crate) struct KeySet {
+    tree: Tree,
+    pager: Pager,
+    encoder: KeyEncoder,
+    scratch: Vec<u8>,
+    /// The keys of a batch, one behind the other, and where each ends.
+    keys: Vec<u8>,
+    ends: Vec<usize>,
+    order: Vec<u32>,
+}
+
+impl KeySet {
+    /// No keys of rows of these columns, all of which are compared.
+    pub(crate) fn new(
+        resources: Resources,
+        memory: Budget,
+        temp_space: Budget,
+        columns: &[PhysicalType],
+        modes: &[KeyMode],
+    ) -> Self {
+        let parts = modes.iter().enumerate();
+        let parts: Vec<_> = parts
+            .map(|(column, mode)| IndexPart::new(column, *mode))
+            .collect();
+        Self {
+            tree: Tree::new(),
+            pager: Pager::new(resources, memory, temp_space, true),
+            encoder: KeyEncoder::new(columns, &parts),
+            scratch: Vec::new(),
+            keys: Vec::new(),
+            ends: Vec::new(),
+            order: Vec::new(),
+        }
+    }
+
+    /// Adds the keys of rows. Gives those of them whose keys were not there and are in no row before.
+    pub(crate) fn add(&mut self, columns: &[ArrayRef], rows: usize) -> Result<BooleanBuffer> {
+        self.encode(columns, rows);
+        let mut is_new = BooleanBufferBuilder::new(rows);
+        is_new.append_n(rows, false);
+        // Keys that are near each other are in one page, which is brought to memory once.
+        let mut order = std::mem::take(&mut self.order);
+        order.clear();
+        order.extend(0..rows as u32);
+        order.sort_by(|a, b| self.key(*a as usize).cmp(self.key(*b as usize)));
+        for row in &order {
+            let row = *row as usize;
+            if self.add_key(row)? {
+                is_new.set_bit(row, true);
+            }
+        }
+        self.order = order;
+        Ok(is_new.finish())
+    }
+
+    fn encode(&mut self, columns: &[ArrayRef], rows: usize) {
+        self.keys.clear();
+        self.ends.clear();
+        let encoded = self.encoder.rows(columns);
+        let mut key = std::mem::take(&mut self.scratch);
+        for row in 0..rows {
+            key.clear();
+            encoded.append(row, &mut key);
+            shorten_key(&mut key);
+            self.keys.extend_from_slice(&key);
+            self.ends.push(self.keys.len());
+        }
+        self.scratch = key;
+    }
+
+    fn key(&self, row: usize) -> &[u8] {
+        let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.keys[start..self.ends[row]]
+    }
+
+    /// Adds the key of a row of the batch; whether it was not there.
+    fn add_key(&mut self, row: usize) -> Result<bool> {
+        let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let key = &self.keys[start..self.ends[row]];
+        let (at, found) = self.tree.find(&self.pager, key)?;
+        if found.is_none() {
+            self.tree.insert(&self.pager, key, at, &mut self.scratch)?;
+        }
+        self.relieve()?;
+        Ok(found.is_none())
+    }
+
+    /// Sends pages away when the limit was passed.
+    fn relieve(&mut self) -> Result<()> {
+        if self.pager.is_pressed()
+            && let Some(wanted) = self.pager.excess()
+        {
+            let pages = self.tree.pages_mut();
+            let freed = pages.evict(&self.pager, wanted, false)?;
+            if freed < wanted {
+                pages.evict(&self.pager, wanted - freed, true)?;
+            }
+        }
+        Ok(())
+    }
+}
