@@ -34,6 +34,8 @@ const MOST_MEMORY: u64 = 512 << 20;
 const LEAST_MEMORY: u64 = 1 << 10;
 /// Entries that are taken from the table at once …
 const TURN: usize = 1024;
+/// Entries that are read from it at once, or about `TURN_BYTES` of them: in their order they are all over the table.
+const READ_TURN: usize = 4096;
 /// … or about so many bytes of them.
 const TURN_BYTES: usize = 256 << 10;
 
@@ -277,7 +279,10 @@ impl ChangeMap {
                 snapshot.next(&mut rest, most, &mut entries)?;
                 let bytes = entries.iter().map(|(key, change)| entry_bytes(key, change));
                 let of_one = bytes.sum::<u64>() as usize / entries.len().max(1);
-                most = TURN.min(most * 8).min(TURN_BYTES / of_one.max(1)).max(1);
+                most = READ_TURN
+                    .min(most * 8)
+                    .min(TURN_BYTES / of_one.max(1))
+                    .max(1);
                 for (key, change) in entries.drain(..) {
                     while let Some((own, change)) = memory.next_if(|(own, _)| **own < key) {
                         if !each(own, change)? {

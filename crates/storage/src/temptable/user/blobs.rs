@@ -5,6 +5,7 @@
 //! of those. [`Blobs::is_sparse`] tells when much of the blocks is of rows that are gone; then the
 //! table moves what is left (see [`Content::compact`](super::content::Content::compact)).
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -15,7 +16,6 @@ use super::pages::Pager;
 use crate::temptable::rows::{Directory, SharedBlock, View};
 
 const FIRST_BLOCK: usize = 4 << 10;
-const BLOCK: usize = 32 << 10;
 /// Less is not worth moving.
 const SPARSE_MIN: u64 = 256 << 10;
 
@@ -89,18 +89,23 @@ pub(super) struct Blobs {
     /// Bytes of all blocks, and of the values that rows have.
     written: u64,
     live: u64,
-    hand: usize,
+    /// Bytes of a block.
+    block_length: usize,
+    /// The blocks that may be in memory without being read, the one first that is asked first to go.
+    residents: Arc<Mutex<VecDeque<u32>>>,
 }
 
 impl Blobs {
-    pub(super) fn new() -> Self {
+    /// No values, in blocks of `block_length` bytes: a value that is read from a file is read with its block.
+    pub(super) fn new(block_length: usize) -> Self {
         Self {
             directory: Arc::default(),
             blocks: Arc::default(),
             open: None,
             written: 0,
             live: 0,
-            hand: 0,
+            block_length: block_length.max(FIRST_BLOCK),
+            residents: Arc::default(),
         }
     }
 
@@ -114,14 +119,14 @@ impl Blobs {
             Some((block, _)) => block.room(),
             None => 0,
         };
-        let alone = value.len() > BLOCK / 2;
+        let alone = value.len() > self.block_length / 2;
         if room < value.len() || alone {
             let length = if alone {
                 value.len()
             } else if self.written == 0 {
                 FIRST_BLOCK.max(value.len())
             } else {
-                BLOCK
+                self.block_length
             };
             let opened = self.add_block(pager, length)?;
             if alone {
@@ -172,6 +177,7 @@ impl Blobs {
             blocks.resize(index + 1, None);
         }
         blocks[index] = Some(added);
+        lock(&self.residents).push_back(number);
         self.written += length as u64;
         Ok((shared, number))
     }
@@ -262,34 +268,44 @@ impl Blobs {
     pub(super) fn evict(&mut self, pager: &Pager, wanted: u64, any: bool) -> Result<u64> {
         let mut freed = 0;
         let open = self.open.as_ref().map(|(_, number)| *number);
-        for _ in 0..self.blocks.len() {
+        let mut residents = lock(&self.residents);
+        for _ in 0..residents.len() {
             if freed >= wanted {
                 break;
             }
-            self.hand = (self.hand + 1) % self.blocks.len();
-            let Some(block) = &self.blocks[self.hand] else {
+            let Some(number) = residents.pop_front() else {
+                break;
+            };
+            let Some(block) = self.block(number) else {
                 continue;
             };
+            if self.directory.address(number).is_null() {
+                continue;
+            }
             let was_touched = block.touched.swap(false, Ordering::Relaxed);
-            if was_touched && !any
-                || Some(block.number) == open
-                || self.directory.address(block.number).is_null()
-            {
+            if was_touched && !any || Some(number) == open {
+                residents.push_back(number);
                 continue;
             }
             let mut extent = block.extent();
             if extent.is_none() {
-                let buffers = self.directory.buffers(&[block.number]);
+                let buffers = self.directory.buffers(&[number]);
                 let Some(bytes) = buffers.first() else {
                     continue;
                 };
-                let written = pager.file().write(bytes.as_slice())?;
+                let written = match pager.file().write(bytes.as_slice()) {
+                    Ok(written) => written,
+                    Err(error) => {
+                        residents.push_back(number);
+                        return Err(error);
+                    }
+                };
                 pager
                     .bytes_overflowed
                     .fetch_add(written.len() as u64, Ordering::Relaxed);
                 *extent = Some(written);
             }
-            self.directory.unload(block.number);
+            self.directory.unload(number);
             freed += block.capacity;
         }
         Ok(freed)

@@ -164,7 +164,7 @@ impl Content {
         Self {
             heap: Heap::new(shape.layout.width, page_length),
             trees: shape.indexes.iter().map(|_| Tree::new()).collect(),
-            blobs: Blobs::new(),
+            blobs: Blobs::new(page_length),
             turn: 0,
         }
     }

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BinaryViewArray, UInt32Array};
 use arrow_buffer::ScalarBuffer;
+use arrow_select::take::take;
 use mayfly_memory::sync::{lock, read_lock};
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Error, PhysicalType, Result};
@@ -306,9 +307,29 @@ impl Handle {
         })
     }
 
-    /// The rows of these numbers, all of which exist, as the handle sees them: read in pieces, so that
-    /// a table that has overflowed needs no more memory than it has.
+    /// The rows of these numbers, all of which exist, as the handle sees them.
     fn read_rows(&self, ids: &[u64], columns: &[ColumnId]) -> Result<Batch> {
+        if !self.core.pager.has_overflowed() || ids.is_sorted() {
+            return self.read_in_order(ids, columns);
+        }
+        // In the order of the table, so that each page is brought to memory once.
+        let mut order: Vec<u32> = (0..ids.len() as u32).collect();
+        order.sort_unstable_by_key(|at| ids[*at as usize]);
+        let sorted: Vec<u64> = order.iter().map(|at| ids[*at as usize]).collect();
+        let rows = self.read_in_order(&sorted, columns)?;
+        let mut places = vec![0_u32; ids.len()];
+        for (place, at) in (0_u32..).zip(&order) {
+            places[*at as usize] = place;
+        }
+        let (count, places) = (rows.row_count(), UInt32Array::from(places));
+        let columns = rows.columns().iter();
+        let columns = columns.map(|column| take(column, &places, None));
+        let columns: std::result::Result<Vec<ArrayRef>, _> = columns.collect();
+        Ok(Batch::new(columns.map_err(|_| lost())?, count))
+    }
+
+    /// The same, read in pieces, so that a table that has overflowed needs no more memory than it has.
+    fn read_in_order(&self, ids: &[u64], columns: &[ColumnId]) -> Result<Batch> {
         let mut pieces = Vec::new();
         let mut first = 0;
         while first < ids.len() || pieces.is_empty() {
@@ -469,6 +490,7 @@ impl Table for Handle {
             null_safe,
             is_unique,
             encoded: &encoded,
+            order: Vec::new(),
             key: 0,
             cursor: Cursor::Start,
             range: ByteRange::prefix(&[]),
@@ -477,6 +499,7 @@ impl Table for Handle {
         };
         let pager = &self.core.pager;
         let rows = if pager.has_overflowed() {
+            lookup.sort(count);
             while lookup.key < count {
                 self.see(|content| {
                     let forced = pager.times_forced();
@@ -486,6 +509,7 @@ impl Table for Handle {
                     Ok(())
                 })?;
             }
+            lookup.sort_back();
             self.read_rows(&lookup.ids, columns)?
         } else {
             self.see(|content| {
@@ -562,7 +586,9 @@ struct Lookup<'a> {
     null_safe: &'a [bool],
     is_unique: bool,
     encoded: &'a RowKeys<'a>,
-    /// The key to go on with, and how far its rows were found.
+    /// The keys in the order in which they are looked for; without it in their own.
+    order: Vec<u32>,
+    /// The place of the key to go on with, and how far its rows were found.
     key: usize,
     cursor: Cursor,
     range: ByteRange,
@@ -572,9 +598,34 @@ struct Lookup<'a> {
 }
 
 impl Lookup<'_> {
+    /// Looks for so many keys in the order of the index, so that each page is brought to memory once.
+    fn sort(&mut self, count: usize) {
+        let (mut bytes, mut ends) = (Vec::new(), vec![0]);
+        for key in 0..count {
+            self.encoded.append(key, &mut bytes);
+            ends.push(bytes.len());
+        }
+        let key = |at: &u32| &bytes[ends[*at as usize]..ends[*at as usize + 1]];
+        self.order = (0..count as u32).collect();
+        self.order.sort_by(|a, b| key(a).cmp(key(b)));
+    }
+
+    /// Puts what was found in the order of the keys.
+    fn sort_back(&mut self) {
+        let (found, ids) = (&self.found, &self.ids);
+        let mut order: Vec<usize> = (0..found.len()).collect();
+        order.sort_by_key(|at| found[*at]);
+        let sorted = order.iter().map(|at| (found[*at], ids[*at]));
+        (self.found, self.ids) = sorted.unzip();
+    }
+
     /// Finds rows of a key, at most so many.
     fn advance(&mut self, content: &Content, most: usize) -> mayfly_memory::Result<()> {
-        let (key, keys) = (self.key, self.keys);
+        let keys = self.keys;
+        let key = match self.order.get(self.key) {
+            Some(key) => *key as usize,
+            None => self.key,
+        };
         let is_unknown = |(part, keys): (usize, &ArrayRef)| {
             keys.is_null(key) && !self.null_safe.get(part).copied().unwrap_or(false)
         };

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use mayfly_types::{PhysicalType, Result, Value};
 
+use super::blobs::Loaded;
 use super::content::{ColumnSet, Content, value_bytes, view_of};
 use super::handle::Pin;
 use super::tree::Cursor;
@@ -186,21 +187,25 @@ fn get(core: &Core, content: &Content, key: &[u8]) -> mayfly_memory::Result<Opti
     let Some(id) = content.trees[0].first_with(&core.pager, &encoded)? else {
         return Ok(None);
     };
-    entry(core, content, id, |_, value| value.map(Arc::from))
+    entry(core, content, id, &mut None, |_, value| {
+        value.map(Arc::from)
+    })
 }
 
-/// Gives `take` the key and the value of a row.
+/// Gives `take` the key and the value of a row. `loaded` holds on to the long values of the row before, near which
+/// those of this one may be.
 fn entry<T>(
     core: &Core,
     content: &Content,
     id: u64,
+    loaded: &mut Option<Loaded>,
     take: impl FnOnce(&[u8], Option<&[u8]>) -> T,
 ) -> mayfly_memory::Result<Option<T>> {
     let pager = &core.pager;
     let Some(row) = content.heap.read(pager, id)? else {
         return Ok(None);
     };
-    let _loaded = content.load_overflowed(core.fixed(), row)?;
+    *loaded = content.load_overflowed(core.fixed(), row)?;
     let cells = core.shape.layout.cells();
     let is_null = |cell: &Cell| row[cell.null_byte] & cell.null_mask != 0;
     let views = [view_of(&cells[KEY], row), view_of(&cells[VALUE], row)];
@@ -241,30 +246,42 @@ impl MapSnapshot {
         entries: &mut Vec<(Vec<u8>, MapValue)>,
     ) -> Result<()> {
         let mut ids = Vec::new();
-        let mut next = 0;
-        while next < ids.len() || ids.is_empty() {
+        self.see(|content| {
+            let (reverse, cursor) = (range.reverse, &mut range.cursor);
+            let tree = &content.trees[0];
+            tree.read_range(
+                &self.core.pager,
+                &range.encoded,
+                reverse,
+                cursor,
+                most,
+                &mut ids,
+            )
+        })?;
+        // In the order of the rows, so that each page is brought to memory once.
+        let mut order: Vec<u32> = (0..ids.len() as u32).collect();
+        order.sort_unstable_by_key(|at| ids[*at as usize]);
+        let mut found = Vec::new();
+        found.resize_with(ids.len(), || None);
+        let mut order = order.into_iter().peekable();
+        while order.peek().is_some() {
             self.see(|content| {
-                let pager = &self.core.pager;
-                if ids.is_empty() {
-                    let (reverse, cursor) = (range.reverse, &mut range.cursor);
-                    let tree = &content.trees[0];
-                    tree.read_range(pager, &range.encoded, reverse, cursor, most, &mut ids)?;
-                }
                 // While it is looked at, what is brought to memory stays there.
-                let forced = pager.times_forced();
-                let turn = next + TURN;
-                while next < ids.len().min(turn) && pager.times_forced() == forced {
+                let forced = self.core.pager.times_forced();
+                let mut before = None;
+                for at in order.by_ref().take(TURN) {
+                    let at = at as usize;
                     let both =
                         |key: &[u8], value: Option<&[u8]>| (key.to_vec(), value.map(Arc::from));
-                    entries.extend(entry(&self.core, content, ids[next], both)?);
-                    next += 1;
+                    found[at] = entry(&self.core, content, ids[at], &mut before, both)?;
+                    if self.core.pager.times_forced() != forced {
+                        break;
+                    }
                 }
                 Ok(())
             })?;
-            if ids.is_empty() {
-                break;
-            }
         }
+        entries.extend(found.into_iter().flatten());
         Ok(())
     }
 
@@ -289,7 +306,7 @@ impl MapSnapshot {
             };
             match first_of_part.and_then(|index| ids.get(index)) {
                 Some(id) if ids.len() > most => {
-                    entry(&self.core, content, *id, |key, _| key.to_vec())
+                    entry(&self.core, content, *id, &mut None, |key, _| key.to_vec())
                 }
                 _ => Ok(None),
             }

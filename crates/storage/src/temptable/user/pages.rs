@@ -9,6 +9,7 @@
 //! borrowed: sending away needs `&mut`. Reading back happens under the page's own lock, so that
 //! several readers may want the same page.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 
@@ -16,6 +17,11 @@ use mayfly_memory::sync::lock;
 use mayfly_memory::{Block, Budget, Extent, MemoryError, Result, TempFile, prefetch};
 
 use crate::temptable::context::Resources;
+
+/// Bytes that a table keeps in memory whatever its own limit is.
+const WORKING_SET: u64 = 192 << 10;
+/// Fewer bytes than these are not worth sending away.
+const EXCESS: u64 = 64 << 10;
 
 /// Where a table's pages come from and go to.
 #[derive(Debug)]
@@ -94,11 +100,16 @@ impl Pager {
         self.forced.load(Ordering::Relaxed)
     }
 
-    /// How many bytes should go now, if any.
+    /// How many bytes should go now, if any. A table keeps a working set however small its own limit is: with less, every
+    /// row would be read from the file.
     pub(super) fn excess(&self) -> Option<u64> {
         self.pressure.store(false, Ordering::Relaxed);
-        let refusing = self.memory.refusing(64 << 10)?;
-        Some((refusing.limit() / 8).max(64 << 10))
+        let budget = match self.memory.parent() {
+            Some(above) if self.memory.used() <= WORKING_SET => above,
+            _ => &self.memory,
+        };
+        let refusing = budget.refusing(EXCESS)?;
+        Some((refusing.limit() / 8).max(EXCESS))
     }
 
     fn old(&self) -> MutexGuard<'_, Vec<Weak<PageCell>>> {
@@ -173,19 +184,23 @@ impl PageCell {
         }
     }
 
-    /// The page's address in memory, where it is brought if need be.
+    fn is_absent(&self) -> bool {
+        self.address.load(Ordering::Relaxed).is_null()
+    }
+
+    /// The page's address in memory, where it is brought if need be; then it is one of the residents.
     #[inline(always)]
-    fn address(&self, pager: &Pager) -> Result<*mut u8> {
+    fn address(self: &Arc<Self>, pager: &Pager, residents: &Residents) -> Result<*mut u8> {
         self.touch();
         let address = self.address.load(Ordering::Acquire);
         if address.is_null() {
-            return self.load(pager);
+            return self.load(pager, residents);
         }
         Ok(address)
     }
 
     #[cold]
-    fn load(&self, pager: &Pager) -> Result<*mut u8> {
+    fn load(self: &Arc<Self>, pager: &Pager, residents: &Residents) -> Result<*mut u8> {
         let mut home = self.home();
         if let Some(block) = &home.block {
             return Ok(block.as_ptr());
@@ -196,6 +211,7 @@ impl PageCell {
         let address = block.as_ptr();
         home.block = Some(block);
         self.address.store(address, Ordering::Release);
+        residents.add(self);
         Ok(address)
     }
 
@@ -256,13 +272,58 @@ impl PageView<'_> {
 
 type Cells = Vec<Option<Arc<PageCell>>>;
 
+/// The pages of a set and of its snapshots that are in memory, the one first that is asked first to go: however many are
+/// in a file, only these are looked at.
+#[derive(Debug, Default)]
+struct Residents(Mutex<VecDeque<Weak<PageCell>>>);
+
+impl Residents {
+    fn list(&self) -> MutexGuard<'_, VecDeque<Weak<PageCell>>> {
+        lock(&self.0)
+    }
+
+    fn add(&self, cell: &Arc<PageCell>) {
+        let mut list = self.list();
+        if list.len() == list.capacity() {
+            list.retain(|cell| cell.strong_count() > 0);
+        }
+        list.push_back(Arc::downgrade(cell));
+    }
+
+    /// Sends away pages, those first that were not used since it was last asked, and others too if `any`.
+    fn evict(&self, pager: &Pager, wanted: u64, any: bool) -> Result<u64> {
+        let mut list = self.list();
+        let mut freed = 0;
+        for _ in 0..list.len() {
+            if freed >= wanted {
+                break;
+            }
+            let Some(cell) = list.pop_front() else { break };
+            let Some(page) = cell.upgrade().filter(|page| !page.is_absent()) else {
+                continue;
+            };
+            if page.touched.swap(false, Ordering::Relaxed) && !any {
+                list.push_back(cell);
+                continue;
+            }
+            match page.evict(pager) {
+                Ok(bytes) => freed += bytes,
+                Err(error) => {
+                    list.push_back(cell);
+                    return Err(error);
+                }
+            }
+        }
+        Ok(freed)
+    }
+}
+
 /// Pages by number; see the module.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PageSet {
     cells: Arc<Cells>,
     free: Arc<Vec<u32>>,
-    /// Where the search for pages to send away goes on.
-    hand: usize,
+    residents: Arc<Residents>,
 }
 
 impl PageSet {
@@ -293,7 +354,7 @@ impl PageSet {
     #[inline]
     pub(super) fn read(&self, pager: &Pager, number: u32) -> Result<&[u8]> {
         let cell = self.cell(number);
-        let address = cell.address(pager)?;
+        let address = cell.address(pager, &self.residents)?;
         // SAFETY: the block has `length` initialised bytes. It goes, and is written, only through
         // `&mut` of the set that has it while the table is locked to write.
         Ok(unsafe { std::slice::from_raw_parts(address, cell.length as usize) })
@@ -319,7 +380,7 @@ impl PageSet {
         {
             return Ok(PageView::Copy(copy));
         }
-        let address = cell.address(pager)?;
+        let address = cell.address(pager, &self.residents)?;
         // SAFETY: as for `read`.
         let bytes = unsafe { std::slice::from_raw_parts(address, cell.length as usize) };
         Ok(PageView::Shared(bytes))
@@ -333,7 +394,7 @@ impl PageSet {
             self.unshare(pager, number)?;
         }
         let cell = self.cell(number);
-        let address = cell.address(pager)?;
+        let address = cell.address(pager, &self.residents)?;
         if cell.is_stored.load(Ordering::Relaxed) {
             cell.forget_stored();
         }
@@ -349,7 +410,7 @@ impl PageSet {
             .as_mut()
             .expect("a page that is referred to exists");
         if Arc::strong_count(cell) > 1 {
-            cell.address(pager)?;
+            cell.address(pager, &self.residents)?;
             let home = cell.home();
             let old = home.block.as_ref().ok_or(MemoryError::Interrupted)?;
             let mut block = pager.take(old.len())?;
@@ -357,6 +418,7 @@ impl PageSet {
             drop(home);
             pager.add_old(cell);
             *cell = PageCell::new(block);
+            self.residents.add(cell);
         }
         Ok(())
     }
@@ -364,6 +426,7 @@ impl PageSet {
     /// A new page, whose bytes are anything.
     pub(super) fn add(&mut self, block: Block) -> u32 {
         let cell = PageCell::new(block);
+        self.residents.add(&cell);
         let cells = Arc::make_mut(&mut self.cells);
         match Arc::make_mut(&mut self.free).pop() {
             Some(number) => {
@@ -384,7 +447,9 @@ impl PageSet {
         if cells.len() <= index {
             cells.resize(index + 1, None);
         }
-        cells[index] = Some(PageCell::new(block));
+        let cell = PageCell::new(block);
+        self.residents.add(&cell);
+        cells[index] = Some(cell);
     }
 
     /// Takes the page from a number, which is given out again.
@@ -406,20 +471,6 @@ impl PageSet {
     /// Sends away pages, those first that were not used since it was last asked, and others too if
     /// `any`. Says how many bytes it were.
     pub(super) fn evict(&mut self, pager: &Pager, wanted: u64, any: bool) -> Result<u64> {
-        let mut freed = 0;
-        for _ in 0..self.cells.len() {
-            if freed >= wanted {
-                break;
-            }
-            self.hand = (self.hand + 1) % self.cells.len();
-            let Some(cell) = &self.cells[self.hand] else {
-                continue;
-            };
-            if cell.touched.swap(false, Ordering::Relaxed) && !any {
-                continue;
-            }
-            freed += cell.evict(pager)?;
-        }
-        Ok(freed)
+        self.residents.evict(pager, wanted, any)
     }
 }
