@@ -17,6 +17,7 @@ pub mod options;
 mod predicates;
 mod removal;
 mod rules;
+mod scan_conditions;
 mod stack;
 pub mod statistics;
 mod table_size;
@@ -40,6 +41,7 @@ pub use catalog::{
 pub use change::RowLock;
 pub use change::{Assignment, ChangePlan, ChangeTarget, LockingPlan, NewValue, RowCheck};
 pub use options::{OptimizerSwitches, PlanOptions};
+pub use scan_conditions::scan_conditions;
 pub use stack::with_stack;
 pub use statistics::ColumnStatistics;
 pub use trace::{Trace, TraceFeatures, TraceLayout};

@@ -6,7 +6,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use mayfly_plan::catalog::VariableScope;
-use mayfly_plan::physical::OutputColumn;
+use mayfly_plan::physical::{OutputColumn, QueryPlan};
 use mayfly_plan::{
     Catalog, ColumnStatistics, TableId, TableSource, TableStatistics, Trace, Usage, ValueRange,
     ViewSource,
@@ -23,8 +23,10 @@ use crate::catalog::BaseTable;
 use crate::catalog::view::ViewDefinition;
 use crate::error::ensure;
 use crate::information_schema;
+use crate::information_schema::asked::Question;
 use crate::locks::table::TableUse;
 use crate::session::{StatementContext, StatementTables, locked_rows};
+use crate::system_schemas::FIRST_SYSTEM_ID;
 
 const SELECT: PrivilegeSet = PrivilegeSet::of(&[Privilege::Select]);
 
@@ -115,10 +117,29 @@ impl<'s> SessionCatalog<'s> {
     }
 
     /// The tables that were asked for, and, when the plan is as good the next time, those that are
-    /// to be opened then.
-    pub(crate) fn into_tables(self) -> (Arc<StatementTables>, Option<Vec<Arc<BaseTable>>>) {
+    /// to be opened then. `plan` is the query's, where it is known: it tells which rows of system tables it may want.
+    pub(crate) fn into_tables(
+        self,
+        plan: Option<&QueryPlan>,
+    ) -> (Arc<StatementTables>, Option<Vec<Arc<BaseTable>>>) {
         let lasts = !self.is_uncacheable.get();
-        let tables = Arc::new(StatementTables(self.tables.into_inner()));
+        let mut tables = self.tables.into_inner();
+        for (id, table) in &mut tables {
+            if id.0 < FIRST_SYSTEM_ID || self.describes {
+                continue;
+            }
+            let empty = Arc::new(StatementTables(Vec::new()));
+            let question = Question {
+                id: *id,
+                plan,
+                execution: &self.context.execution_context(empty),
+                views: &|view| view_columns(self.context, view),
+            };
+            if let Some(opened) = information_schema::open(self.context, &question) {
+                *table = opened;
+            }
+        }
+        let tables = Arc::new(StatementTables(tables));
         (tables, lasts.then(|| self.base_tables.into_inner()))
     }
 
@@ -170,8 +191,7 @@ impl<'s> SessionCatalog<'s> {
             }
             let missing = || codes::ER_NO_SUCH_TABLE.with(&[&database, &name]);
             self.remember(source.id, || {
-                let columns = |view: &ViewDefinition| view_columns(self.context, view);
-                information_schema::open(self.context, source.id, &columns)?.ok_or_else(missing)
+                information_schema::announce(self.context, source.id)?.ok_or_else(missing)
             })?;
             return Ok(source);
         }

@@ -12,8 +12,9 @@ use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
 use mayfly_types::temporal::TimeZone;
 use mayfly_types::{SqlType, TypeKind, Value};
 
+use super::asked::{Asked, SYSTEM_SCHEMAS};
 use super::definitions;
-use super::relation::{Relation, Row, ViewColumns, row, text, yes_no};
+use super::relation::{Relation, Row, row, text, yes_no};
 use crate::accounts::privileges::PrivilegeSet;
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, KeyPart, TableDefinition};
 use crate::catalog::view::ViewDefinition;
@@ -23,7 +24,7 @@ use crate::variable_checks::text_of;
 use crate::{character_sets, convert, information_schema};
 
 pub(super) const RELATIONS: &[Relation] = &[
-    Relation::of_views("COLUMNS", rows),
+    Relation::of_tables("COLUMNS", rows),
     Relation::new("#temporary_columns", temporary),
 ];
 
@@ -36,10 +37,13 @@ fn privileges(held: PrivilegeSet) -> String {
     held.members().map(|row| row.name.to_lowercase()).join(",")
 }
 
-pub(super) fn rows(context: &StatementContext<'_>, views: &ViewColumns<'_>) -> Vec<Row> {
+pub(super) fn rows(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
-    for schema in ["information_schema", "mysql", "performance_schema", "sys"] {
+    for schema in SYSTEM_SCHEMAS {
         for source in information_schema::relations(schema) {
+            if !asked.has(schema, &source.name) {
+                continue;
+            }
             if !context.rights().sees_table(schema, &source.name) {
                 continue;
             }
@@ -70,15 +74,15 @@ pub(super) fn rows(context: &StatementContext<'_>, views: &ViewColumns<'_>) -> V
             Some(row)
         }));
     };
-    for table in context.privileges().visible_tables() {
+    for table in asked.tables(context) {
         let definition = &table.definition;
         let own = definition_rows(definition, &context.options().time_zone);
         add(&definition.database, &definition.name, own);
     }
-    for view in context.privileges().visible_views() {
+    for view in asked.views(context) {
         let own = match view.database() {
-            "sys" => system_view_rows(context, views, view.name()),
-            _ => view_rows(context, views, &view),
+            "sys" => system_view_rows(context, asked, view.name()),
+            _ => view_rows(context, asked, &view),
         };
         add(view.database(), view.name(), own);
     }
@@ -87,15 +91,11 @@ pub(super) fn rows(context: &StatementContext<'_>, views: &ViewColumns<'_>) -> V
 
 /// The columns of a view of `sys`. They never change, and there are many: they are planned when somebody asks
 /// for the first time.
-fn system_view_rows(
-    context: &StatementContext<'_>,
-    views: &ViewColumns<'_>,
-    name: &str,
-) -> Vec<Row> {
+fn system_view_rows(context: &StatementContext<'_>, asked: &Asked<'_>, name: &str) -> Vec<Row> {
     static KNOWN: OnceLock<HashMap<String, Vec<Row>>> = OnceLock::new();
     let known = KNOWN.get_or_init(|| {
         let all = system_views::all();
-        let rows = all.map(|view| (view.name().to_owned(), view_rows(context, views, view)));
+        let rows = all.map(|view| (view.name().to_owned(), view_rows(context, asked, view)));
         rows.collect()
     });
     known.get(name).cloned().unwrap_or_default()
@@ -103,12 +103,8 @@ fn system_view_rows(
 
 /// The columns of a view, with the types that they have now and the defaults of the tables' columns
 /// that they are; none when it is invalid.
-fn view_rows(
-    context: &StatementContext<'_>,
-    views: &ViewColumns<'_>,
-    view: &ViewDefinition,
-) -> Vec<Row> {
-    let Some(planned) = views(view) else {
+fn view_rows(context: &StatementContext<'_>, asked: &Asked<'_>, view: &ViewDefinition) -> Vec<Row> {
+    let Some(planned) = asked.view_columns(view) else {
         return Vec::new();
     };
     let zone = &context.options().time_zone;

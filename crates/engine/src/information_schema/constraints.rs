@@ -4,21 +4,22 @@
 use mayfly_syntax::ast::KeyKind;
 use mayfly_types::Value;
 
+use super::asked::Asked;
 use super::columns::escaped_quotes;
 use super::relation::{Relation, Row, row, yes_no};
 use crate::catalog::definition::{ForeignKeyDefinition, TableDefinition};
 use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
-    Relation::new("TABLE_CONSTRAINTS", table_constraints),
-    Relation::new("KEY_COLUMN_USAGE", key_column_usage),
+    Relation::of_tables("TABLE_CONSTRAINTS", table_constraints),
+    Relation::of_tables("KEY_COLUMN_USAGE", key_column_usage),
     Relation::new("CHECK_CONSTRAINTS", check_constraints),
     Relation::new("REFERENTIAL_CONSTRAINTS", referential_constraints),
 ];
 
-pub(super) fn table_constraints(context: &StatementContext<'_>) -> Vec<Row> {
+pub(super) fn table_constraints(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
-    for table in context.privileges().visible_tables() {
+    for table in asked.tables(context) {
         let definition = &table.definition;
         let mut push = |name: &str, kind: &str, enforced: bool| {
             let (database, table) = (&definition.database, &definition.name);
@@ -47,10 +48,10 @@ pub(super) fn table_constraints(context: &StatementContext<'_>) -> Vec<Row> {
     rows
 }
 
-fn key_column_usage(context: &StatementContext<'_>) -> Vec<Row> {
+fn key_column_usage(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
     let rights = context.rights();
-    for table in context.privileges().visible_tables() {
+    for table in asked.tables(context) {
         let definition = &table.definition;
         let (database, table) = (&definition.database, &definition.name);
         let mut push = |name: &str, column: &str, position: u64, referenced: Row| {

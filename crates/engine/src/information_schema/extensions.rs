@@ -3,16 +3,17 @@
 
 use mayfly_types::Value;
 
-use super::relation::{Relation, Row, ViewColumns, text};
+use super::asked::Asked;
+use super::relation::{Relation, Row, text};
 use super::{columns, constraints, schemata, tables};
 use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
     Relation::new("SCHEMATA_EXTENSIONS", schemata_extensions),
-    Relation::new("TABLES_EXTENSIONS", tables_extensions),
-    Relation::of_views("COLUMNS_EXTENSIONS", columns_extensions),
-    Relation::new("TABLE_CONSTRAINTS_EXTENSIONS", constraints_extensions),
-    Relation::new("PARTITIONS", partitions),
+    Relation::of_tables("TABLES_EXTENSIONS", tables_extensions),
+    Relation::of_tables("COLUMNS_EXTENSIONS", columns_extensions),
+    Relation::of_tables("TABLE_CONSTRAINTS_EXTENSIONS", constraints_extensions),
+    Relation::of_tables("PARTITIONS", partitions),
 ];
 
 /// The values at some positions of each row, and two attributes of engines, which are NULL.
@@ -31,22 +32,25 @@ fn schemata_extensions(context: &StatementContext<'_>) -> Vec<Row> {
     named.map(row).collect()
 }
 
-fn tables_extensions(context: &StatementContext<'_>) -> Vec<Row> {
-    with_attributes(tables::rows(context), &[0, 1, 2])
+fn tables_extensions(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row> {
+    with_attributes(tables::rows(context, asked), &[0, 1, 2])
 }
 
-fn columns_extensions(context: &StatementContext<'_>, views: &ViewColumns<'_>) -> Vec<Row> {
-    with_attributes(columns::rows(context, views), &[0, 1, 2, 3])
+fn columns_extensions(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row> {
+    with_attributes(columns::rows(context, asked), &[0, 1, 2, 3])
 }
 
-fn constraints_extensions(context: &StatementContext<'_>) -> Vec<Row> {
-    with_attributes(constraints::table_constraints(context), &[0, 1, 2, 4])
+fn constraints_extensions(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row> {
+    with_attributes(
+        constraints::table_constraints(context, asked),
+        &[0, 1, 2, 4],
+    )
 }
 
 /// A row for each base table and view, named as none of its parts: Mayfly keeps a table in one part whatever
 /// its PARTITION BY says.
-fn partitions(context: &StatementContext<'_>) -> Vec<Row> {
-    let tables = tables::rows(context).into_iter();
+fn partitions(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row> {
+    let tables = tables::rows(context, asked).into_iter();
     let is_view = |row: &Row| row.get(3) == Some(&text("VIEW"));
     let is_table = |row: &Row| row.get(4).is_some_and(|engine| *engine != Value::Null);
     let row = |table: Row| {

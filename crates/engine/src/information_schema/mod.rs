@@ -3,6 +3,7 @@
 //! A relation is one file or one entry: its columns and a function that gives its rows. The planner
 //! sees it as a table like any other; there is nothing special about reading it.
 
+pub(crate) mod asked;
 mod column_statistics;
 mod columns;
 mod connect_attributes;
@@ -34,7 +35,8 @@ use mayfly_plan::{IndexContent, TableId, TableSource};
 use mayfly_storage::{BatchTable, Table};
 use mayfly_types::{Result, SqlType};
 
-use self::relation::{Relation, Rows, ViewColumns};
+use self::asked::{Asked, Question};
+use self::relation::{Relation, Rows};
 use crate::accounts::privileges::PROCESS;
 use crate::builder;
 use crate::session::StatementContext;
@@ -118,26 +120,44 @@ pub(crate) fn table(schema: &str, name: &str) -> Option<Arc<TableSource>> {
     Some(Arc::clone(&ALL.all[*position].1))
 }
 
-/// The rows of a relation as they are now, if `id` is that of a relation. `views` plans views.
+/// The table of a relation without its rows, if `id` is that of one.
 ///
 /// # Errors
 /// 1227 where it needs a privilege that the session does not have.
-pub(crate) fn open(
+pub(crate) fn announce(
     context: &StatementContext<'_>,
     id: TableId,
-    views: &ViewColumns<'_>,
 ) -> Result<Option<Arc<dyn Table>>> {
-    let position = id.0.checked_sub(FIRST_SYSTEM_ID);
-    let found = position.and_then(|position| ALL.all.get(usize::try_from(position).ok()?));
-    let Some((relation, source)) = found else {
+    let Some((relation, source)) = relation(id) else {
         return Ok(None);
     };
     if relation.needs_process {
         context.rights().require(PROCESS, &[], "PROCESS")?;
     }
+    let columns = source.columns.iter().map(|column| column.ty.physical());
+    Ok(Some(Arc::new(BatchTable::new(
+        columns.collect(),
+        std::iter::empty(),
+    ))))
+}
+
+fn relation(id: TableId) -> Option<&'static (Relation, Arc<TableSource>)> {
+    let position = id.0.checked_sub(FIRST_SYSTEM_ID)?;
+    ALL.all.get(usize::try_from(position).ok()?)
+}
+
+/// The rows of a relation as they are now.
+pub(crate) fn open(
+    context: &StatementContext<'_>,
+    question: &Question<'_>,
+) -> Option<Arc<dyn Table>> {
+    let (relation, source) = relation(question.id)?;
     let rows = match relation.rows {
         Rows::OfState(rows) => rows(context),
-        Rows::OfViews(rows) => rows(context, views),
+        Rows::OfTables(rows) => {
+            let relations = ALL.all.iter().map(|(_, source)| source);
+            rows(context, &Asked::new(context, question, source, relations))
+        }
     };
     let types = source.columns.iter().map(|column| column.ty.clone());
     let types: Vec<SqlType> = types.collect();
@@ -148,7 +168,7 @@ pub(crate) fn open(
     let columns = types.iter().map(SqlType::physical).collect();
     // Rows that travel together, so that a small batch size is tested here too.
     let batches = rows.chunks(4096).map(|rows| builder::batch(&types, rows));
-    Ok(Some(Arc::new(BatchTable::new(columns, batches))))
+    Some(Arc::new(BatchTable::new(columns, batches)))
 }
 
 /// The names and numbers of columns of all relations of a schema, for `information_schema` itself.

@@ -1,9 +1,8 @@
 //! What a relation is, and short ways to write its rows.
 
-use mayfly_plan::physical::OutputColumn;
 use mayfly_types::{SqlType, TypeKind, Value};
 
-use crate::catalog::view::ViewDefinition;
+use super::asked::Asked;
 use crate::session::StatementContext;
 
 /// A row: one value a column.
@@ -21,19 +20,16 @@ pub(crate) struct Relation {
     pub(super) needs_process: bool,
 }
 
-/// Plans a view: its columns, or nothing when it is invalid.
-pub(crate) type ViewColumns<'v> = dyn Fn(&ViewDefinition) -> Option<Vec<OutputColumn>> + 'v;
-
-/// Rows that show the columns of views.
-pub(crate) type RowsOfViews = fn(&StatementContext<'_>, &ViewColumns<'_>) -> Vec<Row>;
+/// Rows of tables and views, of those alone that a statement asks about.
+pub(crate) type RowsOfTables = fn(&StatementContext<'_>, &Asked<'_>) -> Vec<Row>;
 
 /// Where the rows of a relation come from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Rows {
     /// The engine's state.
     OfState(fn(&StatementContext<'_>) -> Vec<Row>),
-    /// That, and the columns of views.
-    OfViews(RowsOfViews),
+    /// Tables and views.
+    OfTables(RowsOfTables),
 }
 
 impl Relation {
@@ -48,11 +44,11 @@ impl Relation {
         }
     }
 
-    /// A relation whose rows show the columns of views.
-    pub(super) const fn of_views(name: &'static str, rows: RowsOfViews) -> Self {
+    /// A relation with rows for each table or view, which has their names in `TABLE_SCHEMA` and `TABLE_NAME`.
+    pub(super) const fn of_tables(name: &'static str, rows: RowsOfTables) -> Self {
         Self {
             name,
-            rows: Rows::OfViews(rows),
+            rows: Rows::OfTables(rows),
             needs_process: false,
         }
     }

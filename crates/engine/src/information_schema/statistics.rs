@@ -4,6 +4,7 @@ use mayfly_storage::{IndexId, Table};
 use mayfly_syntax::ast::KeyKind;
 use mayfly_types::Value;
 
+use super::asked::Asked;
 use super::columns::escaped_quotes;
 use super::relation::{Relation, Row, row, yes_no};
 use crate::catalog::BaseTable;
@@ -13,12 +14,12 @@ use crate::names::word_if;
 use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
-    Relation::new("STATISTICS", rows),
+    Relation::of_tables("STATISTICS", rows),
     Relation::new("#temporary_statistics", temporary),
 ];
 
-fn rows(context: &StatementContext<'_>) -> Vec<Row> {
-    let tables = context.privileges().visible_tables();
+fn rows(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row> {
+    let tables = asked.tables(context);
     let rows = tables.iter().flat_map(|table| table_rows(context, table));
     rows.collect()
 }

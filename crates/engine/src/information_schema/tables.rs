@@ -6,6 +6,7 @@ use itertools::Itertools;
 use mayfly_storage::{DeclaredSize, TableStatistics};
 use mayfly_types::{TypeKind, Value};
 
+use super::asked::{Asked, SYSTEM_SCHEMAS};
 use super::definitions;
 use super::relation::{Relation, Row, row, text};
 use crate::catalog::BaseTable;
@@ -13,14 +14,17 @@ use crate::catalog::definition::TableDefinition;
 use crate::session::StatementContext;
 use crate::{character_sets, convert, information_schema};
 
-pub(super) const RELATIONS: &[Relation] = &[Relation::new("TABLES", rows)];
+pub(super) const RELATIONS: &[Relation] = &[Relation::of_tables("TABLES", rows)];
 
-pub(super) fn rows(context: &StatementContext<'_>) -> Vec<Row> {
+pub(super) fn rows(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     let zone = &context.options().time_zone;
     let opened_at = convert::datetime_of_unix(context.database().opened_at, zone);
-    for schema in ["information_schema", "mysql", "performance_schema", "sys"] {
+    for schema in SYSTEM_SCHEMAS {
         for source in information_schema::relations(schema) {
+            if !asked.has(schema, &source.name) {
+                continue;
+            }
             if !context.rights().sees_table(schema, &source.name) {
                 continue;
             }
@@ -48,10 +52,7 @@ pub(super) fn rows(context: &StatementContext<'_>) -> Vec<Row> {
             rows.push(row);
         }
     }
-    let (tables, views) = (
-        context.privileges().visible_tables(),
-        context.privileges().visible_views(),
-    );
+    let (tables, views) = (asked.tables(context), asked.views(context));
     let tables = tables.iter().map(|table| {
         let definition = &table.definition;
         let name = (&*definition.database, &*definition.name);

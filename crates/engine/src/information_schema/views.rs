@@ -6,17 +6,18 @@ use std::sync::Arc;
 
 use mayfly_syntax::ast::{SetExpr, TableFactor, TableWithJoins, visit_relations};
 
+use super::asked::Asked;
 use super::relation::{Relation, Row, row, yes_no};
 use crate::catalog::view::ViewDefinition;
 use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
-    Relation::new("VIEWS", rows),
+    Relation::of_tables("VIEWS", rows),
     Relation::new("VIEW_TABLE_USAGE", table_usage),
 ];
 
-fn rows(context: &StatementContext<'_>) -> Vec<Row> {
-    let views = context.privileges().visible_views();
+fn rows(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row> {
+    let views = asked.views(context);
     let rights = context.rights();
     let row = |view: &Arc<ViewDefinition>| {
         let (database, name) = (view.database(), view.name());

@@ -130,7 +130,11 @@ pub(crate) fn plan(
     let plan = catalog.explained(planned)?;
     let values = catalog.values_read();
     let point = slot.and_then(|_| point::plan(context, statement, &plan, &catalog));
-    let (tables, lasting) = catalog.into_tables();
+    let query = match &plan {
+        ExecutablePlan::Query(query) => Some(&**query),
+        _ => None,
+    };
+    let (tables, lasting) = catalog.into_tables(query);
     let is_query = matches!(**statement, Statement::Query(_));
     let rows_of = |id| {
         let mut opened = tables.0.iter();

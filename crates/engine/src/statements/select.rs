@@ -37,14 +37,16 @@ pub(crate) fn plan(context: &StatementContext<'_>, query: &Query) -> Result<Plan
     let catalog = SessionCatalog::new(context, &parameters.values);
     let options = context.plan_options();
     let plan = catalog.explained(mayfly_plan::bind_query(query, &catalog, &options))?;
-    Ok(Planned::new(&Arc::new(plan), &catalog.into_tables().0))
+    let tables = catalog.into_tables(Some(&plan)).0;
+    Ok(Planned::new(&Arc::new(plan), &tables))
 }
 
 /// Plans a query of the engine's own, for which nobody's rights are asked.
 pub(crate) fn plan_trusted(context: &StatementContext<'_>, query: &Query) -> Result<Planned> {
     let catalog = SessionCatalog::trusting(context);
     let plan = mayfly_plan::bind_query(query, &catalog, &context.options().plan)?;
-    Ok(Planned::new(&Arc::new(plan), &catalog.into_tables().0))
+    let tables = catalog.into_tables(Some(&plan)).0;
+    Ok(Planned::new(&Arc::new(plan), &tables))
 }
 
 /// The types of a query's columns.
