@@ -33,7 +33,7 @@ fn quote_signature(binding: &Binding<'_>) -> Result<Signature> {
 fn json_quote(call: &Call<'_>) -> Result<ArrayRef> {
     output::mapped_texts(call, 0, |text, out| {
         json::append_quoted(out, text);
-        Ok(true)
+        call.within_packet(out.len())
     })
 }
 

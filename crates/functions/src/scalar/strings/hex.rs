@@ -31,15 +31,22 @@ fn hex_signature(binding: &Binding<'_>) -> Result<Signature> {
         (numeric::integer_argument(ty), 16)
     };
     let result = binding.string(characters);
-    Ok(Signature::new(vec![ty], result, binding.any_nullable()))
+    // A text may be too long.
+    let nullable = binding.any_nullable() || ty.physical() == PhysicalType::Bytes;
+    Ok(Signature::new(vec![ty], result, nullable))
 }
 
 fn hex(call: &Call<'_>) -> Result<ArrayRef> {
     if call.ty(0).physical() == PhysicalType::Bytes {
         let collation = call.collation(0);
         return output::mapped_texts(call, 0, |text, out| {
-            chars::append_hex(&chars::in_charset(text, collation), out);
-            Ok(true)
+            let bytes = chars::in_charset(text, collation);
+            // What is nested would double until memory ends.
+            let fits = call.within_packet(bytes.len() * 2)?;
+            if fits {
+                chars::append_hex(&bytes, out);
+            }
+            Ok(fits)
         });
     }
     let numbers = call.any_ints(0)?;

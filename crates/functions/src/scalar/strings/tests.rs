@@ -206,6 +206,7 @@ fn values() {
         ("quote", &[t("Don't!")], "'Don\\'t!'"),
         ("quote", &[NULL], "NULL"),
         ("quote", &[t("'".repeat(40_000_000).leak())], "NULL +1301"),
+        ("hex", &[t("a".repeat(33_554_433).leak())], "NULL +1301"),
         (
             "random_bytes",
             &[i(0)],
