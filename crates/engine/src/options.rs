@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mayfly_memory::io::{IoBackend, SystemIo, private_file};
+use mayfly_memory::io::{IoBackend, SystemIo, make_private, private_file};
 use mayfly_types::{Checkpoint, Error};
 
 /// Tells the time. Injected so that a run can be repeated.
@@ -52,6 +52,9 @@ pub trait BackgroundErrors: Send + Sync + std::fmt::Debug {
     /// Others could read or write in the data directory until it was opened.
     fn was_open_to_others(&self, _directory: &Path) {}
 
+    /// Others could read or write a log until it was opened.
+    fn log_was_open_to_others(&self, _file: &Path) {}
+
     /// An entry of a log could not be written; without an error, entries are written again.
     fn log_file(&self, _file: &Path, _error: Option<&io::Error>) {}
 }
@@ -60,6 +63,11 @@ pub trait BackgroundErrors: Send + Sync + std::fmt::Debug {
 pub trait LogFiles: Send + Sync + std::fmt::Debug {
     /// A file, to be appended to; it is made if it is not there.
     fn open(&self, path: &Path) -> io::Result<Box<dyn io::Write + Send>>;
+
+    /// Takes from others what they may do with a file that is there; true where there was something.
+    fn make_private(&self, _path: &Path) -> bool {
+        false
+    }
 }
 
 /// The files of the system.
@@ -70,6 +78,12 @@ impl LogFiles for SystemLogFiles {
     fn open(&self, path: &Path) -> io::Result<Box<dyn io::Write + Send>> {
         let file = private_file().create(true).append(true).open(path)?;
         Ok(Box::new(file))
+    }
+
+    fn make_private(&self, path: &Path) -> bool {
+        // A device or a pipe is not the log's.
+        let is_file = std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
+        is_file && std::fs::File::open(path).is_ok_and(|file| make_private(&file))
     }
 }
 

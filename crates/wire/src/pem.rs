@@ -14,11 +14,22 @@ pub(crate) fn encode(label: &str, der: &[u8]) -> String {
 
 /// Writes a new file that its owner alone may read.
 pub(crate) fn write_secret(path: &Path, text: &str) -> Result<(), String> {
+    write(path, text, 0o600)
+}
+
+/// Writes a file for clients, which others may not write, whatever the umask.
+pub(crate) fn write_public(path: &Path, text: &str) -> Result<(), String> {
+    // What an interrupted attempt left.
+    let _ = std::fs::remove_file(path);
+    write(path, text, 0o640)
+}
+
+fn write(path: &Path, text: &str, mode: u32) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("{}: {error}", path.display());
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
     let mut file = options.open(path).map_err(failed)?;
     file.write_all(text.as_bytes())
         .and_then(|()| file.sync_all())

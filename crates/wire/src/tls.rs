@@ -105,8 +105,7 @@ impl Tls {
             // What an interrupted attempt left.
             let _ = std::fs::remove_file(&key);
             pem::write_secret(&key, &made.signing_key.serialize_pem())?;
-            std::fs::write(&certificate, made.cert.pem())
-                .map_err(|error| format!("{}: {error}", certificate.display()))?;
+            pem::write_public(&certificate, &made.cert.pem())?;
         }
         read(&certificate, &key)
     }

@@ -11,7 +11,9 @@ mod http;
 mod log;
 mod settings;
 
+use std::fs::{File, Permissions};
 use std::io::Write;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -111,6 +113,13 @@ impl BackgroundErrors for ServerLog {
         );
     }
 
+    fn log_was_open_to_others(&self, file: &Path) {
+        tracing::warn!(
+            "others could read or write the log {} until now: its mode is 0640",
+            file.display()
+        );
+    }
+
     fn log_file(&self, file: &Path, error: Option<&std::io::Error>) {
         let file = file.display();
         match error {
@@ -137,6 +146,15 @@ fn set_up_root(database: &Arc<Database>, insecure: bool) -> Result<(), String> {
     Ok(())
 }
 
+/// Writes a file that its owner alone may write, whatever the umask: what stands in it is believed.
+fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
+    let mut options = File::options();
+    options.write(true).create(true).truncate(true).mode(0o640);
+    let mut file = options.open(path)?;
+    file.set_permissions(Permissions::from_mode(0o640))?;
+    file.write_all(text.as_bytes())
+}
+
 /// The line that scripts wait for; the file with the process' number is written before it.
 fn announce(
     server: &Server,
@@ -144,7 +162,7 @@ fn announce(
     pid_file: Option<&Path>,
 ) -> Result<(), String> {
     if let Some(path) = pid_file {
-        std::fs::write(path, format!("{}\n", std::process::id()))
+        write_private(path, &format!("{}\n", std::process::id()))
             .map_err(|error| format!("{}: {error}", path.display()))?;
     }
     let mut line = format!("mayfly {VERSION}: ready for connections.");

@@ -6,6 +6,7 @@ mod csv_files;
 mod dumps;
 mod limits;
 mod load_progress;
+mod modes;
 mod reproduce;
 mod serve;
 mod shell;

@@ -63,9 +63,14 @@ impl LogFile {
     }
 
     /// Opens the file anew: error 29 when that cannot be done, and then the file is as it was.
-    pub(super) fn open(&self, path: &Path, header: &str) -> Result<(), Error> {
+    pub(super) fn open(
+        &self,
+        path: &Path,
+        header: &str,
+        errors: Option<&dyn BackgroundErrors>,
+    ) -> Result<(), Error> {
         let mut state = self.state.lock();
-        begin(&mut state, &*self.files, path, header).map_err(|error| {
+        begin(&mut state, &*self.files, path, header, errors).map_err(|error| {
             let errno = error.raw_os_error().unwrap_or(0);
             codes::EE_FILENOTFOUND.with(&[&path.display(), &errno, &system_text(&error)])
         })
@@ -87,7 +92,7 @@ impl LogFile {
         let state = &mut *self.state.lock();
         let mut done = Ok(());
         if state.file.is_none() || state.path != path {
-            done = begin(state, &*self.files, path, header);
+            done = begin(state, &*self.files, path, header, errors);
         }
         if done.is_ok() {
             done = state.append(format);
@@ -109,7 +114,18 @@ impl LogFile {
     }
 }
 
-fn begin(state: &mut State, files: &dyn LogFiles, path: &Path, header: &str) -> io::Result<()> {
+fn begin(
+    state: &mut State,
+    files: &dyn LogFiles,
+    path: &Path,
+    header: &str,
+    errors: Option<&dyn BackgroundErrors>,
+) -> io::Result<()> {
+    if files.make_private(path)
+        && let Some(errors) = errors
+    {
+        errors.log_was_open_to_others(path);
+    }
     let mut file = files.open(path)?;
     file.write_all(header.as_bytes())?;
     state.path = path.to_owned();

@@ -67,7 +67,7 @@ impl Logs {
         let file = || LogFile::new(Arc::clone(&options.log_files));
         let limit = options.memory_limit.map_or(TABLE_BYTES, |limit| limit / 64);
         let limit = limit.min(TABLE_BYTES);
-        let directory = directory(options).to_owned();
+        let directory = directory(options);
         Self {
             on: AtomicU8::new(0),
             options: RwLock::new(Arc::new(LogOptions::read(globals, &directory))),
@@ -87,7 +87,7 @@ impl Logs {
         for variable in [typed::SLOW_QUERY_LOG_FILE, typed::GENERAL_LOG_FILE] {
             if globals.at(variable.position()) == &all()[variable.position()].default_setting()
                 && let Some((position, named)) =
-                    default_file(directory(options), globals, variable.position())
+                    default_file(&directory(options), globals, variable.position())
             {
                 globals.set(position, named);
             }
@@ -179,13 +179,18 @@ impl Logs {
             && options.writes_files()
             && of(&[slow.position(), slow_file.position(), output])
         {
-            self.slow.open(&options.slow_file, &options.header)?;
+            self.slow
+                .open(&options.slow_file, &options.header, self.errors.as_deref())?;
         }
         if options.general
             && options.writes_files()
             && of(&[general.position(), general_file.position(), output])
         {
-            self.general.open(&options.general_file, &options.header)?;
+            self.general.open(
+                &options.general_file,
+                &options.header,
+                self.errors.as_deref(),
+            )?;
         }
         Ok(())
     }
@@ -198,7 +203,12 @@ impl Logs {
             (options.slow, &self.slow, &options.slow_file),
             (options.general, &self.general, &options.general_file),
         ] {
-            if is_on && options.writes_files() && file.open(path, &options.header).is_err() {
+            if is_on
+                && options.writes_files()
+                && file
+                    .open(path, &options.header, self.errors.as_deref())
+                    .is_err()
+            {
                 file.append(path, &options.header, self.errors.as_deref(), |_, _| {});
             }
         }
@@ -208,7 +218,8 @@ impl Logs {
     pub(crate) fn reopen_slow(&self) -> Result<(), Error> {
         let options = self.options();
         if self.slow_is_on() && options.writes_files() {
-            self.slow.open(&options.slow_file, &options.header)?;
+            self.slow
+                .open(&options.slow_file, &options.header, self.errors.as_deref())?;
         }
         Ok(())
     }
@@ -217,7 +228,11 @@ impl Logs {
     pub(crate) fn reopen_general(&self) -> Result<(), Error> {
         let options = self.options();
         if self.general_is_on() && options.writes_files() {
-            self.general.open(&options.general_file, &options.header)?;
+            self.general.open(
+                &options.general_file,
+                &options.header,
+                self.errors.as_deref(),
+            )?;
         }
         Ok(())
     }
@@ -292,9 +307,11 @@ impl Logs {
     }
 }
 
-/// Where files are that are named without a directory.
-fn directory(options: &DatabaseOptions) -> &Path {
-    options.datadir.as_deref().unwrap_or(&options.tmpdir)
+/// Where files are that are named without a directory. What is made of it is an absolute name, which no directory is put
+/// before once more.
+fn directory(options: &DatabaseOptions) -> PathBuf {
+    let directory = options.datadir.as_deref().unwrap_or(&options.tmpdir);
+    std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned())
 }
 
 /// MySQL's names of files that are given none: those of the machine.

@@ -2,6 +2,7 @@
 
 mod bus_error;
 mod data_directory;
+mod directory_lock;
 mod fault;
 mod held_directory;
 mod mapped;
@@ -15,11 +16,11 @@ use std::io;
 use std::path::Path;
 
 pub use bus_error::MappedFile;
-pub use data_directory::{DataDirectory, DirectoryFile, sync_entries};
+pub use data_directory::{DataDirectory, DirectoryFile, Taken, is_full, sync_entries};
 pub use fault::{Fault, FaultIo};
 pub use held_directory::HeldDirectory;
 pub use mapped::mapped_range;
-pub use private::{create_private_directory, private_file};
+pub use private::{create_private_directory, make_private, private_file};
 pub use scan::{DIRECT_ALIGNMENT, PageCache, ScanIo, ScannedFile};
 pub use small_device::SmallDevice;
 pub use system::SystemIo;

@@ -34,7 +34,7 @@ pub fn create_private_directory(path: &Path) -> io::Result<()> {
 
 /// Takes from others what they may do with a file or a directory that is there; true where there was something.
 /// A directory that everyone makes files in stays as it is.
-pub(super) fn make_private(file: &File) -> bool {
+pub fn make_private(file: &File) -> bool {
     let Ok(metadata) = file.metadata() else {
         return false;
     };

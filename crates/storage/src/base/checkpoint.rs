@@ -113,11 +113,15 @@ impl Environment {
 
     /// Brings the file to disk as a whole, so that the log begins anew.
     pub(super) fn checkpoint(&self) -> Result<()> {
+        self.with_reserve(|| self.checkpoint_once())
+    }
+
+    fn checkpoint_once(&self) -> Result<()> {
         if !self.log().is_some_and(|log| log.wants_checkpoint()) {
             return Ok(());
         }
         self.open_for_commit()?;
-        self.flush_now()?;
+        self.flush_once()?;
         let file = self.file()?;
         // Most of it while others write.
         self.sync_file(&file)?;
@@ -163,6 +167,10 @@ impl Environment {
 
     /// Brings to the file what is only in memory.
     pub(super) fn flush_now(&self) -> Result<()> {
+        self.with_reserve(|| self.flush_once())
+    }
+
+    fn flush_once(&self) -> Result<()> {
         let applying = self.applying();
         // Whatever comes of it, there is a state to read.
         let _readable = self.newest_of_file()?;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use heed::types::Bytes;
 use heed::{CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions, MdbError, RoTxn, WithoutTls};
-use mayfly_memory::io::{MappedFile, mapped_range};
+use mayfly_memory::io::{DataDirectory, MappedFile, is_full, mapped_range};
 use mayfly_memory::sync::lock;
 use mayfly_memory::{StableRange, StableRanges};
 use mayfly_types::Result;
@@ -19,6 +19,9 @@ const MAP_BYTES: usize = 1 << 40;
 const SMALLEST_MAP_BYTES: usize = 1 << 30;
 /// Snapshots that are read at one time.
 const READERS: u32 = 8192;
+/// The file that the library notes readers in, which it maps: 64 bytes for each, and as many for itself.
+const READERS_FILE: &str = "lock.mdb";
+const READERS_BYTES: u64 = 64 * (READERS as u64 + 64);
 /// So many transactions may hold a snapshot each. The other readers are for statements and commits.
 pub(super) const MOST_SNAPSHOTS: usize = 8000;
 
@@ -95,6 +98,16 @@ impl DataFile {
     }
 }
 
+/// Gives the table of readers its place on the disk: noting one in a page that has none would end the process where the
+/// disk is full. Called before the file is open: closing it gives up all locks that the process has on it.
+pub(super) fn allocate_readers(directory: &DataDirectory) {
+    // Without the space, what is there may be enough.
+    if let Ok(file) = directory.file(READERS_FILE) {
+        let length = file.length().unwrap_or(0);
+        let _ = file.allocate(length.max(READERS_BYTES));
+    }
+}
+
 #[expect(unsafe_code, reason = "the handle is kept beside its environment")]
 fn records_for_ever(records: Database<'_, Bytes, Bytes>) -> Records {
     // SAFETY: the lifetime is a marker only: the type holds the number of a database and no reference.
@@ -142,6 +155,7 @@ impl Drop for SnapshotNumber {
 }
 
 const NO_SPACE: [i32; 2] = [28, 122];
+const EIO: i32 = 5;
 
 pub(super) fn io_error(error: &std::io::Error, path: &Path, what: &str) -> mayfly_types::Error {
     let number = error.raw_os_error().unwrap_or(0);
@@ -158,6 +172,11 @@ pub(super) fn io_error(error: &std::io::Error, path: &Path, what: &str) -> mayfl
 
 pub(super) fn user_error(error: &heed::Error, directory: &Path) -> mayfly_types::Error {
     match error {
+        // The library takes a write that was cut short for an error of the device.
+        heed::Error::Io(error) if error.raw_os_error() == Some(EIO) && is_full(directory) => {
+            let full = std::io::Error::from_raw_os_error(NO_SPACE[0]);
+            io_error(&full, directory, "write")
+        }
         heed::Error::Io(error) => io_error(error, directory, "write"),
         heed::Error::Mdb(MdbError::MapFull) => codes::ER_DISK_FULL
             .with(&[&directory.display(), &"the file's address space is used up"]),

@@ -15,6 +15,7 @@
 
 pub(super) mod file_writer;
 pub(super) mod pipeline;
+mod reserve;
 mod room;
 pub(super) mod tree;
 
@@ -24,13 +25,15 @@ use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 use std::time::{Duration, Instant};
 
 use heed::MdbError;
-use mayfly_memory::io::{DataDirectory, DirectoryFile};
+use mayfly_memory::io::{DataDirectory, DirectoryFile, Taken};
 use mayfly_memory::sync::{lock, read_lock, write_lock};
 use mayfly_memory::{Budget, StableRanges, TempDirectory};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
-use super::data_file::{DATA_FILE, DataFile, MOST_SNAPSHOTS, SnapshotNumber, io_error, user_error};
+use super::data_file::{
+    DATA_FILE, DataFile, MOST_SNAPSHOTS, SnapshotNumber, allocate_readers, io_error, user_error,
+};
 use super::log::{Header, Log};
 use super::memtable::Memtable;
 use super::options::{StoreLocation, StoreOptions};
@@ -38,6 +41,7 @@ use super::snapshot::Snapshot;
 use super::transaction_snapshots::TransactionSnapshots;
 use file_writer::FileWriter;
 use pipeline::Applying;
+use reserve::Reserve;
 
 /// How long a commit waits for others to end, so that a file that has failed can be opened again.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -75,6 +79,7 @@ pub(super) struct Environment {
     pub(super) transaction_snapshots: TransactionSnapshots,
     /// The numbers that snapshots have.
     numbers: Arc<Mutex<Vec<bool>>>,
+    reserve: Reserve,
     // Released last of all.
     pub(super) directory_lock: DirectoryLock,
 }
@@ -94,11 +99,14 @@ impl DirectoryLock {
         };
         let locked = DataDirectory::lock(&directory);
         match locked.map_err(|error| io_error(&error, &directory, "open"))? {
-            Some(locked) => Ok(Self::Data(locked)),
-            None => Err(codes::ER_UNKNOWN_ERROR.with(&[&format!(
-                "the data directory {} is in use by another process",
-                directory.display()
-            )])),
+            Taken::Free(locked) => Ok(Self::Data(locked)),
+            Taken::Held(holder) => {
+                let by = if holder.is_empty() { "" } else { ": " };
+                Err(codes::ER_UNKNOWN_ERROR.with(&[&format!(
+                    "the data directory {} is in use by another process{by}{holder}",
+                    directory.display()
+                )]))
+            }
         }
     }
 
@@ -118,24 +126,50 @@ impl DirectoryLock {
 }
 
 impl Environment {
-    /// Opens or creates the file in a directory.
+    /// Opens or creates the file in a directory. Where the disk is full, with what was kept for that.
     pub(super) fn open(options: StoreOptions) -> Result<Arc<Self>> {
         let StoreOptions {
             location,
             stable,
             write_buffer,
         } = options;
+        let directory = match location {
+            StoreLocation::DataDirectory(directory) => directory,
+            temporary @ StoreLocation::Temporary(_) => {
+                return Self::open_in(temporary, stable, write_buffer, false);
+            }
+        };
+        let open = |is_full| {
+            let location = StoreLocation::DataDirectory(directory.clone());
+            Self::open_in(location, stable.clone(), write_buffer.clone(), is_full)
+        };
+        match open(false) {
+            Err(error) if error.is(&codes::ER_DISK_FULL) => open(true),
+            opened => opened,
+        }
+    }
+
+    fn open_in(
+        location: StoreLocation,
+        stable: StableRanges,
+        write_buffer: Budget,
+        is_full: bool,
+    ) -> Result<Arc<Self>> {
         let directory_lock = DirectoryLock::of(location)?;
         let directory: Arc<Path> = Arc::from(directory_lock.path());
         let mut log = None;
+        let mut reserve = Reserve::none();
         if let DirectoryLock::Data(locked) = &directory_lock {
             let failed = |error: std::io::Error| io_error(&error, &directory, "open");
+            has_its_files(locked).map_err(failed)?;
+            reserve = Reserve::of(locked, is_full);
             let (mut opened, header) = Log::open(locked).map_err(failed)?;
             match header {
                 Some(header) => put_back(locked, &header).map_err(failed)?,
                 None => begin(locked, &mut opened).map_err(failed)?,
             }
             log = Some(Mutex::new(opened));
+            allocate_readers(locked);
         }
         let file = DataFile::new(&directory, &stable)?;
         let environment = Self {
@@ -156,10 +190,35 @@ impl Environment {
             checkpoint_bytes: AtomicU64::new(0),
             transaction_snapshots: TransactionSnapshots::default(),
             numbers: Arc::default(),
+            reserve,
             directory_lock,
         };
         environment.recover()?;
+        if let DirectoryLock::Data(locked) = &environment.directory_lock
+            && !locked.is_marked().unwrap_or(true)
+        {
+            // Without the mark, a directory that loses its files is taken for a new one.
+            let _ = locked.mark();
+        }
+        environment.reserve.fill();
         Ok(Arc::new(environment))
+    }
+
+    /// Tries something again with what is kept for a full disk.
+    pub(super) fn with_reserve<T>(&self, mut attempt: impl FnMut() -> Result<T>) -> Result<T> {
+        let done = attempt();
+        let is_full = |error: &mayfly_types::Error| error.is(&codes::ER_DISK_FULL);
+        if done.as_ref().is_err_and(is_full)
+            && let Some(_released) = self.reserve.release()
+        {
+            return attempt();
+        }
+        done
+    }
+
+    /// Takes again what is missing of what is kept for a full disk, if there is room.
+    pub(super) fn fill_reserve(&self) {
+        self.reserve.fill();
     }
 
     pub(super) fn snapshot_of(&self, file: &Arc<DataFile>) -> Result<Snapshot> {
@@ -375,6 +434,23 @@ impl Environment {
         self.replay(&file, log)?;
         Ok(file)
     }
+}
+
+/// Refuses a directory that held a database, and has no file of it any more: it would be begun anew, and empty.
+fn has_its_files(directory: &DataDirectory) -> std::io::Result<()> {
+    let bytes = directory.length_of(DATA_FILE)?;
+    if bytes.is_some_and(|bytes| bytes > 0) || !directory.is_marked()? {
+        return Ok(());
+    }
+    let found = match bytes {
+        Some(bytes) => format!("{DATA_FILE} has {bytes} bytes"),
+        None => format!("there is no {DATA_FILE}"),
+    };
+    let text = format!(
+        "the data file is gone or was cut off: {found}, and the directory held a database before; restore it from a backup, \
+         or remove all that is in the directory to begin a new database"
+    );
+    Err(std::io::Error::new(std::io::ErrorKind::NotFound, text))
 }
 
 /// Puts the pages back that say which state is the last one.

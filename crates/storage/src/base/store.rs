@@ -103,12 +103,20 @@ impl DurableStore {
     /// when nobody commits.
     pub fn sync(&self) -> Result<()> {
         let environment = &self.0.environment;
+        environment.fill_reserve();
         environment.sync()?;
         if environment.is_checkpoint_due() {
             environment.checkpoint()
         } else {
             environment.flush_if_idle()
         }
+    }
+
+    /// The same after a failure, which is over when all that is only in memory is in the file: not before a time in
+    /// which nobody commits.
+    fn sync_again(&self) -> Result<()> {
+        self.sync()?;
+        self.0.environment.flush_now()
     }
 
     /// Brings the data file to disk as a whole, so that nothing of its redo log is needed.
@@ -245,7 +253,10 @@ impl SyncThread {
         let (stop, stopped) = channel();
         let mut has_failed = false;
         let mut sync = move || {
-            let synced = store.sync();
+            let synced = match has_failed {
+                true => store.sync_again(),
+                false => store.sync(),
+            };
             if synced.is_err() != has_failed {
                 report(synced.as_ref().err());
             }

@@ -93,9 +93,8 @@ impl Keys {
         let der: Pkcs8V1Der<'static> = key.as_der().map_err(|error| error.to_string())?;
         pem::write_secret(&path, &pem::encode("PRIVATE KEY", der.as_ref()))?;
         let keys = Self::of(key)?;
-        let public = directory.join(PUBLIC_KEY);
-        std::fs::write(&public, &keys.public)
-            .map_err(|error| format!("{}: {error}", public.display()))?;
+        let public = String::from_utf8_lossy(&keys.public);
+        pem::write_public(&directory.join(PUBLIC_KEY), &public)?;
         Ok(keys)
     }
 

@@ -22,6 +22,8 @@ pub(crate) enum Fault {
     DiskFull,
     /// ENOSPC from every call from that one on.
     DiskStaysFull,
+    /// The same until what the directory keeps for a full disk is given back.
+    DiskFullToReserve,
     /// A write that writes only half of its bytes.
     ShortWrite,
     /// EIO from a write or a sync.
@@ -55,6 +57,8 @@ struct Armed {
     calls: u64,
     failed: u64,
     syncs: u64,
+    /// The reserve was given back.
+    is_released: bool,
 }
 
 /// Nothing is counted where nothing is armed.
@@ -74,12 +78,13 @@ fn arm_calls(fault: Fault, place: Where, call: u64, times: u64, spares_sync_thre
         calls: 0,
         failed: 0,
         syncs: 0,
+        is_released: false,
     });
 }
 
 /// Lets the n-th call from here on fail, counted from 1; with 0, none.
 pub(crate) fn arm(fault: Fault, call: u64) {
-    let stays = fault == Fault::DiskStaysFull;
+    let stays = matches!(fault, Fault::DiskStaysFull | Fault::DiskFullToReserve);
     let times = if stays { u64::MAX } else { 1 };
     arm_calls(fault, Where::Files, call, times, true);
 }
@@ -122,6 +127,10 @@ fn due(file: c_int, is_sync: bool) -> Option<Fault> {
     if armed.spares_sync_thread && std::thread::current().name() == Some("sync") {
         return None;
     }
+    // A disk that is full takes the pages that have their place.
+    if is_sync && armed.fault == Fault::DiskFullToReserve {
+        return None;
+    }
     let is_meant = match armed.place {
         Where::Files => true,
         Where::Syncs => is_sync,
@@ -130,7 +139,8 @@ fn due(file: c_int, is_sync: bool) -> Option<Fault> {
     };
     armed.calls += u64::from(is_meant);
     let failing = armed.due..armed.due.saturating_add(armed.times);
-    let is_due = is_meant && armed.due > 0 && failing.contains(&armed.calls);
+    let has_room = armed.is_released && armed.fault == Fault::DiskFullToReserve;
+    let is_due = is_meant && armed.due > 0 && failing.contains(&armed.calls) && !has_room;
     is_due.then_some(armed.fault)
 }
 
@@ -190,7 +200,9 @@ fn faulty_write(file: c_int, length: usize, run: &impl Fn(usize) -> c_long) -> i
     let whole = || run(length) as isize;
     match due(file, false) {
         None => whole(),
-        Some(Fault::DiskFull | Fault::DiskStaysFull) => fail(libc::ENOSPC),
+        Some(Fault::DiskFull | Fault::DiskStaysFull | Fault::DiskFullToReserve) => {
+            fail(libc::ENOSPC)
+        }
         Some(Fault::DeviceError) => fail(libc::EIO),
         Some(Fault::ShortWrite) => {
             count_failed();
@@ -206,7 +218,9 @@ fn faulty_write(file: c_int, length: usize, run: &impl Fn(usize) -> c_long) -> i
 /// A call without bytes: a sync, or another length for the file.
 fn plain(file: c_int, is_sync: bool, run: impl Fn() -> c_long) -> c_int {
     match due(file, is_sync) {
-        Some(Fault::DiskFull | Fault::DiskStaysFull) => fail(libc::ENOSPC) as c_int,
+        Some(Fault::DiskFull | Fault::DiskStaysFull | Fault::DiskFullToReserve) => {
+            fail(libc::ENOSPC) as c_int
+        }
         Some(Fault::DeviceError) => fail(libc::EIO) as c_int,
         Some(Fault::LateError) => {
             let _ = run();
@@ -235,6 +249,17 @@ fn sync(file: c_int, run: impl Fn() -> c_long) -> c_int {
         keeping_error(|| change.synced(file, is_run.get() && result == 0));
     }
     result
+}
+
+/// Notes that the directory gives back what it keeps for a full disk, or has taken it again.
+fn note_reserve(file: c_int, length: i64) {
+    let is_reserve = || disk::path_of(file).is_some_and(|path| path.ends_with("reserve"));
+    let is_counted = armed().is_some();
+    if is_counted && is_reserve() {
+        if let Some(armed) = armed().as_mut() {
+            armed.is_released = length == 0;
+        }
+    }
 }
 
 // SAFETY (of all below): the kernel gets what the caller gave, and checks it.
@@ -285,6 +310,7 @@ unsafe extern "C" fn fsync(file: c_int) -> c_int {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ftruncate(file: c_int, length: i64) -> c_int {
+    note_reserve(file, length);
     let change = disk::begin(file);
     let result = plain(file, false, || unsafe {
         libc::syscall(libc::SYS_ftruncate, file, length)

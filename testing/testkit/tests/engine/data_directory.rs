@@ -43,6 +43,28 @@ fn a_directory_is_opened_once() {
 }
 
 #[test]
+fn a_directory_whose_files_are_gone_is_no_new_database() {
+    let directory = DataDirectory::new("lost-files");
+    drop(directory.open());
+    let opened = |kept: &[&str]| {
+        for entry in std::fs::read_dir(directory.path()).unwrap() {
+            let path = entry.unwrap().path();
+            if !kept.iter().any(|name| path.ends_with(name)) {
+                std::fs::remove_file(path).unwrap();
+            }
+        }
+        directory.open_with(|_| {})
+    };
+    for kept in [&["mayfly.lock", "redo.log"][..], &["mayfly.lock"]] {
+        let error = opened(kept).unwrap_err();
+        assert!(error.message().contains("the data file is gone"), "{error}");
+        // Nothing was made in their place.
+        assert!(!directory.path().join("data.mdb").exists());
+    }
+    assert!(opened(&[]).is_ok());
+}
+
+#[test]
 fn persisted_variables_that_cannot_be_read_are_refused() {
     let directory = DataDirectory::new("persisted");
     drop(directory.open());

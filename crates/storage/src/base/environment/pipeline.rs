@@ -30,6 +30,24 @@ pub(in crate::base) trait Changes {
         false
     }
 
+    /// Whether they give space back and add no row: they may use what is kept for a full disk.
+    fn frees(&self) -> bool {
+        let (mut removes, mut adds) = (false, false);
+        let seen = self.each(&mut |change| {
+            match change {
+                Redo::Put(..) => {}
+                Redo::Remove(_) | Redo::Clear(..) => removes = true,
+                Redo::Count { more, .. } => adds |= more > 0,
+                Redo::Rows(_, _, rows) => {
+                    adds |= rows.iter().any(|(_, row)| row.is_some());
+                    removes |= rows.iter().any(|(_, row)| row.is_none());
+                }
+            }
+            Ok(())
+        });
+        seen.is_ok() && removes && !adds
+    }
+
     /// Whether they can be applied in a file that was opened again so many times: they may need what was
     /// in it before and not in the log.
     fn can_follow(&self, _replays: u64) -> bool {
@@ -89,6 +107,37 @@ impl Environment {
 
     /// Makes changes durable and visible. `logged` is called as soon as others may write to the log.
     pub(in crate::base) fn write(
+        &self,
+        changes: &impl Changes,
+        logging: Logging,
+        logged: impl FnOnce(),
+    ) -> Result<()> {
+        let mut logged = Some(logged);
+        let mut attempt = || {
+            self.write_once(changes, logging, || {
+                if let Some(logged) = logged.take() {
+                    logged();
+                }
+            })
+        };
+        let is_full = |done: &Result<()>| {
+            let error = done.as_ref().err();
+            error.is_some_and(|error| error.is(&codes::ER_DISK_FULL))
+        };
+        let mut done = attempt();
+        // From a checkpoint on, the bytes of the log and the pages that were freed before it can be used again.
+        if is_full(&done) && self.checkpoint().is_ok() {
+            done = attempt();
+        }
+        if is_full(&done) && changes.frees() {
+            done = self.with_reserve(attempt);
+            // One that fails is tried again.
+            let _ = self.checkpoint();
+        }
+        done
+    }
+
+    fn write_once(
         &self,
         changes: &impl Changes,
         logging: Logging,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use mayfly_memory::io::Taken;
 use mayfly_types::PhysicalType;
 use tempfile::TempDir;
 
@@ -11,8 +12,10 @@ use super::*;
 /// An empty data directory, removed when the first of the two is dropped.
 fn directory() -> (TempDir, DataDirectory) {
     let path = tempfile::tempdir().expect("it can be made");
-    let directory = DataDirectory::lock(path.path()).expect("it can be locked");
-    (path, directory.expect("nobody has it"))
+    let Ok(Taken::Free(directory)) = DataDirectory::lock(path.path()) else {
+        panic!("nobody has it");
+    };
+    (path, directory)
 }
 
 /// A log that has just begun.
