@@ -17,6 +17,12 @@ use crate::variables::typed::{self, Variable};
 pub(crate) struct Budgets {
     /// Everything in memory.
     pub(crate) memory: Budget,
+    /// Everything but base tables and transactions, for which some memory is left whatever others hold.
+    pub(crate) others: Budget,
+    /// What sessions keep from one statement to the next: user variables, prepared statements, named locks.
+    kept: Budget,
+    /// What one session may keep.
+    kept_by_session: u64,
     /// Base tables.
     pub(crate) base_tables: Budget,
     /// What was committed and is not in the data file yet: `write_buffer_size`.
@@ -55,6 +61,11 @@ impl UserLimits {
 /// What a thread of a statement needs to work with, whatever its limits are.
 const WORKING_SET_OF_THREAD: u64 = 4 << 20;
 
+/// What to do at a share of all memory, beside raising the limit.
+const LESS_AT_ONCE: &str = "or let statements and sessions hold less at one time";
+/// The same at the share of what sessions keep.
+const KEEP_LESS: &str = "or free user variables (SET @name = NULL), prepared statements (DEALLOCATE PREPARE) and named locks";
+
 /// A limit of 0 is no limit.
 pub(crate) fn unlimited_if_zero(setting: u64) -> u64 {
     if setting == 0 { UNLIMITED } else { setting }
@@ -65,15 +76,24 @@ impl Budgets {
         let limit = options.memory_limit.unwrap_or(UNLIMITED);
         let memory = Budget::root(BudgetKind::Memory, "memory_limit", limit);
         // Statements must find memory beside base tables, whose chunks can wait in files.
-        let base_limit = options.memory_limit.map_or(UNLIMITED, |limit| limit / 4);
-        let base_tables = memory.child("memory_limit", base_limit);
+        let part = |parts: u64, of: u64| match options.memory_limit {
+            Some(limit) => limit / of * parts,
+            None => UNLIMITED,
+        };
+        let base_tables = memory.part(part(1, 4), "tables and transactions", LESS_AT_ONCE);
+        let others = memory.part(part(15, 16), "statements and sessions", LESS_AT_ONCE);
+        // What grows takes three quarters of it.
+        let kept = others.part(part(1, 3), "what sessions keep", KEEP_LESS);
         let write_buffer = memory.child("write_buffer_size", UNLIMITED);
         write_buffer.set_limit(part_limit(options, globals, typed::WRITE_BUFFER_SIZE));
         let temporary_tables =
-            memory.child("temptable_max_ram", globals.get(typed::TEMPTABLE_MAX_RAM));
+            others.child("temptable_max_ram", globals.get(typed::TEMPTABLE_MAX_RAM));
         let total = unlimited_if_zero(globals.get(typed::MAX_TMP_TOTAL_SPACE_USAGE));
         Self {
             base_tables,
+            kept,
+            kept_by_session: part(1, 8),
+            others,
             write_buffer,
             temporary_tables,
             memory,
@@ -130,8 +150,10 @@ impl Budgets {
 pub(crate) struct SessionMemory {
     /// Temporary tables, and what statements hold of rows.
     pub(crate) rows: Budget,
-    /// What the session holds beside rows.
+    /// What a statement of the session holds beside rows.
     pub(crate) own: Budget,
+    /// What the session keeps from one statement to the next.
+    pub(crate) kept: Budget,
     /// Temporary files.
     pub(crate) temp_space: Budget,
 }
@@ -142,9 +164,18 @@ impl SessionMemory {
         let (rows, temp_space) = budgets.of_user(user);
         Self {
             rows: rows.child("connection_memory_limit", UNLIMITED),
-            own: budgets.memory.child("session limit", UNLIMITED),
+            own: budgets.others.child("none", UNLIMITED),
+            kept: budgets
+                .kept
+                .part(budgets.kept_by_session, "what one session keeps", KEEP_LESS),
             temp_space: temp_space.child("max_tmp_session_space_usage", UNLIMITED),
         }
+    }
+
+    /// Bytes beside rows: now, and at most.
+    pub(crate) fn beside_rows(&self) -> (u64, u64) {
+        let sum = |of: fn(&Budget) -> u64| of(&self.own) + of(&self.kept);
+        (sum(Budget::used), sum(Budget::peak))
     }
 
     /// The limits are those that the settings say.

@@ -166,7 +166,7 @@ impl Database {
             mayfly_memory::tighten_allocator();
         }
         let budgets = Budgets::new(&options, &globals);
-        let known = budgets.memory.child("statement_cache_size", UNLIMITED);
+        let known = budgets.others.child("statement_cache_size", UNLIMITED);
         let statement_cache = StatementCache::new(known, options.keep_all_plans);
         statement_cache.set_limit(part_limit(&options, &globals, typed::STATEMENT_CACHE_SIZE));
         let idle_limit = options

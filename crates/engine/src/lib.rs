@@ -65,7 +65,7 @@ pub use self::options::{
 };
 pub use self::result::{ResultColumn, ResultOrigin, StatementResult, StatementSummary};
 pub use self::session::{
-    Command, InitConnectFailed, LocalFiles, Session, SessionState, StateChanges,
+    Command, InitConnectFailed, KeptMemory, LocalFiles, Session, SessionState, StateChanges,
 };
 pub use self::statement_options::ClientLimits;
 pub use self::variables::{is_system_variable, variables_without_effect};

@@ -305,7 +305,7 @@ fn system_clock() -> i64 {
 
 /// The error of a limit on what a session may hold.
 pub fn memory_exceeded(error: &LimitError) -> Error {
-    codes::ER_CAPACITY_EXCEEDED.with(&[&error.limit, &error.setting, error])
+    codes::ER_CAPACITY_EXCEEDED.with(&[&error.value(), &error.setting, error])
 }
 
 /// User variables: names are compared without regard to case.

@@ -20,12 +20,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use crate::error::BudgetKind;
-use crate::error::LimitError;
+use crate::error::{LimitError, Share};
 
 struct Node {
     kind: BudgetKind,
     setting: &'static str,
     limit: AtomicU64,
+    share: Option<Share>,
     used: AtomicU64,
     peak: AtomicU64,
     parent: Option<Budget>,
@@ -50,7 +51,7 @@ pub const UNLIMITED: u64 = u64::MAX;
 impl Budget {
     /// The root of a tree. `setting` is the variable that sets `limit`.
     pub fn root(kind: BudgetKind, setting: &'static str, limit: u64) -> Self {
-        Self::node(kind, setting, limit, None)
+        Self::node(kind, setting, limit, None, None)
     }
 
     /// A root without a limit, for tests and tools.
@@ -60,14 +61,33 @@ impl Budget {
 
     /// A node below this one.
     pub fn child(&self, setting: &'static str, limit: u64) -> Self {
-        Self::node(self.0.kind, setting, limit, Some(self.clone()))
+        Self::node(self.0.kind, setting, limit, None, Some(self.clone()))
     }
 
-    fn node(kind: BudgetKind, setting: &'static str, limit: u64, parent: Option<Self>) -> Self {
+    /// A node below this one whose limit is a part of what this one's setting says, with its owner and what to do
+    /// beside raising the setting.
+    pub fn part(&self, limit: u64, owner: &'static str, advice: &'static str) -> Self {
+        let setting = self.0.setting;
+        let share = Share {
+            whole: self.value(),
+            owner,
+            advice,
+        };
+        Self::node(self.0.kind, setting, limit, Some(share), Some(self.clone()))
+    }
+
+    fn node(
+        kind: BudgetKind,
+        setting: &'static str,
+        limit: u64,
+        share: Option<Share>,
+        parent: Option<Self>,
+    ) -> Self {
         Self(Arc::new(Node {
             kind,
             setting,
             limit: AtomicU64::new(limit),
+            share,
             used: AtomicU64::new(0),
             peak: AtomicU64::new(0),
             parent,
@@ -88,6 +108,13 @@ impl Budget {
     #[inline]
     pub fn limit(&self) -> u64 {
         self.0.limit.load(Ordering::Relaxed)
+    }
+
+    /// The value of the variable that sets the limit, of which that may be a part.
+    pub fn value(&self) -> u64 {
+        self.0
+            .share
+            .map_or_else(|| self.limit(), |share| share.whole)
     }
 
     /// Changes the limit. What is in use stays in use.
@@ -246,11 +273,8 @@ impl Budget {
             let after = used.checked_add(bytes).filter(|after| *after <= ceiling);
             let Some(after) = after else {
                 return Err(LimitError {
-                    setting: node.setting,
-                    kind: node.kind,
-                    limit: self.limit(),
                     used,
-                    requested: bytes,
+                    ..self.error(bytes)
                 });
             };
             match node
@@ -263,6 +287,18 @@ impl Budget {
                 }
                 Err(current) => used = current,
             }
+        }
+    }
+
+    /// The error that so many bytes are too many.
+    pub fn error(&self, requested: u64) -> LimitError {
+        LimitError {
+            setting: self.setting(),
+            kind: self.kind(),
+            limit: self.limit(),
+            used: self.used(),
+            requested,
+            share: self.0.share,
         }
     }
 
@@ -408,6 +444,25 @@ mod tests {
         );
         let free = Budget::unlimited(BudgetKind::Memory);
         assert!(free.tightest().is_none());
+    }
+
+    #[test]
+    fn a_part_of_a_limit_says_of_what_and_whose_it_is() {
+        let all = Budget::root(BudgetKind::Memory, "memory_limit", 1600);
+        let others = all.part(1500, "statements and sessions", "or wait");
+        let kept = others.part(200, "one session", "or free variables");
+        let held = kept.reserve(150).unwrap();
+        let error = kept.reserve(100).unwrap_err();
+        assert_eq!((error.limit, error.value(), error.used), (200, 1600, 150));
+        let text = "memory_limit = 1600 bytes of memory, of which one session may have 200; 150 in use, 100 more needed; \
+                    raise memory_limit or free variables";
+        assert_eq!(error.to_string(), text);
+        // What is beside it finds memory when others have taken all that they may.
+        let rest = others.reserve_forced(1350).unwrap();
+        assert!(others.reserve_forced(1).is_err());
+        assert!(all.child("none", UNLIMITED).reserve_forced(100).is_ok());
+        drop((held, rest));
+        assert_eq!(all.used(), 0);
     }
 
     #[test]

@@ -29,6 +29,26 @@ pub struct LimitError {
     pub used: u64,
     /// How many bytes more were asked for.
     pub requested: u64,
+    /// What of the setting's value the limit is; none where it is the value itself.
+    pub share: Option<Share>,
+}
+
+/// A part of a setting's value, which is somebody's limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Share {
+    /// The setting's value in bytes.
+    pub whole: u64,
+    /// Whose it is.
+    pub owner: &'static str,
+    /// What to do, beside raising the setting.
+    pub advice: &'static str,
+}
+
+impl LimitError {
+    /// The setting's value in bytes.
+    pub fn value(&self) -> u64 {
+        self.share.map_or(self.limit, |share| share.whole)
+    }
 }
 
 impl fmt::Display for LimitError {
@@ -39,7 +59,20 @@ impl fmt::Display for LimitError {
             limit,
             used,
             requested,
+            share,
         } = self;
+        if let Some(Share {
+            whole,
+            owner,
+            advice,
+        }) = share
+        {
+            return write!(
+                f,
+                "{setting} = {whole} bytes of memory, of which {owner} may have {limit}; {used} in use, {requested} more \
+                 needed; raise {setting} {advice}"
+            );
+        }
         let (what, advice) = match kind {
             BudgetKind::Memory => ("memory", "or make the statement read less"),
             BudgetKind::TempSpace => ("temporary space", "or give the statement more memory"),

@@ -29,8 +29,8 @@ fn rows(context: &StatementContext<'_>) -> Vec<Row> {
             memory.rows.peak(),
             memory.temp_space.used(),
             memory.temp_space.peak(),
-            memory.own.used(),
-            memory.own.peak(),
+            memory.beside_rows().0,
+            memory.beside_rows().1,
         ]
     });
     rows.chain(pending(context)).collect()

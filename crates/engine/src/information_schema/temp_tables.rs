@@ -240,7 +240,8 @@ fn rows(context: &StatementContext<'_>) -> Vec<Row> {
         rows.extend(tables.iter().map(|table| {
             let entry = table.table.entry();
             let mut row = row![
-                table.id,
+                // Its number among all temporary tables, by which KILL TEMPORARY TABLE finds it.
+                entry.id,
                 session.id,
                 format!("{}@{}", identity.user, identity.host),
                 format!("{}.{}", table.database, table.name),

@@ -2,8 +2,8 @@
 //! user variables) is charged like rows are, so that the limit of all memory holds for it too.
 
 use mayfly_functions::context::memory_exceeded;
+use mayfly_memory::Reservation;
 use mayfly_memory::budget::UNLIMITED;
-use mayfly_memory::{LimitError, Reservation};
 use mayfly_syntax::{ParsedStatement, Statements, SyntaxError, SyntaxErrorKind};
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
@@ -31,6 +31,10 @@ impl TreeMemory {
         }
     }
 }
+
+/// Memory that a session keeps for its client, until this is dropped.
+#[derive(Debug)]
+pub struct KeptMemory(#[expect(dead_code, reason = "gives the memory back")] Reservation);
 
 impl Session {
     /// The next statement of a text, with the memory for its tree.
@@ -96,6 +100,21 @@ impl Session {
         reserved.map_err(|error| memory_exceeded(&error))
     }
 
+    /// Memory for what the session keeps from one statement to the next.
+    pub(crate) fn reserve_kept(&self, bytes: u64) -> Result<Reservation> {
+        self.database.resources.make_room(bytes, &self.memory.kept);
+        let reserved = self.memory.kept.reserve(bytes);
+        reserved.map_err(|error| memory_exceeded(&error))
+    }
+
+    /// Memory for what a client has sent, and the session keeps for it.
+    ///
+    /// # Errors
+    /// Where the session may keep no more.
+    pub fn keep(&self, bytes: u64) -> Result<KeptMemory> {
+        self.reserve_kept(bytes).map(KeptMemory)
+    }
+
     /// The error of a text that is no statement.
     pub(crate) fn parse_error(&self, error: ParseError) -> Error {
         let syntax = match error {
@@ -107,13 +126,7 @@ impl Session {
         };
         let refused = self.memory.own.refusing_forced(bytes);
         let limit = refused.unwrap_or(&self.memory.own);
-        memory_exceeded(&LimitError {
-            setting: limit.setting(),
-            kind: limit.kind(),
-            limit: limit.limit(),
-            used: limit.used(),
-            requested: bytes,
-        })
+        memory_exceeded(&limit.error(bytes))
     }
 }
 

@@ -41,6 +41,7 @@ pub(crate) use self::client::ClientState;
 pub use self::client::{Command, InitConnectFailed, LocalFiles, SessionState};
 pub(crate) use self::diagnostics::SessionDiagnostics;
 pub(crate) use self::logging::{ExplainedPlan, SessionLog};
+pub use self::memory::KeptMemory;
 pub(crate) use self::memory::{ParseError, TreeMemory};
 pub use self::opening::ConnectionSlot;
 pub(crate) use self::privileges::{LoggedIn, SessionPrivileges};
@@ -147,7 +148,7 @@ impl Session {
         shared.activity.use_database(current_database.clone());
         let clock = &database.options.clock;
         let seed = clock.now_utc_microseconds().cast_unsigned() ^ shared.id;
-        let own = memory.own.reservation();
+        let own = memory.kept.reservation();
         let settings = SessionSettings::new(
             Arc::clone(&database),
             variables,
@@ -159,7 +160,7 @@ impl Session {
         let interrupt = Interrupt::in_stages(shared.kill.killed(), shared.activity.stages.clone())
             .with_checkpoint(database.options.checkpoint.clone());
         let user_locks = Arc::clone(&database.user_locks);
-        let user_locks = SessionLocks::new(user_locks, Arc::clone(&shared), &memory.own);
+        let user_locks = SessionLocks::new(user_locks, Arc::clone(&shared), &memory.kept);
         let privileges = SessionPrivileges::new(Arc::clone(&database), identity, &options, login);
         Self {
             transaction: SessionTransaction::new(&database, &shared, &privileges, user_locks),

@@ -136,6 +136,7 @@ impl TableAccess for StatementContext<'_> {
                 "InnoDB" => UserTableEngine::Transactional,
                 _ => UserTableEngine::NonTransactional,
             },
+            is_private: definition.temporary,
         }
     }
 

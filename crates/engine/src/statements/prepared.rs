@@ -154,7 +154,7 @@ fn make(context: &mut StatementContext<'_>, text: &str) -> Result<Prepared> {
     let counted = Counted::new(&database.prepared_statements, most)?;
     // The tree, and a cached plan.
     let bytes = prepared.tree_bytes * 2 + PREPARED_BYTES;
-    let held = context.session.reserve_own(bytes)?;
+    let held = context.session.reserve_kept(bytes)?;
     let diagnostics = Arc::clone(context.diagnostics());
     let (columns, derived) = describe(context, &prepared, diagnostics)?;
     prepared.columns = columns;

@@ -316,6 +316,7 @@ impl Inner {
                 limit: self.disk.limit(),
                 used: self.tiers.iter().map(|tier| tier.usage().0).sum(),
                 requested,
+                share: None,
             };
             return limit.into();
         }

@@ -95,6 +95,7 @@ impl ChangeStorage {
             purpose: Purpose::TransactionChanges,
             name: NAME.into(),
             engine: UserTableEngine::Transactional,
+            is_private: false,
         })
     }
 }

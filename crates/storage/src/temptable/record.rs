@@ -185,7 +185,7 @@ impl TempTableRecord {
         Some(tightest.map(|budget| {
             *self.limit.get_or_init(|| LimitHit {
                 setting: budget.setting(),
-                bytes: budget.limit(),
+                bytes: budget.value(),
             })
         }))
     }

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use mayfly_engine::{
-    CollationId, Command as SessionCommand, Cursor, Error, Prepared, ResultColumn, ResultEncoder,
-    SqlType, Value, codes,
+    CollationId, Command as SessionCommand, Cursor, Error, KeptMemory, Prepared, ResultColumn,
+    ResultEncoder, Session, SqlType, Value, codes,
 };
 use mysql_common::constants::{CapabilityFlags, ColumnType, StatusFlags};
 
@@ -44,7 +44,8 @@ impl ClientStatements {
             prepared,
             types: Vec::new(),
             long_data: HashMap::new(),
-            long_data_refused: false,
+            long_data_refused: None,
+            long_data_memory: None,
             values: Vec::new(),
             cursor: None,
         };
@@ -71,11 +72,40 @@ struct ClientStatement {
     types: Vec<(ColumnType, bool)>,
     /// Values that came in pieces, by their parameter.
     long_data: HashMap<u16, Vec<u8>>,
-    /// One of them was too long: the statement does not run before it is reset.
-    long_data_refused: bool,
+    /// One of them was too long, or all together: the statement does not run before it is reset.
+    long_data_refused: Option<Error>,
+    /// Memory for them, with its bytes.
+    long_data_memory: Option<(KeptMemory, u64)>,
     /// The values of the run before, whose memory is used again.
     values: Vec<(Value, SqlType)>,
     cursor: Option<(Cursor, Rows)>,
+}
+
+/// Memory for values in pieces is taken in steps of so many bytes.
+const LONG_DATA_STEP: u64 = 256 << 10;
+
+impl ClientStatement {
+    /// Takes memory for another piece of a value.
+    fn keep_long_data(&mut self, piece: usize, session: &Session) -> Result<(), Error> {
+        let lengths = self.long_data.values().map(|data| data.len() as u64);
+        let bytes = lengths.sum::<u64>() + piece as u64;
+        let has = self
+            .long_data_memory
+            .as_ref()
+            .map_or(0, |(_, bytes)| *bytes);
+        if bytes > has {
+            // What is held is given back first: it is a part of what is asked for.
+            self.long_data_memory = None;
+            let step = bytes.next_multiple_of(LONG_DATA_STEP);
+            self.long_data_memory = Some((session.keep(step)?, step));
+        }
+        Ok(())
+    }
+
+    fn forget_long_data(&mut self) {
+        self.long_data.clear();
+        self.long_data_memory = None;
+    }
 }
 
 impl Connection {
@@ -117,8 +147,8 @@ impl Connection {
         let collation = self.session.connection_collation();
         let statement = self.statements.get(id, "mysqld_stmt_execute")?;
         statement.cursor = None;
-        if statement.long_data_refused {
-            return Err(codes::ER_UNKNOWN_ERROR.with(&[&LONG_DATA_TOO_LONG]).into());
+        if let Some(refused) = &statement.long_data_refused {
+            return Err(refused.clone().into());
         }
         let wants_cursor = well_formed(statement.read_run(&mut reader, collation))?;
         let (prepared, values) = (&statement.prepared, &statement.values);
@@ -191,14 +221,27 @@ impl Connection {
         self.session
             .count_command(SessionCommand::StatementLongData);
         let limit = usize::try_from(self.limits.packet).unwrap_or(usize::MAX);
-        if let Some(statement) = self.statements.statements.get_mut(&id) {
-            let data = statement.long_data.entry(parameter).or_default();
-            let is_whole = !statement.long_data_refused;
-            if is_whole && data.len().saturating_add(reader.rest().len()) <= limit {
-                data.extend_from_slice(reader.rest());
-            } else {
-                statement.long_data_refused = true;
-                data.clear();
+        let Some(statement) = self.statements.statements.get_mut(&id) else {
+            return;
+        };
+        if statement.long_data_refused.is_some() {
+            return;
+        }
+        let piece = reader.rest();
+        let length = statement.long_data.get(&parameter).map_or(0, Vec::len);
+        let fits = length.saturating_add(piece.len()) <= limit;
+        let kept = match fits {
+            true => statement.keep_long_data(piece.len(), &self.session),
+            false => Err(codes::ER_UNKNOWN_ERROR.with(&[&LONG_DATA_TOO_LONG])),
+        };
+        match kept {
+            Ok(()) => {
+                let data = statement.long_data.entry(parameter).or_default();
+                data.extend_from_slice(piece);
+            }
+            Err(refused) => {
+                statement.forget_long_data();
+                statement.long_data_refused = Some(refused);
             }
         }
     }
@@ -208,8 +251,8 @@ impl Connection {
         self.session.count_command(SessionCommand::StatementReset);
         let id = PayloadReader::new(content).u32().unwrap_or(0);
         let statement = self.statements.get(id, "mysqld_stmt_reset")?;
-        statement.long_data.clear();
-        statement.long_data_refused = false;
+        statement.forget_long_data();
+        statement.long_data_refused = None;
         statement.cursor = None;
         self.ok();
         Ok(())
@@ -233,6 +276,7 @@ impl ClientStatement {
         reader.u32()?;
         let count = self.prepared.parameter_count();
         let mut long_data = std::mem::take(&mut self.long_data);
+        self.long_data_memory = None;
         self.values.clear();
         if count > 0 {
             let nulls = reader.bytes(count.div_ceil(8))?;

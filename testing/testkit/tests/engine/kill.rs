@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use mayfly_testkit::cases;
-use mayfly_testkit::fixture::{Fixture, SessionExt};
+use mayfly_testkit::fixture::{Errno, Fixture, SessionExt};
 
 /// Statements that would take hours.
 const ENDLESS: &[&str] = &[
@@ -53,6 +53,53 @@ fn kill_each(batch_size: usize) {
             "after {sql}"
         );
     }
+}
+
+/// KILL TEMPORARY TABLE ends a table that another session has made, whatever its engine: its rows and their memory go,
+/// and the next statement that uses it hears of it.
+#[test]
+fn a_table_of_create_temporary_table_is_ended_by_its_number() {
+    let fixture = Fixture::open(|_| {});
+    let mut session = fixture.session();
+    let mut root = fixture.session();
+    // Numbers of tables and those of all temporary tables are not the same.
+    session.must_all(["CREATE TABLE one (i INT)", "CREATE TABLE two (i INT)"]);
+    session.must("CREATE TABLE shared (i INT) ENGINE = MEMORY");
+    for engine in ["InnoDB", "MEMORY", "MyISAM"] {
+        session.must(&format!(
+            "CREATE TEMPORARY TABLE own (i INT, KEY (i)) ENGINE = {engine}"
+        ));
+        session.must("INSERT INTO own VALUES (1), (2)");
+        let shown = root.must(
+            "SELECT ID FROM information_schema.TEMP_TABLES WHERE NAME = 'test.own' AND `ROWS` = 2",
+        );
+        let [id] = shown.as_slice() else {
+            panic!("{engine}: {shown:?}");
+        };
+        let own = session.must("SHOW TEMPORARY TABLES");
+        assert!(own[0].starts_with(&format!("{id}\t")), "{engine}: {own:?}");
+        root.must(&format!("KILL TEMPORARY TABLE {id}"));
+        let error = session.rows("SELECT * FROM own").unwrap_err();
+        assert_eq!(error.errno(), 1317, "{engine}: {error}");
+        assert_eq!(root.must("SELECT MEMORY_BYTES, DISK_BYTES FROM information_schema.TEMP_TABLES WHERE NAME = 'test.own'"), ["0\t0"], "{engine}");
+        session.must("DROP TEMPORARY TABLE own");
+        assert_eq!(
+            root.errno(&format!("KILL TEMPORARY TABLE {id}")),
+            1109,
+            "{engine}"
+        );
+    }
+    // A table of all sessions is none of them.
+    session.must("INSERT INTO shared VALUES (1)");
+    for id in 0..100 {
+        assert_eq!(
+            root.errno(&format!("KILL TEMPORARY TABLE {id}")),
+            1109,
+            "{id}"
+        );
+    }
+    assert_eq!(session.must("SELECT COUNT(*) FROM shared"), ["1"]);
+    session.must("DROP TABLE one, two, shared");
 }
 
 cases! { kill_each:

@@ -275,3 +275,57 @@ fn a_call_that_needs_whole_groups_is_one_temporary_table() {
         }
     }
 }
+
+/// What one session keeps from one statement to the next (user variables, prepared statements, named locks) leaves memory
+/// to the others, and so does what all sessions keep together.
+#[test]
+fn what_sessions_keep_leaves_memory_to_transactions() {
+    const ALL: u64 = 32 << 20;
+    let fixture = Fixture::open(|options| options.memory_limit = Some(ALL));
+    let mut worker = fixture.session();
+    worker.must("CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(200), KEY (v))");
+    worker.must("SET SESSION cte_max_recursion_depth = 100000");
+    let mut hoarders: Vec<_> = (0..6).map(|_| fixture.session()).collect();
+    let mut refusals = Vec::new();
+    for (place, hoarder) in hoarders.iter_mut().enumerate() {
+        let fill = |hoarder: &mut mayfly_engine::Session, make: &dyn Fn(usize) -> String| {
+            (0..100_000).find_map(|number| hoarder.execute(&make(number)).err())
+        };
+        let text = |number| format!("SET @v{number} = REPEAT('x', 400000)");
+        refusals.push(fill(hoarder, &text).expect("there is a limit"));
+        let list = "1,".repeat(5000);
+        let prepare = |number| format!("PREPARE s{number} FROM 'SELECT {list}1'");
+        refusals.push(fill(hoarder, &prepare).expect("there is a limit"));
+        let lock = |number| format!("DO GET_LOCK('{number} of {place}', 0)");
+        refusals.push(fill(hoarder, &lock).expect("there is a limit"));
+    }
+    for error in &refusals {
+        assert_eq!(error.errno(), 3170, "{error}");
+        let text = error.message();
+        assert!(
+            text.contains("memory_limit = 33554432 bytes of memory, of which what"),
+            "{text}"
+        );
+        assert!(text.contains("or free user variables"), "{text}");
+    }
+    // The first one has a share, and the others what is left of that of all.
+    assert!(
+        refusals[0]
+            .message()
+            .contains("what one session keeps may have 4194304"),
+        "{}",
+        refusals[0].message()
+    );
+    // Small and large changes go on as before.
+    worker.must(
+        "INSERT INTO t WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r WHERE n < 30000) \
+         SELECT n, CONCAT(REPEAT('x', 150), n) FROM r",
+    );
+    worker.must("UPDATE t SET v = CONCAT('y', v) WHERE id % 2 = 0");
+    worker.must("BEGIN; DELETE FROM t WHERE id < 20000; INSERT INTO t VALUES (1, 'a'); COMMIT");
+    assert_eq!(worker.must("SELECT COUNT(*) FROM t"), ["10002"]);
+    // What is freed can be used again.
+    hoarders[0].must("SET @v0 = NULL, @v1 = NULL");
+    hoarders[0].must("SET @v0 = REPEAT('x', 400000)");
+    worker.must("DROP TABLE t");
+}

@@ -81,7 +81,7 @@ fn of_session(memory: &SessionMemory) -> [(&'static str, Used); 3] {
     [
         (PHYSICAL_RAM, used(&memory.rows)),
         (PHYSICAL_DISK, used(&memory.temp_space)),
-        ("memory/mayfly/session", used(&memory.own)),
+        ("memory/mayfly/session", memory.beside_rows()),
     ]
 }
 

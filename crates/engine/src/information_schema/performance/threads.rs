@@ -48,8 +48,8 @@ fn threads(context: &StatementContext<'_>) -> Vec<Row> {
             "PRIMARY",
             memory.rows.used(),
             memory.rows.peak(),
-            memory.rows.used() + memory.own.used(),
-            memory.rows.peak() + memory.own.peak(),
+            memory.rows.used() + memory.beside_rows().0,
+            memory.rows.peak() + memory.beside_rows().1,
             "NO",
         ]
     };

@@ -80,13 +80,7 @@ impl<T: Clone> Blocks<T> {
 /// There is no room for so many bytes more.
 fn full(budget: &Budget, bytes: usize) -> LimitError {
     let tightest = budget.tightest().unwrap_or(budget);
-    LimitError {
-        setting: tightest.setting(),
-        kind: tightest.kind(),
-        limit: tightest.limit(),
-        used: tightest.used(),
-        requested: bytes as u64,
-    }
+    tightest.error(bytes as u64)
 }
 
 /// A table in memory.

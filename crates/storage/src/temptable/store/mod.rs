@@ -16,8 +16,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use mayfly_memory::{
-    Block, BlockPool, Budget, BudgetKind, Extent, LimitError, MemoryError, Reservation, Result,
-    SizeClass, TempFile, TempSpace,
+    Block, BlockPool, Budget, Extent, MemoryError, Reservation, Result, SizeClass, TempFile,
+    TempSpace,
 };
 use mayfly_types::{Batch, PhysicalType};
 
@@ -70,13 +70,8 @@ impl Store {
     pub(crate) fn temp_file(&self) -> Result<TempFile> {
         if self.context.options().policy == OverflowPolicy::Error {
             let budget = self.memory.tightest().unwrap_or(&self.memory);
-            return Err(MemoryError::Limit(LimitError {
-                setting: budget.setting(),
-                kind: BudgetKind::Memory,
-                limit: budget.limit(),
-                used: budget.used(),
-                requested: SizeClass::Small.bytes() as u64,
-            }));
+            let limit = budget.error(SizeClass::Small.bytes() as u64);
+            return Err(MemoryError::Limit(limit));
         }
         if let Some(limit) = self.record.overflows()
             && self.record.purpose().is_counted()

@@ -92,6 +92,8 @@ pub struct UserTableContext {
     pub name: Arc<str>,
     /// How it behaves.
     pub engine: UserTableEngine,
+    /// Whether it is of one session alone, and a table that KILL TEMPORARY TABLE may end.
+    pub is_private: bool,
 }
 
 /// What changes.
@@ -319,11 +321,9 @@ impl UserTable {
                     UserTableEngine::Memory(_) => "MEMORY",
                     UserTableEngine::Transactional | UserTableEngine::NonTransactional => ENGINE,
                 },
-                ending: match (&context.engine, context.purpose) {
-                    (UserTableEngine::Transactional, Purpose::UserTable) => {
-                        Ending::Alone(me.clone())
-                    }
-                    _ => Ending::Never,
+                ending: match context.is_private {
+                    true => Ending::Alone(me.clone()),
+                    false => Ending::Never,
                 },
             };
             let registry = &context.resources.registry;

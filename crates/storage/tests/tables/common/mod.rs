@@ -279,6 +279,7 @@ pub(crate) fn user_table(
         purpose: Purpose::UserTable,
         name: "t".into(),
         engine,
+        is_private: true,
     };
     UserTable::new(context, columns.to_vec(), indexes)
 }
