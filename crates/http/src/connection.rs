@@ -9,15 +9,16 @@ use crate::response::{Response, Status};
 /// What one client may take.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// Connections at the same time; one more is told to come back.
+    /// Connections at the same time. For one more, the oldest goes that has not shown the token; where all have, it is told
+    /// to come back.
     pub connections: usize,
     /// Bytes of a request before its body.
     pub head_bytes: usize,
     /// Bytes of a body.
     pub body_bytes: usize,
-    /// From the first byte of a request to its last.
+    /// From the first byte of a request to its last; and to its first byte, for who has not shown the token.
     pub request_time: Duration,
-    /// Between two requests.
+    /// Between two requests of one who has.
     pub idle_time: Duration,
     /// For an answer to be taken.
     pub response_time: Duration,
@@ -50,30 +51,39 @@ pub(crate) trait Transport: Read + Write {
 const LINGER_BYTES: usize = 256 << 10;
 const LINGER_TIME: Duration = Duration::from_secs(1);
 
+/// Who lets requests in and answers them.
+pub(crate) trait Service {
+    /// Lets a request in by its head, before its body is read; whether it shows the token.
+    fn admit(&self, head: &Head) -> Result<bool, Response>;
+
+    /// The answer to a request that was let in.
+    fn answer(&self, head: &Head, body: &[u8]) -> Response;
+}
+
 /// Serves a client until one of the two has enough. An error of the transport is the client's end.
-pub(crate) fn serve(
-    transport: &mut impl Transport,
-    limits: &Limits,
-    answer: &dyn Fn(&Head, &[u8]) -> Response,
-) {
+pub(crate) fn serve(transport: &mut impl Transport, limits: &Limits, service: &dyn Service) {
     let mut connection = Connection {
         transport,
         limits,
+        service,
+        has_shown_token: false,
         buffer: Vec::new(),
     };
-    while let Ok(true) = connection.serve_one(answer) {}
+    while let Ok(true) = connection.serve_one() {}
 }
 
 struct Connection<'c, T> {
     transport: &'c mut T,
     limits: &'c Limits,
+    service: &'c dyn Service,
+    has_shown_token: bool,
     /// What was read and not used yet: the next request may be in it.
     buffer: Vec<u8>,
 }
 
 impl<T: Transport> Connection<'_, T> {
     /// Serves a request. Whether there may be another one.
-    fn serve_one(&mut self, answer: &dyn Fn(&Head, &[u8]) -> Response) -> io::Result<bool> {
+    fn serve_one(&mut self) -> io::Result<bool> {
         let request = match self.request() {
             Ok(Some(request)) => request,
             Ok(None) => return Ok(false),
@@ -85,7 +95,10 @@ impl<T: Transport> Connection<'_, T> {
             }
         };
         let (head, body) = request;
-        let response = answer(&head, &body);
+        let response = match body {
+            Ok(body) => self.service.answer(&head, &body),
+            Err(refused) => refused,
+        };
         let keeps_alive = head.keeps_alive && !response.status.ends_connection();
         let bytes = response.to_bytes(head.method != Method::Head, keeps_alive);
         self.send(&bytes)?;
@@ -96,7 +109,7 @@ impl<T: Transport> Connection<'_, T> {
     }
 
     /// The next request; `None` when the client has gone between two of them.
-    fn request(&mut self) -> Result<Option<(Head, Vec<u8>)>, Ended> {
+    fn request(&mut self) -> Result<Option<(Head, Body)>, Ended> {
         // RFC 9112, 2.2: empty lines before a request are left out.
         let mut began = (!self.buffer.is_empty()).then(Instant::now);
         let (head, length) = loop {
@@ -121,6 +134,15 @@ impl<T: Transport> Connection<'_, T> {
             }
             began.get_or_insert_with(Instant::now);
         };
+        match self.service.admit(&head) {
+            Ok(shows_token) => self.has_shown_token |= shows_token,
+            // Where there is a body, it is not read, and so where the next request begins is not known.
+            Err(refused) if head.body_length > 0 => return Err(refused.into()),
+            Err(refused) => {
+                self.buffer.drain(..length);
+                return Ok(Some((head, Err(refused))));
+            }
+        }
         if head.expects_continue && self.buffer.len() < length + head.body_length {
             self.send(b"HTTP/1.1 100 Continue\r\n\r\n")?;
         }
@@ -132,14 +154,15 @@ impl<T: Transport> Connection<'_, T> {
         let rest = self.buffer.split_off(length + head.body_length);
         let body = self.buffer.split_off(length);
         self.buffer = rest;
-        Ok(Some((head, body)))
+        Ok(Some((head, Ok(body))))
     }
 
     /// Reads some bytes of a request that began at a time, or that has not begun.
     fn read(&mut self, began: Option<Instant>) -> Result<usize, Ended> {
         let left = match began {
             Some(began) => self.limits.request_time.checked_sub(began.elapsed()),
-            None => Some(self.limits.idle_time),
+            None if self.has_shown_token => Some(self.limits.idle_time),
+            None => Some(self.limits.request_time),
         };
         let late = || Response::error(Status::RequestTimeout, "the request took too long");
         let left = left.filter(|it| !it.is_zero()).ok_or_else(late)?;
@@ -198,6 +221,9 @@ fn is_late(error: &io::Error) -> bool {
     )
 }
 
+/// The body of a request that was let in, or the answer to one that was not and has none.
+type Body = Result<Vec<u8>, Response>;
+
 /// Why there is no request.
 enum Ended {
     ByClient(io::Error),
@@ -220,6 +246,7 @@ impl From<Response> for Ended {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::cell::RefCell;
     use std::collections::VecDeque;
 
     /// A client that sends pieces and goes.
@@ -269,6 +296,23 @@ mod tests {
         }
     }
 
+    /// Lets everybody in, answers with the request, and notes it.
+    #[derive(Default)]
+    struct Echo(RefCell<Vec<String>>);
+
+    impl Service for Echo {
+        fn admit(&self, _: &Head) -> Result<bool, Response> {
+            Ok(false)
+        }
+
+        fn answer(&self, head: &Head, body: &[u8]) -> Response {
+            let body = String::from_utf8_lossy(body);
+            let text = format!("{:?} {} {body}", head.method, head.path);
+            self.0.borrow_mut().push(text.clone());
+            Response::new("text/plain", text.into_bytes())
+        }
+    }
+
     fn limits() -> Limits {
         Limits {
             head_bytes: 400,
@@ -286,18 +330,9 @@ mod tests {
             client.input.push_back(rest[..size].to_vec());
             rest = &rest[size..];
         }
-        let asked = std::cell::RefCell::new(Vec::new());
-        serve(&mut client, &limits(), &|head, body| {
-            let text = format!(
-                "{:?} {} {}",
-                head.method,
-                head.path,
-                String::from_utf8_lossy(body)
-            );
-            asked.borrow_mut().push(text.clone());
-            Response::new("text/plain", text.into_bytes())
-        });
-        let asked = asked.into_inner();
+        let echo = Echo::default();
+        serve(&mut client, &limits(), &echo);
+        let asked = echo.0.into_inner();
         let answers = answers(&client.output, &asked);
         (asked, answers)
     }
@@ -359,9 +394,7 @@ mod tests {
         client
             .input
             .extend([text.as_bytes().to_vec(), b"ok".to_vec()]);
-        serve(&mut client, &limits(), &|_, _| {
-            Response::new("text/plain", Vec::new())
-        });
+        serve(&mut client, &limits(), &Echo::default());
         assert!(
             client
                 .output

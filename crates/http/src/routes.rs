@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::api::{explain, failed, kill, overview, settings, statements};
 use crate::assets;
+use crate::connection::Service;
 use crate::guard::Guard;
 use crate::metrics;
 use crate::request::{Head, Method};
@@ -25,20 +26,30 @@ pub(crate) struct Routes {
     pub(crate) metrics_digests: usize,
 }
 
-impl Routes {
-    /// The answer to a request.
-    pub(crate) fn answer(&self, head: &Head, body: &[u8]) -> Response {
+impl Service for Routes {
+    fn admit(&self, head: &Head) -> Result<bool, Response> {
+        self.guard.admit(head)?;
+        let is_asset = head.method != Method::Post && assets::find(&head.path).is_some();
+        match self.guard.authorize(head) {
+            Ok(()) => Ok(true),
+            // The page's own files are everybody's, who sends nothing for them.
+            Err(_) if is_asset && head.body_length == 0 => Ok(false),
+            Err(refused) => Err(refused),
+        }
+    }
+
+    fn answer(&self, head: &Head, body: &[u8]) -> Response {
         self.try_answer(head, body)
             .unwrap_or_else(|refused| refused)
     }
+}
 
+impl Routes {
     fn try_answer(&self, head: &Head, body: &[u8]) -> Result<Response, Response> {
-        self.guard.admit(head)?;
         let is_read = head.method != Method::Post;
         if is_read && let Some(asset) = assets::find(&head.path) {
             return Ok(asset);
         }
-        self.guard.authorize(head)?;
         let source = &*self.source;
         let json = |value: Value| Ok(Response::json(&value));
         match (&*head.path, is_read) {

@@ -1,6 +1,6 @@
 //! The listener and the threads: one for each connection, so many at the same time and no more.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,8 +8,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::connection::{self, Limits, Transport};
+use crate::connection::{self, Limits, Service, Transport};
 use crate::guard::Guard;
+use crate::request::Head;
 use crate::response::{Response, Status};
 use crate::routes::Routes;
 use crate::sampler::Sampler;
@@ -57,13 +58,21 @@ pub struct Server {
 #[derive(Debug, Default)]
 struct Shared {
     is_stopping: AtomicBool,
-    /// The sockets of living connections, to end them.
-    living: Mutex<HashMap<u64, TcpStream>>,
+    /// The living connections by their number, which rises.
+    living: Mutex<BTreeMap<u64, Living>>,
     ended: Condvar,
 }
 
+/// A connection that lives.
+#[derive(Debug)]
+struct Living {
+    /// Its socket, to end it.
+    socket: TcpStream,
+    has_shown_token: Arc<AtomicBool>,
+}
+
 impl Shared {
-    fn living(&self) -> MutexGuard<'_, HashMap<u64, TcpStream>> {
+    fn living(&self) -> MutexGuard<'_, BTreeMap<u64, Living>> {
         self.living.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -125,8 +134,8 @@ impl Server {
     pub fn stop(&mut self, patience: Duration) -> bool {
         self.shared.is_stopping.store(true, Ordering::SeqCst);
         self.sampler.end();
-        for socket in self.shared.living().values() {
-            let _ = socket.shutdown(Shutdown::Both);
+        for living in self.shared.living().values() {
+            let _ = living.socket.shutdown(Shutdown::Both);
         }
         // The listener looks at the flag when somebody comes.
         let woken = TcpStream::connect_timeout(&reachable(self.address), Duration::from_secs(1));
@@ -202,7 +211,7 @@ fn begin(
 ) -> io::Result<()> {
     socket.set_nodelay(true)?;
     let mut living = shared.living();
-    if living.len() >= limits.connections {
+    if living.len() >= limits.connections && !make_room(&mut living) {
         drop(living);
         // The listener waits for nobody: who does not take these few bytes at once does without them.
         socket.set_nonblocking(true)?;
@@ -210,7 +219,12 @@ fn begin(
         let _ = socket.write(&busy.to_bytes(true, false));
         return Ok(());
     }
-    living.insert(number, socket.try_clone()?);
+    let has_shown_token = Arc::new(AtomicBool::new(false));
+    let entry = Living {
+        socket: socket.try_clone()?,
+        has_shown_token: Arc::clone(&has_shown_token),
+    };
+    living.insert(number, entry);
     // A stop either sees it in the list or was seen here.
     if shared.is_stopping.load(Ordering::SeqCst) {
         socket.shutdown(Shutdown::Both)?;
@@ -220,17 +234,53 @@ fn begin(
         shared: Arc::clone(shared),
         number,
     };
-    let (routes, limits) = (Arc::clone(routes), limits.clone());
+    let service = Noting {
+        routes: Arc::clone(routes),
+        has_shown_token,
+    };
+    let limits = limits.clone();
     let serve = move || {
         let entry = entry;
-        connection::serve(&mut socket, &limits, &|head, body| {
-            routes.answer(head, body)
-        });
+        connection::serve(&mut socket, &limits, &service);
         // What the thread holds of the source goes before it is counted as ended.
-        drop(routes);
+        drop(service);
         drop(entry);
     };
     thread("http connection", serve).map(|_| ())
+}
+
+/// Ends the oldest connection that has not shown the token: whoever has it is not shut out by those who have not.
+fn make_room(living: &mut BTreeMap<u64, Living>) -> bool {
+    let is_stranger = |living: &Living| !living.has_shown_token.load(Ordering::Acquire);
+    let oldest = living.iter().find(|(_, living)| is_stranger(living));
+    let Some(number) = oldest.map(|(number, _)| *number) else {
+        return false;
+    };
+    if let Some(gone) = living.remove(&number) {
+        // One that has gone already is ended too.
+        let _ = gone.socket.shutdown(Shutdown::Both);
+    }
+    true
+}
+
+/// Answers a connection's requests, and notes whether one has shown the token.
+struct Noting {
+    routes: Arc<Routes>,
+    has_shown_token: Arc<AtomicBool>,
+}
+
+impl Service for Noting {
+    fn admit(&self, head: &Head) -> Result<bool, Response> {
+        let shows_token = self.routes.admit(head)?;
+        if shows_token {
+            self.has_shown_token.store(true, Ordering::Release);
+        }
+        Ok(shows_token)
+    }
+
+    fn answer(&self, head: &Head, body: &[u8]) -> Response {
+        self.routes.answer(head, body)
+    }
 }
 
 impl Transport for TcpStream {

@@ -4,10 +4,12 @@ use std::collections::HashSet;
 use std::io::Write;
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use mayfly_advisor::{Connection, Input, Live, Report, Rows, Schema};
-use mayfly_engine::{Database, Error, Session, SessionOptions, VERSION};
+use mayfly_engine::{Database, Error, KillHandle, Session, SessionOptions, VERSION};
 use mayfly_http::{Facts, Options, Server, Source, SourceError, Table, Token};
 
 use crate::options::{HttpOptions, WithoutToken};
@@ -17,6 +19,13 @@ const PROGRAM: &str = "mayfly live page";
 
 /// Statements with findings that the page shows.
 const FINDINGS_MAX: usize = 50;
+
+/// How long what the page runs for one request may take, whatever hints and kinds of statements are in it.
+const TIME_MAX: Duration = Duration::from_secs(60);
+/// A statement that begins just then is ended at the next of these.
+const KILL_AGAIN: Duration = Duration::from_millis(100);
+/// MySQL's error of a statement that has taken too long.
+const ER_QUERY_TIMEOUT: u16 = 3024;
 
 /// The page's own statements are not among those that it shows.
 const UNSEEN: &str = "UPDATE performance_schema.threads SET INSTRUMENTED = 'NO' WHERE PROCESSLIST_ID = CONNECTION_ID()";
@@ -38,6 +47,7 @@ pub(super) fn start(
         database: Arc::clone(database),
         idle: Mutex::default(),
         watching: Mutex::default(),
+        time_max: TIME_MAX,
     };
     let server = Server::start(Arc::new(source), page)
         .map_err(|error| format!("--http: {address}: {error}"))?;
@@ -110,6 +120,8 @@ struct EngineSource {
     idle: Mutex<Vec<Session>>,
     /// The numbers of all sessions that watch.
     watching: Mutex<HashSet<u64>>,
+    /// How long one request may take.
+    time_max: Duration,
 }
 
 impl EngineSource {
@@ -132,6 +144,40 @@ impl EngineSource {
     }
 }
 
+impl EngineSource {
+    /// Does something in a session, whose statements are ended when all together take too long.
+    fn in_time<T>(
+        &self,
+        kill: KillHandle,
+        work: impl FnOnce() -> Result<T, SourceError>,
+    ) -> Result<T, SourceError> {
+        let time_max = self.time_max;
+        let (ended, is_ended) = channel::<()>();
+        std::thread::scope(|scope| {
+            let watch = scope.spawn(move || {
+                let (mut wait, mut is_late) = (time_max, false);
+                while is_ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
+                    kill.kill();
+                    (wait, is_late) = (KILL_AGAIN, true);
+                }
+                is_late
+            });
+            let done = work();
+            drop(ended);
+            match (done, watch.join()) {
+                (Err(_), Ok(true)) => Err(SourceError {
+                    code: ER_QUERY_TIMEOUT,
+                    message: format!(
+                        "Query execution was interrupted: the page lets it run {} seconds",
+                        time_max.as_secs_f32()
+                    ),
+                }),
+                (done, _) => done,
+            }
+        })
+    }
+}
+
 impl Source for EngineSource {
     fn run(
         &self,
@@ -139,10 +185,14 @@ impl Source for EngineSource {
         statements: &[&str],
     ) -> Result<Vec<Table>, SourceError> {
         match session {
-            mayfly_http::Session::Asked => run_all(&mut self.session(), statements),
+            mayfly_http::Session::Asked => {
+                let mut session = self.session();
+                self.in_time(session.kill_handle(), || run_all(&mut session, statements))
+            }
             mayfly_http::Session::Watching => {
                 let mut session = self.watcher();
-                let results = run_all(&mut session, statements);
+                let kill = session.kill_handle();
+                let results = self.in_time(kill, || run_all(&mut session, statements));
                 // One that was killed goes.
                 if session.shut_out().is_none() {
                     lock(&self.idle).push(session);
@@ -165,11 +215,11 @@ impl Source for EngineSource {
         // Its settings change: it is not used again.
         let session = self.watcher();
         let id = session.id();
-        let report = advise(session);
+        let report = self.in_time(session.kill_handle(), || {
+            advise(session).map_err(|message| SourceError { code: 0, message })
+        });
         lock(&self.watching).remove(&id);
-        report
-            .map(Some)
-            .map_err(|message| SourceError { code: 0, message })
+        report.map(Some)
     }
 
     fn is_watching(&self, session_id: u64) -> bool {
@@ -242,6 +292,37 @@ mod tests {
         assert!(check_without_token(WithoutToken::Loopback, loopback).is_ok());
         assert!(check_without_token(WithoutToken::Loopback, other).is_err());
         assert!(check_without_token(WithoutToken::Anywhere, other).is_ok());
+    }
+
+    #[test]
+    fn nothing_that_the_page_runs_takes_longer_than_it_may() {
+        let database = Database::open(mayfly_engine::DatabaseOptions::new());
+        let source = EngineSource {
+            database: database.expect("an engine"),
+            idle: Mutex::default(),
+            watching: Mutex::default(),
+            time_max: Duration::from_millis(200),
+        };
+        let endless = "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r) SELECT COUNT(*) FROM r";
+        let hinted = format!(
+            "EXPLAIN ANALYZE FORMAT=JSON {}",
+            endless.replacen(
+                ") SELECT",
+                ") SELECT /*+ MAX_EXECUTION_TIME(0) SET_VAR(max_execution_time=0) */",
+                1
+            )
+        );
+        let more = "SET SESSION cte_max_recursion_depth = 4294967295";
+        for statements in [
+            vec![more, endless],
+            vec![more, "SET SESSION max_execution_time = 60000", &hinted],
+        ] {
+            let error = source.run(mayfly_http::Session::Asked, &statements);
+            let error = error.expect_err("it is ended");
+            assert_eq!(error.code, ER_QUERY_TIMEOUT, "{statements:?}: {error}");
+        }
+        let quick = source.run(mayfly_http::Session::Asked, &["SELECT 1"]);
+        assert_eq!(quick.expect("in time").len(), 1);
     }
 
     #[test]
