@@ -10,7 +10,9 @@
 //! of its own session); what the server has counted wins over what the rules say; what is not known makes a finding less
 //! sure, and never up.
 
+mod client;
 mod comparison;
+mod connection;
 mod distribution;
 mod event;
 mod explain;
@@ -32,12 +34,14 @@ mod temp_tables;
 mod trial;
 mod workload;
 
+pub use client::{Address, Client, Limits, Roots, Tls};
 pub use comparison::{ComparedStatement, Comparison, Side, Verdict};
+pub use connection::{Connection, Rows};
 pub use distribution::Percentiles;
 pub use event::Event;
 pub use explain::{Explain, ExplainRow};
 pub use finding::{Cause, Change, ChangeKind, Confidence, Finding, Measured, Tried};
-pub use live::{Address, Connection, Live, Rows, connect};
+pub use live::Live;
 pub use period::moment;
 pub use report::{Examiner, Nobody};
 pub use report::{

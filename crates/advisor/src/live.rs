@@ -1,17 +1,15 @@
-//! A server that runs, through an ordinary connection that only reads. Others may use [`connect`] for more.
+//! A server that runs, through an ordinary connection that only reads.
 //!
 //! Invariant: every statement that [`Live`] sends is one of the few in this file, or EXPLAIN of a SELECT, and stands in a
 //! transaction that is READ ONLY. No statement of the workload is run.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
-use std::time::Duration;
 
 use mayfly_syntax::ast::{self, TableName, Visit as _};
 use mayfly_syntax::{ParseOptions, parse_one};
-use mysql::prelude::Queryable as _;
-use mysql::{Conn, OptsBuilder};
 
+use crate::connection::Connection;
 use crate::distribution::Percentiles;
 use crate::explain::Explain;
 use crate::finding::Finding;
@@ -20,105 +18,6 @@ use crate::schema::Schema;
 use crate::server::{Family, Server};
 use crate::sql_text::{quoted, tokens};
 use crate::workload::{Digest, Workload};
-
-/// A result: the names of its columns, and its rows in text form.
-#[derive(Debug, Clone, Default)]
-pub struct Rows {
-    /// The names of the columns.
-    pub names: Vec<String>,
-    /// The rows.
-    pub rows: Vec<Vec<Option<String>>>,
-}
-
-/// Something that statements can be sent to.
-pub trait Connection {
-    /// Runs a statement.
-    ///
-    /// # Errors
-    /// The server's message, or that of a lost connection.
-    fn query(&mut self, sql: &str) -> Result<Rows, String>;
-}
-
-/// Where a server is, and who asks.
-#[derive(Debug, Clone, Default)]
-pub struct Address {
-    /// Its host.
-    pub host: Option<String>,
-    /// Its port.
-    pub port: Option<u16>,
-    /// Its Unix socket, in place of host and port.
-    pub socket: Option<String>,
-    /// The account.
-    pub user: String,
-    /// Its password.
-    pub password: Option<String>,
-}
-
-struct Client(Conn);
-
-impl Connection for Client {
-    fn query(&mut self, sql: &str) -> Result<Rows, String> {
-        let result = self.0.query_iter(sql).map_err(message)?;
-        let names = result
-            .columns()
-            .as_ref()
-            .iter()
-            .map(|column| column.name_str().into_owned())
-            .collect();
-        let mut rows = Vec::new();
-        for row in result {
-            let row = row.map_err(message)?;
-            rows.push(
-                row.unwrap()
-                    .into_iter()
-                    .map(|value| match value {
-                        mysql::Value::NULL => None,
-                        mysql::Value::Bytes(bytes) => {
-                            Some(String::from_utf8_lossy(&bytes).into_owned())
-                        }
-                        other => Some(other.as_sql(true).trim_matches('\'').to_owned()),
-                    })
-                    .collect(),
-            );
-        }
-        Ok(Rows { names, rows })
-    }
-}
-
-/// An error as MySQL's clients show it.
-fn message(error: mysql::Error) -> String {
-    match error {
-        mysql::Error::MySqlError(error) => {
-            format!("ERROR {} ({}): {}", error.code, error.state, error.message)
-        }
-        error => error.to_string(),
-    }
-}
-
-/// Connects to a server.
-///
-/// # Errors
-/// When it cannot be reached or refuses the account.
-pub fn connect(address: &Address) -> Result<Box<dyn Connection>, String> {
-    let options = OptsBuilder::new()
-        .user(Some(address.user.clone()))
-        .pass(address.password.clone())
-        .prefer_socket(false)
-        .tcp_connect_timeout(Some(Duration::from_secs(10)));
-    let options = match &address.socket {
-        Some(socket) => options.socket(Some(socket.clone())),
-        None => options
-            .ip_or_hostname(Some(
-                address
-                    .host
-                    .clone()
-                    .unwrap_or_else(|| "127.0.0.1".to_owned()),
-            ))
-            .tcp_port(address.port.unwrap_or(3306)),
-    };
-    let client = Conn::new(options).map_err(message)?;
-    Ok(Box::new(Client(client)))
-}
 
 /// A server that is asked.
 pub struct Live {

@@ -12,10 +12,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::connection::Connection;
 use crate::explain::Explain;
 use crate::finding::{Cause, Change, ChangeKind, Finding, Measured, Tried};
 use crate::index::{record_bytes, table_name};
-use crate::live::{Connection, is_plain_select, tables_of};
+use crate::live::{is_plain_select, tables_of};
 use crate::rules::INDEX_SIZE_MAX;
 use crate::schema::{Schema, Table};
 use crate::server::{Family, Server};

@@ -1,16 +1,111 @@
-//! Where the server is and who asks: the command line, an option file, the environment, the terminal.
+//! Where the server is, who asks, and why it is trusted: the command line, an option file, the environment, the terminal.
 
 use std::io::{BufRead, IsTerminal, Write};
+use std::net::IpAddr;
+use std::path::PathBuf;
 
-use mayfly_advisor::Address;
+use clap::{Args, ValueEnum};
+use mayfly_advisor::{Address, Roots, Tls};
 use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 
 use super::AdviseOptions;
 use crate::serve::config_file;
 
+/// Options that say why a server is trusted, under the names that MySQL's clients have.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct TrustOptions {
+    /// Certificates (PEM) of the authorities that the server's may be of [default: those that the system trusts].
+    #[arg(long, value_name = "FILE")]
+    ssl_ca: Option<PathBuf>,
+    /// TLS to a server that is no socket: certificate and name of the host are verified, the certificate alone, or no TLS
+    /// [default: VERIFY_IDENTITY; DISABLED on this machine, unless --ssl-ca is given].
+    #[arg(long, value_enum, ignore_case = true, value_name = "MODE")]
+    ssl_mode: Option<SslMode>,
+    /// The server's public RSA key (PEM), under which caching_sha2_password may send the password without TLS.
+    #[arg(long, value_name = "FILE")]
+    server_public_key_path: Option<PathBuf>,
+}
+
+/// Modes of TLS. There is none without verification: whoever is between could be the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum SslMode {
+    #[value(name = "DISABLED")]
+    Disabled,
+    #[value(name = "VERIFY_CA")]
+    VerifyCa,
+    #[value(name = "VERIFY_IDENTITY")]
+    VerifyIdentity,
+}
+
+impl TrustOptions {
+    /// Takes a setting of an option file; those of the command line win.
+    fn read(&mut self, name: &str, value: Option<&str>, location: &str) -> Result<(), String> {
+        let path = || value.map(PathBuf::from);
+        match name {
+            "ssl_ca" if self.ssl_ca.is_none() => self.ssl_ca = path(),
+            "server_public_key_path" if self.server_public_key_path.is_none() => {
+                self.server_public_key_path = path();
+            }
+            "ssl_mode" if self.ssl_mode.is_none() => {
+                let mode = SslMode::from_str(value.unwrap_or_default(), true);
+                let mode = mode.map_err(|_| {
+                    format!("{location}: ssl-mode is DISABLED, VERIFY_CA or VERIFY_IDENTITY here: TLS is always verified")
+                })?;
+                self.ssl_mode = Some(mode);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Reads the files, and says in an address how its server is trusted.
+    pub(crate) fn apply(&self, address: &mut Address) -> Result<(), String> {
+        if let Some(path) = &self.server_public_key_path {
+            address.server_key = Some(super::read(path)?);
+        }
+        address.tls = match self.mode(address) {
+            SslMode::Disabled => Tls::Disabled,
+            mode => Tls::Verified {
+                roots: self.roots()?,
+                identity: mode == SslMode::VerifyIdentity,
+            },
+        };
+        Ok(())
+    }
+
+    fn mode(&self, address: &Address) -> SslMode {
+        if address.socket.is_some() {
+            return SslMode::Disabled;
+        }
+        let is_here = |host: &String| {
+            let ip = host.parse::<IpAddr>();
+            ip.map_or(host == "localhost", |ip| ip.is_loopback())
+        };
+        let is_here = address.host.as_ref().is_none_or(is_here);
+        self.ssl_mode
+            .unwrap_or(match is_here && self.ssl_ca.is_none() {
+                true => SslMode::Disabled,
+                false => SslMode::VerifyIdentity,
+            })
+    }
+
+    fn roots(&self) -> Result<Roots, String> {
+        let Some(path) = &self.ssl_ca else {
+            let loaded = rustls_native_certs::load_native_certs();
+            let certificates = loaded
+                .certs
+                .into_iter()
+                .map(|certificate| certificate.to_vec());
+            return Ok(Roots::from_der(certificates));
+        };
+        Roots::from_pem(&super::read(path)?).map_err(|error| format!("{}: {error}", path.display()))
+    }
+}
+
 /// The server to ask and its name for people; none when the command line names none.
 pub(super) fn address(options: &AdviseOptions) -> Result<Option<(Address, String)>, String> {
     let mut address = Address::default();
+    let mut trust = options.trust.clone();
     if let Some(file) = &options.defaults_file {
         for setting in config_file::read(file, &["client"])? {
             let value = setting.value.clone();
@@ -24,7 +119,7 @@ pub(super) fn address(options: &AdviseOptions) -> Result<Option<(Address, String
                     address.port =
                         Some(port.ok_or_else(|| format!("{}: no port", setting.location))?);
                 }
-                _ => {}
+                name => trust.read(name, value.as_deref(), &setting.location)?,
             }
         }
     }
@@ -49,6 +144,7 @@ pub(super) fn address(options: &AdviseOptions) -> Result<Option<(Address, String
     } else if address.password.is_none() {
         address.password = std::env::var("MYSQL_PWD").ok();
     }
+    trust.apply(&mut address)?;
     let name = match (&address.socket, &address.host) {
         (Some(socket), _) => format!("the server at {socket}"),
         (None, Some(host)) => format!("the server at {host}:{}", address.port.unwrap_or(3306)),
@@ -220,5 +316,37 @@ mod tests {
         for text in ["", "mysql://", "ann@", "db:port"] {
             assert!(of_text(text).is_err(), "{text}");
         }
+    }
+    #[test]
+    fn servers_elsewhere_are_verified_and_a_socket_needs_nothing() {
+        let address = |host: &str| Address {
+            host: Some(host.to_owned()),
+            ..Address::default()
+        };
+        let default = TrustOptions::default();
+        for (host, mode) in [
+            ("localhost", SslMode::Disabled),
+            ("127.0.0.1", SslMode::Disabled),
+            ("::1", SslMode::Disabled),
+            ("db.example", SslMode::VerifyIdentity),
+            ("10.0.0.1", SslMode::VerifyIdentity),
+            ("localhost.example", SslMode::VerifyIdentity),
+        ] {
+            assert_eq!(default.mode(&address(host)), mode, "{host}");
+        }
+        let named = TrustOptions {
+            ssl_ca: Some(PathBuf::from("ca.pem")),
+            ..TrustOptions::default()
+        };
+        assert_eq!(named.mode(&address("localhost")), SslMode::VerifyIdentity);
+        let mut read = TrustOptions::default();
+        assert!(read.read("ssl_mode", Some("required"), "file:1").is_err());
+        assert_eq!(read.read("ssl_mode", Some("verify_ca"), "file:1"), Ok(()));
+        assert_eq!(read.mode(&address("db.example")), SslMode::VerifyCa);
+        let socket = Address {
+            socket: Some("/socket".to_owned()),
+            ..address("db.example")
+        };
+        assert_eq!(read.mode(&socket), SslMode::Disabled);
     }
 }

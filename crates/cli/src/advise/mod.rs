@@ -9,12 +9,12 @@ use std::fs::File;
 use std::io::{IsTerminal, Read, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, ValueEnum};
 use mayfly_advisor::{
-    Comparison, Digest, Examiner, Explain, Finding, Input, Live, Report, Schema, Server, SlowLog,
-    Trial, Workload,
+    Client, Comparison, Digest, Examiner, Explain, Finding, Input, Limits, Live, Report, Schema,
+    Server, SlowLog, Trial, Workload,
 };
 use mayfly_engine::printable_lines;
 
@@ -39,6 +39,8 @@ pub(crate) struct AdviseOptions {
     /// Option file with user, password, host, port or socket in its group [client].
     #[arg(long, value_name = "FILE")]
     pub(crate) defaults_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) trust: access::TrustOptions,
     /// Definitions of the tables, such as mysqldump --no-data writes them; may be given several times.
     #[arg(long, value_name = "FILE")]
     pub(crate) schema: Vec<PathBuf>,
@@ -83,6 +85,9 @@ pub(crate) enum Form {
     Html,
 }
 
+/// How long a statement of a trial may take; the server ends most of them itself before.
+const TRIAL_TIME: Duration = Duration::from_secs(120);
+
 /// Reads, finds and prints.
 pub(crate) fn run(options: &AdviseOptions) -> Result<ExitCode, String> {
     let period = Period::new(options)?;
@@ -106,11 +111,18 @@ pub(crate) fn run(options: &AdviseOptions) -> Result<ExitCode, String> {
     }
     let (mut live, mut trial) = (None, None);
     if let Some((address, name)) = access::address(options)? {
-        let connect =
-            || mayfly_advisor::connect(&address).map_err(|error| format!("{name}: {error}"));
-        let asked = Live::new(connect()?)?;
+        let connect = |limits| {
+            let client = Client::connect(&address, limits);
+            client.map_err(|error| format!("{name}: {error}"))
+        };
+        let asked = Live::new(Box::new(connect(Limits::default())?))?;
         if !options.no_try {
-            match connect().and_then(|connection| Trial::new(connection, asked.server())) {
+            let limits = Limits {
+                time: TRIAL_TIME,
+                ..Limits::default()
+            };
+            let trying = connect(limits);
+            match trying.and_then(|client| Trial::new(Box::new(client), asked.server())) {
                 Ok(ready) => trial = Some(ready),
                 Err(error) => notes.push(format!("no change was tried: {error}")),
             }

@@ -1,8 +1,9 @@
 //! Who runs statements: a session of Mayfly in this process, or a connection to a server.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use mayfly_advisor::{Address, Connection};
+use mayfly_advisor::{Address, Connection as _, Limits};
 use mayfly_engine::{Database, Session, StatementResult};
 
 use crate::row_sum::RowSum;
@@ -81,29 +82,37 @@ const ER_QUERY_TIMEOUT: u16 = 3024;
 const ER_STATEMENT_TIMEOUT: u16 = 1969;
 
 /// A connection to a server.
-struct Remote(Box<dyn Connection>);
+struct Remote(mayfly_advisor::Client);
 
 impl Client for Remote {
     fn rows(&mut self, sql: &str) -> Result<Rows, Trouble> {
-        let rows = self.0.query(sql).map_err(|error| {
-            let is_timeout = [ER_QUERY_TIMEOUT, ER_STATEMENT_TIMEOUT]
-                .iter()
-                .any(|code| error.starts_with(&format!("ERROR {code} ")));
-            if is_timeout {
-                Trouble::TooLong
-            } else {
-                Trouble::Failed(error)
-            }
-        })?;
+        let rows = self.0.query(sql).map_err(remote_trouble)?;
         Ok(rows.rows)
     }
 
     fn sum(&mut self, sql: &str) -> Result<RowSum, Trouble> {
         let mut sum = RowSum::default();
-        self.rows(sql)?.iter().for_each(|row| sum.add(row));
+        let done = self.0.for_each_row(sql, |row| sum.add(row));
+        done.map_err(remote_trouble)?;
         Ok(sum)
     }
 }
+
+fn remote_trouble(error: String) -> Trouble {
+    let is_timeout = [ER_QUERY_TIMEOUT, ER_STATEMENT_TIMEOUT]
+        .iter()
+        .any(|code| error.starts_with(&format!("ERROR {code} ")));
+    if is_timeout {
+        Trouble::TooLong
+    } else {
+        Trouble::Failed(error)
+    }
+}
+
+/// Time beyond the limit of a statement in which a server may say itself that it has passed.
+const GRACE_SECONDS: u64 = 10;
+/// Servers' own limit is for queries: a load may take this time, whatever the limit is.
+const LOAD_SECONDS: u64 = 600;
 
 /// Where clients connect to.
 pub(super) enum Place {
@@ -116,7 +125,7 @@ pub(super) enum Place {
 impl Place {
     /// A client in the database of the experiments; statements may take so many seconds.
     pub(super) fn connect(&self, seconds: u64) -> Result<Box<dyn Client>, Trouble> {
-        let mut client = self.connect_outside()?;
+        let mut client = self.connect_outside(seconds)?;
         client.run(&format!("USE {DATABASE}"))?;
         client.run("SET NAMES utf8mb4")?;
         let milliseconds = format!("SET SESSION max_execution_time = {}", seconds * 1000);
@@ -128,12 +137,19 @@ impl Place {
     }
 
     /// A client in no database.
-    pub(super) fn connect_outside(&self) -> Result<Box<dyn Client>, Trouble> {
+    pub(super) fn connect_outside(&self, seconds: u64) -> Result<Box<dyn Client>, Trouble> {
         match self {
             Self::Here(database) => Ok(Box::new(database.session())),
-            Self::There(address) => mayfly_advisor::connect(address)
+            Self::There(address) => mayfly_advisor::Client::connect(address, limits(seconds))
                 .map(|connection| Box::new(Remote(connection)) as Box<dyn Client>)
                 .map_err(Trouble::Failed),
         }
+    }
+}
+
+fn limits(seconds: u64) -> Limits {
+    Limits {
+        time: Duration::from_secs(seconds.max(LOAD_SECONDS) + GRACE_SECONDS),
+        ..Limits::default()
     }
 }

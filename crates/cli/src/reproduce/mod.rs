@@ -40,7 +40,8 @@ pub(crate) fn run(reproduce: &ReproduceOptions, options: &Options) -> Result<Exi
     let directory = first_directory(options.engine.tmpdir.as_deref());
     let mut subjects = vec![Subject::mayfly(options, None, reproduce.seconds)?];
     if let Some(address) = &reproduce.server {
-        subjects.push(Subject::server(address, reproduce.seconds)?);
+        let server = Subject::server(address, &reproduce.trust, reproduce.seconds)?;
+        subjects.push(server);
     }
     let mut facts: Vec<String> = machine::facts(&directory)
         .into_iter()

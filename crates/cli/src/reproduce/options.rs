@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::advise::access::TrustOptions;
+
 /// Rows of the first article's smaller table, there and here.
 const ROWS: u64 = 1_000_000;
 /// The same where only the form of the report counts.
@@ -25,6 +27,8 @@ pub(crate) struct ReproduceOptions {
     /// hold the password, which others can read here.
     #[arg(long, value_name = "mysql://USER[:PASSWORD]@HOST[:PORT]/")]
     pub(crate) server: Option<String>,
+    #[command(flatten)]
+    pub(crate) trust: TrustOptions,
     /// A statement that takes longer is given up.
     #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub(crate) seconds: u64,

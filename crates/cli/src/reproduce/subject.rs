@@ -59,11 +59,16 @@ impl Subject {
     }
 
     /// The server at an address.
-    pub(super) fn server(text: &str, seconds: u64) -> Result<Self, String> {
-        let (address, at) = access::of_text(text)?;
+    pub(super) fn server(
+        text: &str,
+        trust: &access::TrustOptions,
+        seconds: u64,
+    ) -> Result<Self, String> {
+        let (mut address, at) = access::of_text(text)?;
+        trust.apply(&mut address)?;
         let place = Place::There(address);
         let fail = |trouble: Trouble| format!("{at}: {}", String::from(trouble));
-        let mut client = place.connect_outside().map_err(fail)?;
+        let mut client = place.connect_outside(seconds).map_err(fail)?;
         let mut value = |sql: &str| {
             let rows = client.rows(sql).map_err(fail)?;
             Ok::<_, String>(rows.into_iter().flatten().flatten().next_back())
@@ -236,7 +241,7 @@ impl Subject {
 
 /// Makes the database of the experiments.
 fn make_database(place: &Place) -> Result<(), String> {
-    let mut client = place.connect_outside()?;
+    let mut client = place.connect_outside(0)?;
     client.run(&format!(
         "CREATE DATABASE {DATABASE} DEFAULT CHARACTER SET utf8mb4"
     ))?;
@@ -254,7 +259,7 @@ impl Drop for Subject {
     fn drop(&mut self) {
         // Nothing can be done about what does not go.
         if self.server.is_some()
-            && let Ok(mut client) = self.place.connect_outside()
+            && let Ok(mut client) = self.place.connect_outside(0)
         {
             let _ = client.run(&format!("DROP DATABASE {DATABASE}"));
         }

@@ -2,6 +2,7 @@
 
 mod advise;
 mod client_commands;
+mod connect;
 mod csv_files;
 mod dumps;
 mod limits;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use mayfly_advisor::{
-    Address, Event, Finding, Input, Live, Schema, Trial, Workload, connect, findings,
+    Address, Event, Finding, Input, Limits, Live, Schema, Trial, Workload, findings,
 };
 use mayfly_testkit::client::{Answer, Client, Row};
 use mayfly_testkit::corpus;
@@ -15,6 +15,12 @@ pub(super) struct Shop {
     pub(super) database: String,
     pub(super) reader: String,
     pub(super) settings: Vec<(String, String)>,
+}
+
+/// A connection of an account that may connect.
+fn connect(address: &Address) -> Box<mayfly_advisor::Client> {
+    let client = mayfly_advisor::Client::connect(address, Limits::default());
+    Box::new(client.expect("the account may connect"))
 }
 
 impl Shop {
@@ -82,7 +88,7 @@ impl Shop {
             user: self.reader.clone(),
             ..Address::default()
         };
-        let connection = connect(&address).expect("the reader may connect");
+        let connection = connect(&address);
         Live::new(connection).expect("the server answers")
     }
 
@@ -93,7 +99,7 @@ impl Shop {
             user: "root".to_owned(),
             ..Address::default()
         };
-        let connection = connect(&address).expect("root may connect");
+        let connection = connect(&address);
         Trial::new(connection, self.live().server()).expect("the server answers")
     }
 

@@ -1,0 +1,183 @@
+//! The way to a server: a socket each of whose reads and writes ends by a deadline, with TLS or without.
+
+use std::io::{self, BufReader, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs as _};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use rustls::{ClientConnection, StreamOwned};
+
+use super::Address;
+
+/// How long one of a host's addresses may take to answer.
+const CONNECT_TIME: Duration = Duration::from_secs(10);
+const PORT: u16 = 3306;
+
+/// A way to a server.
+#[derive(Debug)]
+pub(super) enum Channel {
+    /// As the bytes are.
+    Plain(BufReader<Socket>),
+    /// Encrypted; the server's certificate was verified.
+    Tls(Box<StreamOwned<ClientConnection, Socket>>),
+    /// None any more.
+    Closed,
+}
+
+impl Channel {
+    /// Connects to a server.
+    pub(super) fn connect(address: &Address) -> Result<Self, String> {
+        let stream = match &address.socket {
+            Some(path) => UnixStream::connect(path).map(Stream::Unix),
+            None => connect_tcp(host(address), address.port.unwrap_or(PORT)).map(Stream::Tcp),
+        };
+        let stream = stream.map_err(|error| error.to_string())?;
+        let socket = Socket {
+            stream,
+            deadline: None,
+        };
+        Ok(Self::Plain(BufReader::new(socket)))
+    }
+
+    /// No channel.
+    pub(super) fn closed() -> Self {
+        Self::Closed
+    }
+
+    /// Whether nobody between can read: a Unix socket, or TLS.
+    pub(super) fn is_private(&self) -> bool {
+        match self {
+            Self::Plain(socket) => socket.get_ref().is_unix(),
+            Self::Tls(_) => true,
+            Self::Closed => false,
+        }
+    }
+
+    /// Whether it is a Unix socket.
+    pub(super) fn is_unix(&self) -> bool {
+        matches!(self, Self::Plain(socket) if socket.get_ref().is_unix())
+    }
+
+    /// When reads and writes end.
+    pub(super) fn set_deadline(&mut self, deadline: Option<Instant>) {
+        match self {
+            Self::Plain(socket) => socket.get_mut().deadline = deadline,
+            Self::Tls(stream) => stream.sock.deadline = deadline,
+            Self::Closed => {}
+        }
+    }
+}
+
+/// The host of an address.
+pub(super) fn host(address: &Address) -> &str {
+    address.host.as_deref().unwrap_or("127.0.0.1")
+}
+
+fn connect_tcp(host: &str, port: u16) -> io::Result<TcpStream> {
+    let mut failed = io::Error::other("the host has no address");
+    for address in (host, port).to_socket_addrs()? {
+        match TcpStream::connect_timeout(&address, CONNECT_TIME) {
+            Ok(stream) => {
+                stream.set_nodelay(true)?;
+                return Ok(stream);
+            }
+            Err(error) => failed = error,
+        }
+    }
+    Err(failed)
+}
+
+impl Read for Channel {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(socket) => socket.read(buffer),
+            Self::Tls(stream) => stream.read(buffer),
+            Self::Closed => Err(io::ErrorKind::NotConnected.into()),
+        }
+    }
+}
+
+impl Write for Channel {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(socket) => socket.get_mut().write(bytes),
+            Self::Tls(stream) => stream.write(bytes),
+            Self::Closed => Err(io::ErrorKind::NotConnected.into()),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Plain(socket) => socket.get_mut().flush(),
+            Self::Tls(stream) => stream.flush(),
+            Self::Closed => Ok(()),
+        }
+    }
+}
+
+/// A socket with a deadline.
+#[derive(Debug)]
+pub(super) struct Socket {
+    stream: Stream,
+    deadline: Option<Instant>,
+}
+
+#[derive(Debug)]
+enum Stream {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+impl Socket {
+    fn is_unix(&self) -> bool {
+        matches!(self.stream, Stream::Unix(_))
+    }
+
+    /// The time that is left; none for as long as it takes.
+    fn left(&self) -> io::Result<Option<Duration>> {
+        let Some(deadline) = self.deadline else {
+            return Ok(None);
+        };
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        Ok(Some(left))
+    }
+}
+
+impl Read for Socket {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.left()?;
+        match &mut self.stream {
+            Stream::Tcp(stream) => {
+                stream.set_read_timeout(left)?;
+                stream.read(buffer)
+            }
+            Stream::Unix(stream) => {
+                stream.set_read_timeout(left)?;
+                stream.read(buffer)
+            }
+        }
+    }
+}
+
+impl Write for Socket {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let left = self.left()?;
+        match &mut self.stream {
+            Stream::Tcp(stream) => {
+                stream.set_write_timeout(left)?;
+                stream.write(bytes)
+            }
+            Stream::Unix(stream) => {
+                stream.set_write_timeout(left)?;
+                stream.write(bytes)
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

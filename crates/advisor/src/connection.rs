@@ -1,0 +1,19 @@
+//! What statements are sent to: a server far away, or a session of this process.
+
+/// A result: the names of its columns, and its rows in text form.
+#[derive(Debug, Clone, Default)]
+pub struct Rows {
+    /// The names of the columns.
+    pub names: Vec<String>,
+    /// The rows.
+    pub rows: Vec<Vec<Option<String>>>,
+}
+
+/// Something that statements can be sent to.
+pub trait Connection {
+    /// Runs a statement.
+    ///
+    /// # Errors
+    /// The server's message, or that of a lost connection.
+    fn query(&mut self, sql: &str) -> Result<Rows, String>;
+}
