@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use mayfly_memory::Reservation;
 use mayfly_plan::ParameterPlace;
+use mayfly_syntax::VariableUse;
 use mayfly_syntax::ast::Statement;
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType};
@@ -36,6 +37,8 @@ pub struct Prepared {
     pub(crate) derived: Mutex<Option<Arc<DerivedTypes>>>,
     /// Queries in it lock rows.
     pub(crate) has_locking_subqueries: bool,
+    /// How its expressions set user variables.
+    pub(crate) variables: VariableUse,
     /// Where its plan is cached; none for a statement that runs once.
     pub(crate) plan: Option<PlanSlot>,
     pub(crate) counted: Option<Counted>,

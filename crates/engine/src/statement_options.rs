@@ -126,6 +126,7 @@ impl StatementOptions {
                     settings.get(typed::OPTIMIZER_MAX_SUBGRAPH_PAIRS),
                 )
                 .unwrap_or(u32::MAX),
+                sets_variables: false,
                 parameters: Vec::new(),
                 switches: OptimizerSwitches {
                     derived_merge: switch("derived_merge"),

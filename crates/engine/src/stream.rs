@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use mayfly_exec::ExecutionContext;
+use mayfly_types::error::codes;
 use mayfly_types::{Batch, Error, Result, SqlType, Stage, Stages, Value};
 
 use crate::client::{Cursor, ResultEncoder};
@@ -156,8 +157,15 @@ impl<'s> ResultStream<'s> {
             })),
             Source::Plan { rows, .. } => {
                 let advance = AssertUnwindSafe(|| rows.next_batch());
-                catch_unwind(advance)
-                    .unwrap_or_else(|payload| Err(Error::of_panic(payload.as_ref())))
+                let next = catch_unwind(advance)
+                    .unwrap_or_else(|payload| Err(Error::of_panic(payload.as_ref())));
+                // Whoever asked for the rows of a statement that was interrupted may be gone, too.
+                match next {
+                    Ok(Some(_)) if self.context.session.shared.kill.is_closed() => {
+                        Err(codes::ER_QUERY_INTERRUPTED.error())
+                    }
+                    next => next,
+                }
             }
         };
         match next {

@@ -28,6 +28,8 @@ pub struct ChangePlan {
     pub targets: Vec<ChangeTarget>,
     /// It has LIMIT, or every target is found by a key: what `sql_safe_updates` asks for.
     pub is_safe: bool,
+    /// A row may be found more than once: its table is joined with another one, perhaps in a view.
+    pub repeats: bool,
 }
 
 /// A table that a statement changes.
@@ -132,6 +134,8 @@ pub(crate) struct BoundChange {
     pub(crate) query: Query,
     pub(crate) targets: Vec<ChangeTarget>,
     pub(crate) is_safe: bool,
+    /// A row may be found more than once.
+    pub(crate) repeats: bool,
 }
 
 /// From a bound statement to one that can run.
@@ -161,6 +165,7 @@ pub(crate) fn plan(mut bound: BoundChange, planning: &Planning<'_>) -> Result<Ch
         query: Arc::new(lower(bound.query, planning)?),
         targets: bound.targets,
         is_safe: bound.is_safe,
+        repeats: bound.repeats,
     })
 }
 

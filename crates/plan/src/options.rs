@@ -23,6 +23,9 @@ pub struct PlanOptions {
     /// `optimizer_max_subgraph_pairs`: so many pairs of sets of tables are compared before the order of joins is chosen
     /// greedily.
     pub max_subgraph_pairs: u32,
+    /// The statement sets user variables in expressions: its derived tables are made before they are read, and in
+    /// their order.
+    pub sets_variables: bool,
     /// The types of the values that `?` stand for, in order.
     pub parameters: Vec<SqlType>,
     /// `optimizer_switch`
@@ -98,6 +101,7 @@ impl Default for PlanOptions {
             sql_select_limit: u64::MAX,
             sql_buffer_result: false,
             max_subgraph_pairs: 100_000,
+            sets_variables: false,
             parameters: Vec::new(),
             switches: OptimizerSwitches::default(),
             optimizer: true,

@@ -140,6 +140,11 @@ pub(crate) fn call_text(call: &AggregateCall, names: &dyn Names) -> String {
         let separator = call.options.first();
         let separator = separator.map_or_else(|| "','".to_owned(), |one| value_text(one, &ty));
         let _ = write!(text, " separator {separator}");
+        if let [_, offset, count] = call.options.as_slice() {
+            let ty = SqlType::bigint_unsigned();
+            let (offset, count) = (value_text(offset, &ty), value_text(count, &ty));
+            let _ = write!(text, " limit {offset},{count}");
+        }
     }
     text.push(')');
     text
@@ -421,6 +426,7 @@ fn write_call(
     }
     match (name, arguments) {
         ("negate", [operand]) => write!(out, "-({})", text(operand)),
+        ("frame distance", [distance, _]) => write!(out, "{}", text(distance)),
         ("get_user_variable", [variable]) => write!(out, "(@{})", word(variable)),
         ("set_user_variable", [variable, value]) => {
             write!(out, "(@{}:={})", word(variable), text(value))

@@ -33,7 +33,9 @@ pub use self::options::ParseOptions;
 pub use self::parameterize::{Parameterized, PlainLiteral, parameterize};
 pub use self::placeholders::with_parameters;
 pub use self::secrets::{text_without_passwords, without_passwords};
-pub use self::statements::{ParsedStatement, Statements, parse, parse_one, statements, with_stack};
+pub use self::statements::{
+    ParsedStatement, Statements, VariableUse, parse, parse_one, statements, with_stack,
+};
 
 /// The greatest height of a statement's tree, in levels; a query block counts as four. MySQL, whose
 /// parser lives on a thread stack of 1 MiB, gives up between a thousand and some thousands of levels.

@@ -20,6 +20,13 @@ pub fn without_passwords<'a>(parsed: &ParsedStatement<'a>, options: &ParseOption
             source: PrepareSource::Text(text),
             ..
         }) if may_have_password(text) => replaced(parsed.text, options, |_| true),
+        // A text may be made of parts, and any value may be one.
+        Statement::Prepare(_) | Statement::Execute(_) if may_have_password(parsed.text) => {
+            replaced(parsed.text, options, |_| true)
+        }
+        Statement::SetStatement(_, inner) if matches!(**inner, Statement::Account(_)) => {
+            replaced(parsed.text, options, |_| true)
+        }
         // Of replication and servers, which have passwords among their options.
         Statement::Unsupported(_) if may_have_password(parsed.text) => {
             replaced(parsed.text, options, |_| true)

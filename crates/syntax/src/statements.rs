@@ -22,6 +22,20 @@ pub struct ParsedStatement<'a> {
     pub height: u32,
     /// About how many bytes its tree and what is made of it take.
     pub tree_bytes: u64,
+    /// How its expressions set user variables.
+    pub variables: VariableUse,
+}
+
+/// How the expressions of a statement set user variables: what each row gives may depend on the rows before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum VariableUse {
+    /// They set none.
+    #[default]
+    NotSet,
+    /// They set some, and name them in select lists and assignments alone.
+    InLists,
+    /// They set some, and name them in conditions, keys and orders too.
+    InConditions,
 }
 
 /// The statements of a text, read one at a time: a later one is not looked at before it is asked
@@ -148,6 +162,7 @@ impl<'a> Statements<'a> {
                     parameters: 0,
                     height: 0,
                     tree_bytes: 0,
+                    variables: VariableUse::NotSet,
                 }));
             }
             if at_end {
@@ -181,6 +196,11 @@ impl<'a> Statements<'a> {
                     parameters: parser.parameters,
                     height: parser.height_max,
                     tree_bytes: lexed.tree_bytes,
+                    variables: match (parser.sets_variables, parser.variables_in_conditions) {
+                        (false, _) => VariableUse::NotSet,
+                        (true, false) => VariableUse::InLists,
+                        (true, true) => VariableUse::InConditions,
+                    },
                 });
             }
             Err(Failure::Unexpected { token }) => (SyntaxErrorKind::Unexpected, token),

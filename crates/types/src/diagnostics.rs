@@ -1,9 +1,9 @@
 //! The diagnostics area of a statement: what SHOW WARNINGS lists.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-use crate::error::Error;
+use crate::error::{Error, ErrorCode, codes};
 
 /// The severity of a [`Condition`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +35,53 @@ pub struct Diagnostics {
     count: AtomicU64,
     kept_max: usize,
     keeps_notes: bool,
+    /// Which warnings are errors of the statement.
+    refusal: AtomicU8,
+    /// The first of them.
+    refused: Mutex<Option<Error>>,
 }
+
+/// Which warnings of its expressions are errors of a statement that changes rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// None.
+    Nothing,
+    /// In strict mode those about values that are none, or do not fit.
+    Values,
+    /// Those, and with ERROR_FOR_DIVISION_BY_ZERO those about divisions.
+    ValuesAndDivisions,
+}
+
+impl Refusal {
+    fn of(number: u8) -> Self {
+        match number {
+            0 => Self::Nothing,
+            1 => Self::Values,
+            _ => Self::ValuesAndDivisions,
+        }
+    }
+
+    fn refuses(self, error: &Error) -> bool {
+        match self {
+            Self::Nothing => false,
+            _ if REFUSED.iter().any(|code| error.is(code)) => true,
+            Self::Values => false,
+            Self::ValuesAndDivisions => error.is(&codes::ER_DIVISION_BY_ZERO),
+        }
+    }
+}
+
+/// Warnings that strict mode makes errors.
+const REFUSED: &[&ErrorCode] = &[
+    &codes::ER_TRUNCATED_WRONG_VALUE,
+    &codes::ER_WRONG_TEMPORAL_VALUE,
+    &codes::ER_WRONG_VALUE_FOR_TYPE,
+    &codes::ER_WARN_DATA_OUT_OF_RANGE,
+    &codes::ER_WARN_ALLOWED_PACKET_OVERFLOWED,
+    &codes::ER_DATETIME_FUNCTION_OVERFLOW,
+    &codes::ER_INVALID_ARGUMENT_FOR_LOGARITHM,
+    &codes::ER_CUT_VALUE_GROUP_CONCAT,
+];
 
 impl Diagnostics {
     /// An empty area that keeps the first `kept_max` conditions (`max_error_count`) and counts all.
@@ -45,6 +91,8 @@ impl Diagnostics {
             count: AtomicU64::new(0),
             kept_max,
             keeps_notes: true,
+            refusal: AtomicU8::new(Refusal::Nothing as u8),
+            refused: Mutex::new(None),
         }
     }
 
@@ -61,6 +109,9 @@ impl Diagnostics {
         conditions.clear();
         conditions.shrink_to(USUAL_CONDITIONS);
         *self.count.get_mut() = 0;
+        *self.refusal.get_mut() = Refusal::Nothing as u8;
+        let refused = self.refused.get_mut();
+        *refused.unwrap_or_else(|e| e.into_inner()) = None;
         self.kept_max = kept_max;
         self.keeps_notes = keeps_notes;
     }
@@ -76,6 +127,20 @@ impl Diagnostics {
         if level == Level::Note && !self.keeps_notes {
             return;
         }
+        let refusal = Refusal::of(self.refusal.load(Ordering::Relaxed));
+        if refusal == Refusal::Nothing || level != Level::Warning {
+            return self.keep(level, error);
+        }
+        let error = error();
+        if refusal.refuses(&error) {
+            let mut refused = self.refused.lock().unwrap_or_else(|e| e.into_inner());
+            refused.get_or_insert(error);
+        } else {
+            self.keep(level, || error);
+        }
+    }
+
+    fn keep(&self, level: Level, error: impl FnOnce() -> Error) {
         let before = self.count.fetch_add(1, Ordering::Relaxed);
         if before >= self.kept_max as u64 {
             return;
@@ -85,6 +150,26 @@ impl Diagnostics {
         if conditions.len() < self.kept_max {
             conditions.push(Condition { level, error });
         }
+    }
+
+    /// From here on, some warnings are errors of the statement: they are no conditions, and [`Self::refused`]
+    /// gives the first.
+    pub fn refuse(&self, refusal: Refusal) {
+        self.refusal.store(refusal as u8, Ordering::Relaxed);
+    }
+
+    /// Whether warnings are no errors of the statement.
+    pub fn refuses_nothing(&self) -> bool {
+        self.refusal.load(Ordering::Relaxed) == Refusal::Nothing as u8
+    }
+
+    /// The first warning since then that is an error; there is none any more.
+    pub fn refused(&self) -> Option<Error> {
+        if self.refuses_nothing() {
+            return None;
+        }
+        let mut refused = self.refused.lock().unwrap_or_else(|e| e.into_inner());
+        refused.take()
     }
 
     /// Adds a warning whose text is made only if it is kept.

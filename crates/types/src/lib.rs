@@ -28,7 +28,7 @@ pub use batch::Batch;
 pub use charset::Charset;
 pub use collation::{Collation, CollationId};
 pub use decimal::Decimal;
-pub use diagnostics::{Condition, Diagnostics, Level};
+pub use diagnostics::{Condition, Diagnostics, Level, Refusal};
 pub use error::{Error, ErrorCode, Result};
 pub use interrupt::{Checkpoint, Interrupt};
 pub use printable::{printable, printable_lines};

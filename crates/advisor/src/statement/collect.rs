@@ -472,7 +472,7 @@ fn resolved(key: &Expr, select: &Select, tables: &[TableReference], prefer_alias
                 return key.clone();
             }
             let item = select.projection.iter().find_map(|item| match item {
-                SelectItem::ExprWithAlias { expr, alias }
+                SelectItem::ExprWithAlias { expr, alias, .. }
                     if alias.value.eq_ignore_ascii_case(&name.value) =>
                 {
                     Some(expr)

@@ -11,6 +11,9 @@ use super::histogram::Histogram;
 use super::zoned_table;
 use crate::names::same_name;
 
+/// The option that names a secondary engine, which no table here has.
+pub(crate) const SECONDARY_ENGINE: &str = "SECONDARY_ENGINE";
+
 /// A table's definition. It never changes; a changed table has another one.
 #[derive(Debug, Clone)]
 pub(crate) struct TableDefinition {

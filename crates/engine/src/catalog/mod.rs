@@ -211,7 +211,12 @@ impl Catalog {
 
     /// The error of a table that is not there: 1049 without its database, or else 1146.
     pub(crate) fn missing_table(&self, database: &str, name: &str) -> Error {
-        if self.has_database(database) {
+        let is_wrong = |name: &str| name.is_empty() || name.ends_with(' ');
+        if is_wrong(database) {
+            codes::ER_WRONG_DB_NAME.with(&[&database])
+        } else if is_wrong(name) {
+            codes::ER_WRONG_TABLE_NAME.with(&[&name])
+        } else if self.has_database(database) {
             codes::ER_NO_SUCH_TABLE.with(&[&database, &name])
         } else {
             codes::ER_BAD_DB_ERROR.with(&[&database])

@@ -11,7 +11,7 @@ use mayfly_types::{CollationId, TypeKind, Value};
 
 use super::definition::{
     ColumnDefault, ColumnDefinition, ForeignKeyDefinition, KeyDefinition, KeyTarget,
-    TableDefinition,
+    SECONDARY_ENGINE, TableDefinition,
 };
 use super::type_text;
 use crate::names::word_if;
@@ -55,11 +55,16 @@ pub(crate) fn table(
     if !collation.is_default || definition.collation == CollationId::UTF8MB4_0900_AI_CI {
         text += &format!(" COLLATE={}", collation.name);
     }
-    for (option, value) in &definition.options {
+    let is_secondary = |option: &str| option == SECONDARY_ENGINE;
+    let options = || definition.options.iter();
+    for (option, value) in options().filter(|(option, _)| !is_secondary(option)) {
         text += &format!(" {option}={value}");
     }
     if !definition.comment.is_empty() {
         text += &format!(" COMMENT={}", quoted_string(&definition.comment));
+    }
+    for (option, value) in options().filter(|(option, _)| is_secondary(option)) {
+        text += &format!(" {option}={value}");
     }
     if let Some(partitioning) = &definition.partitioning {
         text += "\n";

@@ -7,7 +7,9 @@
 mod checks;
 mod options;
 
-use mayfly_syntax::ast::{self, AlterAction, AlterTable, ColumnPosition, KeyKind, TableElement};
+use mayfly_syntax::ast::{
+    self, AlterAction, AlterTable, ColumnPosition, KeyKind, KeyPartTarget, TableElement,
+};
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Error, Result, TypeKind};
 
@@ -17,6 +19,7 @@ use crate::catalog::definition::{
 };
 use crate::ddl::column_type::DeclaredCollation;
 use crate::ddl::create::{Builder, check_key_count, check_name, is_null};
+use crate::error::refuse;
 use crate::names::same_name;
 use crate::session::StatementContext;
 
@@ -405,11 +408,25 @@ impl Alteration<'_> {
         for key in added {
             if key.kind == KeyKind::Primary {
                 self.forget_null_defaults();
+                self.refuse_null_parts(key)?;
             }
             self.builder.key(key)?;
         }
         let mut lost = old_keys().filter(|(_, dropped)| **dropped);
         lost.try_for_each(|(key, _)| self.check_needed(key))
+    }
+
+    /// 1171: the statement calls a part of its primary key NULL.
+    fn refuse_null_parts(&self, key: &ast::KeyDefinition) -> Result<()> {
+        let columns = || self.builder.table.columns.iter().zip(&self.columns);
+        let is_null = |name: &str| {
+            columns().any(|(column, new)| new.explicit_null && same_name(&column.name, name))
+        };
+        let has_null = key.parts.iter().any(|part| match &part.target {
+            KeyPartTarget::Column { name, .. } => is_null(name),
+            KeyPartTarget::Expression(_) => false,
+        });
+        refuse(has_null, || codes::ER_PRIMARY_CANT_HAVE_NULL.error())
     }
 
     /// A primary key may be made of a column whose default is NULL, unless the statement writes it.

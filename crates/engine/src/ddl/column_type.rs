@@ -119,6 +119,12 @@ pub(crate) fn resolve(
         collation = collation.charset().row().binary_collation;
     }
     let is_explicit = explicit.is_some() || written.binary;
+    if written
+        .length
+        .is_some_and(|length| length > u64::from(u32::MAX))
+    {
+        return Err(codes::ER_TOO_BIG_DISPLAYWIDTH.with(&[&column, &u32::MAX]));
+    }
     let ty = match written.kind {
         Written::TinyInt
         | Written::SmallInt

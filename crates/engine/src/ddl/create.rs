@@ -13,7 +13,7 @@ use mayfly_types::{CollationId, Result, SqlMode, SqlType, TypeKind, Value};
 use crate::binding::expressions;
 use crate::catalog::definition::{
     CheckConstraint, ColumnDefault, ColumnDefinition, GeneratedColumn, KeyDefinition, KeyPart,
-    KeyTarget, TableDefinition,
+    KeyTarget, SECONDARY_ENGINE, TableDefinition,
 };
 use crate::catalog::{engines, expression_text, zoned_table};
 use crate::ddl::column_type::{self, DeclaredCollation};
@@ -42,6 +42,7 @@ const OPTION_ORDER: &[&str] = &[
     "KEY_BLOCK_SIZE",
     "COMPRESSION",
     "CONNECTION",
+    SECONDARY_ENGINE,
 ];
 
 /// 1059, 1103 and 1166: names that cannot be.
@@ -206,6 +207,9 @@ impl Builder<'_> {
                 self.table.auto_increment_start = value.parse().unwrap_or(1);
             }
             name if OPTION_ORDER.contains(&name) => {
+                if name == SECONDARY_ENGINE {
+                    self.check_secondary_engine(value)?;
+                }
                 self.table.options.retain(|(known, _)| known != name);
                 if !value.eq_ignore_ascii_case("DEFAULT") && !value.is_empty() {
                     let value = match name {
@@ -224,6 +228,18 @@ impl Builder<'_> {
             self.table.collation = collation;
         }
         Ok(())
+    }
+
+    /// Error 3889: a table keeps its secondary engine until it is taken away, and a temporary one has none.
+    fn check_secondary_engine(&self, name: &str) -> Result<()> {
+        let mut options = self.table.options.iter();
+        let has_one = options.any(|(known, _)| known == SECONDARY_ENGINE);
+        let reason = match (name.is_empty(), self.table.temporary) {
+            (false, true) => "Temporary table cannot have a secondary engine.",
+            (false, false) if has_one => "Table already has a secondary engine defined.",
+            _ => return Ok(()),
+        };
+        Err(codes::ER_SECONDARY_ENGINE.with(&[&reason]))
     }
 
     fn engine(&mut self, name: &str) -> Result<()> {
@@ -402,6 +418,7 @@ impl Builder<'_> {
         let parts = key.parts.iter().map(|part| self.key_part(key, part));
         let parts: Vec<KeyPart> = parts.collect::<Result<_>>()?;
         self.check_full_text(key.kind, &parts)?;
+        self.check_lengths(&parts)?;
         for (index, part) in parts.iter().enumerate() {
             let same = |other: &KeyPart| part.column().is_some() && other.column() == part.column();
             if let (Some(position), true) = (part.column(), parts[..index].iter().any(same)) {
@@ -458,6 +475,19 @@ impl Builder<'_> {
         };
         match columns.find(|column| column.ty.collation != first.ty.collation) {
             Some(other) => Err(codes::ER_BAD_FT_COLUMN.with(&[&other.name])),
+            None => Ok(()),
+        }
+    }
+
+    /// 1167: there is nothing to index in a column that holds no character.
+    fn check_lengths(&self, parts: &[KeyPart]) -> Result<()> {
+        let columns = parts.iter().filter_map(KeyPart::column);
+        let mut columns = columns.filter_map(|position| self.table.columns.get(position));
+        let is_empty = |column: &&ColumnDefinition| {
+            matches!(column.ty.kind, TypeKind::Char | TypeKind::VarChar) && column.ty.length == 0
+        };
+        match columns.find(is_empty) {
+            Some(column) => Err(codes::ER_WRONG_KEY_COLUMN.with(&[&column.name])),
             None => Ok(()),
         }
     }

@@ -10,7 +10,7 @@ use super::asked::{Asked, SYSTEM_SCHEMAS};
 use super::definitions;
 use super::relation::{Relation, Row, row, text};
 use crate::catalog::BaseTable;
-use crate::catalog::definition::TableDefinition;
+use crate::catalog::definition::{SECONDARY_ENGINE, TableDefinition};
 use crate::session::StatementContext;
 use crate::{character_sets, convert, information_schema};
 
@@ -161,7 +161,13 @@ fn create_options(definition: &TableDefinition) -> String {
         let (_, value) = options.find(|(known, _)| known == name)?;
         Some(format!("{shown}={}", value.replace('\'', "\"")))
     });
+    let mut options = definition.options.iter();
+    let secondary = options.find(|(name, _)| name == SECONDARY_ENGINE);
+    let secondary = secondary.map(|(_, engine)| {
+        let engine = engine.trim_matches('\'');
+        format!("{SECONDARY_ENGINE}=\"{engine}\" SECONDARY_LOAD=\"0\"")
+    });
     let partitioned = definition.partitioning.as_ref();
     let partitioned = partitioned.map(|_| "partitioned".to_owned());
-    written.chain(partitioned).join(" ")
+    written.chain(secondary).chain(partitioned).join(" ")
 }

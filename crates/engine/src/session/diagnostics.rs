@@ -81,7 +81,8 @@ impl SessionDiagnostics {
         self.inherited = 0;
         let (conditions_max, notes) = (options.max_error_count, options.sql_notes);
         let is_as_made = self.made_for == (conditions_max, notes);
-        if is_as_made && self.area.count() == 0 && Arc::strong_count(&self.area) == 1 {
+        let is_clean = self.area.count() == 0 && self.area.refuses_nothing();
+        if is_as_made && is_clean && Arc::strong_count(&self.area) == 1 {
             return;
         }
         self.made_for = (conditions_max, notes);

@@ -54,10 +54,11 @@ impl StatementContext<'_> {
 
     fn new_temp_table_context(&self, interrupt: Interrupt) -> TempTableContext {
         let (options, database) = (self.options(), &self.database().options);
+        let (batch_rows, threads) = self.rows_at_once();
         let temp_options = TempTableOptions {
             tmp_table_size: options.tmp_table_size,
-            threads: database.threads,
-            batch_rows: database.batch_size,
+            threads,
+            batch_rows,
             hash: match database.hash_mode {
                 HashMode::Normal => HashFunction::Standard,
                 HashMode::Collide => HashFunction::Colliding,
@@ -106,6 +107,7 @@ impl StatementContext<'_> {
     ) -> Arc<ExecutionContext> {
         let options = self.options();
         let database = &self.database().options;
+        let (batch_rows, threads) = self.rows_at_once();
         let temp = self.temp_table_context().clone();
         let evaluation = EvaluationContext {
             time_zone: options.time_zone.clone(),
@@ -143,10 +145,10 @@ impl StatementContext<'_> {
         Arc::new(ExecutionContext {
             evaluation: Arc::new(evaluation),
             options: ExecutionOptions {
-                batch_rows: database.batch_size,
+                batch_rows,
                 cte_max_recursion_depth: options.cte_max_recursion_depth,
                 parallel_rows_min: database.parallel_rows_min,
-                ..ExecutionOptions::new(database.threads)
+                ..ExecutionOptions::new(threads)
             },
             signature: SignatureContext {
                 sql_mode: options.sql_mode,

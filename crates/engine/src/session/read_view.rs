@@ -42,7 +42,7 @@ impl StatementContext<'_> {
             view,
             lock_wait: self.options().innodb_lock_wait_timeout,
             interrupt: self.interrupt().clone(),
-            batch_rows: self.database().options.batch_size,
+            batch_rows: self.rows_at_once().0,
             read_lock: ReadLock::None,
         }
     }

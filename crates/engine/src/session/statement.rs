@@ -15,6 +15,7 @@ use mayfly_plan::catalog::VariableScope;
 use mayfly_plan::{ParameterPlace, PlanOptions};
 use mayfly_storage::temptable::TempTableContext;
 use mayfly_storage::{ReadLock, Statement as DurableStatement};
+use mayfly_syntax::VariableUse;
 use mayfly_types::error::codes;
 use mayfly_types::{Diagnostics, Error, Interrupt, Level, Result, SqlType, Stage, Stages, Value};
 
@@ -98,6 +99,8 @@ pub(crate) struct StatementContext<'s> {
     offers_plan: Cell<bool>,
     /// What each operator of its plan does, where somebody asks.
     pub(crate) measures: Option<Arc<Measures>>,
+    /// How its expressions set user variables.
+    pub(crate) variables: VariableUse,
     /// FOUND_ROWS() stays as it is.
     pub(crate) keeps_found_rows: bool,
     /// When it began, once somebody asks.
@@ -143,6 +146,7 @@ impl<'s> StatementContext<'s> {
             identity: StatementIdentity::default(),
             error: None,
             explains: false,
+            variables: VariableUse::NotSet,
             explanation: RefCell::new(None),
             trace: None,
             offers_plan: Cell::new(false),
@@ -436,13 +440,25 @@ impl<'s> StatementContext<'s> {
     pub(crate) fn plan_options(&self) -> Cow<'_, PlanOptions> {
         let options = &self.options().plan;
         let types = &self.parameters().types;
-        if types.is_empty() {
+        let sets_variables = self.variables != VariableUse::NotSet;
+        if types.is_empty() && !sets_variables {
             return Cow::Borrowed(options);
         }
         Cow::Owned(PlanOptions {
             parameters: types.to_vec(),
+            sets_variables,
             ..options.clone()
         })
+    }
+
+    /// How many rows operators take at once, and on how many threads. One after another is evaluated where a
+    /// condition may read what an expression of the row before has set.
+    pub(crate) fn rows_at_once(&self) -> (usize, usize) {
+        let options = &self.database().options;
+        match self.variables {
+            VariableUse::InConditions => (1, 1),
+            _ => (options.batch_size, options.threads),
+        }
     }
 
     /// What values are converted by.
@@ -526,6 +542,11 @@ impl<'s> StatementContext<'s> {
         if self.current_database() != database.map(|name| &**name) {
             self.names_database = Some(database.cloned());
         }
+    }
+
+    /// In strict mode some warnings of expressions are errors of a statement that changes rows.
+    pub(crate) fn refuse_warnings(&self) -> Result<()> {
+        self.diagnostics().refused().map_or(Ok(()), Err)
     }
 
     /// What SHOW WARNINGS will list.

@@ -8,7 +8,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
 
 use super::{SessionTransaction, StatementContext};
-use crate::catalog::BaseTable;
+use crate::catalog::{BaseTable, FullName};
 use crate::error::refuse;
 use crate::locks::table::{self, HeldTable, TableLock, TableUse, Waiting};
 use crate::variables::typed;
@@ -24,6 +24,12 @@ pub(crate) struct LockedTable {
     pub(crate) alias: Option<String>,
     /// WRITE
     pub(crate) writes: bool,
+}
+
+impl LockedTable {
+    fn is(&self, database: &str, name: &str) -> bool {
+        self.database == database && self.name == name
+    }
 }
 
 /// What LOCK TABLES has locked for a session.
@@ -54,11 +60,42 @@ impl SessionTransaction {
         self.locked_tables = LockedTables::default();
     }
 
-    /// 1100 for a table that is made while tables are locked.
-    pub(crate) fn refuse_new_table(&self, name: &str) -> Result<()> {
+    /// 1100 for a table that is made or dropped while other tables are locked.
+    pub(crate) fn refuse_unlocked(&self, database: &str, name: &str) -> Result<()> {
+        let mut locked = self.locked_tables.tables.iter();
+        let is_other = self.has_locked_tables() && !locked.any(|it| it.is(database, name));
+        refuse(is_other, || codes::ER_TABLE_NOT_LOCKED.with(&[&name]))
+    }
+
+    /// 1192 for what cannot be done while tables are locked.
+    pub(crate) fn refuse_under_locks(&self) -> Result<()> {
         refuse(self.has_locked_tables(), || {
-            codes::ER_TABLE_NOT_LOCKED.with(&[&name])
+            codes::ER_LOCK_OR_ACTIVE_TRANSACTION.error()
         })
+    }
+
+    /// Locked tables were dropped: with the last one LOCK TABLES ends.
+    pub(crate) fn forget_locked_tables(&mut self, dropped: &[FullName]) {
+        let is_dropped = |it: &LockedTable| dropped.iter().any(|(a, b)| it.is(a, b));
+        let tables = &mut self.locked_tables.tables;
+        let count = tables.len();
+        tables.retain(|table| !is_dropped(table));
+        if tables.is_empty() && count > 0 {
+            self.unlock_tables();
+        }
+    }
+
+    /// A locked table has another name.
+    pub(crate) fn rename_locked_table(&mut self, old: (&str, &str), new: (&str, &str)) {
+        for table in &mut self.locked_tables.tables {
+            if table.is(old.0, old.1) {
+                if table.alias.as_deref() == Some(old.1) {
+                    table.alias = Some(new.1.to_owned());
+                }
+                table.database = new.0.to_owned();
+                table.name = new.1.to_owned();
+            }
+        }
     }
 }
 
@@ -99,6 +136,10 @@ impl StatementContext<'_> {
             };
             if self.session.transaction.has_locked_tables() {
                 self.check_locked(database, name, alias, how)?;
+                return Ok(Some(table));
+            }
+            // What is only planned waits for nobody, and keeps nobody waiting.
+            if self.ahead.is_some() {
                 return Ok(Some(table));
             }
             if self.session.transaction.tables.has(table.lock(), how) {
@@ -190,12 +231,11 @@ impl StatementContext<'_> {
     ) -> Result<()> {
         let mut found = false;
         for table in &self.session.transaction.locked_tables.tables {
-            let is_it = table.database == database && table.name == name;
             let is_alias = match (&table.alias, alias) {
                 (Some(locked), Some(alias)) => locked == alias,
                 _ => true,
             };
-            if is_it && is_alias {
+            if table.is(database, name) && is_alias {
                 if how == TableUse::Read || table.writes {
                     return Ok(());
                 }

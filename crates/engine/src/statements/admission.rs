@@ -177,6 +177,7 @@ impl Check<'_> {
             | Statement::Use(_)
             | Statement::Help(_)
             | Statement::Set(_)
+            | Statement::SetStatement(..)
             | Statement::SetTransaction(_)
             | Statement::StartTransaction(_)
             | Statement::Commit(_)

@@ -86,6 +86,10 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &AlterTable) ->
     // What was committed until the parents were held.
     context.read_newest();
     rename(context, &mut altered.definition, &statement.actions)?;
+    let renamed = (
+        altered.definition.database.clone(),
+        altered.definition.name.clone(),
+    );
     let work = Work::of(context, &table.definition, &altered, &statement.actions);
     work.algorithm
         .allow(&table.definition, &statement.actions)?;
@@ -117,6 +121,10 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &AlterTable) ->
         replace(context, &table, new, &altered.renamed_columns)?;
         0
     };
+    if !table.definition.temporary {
+        let (old, new) = ((&*database, &*name), (&*renamed.0, &*renamed.1));
+        context.session.transaction.rename_locked_table(old, new);
+    }
     let written = Written {
         inserted: if work.counts_rows { copied } else { 0 },
         ..Written::default()

@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use mayfly_plan::{ChangePlan, PlanOptions};
 use mayfly_storage::Table;
-use mayfly_syntax::ast::{Delete, TableWithJoins, UpdateStatement};
+use mayfly_syntax::ast::{Delete, UpdateStatement};
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Result, SqlType};
 
 use super::returning::{self, ReturnedColumn};
-use super::row_rules::refuse_warnings;
 use super::select::{self, Planned, Reading};
 use super::table_change::{ChangeOptions, Step, TableChange, lock_wait};
 use super::writers::{WriterId, Writers};
@@ -83,7 +82,7 @@ pub(super) fn update(
 ) -> Result<Option<Outcome>> {
     let work = Work {
         ignore: update.ignore,
-        repeats: is_join(&update.tables),
+        repeats: plan.change.repeats,
         deletes: false,
         is_limited: update.limit.is_some(),
         returns: false,
@@ -120,7 +119,7 @@ pub(super) fn delete(
     let several = !delete.targets.is_empty();
     let work = Work {
         ignore: delete.ignore,
-        repeats: several,
+        repeats: plan.change.repeats,
         deletes: true,
         is_limited: delete.limit.is_some(),
         returns: !plan.returning.is_empty(),
@@ -151,14 +150,6 @@ pub(super) fn delete(
         ..StatementResult::default()
     };
     Ok(Some(result.into()))
-}
-
-/// Whether a statement changes what several tables give together.
-pub(super) fn is_join(tables: &[TableWithJoins]) -> bool {
-    match tables {
-        [only] => !only.joins.is_empty(),
-        _ => true,
-    }
 }
 
 /// What kind of change a statement makes.
@@ -202,7 +193,7 @@ fn run(
     let planned = Planned::new(&plan.query, tables);
     let done = select::read(context, &planned, |context, reading| {
         let types = select::column_types(&planned.plan.columns);
-        let found = find(context, work, &types, reading)?;
+        let found = find(context, &types, reading)?;
         let options = ChangeOptions {
             ignore: work.ignore,
             repeats: work.repeats,
@@ -231,19 +222,14 @@ fn run(
 }
 
 /// Finds all rows before the first is changed.
-fn find(
-    context: &StatementContext<'_>,
-    work: &Work,
-    types: &[SqlType],
-    reading: &mut Reading,
-) -> Result<Spool> {
+fn find(context: &StatementContext<'_>, types: &[SqlType], reading: &mut Reading) -> Result<Spool> {
     let temp = context.temp_table_context();
     let mut found = SpoolBuilder::new(temp, physical_types(types), CHANGED_LATER);
     while let Some(batch) = reading.next_batch()? {
-        refuse_warnings(context, work.ignore)?;
+        context.refuse_warnings()?;
         found.add(batch)?;
     }
-    refuse_warnings(context, work.ignore)?;
+    context.refuse_warnings()?;
     found.finish()
 }
 

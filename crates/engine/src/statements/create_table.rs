@@ -42,7 +42,8 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &CreateTable) -
         return Err(codes::ER_NONUNIQ_TABLE.with(&[&name]));
     }
     if !statement.temporary {
-        context.session.transaction.refuse_new_table(&name)?;
+        let transaction = &context.session.transaction;
+        transaction.refuse_unlocked(&database, &name)?;
     }
     let exists = if statement.temporary {
         context.temporary_table(&database, &name).is_some()

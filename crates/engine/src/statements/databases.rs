@@ -73,6 +73,7 @@ pub(super) fn drop(
 ) -> Result<Outcome> {
     let name = statement.name.as_str();
     refuse_system_schema(context, name)?;
+    context.session.transaction.refuse_under_locks()?;
     let mut held = Vec::new();
     if let Some(entry) = context.catalog().databases().get(name) {
         let tables = entry.tables.keys();

@@ -9,6 +9,7 @@ use mayfly_types::error::codes;
 
 use crate::catalog::FullName;
 use crate::catalog::definition::{ForeignKeyDefinition, TableDefinition};
+use crate::ddl::create::check_name;
 use crate::error::refuse;
 use crate::information_schema::logs;
 use crate::locks::table::TableUse;
@@ -22,6 +23,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &DropTable) -> 
     for table in &statement.tables {
         let name = qualified(context, table)?;
         refuse_system_schema(context, &name.0)?;
+        check_name(&name.1, &codes::ER_WRONG_TABLE_NAME)?;
         names.push(name);
     }
     for (position, name) in names.iter().enumerate() {
@@ -35,6 +37,10 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &DropTable) -> 
             continue;
         }
         if statement.temporary || context.catalog().table(database, name).is_none() {
+            if !statement.temporary {
+                let transaction = &context.session.transaction;
+                transaction.refuse_unlocked(database, name)?;
+            }
             missing.push(format!("{database}.{name}"));
         }
         if !statement.temporary {
@@ -59,7 +65,9 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &DropTable) -> 
     if base.is_empty() {
         return Ok(());
     }
-    context.catalog().drop_tables(context, &base)
+    context.catalog().drop_tables(context, &base)?;
+    context.session.transaction.forget_locked_tables(&base);
+    Ok(())
 }
 
 /// 1051 for tables or views that are missing; with IF EXISTS a note for each.
@@ -123,7 +131,7 @@ pub(super) fn truncate(context: &mut StatementContext<'_>, table: &TableName) ->
         return Ok(());
     }
     let Some((table, _held)) = context.hold_table(database, name, TableUse::Alone)? else {
-        return Err(codes::ER_NO_SUCH_TABLE.with(&[database, name]));
+        return Err(context.catalog().missing_table(database, name));
     };
     let names = std::slice::from_ref(&full_name);
     if let Some((_, child, foreign)) = reference_from_outside(context, names) {

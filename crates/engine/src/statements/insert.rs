@@ -7,7 +7,9 @@ use std::sync::{Arc, Weak};
 use mayfly_exec::ExecutionContext;
 use mayfly_plan::physical::QueryPlan;
 use mayfly_plan::{ChangedTable, Expression, ParameterPlace, PlanOptions, ScalarNames};
-use mayfly_syntax::ast::{Expr, Ident, InsertSource, InsertStatement, Query, SelectItem, SetExpr};
+use mayfly_syntax::ast::{
+    Expr, Ident, InsertSource, InsertStatement, Query, Select, SelectItem, SetExpr,
+};
 use mayfly_syntax::encodings::is_default;
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Error, Result, SqlType};
@@ -24,7 +26,7 @@ use crate::catalog::definition::TableDefinition;
 use crate::result::{Outcome, StatementResult};
 use crate::session::{StatementContext, StatementTables};
 use crate::statements::listed_columns::{last_part, refuse_generated};
-use crate::statements::row_sink::duplicates::{DuplicateClause, DuplicatePlan};
+use crate::statements::row_sink::duplicates::{DuplicateClause, DuplicatePlan, NamesOfDuplicates};
 use crate::statements::table_names::writable_table;
 
 /// What an INSERT or REPLACE comes to.
@@ -132,16 +134,65 @@ fn plan_query(
     target: &RowTarget,
     (catalog, options): (&SessionCatalog<'_>, &PlanOptions),
 ) -> Result<(QueryPlan, Vec<Expr>)> {
-    let foreign = DuplicateClause::foreign_names(insert, query, &target.names)?;
-    if let Some(extended) = extended(query, &foreign)
-        && let Ok(plan) = mayfly_plan::bind_query(&extended, catalog, options)
-    {
-        return Ok((plan, foreign));
+    let NamesOfDuplicates {
+        own,
+        foreign,
+        has_subquery,
+    } = DuplicateClause::names(insert, query, &target.names)?;
+    for name in own {
+        if gives_column(query, &name, (catalog, options)) {
+            return Err(codes::ER_NON_UNIQ_ERROR.with(&[&name, &"field list"]));
+        }
+    }
+    if let Some(extended) = extended(query, &foreign) {
+        match mayfly_plan::bind_query(&extended, catalog, options) {
+            Ok(plan) => return Ok((plan, foreign)),
+            Err(error) if error.is(&codes::ER_NON_UNIQ_ERROR) && !has_subquery => {
+                return Err(error);
+            }
+            // None of the query's names is meant: the clause itself says which is missing.
+            Err(_) => {}
+        }
     }
     Ok((
         mayfly_plan::bind_query(query, catalog, options)?,
         Vec::new(),
     ))
+}
+
+/// Whether a name means a column, or several, of the tables of a query that ON DUPLICATE KEY UPDATE may read: one
+/// without groups.
+fn gives_column(
+    query: &Query,
+    name: &Expr,
+    (catalog, options): (&SessionCatalog<'_>, &PlanOptions),
+) -> bool {
+    let SetExpr::Select(select) = &*query.body else {
+        return false;
+    };
+    if select.distinct
+        || !select.group_by.keys.is_empty()
+        || mayfly_plan::has_aggregates(&select.projection)
+    {
+        return false;
+    }
+    let asked = Query {
+        body: Box::new(SetExpr::Select(Box::new(Select {
+            projection: vec![SelectItem::UnnamedExpr(name.clone())],
+            selection: None,
+            having: None,
+            named_window: Vec::new(),
+            ..Select::clone(select)
+        }))),
+        order_by: Vec::new(),
+        limit_clause: None,
+        locks: Vec::new(),
+        ..query.clone()
+    };
+    match mayfly_plan::bind_query(&asked, catalog, options) {
+        Ok(_) => true,
+        Err(error) => error.is(&codes::ER_NON_UNIQ_ERROR),
+    }
 }
 
 /// The values that are to be computed.

@@ -51,13 +51,17 @@ mod texts;
 mod tracing;
 mod transaction_work;
 mod transactions;
+mod view_names;
 mod views;
 mod writers;
 
 use std::sync::Arc;
 
-use mayfly_syntax::ast::Statement;
-use mayfly_types::{Result, SqlType, Stage, Value};
+use mayfly_syntax::ast::{
+    AlterAction, ColumnAttribute, GeneratedStorage, LoadDuplicate, OnDuplicateRow, SetItem,
+    Statement,
+};
+use mayfly_types::{Refusal, Result, SqlMode, SqlType, Stage, Value};
 
 use self::properties::properties;
 use crate::prepared::{PlanSlot, Prepared};
@@ -76,6 +80,7 @@ pub(crate) fn execute(
         return Ok(outcome);
     }
     context.now();
+    context.variables = prepared.variables;
     context.set_parameters(parameters);
     context.set_names_database(prepared.database());
     mayfly_syntax::with_stack(prepared.height(), || {
@@ -101,6 +106,7 @@ fn begin(context: &mut StatementContext<'_>, statement: &Statement) -> Result<()
     if properties.commits_implicitly {
         transactions::commit_open(context)?;
     }
+    context.diagnostics().refuse(refusal(context, statement));
     context.stages().enter(Stage::CheckingPermissions);
     admission::statement(context, statement)?;
     if properties.changes_definitions {
@@ -110,6 +116,45 @@ fn begin(context: &mut StatementContext<'_>, statement: &Statement) -> Result<()
         }
     }
     Ok(())
+}
+
+/// Which warnings of its expressions end a statement: some of those that change rows, in strict mode and without
+/// IGNORE.
+fn refusal(context: &StatementContext<'_>, statement: &Statement) -> Refusal {
+    let mode = context.options().sql_mode;
+    let ignores = match statement {
+        _ if !mode.is_strict() => true,
+        Statement::Insert(insert) => insert.ignore,
+        Statement::Update(update) => update.ignore,
+        Statement::Delete(delete) => delete.ignore,
+        Statement::LoadData(load) => match load.duplicates {
+            LoadDuplicate::Ignore => true,
+            LoadDuplicate::Unspecified => load.local,
+            LoadDuplicate::Replace => false,
+        },
+        Statement::CreateTable(create) => {
+            let source = create.select.as_ref();
+            source.is_some_and(|source| source.on_duplicate == OnDuplicateRow::Ignore)
+        }
+        // What is computed when it is read is not asked for yet.
+        Statement::AlterTable(alter) => alter.actions.iter().all(adds_virtual_column),
+        Statement::CreateIndex(_) => false,
+        _ => true,
+    };
+    match ignores {
+        true => Refusal::Nothing,
+        false if mode.has(SqlMode::ERROR_FOR_DIVISION_BY_ZERO) => Refusal::ValuesAndDivisions,
+        false => Refusal::Values,
+    }
+}
+
+/// Whether a part of ALTER TABLE adds a column that is not stored.
+fn adds_virtual_column(action: &AlterAction) -> bool {
+    let is_virtual = |attribute: &ColumnAttribute| matches!(attribute, ColumnAttribute::Generated { storage, .. } if *storage == GeneratedStorage::Virtual);
+    match action {
+        AlterAction::AddColumn { column, .. } => column.attributes.iter().any(is_virtual),
+        _ => false,
+    }
 }
 
 /// Runs a statement, or the part of one that is run by itself.
@@ -132,6 +177,22 @@ pub(crate) fn run(
     }
 }
 
+/// SET STATEMENT … FOR: runs a statement with settings of its own.
+fn set_statement(
+    context: &mut StatementContext<'_>,
+    items: &[SetItem],
+    inner: &Arc<Statement>,
+) -> Result<Outcome> {
+    for (position, setting) in set::session_settings(context, items)? {
+        context.set_own(position, setting);
+    }
+    begin(context, inner)?;
+    if let Statement::Query(query) = &**inner {
+        hints::apply(context, query);
+    }
+    run(context, inner, None)
+}
+
 /// Runs a statement that has no plan. Most give nothing back.
 fn utility(context: &mut StatementContext<'_>, statement: &Statement) -> Result<Outcome> {
     match statement {
@@ -152,6 +213,7 @@ fn utility(context: &mut StatementContext<'_>, statement: &Statement) -> Result<
         Statement::Describe(describe) => return show::describe(context, describe),
         Statement::Explain(explain) => return explain::run(context, explain),
         Statement::Set(items) => set::run(context, items)?,
+        Statement::SetStatement(items, inner) => return set_statement(context, items, inner),
         Statement::SetTransaction(set) => transactions::set(context, set)?,
         Statement::Flush(flush) => simple::flush(context, flush)?,
         Statement::StartTransaction(start) => transactions::begin(context, start)?,

@@ -8,7 +8,8 @@ use std::sync::{Arc, OnceLock};
 use mayfly_plan::ParameterPlace;
 use mayfly_plan::physical::ClientType;
 use mayfly_syntax::ParsedStatement;
-use mayfly_syntax::ast::{Execute, Prepare, PrepareSource, Statement};
+use mayfly_syntax::ast::{Execute, Executed, Expr, Prepare, PrepareSource, Statement};
+use mayfly_syntax::encodings::{self, Variable};
 use mayfly_types::error::codes;
 use mayfly_types::{Diagnostics, Error, Result, SqlType, Value};
 use parking_lot::Mutex;
@@ -16,6 +17,7 @@ use parking_lot::Mutex;
 use super::cached_plan::CachedPlan;
 use super::properties::properties;
 use super::{locking_subqueries, point};
+use crate::binding::expressions;
 use crate::connections::Work;
 use crate::error::ensure;
 use crate::prepared::{Counted, DerivedTypes, PlanSlot, Prepared};
@@ -42,6 +44,7 @@ impl Prepared {
             text: Arc::from(&*mayfly_syntax::without_passwords(&parsed, options)),
             height: parsed.height,
             tree_bytes: parsed.tree_bytes,
+            variables: parsed.variables,
             has_locking_subqueries: locking_subqueries::may_have_any(&parsed.statement),
             statement: Arc::new(parsed.statement),
             database: session.settings.current_database().cloned(),
@@ -226,16 +229,35 @@ pub(super) fn derived_types(
     }
 }
 
+/// The text of a statement; that of NULL is no statement.
+fn text_of(context: &StatementContext<'_>, source: &PrepareSource) -> Result<String> {
+    let value = match source {
+        PrepareSource::Text(text) => return Ok(text.clone()),
+        PrepareSource::Variable(name) => {
+            let variable = context.session.settings.user_variables().get(name);
+            variable.map_or(Value::Null, |(_, value)| value)
+        }
+        PrepareSource::Expression(expr) => value_of(context, expr)?.0,
+    };
+    Ok(match value {
+        Value::Null => "NULL".to_owned(),
+        value => crate::variable_checks::text_of(&value),
+    })
+}
+
+/// The value of an expression that stands for a `?`.
+fn value_of(context: &StatementContext<'_>, expr: &Expr) -> Result<(Value, SqlType)> {
+    if let Some(Variable::User(name)) = encodings::variable(expr) {
+        let variable = context.session.settings.user_variables().get(name);
+        return Ok(variable.map_or((Value::Null, SqlType::null()), |(ty, value)| (value, ty)));
+    }
+    let bound = expressions::bind(context, expr, &[])?;
+    bound.scalar(&expressions::one_row(), &context.parameters().values)
+}
+
 /// PREPARE
 pub(super) fn prepare(context: &mut StatementContext<'_>, statement: &Prepare) -> Result<Outcome> {
-    let variables = context.session.settings.user_variables();
-    let text = match &statement.source {
-        PrepareSource::Text(text) => text.clone(),
-        PrepareSource::Variable(name) => match variables.get(name) {
-            Some((_, Value::Null)) | None => "NULL".to_owned(),
-            Some((_, value)) => crate::variable_checks::text_of(&value),
-        },
-    };
+    let text = text_of(context, &statement.source)?;
     let name = statement.name.to_lowercase();
     // A statement of the name is removed even when the new one is wrong.
     context.session.client.prepared.remove(&name);
@@ -313,16 +335,21 @@ fn is_about_names(error: &Error) -> bool {
 
 /// EXECUTE
 pub(super) fn execute(context: &mut StatementContext<'_>, statement: &Execute) -> Result<Outcome> {
-    let name = statement.name.to_lowercase();
-    let unknown = || codes::ER_UNKNOWN_STMT_HANDLER.with(&[&statement.name, &"EXECUTE"]);
-    let prepared = context.session.client.prepared.get(&name).cloned();
-    let prepared = prepared.ok_or_else(unknown)?;
-    let variables = context.session.settings.user_variables();
-    let variable = |name: &String| {
-        let variable = variables.get(name);
-        variable.map_or((Value::Null, SqlType::null()), |(ty, value)| (value, ty))
+    let values = statement.using.iter();
+    let values: Vec<(Value, SqlType)> = values
+        .map(|value| value_of(context, value))
+        .collect::<Result<_>>()?;
+    let prepared = match &statement.what {
+        Executed::Prepared(name) => {
+            let unknown = || codes::ER_UNKNOWN_STMT_HANDLER.with(&[name, &"EXECUTE"]);
+            let known = context.session.client.prepared.get(&name.to_lowercase());
+            known.cloned().ok_or_else(unknown)?
+        }
+        Executed::Immediate(source) => {
+            let text = text_of(context, source)?;
+            Arc::new(make(context, &text)?)
+        }
     };
-    let values: Vec<(Value, SqlType)> = statement.using.iter().map(variable).collect();
     prepared.check_count(&values)?;
     context.log_execute(&prepared, &values);
     transaction_work::note(context.session, &prepared.statement);

@@ -95,6 +95,24 @@ const TRANSACTION: StatementProperties = StatementProperties {
     ..PASSIVE
 };
 
+/// Those of the statements that are not there yet which MySQL lets be prepared.
+const PREPARABLE: &[&str] = &[
+    "ALTER EVENT",
+    "ALTER INSTANCE",
+    "BINLOG",
+    "CALL",
+    "CHANGE",
+    "CHANGE REPLICATION FILTER",
+    "CHANGE REPLICATION SOURCE",
+    "CREATE EVENT",
+    "INSTALL PLUGIN",
+    "RESET",
+    "SHOW PARSE_TREE",
+    "START REPLICA",
+    "STOP REPLICA",
+    "UNINSTALL PLUGIN",
+];
+
 /// The properties of a statement.
 pub(crate) fn properties(statement: &Statement) -> StatementProperties {
     match statement {
@@ -133,12 +151,15 @@ pub(crate) fn properties(statement: &Statement) -> StatementProperties {
         Statement::DropIndex(_) => DEFINITION.counted(Counter::ComDropIndex),
         Statement::CreateView(_) => DEFINITION.counted(Counter::ComCreateView),
         Statement::DropView(_) => DEFINITION.counted(Counter::ComDropView),
-        Statement::DropStoredProgram(drop) => DEFINITION.counted(match drop.kind {
-            StoredProgramKind::Procedure => Counter::ComDropProcedure,
-            StoredProgramKind::Function => Counter::ComDropFunction,
-            StoredProgramKind::Trigger => Counter::ComDropTrigger,
-            StoredProgramKind::Event => Counter::ComDropEvent,
-        }),
+        Statement::DropStoredProgram(drop) => StatementProperties {
+            is_preparable: drop.kind == StoredProgramKind::Event,
+            ..DEFINITION.counted(match drop.kind {
+                StoredProgramKind::Procedure => Counter::ComDropProcedure,
+                StoredProgramKind::Function => Counter::ComDropFunction,
+                StoredProgramKind::Trigger => Counter::ComDropTrigger,
+                StoredProgramKind::Event => Counter::ComDropEvent,
+            })
+        },
         Statement::CreateDatabase(_) => DEFINITION.counted(Counter::ComCreateDb),
         Statement::AlterDatabase(_) => DEFINITION.counted(Counter::ComAlterDb).unpreparable(),
         Statement::DropDatabase(_) => DEFINITION.counted(Counter::ComDropDb),
@@ -164,6 +185,13 @@ pub(crate) fn properties(statement: &Statement) -> StatementProperties {
         },
         Statement::Help(_) => PASSIVE.counted(Counter::ComHelp).unpreparable(),
         Statement::Set(_) => PASSIVE.counted(Counter::ComSetOption),
+        // It is counted when it begins, with its settings.
+        Statement::SetStatement(_, inner) => StatementProperties {
+            counter: None,
+            has_plan: false,
+            commits_implicitly: false,
+            ..properties(inner)
+        },
         Statement::SetTransaction(_) => PASSIVE,
         Statement::Flush(_) => ADMINISTRATION.counted(Counter::ComFlush),
         Statement::StartTransaction(_) => TRANSACTION.counted(Counter::ComBegin).unpreparable(),
@@ -211,7 +239,8 @@ pub(crate) fn properties(statement: &Statement) -> StatementProperties {
             base.counted(account_counter(account))
         }
         Statement::Empty => UPDATE.counted(Counter::ComEmptyQuery).unpreparable(),
-        Statement::Unsupported(_) => UPDATE,
+        Statement::Unsupported(name) if PREPARABLE.contains(&name.as_str()) => UPDATE,
+        Statement::Unsupported(_) => UPDATE.unpreparable(),
     }
 }
 

@@ -30,7 +30,12 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &RenameTable) -
         let mut definition = TableDefinition::clone(&table.definition);
         rename_definition(&mut definition, database.clone(), name.clone());
         table.redefined(catalog.next_table_id(), definition)
-    })
+    })?;
+    for (old, new) in &renames {
+        let transaction = &mut context.session.transaction;
+        transaction.rename_locked_table((&old.0, &old.1), (&new.0, &new.1));
+    }
+    Ok(())
 }
 
 fn resolve(

@@ -9,7 +9,7 @@ use arrow_select::filter::filter;
 use mayfly_types::convert::implicit_default;
 use mayfly_types::error::codes;
 use mayfly_types::temporal::TimeZone;
-use mayfly_types::{Batch, Diagnostics, Error, Level, Result, SqlMode, SqlType, TypeKind, Value};
+use mayfly_types::{Batch, Diagnostics, Error, Result, SqlMode, SqlType, TypeKind, Value};
 
 use super::row_target::RunningView;
 use crate::binding::expressions::{self, Bound, own_columns_of};
@@ -19,15 +19,6 @@ use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinitio
 use crate::convert;
 use crate::session::StatementContext;
 use crate::storing::Storing;
-
-/// Warnings of expressions that a statement that changes rows makes errors in strict mode.
-const REFUSED: &[&mayfly_types::ErrorCode] = &[
-    &codes::ER_TRUNCATED_WRONG_VALUE,
-    &codes::ER_WRONG_TEMPORAL_VALUE,
-    &codes::ER_DATETIME_FUNCTION_OVERFLOW,
-    &codes::ER_INVALID_ARGUMENT_FOR_LOGARITHM,
-    &codes::ER_CUT_VALUE_GROUP_CONCAT,
-];
 
 /// Where a column of a row comes from when the statement does not give it.
 pub(super) enum Origin {
@@ -178,11 +169,6 @@ impl<'t> RowRules<'t> {
         })
     }
 
-    /// In strict mode some warnings of a SELECT are errors of a statement that changes rows.
-    pub(super) fn refuse_warnings(&self) -> Result<()> {
-        refuse_warnings(self.context, self.ignore)
-    }
-
     /// What IGNORE makes of an error: a warning.
     pub(super) fn warn(&self, error: Error) {
         self.context.warn(error);
@@ -320,6 +306,7 @@ impl<'t> RowRules<'t> {
     ) -> Result<ArrayRef> {
         let batch = Batch::new(columns.to_vec(), rows);
         let values = bound.evaluate(&batch)?;
+        self.context.refuse_warnings()?;
         let column = &self.definition.columns[position];
         self.store(&values, bound.ty(), column, rows_before)
     }
@@ -350,16 +337,21 @@ impl<'t> RowRules<'t> {
         let mut good: Option<Vec<bool>> = None;
         for (name, check) in &self.checks {
             let values = check.evaluate(batch)?;
+            if self.context.diagnostics().refused().is_some() {
+                return Err(codes::ER_CHECK_CONSTRAINT_VIOLATED.with(&[name]));
+            }
             for row in convert::false_rows(&values) {
                 let error = codes::ER_CHECK_CONSTRAINT_VIOLATED.with(&[name]);
                 self.context.warn_if(self.ignore, error)?;
                 good.get_or_insert_with(|| vec![true; batch.row_count()])[row] = false;
             }
         }
-        if let Some(view) = &self.view
-            && let Some(shown) = view.shows(batch)?
-        {
-            self.left_out(&shown, &mut good, || view.refusal())?;
+        if let Some(view) = &self.view {
+            let shown = view.shows(batch)?;
+            self.context.refuse_warnings()?;
+            if let Some(shown) = shown {
+                self.left_out(&shown, &mut good, || view.refusal())?;
+            }
         }
         Ok(good.map(BooleanArray::from))
     }
@@ -398,24 +390,6 @@ pub(super) fn column_builders(definition: &TableDefinition) -> Vec<ColumnBuilder
     columns
         .map(|column| ColumnBuilder::new(&column.ty))
         .collect()
-}
-
-/// In strict mode some warnings of a SELECT are errors of a statement that changes rows.
-pub(super) fn refuse_warnings(context: &StatementContext<'_>, ignore: bool) -> Result<()> {
-    let mode = context.options().sql_mode;
-    if !mode.is_strict() || ignore || context.diagnostics().count() == 0 {
-        return Ok(());
-    }
-    let division = mode.has(SqlMode::ERROR_FOR_DIVISION_BY_ZERO);
-    let refuses = |error: &Error| {
-        (division && error.is(&codes::ER_DIVISION_BY_ZERO))
-            || REFUSED.iter().any(|code| error.is(code))
-    };
-    let mut conditions = context.diagnostics().conditions().into_iter();
-    match conditions.find(|it| it.level == Level::Warning && refuses(&it.error)) {
-        Some(condition) => Err(condition.error),
-        None => Ok(()),
-    }
 }
 
 /// The rows of a batch at which a filter is true; all without a filter.

@@ -250,7 +250,7 @@ impl<'t> RowSink<'t> {
     /// Appends rows of a query: its first columns, of these types, are those of the statement's
     /// list.
     pub(crate) fn append(&mut self, batch: &Batch, types: &[SqlType]) -> Result<()> {
-        self.rules.refuse_warnings()?;
+        self.context.refuse_warnings()?;
         self.flush_rows()?;
         let columns = match self.store_columns(batch, types) {
             Some(columns) => columns,
@@ -362,7 +362,7 @@ impl<'t> RowSink<'t> {
 
     /// Ends the row.
     pub(crate) fn end_row(&mut self) -> Result<()> {
-        self.rules.refuse_warnings()?;
+        self.context.refuse_warnings()?;
         for position in 0..self.definition.columns.len() {
             // What the list names but the row does not set: `VALUES ()`, or a column of
             // LOAD DATA beyond the end of the line.
@@ -760,6 +760,8 @@ impl<'t> RowSink<'t> {
 
     /// Makes the rows visible, and gives them if they were kept.
     pub(crate) fn finish_returning(mut self) -> Result<(Written, Vec<Batch>)> {
+        // A condition that lets no row through may have warned, too.
+        self.context.refuse_warnings()?;
         self.flush_rows()?;
         self.is_finished = true;
         self.flush()?;

@@ -319,7 +319,9 @@ impl<'t> TableChange<'t> {
             return Ok(None);
         };
         let rows = self.with_row(found, row);
-        Ok(true_rows(&check.evaluate_with(&rows, self.parameters)?))
+        let values = check.evaluate_with(&rows, self.parameters)?;
+        self.rules.context.refuse_warnings()?;
+        Ok(true_rows(&values))
     }
 
     /// A batch of the query with other columns of the target's rows.
@@ -431,7 +433,7 @@ impl<'t> TableChange<'t> {
                 Source::Computed(bound) => {
                     let row = self.with_row(batch, &columns);
                     let values = bound.evaluate_with(&row, self.parameters)?;
-                    self.rules.refuse_warnings()?;
+                    self.rules.context.refuse_warnings()?;
                     (values, bound.ty())
                 }
             };

@@ -134,6 +134,7 @@ pub(super) fn visit(statement: &Statement, visitor: &mut dyn Visitor) -> Flow {
             } => value.visit(visitor),
             _ => Flow::Continue(()),
         }),
+        Statement::SetStatement(_, inner) => visit(inner, visitor),
         Statement::Do(expressions) => expressions.visit(visitor),
         Statement::Explain(explain) => match &explain.target {
             ExplainTarget::Statement { statement, .. } => visit(statement, visitor),

@@ -13,7 +13,7 @@ use mayfly_types::error::codes;
 
 use super::accounts::refuse_system_user;
 use super::drop_table::report_missing;
-use super::select;
+use super::{select, view_names};
 use crate::accounts::account::AccountName;
 use crate::accounts::privileges::SUPER;
 use crate::binding::session_catalog::SessionCatalog;
@@ -22,7 +22,6 @@ use crate::catalog::view_query;
 use crate::ddl::account::named;
 use crate::ddl::create as names;
 use crate::error::{parse_own, refuse};
-use crate::names::same_name;
 use crate::session::StatementContext;
 use crate::statements::table_names::{qualified, refuse_system_schema};
 use crate::variables::typed;
@@ -88,26 +87,23 @@ fn definition(
     // It must be a query that could run.
     let planned = select::plan(context, &statement.query)?;
     let mut query = statement.query.clone();
-    let catalog = SessionCatalog::new(context, &[]);
-    view_query::fix_names(&mut query, &catalog, context.current_database())?;
-    if let Some(table) = catalog.temporary_table_read() {
-        return Err(codes::ER_VIEW_SELECT_TMPTABLE.with(&[&table]));
-    }
     let given = &statement.columns;
-    let own = planned.plan.columns.iter();
-    let columns: Vec<String> = if given.is_empty() {
-        own.map(|column| column.name.clone()).collect()
+    let columns = if given.is_empty() {
+        let own = planned.plan.columns.iter();
+        let mut names: Vec<String> = own.map(|column| column.name.clone()).collect();
+        view_names::make_unique(&mut query, &mut names)?;
+        names
     } else {
+        view_names::check(given)?;
         given.clone()
     };
     if columns.len() != planned.plan.columns.len() {
         return Err(codes::ER_VIEW_WRONG_LIST.error());
     }
-    for (index, column) in columns.iter().enumerate() {
-        let mut before = columns[..index].iter();
-        if before.any(|other| same_name(other, column)) {
-            return Err(codes::ER_DUP_FIELDNAME.with(&[column]));
-        }
+    let catalog = SessionCatalog::new(context, &[]);
+    view_query::fix_names(&mut query, &catalog, context.current_database())?;
+    if let Some(table) = catalog.temporary_table_read() {
+        return Err(codes::ER_VIEW_SELECT_TMPTABLE.with(&[&table]));
     }
     let text = |variable| context.settings().text(variable).to_owned();
     let mut written = ViewDefinition {
@@ -183,6 +179,7 @@ fn refuse_variables(query: &Query) -> Result<()> {
 
 /// DROP VIEW: all of the list or none.
 pub(super) fn drop(context: &StatementContext<'_>, statement: &DropView) -> Result<()> {
+    context.session.transaction.refuse_under_locks()?;
     let mut names = Vec::with_capacity(statement.views.len());
     let mut missing = Vec::new();
     for view in &statement.views {

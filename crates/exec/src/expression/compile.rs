@@ -61,7 +61,9 @@ impl Compiler {
             let (partial, constant, of_rows) = (self.partial, self.constant, self.of_rows);
             let operation = self.operation(expression);
             let computes = match &operation {
-                Operation::Call { .. } | Operation::Subquery(_) => true,
+                Operation::Call { .. } | Operation::LazyCall { .. } | Operation::Subquery(_) => {
+                    true
+                }
                 // It is padded.
                 Operation::Cast { to, .. } => to.kind == TypeKind::Char,
                 _ => false,
@@ -69,6 +71,11 @@ impl Compiler {
             self.wide |= computes && is_wide(&expression.ty);
             let is_partial = match &operation {
                 Operation::Call {
+                    function,
+                    signature,
+                    ..
+                }
+                | Operation::LazyCall {
                     function,
                     signature,
                     ..
@@ -109,6 +116,15 @@ impl Compiler {
             ExpressionKind::Column(column) => Operation::Column(*column),
             ExpressionKind::Parameter(index) => Operation::Parameter(*index),
             ExpressionKind::Local(local) => Operation::Local(*local),
+            ExpressionKind::Call {
+                function,
+                arguments,
+                signature,
+            } if function.is_lazy() => Operation::LazyCall {
+                function,
+                arguments: arguments.iter().map(|value| self.lazy(value)).collect(),
+                signature: Arc::clone(signature),
+            },
             ExpressionKind::Call {
                 function,
                 arguments,

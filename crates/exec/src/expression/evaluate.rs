@@ -196,6 +196,36 @@ impl Program {
                     Column::Array(result)
                 })
             }
+            Operation::LazyCall {
+                function,
+                arguments,
+                signature,
+            } => {
+                let context = run.evaluation();
+                let mut known: Vec<Column> = Vec::with_capacity(arguments.len());
+                for argument in arguments {
+                    let node = &self.nodes[argument.node as usize];
+                    let needed = (!node.total && !known.is_empty())
+                        .then(|| function.needs(&known, rows.count, signature, context))
+                        .transpose()?;
+                    let count = needed.as_ref().map(BooleanBuffer::count_set_bits);
+                    known.push(match (needed, count) {
+                        (Some(_), Some(0)) => Column::Constant(Value::Null),
+                        (Some(needed), Some(count)) if count < rows.count && !node.alike => {
+                            let others = Branch {
+                                column: Column::Constant(Value::Null),
+                                is_whole: false,
+                                selection: !&needed,
+                            };
+                            let branch = self.branch(argument, needed, count, rows, run)?;
+                            combine(vec![branch, others], node.physical, rows.count)?
+                        }
+                        _ => self.node(argument.node, rows, run)?,
+                    });
+                }
+                let result = function.evaluate(&known, rows.count, signature, context)?;
+                Ok(Column::Array(result))
+            }
             Operation::Cast {
                 input,
                 from,

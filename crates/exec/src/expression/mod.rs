@@ -99,6 +99,12 @@ enum Operation {
         signature: Arc<Signature>,
         volatile: bool,
     },
+    /// A call of a function that looks at no argument that it does not need.
+    LazyCall {
+        function: &'static ScalarFunction,
+        arguments: Box<[Lazy]>,
+        signature: Arc<Signature>,
+    },
     Cast {
         input: NodeId,
         from: Box<SqlType>,

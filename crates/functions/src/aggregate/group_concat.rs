@@ -47,7 +47,7 @@ pub(super) fn signature(binding: &Binding<'_>) -> Result<AggregateSignature> {
     })
 }
 
-/// The option is the separator.
+/// The options are the separator, and behind it how many rows are left out and how many are taken.
 pub(super) fn states(
     signature: &AggregateSignature,
     options: &[Value],
@@ -60,6 +60,10 @@ pub(super) fn states(
     Ok(Box::new(Texts {
         separator,
         collation: signature.result.collation,
+        limit: match options {
+            [_, Value::UInt(offset), Value::UInt(count)] => (*offset, *count),
+            _ => (0, u64::MAX),
+        },
         bytes_max: usize::try_from(context.group_concat_max_len).unwrap_or(usize::MAX),
         groups: Vec::new(),
         rows: 0,
@@ -72,11 +76,15 @@ struct Group {
     /// NULL until the first row.
     text: Option<Vec<u8>>,
     is_cut: bool,
+    /// Rows so far that are not NULL.
+    rows: u64,
 }
 
 struct Texts {
     separator: Vec<u8>,
     collation: CollationId,
+    /// How many rows of a group are left out, and at most how many are taken.
+    limit: (u64, u64),
     bytes_max: usize,
     groups: Vec<Group>,
     /// Rows taken in, for the text of warning 1260.
@@ -104,15 +112,23 @@ impl Accumulator for Texts {
                 continue;
             }
             let group = &mut self.groups[*group as usize];
+            let place = group.rows;
+            group.rows += 1;
+            let (offset, count) = self.limit;
+            if place < offset || place - offset >= count {
+                group.text.get_or_insert_default();
+                continue;
+            }
             if group.is_cut {
                 continue;
             }
             let text = match &mut group.text {
-                Some(text) => {
+                // What was left out before the first row has made no text.
+                Some(text) if place > offset => {
                     text.extend_from_slice(&self.separator);
                     text
                 }
-                None => group.text.insert(Vec::new()),
+                text => text.get_or_insert_default(),
             };
             let before = text.len();
             for part in &texts {

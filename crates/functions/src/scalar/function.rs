@@ -5,6 +5,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
+use arrow_buffer::BooleanBuffer;
 use mayfly_types::Result;
 
 use crate::{Argument, Binding, Call, Column, EvaluationContext, Signature, SignatureContext};
@@ -29,12 +30,16 @@ pub type Evaluate = fn(&Call<'_>) -> Result<ArrayRef>;
 /// Whether a call of a signature can neither fail nor warn, whatever its arguments are.
 pub type IsTotal = fn(&Signature) -> bool;
 
+/// The rows of a call that need its next argument, when only those before that one are known.
+pub type Needs = fn(&Call<'_>) -> Result<BooleanBuffer>;
+
 /// A scalar function or operator.
 pub struct ScalarFunction {
     names: &'static [&'static str],
     arity: RangeInclusive<usize>,
     volatility: Volatility,
     is_total: IsTotal,
+    needs: Option<Needs>,
     bind: Bind,
     evaluate: Evaluate,
 }
@@ -53,6 +58,7 @@ impl ScalarFunction {
             arity,
             volatility: Volatility::Immutable,
             is_total: |_| false,
+            needs: None,
             bind,
             evaluate,
         }
@@ -79,6 +85,13 @@ impl ScalarFunction {
         self
     }
 
+    /// One that looks at its arguments one after another, and at none that it does not need.
+    #[must_use]
+    pub const fn lazy(mut self, needs: Needs) -> Self {
+        self.needs = Some(needs);
+        self
+    }
+
     /// Its names in lower case, the canonical one first.
     pub fn names(&self) -> &'static [&'static str] {
         self.names
@@ -97,6 +110,32 @@ impl ScalarFunction {
     /// Whether a call of that signature can neither fail nor warn.
     pub fn is_total(&self, signature: &Signature) -> bool {
         (self.is_total)(signature)
+    }
+
+    /// Whether it may leave arguments out ([`ScalarFunction::needs`]).
+    pub fn is_lazy(&self) -> bool {
+        self.needs.is_some()
+    }
+
+    /// The rows that need the argument behind those that are given; the rest of the call is as for
+    /// [`ScalarFunction::evaluate`].
+    pub fn needs(
+        &self,
+        known: &[Column],
+        rows: usize,
+        signature: &Signature,
+        context: &EvaluationContext,
+    ) -> Result<BooleanBuffer> {
+        match self.needs {
+            None => Ok(BooleanBuffer::new_set(rows)),
+            Some(needs) => needs(&Call {
+                name: self.names[0],
+                arguments: known,
+                rows,
+                signature,
+                context,
+            }),
+        }
     }
 
     /// The types of a call. Arity has been checked.

@@ -36,6 +36,8 @@ pub(crate) struct Binder<'a> {
     pub(super) date_parameters: Vec<DateParameter>,
     /// The innermost scope in which a name was found since this was last set to `None`.
     pub(super) deepest: Option<usize>,
+    /// The innermost scope that an aggregate was given to since this was last set to `None`.
+    pub(super) deepest_aggregate: Option<usize>,
     /// What is bound is a value to be kept: variables have the scale of theirs.
     pub(super) keeps_value: bool,
     /// How many `?` without a number were bound.
@@ -162,6 +164,7 @@ impl<'a> Binder<'a> {
             parameter_count: options.parameters.len(),
             date_parameters: Vec::new(),
             deepest: None,
+            deepest_aggregate: None,
             keeps_value: false,
             placeholders_seen: 0,
             inserted: None,

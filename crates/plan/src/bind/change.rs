@@ -59,7 +59,7 @@ pub(crate) fn bind_update(
 
     let relation = binder.filter(relation, update.selection.as_ref())?;
     let mut values = Vec::with_capacity(slots.len());
-    binder.scope().clause = Clause::FieldList;
+    binder.scope().clause = Clause::Values;
     for (assignment, slot) in update.assignments.iter().zip(&slots) {
         values.push(if encodings::is_default(&assignment.value) {
             None
@@ -346,9 +346,6 @@ impl Binder<'_> {
         let bound = self.bind_expression(value);
         self.keeps_value = kept;
         let bound = as_value(bound?);
-        if !self.scope().aggregates.is_empty() {
-            return Err(codes::ER_INVALID_GROUP_FUNC_USE.error());
-        }
         let column = self.scope().column(slot);
         if let ExpressionKind::Parameter(index) = bound.kind {
             let place = ParameterPlace::Assignment;
@@ -378,9 +375,7 @@ impl Binder<'_> {
                 });
             }
         }
-        if !self.scope().aggregates.is_empty() {
-            return Err(codes::ER_INVALID_GROUP_FUNC_USE.error());
-        }
+        self.refuse_aggregates()?;
         if !keys.is_empty() {
             relation = relation.sorted(keys);
         }
@@ -417,6 +412,7 @@ impl Binder<'_> {
         is_safe: bool,
     ) -> BoundChange {
         let select_id = self.scope().select_id;
+        let repeats = has_join(&relation);
         let block = super::block::Block {
             relation,
             columns: columns.0,
@@ -428,8 +424,14 @@ impl Binder<'_> {
             query: self.finish(block),
             targets,
             is_safe,
+            repeats,
         }
     }
+}
+
+/// Whether rows of several tables are brought together.
+fn has_join(relation: &Relation) -> bool {
+    matches!(relation, Relation::Join(_)) || relation.inputs().into_iter().any(has_join)
 }
 
 /// A column that an assignment writes.

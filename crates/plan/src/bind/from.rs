@@ -22,7 +22,9 @@ use crate::predicates::conjuncts;
 use crate::trace::{Trace, number, object};
 use crate::tree::access::Access;
 use crate::tree::expression::{Comparison, Expression};
-use crate::tree::logical::{ColumnId, Computed, DerivedTable, Join, Relation, Scan};
+use crate::tree::logical::{
+    ColumnId, Computed, DerivedTable, Join, Relation, Scan, free_columns, produced,
+};
 use crate::tree::physical::{ColumnOrigin, JoinKind, Purpose, TemporaryTable, ViewColumn};
 
 /// The columns that `*` and unqualified names see of a part of FROM.
@@ -99,20 +101,26 @@ impl Binder<'_> {
         join: &AstJoin,
     ) -> Result<(Relation, Seen)> {
         let first = left_seen.tables.start;
-        let lateral = is_lateral(&join.relation);
-        let outer_visible = lateral.then(|| self.see_also(&left_seen));
+        let swapped = matches!(join.join_operator, JoinOperator::Right(_));
+        let has_lateral = has_lateral(&join.relation);
+        let outer_visible = (has_lateral && !swapped).then(|| self.see_also(&left_seen));
+        // The right side of a RIGHT JOIN is read first.
+        self.set_unseen(&left_seen, swapped);
         let right = self.bind_factor(&join.relation);
+        self.set_unseen(&left_seen, false);
         if let Some(outer) = outer_visible {
             self.scope().visible = outer;
         }
         let (right, right_seen) = right?;
+        let lateral = !swapped && has_lateral && reads(&right, &left);
         let middle = right_seen.tables.start;
         let end = right_seen.tables.end;
-        let (kind, swapped, constraint, straight) = match &join.join_operator {
-            JoinOperator::Inner(constraint) => (JoinKind::Inner, false, constraint, false),
-            JoinOperator::StraightJoin(constraint) => (JoinKind::Inner, false, constraint, true),
-            JoinOperator::Left(constraint) => (JoinKind::Left, false, constraint, false),
-            JoinOperator::Right(constraint) => (JoinKind::Left, true, constraint, false),
+        let (kind, constraint, straight) = match &join.join_operator {
+            JoinOperator::Inner(constraint) => (JoinKind::Inner, constraint, false),
+            JoinOperator::StraightJoin(constraint) => (JoinKind::Inner, constraint, true),
+            JoinOperator::Left(constraint) | JoinOperator::Right(constraint) => {
+                (JoinKind::Left, constraint, false)
+            }
         };
         let (on, seen) = match constraint {
             JoinConstraint::None => {
@@ -172,6 +180,13 @@ impl Binder<'_> {
             ..Join::new(kind, left, right, on)
         });
         Ok((relation, seen))
+    }
+
+    /// Whether lateral tables that are bound from here on see nothing of the left side of their join.
+    fn set_unseen(&mut self, left: &Seen, unseen: bool) {
+        for table in &mut self.scope().tables[left.tables.clone()] {
+            table.unseen = unseen;
+        }
     }
 
     /// Lets a lateral table see the left side of its join too; gives what was seen before.
@@ -361,6 +376,7 @@ impl Binder<'_> {
                 first,
             },
             null_extended: false,
+            unseen: false,
             unique_keys,
         })?;
         let select_id = self.scope().select_id;
@@ -492,9 +508,13 @@ impl Binder<'_> {
         let hint = self.merge_hint(alias);
         let merges = hint.unwrap_or(self.options.switches.derived_merge)
             || (self.merges_views && database.is_some());
-        let merged = block.mergeable && merges;
-        let materialize = (block.mergeable && !merged).then(|| {
+        // What the rows above set must not be seen by the rows below, nor the other way round.
+        let sets_variables =
+            self.options.sets_variables && !(self.merges_views && database.is_some());
+        let merged = block.mergeable && merges && !sets_variables;
+        let materialize = (block.mergeable && !merged || sets_variables).then(|| {
             let why = match hint {
+                _ if sets_variables => "the statement sets user variables",
                 Some(_) => "hint NO_MERGE",
                 None => "optimizer_switch derived_merge=off",
             };
@@ -620,10 +640,8 @@ pub(super) fn rename_columns(block: &mut Block, names: &[Ident]) -> Result<()> {
 }
 
 fn cross_join(left: Relation, right: Relation) -> Relation {
-    let lateral = crate::tree::logical::free_columns(&right)
-        .intersects(&crate::tree::logical::produced(&left));
     Relation::Join(Join {
-        lateral,
+        lateral: reads(&right, &left),
         ..Join::new(JoinKind::Inner, left, right, Vec::new())
     })
 }
@@ -637,8 +655,21 @@ fn straighten(relation: &mut Relation) {
     }
 }
 
-fn is_lateral(factor: &TableFactor) -> bool {
-    matches!(factor, TableFactor::Derived { lateral: true, .. })
+/// Whether a lateral table is among a part of FROM.
+fn has_lateral(factor: &TableFactor) -> bool {
+    match factor {
+        TableFactor::Derived { lateral, .. } => *lateral,
+        TableFactor::NestedJoin { table_with_joins } => {
+            let mut joins = table_with_joins.joins.iter();
+            has_lateral(&table_with_joins.relation) || joins.any(|join| has_lateral(&join.relation))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a relation reads columns of another one.
+fn reads(reader: &Relation, other: &Relation) -> bool {
+    free_columns(reader).intersects(&produced(other))
 }
 
 /// The last part of a name.

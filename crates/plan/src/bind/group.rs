@@ -9,6 +9,7 @@ use mayfly_syntax::ast::Expr;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlMode, SqlType, Value};
 
+use super::scope::Clause;
 use super::select::OrderKey;
 use super::types::{argument, compare};
 use crate::bind::binder::Binder;
@@ -17,8 +18,13 @@ use crate::not_supported::not_supported;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind, same_expression};
 use crate::tree::logical::{
     Aggregate, ColumnId, ColumnSet, Computed, Relation, visit_deep_mut, visit_expression_mut,
+    with_stack,
 };
 use crate::tree::physical::{AggregateCall, JoinKind, Purpose};
+use crate::walk::for_each_child_mut;
+
+/// How errors call GROUPING().
+const GROUPING: &str = "GROUPING function";
 
 /// What stands above an Aggregate and is rewritten to read from it.
 struct Rewriter {
@@ -165,6 +171,14 @@ impl Binder<'_> {
                 rewriter.rewrite(argument, &is_local);
             });
             check(self, &rewriter.others[before..], index, clause)?;
+            // An aggregate in a subquery has made the group.
+            if keys.is_empty() && !self.innermost().one_group {
+                may_be_null(expression, &rewriter.seen);
+                visit_deep_mut(expression, &mut |inner| {
+                    inner.nullable |= matches!(inner.kind, ExpressionKind::Column(id) if rewriter.seen.contains(id));
+                    true
+                });
+            }
         }
         windows.for_each_key(&mut |key, window, index| {
             let before = rewriter.others.len();
@@ -273,6 +287,16 @@ impl Binder<'_> {
         })
     }
 
+    /// Error 1056: GROUP BY names an item of the select list that calls GROUPING().
+    pub(super) fn refuse_grouping(&mut self, key: &Expression) -> Result<()> {
+        let columns = key.columns();
+        let mut groupings = self.scope().groupings.iter();
+        if groupings.any(|(id, _)| columns.contains(*id)) {
+            return Err(codes::ER_WRONG_GROUP_FIELD.with(&[&GROUPING]));
+        }
+        Ok(())
+    }
+
     /// GROUPING(key, …): a column whose value is known once the groups are made.
     pub(super) fn bind_grouping(&mut self, written: &[&Expr]) -> Result<Expression> {
         let keys = written
@@ -280,11 +304,23 @@ impl Binder<'_> {
             .map(|key| self.bind_stored(key))
             .collect::<Result<Vec<_>>>()?;
         if keys.iter().any(|key| key.as_literal().is_some()) {
-            return Err(codes::ER_WRONG_ARGUMENTS.with(&[&"GROUPING function"]));
+            return Err(codes::ER_WRONG_ARGUMENTS.with(&[&GROUPING]));
         }
         let id = self.new_column();
-        self.scope().groupings.push((id, keys));
-        Ok(Expression::column(id, SqlType::bigint(), false))
+        let scope = self.scope();
+        if scope.clause == Clause::GroupBy {
+            return Err(codes::ER_WRONG_GROUP_FIELD.with(&[&GROUPING]));
+        }
+        if !scope.clause.allows_aggregates() {
+            return Err(codes::ER_INVALID_GROUP_FUNC_USE.error());
+        }
+        scope.groupings.push((id, keys));
+        // The rows of a group are not rolled up yet.
+        Ok(if scope.inside_aggregate > 0 {
+            literal::integer(0, 20)
+        } else {
+            Expression::column(id, SqlType::bigint(), false)
+        })
     }
 
     /// The values of GROUPING() calls, from the number of keys that were rolled up.
@@ -337,6 +373,27 @@ impl Binder<'_> {
         }
         Ok(computed)
     }
+}
+
+/// Columns may be NULL in an expression, and so what is computed of them; whether that changes anything.
+fn may_be_null(expression: &mut Expression, columns: &ColumnSet) -> bool {
+    let mut widened = match &expression.kind {
+        ExpressionKind::Column(id) => columns.contains(*id),
+        ExpressionKind::LogicalSubquery(_) => expression.columns().intersects(columns),
+        _ => false,
+    };
+    with_stack(|| {
+        for_each_child_mut(expression, &mut |child| {
+            widened |= may_be_null(child, columns)
+        });
+    });
+    if !matches!(
+        expression.kind,
+        ExpressionKind::IsNull(_) | ExpressionKind::IsTruth(..)
+    ) {
+        expression.nullable |= widened;
+    }
+    widened
 }
 
 /// What equalities in conditions say about columns: the second is determined by the first.

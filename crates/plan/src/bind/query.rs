@@ -34,6 +34,7 @@ fn calculates_found_rows(body: &SetExpr) -> bool {
     match body {
         SetExpr::Select(select) => has_calc_found_rows(select),
         SetExpr::SetOperation { left, .. } => calculates_found_rows(left),
+        SetExpr::Query(query) => calculates_found_rows(&query.body),
         _ => false,
     }
 }
@@ -374,7 +375,7 @@ impl Binder<'_> {
     /// VALUES ROW(…), …: columns are named column_0, column_1, …
     pub(crate) fn bind_values(&mut self, rows: &[&[Expr]]) -> Result<Block> {
         let select_id = self.new_select();
-        self.scopes.push(Scope::new(Clause::FieldList, select_id));
+        self.scopes.push(Scope::new(Clause::Values, select_id));
         let bound = rows
             .iter()
             .map(|row| row.iter().map(|value| self.bind_stored(value)).collect())

@@ -48,6 +48,7 @@ pub fn bind_returning(
     options: &PlanOptions,
 ) -> Result<Vec<(OutputColumn, Expression)>> {
     let mut binder = begin(names, catalog, options);
+    binder.scope().clause = Clause::FieldList;
     binder.bind_items(items)?;
     binder.refuse_aggregates()?;
     let items = std::mem::take(&mut binder.scope().items);
@@ -75,7 +76,7 @@ fn begin<'a>(
     options: &'a PlanOptions,
 ) -> Binder<'a> {
     let mut binder = Binder::new(catalog, options);
-    let mut scope = Scope::new(Clause::FieldList, 1);
+    let mut scope = Scope::new(Clause::Values, 1);
     scope.add_scalar_columns(names.columns);
     binder.next_column = names.columns.len();
     binder.scalar_defaults = names
@@ -171,8 +172,10 @@ impl Binder<'_> {
         expression
     }
 
-    fn refuse_aggregates(&mut self) -> Result<()> {
-        if self.scope().aggregates.is_empty() {
+    /// Error 1111: there is no group that an aggregate or GROUPING() could be of.
+    pub(super) fn refuse_aggregates(&mut self) -> Result<()> {
+        let scope = self.scope();
+        if scope.aggregates.is_empty() && scope.groupings.is_empty() {
             Ok(())
         } else {
             Err(codes::ER_INVALID_GROUP_FUNC_USE.error())

@@ -74,6 +74,8 @@ pub(crate) struct IndexHint {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Clause {
     FieldList,
+    /// Values that are no select list: rows of VALUES, assignments, definitions.
+    Values,
     From,
     On,
     Where,
@@ -90,7 +92,7 @@ impl Clause {
     /// As error 1054 and 1052 call it.
     pub(crate) fn text(self) -> &'static str {
         match self {
-            Self::FieldList => "field list",
+            Self::FieldList | Self::Values => "field list",
             Self::From => "from clause",
             Self::On => "on clause",
             Self::Where => "where clause",
@@ -140,6 +142,8 @@ pub(crate) struct ScopeTable {
     pub(crate) columns: ScopeColumns,
     /// On the inner side of an outer join: every column may be NULL.
     pub(crate) null_extended: bool,
+    /// It is on the left of a RIGHT JOIN whose right side is being bound.
+    pub(crate) unseen: bool,
     /// Sets of columns in which no two rows are equal.
     pub(crate) unique_keys: Vec<Vec<usize>>,
 }
@@ -152,6 +156,7 @@ impl ScopeTable {
             alias,
             columns: ScopeColumns::Derived(columns),
             null_extended: false,
+            unseen: false,
             unique_keys: Vec::new(),
         }
     }
@@ -165,8 +170,10 @@ impl ScopeTable {
 
     /// Whether the qualifiers of a name, if it has any, mean this table.
     fn is_meant_by(&self, name: Name<'_>) -> bool {
-        name.table
-            .is_none_or(|written| self.is_called(name.database, written))
+        !self.unseen
+            && name
+                .table
+                .is_none_or(|written| self.is_called(name.database, written))
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -317,6 +324,8 @@ pub(crate) struct Scope {
     pub(crate) inside_aggregate: usize,
     /// GROUP BY … WITH ROLLUP: every column may be NULL above it.
     pub(crate) rollup: bool,
+    /// All rows are one group: of none of them every column is NULL above it.
+    pub(crate) one_group: bool,
     /// GROUPING() calls, each with the keys that it asks about.
     pub(crate) groupings: Vec<(ColumnId, Vec<Expression>)>,
     /// Windows and the functions over them.
@@ -405,6 +414,7 @@ impl Scope {
             aggregates: Vec::new(),
             inside_aggregate: 0,
             rollup: false,
+            one_group: false,
             groupings: Vec::new(),
             windows: Windows::default(),
             select_id,
@@ -445,7 +455,8 @@ impl Scope {
     /// The column at a slot.
     pub(crate) fn column(&self, slot: ColumnSlot) -> Expression {
         let table = &self.tables[slot.table];
-        let nullable = self.rollup || table.nullable(slot.column);
+        let is_of_groups = self.rollup || self.one_group && self.inside_aggregate == 0;
+        let nullable = is_of_groups || table.nullable(slot.column);
         Expression::column(
             table.id(slot.column),
             table.ty(slot.column).clone(),
@@ -616,7 +627,8 @@ impl Scope {
             (None, Some(visible)) => {
                 let is_named = |slot: &ColumnSlot| {
                     let column = self.tables[slot.table].name(slot.column);
-                    range.contains(&slot.table) && same_name(column, name.column)
+                    let table = &self.tables[slot.table];
+                    range.contains(&slot.table) && !table.unseen && same_name(column, name.column)
                 };
                 self.only(name, visible.iter().copied().filter(is_named))?
             }
@@ -706,9 +718,9 @@ impl Scope {
         Ok(by_alias.or(behind_alias))
     }
 
-    /// Looks for a name by the rules of the clause that is being bound.
-    pub(crate) fn find(&self, name: Name<'_>) -> Result<Option<Found>> {
-        if self.clause == Clause::Having && self.inside_aggregate == 0 {
+    /// Looks for a name by the rules of the clause that is being bound, or by those of an aggregate's argument.
+    pub(crate) fn find(&self, name: Name<'_>, in_aggregate: bool) -> Result<Option<Found>> {
+        if self.clause == Clause::Having && !in_aggregate {
             return self.find_in_having(name);
         }
         if let Some(slot) = self.find_column(name)? {

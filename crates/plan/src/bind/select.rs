@@ -6,7 +6,7 @@ use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
 use mayfly_types::{Result, SqlMode, TypeKind};
 
 use super::collation::{apart, claim, unclaimed};
-use super::expression::{bare, compound_name, is_descending, position_of};
+use super::expression::{bare, calls_aggregates, compound_name, is_descending, position_of};
 use super::query::{Tail, column_of_item, has_calc_found_rows};
 use super::scope::{Clause, ColumnSlot, Item, Name, Scope};
 use super::types::{as_value, client_type};
@@ -58,6 +58,7 @@ impl Binder<'_> {
             relation = relation.filtered(predicates);
         }
         self.scope().rollup = select.group_by.with_rollup;
+        self.scope().one_group = makes_one_group(select, tail.order_by);
 
         self.scope().windows.allowed = true;
         self.bind_named_windows(&select.named_window)?;
@@ -75,6 +76,9 @@ impl Binder<'_> {
         };
         self.scope().clause = Clause::OrderBy;
         let order = self.bind_order_keys(tail.order_by)?;
+        if select.group_by.several_sets {
+            return Err(self.no_secondary_engine());
+        }
 
         let distinct = select.distinct && !ignores_distinct;
         let buffer = select.select_modifiers.sql_buffer_result
@@ -88,6 +92,20 @@ impl Binder<'_> {
             limit: tail.limit,
             select_id,
         })
+    }
+
+    /// Error 3889: groups that only a secondary engine makes.
+    fn no_secondary_engine(&mut self) -> mayfly_types::Error {
+        let mut tables = self.scope().tables.iter();
+        let named = tables.find_map(|table| {
+            let database = table.database.as_ref()?;
+            Some(format!(" [{database}.{}]", table.alias))
+        });
+        let reason = format!(
+            "Reason: \"You have not defined the secondary engine for at least one of the query tables{}.\".",
+            named.unwrap_or_default()
+        );
+        codes::ER_SECONDARY_ENGINE.with(&[&reason])
     }
 
     /// Puts the bound parts of a query block over each other.
@@ -108,7 +126,8 @@ impl Binder<'_> {
             !scope.group_keys.is_empty() || !scope.aggregates.is_empty()
         };
         let windowed = !self.scope().windows.is_empty();
-        if !grouped && !self.scope().groupings.is_empty() {
+        let scope = self.scope();
+        if scope.group_keys.is_empty() && !scope.groupings.is_empty() {
             return Err(codes::ER_INVALID_GROUP_FUNC_USE.error());
         }
         if grouped {
@@ -116,6 +135,10 @@ impl Binder<'_> {
                 self.check_distinct_order(&order)?;
             }
             relation = self.group(relation, having.as_mut(), &mut order)?;
+            // One row has one order.
+            if self.scope().group_keys.is_empty() {
+                order.clear();
+            }
         }
         if let Some(having) = having {
             relation = relation.filtered(conjuncts(having));
@@ -233,7 +256,7 @@ impl Binder<'_> {
                     self.add_item(expr, name)?;
                     self.scope().name_item_of_system_view();
                 }
-                SelectItem::ExprWithAlias { expr, alias } => {
+                SelectItem::ExprWithAlias { expr, alias, .. } => {
                     self.add_item(expr, alias.value.clone())?;
                 }
             }
@@ -355,6 +378,7 @@ impl Binder<'_> {
                     key
                 }
             };
+            self.refuse_grouping(&key)?;
             // Of items that are the same each is NULL where its own key is rolled up.
             let known = |other: &Expression| same_expression(other, &key);
             if let Some(item) = of_item
@@ -591,6 +615,14 @@ fn column_in(expression: &Expression, id: ColumnId) -> Option<Expression> {
         found.is_none()
     });
     found
+}
+
+/// Whether a query block without GROUP BY makes one group, as far as its text says so.
+fn makes_one_group(select: &Select, order_by: &[OrderByExpr]) -> bool {
+    select.group_by.keys.is_empty()
+        && (calls_aggregates(&select.projection)
+            || calls_aggregates(&select.having)
+            || order_by.iter().any(|key| calls_aggregates(&key.expr)))
 }
 
 /// Whether an expression assigns to a user variable.

@@ -25,6 +25,9 @@ impl Binder<'_> {
         let reads = self.reads_mark();
         for cte in &with.cte_tables {
             let name = cte.alias.name.value.as_str();
+            if name.is_empty() || name.ends_with(' ') {
+                return Err(codes::ER_WRONG_TABLE_NAME.with(&[&name]));
+            }
             if self.ctes[mark..].iter().any(|known| known.name == name) {
                 return Err(codes::ER_NONUNIQ_TABLE.with(&[&name]));
             }

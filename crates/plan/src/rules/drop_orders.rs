@@ -4,7 +4,11 @@
 use super::planning::Planning;
 use crate::tree::logical::{Query, Relation, SubqueryKind, for_each_subquery_mut};
 
-pub(super) fn apply(query: &mut Query, _planning: &Planning<'_>) {
+pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
+    // What a row sets is read by the next one.
+    if planning.options.sets_variables {
+        return;
+    }
     query.for_each_relation_mut(&mut |relation| {
         match relation {
             Relation::Aggregate(aggregate) => {

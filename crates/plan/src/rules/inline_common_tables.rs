@@ -10,7 +10,7 @@ use crate::tree::logical::{
 
 pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
     let options = planning.options;
-    if !options.switches.derived_merge {
+    if !options.switches.derived_merge || options.sets_variables {
         return;
     }
     let mut renames: Vec<Option<ColumnId>> = Vec::new();

@@ -26,13 +26,14 @@ pub(super) fn push_into(
     options: &PlanOptions,
 ) {
     let push = Push {
-        through_derived: options.switches.derived_condition_pushdown,
+        // A row that is left out sets no variable.
+        through_derived: options.switches.derived_condition_pushdown && !options.sets_variables,
     };
     push.down(relation, predicates);
 }
 
 struct Push {
-    /// `derived_condition_pushdown`
+    /// `derived_condition_pushdown`, where no expression sets a variable.
     through_derived: bool,
 }
 

@@ -242,6 +242,9 @@ impl Display for Function {
             if let Some(separator) = &arguments.separator {
                 write!(f, " SEPARATOR {separator}")?;
             }
+            if let Some((offset, count)) = arguments.limit {
+                write!(f, " LIMIT {offset},{count}")?;
+            }
             f.write_str(")")?;
         }
         match &self.over {
@@ -370,7 +373,7 @@ impl Display for SelectItem {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             SelectItem::UnnamedExpr(expr) => write!(f, "{expr}"),
-            SelectItem::ExprWithAlias { expr, alias } => write!(f, "{expr} AS {alias}"),
+            SelectItem::ExprWithAlias { expr, alias, .. } => write!(f, "{expr} AS {alias}"),
             SelectItem::QualifiedWildcard(name) => write!(f, "{name}.*"),
             SelectItem::Wildcard => f.write_str("*"),
         }

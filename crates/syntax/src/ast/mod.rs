@@ -59,7 +59,7 @@ pub use self::partitioning::{
     PartitionDefinition, PartitionFunction, PartitionKind, PartitionValues, PartitionedBy,
     Partitioning,
 };
-pub use self::prepared::{Execute, Prepare, PrepareSource};
+pub use self::prepared::{Execute, Executed, Prepare, PrepareSource};
 pub use self::query::expression::{
     BinaryOperator, CaseWhen, Expr, Function, FunctionArg, FunctionArgumentList, FunctionArguments,
     Interval, IntervalUnit, NullTreatment, TemporalLiteral, TrimWhereField, TypedString,
@@ -155,6 +155,8 @@ pub enum Statement {
     Help(String),
     /// `SET` of variables, names and character sets, in the order written.
     Set(Vec<SetItem>),
+    /// MariaDB's `SET STATEMENT … FOR`: a statement with settings of its own.
+    SetStatement(Vec<SetItem>, std::sync::Arc<Statement>),
     /// `SET [GLOBAL | SESSION] TRANSACTION ...`.
     SetTransaction(SetTransaction),
     /// `FLUSH ...`.

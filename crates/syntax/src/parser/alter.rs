@@ -9,7 +9,7 @@ use crate::lexer::token::Kind;
 /// Words with which a partition or tablespace action begins.
 const PARTITION_WORDS: &[Kw] = &kw![
     PARTITION REMOVE COALESCE REORGANIZE EXCHANGE DISCARD IMPORT ANALYZE OPTIMIZE REBUILD REPAIR
-    TRUNCATE WITH WITHOUT
+    TRUNCATE WITH WITHOUT SECONDARY_LOAD SECONDARY_UNLOAD
 ];
 
 impl Parser<'_> {

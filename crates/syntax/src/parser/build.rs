@@ -66,6 +66,7 @@ pub(crate) fn arguments(args: Vec<Expr>) -> FunctionArguments {
         args: args.into_iter().map(FunctionArg::Expr).collect(),
         order_by: Vec::new(),
         separator: None,
+        limit: None,
     })
 }
 

@@ -70,6 +70,12 @@ pub(crate) struct Parser<'a> {
     pub(crate) queries: u32,
     /// How many `?` were met.
     pub(crate) parameters: u32,
+    /// How many expressions are open that choose, join, group or order rows.
+    pub(crate) conditions: u32,
+    /// A user variable is set in an expression.
+    pub(crate) sets_variables: bool,
+    /// A user variable is named in such an expression.
+    pub(crate) variables_in_conditions: bool,
 }
 
 /// Behind the last token there are only ends.
@@ -89,6 +95,9 @@ impl<'a> Parser<'a> {
             into: None,
             queries: 0,
             parameters: 0,
+            conditions: 0,
+            sets_variables: false,
+            variables_in_conditions: false,
         }
     }
 

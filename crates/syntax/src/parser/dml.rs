@@ -134,7 +134,7 @@ impl Parser<'_> {
             ignore,
             tables,
             assignments: self.assignments()?,
-            selection: self.after(Kw::WHERE, Self::expr)?,
+            selection: self.after(Kw::WHERE, Self::condition)?,
             // Of several tables the binder refuses these: error 1221.
             order_by: self.order_by()?,
             limit: self.after(Kw::LIMIT, Self::limit_number)?,
@@ -195,7 +195,7 @@ impl Parser<'_> {
                 statement.from.push(TableWithJoins { relation, joins });
             }
         }
-        statement.selection = self.after(Kw::WHERE, Self::expr)?;
+        statement.selection = self.after(Kw::WHERE, Self::condition)?;
         if single {
             statement.order_by = self.order_by()?;
             statement.limit = self.after(Kw::LIMIT, Self::limit_number)?;

@@ -14,6 +14,13 @@ impl Parser<'_> {
             true => ExplainKind::Analyze,
             false => ExplainKind::Plan,
         };
+        // MariaDB's, and MySQL's of old: what they ask for is shown in any case.
+        let is_old = self.at_any(&kw![EXTENDED PARTITIONS])
+            && self.ahead(1).kind == Kind::Word
+            && kw![SELECT INSERT REPLACE UPDATE DELETE].contains(&self.ahead(1).keyword);
+        if is_old && kind == ExplainKind::Plan {
+            self.take();
+        }
         let has_format = self.at(Kw::FORMAT) && self.ahead(1).kind == Kind::Equal;
         let format = has_format.then(|| self.explain_format()).transpose()?;
         let mut explain = Explain {

@@ -39,6 +39,14 @@ impl Parser<'_> {
         self.expr_above(precedence::LOWEST)
     }
 
+    /// An expression that chooses, joins, groups or orders rows.
+    pub(crate) fn condition(&mut self) -> Result<Expr> {
+        self.conditions += 1;
+        let expr = self.expr()?;
+        self.conditions -= 1;
+        Ok(expr)
+    }
+
     /// MySQL's `bit_expr`: operators tighter than predicates.
     pub(crate) fn bit_expr(&mut self) -> Result<Expr> {
         self.expr_above(precedence::PREDICATE)

@@ -405,6 +405,7 @@ impl Parser<'_> {
             args: Vec::new(),
             order_by: Vec::new(),
             separator: None,
+            limit: None,
         };
         if self.eat(Kw::DISTINCT) {
             list.distinct = true;
@@ -446,6 +447,15 @@ impl Parser<'_> {
                     self.digits(token)
                 }
                 _ => Value::SingleQuotedString(self.string()?),
+            });
+        }
+        // MariaDB's.
+        if self.eat(Kw::LIMIT) {
+            let first = self.unsigned()?;
+            list.limit = Some(if self.eat_kind(Kind::Comma) {
+                (first, self.unsigned()?)
+            } else {
+                (self.after(Kw::OFFSET, Self::unsigned)?.unwrap_or(0), first)
             });
         }
         Ok(())

@@ -53,7 +53,7 @@ impl Parser<'_> {
         parsed.or_else(|failure| self.unsupported_statement().ok_or(failure))
     }
 
-    fn statement_body(&mut self) -> Result<Statement> {
+    pub(super) fn statement_body(&mut self) -> Result<Statement> {
         if self.at_kind(Kind::LeftParen) {
             return self.query_statement();
         }

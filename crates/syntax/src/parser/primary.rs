@@ -193,9 +193,11 @@ impl Parser<'_> {
     fn user_variable(&mut self) -> Result<Expr> {
         let name = self.user_variable_name()?;
         let variable = Expr::Identifier(Ident::new(format!("@{name}")));
+        self.variables_in_conditions |= self.conditions > 0;
         if !self.eat_kind(Kind::Assign) {
             return Ok(variable);
         }
+        self.sets_variables = true;
         let value = self.expr()?;
         Ok(build::binary(variable, BinaryOperator::Assignment, value))
     }

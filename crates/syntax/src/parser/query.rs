@@ -24,9 +24,16 @@ impl Parser<'_> {
     pub(crate) fn at_query(&self) -> bool {
         match self.keyword() {
             Kw::SELECT | Kw::WITH | Kw::TABLE => true,
-            Kw::VALUES => self.ahead(1).keyword == Kw::ROW,
+            Kw::VALUES => self.ahead(1).keyword == Kw::ROW || self.at_plain_rows(),
             _ => false,
         }
+    }
+
+    /// Whether `VALUES (1), (2)` begins here, as in MariaDB, and not the function VALUES(column).
+    fn at_plain_rows(&self) -> bool {
+        let is_column = self.is_identifier(self.ahead(2))
+            && matches!(self.ahead(3).kind, Kind::RightParen | Kind::Dot);
+        self.ahead(1).kind == Kind::LeftParen && !is_column
     }
 
     /// Whether a query begins here, perhaps behind parentheses.
@@ -164,10 +171,14 @@ impl Parser<'_> {
         }))
     }
 
-    /// `VALUES ROW(1, 2), ROW(3, 4)`.
+    /// `VALUES ROW(1, 2), ROW(3, 4)`; MariaDB leaves out ROW.
     fn values(&mut self) -> Result<SetExpr> {
         self.expect(Kw::VALUES)?;
+        let is_plain = self.at_kind(Kind::LeftParen);
         let rows = self.comma_list(|parser| {
+            if is_plain {
+                return parser.paren_list(Self::expr);
+            }
             parser.expect(Kw::ROW)?;
             parser.paren_list_or_empty(Self::expr_or_default)
         })?;
@@ -223,7 +234,7 @@ impl Parser<'_> {
     pub(crate) fn order_by_list(&mut self) -> Result<Vec<OrderByExpr>> {
         self.expect_all(&kw![ORDER BY])?;
         self.comma_list(|parser| {
-            let expr = parser.expr()?;
+            let expr = parser.condition()?;
             let sort = parser.eat_any(&kw![ASC DESC]).map(|word| match word {
                 Kw::ASC => OrderBySort::Asc,
                 _ => OrderBySort::Desc,

@@ -23,9 +23,9 @@ impl Parser<'_> {
             self.into_clause()?;
         }
         let from = self.from_clause()?;
-        let selection = self.after(Kw::WHERE, Self::expr)?;
+        let selection = self.after(Kw::WHERE, Self::condition)?;
         let group_by = self.group_by()?;
-        let having = self.after(Kw::HAVING, Self::expr)?;
+        let having = self.after(Kw::HAVING, Self::condition)?;
         let named_window = self.list_after(Kw::WINDOW, Self::named_window)?;
         Ok(Select {
             optimizer_hints,
@@ -92,7 +92,11 @@ impl Parser<'_> {
         let first = self.position;
         let expr = self.expr()?;
         if let Some(alias) = self.select_alias()? {
-            return Ok(SelectItem::ExprWithAlias { expr, alias });
+            return Ok(SelectItem::ExprWithAlias {
+                expr,
+                alias,
+                implicit: false,
+            });
         }
         Ok(self.named_by_text(expr, first))
     }
@@ -169,6 +173,7 @@ impl Parser<'_> {
         SelectItem::ExprWithAlias {
             alias: Ident::with_quote('`', name),
             expr,
+            implicit: true,
         }
     }
 
@@ -183,13 +188,39 @@ impl Parser<'_> {
         if !self.eat_phrase(&kw![GROUP BY])? {
             return Ok(GroupBy::default());
         }
+        if let Some(keys) = self.several_sets()? {
+            return Ok(GroupBy {
+                keys,
+                several_sets: true,
+                with_rollup: false,
+            });
+        }
         let (keys, with_rollup) = if self.at(Kw::ROLLUP) && self.ahead(1).kind == Kind::LeftParen {
             self.take();
-            (self.paren_list(Self::expr)?, true)
+            (self.paren_list(Self::condition)?, true)
         } else {
-            let keys = self.comma_list(Self::expr)?;
+            let keys = self.comma_list(Self::condition)?;
             (keys, self.eat_phrase(&kw![WITH ROLLUP])?)
         };
-        Ok(GroupBy { keys, with_rollup })
+        Ok(GroupBy {
+            keys,
+            with_rollup,
+            several_sets: false,
+        })
+    }
+
+    /// The keys of `CUBE (a, b)` or `GROUPING SETS ((a, b), (a), ())`, if one of them is next.
+    fn several_sets(&mut self) -> Result<Option<Vec<Expr>>> {
+        if self.at(Kw::CUBE) {
+            self.take();
+            return self.paren_list(Self::condition).map(Some);
+        }
+        if !self.at(Kw::GROUPING) || !self.is_word(1, "SETS") {
+            return Ok(None);
+        }
+        self.take();
+        self.take();
+        let sets = self.paren_list(|parser| parser.paren_list_or_empty(Self::condition))?;
+        Ok(Some(sets.concat()))
     }
 }

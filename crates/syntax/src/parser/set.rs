@@ -1,5 +1,7 @@
 //! `SET`.
 
+use std::sync::Arc;
+
 use crate::ast::Expr;
 
 use super::cursor::{Parser, Result};
@@ -11,6 +13,10 @@ use crate::lexer::token::Kind;
 impl Parser<'_> {
     pub(crate) fn set(&mut self) -> Result<Statement> {
         self.expect(Kw::SET)?;
+        let behind = self.ahead(1);
+        if self.is_word(0, "STATEMENT") && !matches!(behind.kind, Kind::Equal | Kind::Assign) {
+            return self.set_statement();
+        }
         let scope = VariableScope::of(self.keyword());
         let words = usize::from(scope.is_some());
         if self.ahead(words).keyword == Kw::TRANSACTION {
@@ -24,6 +30,15 @@ impl Parser<'_> {
         let mut scope = None;
         self.comma_list(|parser| parser.set_item(&mut scope))
             .map(Statement::Set)
+    }
+
+    /// MariaDB's `SET STATEMENT name = value, … FOR statement`.
+    fn set_statement(&mut self) -> Result<Statement> {
+        self.take();
+        let items = self.comma_list(|parser| parser.set_assignment(&mut None))?;
+        self.expect(Kw::FOR)?;
+        let statement = Arc::new(self.nested(1, Self::statement_body)?);
+        Ok(Statement::SetStatement(items, statement))
     }
 
     /// `RESET PERSIST [[IF EXISTS] name]`.
@@ -110,7 +125,8 @@ impl Parser<'_> {
     }
 
     fn set_value(&mut self) -> Result<SetValue> {
-        let last = matches!(self.ahead(1).kind, Kind::End | Kind::Comma);
+        let behind = self.ahead(1);
+        let last = matches!(behind.kind, Kind::End | Kind::Comma) || behind.keyword == Kw::FOR;
         if last && self.eat(Kw::DEFAULT) {
             return Ok(SetValue::Default);
         }

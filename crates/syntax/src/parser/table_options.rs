@@ -129,6 +129,10 @@ impl Parser<'_> {
                 self.take();
                 "DEFAULT".to_owned()
             }
+            Kind::Word if self.at(Kw::NULL) && name == Kw::SECONDARY_ENGINE.spelling() => {
+                self.take();
+                String::new()
+            }
             _ => self.name()?,
         };
         Ok(TableOption {

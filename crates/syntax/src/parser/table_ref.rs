@@ -119,7 +119,7 @@ impl Parser<'_> {
     /// `ON condition` or `USING (columns)`, if it is next.
     fn join_condition(&mut self, may_use: bool) -> Result<JoinConstraint> {
         if self.eat(Kw::ON) {
-            return Ok(JoinConstraint::On(self.expr()?));
+            return Ok(JoinConstraint::On(self.condition()?));
         }
         if may_use && self.eat(Kw::USING) {
             let columns = self.paren_list(Self::ident)?;

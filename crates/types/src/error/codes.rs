@@ -121,6 +121,7 @@ codes! {
     ER_NET_ERROR_ON_WRITE = (1160, "08S01", "Got an error writing communication packets");
     ER_TABLE_CANT_HANDLE_BLOB = (1163, "42000", "The used table type doesn't support BLOB/TEXT columns");
     ER_WRONG_COLUMN_NAME = (1166, "42000", "Incorrect column name '{}'");
+    ER_WRONG_KEY_COLUMN = (1167, "42000", "The used storage engine can't index column '{}'");
     ER_BLOB_KEY_WITHOUT_LENGTH = (1170, "42000", "BLOB/TEXT column '{}' used in key specification without a key length");
     ER_PRIMARY_CANT_HAVE_NULL = (1171, "42000", "All parts of a PRIMARY KEY must be NOT NULL; if you need NULL in a key, use UNIQUE instead");
     ER_TOO_MANY_ROWS = (1172, "42000", "Result consisted of more than one row");
@@ -431,6 +432,7 @@ codes! {
     ER_CANNOT_CONVERT_STRING = (3854, "HY000", "Cannot convert string '{}' from {} to {}");
     ER_SECOND_PASSWORD_CANNOT_BE_EMPTY = (3878, "HY000", "Empty password can not be retained as second password for user '{}'@'{}'.");
     ER_REGEXP_INVALID_CAPTURE_GROUP_NAME = (3887, "HY000", "A capture group has an invalid name.");
+    ER_SECONDARY_ENGINE = (3889, "HY000", "Secondary engine operation failed. {}");
     ER_INCORRECT_CURRENT_PASSWORD = (3891, "HY000", "Incorrect current password. Specify the correct password which has to be replaced.");
     ER_MISSING_CURRENT_PASSWORD = (3892, "HY000", "Current password needs to be specified in the REPLACE clause in order to change it.");
     ER_CURRENT_PASSWORD_NOT_REQUIRED = (3893, "HY000", "Do not specify the current password while changing it for other users.");

@@ -179,7 +179,10 @@ impl Printer<'_> {
                 }
                 let separator = list.separator.as_ref().map(literal);
                 let separator = separator.unwrap_or_else(|| "','".to_owned());
-                format!("{call} separator {separator})")
+                let limit = list
+                    .limit
+                    .map(|(offset, count)| format!(" limit {offset},{count}"));
+                format!("{call} separator {separator}{})", limit.unwrap_or_default())
             }
             _ => return None,
         })

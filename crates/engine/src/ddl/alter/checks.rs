@@ -133,7 +133,11 @@ impl Alteration<'_> {
         if longer {
             return Ok(());
         }
-        let checks = self.session().options().foreign_key_checks;
+        // The numbers of members are compared, whatever their character set is.
+        let same_members = matches!(old.ty.kind, TypeKind::Enum | TypeKind::Set)
+            && old.ty.kind == new.ty.kind
+            && old.ty.members == new.ty.members;
+        let checks = self.session().options().foreign_key_checks && !same_members;
         let at = |columns: &[String]| columns.iter().position(|name| same_name(name, &old.name));
         let catalog = &self.session().database().catalog;
         for foreign in &self.builder.table.foreign_keys {

@@ -5,10 +5,14 @@ use mayfly_syntax::ast::{AlterAction, ColumnAttribute, GeneratedStorage, TableOp
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
+use crate::catalog::definition::SECONDARY_ENGINE;
 use crate::catalog::engines;
 use crate::ddl::alter::Alteration;
 use crate::ddl::{column_type, partitioning};
 use crate::error::{ensure, refuse};
+
+/// What is asked of a secondary engine.
+const SECONDARY_ACTIONS: &[&str] = &["SECONDARY_LOAD", "SECONDARY_UNLOAD"];
 
 impl Alteration<'_> {
     pub(super) fn options(&mut self) -> Result<()> {
@@ -45,6 +49,11 @@ impl Alteration<'_> {
                         .note(codes::ER_ILLEGAL_HA.with(&[&self.old.name]));
                 }
                 AlterAction::Other(text)
+                    if SECONDARY_ACTIONS.contains(&text.to_ascii_uppercase().as_str()) =>
+                {
+                    self.move_to_secondary_engine()?;
+                }
+                AlterAction::Other(text)
                     if self.old.partitioning.is_none()
                         && text.to_ascii_uppercase().contains("PARTITION") =>
                 {
@@ -63,6 +72,22 @@ impl Alteration<'_> {
         refuse(was != is && joined, || {
             codes::ER_FK_CANNOT_CHANGE_ENGINE.error()
         })
+    }
+
+    /// SECONDARY_LOAD and SECONDARY_UNLOAD: warning 1286 of an engine that is not there, 3889 without one.
+    fn move_to_secondary_engine(&self) -> Result<()> {
+        let mut options = self.old.options.iter();
+        match options.find(|(name, _)| name == SECONDARY_ENGINE) {
+            Some((_, engine)) => {
+                let unknown = codes::ER_UNKNOWN_STORAGE_ENGINE.with(&[engine]);
+                self.session().warn(unknown);
+                Ok(())
+            }
+            None => {
+                let reason = "No secondary engine defined.";
+                Err(codes::ER_SECONDARY_ENGINE.with(&[&reason]))
+            }
+        }
     }
 
     /// WITH and WITHOUT VALIDATION speak of a virtual column that is added or changed: 1221 without.

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use mayfly_exec::ExecutionContext;
 use mayfly_plan::{Expression, PlanOptions, ScalarNames};
 use mayfly_syntax::ast::{
-    Expr, InsertSource, InsertStatement, Query, SetExpr, TableFactor, visit_expressions,
+    Expr, Function, FunctionArg, FunctionArguments, InsertSource, InsertStatement, Query, SetExpr,
+    TableFactor, visit_expressions,
 };
 use mayfly_syntax::encodings;
 use mayfly_types::error::codes;
@@ -22,6 +23,33 @@ use crate::statements::row_rules::RowRules;
 use crate::statements::row_sink::OnDuplicate;
 use crate::statements::row_target::{RowTarget, bind_value};
 use crate::statements::same_values::same_value;
+
+/// The names in a clause.
+#[derive(Default)]
+pub(crate) struct NamesOfDuplicates {
+    /// Those of the table's columns that do not say so: error 1052 where the query has such columns, too.
+    pub(crate) own: Vec<Expr>,
+    /// Those that are neither the table's nor the new row's: of the query that the rows come from.
+    pub(crate) foreign: Vec<Expr>,
+    /// Some of the latter may be names of a subquery.
+    pub(crate) has_subquery: bool,
+}
+
+/// The column that VALUES() names.
+fn argument_of_values(call: &Function) -> Option<&Expr> {
+    match (call.name.0.as_slice(), &call.args) {
+        ([name], FunctionArguments::List(list))
+            if name.value.eq_ignore_ascii_case("values")
+                || name.value.eq_ignore_ascii_case("value") =>
+        {
+            match list.args.as_slice() {
+                [FunctionArg::Expr(column)] => Some(column),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
 
 /// The clause as it was written, and what its names mean.
 pub(crate) struct DuplicateClause<'i> {
@@ -60,20 +88,39 @@ impl<'i> DuplicateClause<'i> {
         })
     }
 
-    /// Names in the clause that are neither the table's nor the new row's: those of the query that
-    /// the rows come from.
-    pub(crate) fn foreign_names(
+    /// The names in the clause of a statement that adds the rows of a query.
+    pub(crate) fn names(
         insert: &InsertStatement,
         query: &Query,
         definition: &TableDefinition,
-    ) -> Result<Vec<Expr>> {
-        let mut names: Vec<Expr> = Vec::new();
+    ) -> Result<NamesOfDuplicates> {
+        let mut names = NamesOfDuplicates::default();
+        // In VALUES() stands a column of the table, and a subquery has names of its own.
+        let mut others: Vec<*const Expr> = Vec::new();
         let mut ambiguous = None;
         let reads_target = reads(query, &definition.name);
         for assignment in &insert.on_duplicate_key_update {
             let _: ControlFlow<()> = visit_expressions(&assignment.value, |expr| {
                 let (qualifier, name) = match expr {
                     Expr::Identifier(name) if encodings::variable(expr).is_none() => (None, name),
+                    Expr::Function(call) => {
+                        others.extend(argument_of_values(call).map(std::ptr::from_ref));
+                        return ControlFlow::Continue(());
+                    }
+                    Expr::Subquery(query)
+                    | Expr::Exists {
+                        subquery: query, ..
+                    }
+                    | Expr::InSubquery {
+                        subquery: query, ..
+                    } => {
+                        names.has_subquery = true;
+                        let _: ControlFlow<()> = visit_expressions(query, |inner| {
+                            others.push(inner);
+                            ControlFlow::Continue(())
+                        });
+                        return ControlFlow::Continue(());
+                    }
                     Expr::CompoundIdentifier(parts) => match parts.as_slice() {
                         [.., qualifier, name] => (Some(qualifier), name),
                         _ => return ControlFlow::Continue(()),
@@ -85,7 +132,14 @@ impl<'i> DuplicateClause<'i> {
                 if own && qualifier.is_some() && reads_target {
                     ambiguous.get_or_insert_with(|| expr.to_string());
                 }
-                if !own && !names.contains(expr) {
+                let names = match own {
+                    false => &mut names.foreign,
+                    true if qualifier.is_none() && !others.contains(&std::ptr::from_ref(expr)) => {
+                        &mut names.own
+                    }
+                    true => return ControlFlow::Continue(()),
+                };
+                if !names.contains(expr) {
                     names.push(expr.clone());
                 }
                 ControlFlow::Continue(())
@@ -240,7 +294,7 @@ impl DuplicateUpdate {
                 Some(bound) => {
                     let row = Batch::new(columns.clone(), 1);
                     let (value, ty) = bound.scalar(&row, &self.parameters)?;
-                    rules.refuse_warnings()?;
+                    rules.context.refuse_warnings()?;
                     rules.store_assigned(&value, &ty, column, number)?
                 }
                 None => {

@@ -2,6 +2,7 @@
 //! ISNULL(value).
 
 use arrow_array::ArrayRef;
+use arrow_buffer::BooleanBuffer;
 use mayfly_types::{Result, SqlType};
 
 use crate::choice::{choice_type, is_null, pick};
@@ -11,8 +12,8 @@ use crate::{Binding, Call, Signature, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["if"], 3..=3, if_signature, if_else),
-    Row::new(&["coalesce"], 1..=usize::MAX, coalesce_signature, coalesce),
-    Row::new(&["ifnull"], 2..=2, coalesce_signature, coalesce),
+    Row::new(&["coalesce"], 1..=usize::MAX, coalesce_signature, coalesce).lazy(all_null),
+    Row::new(&["ifnull"], 2..=2, coalesce_signature, coalesce).lazy(all_null),
     Row::new(&["nullif"], 2..=2, nullif_signature, nullif),
     Row::new(&["isnull"], 1..=1, isnull_signature, isnull),
 ];
@@ -44,6 +45,13 @@ fn coalesce(call: &Call<'_>) -> Result<ArrayRef> {
         let mut arguments = call.arguments.iter();
         arguments.position(|argument| !is_null(argument, row))
     })
+}
+
+/// The rows in which all arguments are NULL.
+fn all_null(call: &Call<'_>) -> Result<BooleanBuffer> {
+    Ok(BooleanBuffer::collect_bool(call.rows, |row| {
+        call.arguments.iter().all(|argument| is_null(argument, row))
+    }))
 }
 
 fn nullif_signature(binding: &Binding<'_>) -> Result<Signature> {

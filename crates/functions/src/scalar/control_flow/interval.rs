@@ -1,6 +1,9 @@
 //! INTERVAL(n, a, b, …): how many of the rising bounds n has reached.
 
 use arrow_array::ArrayRef;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_buffer::BooleanBuffer;
 use mayfly_types::common_type::wider_decimal;
 use mayfly_types::decimal::decimal_of_numeric;
 use mayfly_types::{PhysicalType, Result, SqlType, TypeKind};
@@ -10,7 +13,7 @@ use crate::scalar::operators::numeric;
 use crate::{Binding, Call, Signature, derive, input, output};
 
 pub(crate) const FUNCTIONS: &[Row] =
-    &[Row::new(&["interval"], 2..=usize::MAX, signature, evaluate)];
+    &[Row::new(&["interval"], 2..=usize::MAX, signature, evaluate).lazy(reached_all)];
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {
     let mut types = binding.arguments.iter().map(|argument| argument.ty);
@@ -47,6 +50,16 @@ fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
             })
         }
     }
+}
+
+/// The rows in which no bound so far is larger.
+fn reached_all(call: &Call<'_>) -> Result<BooleanBuffer> {
+    let bounds = call.arguments.len() as i64 - 1;
+    let reached = evaluate(call)?;
+    let reached = reached.as_primitive::<Int64Type>();
+    Ok(BooleanBuffer::collect_bool(call.rows, |row| {
+        reached.value(row) == bounds
+    }))
 }
 
 /// Whether a DECIMAL holds all values of a type.

@@ -3,6 +3,7 @@
 
 mod choices;
 mod extremes;
+mod frame_distance;
 mod interval;
 #[cfg(test)]
 mod tests;
@@ -10,5 +11,11 @@ mod tests;
 use crate::scalar::Row;
 
 /// The functions of this family, file by file.
-pub(crate) const FUNCTIONS: &[&[Row]] =
-    &[choices::FUNCTIONS, extremes::FUNCTIONS, interval::FUNCTIONS];
+pub(crate) const FUNCTIONS: &[&[Row]] = &[
+    choices::FUNCTIONS,
+    extremes::FUNCTIONS,
+    frame_distance::FUNCTIONS,
+    interval::FUNCTIONS,
+];
+
+pub use frame_distance::is_distance;

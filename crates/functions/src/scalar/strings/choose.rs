@@ -2,14 +2,15 @@
 //! EXPORT_SET(bits, on, off[, separator[, number of bits]]).
 
 use arrow_array::ArrayRef;
+use arrow_buffer::BooleanBuffer;
 use mayfly_types::{Result, SqlType};
 
 use crate::scalar::Row;
 use crate::{Binding, Call, Signature, derive, input, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
-    Row::new(&["elt"], 2..=usize::MAX, elt_signature, elt),
-    Row::new(&["make_set"], 2..=usize::MAX, make_set_signature, make_set),
+    Row::new(&["elt"], 2..=usize::MAX, elt_signature, elt).lazy(is_next),
+    Row::new(&["make_set"], 2..=usize::MAX, make_set_signature, make_set).lazy(has_next),
     Row::new(&["export_set"], 3..=5, export_set_signature, export_set),
 ];
 
@@ -35,6 +36,14 @@ fn elt(call: &Call<'_>) -> Result<ArrayRef> {
         let text = index.and_then(|index| texts.get(index));
         Ok(text.and_then(|text| text.get(row)))
     })
+}
+
+/// The rows whose number is that of the next text.
+fn is_next(call: &Call<'_>) -> Result<BooleanBuffer> {
+    let (numbers, next) = (call.ints(0)?, call.arguments.len() as i64);
+    Ok(BooleanBuffer::collect_bool(call.rows, |row| {
+        numbers.get(row) == Some(next)
+    }))
 }
 
 fn make_set_signature(binding: &Binding<'_>) -> Result<Signature> {
@@ -65,6 +74,15 @@ fn make_set(call: &Call<'_>) -> Result<ArrayRef> {
         }
         Ok(true)
     })
+}
+
+/// The rows in which the bit of the next text is set.
+fn has_next(call: &Call<'_>) -> Result<BooleanBuffer> {
+    let (bits, next) = (call.any_ints(0)?, call.arguments.len() - 1);
+    Ok(BooleanBuffer::collect_bool(call.rows, |row| {
+        bits.get(row)
+            .is_some_and(|bits| next < 64 && bits as u64 >> next & 1 == 1)
+    }))
 }
 
 fn export_set_signature(binding: &Binding<'_>) -> Result<Signature> {

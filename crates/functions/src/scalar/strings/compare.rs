@@ -2,8 +2,12 @@
 //! an equal one, from 1.
 
 use arrow_array::ArrayRef;
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int64Type;
+use arrow_buffer::BooleanBuffer;
 use mayfly_types::{PhysicalType, Result, SqlType};
 
+use crate::choice::is_null;
 use crate::comparison::{compare_texts, text_equals};
 use crate::scalar::Row;
 use crate::scalar::operators::numeric;
@@ -12,7 +16,7 @@ use crate::{Binding, Call, Signature, derive, input, output};
 pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["strcmp"], 2..=2, strcmp_signature, strcmp),
     Row::new(&["find_in_set"], 2..=2, find_in_set_signature, find_in_set),
-    Row::new(&["field"], 2..=usize::MAX, field_signature, field),
+    Row::new(&["field"], 2..=usize::MAX, field_signature, field).lazy(not_found),
 ];
 
 fn strcmp_signature(binding: &Binding<'_>) -> Result<Signature> {
@@ -90,6 +94,15 @@ fn field(call: &Call<'_>) -> Result<ArrayRef> {
             })
         }
     }
+}
+
+/// The rows whose first value is equal to none of the others so far.
+fn not_found(call: &Call<'_>) -> Result<BooleanBuffer> {
+    let (found, wanted) = (field(call)?, &call.arguments[0]);
+    let found = found.as_primitive::<Int64Type>();
+    Ok(BooleanBuffer::collect_bool(call.rows, |row| {
+        found.value(row) == 0 && !is_null(wanted, row)
+    }))
 }
 
 /// The position, from 1, of the first value among the others; 0 without.

@@ -72,7 +72,8 @@ fn unhex(call: &Call<'_>) -> Result<ArrayRef> {
         let mut high = if text.len() % 2 == 1 { Some(0) } else { None };
         for digit in text {
             let Some(digit) = char::from(*digit).to_digit(16) else {
-                let text = String::from_utf8_lossy(characters);
+                // MySQL shows the expression, and so a literal with its quotes.
+                let text = format!("'{}'", String::from_utf8_lossy(characters));
                 let parts: [&dyn Display; 3] = [&"string", &text, &call.name];
                 call.context
                     .warn(codes::ER_WRONG_VALUE_FOR_TYPE.with(&parts));

@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 
 use mayfly_functions::{AggregateFunction, Coercibility, aggregate, scalar};
 use mayfly_syntax::ast::{
-    self, Expr, Function, FunctionArg, FunctionArguments, OrderByExpr, Visit, visit_expressions,
+    self, Expr, Flow, Function, FunctionArg, FunctionArguments, OrderByExpr, Query, Visit, Visitor,
+    visit_expressions,
 };
 use mayfly_syntax::encodings::bytes_literal;
 use mayfly_types::error::codes;
@@ -35,6 +36,42 @@ pub fn has_aggregates(syntax: &dyn Visit) -> bool {
     flow.is_break()
 }
 
+/// Whether an expression calls an aggregate function that makes groups, its subqueries left out.
+pub(crate) fn calls_aggregates(syntax: &dyn Visit) -> bool {
+    struct Search {
+        queries: usize,
+    }
+    impl Visitor for Search {
+        fn pre_visit_query(&mut self, _: &Query) -> Flow {
+            self.queries += 1;
+            Flow::Continue(())
+        }
+
+        fn post_visit_query(&mut self, _: &Query) -> Flow {
+            self.queries -= 1;
+            Flow::Continue(())
+        }
+
+        fn pre_visit_expr(&mut self, expression: &Expr) -> Flow {
+            match expression {
+                Expr::Function(call) if self.queries == 0 && call.over.is_none() => {
+                    let function = match call.name.0.as_slice() {
+                        [name] => aggregate::by_name(&name.value),
+                        _ => None,
+                    };
+                    // ANY_VALUE() makes no groups by itself.
+                    if function.is_some_and(|function| function.names()[0] != "any_value") {
+                        return Flow::Break(());
+                    }
+                    Flow::Continue(())
+                }
+                _ => Flow::Continue(()),
+            }
+        }
+    }
+    syntax.visit(&mut Search { queries: 0 }).is_break()
+}
+
 /// Whether a statement or an expression calls a window function, its subqueries included.
 pub fn has_window_functions(syntax: &dyn Visit) -> bool {
     let flow = visit_expressions(syntax, |expression: &Expr| match expression {
@@ -55,16 +92,17 @@ impl Binder<'_> {
             return Err(codes::ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT.with(&[&name]));
         };
         let depth = self.scopes.len() - 1;
-        if self.scope().inside_aggregate > 0 {
-            return Err(codes::ER_INVALID_GROUP_FUNC_USE.error());
-        }
         let outside = self.deepest.take();
+        let aggregates_outside = self.deepest_aggregate.take();
         self.scope().inside_aggregate += 1;
         let bound = self.bind_aggregate_parts(name, function, list);
         self.scopes[depth].inside_aggregate -= 1;
         // What a subquery among the arguments reads of its own tables is no concern of the call.
         let inside = self.deepest.map(|inside| inside.min(depth));
         self.deepest = outside.max(inside);
+        // What it aggregates of another query block, it aggregates further in.
+        let first = self.deepest_aggregate.map_or(0, |aggregate| aggregate + 1);
+        self.deepest_aggregate = aggregates_outside;
         let call = bound?;
         // ANY_VALUE() of an outer column is that column.
         if call.function.names()[0] == "any_value"
@@ -73,7 +111,7 @@ impl Binder<'_> {
         {
             return self.call_function(name, value, call.arguments);
         }
-        self.add_aggregate(call, inside.unwrap_or(depth))
+        self.add_aggregate(call, inside.unwrap_or(depth).max(first))
     }
 
     /// The function, the arguments and the clauses of a call.
@@ -116,7 +154,13 @@ impl Binder<'_> {
         let separator = list.separator.as_ref();
         let collation = signature.result.collation;
         let options = separator.map(|separator| separator_text(separator, collation));
-        let options = options.into_iter().collect();
+        let mut options: Vec<Value> = options.into_iter().collect();
+        if let Some((offset, count)) = list.limit {
+            if options.is_empty() {
+                options.push(Value::from(","));
+            }
+            options.extend([Value::UInt(offset), Value::UInt(count)]);
+        }
         let text = format!("{}()", function.names()[0]);
         Ok(AggregateCall {
             function,
@@ -157,17 +201,14 @@ impl Binder<'_> {
     /// whose columns it reads.
     fn add_aggregate(&mut self, call: AggregateCall, depth: usize) -> Result<Expression> {
         let innermost = self.scopes.len() - 1;
-        let allowed = |binder: &Self, depth: usize| {
-            binder.scopes[depth].clause.allows_aggregates()
-                && binder.scopes[depth].inside_aggregate == 0
+        let allows = |depth: usize| {
+            let scope = self.scopes.get(depth);
+            scope.is_some_and(|scope| scope.clause.allows_aggregates())
         };
-        let depth = if allowed(self, depth) {
-            depth
-        } else if depth < innermost && allowed(self, innermost) {
-            innermost
-        } else {
+        let depth = if allows(depth) { depth } else { innermost };
+        if !allows(depth) || self.scopes[depth].inside_aggregate > 0 {
             return Err(codes::ER_INVALID_GROUP_FUNC_USE.error());
-        };
+        }
         let ty = call.signature.result.clone();
         let nullable = call.signature.nullable;
         let claim = claim_of_aggregate(&call);
@@ -186,6 +227,7 @@ impl Binder<'_> {
         };
         self.deepest = self.deepest.max(Some(depth));
         self.has_claims |= claim.is_some();
+        self.deepest_aggregate = self.deepest_aggregate.max(Some(depth));
         Ok(claimed(Expression::column(id, ty, nullable), claim))
     }
 }

@@ -11,7 +11,7 @@ use super::aggregate::has_aggregates;
 use super::plain;
 use crate::bind::binder::Binder;
 use crate::bind::block::same_name;
-use crate::bind::literal::{null, word};
+use crate::bind::literal::{null, string, word};
 use crate::bind::numbers;
 use crate::bind::scope::{Clause, Name, Scope};
 use crate::bind::types::{argument, cast, cast_exactly};
@@ -118,6 +118,18 @@ impl Binder<'_> {
                 let choices = arguments.iter().map(plain).collect::<Result<Vec<_>>>()?;
                 self.bind_coalesce(name, &choices)?
             }
+            // MariaDB's: a character of a text.
+            [code] if is("chr") => {
+                let code = self.bind_expression(plain(code)?)?;
+                self.with_value(code, Self::character)?
+            }
+            // MariaDB pads with spaces where nothing is said.
+            [text, length] if is("lpad") || is("rpad") => {
+                let text = self.bind_expression(plain(text)?)?;
+                let length = self.bind_expression(plain(length)?)?;
+                let space = string(" ", self.options.collation_connection);
+                self.call_bound(name, vec![text, length, space])?
+            }
             [first, second] if is("nullif") => self.bind_nullif(plain(first)?, plain(second)?)?,
             [date, amount]
                 if is("date_add") || is("date_sub") || is("adddate") || is("subdate") =>
@@ -140,7 +152,8 @@ impl Binder<'_> {
             }
             [_, _, _, ..] if is("json_value") => self.bind_json_value(arguments)?,
             [_, ..] if is("#match") => return Err(not_supported("MATCH ... AGAINST")),
-            [column] if is("values") => self.bind_inserted_value(plain(column)?)?,
+            // MariaDB's other name.
+            [column] if is("values") || is("value") => self.bind_inserted_value(plain(column)?)?,
             [column] if is("default") => self.bind_default_of(plain(column)?)?,
             _ => return Ok(None),
         };
@@ -389,7 +402,7 @@ impl Binder<'_> {
         self.date_arithmetic(date, amount, interval.unit.name(), negative)
     }
 
-    fn date_arithmetic(
+    pub(in crate::bind) fn date_arithmetic(
         &mut self,
         date: Expression,
         amount: Expression,

@@ -1,9 +1,12 @@
 //! Conversions that the user writes: CAST, CONVERT, COLLATE, introducers, typed literals.
 
+use std::fmt::Display;
+
 use mayfly_functions::{Coercibility, derive};
 use mayfly_syntax::ast::{CastType, CastTypeKind, Expr, TemporalLiteral, TypedString};
 use mayfly_types::charset::Charset;
 use mayfly_types::error::codes;
+use mayfly_types::sql_type::{DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX};
 use mayfly_types::temporal::{DateRules, parse_datetime, parse_time};
 use mayfly_types::{CollationId, Result, SqlMode, SqlType, TypeKind, Value};
 
@@ -11,7 +14,7 @@ use crate::bind::binder::Binder;
 use crate::bind::collation::coercibility;
 use crate::bind::literal;
 use crate::bind::types::{
-    as_value, become_number_of_choice, cast, string_of, text_target, with_collation,
+    as_value, become_number_of_choice, cast, is_null, not, string_of, text_target, with_collation,
 };
 use crate::not_supported::not_supported;
 use crate::tree::expression::{Expression, ExpressionKind, LENGTH_CASTS, WRITTEN_CAST};
@@ -20,8 +23,13 @@ use crate::tree::expression::{Expression, ExpressionKind, LENGTH_CASTS, WRITTEN_
 const ARRAY_OUTSIDE_OF_KEYS: &str = "Use of CAST( .. AS .. ARRAY) outside of functional index in \
     CREATE(non-SELECT)/ALTER TABLE or in general expressions";
 
+/// The most bits of FLOAT(p), and digits of a second's fraction.
+const FLOAT_BITS_MAX: u64 = 53;
+const FRACTION_DIGITS_MAX: u64 = 6;
+
 impl Binder<'_> {
     pub(super) fn bind_cast(&mut self, expr: &Expr, written: &CastType) -> Result<Expression> {
+        check_cast(written, expr)?;
         let bound = self.bind_expression(expr)?;
         let mut operand = if written.kind == CastTypeKind::Json {
             literal::as_boolean(bound)
@@ -152,6 +160,23 @@ impl Binder<'_> {
         let text = (!is_characters(&operand)).then(|| WRITTEN_CAST.into());
         let kind = ExpressionKind::Cast(Box::new(operand), text);
         Ok(Expression::new(kind, target, nullable))
+    }
+
+    /// The character of a code; NULL without one.
+    pub(super) fn character(&mut self, code: Expression) -> Result<Expression> {
+        let is_code = not(is_null(code.clone()));
+        let bytes = self.call_bound("char", vec![code])?;
+        let target = text_target(
+            &bytes,
+            string_of(&bytes.ty, CollationId::UTF8MB4_0900_AI_CI),
+        );
+        let kind = ExpressionKind::Cast(Box::new(bytes), None);
+        let text = Expression::new(kind, target.clone(), true);
+        let kind = ExpressionKind::Case {
+            branches: vec![(is_code, text)],
+            otherwise: None,
+        };
+        Ok(Expression::new(kind, target, true))
     }
 
     /// `CHAR(n, … USING charset)`: each number fills whole units of the character set.
@@ -299,6 +324,40 @@ fn fraction_digits(text: &str) -> u8 {
         fraction.bytes().take_while(u8::is_ascii_digit).count()
     });
     digits.min(6) as u8
+}
+
+/// Errors 1425, 1426, 1427 and 1439: CAST to a type of more digits or characters than there are.
+fn check_cast(written: &CastType, operand: &Expr) -> Result<()> {
+    let length = written.length.unwrap_or(0);
+    let too_precise = |name: &dyn Display, most: u64| {
+        Err(codes::ER_TOO_BIG_PRECISION.with(&[&length, &name, &most]))
+    };
+    match written.kind {
+        CastTypeKind::Decimal => {
+            let scale = written.scale.unwrap_or(0);
+            let (most, scale_most) = (DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX);
+            if length < scale {
+                return Err(codes::ER_M_BIGGER_THAN_D.with(&[&""]));
+            }
+            if length > u64::from(most) {
+                return too_precise(operand, most.into());
+            }
+            if scale > u64::from(scale_most) {
+                return Err(codes::ER_TOO_BIG_SCALE.with(&[&scale, operand, &scale_most]));
+            }
+        }
+        CastTypeKind::Float if length > FLOAT_BITS_MAX => {
+            return too_precise(&"CAST", FLOAT_BITS_MAX);
+        }
+        CastTypeKind::Time | CastTypeKind::DateTime if length > FRACTION_DIGITS_MAX => {
+            return too_precise(&"CAST", FRACTION_DIGITS_MAX);
+        }
+        CastTypeKind::Char | CastTypeKind::Binary if length > u64::from(u32::MAX) => {
+            return Err(codes::ER_TOO_BIG_DISPLAYWIDTH.with(&[&"cast as char", &u32::MAX]));
+        }
+        _ => {}
+    }
+    Ok(())
 }
 
 fn clamp(length: u64) -> u32 {

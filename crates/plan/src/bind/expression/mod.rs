@@ -9,7 +9,9 @@ mod operator;
 mod subquery;
 mod variable;
 
-pub(crate) use aggregate::{claim_of_aggregate, is_descending, position_of};
+pub(crate) use aggregate::{
+    calls_aggregates, claim_of_aggregate, is_descending, position_of,
+};
 pub use aggregate::{has_aggregates, has_window_functions};
 pub(crate) use operator::bare;
 
@@ -233,7 +235,11 @@ impl Binder<'_> {
                 continue;
             }
             let inner = depth + 1 < self.scopes.len();
-            let found = match scope.find(name)? {
+            // The aggregate around it may be one of a subquery.
+            let in_aggregate = self.scopes[depth..]
+                .iter()
+                .any(|it| it.inside_aggregate > 0);
+            let found = match scope.find(name, in_aggregate)? {
                 // A subquery in the select list may name the items before it.
                 None if inner && scope.clause == Clause::FieldList => {
                     scope.find_item(name)?.map(Found::Item)
@@ -261,11 +267,12 @@ impl Binder<'_> {
                             codes::ER_WINDOW_INVALID_WINDOW_FUNC_ALIAS_USE.with(&[&item.name])
                         );
                     }
-                    let is_early =
-                        inner && matches!(scope.clause, Clause::FieldList | Clause::GroupBy);
-                    if (is_early || scope.inside_aggregate > 0)
-                        && scope.reads_aggregate(&item.expression)
+                    let reads_aggregate = scope.reads_aggregate(&item.expression);
+                    if in_aggregate && !inner && scope.clause == Clause::OrderBy && reads_aggregate
                     {
+                        return Err(codes::ER_INVALID_GROUP_FUNC_USE.error());
+                    }
+                    if (inner || in_aggregate) && reads_aggregate {
                         return Err(codes::ER_ILLEGAL_REFERENCE
                             .with(&[&item.name, &"reference to group function"]));
                     }

@@ -1,15 +1,19 @@
 //! Frames: the rows of a partition that a function reads, as seen from its row.
 
+use mayfly_functions::scalar::{Volatility, is_distance};
 use mayfly_syntax::ast::{Expr, Interval, WindowFrame, WindowFrameBound, WindowFrameUnits};
 use mayfly_syntax::window_text::frame_text;
 use mayfly_types::error::codes;
-use mayfly_types::{Error, Result, SqlType, TypeKind, Value};
+use mayfly_types::{Error, Result, SqlType, TypeKind};
 
 use super::call::WholeNumber;
 use crate::bind::binder::Binder;
+use crate::bind::literal::word;
 use crate::bind::types::{cast, cast_exactly};
+use crate::bind::variables::READER;
 use crate::not_supported::not_supported;
 use crate::tree::expression::{Expression, ExpressionKind};
+use crate::tree::logical::visit_expression;
 use crate::tree::physical::SortKey;
 use crate::tree::window::{Frame, FrameBound, ValueBound};
 
@@ -154,6 +158,7 @@ impl Binder<'_> {
                 let mut distance = self.bind_expression(distance)?;
                 self.check_distance(&distance, window)?;
                 self.infer_parameter(&mut distance, &ty);
+                let distance = self.checked_distance(distance, window)?;
                 let key = cast(key.clone(), &ty);
                 let operator = if subtracts { "-" } else { "+" };
                 let value = self.call_bound(operator, vec![key.clone(), distance])?;
@@ -175,13 +180,24 @@ impl Binder<'_> {
         subtracts: bool,
         window: &str,
     ) -> Result<(Expression, Expression)> {
-        let amount = self.bind_expression(&interval.value)?;
-        if !amount.columns().is_empty() {
+        let mut amount = self.bind_expression(&interval.value)?;
+        if !amount.columns().is_empty() || is_random(&amount) {
             return Err(codes::ER_WINDOW_RANGE_BOUND_NOT_CONSTANT.with(&[&window]));
         }
         self.check_distance(&amount, window)?;
-        let value = self.add_interval(key.clone(), interval, subtracts)?;
+        let (mut date, unit) = (key.clone(), interval.unit.name());
+        self.type_interval(&mut date, &mut amount, unit);
+        let amount = self.checked_distance(amount, window)?;
+        let value = self.date_arithmetic(date, amount, unit, subtracts)?;
         Ok((cast_exactly(key, &value.ty), value))
+    }
+
+    /// A distance that ends the statement with error 3586 if it is none, where that is not known yet.
+    fn checked_distance(&mut self, distance: Expression, window: &str) -> Result<Expression> {
+        match distance.kind {
+            ExpressionKind::Literal(_) => Ok(distance),
+            _ => self.call_bound("frame distance", vec![distance, word(window)]),
+        }
     }
 
     /// Error 3586: a distance is neither NULL nor negative.
@@ -191,17 +207,22 @@ impl Binder<'_> {
             ExpressionKind::Parameter(index) => self.catalog.parameter_value(*index),
             _ => None,
         };
-        let is_negative = match known {
-            Some(Value::Null) => true,
-            Some(Value::Int(number)) => number < 0,
-            Some(Value::Float(number)) => number < 0.0,
-            Some(Value::Decimal { unscaled, .. }) => unscaled.is_negative(),
-            _ => false,
-        };
-        if is_negative {
-            Err(illegal(window))
-        } else {
-            Ok(())
+        match known.as_ref().is_none_or(is_distance) {
+            true => Ok(()),
+            false => Err(illegal(window)),
         }
     }
+}
+
+/// Whether an expression may have another value the next time. A variable is read once.
+fn is_random(expression: &Expression) -> bool {
+    let mut found = false;
+    visit_expression(expression, &mut |inner| {
+        if let ExpressionKind::Call { function, .. } = &inner.kind {
+            let is_variable = function.names()[0] == READER;
+            found |= function.volatility() == Volatility::Volatile && !is_variable;
+        }
+        !found
+    });
+    found
 }

@@ -545,7 +545,11 @@ impl<'q> Writer<'q> {
         let mut of_right = Vec::new();
         let right = self.from(&join.right, scope, &mut of_right);
         let is_join = matches!(&*join.right, Relation::Join(_));
-        let lateral = if join.lateral { "lateral " } else { "" };
+        let lateral = if join.lateral && !is_join {
+            "lateral "
+        } else {
+            ""
+        };
         if left.is_empty() {
             conditions.extend(of_right);
             conditions_of(&join.on, scope, conditions);

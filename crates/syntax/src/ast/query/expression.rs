@@ -364,6 +364,8 @@ pub struct FunctionArgumentList {
     pub order_by: Vec<OrderByExpr>,
     /// `SEPARATOR` of `GROUP_CONCAT`.
     pub separator: Option<Value>,
+    /// `LIMIT` of `GROUP_CONCAT` in MariaDB: how many rows are left out, and at most how many are taken.
+    pub limit: Option<(u64, u64)>,
 }
 
 /// An argument of a call.

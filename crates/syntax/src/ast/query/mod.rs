@@ -119,7 +119,12 @@ pub enum SelectItem {
     /// A column, which keeps its name.
     UnnamedExpr(Expr),
     /// An expression and the name of its column, written or made of its text.
-    ExprWithAlias { expr: Expr, alias: Ident },
+    ExprWithAlias {
+        expr: Expr,
+        alias: Ident,
+        /// Nobody has written the name: it is the expression's text.
+        implicit: bool,
+    },
     /// `t.*`.
     QualifiedWildcard(ObjectName),
     /// `*`.
@@ -133,6 +138,8 @@ pub struct GroupBy {
     pub keys: Vec<Expr>,
     /// `WITH ROLLUP`.
     pub with_rollup: bool,
+    /// `CUBE (…)` or `GROUPING SETS (…)`, which only a secondary engine of MySQL makes.
+    pub several_sets: bool,
 }
 
 /// A key of `ORDER BY`.
