@@ -83,6 +83,7 @@ fn every_name_is_documented() {
         "comparable date",
         "comparable datetime",
         "only row",
+        "frame distance",
         "char of two bytes",
         "char of four bytes",
         "convert exactly",

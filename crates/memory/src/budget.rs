@@ -458,8 +458,9 @@ mod tests {
                     raise memory_limit or free variables";
         assert_eq!(error.to_string(), text);
         // What is beside it finds memory when others have taken all that they may.
-        let rest = others.reserve_forced(1350).unwrap();
-        assert!(others.reserve_forced(1).is_err());
+        let statement = others.child("none", UNLIMITED);
+        let rest = statement.reserve_forced(1350).unwrap();
+        assert!(statement.reserve_forced(1).is_err());
         assert!(all.child("none", UNLIMITED).reserve_forced(100).is_ok());
         drop((held, rest));
         assert_eq!(all.used(), 0);

@@ -1,17 +1,16 @@
 //! Whether the first row of a CSV file names the columns, and the names that they get.
 
 use super::column_type::ColumnType;
-use super::infer::ColumnFound;
 
 /// The most characters of a column's name.
 const NAME_CHARACTERS: usize = 64;
 
 /// Whether the first row is a header. It is one if a value in it does not fit what stands below, which is no text; or if all is
 /// text, and the first row looks like identifiers.
-pub(super) fn is_header(first: &[String], below: &[ColumnFound]) -> bool {
-    let differs = |(name, column): (&String, &ColumnFound)| {
-        let is_other = !column.ty.is_text() && !name.is_empty();
-        is_other && column.ty.join(ColumnType::of(name.as_bytes())).is_text()
+pub(super) fn is_header(first: &[String], below: &[ColumnType]) -> bool {
+    let differs = |(name, column): (&String, &ColumnType)| {
+        let is_other = !column.is_text() && !name.is_empty();
+        is_other && column.join(ColumnType::of(name.as_bytes())).is_text()
     };
     if first.iter().zip(below).any(differs) {
         return true;
@@ -23,7 +22,7 @@ pub(super) fn is_header(first: &[String], below: &[ColumnFound]) -> bool {
             .is_some_and(|c| c.is_alphabetic() || c == '_');
         begins && characters.all(|c| c.is_alphanumeric() || "_ -.\n".contains(c))
     };
-    below.iter().all(|column| column.ty.is_text()) && first.iter().all(identifier)
+    below.iter().all(|column| column.is_text()) && first.iter().all(identifier)
 }
 
 /// The names of the columns, each of them once: those of the header, or `column1` and so on.

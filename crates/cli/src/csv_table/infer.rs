@@ -123,7 +123,8 @@ pub(super) fn infer(
     read.map_err(|e| format!("{path}: {e}"))?;
 
     let names: Vec<String> = first.fields.iter().map(|(name, _)| name.clone()).collect();
-    let has_header = header::is_header(&names, &found.columns);
+    let types: Vec<ColumnType> = found.columns.iter().map(|column| column.ty).collect();
+    let has_header = header::is_header(&names, &types);
     if !has_header {
         for (column, (text, is_quoted)) in found.columns.iter_mut().zip(&first.fields) {
             let (text, is_quoted) = (text.as_bytes(), *is_quoted);

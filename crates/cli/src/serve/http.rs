@@ -305,7 +305,7 @@ mod tests {
         };
         let endless = "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r) SELECT COUNT(*) FROM r";
         let hinted = format!(
-            "EXPLAIN ANALYZE FORMAT=JSON {}",
+            "EXPLAIN ANALYZE FORMAT=TREE {}",
             endless.replacen(
                 ") SELECT",
                 ") SELECT /*+ MAX_EXECUTION_TIME(0) SET_VAR(max_execution_time=0) */",

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use mayfly_functions::scalar::Volatility;
 use mayfly_plan::{Expression, ExpressionKind, with_stack};
-use mayfly_types::{PhysicalType, TypeKind};
 use mayfly_types::convert::is_total_cast;
+use mayfly_types::{PhysicalType, TypeKind};
 
 use super::compare::Comparer;
 use super::in_list::InList;

@@ -9,9 +9,7 @@ mod operator;
 mod subquery;
 mod variable;
 
-pub(crate) use aggregate::{
-    calls_aggregates, claim_of_aggregate, is_descending, position_of,
-};
+pub(crate) use aggregate::{calls_aggregates, claim_of_aggregate, is_descending, position_of};
 pub use aggregate::{has_aggregates, has_window_functions};
 pub(crate) use operator::bare;
 
