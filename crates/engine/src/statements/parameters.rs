@@ -54,7 +54,12 @@ pub(super) fn settle<'v>(
     if pairs.all(|((derived, place), value)| is_of_type(derived, *place, value)) {
         return Ok(Cow::Borrowed(values));
     }
-    Ok(Cow::Owned(converted(context, &derived.types, values)?))
+    // A value that is none of its type ends a statement that changes rows as one in the row would.
+    let refusal = super::refusal(context, prepared.statement());
+    context.diagnostics().refuse(refusal);
+    let converted = converted(context, &derived.types, values)?;
+    context.refuse_warnings()?;
+    Ok(Cow::Owned(converted))
 }
 
 /// Whether a value needs no conversion, as nearly all do.

@@ -16,6 +16,8 @@ use super::pages::Pager;
 use crate::temptable::rows::{Directory, SharedBlock, View};
 
 const FIRST_BLOCK: usize = 4 << 10;
+/// Bytes of a block that is compressed in a file: small ones would save none of the file's pages.
+pub(super) const COMPRESSED_BLOCK: usize = 32 << 10;
 /// Less is not worth moving.
 const SPARSE_MIN: u64 = 256 << 10;
 
@@ -107,6 +109,10 @@ impl Blobs {
             block_length: block_length.max(FIRST_BLOCK),
             residents: Arc::default(),
         }
+    }
+
+    pub(super) fn block_length(&self) -> usize {
+        self.block_length
     }
 
     fn block(&self, number: u32) -> Option<&Arc<BlobBlock>> {

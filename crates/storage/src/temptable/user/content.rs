@@ -160,11 +160,12 @@ pub(super) struct Content {
 }
 
 impl Content {
-    pub(super) fn new(shape: &Shape, page_length: usize) -> Self {
+    /// No rows, in pages of `page_length` bytes, and long values in blocks of `block_length` bytes.
+    pub(super) fn new(shape: &Shape, page_length: usize, block_length: usize) -> Self {
         Self {
             heap: Heap::new(shape.layout.width, page_length),
             trees: shape.indexes.iter().map(|_| Tree::new()).collect(),
-            blobs: Blobs::new(page_length),
+            blobs: Blobs::new(block_length),
             turn: 0,
         }
     }

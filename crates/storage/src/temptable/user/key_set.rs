@@ -48,8 +48,14 @@ impl KeySet {
         }
     }
 
-    /// Adds the keys of rows. Gives those of them whose keys were not there and are in no row before.
-    pub(crate) fn add(&mut self, columns: &[ArrayRef], rows: usize) -> Result<BooleanBuffer> {
+    /// Adds the keys of rows. Gives those of them whose keys were not there and are in no row before; nothing if
+    /// `is_interrupted`, which is asked before each key, says so.
+    pub(crate) fn add(
+        &mut self,
+        columns: &[ArrayRef],
+        rows: usize,
+        is_interrupted: &dyn Fn() -> bool,
+    ) -> Result<Option<BooleanBuffer>> {
         self.encode(columns, rows);
         let mut is_new = BooleanBufferBuilder::new(rows);
         is_new.append_n(rows, false);
@@ -59,13 +65,16 @@ impl KeySet {
         order.extend(0..rows as u32);
         order.sort_by(|a, b| self.key(*a as usize).cmp(self.key(*b as usize)));
         for row in &order {
+            if is_interrupted() {
+                return Ok(None);
+            }
             let row = *row as usize;
             if self.add_key(row)? {
                 is_new.set_bit(row, true);
             }
         }
         self.order = order;
-        Ok(is_new.finish())
+        Ok(Some(is_new.finish()))
     }
 
     fn encode(&mut self, columns: &[ArrayRef], rows: usize) {

@@ -31,7 +31,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 
 use mayfly_memory::sync::{read_lock, write_lock};
-use mayfly_memory::{Budget, MemoryError, SizeClass};
+use mayfly_memory::{Budget, Compression, MemoryError, SizeClass};
 use mayfly_types::error::codes;
 use mayfly_types::{Error, PhysicalType, Result};
 
@@ -45,6 +45,7 @@ use super::table::ENGINE;
 use crate::error::user_error;
 use crate::key_encoding::KeyEncoder;
 use crate::table::{IndexSpec, Table};
+use blobs::COMPRESSED_BLOCK;
 use content::{ColumnSet, Content, Fixed, Shape};
 use handle::{Handle, Pin};
 use memory_engine::Account;
@@ -209,7 +210,9 @@ impl Core {
     /// Removes all rows; gives what held them, to be dropped once the table is no longer locked.
     fn empty(&self, state: &mut State) -> Content {
         let page_length = state.content.heap.page_length();
-        let old = std::mem::replace(&mut state.content, Content::new(&self.shape, page_length));
+        let block_length = state.content.blobs.block_length();
+        let content = Content::new(&self.shape, page_length, block_length);
+        let old = std::mem::replace(&mut state.content, content);
         self.epoch.fetch_add(1, Ordering::Relaxed);
         self.note_change();
         self.registration.set_rows(0);
@@ -305,6 +308,10 @@ impl UserTable {
         } else {
             SizeClass::Medium.bytes()
         };
+        let block_length = match context.resources.temp_space.compression() {
+            Compression::None => page_length,
+            Compression::Lz4 => COMPRESSED_BLOCK,
+        };
         let account = match &context.engine {
             UserTableEngine::Memory(limits) => Some(Account::new(limits)),
             UserTableEngine::Transactional | UserTableEngine::NonTransactional => None,
@@ -331,7 +338,7 @@ impl UserTable {
             Core {
                 me: me.clone(),
                 state: RwLock::new(State {
-                    content: Content::new(&shape, page_length),
+                    content: Content::new(&shape, page_length, block_length),
                     published: None,
                     account,
                     broken: None,

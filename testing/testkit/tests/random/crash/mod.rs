@@ -302,7 +302,8 @@ impl World {
         let temporary = files_in(&self.directory.join("tmp"));
         same("the directory of temporary files", &temporary, &[])?;
         let data = files_in(&self.directory.join("data"));
-        let known = ["data.mdb", "lock.mdb", "mayfly.lock", "redo.log"].map(str::to_owned);
+        let known =
+            ["data.mdb", "lock.mdb", "mayfly.lock", "redo.log", "reserve"].map(str::to_owned);
         same("the data directory", &data, &known)?;
         if let Some(number) = said.backup {
             let path = self.directory.join(format!("backup-{number}"));

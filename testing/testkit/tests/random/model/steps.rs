@@ -177,9 +177,9 @@ impl Verb {
         }
     }
 
-    fn tail(self, columns: &[String]) -> String {
+    fn tail(self, table: &str, columns: &[String]) -> String {
         match self {
-            Self::Add => " ON DUPLICATE KEY UPDATE n = n + 10".to_owned(),
+            Self::Add => format!(" ON DUPLICATE KEY UPDATE n = {table}.n + 10"),
             Self::Copy => {
                 let columns = columns.iter().filter(|name| *name != "id");
                 let columns: Vec<String> = columns
@@ -398,7 +398,7 @@ impl Action {
                         "{} {name} ({list}) VALUES {}{}",
                         verb.head(),
                         lines.join(", "),
-                        verb.tail(columns)
+                        verb.tail(name, columns)
                     ),
                     errno,
                 )
@@ -459,7 +459,7 @@ impl Action {
                         names.join(", "),
                         selected.join(", "),
                         source.condition_sql(condition, "s."),
-                        verb.tail(&names)
+                        verb.tail(name, &names)
                     ),
                     errno,
                 )
@@ -512,7 +512,7 @@ impl Action {
                         names.join(", "),
                         count - 1,
                         selected.join(", "),
-                        verb.tail(&names)
+                        verb.tail(name, &names)
                     ),
                     errno,
                 )
