@@ -17,7 +17,9 @@ use mayfly_types::error::codes;
 use mayfly_types::sql_type::{DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX};
 use mayfly_types::temporal::number::datetime_from_number;
 use mayfly_types::temporal::{DateRules, DateTime};
-use mayfly_types::{CollationId, Diagnostics, Error, Result, SqlMode, SqlType, TypeKind, Value};
+use mayfly_types::{
+    CollationId, Diagnostics, Error, Refusal, Result, SqlMode, SqlType, TypeKind, Value,
+};
 
 use super::prepared::derived_types;
 use crate::prepared::Prepared;
@@ -59,6 +61,7 @@ pub(super) fn settle<'v>(
     context.diagnostics().refuse(refusal);
     let converted = converted(context, &derived.types, values)?;
     context.refuse_warnings()?;
+    context.diagnostics().refuse(Refusal::Nothing);
     Ok(Cow::Owned(converted))
 }
 
