@@ -104,11 +104,8 @@ impl DistinctRows {
         );
         let mut scan = table.scan(None);
         while let Some(batch) = scan.next_batch()? {
-            let is_interrupted = || store.context.interrupt().check().is_err();
-            let added = set.add(batch.columns(), batch.row_count(), &is_interrupted);
-            if added.map_err(|error| table.error(&error))?.is_none() {
-                store.context.interrupt().check()?;
-            }
+            let added = set.add(batch.columns(), batch.row_count(), &store.context);
+            added.map_err(|error| table.error(&error))?;
         }
         drop(scan);
         let writer = table.writer();
@@ -128,13 +125,8 @@ impl DistinctRows {
             return Err(mayfly_types::Error::internal("distinct rows without keys"));
         };
         let context = &self.table.0.store.context;
-        let is_interrupted = || context.interrupt().check().is_err();
-        let rows = batch.row_count();
-        let added = keys.set.add(batch.columns(), rows, &is_interrupted);
-        let Some(is_new) = added.map_err(|error| context.error(&error, ANONYMOUS_TABLE))? else {
-            context.interrupt().check()?;
-            return Ok(Selection::None);
-        };
+        let added = keys.set.add(batch.columns(), batch.row_count(), context);
+        let is_new = added.map_err(|error| context.error(&error, ANONYMOUS_TABLE))?;
         let is_new = Selection::of_bits(is_new);
         if let Some(new) = is_new.rows_of(batch.clone()) {
             keys.writer.append(&new)?;

@@ -255,10 +255,11 @@ fn sync(file: c_int, run: impl Fn() -> c_long) -> c_int {
 fn note_reserve(file: c_int, length: i64) {
     let is_reserve = || disk::path_of(file).is_some_and(|path| path.ends_with("reserve"));
     let is_counted = armed().is_some();
-    if is_counted && is_reserve() {
-        if let Some(armed) = armed().as_mut() {
-            armed.is_released = length == 0;
-        }
+    if is_counted
+        && is_reserve()
+        && let Some(armed) = armed().as_mut()
+    {
+        armed.is_released = length == 0;
     }
 }
 

@@ -116,6 +116,7 @@ impl Part {
             let Location::Memory(memory) = &block.location else {
                 continue;
             };
+            store.context.check_interrupt()?;
             let length = block.rows as usize * store.layout.width;
             let size = memory.len() as u64;
             let rows = &memory.as_slice()[..length];
@@ -127,6 +128,7 @@ impl Part {
             let Location::Memory(memory) = &value.location else {
                 continue;
             };
+            store.context.check_interrupt()?;
             let (size, length) = (memory.capacity() as u64, memory.used() as u64);
             let extent = store.write(file, memory.written())?;
             store.directory.unload(value.number);

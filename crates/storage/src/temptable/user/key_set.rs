@@ -10,7 +10,7 @@ use super::tree::{Tree, shorten_key};
 use crate::key_encoding::KeyEncoder;
 use crate::table::IndexPart;
 use crate::temptable::KeyMode;
-use crate::temptable::context::Resources;
+use crate::temptable::context::{Resources, TempTableContext};
 
 /// The set; see the module.
 pub(crate) struct KeySet {
@@ -48,14 +48,14 @@ impl KeySet {
         }
     }
 
-    /// Adds the keys of rows. Gives those of them whose keys were not there and are in no row before; nothing if
-    /// `is_interrupted`, which is asked before each key, says so.
+    /// Adds the keys of rows. Gives those of them whose keys were not there and are in no row before. Asks the
+    /// statement before each key whether it is to end.
     pub(crate) fn add(
         &mut self,
         columns: &[ArrayRef],
         rows: usize,
-        is_interrupted: &dyn Fn() -> bool,
-    ) -> Result<Option<BooleanBuffer>> {
+        context: &TempTableContext,
+    ) -> Result<BooleanBuffer> {
         self.encode(columns, rows);
         let mut is_new = BooleanBufferBuilder::new(rows);
         is_new.append_n(rows, false);
@@ -65,16 +65,14 @@ impl KeySet {
         order.extend(0..rows as u32);
         order.sort_by(|a, b| self.key(*a as usize).cmp(self.key(*b as usize)));
         for row in &order {
-            if is_interrupted() {
-                return Ok(None);
-            }
+            context.check_interrupt()?;
             let row = *row as usize;
-            if self.add_key(row)? {
+            if self.add_key(row, context)? {
                 is_new.set_bit(row, true);
             }
         }
         self.order = order;
-        Ok(Some(is_new.finish()))
+        Ok(is_new.finish())
     }
 
     fn encode(&mut self, columns: &[ArrayRef], rows: usize) {
@@ -98,26 +96,32 @@ impl KeySet {
     }
 
     /// Adds the key of a row of the batch; whether it was not there.
-    fn add_key(&mut self, row: usize) -> Result<bool> {
+    fn add_key(&mut self, row: usize, context: &TempTableContext) -> Result<bool> {
         let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
         let key = &self.keys[start..self.ends[row]];
         let (at, found) = self.tree.find(&self.pager, key)?;
         if found.is_none() {
             self.tree.insert(&self.pager, key, at, &mut self.scratch)?;
         }
-        self.relieve()?;
+        self.relieve(context)?;
         Ok(found.is_none())
     }
 
-    /// Sends pages away when the limit was passed.
-    fn relieve(&mut self) -> Result<()> {
-        if self.pager.is_pressed()
-            && let Some(wanted) = self.pager.excess()
-        {
-            let pages = self.tree.pages_mut();
-            let freed = pages.evict(&self.pager, wanted, false)?;
-            if freed < wanted {
-                pages.evict(&self.pager, wanted - freed, true)?;
+    /// Sends pages away when the limit was passed, one by one, so that the statement can end between them.
+    fn relieve(&mut self, context: &TempTableContext) -> Result<()> {
+        if !self.pager.is_pressed() {
+            return Ok(());
+        }
+        let Some(wanted) = self.pager.excess() else {
+            return Ok(());
+        };
+        let (mut freed, mut any) = (0, false);
+        while freed < wanted {
+            context.check_interrupt()?;
+            match self.tree.pages_mut().evict(&self.pager, 1, any)? {
+                0 if any => break,
+                0 => any = true,
+                page => freed += page,
             }
         }
         Ok(())
