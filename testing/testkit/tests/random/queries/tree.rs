@@ -131,20 +131,20 @@ impl Tree {
         text
     }
 
-    /// The statement's text with `?` for integers and strings, and those.
+    /// The statement's text with `?` for integers, and those. Each `?` is of the type of its integer by a CAST: one
+    /// that takes its type from what stands beside it, as a string does, may give a result of another type.
     pub(crate) fn parameterized(&self) -> (String, Vec<String>) {
         let (mut text, mut values) = (String::new(), Vec::new());
-        self.write(&mut text, &mut |constant, out| {
-            let is_text = constant.starts_with('\'') && constant.ends_with('\'');
-            let is_taken = is_text || constant.parse::<i64>().is_ok();
-            match is_taken {
+        self.write(
+            &mut text,
+            &mut |constant, out| match constant.parse::<i64>().is_ok() {
                 true => {
                     values.push(constant.to_owned());
-                    out.push('?');
+                    out.push_str("CAST(? AS SIGNED)");
                 }
                 false => out.push_str(constant),
-            }
-        });
+            },
+        );
         (text, values)
     }
 
