@@ -30,7 +30,7 @@ const MODULE_FLOORS: &[(&str, &[&str])] = &[(
         "statement_options result",
         "instrumentation logs",
         "prepared",
-        "budgets client legacy_engines persisted temp_space",
+        "budgets client defaults legacy_engines persisted temp_space",
         "accounts",
         "connections",
         "locks",

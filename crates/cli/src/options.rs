@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use mayfly_engine::DatabaseOptions;
+use mayfly_engine::{DatabaseOptions, Defaults};
 
 use crate::advise::AdviseOptions;
 use crate::output::Format;
@@ -56,6 +56,10 @@ pub(crate) struct EngineOptions {
     /// their order [default: the system's].
     #[arg(long, global = true, value_name = "DIRECTORY")]
     pub(crate) tmpdir: Option<PathBuf>,
+    /// Limits as MySQL has them by default: tmp_table_size 16M, temptable_max_ram 1G to 4G,
+    /// cte_max_recursion_depth 1000, group_concat_max_len 1024.
+    #[arg(long, global = true)]
+    pub(crate) mysql_defaults: bool,
     /// A system variable's value at the start; may be given several times.
     #[arg(long = "set", global = true, value_name = "NAME=VALUE")]
     pub(crate) variables: Vec<String>,
@@ -257,6 +261,9 @@ impl Options {
         options.memory_limit = self.engine.memory_limit;
         if let Some(threads) = self.engine.threads {
             options.threads = usize::from(threads);
+        }
+        if self.engine.mysql_defaults {
+            options.defaults = Defaults::MySql;
         }
         options.datadir.clone_from(&self.engine.datadir);
         if let Some(tmpdir) = &self.engine.tmpdir {

@@ -24,6 +24,7 @@ use crate::budgets::{Budgets, part_limit, unlimited_if_zero};
 use crate::catalog::{Catalog, dictionary};
 use crate::connections::{Connections, SessionShared};
 use crate::database::server_modes::ServerModes;
+use crate::defaults;
 use crate::files::FileRules;
 use crate::instrumentation::{Instrumentation, InstrumentationSizes};
 use crate::legacy_engines::LegacyEngines;
@@ -73,6 +74,8 @@ pub struct Database {
     pub(crate) persisted: PersistedVariables,
     pub(crate) resources: Resources,
     pub(crate) budgets: Budgets,
+    /// What SET GLOBAL name = DEFAULT sets.
+    pub(crate) defaults: Settings,
     pub(crate) globals: RwLock<Settings>,
     /// What statements read of the settings that sessions have.
     statement_options: Mutex<Vec<(Settings, Weak<StatementOptions>)>>,
@@ -115,6 +118,7 @@ impl Database {
     /// The engine with nothing in its catalog.
     pub(crate) fn new(mut options: DatabaseOptions) -> Result<Arc<Self>> {
         let mut globals = Settings::defaults();
+        defaults::put(&mut globals, &options);
         let text = |text: &str| Some(Arc::from(text));
         globals.put(typed::TMPDIR, text(&options.tmpdir.to_string_lossy()));
         globals.put(typed::LOCAL_INFILE, options.local_infile);
@@ -126,6 +130,7 @@ impl Database {
                 FileAccess::Disabled => None,
             },
         );
+        let defaults = globals.clone();
         let mut key_caches = Vec::new();
         for (name, value) in &options.variables {
             match StructuredName::parse(name) {
@@ -231,6 +236,7 @@ impl Database {
             persisted,
             resources,
             budgets,
+            defaults: defaults.shared(),
             globals: RwLock::new(globals.shared()),
             statement_options: Mutex::default(),
             statement_cache,

@@ -18,6 +18,7 @@ mod connections;
 mod convert;
 mod database;
 mod ddl;
+mod defaults;
 pub mod delimited;
 mod direct_changes;
 mod error;
@@ -60,7 +61,7 @@ pub use self::client::{
 pub use self::connections::ConnectionError;
 pub use self::database::Database;
 pub use self::options::{
-    BackgroundErrors, Clock, DatabaseOptions, FileAccess, HashMode, LogFiles, Randomness,
+    BackgroundErrors, Clock, DatabaseOptions, Defaults, FileAccess, HashMode, LogFiles, Randomness,
     SystemClock, SystemLogFiles, SystemRandomness,
 };
 pub use self::result::{ResultColumn, ResultOrigin, StatementResult, StatementSummary};

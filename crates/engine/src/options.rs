@@ -109,6 +109,25 @@ pub enum FileAccess {
     Disabled,
 }
 
+/// Which defaults some system variables have: those that an engine cannot choose alike for everybody.
+///
+/// | | `Embedded` | `Server` | `MySql` |
+/// |---|---|---|---|
+/// | `temptable_max_ram` | half of the memory that the process may use, or `memory_limit` | as before | 3 % of the machine's, 1 to 4 GiB |
+/// | `tmp_table_size` | none: a table holds as much as it leaves free | none | 16 MiB |
+/// | `cte_max_recursion_depth` | 4294967295 | 1000 | 1000 |
+/// | `group_concat_max_len` | 1 MiB, as MariaDB | 1024 | 1024 |
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Defaults {
+    /// For who runs statements in a process of their own and can end it.
+    #[default]
+    Embedded,
+    /// For a server with many clients.
+    Server,
+    /// MySQL 9.7's.
+    MySql,
+}
+
 /// What a [`crate::Database`] is opened with.
 #[derive(Debug, Clone)]
 pub struct DatabaseOptions {
@@ -156,6 +175,8 @@ pub struct DatabaseOptions {
     pub clock: Arc<dyn Clock>,
     /// Gives random bytes.
     pub randomness: Arc<dyn Randomness>,
+    /// The defaults of system variables.
+    pub defaults: Defaults,
     /// System variables set before the first session, as by `SET GLOBAL`: name and text of the
     /// value.
     pub variables: Vec<(String, String)>,
@@ -184,6 +205,7 @@ impl DatabaseOptions {
             log_files: Arc::new(SystemLogFiles),
             clock: Arc::new(SystemClock),
             randomness: Arc::new(SystemRandomness),
+            defaults: Defaults::Embedded,
             variables: Vec::new(),
         }
     }

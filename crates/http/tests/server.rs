@@ -367,12 +367,12 @@ fn settings_have_their_meaning() {
             .as_str()
             .is_some_and(|it| it.starts_with("The most memory"))
     );
-    let none = memory["settings"]
-        .as_array()
-        .expect("a list")
-        .iter()
-        .find(|it| it["name"] == "max_tmp_statement_memory_usage");
-    assert_eq!(none.expect("the setting")["unit"], "none");
+    // 0, and the greatest value.
+    for name in ["max_tmp_statement_memory_usage", "connection_memory_limit"] {
+        let settings = memory["settings"].as_array().expect("a list");
+        let none = settings.iter().find(|it| it["name"] == name);
+        assert_eq!(none.expect("the setting")["unit"], "none", "{name}");
+    }
 }
 
 #[test]

@@ -36,16 +36,3 @@ pub fn tighten_allocator() {
         libc::mallopt(libc::M_TRIM_THRESHOLD, FREE_AT_END);
     }
 }
-
-/// How many bytes of memory the machine has, where the system says so.
-#[cfg_attr(unix, expect(unsafe_code, reason = "calls into the C library"))]
-pub fn physical_memory() -> Option<u64> {
-    #[cfg(unix)]
-    {
-        // SAFETY: sysconf reads a number of the system's configuration.
-        let configured = |name| u64::try_from(unsafe { libc::sysconf(name) }).ok();
-        configured(libc::_SC_PHYS_PAGES)?.checked_mul(configured(libc::_SC_PAGESIZE)?)
-    }
-    #[cfg(not(unix))]
-    None
-}

@@ -14,6 +14,12 @@
 //! at a node may take its whole limit, and three quarters of each limit above. What is refused
 //! overflows to temporary files; a working set that is refused is an error. Temporary space is no
 //! working set: its limits may be taken wholly.
+//!
+//! A node without a limit of its own may be one of those that divide the room of the nodes above between
+//! them ([`Budget::sharing_child`]): it grows while it holds no more than what is left free. One takes a half,
+//! each of two takes a third, and whoever comes later finds room without being counted. The rule is
+//! the dynamic threshold of shared buffers (Choudhury and Hahne, "Dynamic queue length thresholds for
+//! shared-memory packet switches", 1998) with the factor 1.
 
 use std::fmt;
 use std::sync::Arc;
@@ -27,6 +33,8 @@ struct Node {
     setting: &'static str,
     limit: AtomicU64,
     share: Option<Share>,
+    /// Whether the limit, where it is [`UNLIMITED`], is what the node leaves free above.
+    shares_room: bool,
     used: AtomicU64,
     peak: AtomicU64,
     parent: Option<Budget>,
@@ -51,7 +59,7 @@ pub const UNLIMITED: u64 = u64::MAX;
 impl Budget {
     /// The root of a tree. `setting` is the variable that sets `limit`.
     pub fn root(kind: BudgetKind, setting: &'static str, limit: u64) -> Self {
-        Self::node(kind, setting, limit, None, None)
+        Self::node(kind, setting, limit, None, false, None)
     }
 
     /// A root without a limit, for tests and tools.
@@ -61,7 +69,13 @@ impl Budget {
 
     /// A node below this one.
     pub fn child(&self, setting: &'static str, limit: u64) -> Self {
-        Self::node(self.0.kind, setting, limit, None, Some(self.clone()))
+        Self::node(self.0.kind, setting, limit, None, false, Some(self.clone()))
+    }
+
+    /// A node below this one, as [`Self::child`]; where `limit` is [`UNLIMITED`] it grows while it holds no more
+    /// than the nodes above have free.
+    pub fn sharing_child(&self, setting: &'static str, limit: u64) -> Self {
+        Self::node(self.0.kind, setting, limit, None, true, Some(self.clone()))
     }
 
     /// A node below this one whose limit is a part of what this one's setting says, with its owner and what to do
@@ -73,7 +87,14 @@ impl Budget {
             owner,
             advice,
         };
-        Self::node(self.0.kind, setting, limit, Some(share), Some(self.clone()))
+        Self::node(
+            self.0.kind,
+            setting,
+            limit,
+            Some(share),
+            false,
+            Some(self.clone()),
+        )
     }
 
     fn node(
@@ -81,6 +102,7 @@ impl Budget {
         setting: &'static str,
         limit: u64,
         share: Option<Share>,
+        shares_room: bool,
         parent: Option<Self>,
     ) -> Self {
         Self(Arc::new(Node {
@@ -88,6 +110,7 @@ impl Budget {
             setting,
             limit: AtomicU64::new(limit),
             share,
+            shares_room,
             used: AtomicU64::new(0),
             peak: AtomicU64::new(0),
             parent,
@@ -101,13 +124,32 @@ impl Budget {
 
     /// The variable that sets the limit.
     pub fn setting(&self) -> &'static str {
-        self.0.setting
+        self.limiting().0.setting
     }
 
-    /// The limit; [`UNLIMITED`] for none.
+    /// The limit; [`UNLIMITED`] for none. That of a node that shares the room above changes with what others
+    /// hold.
     #[inline]
     pub fn limit(&self) -> u64 {
-        self.0.limit.load(Ordering::Relaxed)
+        match self.0.limit.load(Ordering::Relaxed) {
+            UNLIMITED if self.0.shares_room => self.threshold(),
+            limit => limit,
+        }
+    }
+
+    /// The dynamic threshold: the node's own bytes and the free ones above, halved.
+    fn threshold(&self) -> u64 {
+        match self.parent().map_or(UNLIMITED, Self::available) {
+            UNLIMITED => UNLIMITED,
+            free => self.used().saturating_add(free) / 2,
+        }
+    }
+
+    /// The node whose setting limits this one: of one that shares the room above, the tightest there.
+    fn limiting(&self) -> &Self {
+        let shares = self.0.shares_room && self.0.limit.load(Ordering::Relaxed) == UNLIMITED;
+        let above = self.parent().filter(|_| shares);
+        above.and_then(Self::tightest).unwrap_or(self)
     }
 
     /// The value of the variable that sets the limit, of which that may be a part.
@@ -292,13 +334,23 @@ impl Budget {
 
     /// The error that so many bytes are too many.
     pub fn error(&self, requested: u64) -> LimitError {
+        let limiting = self.limiting();
+        let of_table = || Share {
+            whole: limiting.value(),
+            owner: "one table beside others",
+            advice: "or make the statement read less",
+        };
         LimitError {
-            setting: self.setting(),
+            setting: limiting.0.setting,
             kind: self.kind(),
             limit: self.limit(),
             used: self.used(),
             requested,
-            share: self.0.share,
+            share: if Arc::ptr_eq(&limiting.0, &self.0) {
+                self.0.share
+            } else {
+                Some(of_table())
+            },
         }
     }
 
@@ -464,6 +516,51 @@ mod tests {
         assert!(all.child("none", UNLIMITED).reserve_forced(100).is_ok());
         drop((held, rest));
         assert_eq!(all.used(), 0);
+    }
+
+    #[test]
+    fn nodes_without_a_limit_divide_the_room_between_them() {
+        // Growth has three quarters of it: 1200.
+        let all = Budget::root(BudgetKind::Memory, "temptable_max_ram", 1600);
+        let grow = |table: &Budget| {
+            let mut held = table.reservation();
+            while held.try_grow(1).is_ok() {}
+            held
+        };
+        let statement = all.child("max_tmp_statement_memory_usage", UNLIMITED);
+        let first = statement.sharing_child("tmp_table_size", UNLIMITED);
+        let second = all.sharing_child("tmp_table_size", UNLIMITED);
+        assert_eq!((first.limit(), second.limit()), (600, 600));
+        let held = grow(&first);
+        assert_eq!((held.bytes(), second.limit()), (600, 300));
+        let error = first.reserve(1).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "temptable_max_ram = 1600 bytes of memory, of which one table beside others may have 600; 600 in use, 1 more \
+             needed; raise temptable_max_ram or make the statement read less"
+        );
+        assert_eq!(first.setting(), "temptable_max_ram");
+        let other = grow(&second);
+        assert_eq!((other.bytes(), first.available()), (300, 0));
+        drop(held);
+        // Two that grow turn about have a third each.
+        let (mut held, mut other) = (first.reservation(), other);
+        while held.try_grow(1).is_ok() | other.try_grow(1).is_ok() {}
+        assert_eq!((held.bytes(), other.bytes()), (400, 400));
+        // Who comes later finds room, and a limit of one's own is held as it is.
+        let own = all.sharing_child("tmp_table_size", 390);
+        assert_eq!((grow(&own).bytes(), own.setting()), (390, "tmp_table_size"));
+        let many: Vec<Budget> = (0..62)
+            .map(|_| all.sharing_child("tmp_table_size", UNLIMITED))
+            .collect();
+        let held: Vec<Reservation> = many.iter().map(grow).collect();
+        assert!(held[0].bytes() == 200 && all.used() <= 1200);
+        drop(held);
+        let free = Budget::unlimited(BudgetKind::Memory).sharing_child("tmp_table_size", UNLIMITED);
+        assert_eq!(
+            (free.limit(), free.available(), free.setting()),
+            (UNLIMITED, UNLIMITED, "tmp_table_size")
+        );
     }
 
     #[test]

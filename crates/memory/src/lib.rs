@@ -22,6 +22,7 @@ pub mod budget;
 pub mod counters;
 pub mod error;
 pub mod io;
+pub mod machine;
 pub mod pool;
 pub mod prefetch;
 pub mod stable;
@@ -29,12 +30,13 @@ pub mod sync;
 pub mod temp;
 pub mod usage;
 
-pub use allocator::{physical_memory, tighten_allocator, trim_allocator};
+pub use allocator::{tighten_allocator, trim_allocator};
 pub use budget::{Budget, BudgetKind, Reservation};
 pub use counters::TempCounters;
 pub use error::{
     DirectoryFull, IoFailure, LimitError, MemoryError, NoRoomError, Result, corruption,
 };
+pub use machine::{physical_memory, usable_memory};
 pub use pool::{Block, BlockPool, PoolOptions, SizeClass};
 pub use prefetch::prefetch;
 pub use stable::{StableRange, StableRanges};

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use mysql::consts::ColumnType;
 use mysql::prelude::Queryable as _;
-use mysql::{Conn, LocalInfile, LocalInfileHandler, OptsBuilder, Value};
+use mysql::{Conn, LocalInfile, LocalInfileHandler, OptsBuilder, Params, Statement, Value};
 
 use crate::fixture::Errno;
 
@@ -68,6 +68,41 @@ impl Client {
             return Ok(Answer::Done(result.affected_rows()));
         }
         let rows = result.map(|row| Ok(row?.unwrap().into_iter().map(bytes).collect()));
+        let rows = rows.collect::<mysql::Result<_>>().map_err(server_error)?;
+        Ok(Answer::Rows { types, rows })
+    }
+
+    /// Prepares a statement, runs it with the values of its `?` in the binary protocol, and closes it. Values that are no
+    /// texts are as SQL writes them.
+    ///
+    /// # Errors
+    /// The server's error packet, or a lost connection.
+    pub fn execute(&mut self, sql: &str, values: Vec<Value>) -> Result<Answer, ServerError> {
+        let statement = self.0.prep(sql).map_err(server_error)?;
+        let count = usize::from(statement.num_params());
+        let parameters = if count == 0 {
+            Params::Empty
+        } else {
+            Params::Positional(values)
+        };
+        let found = self.executed(&statement, parameters);
+        self.0.close(statement).map_err(server_error)?;
+        found
+    }
+
+    fn executed(&mut self, statement: &Statement, values: Params) -> Result<Answer, ServerError> {
+        let result = self.0.exec_iter(statement, values).map_err(server_error)?;
+        let columns = result.columns();
+        let types: Vec<_> = columns.as_ref().iter().map(|it| it.column_type()).collect();
+        if types.is_empty() {
+            return Ok(Answer::Done(result.affected_rows()));
+        }
+        let text = |value: Value| match value {
+            Value::NULL => None,
+            Value::Bytes(bytes) => Some(bytes),
+            other => Some(other.as_sql(true).into_bytes()),
+        };
+        let rows = result.map(|row| Ok(row?.unwrap().into_iter().map(text).collect()));
         let rows = rows.collect::<mysql::Result<_>>().map_err(server_error)?;
         Ok(Answer::Rows { types, rows })
     }

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
 use mayfly_engine::{
-    Condition, Database, DatabaseOptions, HashMode, Prepared, RootPassword, Session, SqlType,
-    StatementResult, TypeKind, codes,
+    Condition, Database, DatabaseOptions, Defaults, HashMode, Prepared, RootPassword, Session,
+    SqlType, StatementResult, TypeKind, codes,
 };
 use regex::Regex;
 use sqllogictest::{DB, DBOutput};
@@ -49,6 +49,7 @@ impl Embedded {
         let tmpdir = paths.tmp().join("mayfly-temp-space");
         std::fs::create_dir_all(&tmpdir).map_err(|error| error.to_string())?;
         let mut options = DatabaseOptions::new();
+        options.defaults = Defaults::MySql;
         options.tmpdir.clone_from(&tmpdir);
         options.threads = 2;
         if config.data_directory {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use mayfly_engine::{Database, DatabaseOptions, Error, Session, SessionOptions};
+use mayfly_engine::{Database, DatabaseOptions, Defaults, Error, Session, SessionOptions};
 
 use crate::cell;
 
@@ -30,6 +30,7 @@ impl Fixture {
         let tmpdir = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&tmpdir).expect("the system's temporary directory is writable");
         let mut options = DatabaseOptions::new();
+        options.defaults = Defaults::MySql;
         options.tmpdir.clone_from(&tmpdir);
         options.threads = 2;
         change(&mut options);
@@ -176,6 +177,7 @@ impl DataDirectory {
         change: impl FnOnce(&mut DatabaseOptions),
     ) -> Result<Arc<Database>, Error> {
         let mut options = DatabaseOptions::new();
+        options.defaults = Defaults::MySql;
         options.threads = 2;
         options.datadir = Some(self.0.clone());
         change(&mut options);

@@ -108,6 +108,21 @@ pub fn parameterize(sql: &str, collation: CollationId) -> Option<Parameterized> 
     Some(Parameterized { text, values })
 }
 
+/// A whole number or a text without quotes and escapes in it, written as in a statement, as the value of a `?`.
+#[must_use]
+pub fn literal(text: &str, collation: CollationId) -> Option<(Value, SqlType)> {
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, text),
+    };
+    let kind = if digits.starts_with('\'') {
+        Kind::Text
+    } else {
+        Kind::Number
+    };
+    value(kind, digits, negative, collation)
+}
+
 /// A literal as the value of a `?`.
 fn value(
     kind: Kind,

@@ -1,7 +1,7 @@
 //! Mayfly as a server over the wire: the same database as [`crate::embedded`], asked by the client that
 //! asks other servers.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -41,6 +41,12 @@ impl Wire {
             socket,
             paths,
         })
+    }
+
+    /// The socket that clients connect to.
+    #[must_use]
+    pub fn socket(&self) -> &Path {
+        &self.socket
     }
 
     /// A new session of an account without a password.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::path::PathBuf;
 
-use mayfly_engine::DatabaseOptions;
+use mayfly_engine::{DatabaseOptions, Defaults};
 use mayfly_wire::{ServerOptions, TlsOptions};
 
 use super::config_file::{self, Setting};
@@ -61,6 +61,7 @@ struct FileSettings {
     threads: Option<usize>,
     is_tls_off: bool,
     is_networking_off: bool,
+    has_mysql_defaults: bool,
     variables: Vec<(String, String)>,
     warnings: Vec<String>,
 }
@@ -100,6 +101,11 @@ impl Settings {
         }
         // The process' own files are not the client's.
         database.local_infile = false;
+        database.defaults = if options.engine.mysql_defaults || file.has_mysql_defaults {
+            Defaults::MySql
+        } else {
+            Defaults::Server
+        };
         // The command line's go before the file's.
         let given = std::mem::take(&mut database.variables);
         database.variables = std::mem::take(&mut file.variables);
@@ -207,6 +213,7 @@ impl FileSettings {
             }
             "ssl" => self.is_tls_off = !is_on,
             "skip_ssl" => self.is_tls_off = is_on,
+            "mysql_defaults" => self.has_mysql_defaults = is_on,
             "skip_networking" => self.is_networking_off = is_on,
             _ if MEANINGLESS.contains(&name.as_str()) => {}
             _ => {

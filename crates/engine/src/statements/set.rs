@@ -440,7 +440,7 @@ fn default(
         return file;
     }
     if global || variable.scope == Scope::Session {
-        return variable.default_setting();
+        return context.database().defaults.at(position).clone();
     }
     context.database().globals().at(position).clone()
 }

@@ -25,7 +25,7 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     global("temptable_use_mmap", switch(false), "Accepted for compatibility: temporary tables overflow to files, never to mapped memory.").without_effect();
     both("tmp_disk_table_size", number(u64::MAX, 1024, u64::MAX), "The most temporary disk space of one internal temporary table.").hintable();
     both("tmp_key_cache", text("default"), "The key cache of internal temporary tables in the MyISAM engine: default, or the name of one that SET GLOBAL name.key_buffer_size has made.");
-    both("tmp_table_size", number(16 * MIB, 1024, u64::MAX), "The most memory of one internal temporary table before it overflows to disk.").hintable();
+    both("tmp_table_size", number(u64::MAX, 1024, u64::MAX), "The most memory of one internal temporary table before it overflows to disk; with the greatest value it may hold as much as it leaves free of temptable_max_ram.").hintable();
     global("encrypt_tmp_files", switch(false), "Whether temporary files are encrypted, by a key that only this process knows.").read_only();
     global("tmp_files_compression", choice(0, &["NONE", "LZ4"]), "How temporary files are compressed.");
     global("tmpdir", text("/tmp"), "Where temporary files are made: a list of directories, of which the first that has room is used.").read_only();

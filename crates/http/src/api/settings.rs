@@ -10,9 +10,9 @@ use crate::source::{Source, Table};
 /// What a value counts.
 #[derive(Debug, Clone, Copy)]
 enum Unit {
-    /// Bytes; 0 means what it says.
+    /// Bytes; 0 means what it says, the greatest value no limit.
     Bytes,
-    /// Bytes, of which 0 is no limit.
+    /// Bytes, of which 0 and the greatest value are no limit.
     BytesOrNone,
     Rows,
     Other,
@@ -77,6 +77,9 @@ const VALUES: &str =
 const MEANINGS: &str =
     "SELECT VARIABLE_NAME, DOCUMENTATION FROM performance_schema.variables_metadata";
 
+/// The greatest value of a size: no limit.
+const GREATEST: &str = "18446744073709551615";
+
 /// `GET /api/settings`
 pub(crate) fn settings(source: &dyn Source) -> Value {
     let mut notes = Vec::new();
@@ -92,9 +95,9 @@ pub(crate) fn settings(source: &dyn Source) -> Value {
     let setting = |(name, unit): &(&str, Unit)| {
         let value = values.get(*name)?;
         let unit = match unit {
-            Bytes => "bytes",
             BytesOrNone if value == "0" => "none",
-            BytesOrNone => "bytes",
+            Bytes | BytesOrNone if value == GREATEST => "none",
+            Bytes | BytesOrNone => "bytes",
             Rows => "rows",
             Other => "text",
         };

@@ -123,7 +123,8 @@ pub enum HashFunction {
 /// How temporary tables behave. Read once a statement from the system variables.
 #[derive(Debug, Clone)]
 pub struct TempTableOptions {
-    /// Bytes of memory one table may hold before it overflows; `u64::MAX` for no limit.
+    /// Bytes of memory that one table may hold before it overflows; with `u64::MAX`, as much as it leaves free
+    /// ([`Budget::sharing_child`]).
     pub tmp_table_size: u64,
     /// How many threads may write to a table at once.
     pub threads: usize,
@@ -232,6 +233,17 @@ impl TempTableContext {
     /// The statement's memory budget.
     pub fn memory(&self) -> &Budget {
         &self.0.memory
+    }
+
+    /// The budget of one table's memory.
+    pub(crate) fn memory_of_table(&self, limit: u64) -> Budget {
+        self.0.memory.sharing_child("tmp_table_size", limit)
+    }
+
+    /// Bytes of memory that a table made now could have.
+    pub fn room_of_table(&self) -> u64 {
+        let limit = self.0.options.tmp_table_size;
+        self.memory_of_table(limit).available()
     }
 
     /// The statement's budget of temporary space.

@@ -123,7 +123,7 @@ impl TempTable {
         } else {
             options.tmp_table_size
         };
-        let memory = context.memory().child("tmp_table_size", limit);
+        let memory = context.memory_of_table(limit);
         let disk_limit = options.tmp_disk_table_size;
         let temp_budget = context
             .temp_space()

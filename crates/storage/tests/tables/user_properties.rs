@@ -552,6 +552,24 @@ fn a_truncation_is_not_undone_by_a_savepoint_before_it() {
     assert!(rows().is_empty());
 }
 
+/// A handle that was opened before a transaction is rolled back to a savepoint sees the rows of before.
+#[test]
+fn an_open_handle_does_not_see_what_is_undone() {
+    let fixture = Fixture::new("user-undo-handle");
+    let table = table(&fixture, u64::MAX, UserTableEngine::Transactional);
+    let (statement, undo) = (statement(&fixture, 100), UndoLog::new());
+    let open = || table.open(&statement, &undo);
+    let mut transaction = undo.clone();
+    insert_numbers(&*open(), &[1]);
+    let savepoint = transaction.savepoint();
+    insert_numbers(&*open(), &[2]);
+    let before = open();
+    transaction.roll_back_to(savepoint);
+    let rows = |handle: &dyn Table| drain(handle.scan(&ALL[1..]).unwrap()).unwrap();
+    assert_eq!(rows(&*before), [number_row(1), number_row(2)]);
+    assert_eq!(rows(&*open()), [number_row(1)]);
+}
+
 #[test]
 fn a_memory_table_is_full_when_its_account_is_and_never_overflows() {
     let fixture = Fixture::new("user-memory");

@@ -8,6 +8,7 @@ mod client_sessions;
 mod column_metadata;
 mod comparisons;
 mod data_directory;
+mod defaults;
 mod explain;
 mod faults;
 mod grids;

@@ -186,11 +186,13 @@ pub(in crate::statements) fn limits(context: &StatementContext<'_>) -> Vec<Memor
         bytes,
     };
     let options = context.options();
-    let mut limits = vec![limit("tmp_table_size", options.tmp_table_size)];
+    let rows = &context.session.memory.rows;
+    let table = rows.sharing_child("tmp_table_size", options.tmp_table_size);
+    let mut limits = vec![limit(table.setting(), table.limit())];
     if options.big_tables {
         limits.push(limit("big_tables", 0));
     }
-    let mut budget = Some(&context.session.memory.rows);
+    let mut budget = Some(rows);
     while let Some(known) = budget {
         if known.limit() != UNLIMITED {
             let left = known.limit().saturating_sub(known.used());

@@ -475,7 +475,7 @@ impl HashJoin {
         let temp = &run.statement.temp;
         let probed = self.probe.input.rows_hint();
         let row_bytes = built.table.record().memory_bytes / built.rows.max(1);
-        let available = temp.memory().available().min(temp.options().tmp_table_size);
+        let available = temp.room_of_table();
         built.rows >= run.statement.options.partitioned_join_rows_min
             && !built.is_dense
             && probed >= built.rows / 4

@@ -53,14 +53,16 @@ impl Binder<'_> {
             relation = match relation {
                 Relation::Limit { input, .. } => input,
                 Relation::Extend { input, columns } => {
+                    // Few columns are variables; those are looked for among what is shown.
+                    let is_decimal = |one: &Expression| decimal_variable(one).is_some();
                     for computed in columns {
+                        if !is_decimal(&computed.expression) {
+                            continue;
+                        }
                         let mut shown = block.columns.iter_mut();
                         if let Some(column) = shown.find(|column| column.id == computed.id) {
-                            let is_decimal = decimal_variable(&computed.expression).is_some();
                             self.read_exactly(&mut computed.expression);
-                            if is_decimal {
-                                column.client_type = ClientType::Variable;
-                            }
+                            column.client_type = ClientType::Variable;
                             column.ty = computed.expression.ty.clone();
                         }
                     }

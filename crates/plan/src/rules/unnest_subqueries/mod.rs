@@ -10,13 +10,15 @@
 //! An outer row without a group is one of whose rows the subquery finds none: its aggregates are NULL, as over
 //! no rows, except COUNT(), which is 0 (the count bug of Kim's method). What the subquery computes of its
 //! aggregates, and HAVING, is therefore computed above the join. A subquery without aggregates must find at
-//! most one row by a unique key, or more than one would have to be error 1242.
+//! most one row by a unique key, or more than one would have to be error 1242; `ORDER BY … LIMIT 1` leaves one of each
+//! group ([`first_row`]).
 //!
 //! Where other conditions correlate than equalities, the groups are those of the different outer rows: the
 //! subquery is joined with these first (the domain of the paper). They are read a second time, and where
 //! they are few they also keep rows out of the groups that no outer row asks for.
 
 mod cost;
+mod first_row;
 mod quantified;
 mod shape;
 mod taken;
@@ -296,6 +298,9 @@ impl Unnest<'_> {
         if shape.is_by_key(taken, &inner) {
             return shape.by_key(taken, inner);
         }
+        if shape.first.is_some() {
+            return self.first_of_groups(shape, taken, inner, input, select_id);
+        }
         let shape = match shape.calls {
             Some(_) => shape,
             None => shape.as_groups(&self.columns, self.planning.options)?,
@@ -319,20 +324,38 @@ impl Unnest<'_> {
         };
         let value = shape.value_over(&calls)?;
         let cause = format!("subquery #{select_id} is grouped by what correlates it");
-        let names = |id, at| (id, format!("Name_exp_{}", at + 1));
         let ids = calls.iter().map(|(id, _)| *id);
-        let ids = ids.chain(keys.iter().map(|key| key.id)).enumerate();
-        let columns = ids.map(|(at, id)| names(id, at)).collect();
+        let ids = ids.chain(keys.iter().map(|key| key.id)).collect();
         let groups = Aggregate::new(inner, keys, calls, Purpose::Subquery, cause);
-        let right = Relation::Block {
-            input: Box::new(Relation::Aggregate(groups)),
+        let right = derived(Relation::Aggregate(groups), ids, input, select_id);
+        Some(Unnested { right, on, value })
+    }
+
+    /// The row that is left of each group, whose columns are NULL where there is no group.
+    fn first_of_groups(
+        &self,
+        mut shape: Shape,
+        taken: &Taken<'_>,
+        inner: Relation,
+        input: &Relation,
+        select_id: usize,
+    ) -> Option<Unnested> {
+        let first = shape.first.take()?;
+        let is_grouped = !taken.equalities.is_empty() && taken.others.is_empty();
+        if !is_grouped || !first.is_of_group(taken.outer()) {
+            return None;
+        }
+        let (id, value) = shape.value_of_first()?;
+        let (keys, on) = taken.keys();
+        let ids = [id].into_iter().chain(keys.iter().map(|key| key.id));
+        let ids = ids.collect();
+        let rows = self.reduced(inner, taken, input);
+        let right = derived(
+            first.of_groups(rows, keys, &self.columns),
+            ids,
+            input,
             select_id,
-            derived: Some(Box::new(DerivedTable {
-                alias: format!("derived_{}_{select_id}", block_of(input)),
-                columns,
-                materialize: None,
-            })),
-        };
+        );
         Some(Unnested { right, on, value })
     }
 
@@ -478,6 +501,26 @@ fn source<'r>(relation: &'r Relation, columns: &ColumnSet) -> Option<&'r Relatio
         },
         _ => whole(),
     })
+}
+
+/// What a subquery becomes, as a derived table of these columns that the outer rows are joined with.
+fn derived(
+    relation: Relation,
+    columns: Vec<ColumnId>,
+    outer: &Relation,
+    select_id: usize,
+) -> Relation {
+    let columns = columns.into_iter().enumerate();
+    let columns = columns.map(|(at, id)| (id, format!("Name_exp_{}", at + 1)));
+    Relation::Block {
+        input: Box::new(relation),
+        select_id,
+        derived: Some(Box::new(DerivedTable {
+            alias: format!("derived_{}_{select_id}", block_of(outer)),
+            columns: columns.collect(),
+            materialize: None,
+        })),
+    }
 }
 
 /// Whether a relation is the same when it is read a second time, at the cost of reading its tables.

@@ -4,6 +4,7 @@ use mayfly_functions::scalar;
 use mayfly_types::Value;
 
 use super::Unnested;
+use super::first_row::FirstRow;
 use super::taken::{Taken, for_existence};
 use crate::options::PlanOptions;
 use crate::predicates::conjunction;
@@ -23,6 +24,8 @@ pub(super) type Calls = Vec<(ColumnId, AggregateCall)>;
 pub(super) struct Shape {
     /// Its aggregates over all rows; none when there is no group. EXISTS counts its rows.
     pub(super) calls: Option<Calls>,
+    /// The row that is left of all of them.
+    pub(super) first: Option<FirstRow>,
     result: Wanted,
 }
 
@@ -38,6 +41,7 @@ impl Shape {
     pub(super) fn decided(calls: Calls, value: Expression) -> Self {
         Self {
             calls: Some(calls),
+            first: None,
             result: Wanted::Decided(value),
         }
     }
@@ -65,12 +69,17 @@ impl Shape {
     pub(super) fn value(relation: Relation, mut value: Expression) -> Option<(Relation, Self)> {
         if !is_aggregated(&relation) {
             // Rows as they are: which of them there are is not changed by an order.
-            let shape = Self {
+            let mut shape = Self {
                 calls: None,
+                first: None,
                 result: Wanted::Value(value, Vec::new()),
             };
-            let is_limited = matches!(relation, Relation::Limit { .. });
-            return (!is_limited).then_some((relation, shape));
+            if !matches!(relation, Relation::Limit { .. }) {
+                return Some((relation, shape));
+            }
+            let (rows, first) = FirstRow::of(relation)?;
+            shape.first = Some(first);
+            return Some((rows, shape));
         }
         let mut having: Vec<Expression> = Vec::new();
         let mut rest = relation;
@@ -95,12 +104,21 @@ impl Shape {
                     }
                     let shape = Self {
                         calls: Some(aggregate.aggregates),
+                        first: None,
                         result: Wanted::Value(value, having),
                     };
                     return Some((*aggregate.input, shape));
                 }
                 _ => return None,
             };
+        }
+    }
+
+    /// The value over the row that is left of each group, with the column that it is.
+    pub(super) fn value_of_first(self) -> Option<(ColumnId, Expression)> {
+        match self.result {
+            Wanted::Value(value, _) => Some((value.as_column()?, value)),
+            Wanted::Decided(_) => None,
         }
     }
 
@@ -152,12 +170,18 @@ impl Shape {
     pub(super) fn is_by_key(&self, taken: &Taken<'_>, inner: &Relation) -> bool {
         let equalities = taken.equalities.iter();
         let found = equalities.filter_map(|one| compared_column(&one.inner, inner));
-        self.calls.is_none() && is_unique(inner, &found.collect())
+        let is_only = self.first.as_ref().is_none_or(FirstRow::is_only_row);
+        self.calls.is_none() && is_only && is_unique(inner, &found.collect())
     }
 
     /// The join that it is then.
     pub(super) fn by_key(self, taken: &Taken<'_>, inner: Relation) -> Option<Unnested> {
         let (Wanted::Value(mut value, _) | Wanted::Decided(mut value)) = self.result;
+        let inner = match self.first {
+            Some(first) if !first.is_of_group(taken.outer()) => return None,
+            Some(first) => first.computed(inner),
+            None => inner,
+        };
         let on = taken.all_conditions();
         let mut asked = ColumnSet::new();
         asked.add_read_by(&on);
@@ -205,6 +229,7 @@ impl Shape {
         count.signature.nullable = true;
         Some(Self {
             calls: Some(vec![(count_id, count), (any_id, any_value)]),
+            first: None,
             result: Wanted::Value(Expression::new(kind, ty, true), Vec::new()),
         })
     }

@@ -1,6 +1,6 @@
 //! One statement's view of a table.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use arrow_array::cast::AsArray;
@@ -28,6 +28,17 @@ use crate::table::{
 use crate::temptable::rows::{Cell, Gather};
 use crate::temptable::table::FORCED_OVERFLOW_LIMIT;
 
+/// Who changes a table that handles are open of.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum ChangeBy<'a> {
+    /// The statement with the handle of this pin.
+    Handle(&'a Arc<Pin>),
+    /// A transaction that undoes what its handles have written.
+    Undo,
+    /// Somebody without a handle.
+    Nobody,
+}
+
 /// What a handle sees, which does not change.
 #[derive(Debug)]
 pub(super) struct Pin {
@@ -35,6 +46,8 @@ pub(super) struct Pin {
     snapshot: OnceLock<Arc<Content>>,
     /// How often rows were looked up: more than once by a statement that reads while it writes.
     lookups: AtomicU32,
+    /// Whether the handle has written: its statement does not look at what it undoes.
+    has_written: AtomicBool,
     /// How often the table was changed before.
     version: u64,
 }
@@ -45,6 +58,7 @@ impl Pin {
         let pin = Arc::new(Self {
             snapshot: OnceLock::new(),
             lookups: AtomicU32::new(0),
+            has_written: AtomicBool::new(false),
             version: core.version.load(Ordering::Relaxed),
         });
         let state = read_lock(&core.state);
@@ -77,12 +91,21 @@ impl Pin {
         }
     }
 
-    /// Whether a snapshot is to be taken for the handle before the table is changed; `own` is the pin
-    /// of the statement that changes it.
-    pub(super) fn needs_snapshot(self: &Arc<Self>, own: Option<&Arc<Self>>) -> bool {
-        let is_other = own.is_none_or(|own| !Arc::ptr_eq(self, own));
-        let reads_on = is_other || self.lookups.load(Ordering::Relaxed) > 1;
+    /// Whether a snapshot is to be taken for the handle before `change`.
+    pub(super) fn needs_snapshot(self: &Arc<Self>, change: ChangeBy<'_>) -> bool {
+        let reads_on = match change {
+            ChangeBy::Handle(own) => {
+                !Arc::ptr_eq(self, own) || self.lookups.load(Ordering::Relaxed) > 1
+            }
+            ChangeBy::Undo => !self.has_written.load(Ordering::Relaxed),
+            ChangeBy::Nobody => true,
+        };
         reads_on && self.snapshot.get().is_none()
+    }
+
+    /// The handle is to write.
+    pub(super) fn set_written(&self) {
+        self.has_written.store(true, Ordering::Relaxed);
     }
 
     pub(super) fn set_snapshot(&self, snapshot: &Arc<Content>) {
@@ -567,7 +590,7 @@ impl Table for Handle {
     fn truncate(&self) -> Result<()> {
         let core = &self.core;
         let mut state = core.write()?;
-        core.pin_others(&mut state, Some(&self.pin));
+        core.pin_others(&mut state, ChangeBy::Handle(&self.pin));
         let old = core.empty(&mut state);
         if let Some(account) = &mut state.account {
             account.clear();

@@ -47,7 +47,7 @@ use crate::key_encoding::KeyEncoder;
 use crate::table::{IndexSpec, Table};
 use blobs::COMPRESSED_BLOCK;
 use content::{ColumnSet, Content, Fixed, Shape};
-use handle::{Handle, Pin};
+use handle::{ChangeBy, Handle, Pin};
 use memory_engine::Account;
 use pages::Pager;
 use write_lock::WriteLock;
@@ -187,7 +187,7 @@ impl Core {
 
     /// Takes a snapshot for every statement that has the table open. The writing one gets none unless
     /// it goes on reading.
-    fn pin_others(&self, state: &mut State, own: Option<&Arc<Pin>>) {
+    fn pin_others(&self, state: &mut State, change: ChangeBy<'_>) {
         let pins = state.pins.get_mut();
         let pins = pins.unwrap_or_else(PoisonError::into_inner);
         if pins.is_empty() {
@@ -199,7 +199,7 @@ impl Core {
             let Some(pin) = pin.upgrade() else {
                 return false;
             };
-            if pin.needs_snapshot(own) {
+            if pin.needs_snapshot(change) {
                 let shared = shared.get_or_insert_with(|| Arc::new(content.clone()));
                 pin.set_snapshot(shared);
             }
@@ -294,7 +294,12 @@ impl UserTable {
             columns,
             indexes,
         };
-        let memory = context.memory.child("tmp_table_size", context.memory_limit);
+        let limit = context.memory_limit;
+        let memory = match &context.engine {
+            // Its memory is its own limit's affair: there is nothing that it could send to a file.
+            UserTableEngine::Memory(_) => context.memory.child("tmp_table_size", limit),
+            _ => context.memory.sharing_child("tmp_table_size", limit),
+        };
         let temp_space = context
             .temp_space
             .child("none", mayfly_memory::budget::UNLIMITED);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use mayfly_types::{PhysicalType, Result, Value};
 
 use super::content::{ColumnSet, Content, value_bytes, view_of};
+use super::handle::ChangeBy;
 use super::tree::Position;
 use super::undo::UndoLog;
 use super::writer::{Change, Done, Stopped};
@@ -168,7 +169,7 @@ impl UserTable {
         work: impl FnOnce(&mut Change<'_>, &mut Vec<u64>) -> Done<RowChange>,
     ) -> Result<RowChange> {
         let core: &Arc<Core> = &self.0;
-        let (done, duplicate) = core.change(undo, None, |change, row| {
+        let (done, duplicate) = core.change(undo, ChangeBy::Nobody, |change, row| {
             // First what may fail: nobody could undo the change.
             let compacted = change.content.compact(core.fixed());
             let compacted = compacted.map_err(|error| Stopped::Error(core.error(&error)));

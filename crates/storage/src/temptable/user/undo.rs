@@ -19,6 +19,7 @@ use mayfly_memory::{Extent, MemoryError, Reservation, Result};
 use mayfly_types::error::codes;
 
 use super::content::{ColumnSet, Content, Failure, Scratch, Shape, value_bytes, view_of};
+use super::handle::ChangeBy;
 use super::{Core, State};
 use crate::temptable::rows::{Resolver, View};
 use crate::transaction::Participant;
@@ -441,6 +442,7 @@ fn undo(core: &Core, record: &Record, bytes: &mut [u8], scratch: &mut Scratch) {
     let Ok(mut state) = core.write() else {
         return;
     };
+    core.pin_others(&mut state, ChangeBy::Undo);
     let State { content, .. } = &mut *state;
     let result = undo_in(core, content, record, bytes, scratch);
     core.note_change();

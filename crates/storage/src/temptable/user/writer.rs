@@ -7,7 +7,7 @@ use arrow_array::{Array, ArrayRef};
 use mayfly_types::{Batch, Error, Result};
 
 use super::content::{Changed, ColumnSet, Content, Failure, Scratch};
-use super::handle::{Pin, fetch, number, numbers};
+use super::handle::{ChangeBy, Pin, fetch, number, numbers};
 use super::memory_engine::Account;
 use super::tree::Position;
 use super::undo::{Records, UndoLog};
@@ -75,18 +75,18 @@ pub(super) enum Stopped {
 pub(super) type Done<T> = std::result::Result<T, Stopped>;
 
 impl Core {
-    /// Changes rows while the table is locked; `own` is the pin of the statement's handle. `work` is
+    /// Changes rows while the table is locked, on behalf of `by`. `work` is
     /// given memory for rows, and says what was done and why it stopped. Without `undo` nobody will
     /// ask for the rows to be as they were.
     pub(super) fn change<T>(
         self: &Arc<Self>,
         undo: Option<&UndoLog>,
-        own: Option<&Arc<Pin>>,
+        by: ChangeBy<'_>,
         work: impl FnOnce(&mut Change<'_>, &mut Vec<u64>) -> (T, Option<Stopped>),
     ) -> Result<(T, Option<Duplicate>)> {
         let core = self;
         let mut state = core.write()?;
-        core.pin_others(&mut state, own);
+        core.pin_others(&mut state, by);
         if core.write_lock.is_some() && state.published.is_none() {
             state.published = Some(Arc::new(state.content.clone()));
         }
@@ -333,6 +333,7 @@ impl Writer {
             let interrupt = &statement.shared().interrupt;
             lock.lock(undo.owner(), WRITE_WAIT, interrupt)?;
         }
+        pin.set_written();
         Ok(Self {
             core: Arc::clone(core),
             statement: statement.clone(),
@@ -351,19 +352,23 @@ impl Writer {
     ) -> Result<(usize, Option<Duplicate>)> {
         self.statement.shared().interrupt.check()?;
         let core = &self.core;
-        core.change(Some(&self.undo), Some(&self.pin), |change, rows| {
-            let columns = batch.map_or(&[][..], Batch::columns);
-            let directory = &change.content.blobs.directory;
-            let mut rows = Rows {
-                encoder: Encoder::new(columns, change.sources, directory),
-                core,
-                rows,
-                start: 0,
-                end: 0,
-                count: batch.map_or(0, Batch::row_count),
-            };
-            work(change, &mut rows)
-        })
+        core.change(
+            Some(&self.undo),
+            ChangeBy::Handle(&self.pin),
+            |change, rows| {
+                let columns = batch.map_or(&[][..], Batch::columns);
+                let directory = &change.content.blobs.directory;
+                let mut rows = Rows {
+                    encoder: Encoder::new(columns, change.sources, directory),
+                    core,
+                    rows,
+                    start: 0,
+                    end: 0,
+                    count: batch.map_or(0, Batch::row_count),
+                };
+                work(change, &mut rows)
+            },
+        )
     }
 
     /// No more changes come from this writer.

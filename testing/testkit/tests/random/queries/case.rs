@@ -64,14 +64,20 @@ impl Case {
 
     /// The query as a derived table, in the query's order.
     pub(crate) fn derived(&self) -> String {
+        let (query, order) = self.query_and_order();
+        format!("SELECT * FROM ({query}) AS d{order}")
+    }
+
+    /// The query without what says its order, and that, which may be empty.
+    pub(crate) fn query_and_order(&self) -> (String, String) {
         let text = self.tree.text();
         let last = self.tree.parts().pop().unwrap_or_default();
         let order = match last.starts_with(" ORDER BY") {
-            true => last.as_str(),
-            false => "",
+            true => last,
+            false => String::new(),
         };
-        let query = text.strip_suffix(order).unwrap_or(&text);
-        format!("SELECT * FROM ({query}) AS d{order}")
+        let query = text.strip_suffix(order.as_str()).unwrap_or(&text);
+        (query.to_owned(), order)
     }
 
     /// An answer in its order, if the query has one.

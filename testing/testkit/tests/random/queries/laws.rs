@@ -65,6 +65,12 @@ A row without a partner is one that no row is equal to.
 Sums of groups are those of their rows.
   SELECT {value} AS k, COUNT(y.id) AS c, SUM(y.id) AS s, COUNT(*) AS n FROM {from} JOIN t1 AS y ON {number} = y.id GROUP BY {value}
   SELECT k, SUM(c), SUM(s), SUM(n) FROM (SELECT {value} AS k, y.id AS i, COUNT(y.id) AS c, SUM(y.id) AS s, COUNT(*) AS n FROM {from} JOIN t1 AS y ON {number} = y.id GROUP BY {value}, y.id) AS d GROUP BY k
+The text of a value in an expression is what is sent.
+  SELECT {value}, {number} FROM {from}
+  SELECT CONCAT({value}), CONCAT({number}) FROM {from}
+A derived table has the rows of its query.
+  SELECT {value}, {number} FROM {from} WHERE {condition}
+  SELECT e, g FROM (SELECT {value} AS e, {number} AS g FROM {from} WHERE {condition}) AS d
 A common table expression is a derived table.
   SELECT * FROM (SELECT {value} AS e, {number} AS g FROM {from} WHERE {condition}) AS d
   WITH d AS (SELECT {value} AS e, {number} AS g FROM {from} WHERE {condition}) SELECT * FROM d

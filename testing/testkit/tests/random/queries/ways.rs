@@ -1,7 +1,9 @@
 //! The ways in which a query is run in this process, all of which give the same.
 
 use mayfly_engine::{HashMode, Session};
+use mayfly_testkit::cell;
 use mayfly_testkit::fixture::{DataDirectory, Fixture, SessionExt};
+use mayfly_testkit::prepared::literal;
 use mayfly_trials::Random;
 
 use crate::queries::answers::Answer;
@@ -40,8 +42,12 @@ enum Form {
     Text,
     /// Prepared, with its constants as parameters, and run twice.
     Prepared,
+    /// The same by the library, with typed values, as the binary protocol gives them.
+    Values,
     /// The third time, by what was kept of it.
     Repeated,
+    /// As a derived table, a common table expression, or a view, in turn.
+    Within,
 }
 
 /// A way to run queries in this process.
@@ -52,6 +58,8 @@ pub(crate) struct Way {
     tables: Tables,
     form: Form,
     turns: bool,
+    /// How many queries were asked.
+    asked: usize,
     /// Whether constants are parameters: beside a date those are taken for dates, as by MySQL.
     parameters: bool,
 }
@@ -68,6 +76,7 @@ impl Way {
             tables,
             form,
             turns: false,
+            asked: 0,
             parameters: false,
         }
     }
@@ -103,6 +112,43 @@ impl Way {
             .must(&format!("DROP DATABASE queries_{number}"));
     }
 
+    /// The rows of the tables added to two copies, by VALUES and by SELECT, in strict mode and without: what differs.
+    pub(crate) fn copies(&mut self, schema: &Schema) -> Option<String> {
+        for table in &schema.tables {
+            for (number, values) in &table.rows {
+                let values = format!("{number}, {}", values.join(", "));
+                let values = values.trim_end_matches(", ");
+                for mode in ["STRICT_TRANS_TABLES", ""] {
+                    let ways = [
+                        format!("INSERT INTO copied VALUES ({values})"),
+                        format!("INSERT INTO copied SELECT {values}"),
+                    ];
+                    let [one, other] = ways.each_ref().map(|insert| {
+                        let name = &table.name;
+                        let (set, make) = (
+                            format!("SET sql_mode = '{mode}'"),
+                            format!("CREATE TEMPORARY TABLE copied LIKE {name}"),
+                        );
+                        self.session.must_all([set, make]);
+                        let found = self.session.rows(insert).map_err(|error| error.errno());
+                        let rows = self.session.must("SELECT * FROM copied");
+                        self.session.must("DROP TEMPORARY TABLE copied");
+                        (found, rows)
+                    });
+                    self.session.must("SET sql_mode = 'STRICT_TRANS_TABLES'");
+                    if one != other {
+                        let tables = schema.statements(true, Tables::Base).join(";\n");
+                        let [first, second] = ways;
+                        return Some(format!(
+                            "{tables};\n'{mode}': {first} gives {one:?}\n{second} gives {other:?}"
+                        ));
+                    }
+                }
+            }
+        }
+        None
+    }
+
     /// A statement that changes rows.
     pub(crate) fn change(&mut self, statement: &str) {
         let _ = self.session.rows(statement);
@@ -122,7 +168,13 @@ impl Way {
                 .and_then(|_| self.session.rows(&text))
                 .and_then(|_| self.session.rows(&text)),
             Form::Prepared => self.prepared(case),
+            Form::Values => self.with_values(case),
+            Form::Within => self.within(case),
         };
+        // Names that are twice there are none of a table's columns.
+        if found.as_ref().is_err_and(|error| error.errno() == 1060) {
+            return None;
+        }
         Some(case.in_order(Answer::of_mayfly(found)))
     }
 
@@ -134,6 +186,46 @@ impl Way {
     /// What a text gives.
     pub(crate) fn text(&mut self, query: &str) -> Answer {
         Answer::of_mayfly(self.session.rows(query)).sorted()
+    }
+
+    fn within(&mut self, case: &Case) -> Result<Vec<String>, mayfly_engine::Error> {
+        self.asked += 1;
+        let (query, order) = case.query_and_order();
+        match self.asked % 3 {
+            0 => self.session.rows(&case.derived()),
+            1 if !query.starts_with("WITH") => {
+                let text = format!("WITH w AS ({query}) SELECT * FROM w{order}");
+                self.session.rows(&text)
+            }
+            _ => {
+                let view = format!("CREATE OR REPLACE VIEW within AS {query}");
+                self.session.rows(&view)?;
+                self.session.rows(&format!("SELECT * FROM within{order}"))
+            }
+        }
+    }
+
+    fn with_values(&mut self, case: &Case) -> Result<Vec<String>, mayfly_engine::Error> {
+        let (text, constants) = match self.parameters {
+            true => case.parameterized(),
+            false => (case.text(), Vec::new()),
+        };
+        let collation = self.session.connection_collation();
+        let values = constants
+            .iter()
+            .map(|constant| literal(constant, collation));
+        let Some(values) = values.collect::<Option<Vec<_>>>() else {
+            return self.session.rows(&case.text());
+        };
+        let statement = self.session.prepare(&text)?;
+        let mut run = || {
+            let outcome = self.session.execute_prepared(&statement, &values)?;
+            outcome.into_result()
+        };
+        run()?;
+        let result = run()?;
+        let line = |row| cell::line(&result.row_bytes(row));
+        Ok((0..result.row_count()).map(line).collect())
     }
 
     fn prepared(&mut self, case: &Case) -> Result<Vec<String>, mayfly_engine::Error> {
@@ -207,6 +299,8 @@ impl Databases {
                 text,
             ),
             Way::new("a switch turned", &plain, true, base, text),
+            Way::new("with typed values", &plain, true, base, Form::Values),
+            Way::new("in another query", &plain, true, base, Form::Within),
             Way::new("tiny limits", &tiny, true, base, text),
             Way::new("without optional rules", &simple, true, base, text),
             Way::new(

@@ -1,0 +1,52 @@
+//! The defaults of system variables that follow from the machine and from what the engine is for.
+
+use mayfly_memory::{physical_memory, usable_memory};
+
+use crate::options::{DatabaseOptions, Defaults};
+use crate::variables::Settings;
+use crate::variables::typed;
+
+/// Of the memory that the process may use, temporary tables have one part of so many: tables, their transactions and
+/// the system's cache of files, where rows go that do not fit, need the rest.
+const TEMPORARY_PART: u64 = 2;
+/// `temptable_max_ram` where the system does not say how much memory there is.
+const UNKNOWN_MACHINE: u64 = 1 << 30;
+/// The least and the most of MySQL's `temptable_max_ram`, 3 % of the machine's memory
+/// (manual, Server System Variables, temptable_max_ram).
+const MYSQL_RAM: (u64, u64) = (1 << 30, 4 << 30);
+const MYSQL_RAM_PERCENT: u64 = 3;
+/// MySQL's `tmp_table_size`.
+const MYSQL_TABLE_SIZE: u64 = 16 << 20;
+/// MariaDB's `group_concat_max_len`.
+const LONG_GROUP_CONCAT: u64 = 1 << 20;
+
+/// Sets the values that `options` make the defaults; see [`Defaults`].
+pub(crate) fn put(globals: &mut Settings, options: &DatabaseOptions) {
+    if options.defaults == Defaults::MySql {
+        let part = physical_memory().unwrap_or_default() / 100 * MYSQL_RAM_PERCENT;
+        globals.put(
+            typed::TEMPTABLE_MAX_RAM,
+            part.clamp(MYSQL_RAM.0, MYSQL_RAM.1),
+        );
+        globals.put(typed::TMP_TABLE_SIZE, MYSQL_TABLE_SIZE);
+        return;
+    }
+    globals.put(
+        typed::TEMPTABLE_MAX_RAM,
+        temporary_tables(options.memory_limit),
+    );
+    if options.defaults == Defaults::Embedded {
+        globals.put(typed::CTE_MAX_RECURSION_DEPTH, u64::from(u32::MAX));
+        globals.put(typed::GROUP_CONCAT_MAX_LEN, LONG_GROUP_CONCAT);
+    }
+}
+
+/// The default of `temptable_max_ram`: a limit of all memory is kept by those who share it, of whom temporary tables
+/// are one.
+fn temporary_tables(memory_limit: Option<u64>) -> u64 {
+    let part = || usable_memory().map_or(UNKNOWN_MACHINE, |memory| memory / TEMPORARY_PART);
+    memory_limit.unwrap_or_else(part).max(LEAST)
+}
+
+/// The least of `temptable_max_ram`.
+const LEAST: u64 = 2 << 20;

@@ -1,0 +1,297 @@
+//! Random queries over the wire, counted: how many of them Mayfly answers as another server does, with the types of the
+//! columns and the numbers of errors, as text and prepared in the binary protocol, in strict mode and not.
+//!
+//! It runs where `MAYFLY_QUERIES_COMPARED` says how many queries there are to be and a socket names MySQL or MariaDB
+//! (`MAYFLY_MYSQL_SOCKET`, `MAYFLY_MARIADB_SOCKET`), and fails at a difference in rows or between rows and an error for
+//! which [`KNOWN`] has no reason.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use libtest_mimic::Failed;
+use mayfly_testkit::client::{Answer as Packets, Client, ServerError};
+use mayfly_testkit::fixture::Fixture;
+use mayfly_testkit::runner::Paths;
+use mayfly_testkit::server::{self, Flavour};
+use mayfly_testkit::wire::Wire;
+use mayfly_trials::{Random, first_seed, number};
+use mysql::Value;
+use mysql::consts::ColumnType;
+
+use crate::queries::answers::Answer;
+use crate::queries::case::Case;
+use crate::queries::generate::Generator;
+use crate::queries::known::{Difference, KNOWN};
+use crate::queries::schema::{Schema, Tables};
+
+/// How many queries each set of tables sees.
+const QUERIES: usize = 60;
+
+/// How many of the differences without a reason are printed.
+const PRINTED: usize = 40;
+
+/// What a server gave.
+struct Given {
+    answer: Answer,
+    types: Vec<ColumnType>,
+}
+
+/// One of the servers, and the statements that it is asked.
+struct Server {
+    client: Client,
+    socket: PathBuf,
+}
+
+/// How many answers were alike.
+#[derive(Default)]
+struct Counts {
+    asked: usize,
+    /// In rows, types and numbers of errors.
+    equal: usize,
+    /// Types of columns that differ: ours, theirs.
+    types: BTreeMap<String, usize>,
+    /// Errors that differ.
+    errors: BTreeMap<String, usize>,
+    /// Differences in rows, by their reasons.
+    reasons: BTreeMap<&'static str, usize>,
+    unexplained: Vec<String>,
+}
+
+impl Server {
+    fn connect(socket: PathBuf) -> Result<Self, ServerError> {
+        let client = Client::connect(&socket, "root")?;
+        let mut server = Self { client, socket };
+        // Mayfly's name for it is MySQL's, and MariaDB has another.
+        let limits = ["max_execution_time = 5000", "max_statement_time = 5"];
+        for limit in limits {
+            let _ = server.client.query(&format!("SET {limit}"));
+        }
+        Ok(server)
+    }
+
+    fn begin(&mut self, schema: &Schema, strict: bool) {
+        let mode = if strict { "STRICT_TRANS_TABLES" } else { "" };
+        let mut statements = vec![
+            "DROP DATABASE IF EXISTS compared".to_owned(),
+            "CREATE DATABASE compared".to_owned(),
+            "USE compared".to_owned(),
+            "SET sql_mode = 'STRICT_TRANS_TABLES'".to_owned(),
+        ];
+        statements.extend(schema.settings());
+        statements.extend(schema.statements(true, Tables::Base));
+        statements.push(format!("SET sql_mode = '{mode}'"));
+        for statement in statements {
+            let _ = self.client.query(&statement);
+        }
+    }
+
+    /// The answer to a query, given as text, or prepared with the values of its `?`.
+    fn ask(&mut self, case: &Case, prepared: Option<&(String, Vec<Value>)>) -> Option<Given> {
+        let found = match prepared {
+            Some((text, values)) => self.client.execute(text, values.clone()),
+            None => self.client.query(&case.text()),
+        };
+        let types = match &found {
+            Ok(Packets::Rows { types, .. }) => types.clone(),
+            _ => Vec::new(),
+        };
+        if found
+            .as_ref()
+            .is_err_and(|error| error.code == mayfly_testkit::client::LOST)
+        {
+            self.reconnect();
+            return None;
+        }
+        let answer = case.in_order(Answer::of_peer(found));
+        Some(Given { answer, types })
+    }
+
+    fn reconnect(&mut self) {
+        for _ in 0..120 {
+            std::thread::sleep(std::time::Duration::from_millis(500));
+            if let Ok(server) = Self::connect(self.socket.clone()) {
+                *self = server;
+                return;
+            }
+        }
+        panic!("the server does not come back");
+    }
+}
+
+impl Counts {
+    /// Counts two answers; none where who is asked twice is not worth it.
+    fn count(&mut self, ours: &Given, theirs: &Given) -> bool {
+        self.asked += 1;
+        match (&ours.answer, &theirs.answer) {
+            (Answer::Rows(a), Answer::Rows(b)) if a == b => {
+                if ours.types == theirs.types {
+                    self.equal += 1;
+                    return true;
+                }
+                let both = ours.types.iter().zip(&theirs.types);
+                let (a, b) = both
+                    .into_iter()
+                    .find(|(a, b)| a != b)
+                    .unwrap_or((&ColumnType::MYSQL_TYPE_NULL, &ColumnType::MYSQL_TYPE_NULL));
+                let pair = format!("{a:?} for {b:?}").replace("MYSQL_TYPE_", "");
+                *self.types.entry(pair).or_default() += 1;
+                true
+            }
+            (Answer::Error(a, _), Answer::Error(b, _)) => {
+                if a == b {
+                    self.equal += 1;
+                } else {
+                    let pair = format!("{a} for {b}");
+                    *self.errors.entry(pair).or_default() += 1;
+                }
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn print(&self, flavour: Flavour) {
+        let share = self.equal as f64 * 100.0 / self.asked.max(1) as f64;
+        eprintln!(
+            "{flavour:?}: {} queries, {} equal with types and errors ({share:.2} %)",
+            self.asked, self.equal
+        );
+        eprintln!("  rows with a reason: {:?}", self.reasons);
+        let most = |counts: &BTreeMap<String, usize>| {
+            let mut all: Vec<_> = counts
+                .iter()
+                .map(|(name, count)| (*count, name.clone()))
+                .collect();
+            all.sort_by(|a, b| b.cmp(a));
+            all.truncate(25);
+            all
+        };
+        eprintln!("  types: {:?}", most(&self.types));
+        eprintln!("  errors: {:?}", most(&self.errors));
+        eprintln!("  rows without a reason: {}", self.unexplained.len());
+        for one in self.unexplained.iter().take(PRINTED) {
+            eprintln!("{one}\n");
+        }
+    }
+}
+
+/// The query with its constants as parameters of random types of the protocol.
+fn prepared(case: &Case, random: &mut Random) -> Option<(String, Vec<Value>)> {
+    let (text, constants) = case.parameterized();
+    let value = |constant: &String| -> Option<Value> {
+        if let Some(inner) = constant.strip_prefix('\'') {
+            let inner = inner.strip_suffix('\'')?;
+            let plain = !inner.contains(['\'', '\\']);
+            return plain.then(|| Value::Bytes(inner.as_bytes().to_vec()));
+        }
+        let whole: i64 = constant.parse().ok()?;
+        Some(match random.below(4) {
+            0 => Value::Bytes(constant.as_bytes().to_vec()),
+            1 if whole.abs() < 1 << 50 => Value::Double(whole as f64),
+            _ => Value::Int(whole),
+        })
+    };
+    let values: Option<Vec<Value>> = constants.iter().map(value).collect();
+    Some((text, values?))
+}
+
+/// See the module.
+pub(crate) fn compare() -> Result<(), Failed> {
+    let Some(wanted) = number("MAYFLY_QUERIES_COMPARED") else {
+        return Ok(());
+    };
+    let flavours = [Flavour::MySql, Flavour::MariaDb];
+    let named = flavours.map(|flavour| (flavour, server::socket(flavour)));
+    let mut peers: Vec<(Flavour, Server, Counts)> = Vec::new();
+    for (flavour, socket) in named {
+        if let Some(socket) = socket {
+            let server = Server::connect(socket)?;
+            peers.push((flavour, server, Counts::default()));
+        }
+    }
+    let fixture = Fixture::open(|_| {});
+    let wire = Wire::start(&fixture.database, Paths::new()?)?;
+    let mut own = Server::connect(wire.socket().to_owned())?;
+    let mut seed = first_seed("queries compared");
+    let mut asked = 0;
+    while asked < wanted {
+        let mut random = Random(seed);
+        let portable = seed.is_multiple_of(3);
+        let strict = random.below(2) == 0;
+        let schema = Schema::random(&mut random, portable);
+        own.begin(&schema, strict);
+        for (_, peer, _) in &mut peers {
+            peer.begin(&schema, strict);
+        }
+        for at in 0..QUERIES {
+            let tree = Generator::new(&mut random, &schema).statement();
+            let case = Case { tree, law: None };
+            let prepared = match at % 2 {
+                0 => None,
+                _ => prepared(&case, &mut random),
+            };
+            let Some(ours) = own.ask(&case, prepared.as_ref()) else {
+                return Err(format!("seed {seed}: {} ended the connection", case.text()).into());
+            };
+            asked += 1;
+            for (flavour, peer, counts) in &mut peers {
+                let is_asked = *flavour == Flavour::MySql || portable && case.is_plain();
+                if !is_asked {
+                    continue;
+                }
+                let Some(theirs) = peer.ask(&case, prepared.as_ref()) else {
+                    peer.begin(&schema, strict);
+                    continue;
+                };
+                if counts.count(&ours, &theirs) {
+                    continue;
+                }
+                let all_rows = case.sees_all_rows();
+                let by_plan = ours.answer.depends_on_rows() || theirs.answer.depends_on_rows();
+                let text = case.text();
+                let tables = schema.statements(true, Tables::Base).join(";\n");
+                let difference = Difference {
+                    flavour: *flavour,
+                    query: &text,
+                    tables: &tables,
+                    ours: &ours.answer,
+                    theirs: &theirs.answer,
+                };
+                let known = KNOWN.iter().find(|rule| (rule.explains)(&difference));
+                let reason = match known {
+                    Some(rule) => Some(rule.slug),
+                    None if !all_rows && by_plan => Some("(an error of rows that a plan reads)"),
+                    // What it answers to the text is what Mayfly answers to both.
+                    None if prepared.is_some()
+                        && peer
+                            .ask(&case, None)
+                            .is_some_and(|text| text.answer == ours.answer) =>
+                    {
+                        Some("parameter-values")
+                    }
+                    None => None,
+                };
+                match reason {
+                    Some(reason) => *counts.reasons.entry(reason).or_default() += 1,
+                    None => counts.unexplained.push(format!(
+                        "seed {seed}, query {at}, strict {strict}, {flavour:?}:\n{tables};\n{}\n{:?}\nours: {}\ntheirs: {}",
+                        prepared.as_ref().map_or(text.as_str(), |(text, _)| text),
+                        prepared.as_ref().map(|(_, values)| values),
+                        ours.answer,
+                        theirs.answer
+                    )),
+                }
+            }
+        }
+        seed += 1;
+    }
+    let mut unexplained = 0;
+    for (flavour, _, counts) in &peers {
+        counts.print(*flavour);
+        unexplained += counts.unexplained.len();
+    }
+    match unexplained {
+        0 => Ok(()),
+        count => Err(format!("{count} of {asked} queries differ").into()),
+    }
+}
