@@ -139,7 +139,8 @@ impl Budget {
 
     /// The dynamic threshold: the node's own bytes and the free ones above, halved.
     fn threshold(&self) -> u64 {
-        match self.parent().map_or(UNLIMITED, Self::available) {
+        let left = self.above(Charge::Growth).map(Self::room);
+        match left.min().unwrap_or(UNLIMITED) {
             UNLIMITED => UNLIMITED,
             free => self.used().saturating_add(free) / 2,
         }
@@ -148,8 +149,8 @@ impl Budget {
     /// The node whose setting limits this one: of one that shares the room above, the tightest there.
     fn limiting(&self) -> &Self {
         let shares = self.0.shares_room && self.0.limit.load(Ordering::Relaxed) == UNLIMITED;
-        let above = self.parent().filter(|_| shares);
-        above.and_then(Self::tightest).unwrap_or(self)
+        let above = shares.then(|| Self::least_room(self.above(Charge::Growth)));
+        above.flatten().unwrap_or(self)
     }
 
     /// The value of the variable that sets the limit, of which that may be a part.
@@ -181,27 +182,45 @@ impl Budget {
 
     /// This node and its ancestors, and what a charge at this node may bring each to.
     fn ceilings(&self, charge: Charge) -> impl Iterator<Item = (&Self, u64)> {
-        let above = std::iter::successors(self.0.parent.as_ref(), |node| node.0.parent.as_ref());
         let own = match charge {
             Charge::Growth => self.limit(),
             Charge::WorkingSet => UNLIMITED,
         };
-        let above = above.map(move |node| match (charge, node.limit()) {
+        std::iter::once((self, own)).chain(self.above(charge))
+    }
+
+    /// The ancestors, and what a charge at this node may bring each to.
+    fn above(&self, charge: Charge) -> impl Iterator<Item = (&Self, u64)> {
+        let above = std::iter::successors(self.parent(), |node| node.parent());
+        above.map(move |node| match (charge, node.limit()) {
             (_, UNLIMITED) => (node, UNLIMITED),
             (Charge::Growth, limit) if node.0.kind == BudgetKind::Memory => {
                 (node, limit - limit / 4)
             }
             (_, limit) => (node, limit),
-        });
-        std::iter::once((self, own)).chain(above)
+        })
+    }
+
+    /// Bytes that a node has left below a ceiling; [`UNLIMITED`] where it has none.
+    fn room((node, ceiling): (&Self, u64)) -> u64 {
+        match ceiling {
+            UNLIMITED => UNLIMITED,
+            _ => ceiling.saturating_sub(node.used()),
+        }
+    }
+
+    /// The node with a ceiling that has the least room below it.
+    fn least_room<'n>(ceilings: impl Iterator<Item = (&'n Self, u64)>) -> Option<&'n Self> {
+        let limited = ceilings.filter(|(_, ceiling)| *ceiling != UNLIMITED);
+        limited
+            .min_by_key(|one| Self::room(*one))
+            .map(|(node, _)| node)
     }
 
     /// How many bytes could be charged now. Another thread may take them first: use it to plan,
     /// not to decide.
     pub fn available(&self) -> u64 {
-        let left = self
-            .ceilings(Charge::Growth)
-            .map(|(node, ceiling)| ceiling.saturating_sub(node.used()));
+        let left = self.ceilings(Charge::Growth).map(Self::room);
         left.min().unwrap_or(UNLIMITED)
     }
 
@@ -232,10 +251,7 @@ impl Budget {
 
     /// The node, of this one and its ancestors with a limit, that has the least room left for growth.
     pub fn tightest(&self) -> Option<&Self> {
-        let ceilings = self.ceilings(Charge::Growth);
-        let limited = ceilings.filter(|(_, ceiling)| *ceiling != UNLIMITED);
-        let tightest = limited.min_by_key(|(node, ceiling)| ceiling.saturating_sub(node.used()));
-        tightest.map(|(node, _)| node)
+        Self::least_room(self.ceilings(Charge::Growth))
     }
 
     /// As [`Self::refusing`], for a working set.
@@ -542,9 +558,9 @@ mod tests {
         assert_eq!(first.setting(), "temptable_max_ram");
         let other = grow(&second);
         assert_eq!((other.bytes(), first.available()), (300, 0));
-        drop(held);
+        drop((held, other));
         // Two that grow turn about have a third each.
-        let (mut held, mut other) = (first.reservation(), other);
+        let (mut held, mut other) = (first.reservation(), second.reservation());
         while held.try_grow(1).is_ok() | other.try_grow(1).is_ok() {}
         assert_eq!((held.bytes(), other.bytes()), (400, 400));
         // Who comes later finds room, and a limit of one's own is held as it is.

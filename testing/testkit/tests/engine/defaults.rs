@@ -84,8 +84,8 @@ fn on_disk(session: &mut Session, sql: &str) -> u64 {
         .expect("a number")
 }
 
-/// A table that has taken what it may leaves room to 64 sessions that come after it; one that is allowed to take
-/// everything does not.
+/// A table that has taken what it may leaves room to 64 sessions that come after it; one with a limit of its own takes
+/// up to that.
 #[test]
 fn one_table_leaves_room_to_others() {
     let fixture = Fixture::open(sharing);
@@ -94,7 +94,7 @@ fn one_table_leaves_room_to_others() {
     greedy.must("INSERT INTO t WITH RECURSIVE n AS (SELECT 1 n UNION ALL SELECT n + 1 FROM n WHERE n < 300000) SELECT n, SHA1(n) FROM n");
     let fill = "CREATE TEMPORARY TABLE kept SELECT a, b, REPEAT('x', 200) c FROM t";
     greedy.must(fill);
-    let held = "SELECT MEMORY_BYTES, DISK_BYTES > 0 FROM information_schema.TEMP_TABLES WHERE NAME = 'kept'";
+    let held = "SELECT MEMORY_BYTES, DISK_BYTES > 0 FROM information_schema.TEMP_TABLES WHERE NAME LIKE '%.kept'";
     let row = greedy.must(held).concat();
     let bytes: u64 = row
         .split('\t')
@@ -130,7 +130,6 @@ fn one_table_leaves_room_to_others() {
         .and_then(|text| text.parse().ok())
         .expect("bytes");
     assert!(bytes > ALL * 5 / 8, "{row}");
-    assert!(run(1) > 0);
 }
 
 /// What a limit that is shared refuses says which setting it is a part of.

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use libtest_mimic::Failed;
+use mayfly_engine::RootPassword;
 use mayfly_testkit::client::{Answer as Packets, Client, ServerError};
 use mayfly_testkit::fixture::Fixture;
 use mayfly_testkit::runner::Paths;
@@ -22,6 +23,7 @@ use crate::queries::answers::Answer;
 use crate::queries::case::Case;
 use crate::queries::generate::Generator;
 use crate::queries::known::{Difference, KNOWN};
+use crate::queries::peers::{MARIADB_OFF, MYSQL_OFF};
 use crate::queries::schema::{Schema, Tables};
 
 /// How many queries each set of tables sees.
@@ -29,6 +31,9 @@ const QUERIES: usize = 60;
 
 /// How many of the differences without a reason are printed.
 const PRINTED: usize = 40;
+
+/// How many queries are kept of each kind of other difference.
+const EXAMPLES: usize = 3;
 
 /// What a server gave.
 struct Given {
@@ -48,10 +53,10 @@ struct Counts {
     asked: usize,
     /// In rows, types and numbers of errors.
     equal: usize,
-    /// Types of columns that differ: ours, theirs.
-    types: BTreeMap<String, usize>,
-    /// Errors that differ.
-    errors: BTreeMap<String, usize>,
+    /// Types of columns that differ (ours for theirs), with how often and the first queries.
+    types: BTreeMap<String, (usize, Vec<String>)>,
+    /// Numbers of errors that differ, likewise.
+    errors: BTreeMap<String, (usize, Vec<String>)>,
     /// Differences in rows, by their reasons.
     reasons: BTreeMap<&'static str, usize>,
     unexplained: Vec<String>,
@@ -70,15 +75,22 @@ impl Server {
     }
 
     fn begin(&mut self, schema: &Schema, strict: bool) {
+        self.make(schema, true, strict);
+    }
+
+    /// Makes the tables, with their keys or without.
+    fn make(&mut self, schema: &Schema, keys: bool, strict: bool) {
+        // Several runs may ask a server at a time.
+        let name = format!("compared_{}", std::process::id());
         let mode = if strict { "STRICT_TRANS_TABLES" } else { "" };
         let mut statements = vec![
-            "DROP DATABASE IF EXISTS compared".to_owned(),
-            "CREATE DATABASE compared".to_owned(),
-            "USE compared".to_owned(),
+            format!("DROP DATABASE IF EXISTS {name}"),
+            format!("CREATE DATABASE {name}"),
+            format!("USE {name}"),
             "SET sql_mode = 'STRICT_TRANS_TABLES'".to_owned(),
         ];
         statements.extend(schema.settings());
-        statements.extend(schema.statements(true, Tables::Base));
+        statements.extend(schema.statements(keys, Tables::Base));
         statements.push(format!("SET sql_mode = '{mode}'"));
         for statement in statements {
             let _ = self.client.query(&statement);
@@ -106,6 +118,26 @@ impl Server {
         Some(Given { answer, types })
     }
 
+    /// What the server gives to the text without its optimizations: as it is and from a derived table, with the keys of the
+    /// tables and without them.
+    fn plainly(&mut self, case: &Case, schema: &Schema, strict: bool) -> Vec<Answer> {
+        let mut answers = Vec::new();
+        for keys in [true, false] {
+            self.make(schema, keys, strict);
+            for off in OPTIMIZATIONS {
+                let _ = self
+                    .client
+                    .query(&format!("SET optimizer_switch = '{off}'"));
+            }
+            answers.extend(self.ask(case, None).map(|given| given.answer));
+            let derived = self.client.query(&case.derived());
+            answers.push(case.in_order(Answer::of_peer(derived)));
+            let _ = self.client.query("SET optimizer_switch = DEFAULT");
+        }
+        self.begin(schema, strict);
+        answers
+    }
+
     fn reconnect(&mut self) {
         for _ in 0..120 {
             std::thread::sleep(std::time::Duration::from_millis(500));
@@ -120,7 +152,14 @@ impl Server {
 
 impl Counts {
     /// Counts two answers; none where who is asked twice is not worth it.
-    fn count(&mut self, ours: &Given, theirs: &Given) -> bool {
+    fn count(&mut self, ours: &Given, theirs: &Given, query: impl Fn() -> String) -> bool {
+        let note = |into: &mut BTreeMap<String, (usize, Vec<String>)>, pair: String| {
+            let (count, queries) = into.entry(pair).or_default();
+            *count += 1;
+            if queries.len() < EXAMPLES {
+                queries.push(query());
+            }
+        };
         self.asked += 1;
         match (&ours.answer, &theirs.answer) {
             (Answer::Rows(a), Answer::Rows(b)) if a == b => {
@@ -134,7 +173,7 @@ impl Counts {
                     .find(|(a, b)| a != b)
                     .unwrap_or((&ColumnType::MYSQL_TYPE_NULL, &ColumnType::MYSQL_TYPE_NULL));
                 let pair = format!("{a:?} for {b:?}").replace("MYSQL_TYPE_", "");
-                *self.types.entry(pair).or_default() += 1;
+                note(&mut self.types, pair);
                 true
             }
             (Answer::Error(a, _), Answer::Error(b, _)) => {
@@ -142,7 +181,7 @@ impl Counts {
                     self.equal += 1;
                 } else {
                     let pair = format!("{a} for {b}");
-                    *self.errors.entry(pair).or_default() += 1;
+                    note(&mut self.errors, pair);
                 }
                 true
             }
@@ -157,17 +196,13 @@ impl Counts {
             self.asked, self.equal
         );
         eprintln!("  rows with a reason: {:?}", self.reasons);
-        let most = |counts: &BTreeMap<String, usize>| {
-            let mut all: Vec<_> = counts
-                .iter()
-                .map(|(name, count)| (*count, name.clone()))
-                .collect();
-            all.sort_by(|a, b| b.cmp(a));
-            all.truncate(25);
-            all
-        };
-        eprintln!("  types: {:?}", most(&self.types));
-        eprintln!("  errors: {:?}", most(&self.errors));
+        for (what, counts) in [("types", &self.types), ("errors", &self.errors)] {
+            let mut all: Vec<_> = counts.iter().collect();
+            all.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count));
+            for (pair, (count, queries)) in all {
+                eprintln!("  {what}: {count} {pair}: {}", queries.join("\n    "));
+            }
+        }
         eprintln!("  rows without a reason: {}", self.unexplained.len());
         for one in self.unexplained.iter().take(PRINTED) {
             eprintln!("{one}\n");
@@ -195,6 +230,11 @@ fn prepared(case: &Case, random: &mut Random) -> Option<(String, Vec<Value>)> {
     Some((text, values?))
 }
 
+/// Whether a server does not have a function that Mayfly has: MySQL 9 removed some.
+fn lacks_function(theirs: &Answer) -> bool {
+    matches!(theirs, Answer::Error(1305, _))
+}
+
 /// See the module.
 pub(crate) fn compare() -> Result<(), Failed> {
     let Some(wanted) = number("MAYFLY_QUERIES_COMPARED") else {
@@ -210,8 +250,32 @@ pub(crate) fn compare() -> Result<(), Failed> {
         }
     }
     let fixture = Fixture::open(|_| {});
+    fixture.database.set_up_root(RootPassword::Empty)?;
     let wire = Wire::start(&fixture.database, Paths::new()?)?;
-    let mut own = Server::connect(wire.socket().to_owned())?;
+    let compared = Server::connect(wire.socket().to_owned())
+        .map_err(Failed::from)
+        .and_then(|own| ask_all(own, &mut peers, wanted));
+    if !wire.stop() {
+        return Err("a connection does not end".into());
+    }
+    let asked = compared?;
+    let mut unexplained = 0;
+    for (flavour, _, counts) in &peers {
+        counts.print(*flavour);
+        unexplained += counts.unexplained.len();
+    }
+    match unexplained {
+        0 => Ok(()),
+        count => Err(format!("{count} of {asked} queries differ").into()),
+    }
+}
+
+/// Asks everybody so many queries; gives how many they were.
+fn ask_all(
+    mut own: Server,
+    peers: &mut [(Flavour, Server, Counts)],
+    wanted: u64,
+) -> Result<u64, Failed> {
     let mut seed = first_seed("queries compared");
     let mut asked = 0;
     while asked < wanted {
@@ -220,7 +284,7 @@ pub(crate) fn compare() -> Result<(), Failed> {
         let strict = random.below(2) == 0;
         let schema = Schema::random(&mut random, portable);
         own.begin(&schema, strict);
-        for (_, peer, _) in &mut peers {
+        for (_, peer, _) in &mut *peers {
             peer.begin(&schema, strict);
         }
         for at in 0..QUERIES {
@@ -234,7 +298,7 @@ pub(crate) fn compare() -> Result<(), Failed> {
                 return Err(format!("seed {seed}: {} ended the connection", case.text()).into());
             };
             asked += 1;
-            for (flavour, peer, counts) in &mut peers {
+            for (flavour, peer, counts) in &mut *peers {
                 let is_asked = *flavour == Flavour::MySql || portable && case.is_plain();
                 if !is_asked {
                     continue;
@@ -243,12 +307,18 @@ pub(crate) fn compare() -> Result<(), Failed> {
                     peer.begin(&schema, strict);
                     continue;
                 };
-                if counts.count(&ours, &theirs) {
+                let text = case.text();
+                let asked_for = prepared.as_ref().map_or(text.as_str(), |(text, _)| text);
+                let place = || format!("seed {seed}, query {at}, strict {strict}: {asked_for}");
+                // What a server does not have is no answer.
+                if lacks_function(&theirs.answer) {
+                    continue;
+                }
+                if counts.count(&ours, &theirs, place) {
                     continue;
                 }
                 let all_rows = case.sees_all_rows();
                 let by_plan = ours.answer.depends_on_rows() || theirs.answer.depends_on_rows();
-                let text = case.text();
                 let tables = schema.statements(true, Tables::Base).join(";\n");
                 let difference = Difference {
                     flavour: *flavour,
@@ -269,13 +339,16 @@ pub(crate) fn compare() -> Result<(), Failed> {
                     {
                         Some("parameter-values")
                     }
+                    None if peer.plainly(&case, &schema, strict).contains(&ours.answer) => {
+                        Some("(contradicts itself)")
+                    }
                     None => None,
                 };
                 match reason {
                     Some(reason) => *counts.reasons.entry(reason).or_default() += 1,
                     None => counts.unexplained.push(format!(
                         "seed {seed}, query {at}, strict {strict}, {flavour:?}:\n{tables};\n{}\n{:?}\nours: {}\ntheirs: {}",
-                        prepared.as_ref().map_or(text.as_str(), |(text, _)| text),
+                        asked_for,
                         prepared.as_ref().map(|(_, values)| values),
                         ours.answer,
                         theirs.answer
@@ -285,13 +358,5 @@ pub(crate) fn compare() -> Result<(), Failed> {
         }
         seed += 1;
     }
-    let mut unexplained = 0;
-    for (flavour, _, counts) in &peers {
-        counts.print(*flavour);
-        unexplained += counts.unexplained.len();
-    }
-    match unexplained {
-        0 => Ok(()),
-        count => Err(format!("{count} of {asked} queries differ").into()),
-    }
+    Ok(asked)
 }

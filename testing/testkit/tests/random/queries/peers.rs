@@ -10,6 +10,14 @@ use crate::queries::answers::Answer;
 use crate::queries::case::Case;
 use crate::queries::schema::{Schema, Tables};
 
+/// `optimizer_switch` of MySQL without optional rules.
+pub(crate) const MYSQL_OFF: &str = "derived_merge=off,derived_condition_pushdown=off,semijoin=off,materialization=off,\
+     block_nested_loop=off,hash_join=off,hash_set_operations=off";
+/// `optimizer_switch` of MariaDB without optional rules.
+pub(crate) const MARIADB_OFF: &str = "derived_merge=off,condition_pushdown_for_derived=off,semijoin=off,\
+     condition_pushdown_from_having=off,split_materialized=off,index_merge=off,join_cache_hashed=off,\
+     table_elimination=off,extended_keys=off,rowid_filter=off";
+
 /// A server.
 pub(crate) struct Peer {
     pub(crate) flavour: Flavour,
@@ -84,15 +92,8 @@ impl Peer {
     /// table, without optional rules, with the keys of the tables and without them.
     pub(crate) fn plain_answers(&mut self, case: &Case, schema: &Schema) -> Vec<Answer> {
         let off = match self.flavour {
-            Flavour::MySql => {
-                "derived_merge=off,derived_condition_pushdown=off,semijoin=off,materialization=off,\
-                 block_nested_loop=off,hash_join=off,hash_set_operations=off"
-            }
-            _ => {
-                "derived_merge=off,condition_pushdown_for_derived=off,semijoin=off,\
-                 condition_pushdown_from_having=off,split_materialized=off,index_merge=off,\
-                 join_cache_hashed=off,table_elimination=off,extended_keys=off,rowid_filter=off"
-            }
+            Flavour::MySql => MYSQL_OFF,
+            _ => MARIADB_OFF,
         };
         let mut answers = Vec::new();
         for keys in [true, false] {
