@@ -198,7 +198,7 @@ fn fit(
         (TypeKind::Date | TypeKind::DateTime | TypeKind::Time, _)
             if text.is_some() || ty.is_numeric() =>
         {
-            temporal_of(derived, typed, text, conversion)?
+            temporal_of(derived, place, typed, text, conversion)?
         }
         (TypeKind::DateTime, None) if ty.is_temporal() => {
             let instant = cast_value(value, ty, derived, conversion)?;
@@ -296,18 +296,24 @@ fn integer_of_text(derived: &SqlType, place: ParameterPlace, text: &[u8]) -> Fit
 /// A text or a number as a value of a temporal type: NULL if it is none.
 fn temporal_of(
     derived: &SqlType,
-    (value, ty): &Typed,
+    place: ParameterPlace,
+    typed: &Typed,
     text: Option<&[u8]>,
     conversion: &CastContext<'_>,
 ) -> Result<Fit> {
+    let (value, ty) = typed;
     let told = Diagnostics::new(1);
     let mut conversion = CastContext {
         diagnostics: &told,
         ..*conversion
     };
-    // Dates with zeros are compared, whatever may be stored.
+    // Dates that no calendar has are compared, and those with zeros are read, whatever may be stored.
     let refused = SqlMode::NO_ZERO_IN_DATE.0 | SqlMode::NO_ZERO_DATE.0;
-    conversion.sql_mode = SqlMode(conversion.sql_mode.0 & !refused);
+    let mode = SqlMode(conversion.sql_mode.0 & !refused);
+    conversion.sql_mode = match place == ParameterPlace::Comparison {
+        true => SqlMode(mode.0 | SqlMode::ALLOW_INVALID_DATES.0),
+        false => mode,
+    };
     if derived.kind == TypeKind::Date {
         let moment = match text {
             None => moment_of_number(value, conversion.sql_mode),

@@ -27,7 +27,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
         evaluate(call, |x| (x >= 0.0).then(|| x.sqrt()))
     }),
     Row::new(&["degrees"], 1..=1, angle_signature, |call| {
-        total(call, |value| value * (180.0 / PI))
+        total(call, f64::to_degrees)
     }),
     Row::new(&["radians"], 1..=1, angle_signature, |call| {
         total(call, f64::to_radians)
