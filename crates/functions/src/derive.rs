@@ -3,9 +3,13 @@
 
 use mayfly_types::collation::{CollationMix, aggregate_collations};
 use mayfly_types::common_type::text_length;
+use mayfly_types::convert::number::parse_integer;
+use mayfly_types::decimal::Decimal;
 use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
+use mayfly_types::temporal::number::time_to_number;
 use mayfly_types::{CollationId, Result, SqlType, TypeKind};
 
+use crate::scalar::operators::numeric;
 use crate::{Argument, Coercibility, Signature, SignatureContext};
 
 /// The longest VARCHAR in bytes; longer string results are TEXT.
@@ -154,6 +158,31 @@ pub fn constant_integer(argument: &Argument<'_>) -> Option<i64> {
         mayfly_types::Value::Int(value) => Some(*value),
         mayfly_types::Value::UInt(value) => Some(i64::try_from(*value).unwrap_or(i64::MAX)),
         _ => None,
+    }
+}
+
+/// The number of characters, decimals or repetitions that a literal gives.
+pub fn constant_count(argument: &Argument<'_>) -> Option<i64> {
+    match argument.constant? {
+        mayfly_types::Value::Bytes(text) if numeric::is_hexadecimal(argument) => {
+            let digits = text.iter().take(8);
+            let number = digits.fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
+            Some(i64::try_from(number).unwrap_or(i64::MAX))
+        }
+        mayfly_types::Value::Bytes(text) if argument.ty.is_string() => {
+            let number = parse_integer(text).value;
+            Some(i64::try_from(number).unwrap_or(i64::MAX))
+        }
+        mayfly_types::Value::Decimal { unscaled, scale } => {
+            let rounded = Decimal::new(*unscaled, *scale).to_i64();
+            Some(rounded.unwrap_or_else(|extreme| extreme))
+        }
+        mayfly_types::Value::Float(number) => Some(number.round_ties_even() as i64),
+        mayfly_types::Value::Int(micros) if argument.ty.kind == TypeKind::Time => {
+            Some(time_to_number(*micros))
+        }
+        _ if argument.ty.is_temporal() => None,
+        _ => constant_integer(argument),
     }
 }
 

@@ -330,6 +330,10 @@ pub struct Explanation {
 pub enum ParameterPlace {
     /// An operand or an argument: the value is converted to the type of the place.
     Operand,
+    /// An operand of a comparison: a date may be one that no calendar has.
+    Comparison,
+    /// An operand of an operator that takes the type of what is around it, as far as nothing around it has one.
+    Context,
     /// What is assigned to a column: the column converts the value when it stores it.
     Assignment,
     /// A number of rows, as of LIMIT: a text is the integer that it begins with.

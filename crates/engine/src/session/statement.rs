@@ -575,7 +575,10 @@ impl<'s> StatementContext<'s> {
     pub(crate) fn infer_parameter(&self, index: usize, ty: &SqlType, place: ParameterPlace) {
         if let Some(ahead) = &self.ahead {
             let mut types = ahead.inferred_types.borrow_mut();
-            types.entry(index).or_insert_with(|| (ty.clone(), place));
+            let known = types.entry(index).or_insert_with(|| (ty.clone(), place));
+            if known.1 == ParameterPlace::Context {
+                *known = (ty.clone(), place);
+            }
         }
     }
 

@@ -110,7 +110,8 @@ fn converted(
     };
     let mut fits = Vec::with_capacity(values.len());
     for ((derived, place), value) in derived.iter().zip(values) {
-        fits.push(fit(derived, *place, value, &conversion)?);
+        let collation = options.collation_connection;
+        fits.push(fit(derived, *place, value, collation, &conversion)?);
     }
     let is_other = fits.iter().any(|fit| matches!(fit, Fit::Other(_)));
     let mut settled = Vec::with_capacity(values.len());
@@ -134,6 +135,7 @@ fn fit(
     derived: &SqlType,
     place: ParameterPlace,
     typed: &Typed,
+    collation_connection: CollationId,
     conversion: &CastContext<'_>,
 ) -> Result<Fit> {
     let (value, ty) = typed;
@@ -196,7 +198,7 @@ fn fit(
         (TypeKind::Date | TypeKind::DateTime | TypeKind::Time, _)
             if text.is_some() || ty.is_numeric() =>
         {
-            temporal_of(derived, typed, text, conversion)?
+            temporal_of(derived, place, typed, text, conversion)?
         }
         (TypeKind::DateTime, None) if ty.is_temporal() => {
             let instant = cast_value(value, ty, derived, conversion)?;
@@ -210,11 +212,22 @@ fn fit(
             }
             _ => other(),
         },
+        // A text is its bytes where bytes stand.
+        (TypeKind::VarChar | TypeKind::LongText, Some(_))
+            if derived.collation == CollationId::BINARY && !ty.is_binary_string() =>
+        {
+            let written = SqlType {
+                collation: collation_connection,
+                ..ty.clone()
+            };
+            let bytes = cast_value(value, &written, derived, conversion)?;
+            Fit::Converted((bytes, derived.clone()), None)
+        }
         (TypeKind::VarChar | TypeKind::LongText, Some(text)) => {
             // Bytes where a text stands are a text, if they can be; where bytes stand, each is a byte.
             let is_kept = ty.is_binary_string() && std::str::from_utf8(text).is_err();
             let collation = match derived.collation {
-                CollationId::BINARY => ty.collation,
+                CollationId::BINARY => CollationId::BINARY,
                 _ if is_kept => CollationId::BINARY,
                 collation => collation,
             };
@@ -222,6 +235,14 @@ fn fit(
                 TypeKind::LongText => SqlType::text(TypeKind::LongText, collation),
                 _ => mayfly_plan::parameter_type(Some(&SqlType::varchar(0, collation)), collation),
             };
+            Fit::Either((value.clone(), ty))
+        }
+        // Bytes where a document stands are its text.
+        (TypeKind::Json, Some(text))
+            if ty.is_binary_string() && std::str::from_utf8(text).is_ok() =>
+        {
+            let text = SqlType::varchar(0, collation_connection);
+            let ty = mayfly_plan::parameter_type(Some(&text), collation_connection);
             Fit::Either((value.clone(), ty))
         }
         (_, Some(_)) => Fit::Same,
@@ -275,28 +296,46 @@ fn integer_of_text(derived: &SqlType, place: ParameterPlace, text: &[u8]) -> Fit
 /// A text or a number as a value of a temporal type: NULL if it is none.
 fn temporal_of(
     derived: &SqlType,
-    (value, ty): &Typed,
+    place: ParameterPlace,
+    typed: &Typed,
     text: Option<&[u8]>,
     conversion: &CastContext<'_>,
 ) -> Result<Fit> {
+    let (value, ty) = typed;
     let told = Diagnostics::new(1);
     let mut conversion = CastContext {
         diagnostics: &told,
         ..*conversion
     };
-    // Dates that no calendar has are compared, whatever may be stored.
-    if derived.kind != TypeKind::DateTime || text.is_some() {
-        let refused = SqlMode::NO_ZERO_IN_DATE.0 | SqlMode::NO_ZERO_DATE.0;
-        let mode = conversion.sql_mode.0 & !refused;
-        conversion.sql_mode = SqlMode(mode | SqlMode::ALLOW_INVALID_DATES.0);
-    }
-    let instant = SqlType::temporal(TypeKind::DateTime, 6);
-    let (converted, target) = match (derived.kind, text) {
-        (TypeKind::Date, None) => (day_of_number(value, conversion.sql_mode), derived),
-        (TypeKind::Date, Some(text)) if has_time(text) => {
-            (cast_value(value, ty, &instant, &conversion)?, &instant)
+    // Dates that no calendar has are compared, and those with zeros are read, whatever may be stored.
+    let refused = SqlMode::NO_ZERO_IN_DATE.0 | SqlMode::NO_ZERO_DATE.0;
+    let mode = SqlMode(conversion.sql_mode.0 & !refused);
+    conversion.sql_mode = match place == ParameterPlace::Comparison {
+        true => SqlMode(mode.0 | SqlMode::ALLOW_INVALID_DATES.0),
+        false => mode,
+    };
+    if derived.kind == TypeKind::Date {
+        let moment = match text {
+            None => moment_of_number(value, conversion.sql_mode),
+            Some(text) if has_time(text) => {
+                let instant = SqlType::temporal(TypeKind::DateTime, 6);
+                let quiet = CastContext {
+                    diagnostics: &Diagnostics::new(0),
+                    ..conversion
+                };
+                Some((cast_value(value, ty, &instant, &quiet)?, instant))
+                    .filter(|(moment, _)| !moment.is_null())
+            }
+            Some(_) => None,
+        };
+        // Then the statement is planned for what came.
+        if let Some(moment) = moment {
+            return Ok(Fit::Other(moment));
         }
-        _ => (cast_value(value, ty, derived, &conversion)?, derived),
+    }
+    let converted = match (derived.kind, text) {
+        (TypeKind::Date, None) => day_of_number(value, conversion.sql_mode),
+        _ => cast_value(value, ty, derived, &conversion)?,
     };
     let warning = (converted.is_null() || told.count() > 0).then(|| {
         let written = mayfly_types::convert::text::format_value(value, ty).unwrap_or_default();
@@ -306,7 +345,7 @@ fn temporal_of(
             _ => codes::ER_WRONG_TEMPORAL_VALUE.with(&[&"datetime", &shown(&written)]),
         }
     });
-    Ok(Fit::Converted((converted, target.clone()), warning))
+    Ok(Fit::Converted((converted, derived.clone()), warning))
 }
 
 /// Whether the text of a date goes on with a time: such a text is a DATETIME where a DATE stands.
@@ -318,18 +357,31 @@ fn has_time(text: &[u8]) -> bool {
 
 /// The day that a number like 20240506 is; NULL if it is none.
 fn day_of_number(value: &Value, sql_mode: SqlMode) -> Value {
+    let day = date_of_number(value, sql_mode);
+    day.map_or(Value::Null, |(day, _)| Value::Int(day.at_midnight().pack()))
+}
+
+/// The date with a time that a number like 20240506070809 is, and also 0.
+fn moment_of_number(value: &Value, sql_mode: SqlMode) -> Option<Typed> {
+    let (moment, is_date) = date_of_number(value, sql_mode)?;
+    let ty = SqlType::temporal(TypeKind::DateTime, 6);
+    (!is_date).then(|| (Value::Int(moment.pack()), ty))
+}
+
+fn date_of_number(value: &Value, sql_mode: SqlMode) -> Option<(DateTime, bool)> {
     let number = match value {
         Value::Int(number) => Some(*number),
         Value::UInt(number) => i64::try_from(*number).ok(),
-        Value::Float(number) => Some(*number as i64),
+        // A fraction below zero is no 0.
+        Value::Float(number) => Some(*number as i64).filter(|_| *number >= 0.0),
         Value::Decimal { unscaled, scale } => {
-            Decimal::new(*unscaled, *scale).truncate(0).to_i64().ok()
+            let number = Decimal::new(*unscaled, *scale);
+            let whole = number.truncate(0).to_i64().ok();
+            whole.filter(|_| !number.is_negative())
         }
         Value::Null | Value::Bytes(_) => None,
     };
-    let rules = DateRules::of(sql_mode);
-    let day = number.and_then(|number| datetime_from_number(number, 0, rules).ok());
-    day.map_or(Value::Null, |(day, _)| Value::Int(day.at_midnight().pack()))
+    datetime_from_number(number?, 0, DateRules::of(sql_mode)).ok()
 }
 
 /// A number as a DECIMAL of as many digits behind the point as may be.

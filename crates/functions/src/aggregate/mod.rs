@@ -5,6 +5,7 @@
 //! out as ordinary columns. DISTINCT and ORDER BY inside an aggregate are the operator's work: it
 //! feeds rows without duplicates and in order.
 
+mod bit_strings;
 mod bits;
 mod bytes_store;
 mod count;
@@ -26,6 +27,7 @@ mod window;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+pub use self::bit_strings::LENGTH_MAX as BIT_STRING_LENGTH_MAX;
 use self::extreme::Keeps;
 use self::function::AggregateFunction as Row;
 pub(crate) use self::function::mismatch;
@@ -69,16 +71,16 @@ pub const FUNCTIONS: &[AggregateFunction] = &[
         extreme::any_signature,
         |signature, _, _| extreme::states(signature, Keeps::First),
     ),
-    Row::new(&["bit_and"], 1..=1, bits::signature, |_, _, _| {
-        bits::states(u64::MAX, |a, b| a & b)
+    Row::new(&["bit_and"], 1..=1, bits::signature, |signature, _, _| {
+        bits::states(signature, bits::Operation::And)
     })
     .ignoring_duplicates(),
-    Row::new(&["bit_or"], 1..=1, bits::signature, |_, _, _| {
-        bits::states(0, |a, b| a | b)
+    Row::new(&["bit_or"], 1..=1, bits::signature, |signature, _, _| {
+        bits::states(signature, bits::Operation::Or)
     })
     .ignoring_duplicates(),
-    Row::new(&["bit_xor"], 1..=1, bits::signature, |_, _, _| {
-        bits::states(0, |a, b| a ^ b)
+    Row::new(&["bit_xor"], 1..=1, bits::signature, |signature, _, _| {
+        bits::states(signature, bits::Operation::Xor)
     }),
     Row::new(
         &["var_pop", "variance"],

@@ -22,7 +22,7 @@ pub(crate) fn unify_for_comparison(
 ) -> Result<(Expression, Expression)> {
     for (one, other) in [(&left, &right), (&right, &left)] {
         if let ExpressionKind::Parameter(index) = one.kind {
-            catalog.parameter_meets(index, &other.ty, ParameterPlace::Operand);
+            catalog.parameter_meets(index, &other.ty, ParameterPlace::Comparison);
         }
     }
     let left = constant_beside(catalog, left, &right.ty);

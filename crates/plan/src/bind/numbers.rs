@@ -89,7 +89,7 @@ fn choice_as_number(expression: Expression) -> Expression {
         .into_iter()
         .map(|result| match result.ty.kind {
             TypeKind::Null => result,
-            _ => as_number(result),
+            _ => as_double(result),
         })
         .map(|number| match number.ty.is_string() {
             true => cast(number, &SqlType::double()),

@@ -3,11 +3,14 @@
 //! An operator takes a `?` for what its other operands are, a function for what it reads. The type is the
 //! widest of its kind. When the statement is executed, the types are those of the values.
 
+use std::sync::Arc;
+
+use mayfly_functions::{Signature, aggregate};
 use mayfly_types::common_type::{Alternatives, aggregate_types};
 use mayfly_types::sql_type::{DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX};
-use mayfly_types::{CollationId, SqlType, TypeKind};
+use mayfly_types::{CollationId, SqlType, TypeKind, Value};
 
-use super::types::argument_types;
+use super::types::{argument, argument_types, cast};
 use crate::bind::binder::Binder;
 use crate::catalog::ParameterPlace;
 use crate::tree::expression::{Expression, ExpressionKind};
@@ -28,24 +31,19 @@ const OF_OTHERS: &[(&[&str], Fallback)] = &[
 /// Functions that read texts, too, but take a `?` for something else: for what, and in which arguments.
 const OF_ARGUMENTS: &[(&[&str], Fallback, std::ops::Range<usize>)] = &[
     (&["<<", ">>", "~"], Fallback::Bytes, 0..1),
-    (
-        &["negate", "abs", "ceiling", "floor"],
-        Fallback::Double,
-        0..1,
-    ),
     (&["round", "truncate"], Fallback::Decimal, 0..1),
     (&["date"], Fallback::Date, 0..1),
-    (
-        &["addtime", "subtime", "timediff", "time_to_sec"],
-        Fallback::Time,
-        0..2,
-    ),
+    (&["addtime", "subtime", "time_to_sec"], Fallback::Time, 0..2),
     (&["datediff"], Fallback::DateTime, 0..2),
-    (&["extract"], Fallback::DateTime, 1..2),
+    (&["timestamp"], Fallback::DateTime, 0..1),
+    (&["timestamp"], Fallback::Time, 1..2),
     (&["timestampdiff"], Fallback::DateTime, 1..3),
     (DATES, Fallback::DateTime, 0..1),
     (DOCUMENTS, Fallback::Json, 0..1),
 ];
+
+/// Operators that take a `?` for what the expression around them wants, and for a DOUBLE where nothing does.
+const OF_CONTEXT: &[&str] = &["negate", "abs", "ceiling", "floor"];
 
 /// Functions of a document.
 const DOCUMENTS: &[&str] = &[
@@ -81,10 +79,6 @@ const DATES: &[&str] = &[
     "week",
     "weekofyear",
     "yearweek",
-    "hour",
-    "minute",
-    "second",
-    "microsecond",
     "to_days",
     "to_seconds",
     "last_day",
@@ -96,6 +90,17 @@ const DATES: &[&str] = &[
 
 /// Units of INTERVAL that leave the time of a date alone.
 const DAYS: &[&str] = &["DAY", "WEEK", "MONTH", "QUARTER", "YEAR", "YEAR_MONTH"];
+
+/// Units of which EXTRACT() reads dates alone; it reads others from times, too, as HOUR() and its kind do, and
+/// takes what comes.
+const PARTS_OF_DATES: &[&[u8]] = &[
+    b"YEAR",
+    b"QUARTER",
+    b"MONTH",
+    b"YEAR_MONTH",
+    b"WEEK",
+    b"DAY",
+];
 
 /// The type of a `?` that nothing else determines.
 #[derive(Debug, Clone, Copy)]
@@ -122,6 +127,28 @@ impl Fallback {
             Self::DateTime => SqlType::temporal(TypeKind::DateTime, 6),
             Self::Json => SqlType::json(),
         }
+    }
+}
+
+/// The operand of an operator of [`OF_CONTEXT`].
+fn operand_of_context(expression: &Expression) -> Option<&Expression> {
+    let ExpressionKind::Call {
+        function,
+        arguments,
+        ..
+    } = &expression.kind
+    else {
+        return None;
+    };
+    match (
+        OF_CONTEXT.contains(&function.names()[0]),
+        arguments.as_slice(),
+    ) {
+        (true, [operand]) => Some(match &operand.kind {
+            ExpressionKind::Cast(inner, None) => inner,
+            _ => operand,
+        }),
+        _ => None,
     }
 }
 
@@ -157,24 +184,55 @@ fn widest_string(collation: CollationId) -> SqlType {
 }
 
 impl Binder<'_> {
-    /// Whether an expression is a `?` whose type is not known yet.
+    /// Whether an expression is a `?` whose type is not known yet, or an operator on one that takes its type from
+    /// around it.
     fn is_untyped(&self, expression: &Expression) -> bool {
-        match expression.kind {
-            ExpressionKind::Parameter(index) => index >= self.options.parameters.len(),
-            _ => false,
+        match &expression.kind {
+            ExpressionKind::Parameter(index) => *index >= self.options.parameters.len(),
+            _ => operand_of_context(expression).is_some_and(|operand| self.is_untyped(operand)),
         }
     }
 
     /// Gives a `?` whose value is not known the type of what it meets.
     pub(super) fn infer_parameter(&self, expression: &mut Expression, met: &SqlType) {
-        if !self.is_untyped(expression) {
+        if self.is_untyped(expression) {
+            self.infer(expression, met, ParameterPlace::Operand);
+        }
+    }
+
+    fn infer(&self, expression: &mut Expression, met: &SqlType, place: ParameterPlace) {
+        if let ExpressionKind::Parameter(index) = expression.kind {
+            self.catalog.parameter_meets(index, met, place);
+            expression.ty = parameter_type(Some(met), self.options.collation_connection);
             return;
         }
-        if let ExpressionKind::Parameter(index) = expression.kind {
-            self.catalog
-                .parameter_meets(index, met, ParameterPlace::Operand);
-            expression.ty = parameter_type(Some(met), self.options.collation_connection);
-        }
+        let ExpressionKind::Call {
+            function,
+            arguments,
+            signature,
+        } = &mut expression.kind
+        else {
+            return;
+        };
+        let [operand] = arguments.as_mut_slice() else {
+            return;
+        };
+        operand.change(|operand| match operand.kind {
+            ExpressionKind::Cast(inner, None) => *inner,
+            _ => operand,
+        });
+        self.infer(operand, met, place);
+        let function = *function;
+        // What an operator of numbers makes of a type is no error.
+        let Ok(typed) = function.signature(&[argument(operand)], &self.context) else {
+            return;
+        };
+        operand.change(|operand| cast(operand, &typed.arguments[0]));
+        expression.ty = typed.result.clone();
+        *signature = Arc::new(Signature {
+            text: signature.text.clone(),
+            ..typed
+        });
     }
 
     /// Gives those among the operands of an operator the type of the others.
@@ -185,10 +243,29 @@ impl Binder<'_> {
         if let Some((_, fallback)) = OF_OTHERS.iter().find(|(names, _)| names.contains(&name)) {
             self.type_parameters_of_others(operands.iter_mut().collect(), *fallback);
         }
+        if OF_CONTEXT.contains(&name)
+            && let [operand] = operands
+        {
+            self.infer(operand, &SqlType::double(), ParameterPlace::Context);
+        }
+        if name == "timestampadd"
+            && let [unit, amount, date] = operands
+            && let Some(Value::Bytes(unit)) = unit.as_literal()
+        {
+            let unit = String::from_utf8_lossy(unit).into_owned();
+            self.type_interval(date, amount, &unit);
+        }
+        if name == "extract"
+            && let [unit, value] = operands
+            && let Some(Value::Bytes(unit)) = unit.as_literal()
+            && PARTS_OF_DATES.contains(&unit.as_slice())
+        {
+            self.infer_parameter(value, &Fallback::DateTime.ty(CollationId::BINARY));
+        }
         let arguments = OF_ARGUMENTS
             .iter()
-            .find(|(names, ..)| names.contains(&name));
-        if let Some((_, fallback, positions)) = arguments {
+            .filter(|(names, ..)| names.contains(&name));
+        for (_, fallback, positions) in arguments {
             let met = fallback.ty(self.options.collation_connection);
             let operands = operands.iter_mut().skip(positions.start);
             for operand in operands.take(positions.len()) {
@@ -211,6 +288,15 @@ impl Binder<'_> {
             // The amounts of several units are written as one text.
             _ if unit.contains('_') => {}
             _ => self.infer_parameter(amount, &SqlType::bigint()),
+        }
+    }
+
+    /// Gives a `?` that is the argument of an aggregate of bits the type of bytes, and one that is bytes as many as such
+    /// an aggregate takes.
+    pub(super) fn type_parameter_of_bits(&self, argument: &mut Expression) {
+        self.infer_parameter(argument, &Fallback::Bytes.ty(CollationId::BINARY));
+        if matches!(argument.kind, ExpressionKind::Parameter(_)) && argument.ty.is_binary_string() {
+            argument.ty.length = argument.ty.length.min(aggregate::BIT_STRING_LENGTH_MAX);
         }
     }
 
@@ -251,7 +337,11 @@ impl Binder<'_> {
         let mut any = false;
         let text = parameter_type(None, self.options.collation_connection);
         for (argument, read) in arguments.iter_mut().zip(read) {
-            if self.is_untyped(argument) && argument.ty == text && !read.is_string() {
+            let is_open = match argument.kind {
+                ExpressionKind::Parameter(_) => argument.ty == text && !read.is_string(),
+                _ => read.is_string(),
+            };
+            if is_open && self.is_untyped(argument) {
                 self.infer_parameter(argument, read);
                 any = true;
             }

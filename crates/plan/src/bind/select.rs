@@ -320,6 +320,12 @@ impl Binder<'_> {
             {
                 ClientType::Kept(TypeKind::Double)
             }
+            // A table holds what is made of window functions, and knows no text of a fixed length.
+            ClientType::Choice(TypeKind::Char)
+                if !scope.tables.is_empty() && scope.reads_window(&expression) =>
+            {
+                ClientType::Plain
+            }
             other => other,
         };
         scope.items.push(Item {

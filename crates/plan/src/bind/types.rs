@@ -94,6 +94,9 @@ pub(crate) fn client_type_of_aggregate(
             ClientType::Plain if argument.ty.is_blob() => ClientType::Choice(argument.ty.kind),
             reported => reported,
         },
+        ("bit_and" | "bit_or" | "bit_xor", _) if call.signature.result.is_string() => {
+            ClientType::Hexadecimal
+        }
         ("group_concat", _) if call.signature.result.is_blob() => ClientType::Collected,
         _ => ClientType::Plain,
     }

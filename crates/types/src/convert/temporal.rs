@@ -34,6 +34,7 @@ pub(super) fn text_as_number(text: &[u8]) -> Vec<u8> {
 pub(super) fn number_parts(datum: Datum<'_>, truncates: bool) -> Option<NumberParts> {
     let integer = |whole: i64| NumberParts {
         whole,
+        is_negative: whole < 0,
         micros: 0,
         rounds_up: false,
     };
@@ -205,7 +206,8 @@ pub(super) fn to_time(
             local_time(&parsed, context)
         }
         Datum::Int(micros) if from.kind == TypeKind::Time => micros,
-        Datum::Int(_) if from.kind == TypeKind::Date => 0,
+        // Nor has a year a time of day.
+        Datum::Int(_) | Datum::UInt(_) if matches!(from.kind, TypeKind::Date | TypeKind::Year) => 0,
         Datum::Int(packed) if from.is_temporal() => DateTime::unpack(packed).time_of_day(),
         Datum::Bytes(bytes) => match parse_time(bytes, truncate) {
             Ok(parsed) => {

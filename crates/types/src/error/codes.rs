@@ -346,6 +346,7 @@ codes! {
     ER_UNSUPPORT_COMPRESSED_TEMPORARY_TABLE = (3500, "HY000", "CREATE TEMPORARY TABLE is not allowed with ROW_FORMAT=COMPRESSED or KEY_BLOCK_SIZE.");
     ER_UNSUPPORTED_INDEX_ALGORITHM = (3502, "HY000", "This storage engine does not support the {} index algorithm, storage engine default was used instead.");
     ER_INVALID_BITWISE_OPERANDS_SIZE = (3513, "HY000", "Binary operands of bitwise operators must be of equal length");
+    ER_INVALID_BITWISE_AGGREGATE_OPERANDS_SIZE = (3514, "HY000", "Aggregate bitwise functions cannot accept arguments longer than 511 bytes; consider using the SUBSTRING() function");
     ER_PK_INDEX_CANT_BE_INVISIBLE = (3522, "HY000", "A primary key index cannot be invisible");
     ER_UNKNOWN_AUTHID = (3523, "HY000", "Unknown authorization ID {}");
     ER_ROLE_NOT_GRANTED = (3530, "HY000", "{} is not granted to {}");

@@ -11,6 +11,8 @@ const CENTURY_PIVOT: i64 = 70;
 pub struct NumberParts {
     /// The digits before the point.
     pub whole: i64,
+    /// Whether it is below zero, also where there is nothing but zeros before the point.
+    pub is_negative: bool,
     /// The first six digits behind it.
     pub micros: u32,
     /// Whether those that follow round it up, by a microsecond.
@@ -26,6 +28,7 @@ impl NumberParts {
         let rounded = fraction.rescale(6).ok()?.unscaled.as_i128();
         Some(Self {
             whole: whole.to_i64().ok()?,
+            is_negative: value.is_negative(),
             micros: u32::try_from(micros).ok()?,
             rounds_up: rounded > micros && !truncates,
         })
@@ -33,6 +36,9 @@ impl NumberParts {
 
     /// The date that it is, and whether it was a mere date.
     pub fn datetime(self, rules: DateRules) -> Result<(DateTime, bool), TemporalError> {
+        if self.is_negative {
+            return Err(TemporalError::OutOfRange);
+        }
         let (value, is_date) = datetime_from_number(self.whole, self.micros, rules)?;
         let value = match self.rounds_up && !is_date {
             true => value.add_micros(1).ok_or(TemporalError::OutOfRange)?,
@@ -45,7 +51,12 @@ impl NumberParts {
     pub fn time(self) -> Result<(i64, bool), TemporalError> {
         let (micros, is_cut) = time_from_number(self.whole, self.micros)?;
         let more = i64::from(self.rounds_up && !is_cut);
-        let rounded = if micros < 0 {
+        let micros = if self.whole == 0 && self.is_negative {
+            -micros
+        } else {
+            micros
+        };
+        let rounded = if micros < 0 || self.is_negative && micros == 0 {
             micros - more
         } else {
             micros + more

@@ -5,15 +5,22 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, UInt64Array};
 use mayfly_types::Result;
 
-use super::Kernel;
+use super::super::bits::Operation;
+use super::bit_strings::BitStrings;
+use super::{FrameAggregate, Kernel};
 use crate::input::{self, AnyInts};
-use crate::{Column, EvaluationContext};
+use crate::{AggregateSignature, Column, EvaluationContext};
 
-#[derive(Clone, Copy)]
-pub(super) enum Operation {
-    And,
-    Or,
-    Xor,
+/// BIT_AND(), BIT_OR() or BIT_XOR() of integers or of strings of bytes.
+pub(super) fn over_frames(
+    signature: &AggregateSignature,
+    operation: Operation,
+) -> Result<Box<dyn FrameAggregate>> {
+    let ty = &signature.result;
+    Ok(match ty.is_string() {
+        true => super::boxed(BitStrings::new(operation, ty.length)),
+        false => super::boxed(Bits::new(operation)),
+    })
 }
 
 pub(super) struct Bits {
@@ -26,7 +33,7 @@ pub(super) struct Bits {
 }
 
 impl Bits {
-    pub(super) fn new(operation: Operation) -> Self {
+    fn new(operation: Operation) -> Self {
         Self {
             operation,
             count: 0,
@@ -38,11 +45,7 @@ impl Bits {
     fn result(&self) -> u64 {
         let mut bits = 0;
         for (at, ones) in self.ones.iter().enumerate() {
-            let is_set = match self.operation {
-                Operation::And => *ones == self.count,
-                Operation::Or => *ones > 0,
-                Operation::Xor => ones % 2 == 1,
-            };
+            let is_set = self.operation.is_set(*ones, self.count);
             bits |= u64::from(is_set) << at;
         }
         bits

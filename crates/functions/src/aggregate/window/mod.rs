@@ -9,6 +9,7 @@
 //!   added and removed once;
 //! - documents keep the rows of the frame, as many as the result has.
 
+mod bit_strings;
 mod bits;
 mod counts;
 mod documents;
@@ -21,6 +22,7 @@ mod tests;
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
 
+use super::bits::Operation;
 use super::function::{AggregateFunction, AggregateSignature};
 use super::state;
 use crate::{EvaluationContext, SignatureContext};
@@ -81,9 +83,9 @@ pub fn frame_aggregate(
         "avg" => sums::over_frames(signature, true),
         "min" => extremes::over_frames(signature, super::Keeps::Smallest, never_removes),
         "max" => extremes::over_frames(signature, super::Keeps::Largest, never_removes),
-        "bit_and" => Ok(boxed(bits::Bits::new(bits::Operation::And))),
-        "bit_or" => Ok(boxed(bits::Bits::new(bits::Operation::Or))),
-        "bit_xor" => Ok(boxed(bits::Bits::new(bits::Operation::Xor))),
+        "bit_and" => bits::over_frames(signature, Operation::And),
+        "bit_or" => bits::over_frames(signature, Operation::Or),
+        "bit_xor" => bits::over_frames(signature, Operation::Xor),
         "var_pop" => Ok(boxed(spreads::Spreads::new(false, false))),
         "var_samp" => Ok(boxed(spreads::Spreads::new(true, false))),
         "stddev_pop" => Ok(boxed(spreads::Spreads::new(false, true))),

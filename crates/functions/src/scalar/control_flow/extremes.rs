@@ -44,7 +44,11 @@ fn signature(binding: &Binding<'_>) -> Result<Signature> {
         };
         ty.temporal_text = true;
         let types = (0..binding.arguments.len()).map(|index| match moment_type(binding, index) {
-            read if read.is_string() || read.kind == TypeKind::Decimal => read,
+            read if read.is_string()
+                || matches!(read.kind, TypeKind::Decimal | TypeKind::Double) =>
+            {
+                read
+            }
             _ => compared.clone(),
         });
         let signature = Signature::new(types.collect(), ty, binding.any_nullable());

@@ -12,7 +12,7 @@ use mayfly_types::temporal::{
 };
 use mayfly_types::{Result, SqlMode, SqlType, TypeKind, Value};
 
-use crate::input::{Decimals, Ints, Texts};
+use crate::input::{Decimals, Floats, Ints, Texts, UInts};
 use crate::{Argument, Binding, Call, EvaluationContext, Signature, derive};
 
 /// The largest number of fractional digits.
@@ -52,6 +52,17 @@ pub(crate) fn datetime_type(binding: &Binding<'_>, index: usize) -> SqlType {
         TypeKind::Time => SqlType::temporal(TypeKind::DateTime, argument.ty.decimals),
         _ => unconverted(binding, index)
             .unwrap_or_else(|| SqlType::temporal(TypeKind::DateTime, decimals_of(argument))),
+    }
+}
+
+/// The same of a function that works with dates whose month or day is 0: a number stays one, so that 0 is such a date,
+/// and so does a YEAR, which has neither.
+pub(crate) fn zero_datetime_type(binding: &Binding<'_>, index: usize) -> SqlType {
+    let argument = &binding.arguments[index];
+    match argument.ty.kind {
+        TypeKind::Year => argument.ty.clone(),
+        _ if argument.ty.is_numeric() => number_type(argument),
+        _ => datetime_type(binding, index),
     }
 }
 
@@ -204,6 +215,23 @@ enum Source<'a> {
     Texts(Texts<'a>),
     /// Of [`number_type`].
     Numbers(Decimals<'a>, u8),
+    /// The same.
+    Doubles(Floats<'a>),
+    /// YEAR
+    Years(UInts<'a>),
+}
+
+impl Source<'_> {
+    /// A number of a row. A DOUBLE is one of as many digits as it is shown with.
+    fn number(&self, row: usize) -> Option<Decimal> {
+        match self {
+            Self::Numbers(numbers, scale) => Some(Decimal::new(numbers.get(row)?, *scale)),
+            Self::Doubles(numbers) => {
+                Decimal::from_f64(numbers.get(row)?).map(|number| number.value)
+            }
+            _ => None,
+        }
+    }
 }
 
 fn source<'a>(call: &Call<'a>, index: usize) -> Result<Source<'a>> {
@@ -211,6 +239,8 @@ fn source<'a>(call: &Call<'a>, index: usize) -> Result<Source<'a>> {
         ty if ty.kind == TypeKind::Time => Source::Micros(call.ints(index)?),
         ty if ty.is_string() => Source::Texts(call.texts(index)?),
         ty if ty.kind == TypeKind::Decimal => Source::Numbers(call.decimals(index)?, ty.decimals),
+        ty if ty.kind == TypeKind::Year => Source::Years(call.uints(index)?),
+        ty if ty.kind == TypeKind::Double => Source::Doubles(call.floats(index)?),
         _ => Source::Packed(call.ints(index)?),
     })
 }
@@ -224,7 +254,7 @@ fn number_type(argument: &Argument<'_>) -> SqlType {
     let decimals = match argument.ty.kind {
         _ if argument.ty.is_integer() => 0,
         TypeKind::Decimal => argument.ty.decimals,
-        _ => FRACTION_MAX + MORE_DIGITS,
+        _ => return SqlType::double(),
     };
     SqlType::decimal(NUMBER_DIGITS + decimals, decimals)
 }
@@ -233,20 +263,15 @@ fn number_type(argument: &Argument<'_>) -> SqlType {
 pub(crate) const MORE_DIGITS: u8 = 9;
 
 /// The parts of a number that is read as a date or time.
-fn number_parts(
-    numbers: Decimals<'_>,
-    scale: u8,
-    row: usize,
-    context: &EvaluationContext,
-) -> Option<NumberParts> {
+fn number_parts(number: Decimal, context: &EvaluationContext) -> Option<NumberParts> {
     let truncates = context.sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
-    NumberParts::of_decimal(Decimal::new(numbers.get(row)?, scale), truncates)
+    NumberParts::of_decimal(number, truncates)
 }
 
 /// The type that an argument is converted to where the function reads numbers by itself, too.
 pub(crate) fn moment_type(binding: &Binding<'_>, index: usize) -> SqlType {
     let argument = &binding.arguments[index];
-    match argument.ty.is_numeric() {
+    match argument.ty.is_numeric() && argument.ty.kind != TypeKind::Year {
         true => number_type(argument),
         false => time_type(binding, index),
     }
@@ -288,15 +313,24 @@ impl<'a> DateTimes<'a> {
     #[inline]
     pub(crate) fn get(&self, row: usize) -> Option<DateTime> {
         match self.source {
-            Source::Numbers(numbers, scale) => {
-                let rules = self.rules();
-                let parts = number_parts(numbers, scale, row, self.context)?;
-                let read = parts.datetime(rules).ok().map(|(value, _)| value);
+            Source::Numbers(..) | Source::Doubles(_) => {
+                let rules = DateRules {
+                    no_zero_date: self.zero_parts == ZeroParts::Refused,
+                    ..self.rules()
+                };
+                let number = self.source.number(row)?;
+                let parts = number_parts(number, self.context);
+                let read = parts.and_then(|parts| parts.datetime(rules).ok());
+                let read = read.map(|(value, _)| value);
                 if read.is_none() {
-                    let number = Decimal::new(numbers.get(row)?, scale).to_string();
-                    warn_incorrect("datetime", number.as_bytes(), self.context);
+                    warn_incorrect("datetime", number.to_string().as_bytes(), self.context);
                 }
                 read
+            }
+            Source::Years(years) => {
+                let year = u16::try_from(years.get(row)?).ok()?;
+                let date = DateTime::date(year, 0, 0);
+                Some(date).filter(|_| self.zero_parts == ZeroParts::Allowed)
             }
             Source::Packed(values) | Source::Micros(values) => {
                 let value = DateTime::unpack(values.get(row)?);
@@ -338,9 +372,59 @@ impl<'a> DateTimes<'a> {
     }
 }
 
+/// The type that a value is converted to that says itself whether it has a time: a number stays one.
+pub(crate) fn whole_type(binding: &Binding<'_>, index: usize) -> SqlType {
+    let argument = &binding.arguments[index];
+    match argument.ty.is_numeric() && argument.ty.kind != TypeKind::Year {
+        true => number_type(argument),
+        false => binding.text(index),
+    }
+}
+
+/// An argument of [`whole_type`].
+#[derive(Debug)]
+pub(crate) struct WholeDates<'a> {
+    source: Source<'a>,
+    context: &'a EvaluationContext,
+}
+
+impl<'a> WholeDates<'a> {
+    pub(crate) fn new(call: &Call<'a>, index: usize) -> Result<Self> {
+        Ok(Self {
+            source: source(call, index)?,
+            context: call.context,
+        })
+    }
+
+    /// The day with its time, and whether it was a mere date; `None` with a warning when it is none.
+    pub(crate) fn get(&self, row: usize) -> Option<(DateTime, bool)> {
+        match self.source {
+            Source::Texts(texts) => parse_whole(texts.get(row)?, self.context),
+            Source::Numbers(..) | Source::Doubles(_) => {
+                let number = self.source.number(row)?;
+                let rules = DateRules {
+                    no_zero_in_date: true,
+                    ..DateRules::of(self.context.sql_mode)
+                };
+                let parts = number_parts(number, self.context);
+                let read = parts.and_then(|parts| parts.datetime(rules).ok());
+                let read = read.filter(|(value, _)| !value.has_zero_part());
+                if read.is_none() {
+                    warn_incorrect("datetime", number.to_string().as_bytes(), self.context);
+                }
+                read
+            }
+            Source::Packed(values) | Source::Micros(values) => {
+                Some((DateTime::unpack(values.get(row)?), false))
+            }
+            Source::Years(_) => None,
+        }
+    }
+}
+
 /// Text as a real day with its time, and whether it was a mere date; `None` with a warning when it
 /// is none.
-pub(crate) fn parse_whole(text: &[u8], context: &EvaluationContext) -> Option<(DateTime, bool)> {
+fn parse_whole(text: &[u8], context: &EvaluationContext) -> Option<(DateTime, bool)> {
     let rules = DateRules {
         no_zero_in_date: true,
         ..DateRules::of(context.sql_mode)
@@ -452,12 +536,14 @@ impl<'a> Temporals<'a> {
                 Some(Temporal::DateTime(value))
             }
             Source::Micros(values) => values.get(row).map(Temporal::Time),
-            Source::Numbers(numbers, scale) => {
-                let parts = number_parts(numbers, scale, row, self.context)?;
-                let read = self.number(parts);
+            // A year has no time of day.
+            Source::Years(years) => years.get(row).map(|_| Temporal::Time(0)),
+            Source::Numbers(..) | Source::Doubles(_) => {
+                let number = self.source.number(row)?;
+                let parts = number_parts(number, self.context);
+                let read = parts.and_then(|parts| self.number(parts));
                 if read.is_none() {
-                    let number = Decimal::new(numbers.get(row)?, scale).to_string();
-                    warn_truncated("time", number.as_bytes(), self.context);
+                    warn_truncated("time", number.to_string().as_bytes(), self.context);
                 }
                 read
             }

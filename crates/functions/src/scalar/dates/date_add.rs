@@ -5,11 +5,12 @@ use arrow_array::ArrayRef;
 use arrow_buffer::i256;
 use mayfly_types::error::codes;
 use mayfly_types::temporal::{
-    Interval, IntervalUnit, add_interval, add_interval_to_time, append_date, append_datetime,
+    DateTime, Interval, IntervalUnit, add_interval, add_interval_to_time, append_date,
+    append_datetime,
 };
 use mayfly_types::{PhysicalType, Result, SqlType, TypeKind, Value};
 
-use super::arguments::{self, DateTimes, FRACTION_MAX, MORE_DIGITS, Wanted, ZeroParts};
+use super::arguments::{self, DateTimes, FRACTION_MAX, MORE_DIGITS, Wanted, WholeDates, ZeroParts};
 use crate::input::{AnyInts, Decimals, Texts};
 use crate::scalar::Row;
 use crate::{
@@ -75,7 +76,7 @@ fn signature(binding: &Binding<'_>, positions: Positions) -> Result<Signature> {
         TypeKind::Time => (datetime.clone(), datetime),
         // A value that says itself whether it has a time: so does the result.
         _ => (
-            binding.text(positions[0]),
+            arguments::whole_type(binding, positions[0]),
             arguments::temporal_text(binding),
         ),
     };
@@ -120,12 +121,15 @@ fn evaluate(
             Ok(sum.and_then(|sum| arguments::datetime_result(sum, result.decimals, context)))
         });
     }
-    let texts = call.texts(date)?;
+    let dates = WholeDates::new(call, date)?;
     output::texts(call, |row, out| {
-        let (Some(text), Some(interval)) = (texts.get(row), amount(row)) else {
+        let Some(interval) = amount(row) else {
             return Ok(false);
         };
-        Ok(add_to_text(text, interval, unit, context, out).is_some())
+        let sum = dates
+            .get(row)
+            .and_then(|whole| add_to_whole(whole, interval, unit, context, out));
+        Ok(sum.is_some())
     })
 }
 
@@ -222,15 +226,14 @@ impl<'a> Amounts<'a> {
     }
 }
 
-/// Text stays text: a mere date of a unit of days gives a mere date.
-fn add_to_text(
-    text: &[u8],
+/// The text of a sum: a mere date and a unit of days give a mere date.
+fn add_to_whole(
+    (value, is_date): (DateTime, bool),
     interval: Interval,
     unit: IntervalUnit,
     context: &EvaluationContext,
     out: &mut Vec<u8>,
 ) -> Option<()> {
-    let (value, is_date) = arguments::parse_whole(text, context)?;
     let Some(sum) = add_interval(value, interval) else {
         return arguments::overflow("datetime", context);
     };

@@ -46,7 +46,7 @@ fn signature(binding: &Binding<'_>) -> Result<Signature> {
         IntervalUnit::SecondMicrosecond => 9,
     };
     let value = if is_of_date(unit) {
-        arguments::datetime_type(binding, 1)
+        arguments::zero_datetime_type(binding, 1)
     } else {
         arguments::moment_type(binding, 1)
     };

@@ -9,6 +9,7 @@ use mayfly_types::{PhysicalType, Result, SqlMode, SqlType, TypeKind};
 use super::arguments::{self, FRACTION_MAX, MORE_DIGITS};
 use crate::input::{AnyInts, Decimals};
 use crate::scalar::Row;
+use crate::scalar::operators::numeric;
 use crate::{Argument, Binding, Call, Signature, derive, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
@@ -115,13 +116,16 @@ fn time_signature(binding: &Binding<'_>) -> Result<Signature> {
     let last = binding.arguments.len() - 1;
     let (seconds, digits) = seconds_type(&binding.arguments[last], binding.context.sql_mode);
     let mut types = vec![SqlType::bigint(); last];
+    if let Some(hours) = types.first_mut() {
+        *hours = numeric::integer_or_bigint(&binding.arguments[0]);
+    }
     types.push(seconds);
     let result = SqlType::temporal(TypeKind::Time, digits);
     Ok(Signature::new(types, result, true))
 }
 
 fn make_time(call: &Call<'_>) -> Result<ArrayRef> {
-    let (hours, minutes, seconds) = (call.ints(0)?, call.ints(1)?, Seconds::new(call, 2)?);
+    let (hours, minutes, seconds) = (call.any_ints(0)?, call.ints(1)?, Seconds::new(call, 2)?);
     let digits = call.signature.result.decimals;
     output::ints(call.rows, |row| {
         let (Some(hour), Some(minute), Some(micros)) =
@@ -133,7 +137,7 @@ fn make_time(call: &Call<'_>) -> Result<ArrayRef> {
             return Ok(None);
         }
         let sign = if hour < 0 { -1 } else { 1 };
-        let seconds = i128::from(hour.unsigned_abs()) * 3600 + i128::from(minute) * 60;
+        let seconds = hour.abs() * 3600 + i128::from(minute) * 60;
         let total = sign * (seconds * 1_000_000 + micros);
         Ok(Some(arguments::time_result(total, digits, call.context)))
     })

@@ -13,13 +13,13 @@ use crate::{Binding, Call, Signature, input, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["year"], 1..=1, year_signature, year),
-    Row::new(&["quarter"], 1..=1, signature::<2>, |call| {
+    Row::new(&["quarter"], 1..=1, zero_signature::<2>, |call| {
         part(call, |date| i64::from(date.month.div_ceil(3)))
     }),
-    Row::new(&["month"], 1..=1, signature::<3>, |call| {
+    Row::new(&["month"], 1..=1, zero_signature::<3>, |call| {
         part(call, |date| i64::from(date.month))
     }),
-    Row::new(&["dayofmonth", "day"], 1..=1, signature::<3>, |call| {
+    Row::new(&["dayofmonth", "day"], 1..=1, zero_signature::<3>, |call| {
         part(call, |date| i64::from(date.day))
     }),
     // 1 is Sunday.
@@ -65,6 +65,12 @@ fn signature<const WIDTH: u32>(binding: &Binding<'_>) -> Result<Signature> {
     Ok(Signature::new(types, integer_result(WIDTH, false), true))
 }
 
+/// The types of a part that dates have whose month or day is 0, too.
+fn zero_signature<const WIDTH: u32>(binding: &Binding<'_>) -> Result<Signature> {
+    let types = vec![arguments::zero_datetime_type(binding, 0)];
+    Ok(Signature::new(types, integer_result(WIDTH, false), true))
+}
+
 /// A part that dates have whose month or day is 0, too.
 fn part(call: &Call<'_>, compute: impl Fn(DateTime) -> i64) -> Result<ArrayRef> {
     let dates = DateTimes::new(call, 0, Wanted::Date, ZeroParts::Allowed)?;
@@ -82,7 +88,8 @@ fn year_signature(binding: &Binding<'_>) -> Result<Signature> {
         unsigned: true,
         ..SqlType::temporal(TypeKind::Year, 0)
     };
-    arguments::of_datetime(binding, year)
+    let types = vec![arguments::zero_datetime_type(binding, 0)];
+    Ok(Signature::new(types, year, true))
 }
 
 fn year(call: &Call<'_>) -> Result<ArrayRef> {

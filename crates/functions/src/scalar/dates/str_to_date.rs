@@ -14,7 +14,9 @@ pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["str_to_date"], 2..=2, signatu
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {
     binding.of_texts_or_null(match binding.arguments[1].constant {
-        Some(Value::Bytes(format)) => type_of_format(format),
+        Some(Value::Bytes(format)) if binding.arguments[1].ty.is_string() => type_of_format(format),
+        // Neither has the text of a number or of a date, anything to be read.
+        Some(value) if !value.is_null() => type_of_format(b""),
         _ => SqlType::temporal(TypeKind::DateTime, FRACTION_MAX),
     })
 }

@@ -91,7 +91,7 @@ fn integer<const TRUNCATES: bool>(value: i128, places: i64) -> i128 {
 fn signature<const TRUNCATES: bool>(binding: &Binding<'_>) -> Result<Signature> {
     let (ty, same) = number(&binding.arguments[0]);
     let places = binding.arguments.get(1);
-    let constant_places = places.map_or(Some(0), derive::constant_integer);
+    let constant_places = places.map_or(Some(0), derive::constant_count);
     let result = match same.physical() {
         PhysicalType::Decimal128(scale) | PhysicalType::Decimal256(scale) => {
             match constant_places {

@@ -21,7 +21,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
 
 /// A number of characters, where it is known.
 fn characters(count: &Argument<'_>) -> u64 {
-    let count = derive::constant_integer(count);
+    let count = derive::constant_count(count);
     count.map_or(derive::LENGTH_LIMIT, |n| n.max(0).cast_unsigned())
 }
 
@@ -31,7 +31,12 @@ fn pad_signature(binding: &Binding<'_>) -> Result<Signature> {
         arguments: &[text, filling],
         ..*binding
     };
-    let mut signature = texts.changed_text(characters(&count), true)?;
+    // Of a count below zero MySQL knows no length, though there is no text.
+    let length = match derive::constant_count(&count) {
+        Some(..0) => derive::LENGTH_LIMIT,
+        _ => characters(&count),
+    };
+    let mut signature = texts.changed_text(length, true)?;
     signature.arguments.insert(1, derive::integer_of(&count));
     Ok(signature)
 }
@@ -79,7 +84,7 @@ fn pad<const LEFT: bool>(call: &Call<'_>) -> Result<ArrayRef> {
 
 fn repeat_signature(binding: &Binding<'_>) -> Result<Signature> {
     let text = binding.part(..1);
-    let mut signature = match derive::constant_integer(&binding.arguments[1]) {
+    let mut signature = match derive::constant_count(&binding.arguments[1]) {
         Some(times) => {
             // What is repeated less than never is taken to be long.
             let times = u64::try_from(times).unwrap_or(u64::MAX);

@@ -23,6 +23,9 @@ use crate::tree::physical::{AggregateCall, SortKey};
 /// Aggregates of numbers: they take a hexadecimal literal as one.
 const SUMS: &[&str] = &["sum", "avg"];
 
+/// Aggregates of numbers and of strings of bytes.
+const BITS: &[&str] = &["bit_and", "bit_or", "bit_xor"];
+
 /// Whether a statement or an expression calls an aggregate function over groups, its subqueries included.
 pub fn has_aggregates(syntax: &dyn Visit) -> bool {
     let flow = visit_expressions(syntax, |expression: &Expr| match expression {
@@ -141,6 +144,11 @@ impl Binder<'_> {
                 self.infer_parameter(argument, &SqlType::double());
                 argument.change(numbers::as_number);
             }
+        }
+        if BITS.contains(&function.names()[0])
+            && let [argument] = arguments.as_mut_slice()
+        {
+            self.type_parameter_of_bits(argument);
         }
         let signature = {
             let known: Vec<_> = arguments.iter().map(argument).collect();

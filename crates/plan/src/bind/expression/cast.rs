@@ -16,6 +16,7 @@ use crate::bind::literal;
 use crate::bind::types::{
     as_value, become_number_of_choice, cast, is_null, not, string_of, text_target, with_collation,
 };
+use crate::bind::variables::decimal_variable;
 use crate::not_supported::not_supported;
 use crate::tree::expression::{Expression, ExpressionKind, LENGTH_CASTS, WRITTEN_CAST};
 
@@ -37,6 +38,9 @@ impl Binder<'_> {
             as_value(bound)
         };
         let target = text_target(&operand, self.cast_target(written, &operand)?);
+        if target.is_string() {
+            operand = self.variable_as_text(operand);
+        }
         // What is cast to BIGINT UNSIGNED may be negative.
         let met = SqlType {
             unsigned: target.unsigned && target.kind != TypeKind::BigInt,
@@ -150,8 +154,18 @@ impl Binder<'_> {
         })
     }
 
+    /// A user variable that holds a DECIMAL as the text of its value, anything else as it is.
+    fn variable_as_text(&self, operand: Expression) -> Expression {
+        if decimal_variable(&operand).is_none() {
+            return operand;
+        }
+        let text = string_of(&operand.ty, self.options.collation_connection);
+        cast(operand, &text)
+    }
+
     pub(super) fn bind_convert(&mut self, expr: &Expr, charset: &str) -> Result<Expression> {
         let operand = as_value(self.bind_expression(expr)?);
+        let operand = self.variable_as_text(operand);
         let collation = charset_collation(charset)?;
         let operand = self.wide_characters(operand, collation)?;
         let target = text_target(&operand, string_of(&operand.ty, collation));

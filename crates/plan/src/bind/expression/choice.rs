@@ -92,6 +92,8 @@ impl Binder<'_> {
         for choice in &mut bound {
             // Dates are mere texts here, unlike among the results of IF() and CASE.
             choice.ty.temporal_text = false;
+            // And x'41' is a mere string.
+            choice.ty.is_bytes_literal = false;
         }
         let Some(last) = bound.pop() else {
             return self.call_bound(name, bound);

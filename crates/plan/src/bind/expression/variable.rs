@@ -24,7 +24,11 @@ impl Binder<'_> {
         };
         let ty = match self.catalog.user_variable_type(name) {
             ty if ty.kind == TypeKind::Decimal && !self.keeps_value => {
-                SqlType::decimal(DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX)
+                // As many digits behind the point as those before it leave room for.
+                let whole = ty.length.saturating_sub(ty.decimals.into());
+                let whole = u8::try_from(whole).unwrap_or(DECIMAL_PRECISION_MAX);
+                let room = DECIMAL_PRECISION_MAX.saturating_sub(whole);
+                SqlType::decimal(DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX.min(room))
             }
             ty if ty.is_string() => SqlType {
                 length: VARIABLE_CHARACTERS,
