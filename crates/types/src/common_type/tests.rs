@@ -166,8 +166,9 @@ fn a_short_literal_is_no_bigint_beside_an_int() {
         ..SqlType::bigint()
     };
     let kind = |a, b| common_type(a, b, Alternatives::Function).kind;
-    assert_eq!(kind(&column_type("int"), &literal), TypeKind::Int);
-    assert_eq!(kind(&literal, &column_type("bigint")), TypeKind::BigInt);
+    let (int, bigint) = (column_type("int"), column_type("bigint"));
+    assert_eq!(kind(&int, &literal), TypeKind::Int);
+    assert_eq!(kind(&literal, &bigint), TypeKind::BigInt);
     let bits = [column_type("bit(9)"), column_type("bit(10)")];
     assert_eq!(kind(&bits[0], &bits[0]), TypeKind::Int);
     assert_eq!(kind(&bits[1], &bits[1]), TypeKind::BigInt);
