@@ -206,10 +206,10 @@ pub(super) enum WholeNumber {
     Other,
 }
 
-/// The type of a MIN or MAX that is kept, which may be an unsigned DECIMAL.
+/// The type of a MIN or MAX that is kept, which may be an unsigned DECIMAL; a literal remains a BIGINT.
 fn kept_extreme(ty: SqlType) -> SqlType {
     match ty.kind {
-        TypeKind::Decimal => ty,
+        TypeKind::Decimal | TypeKind::BigInt => ty,
         _ => kept_type(ty),
     }
 }
