@@ -3,7 +3,7 @@
 
 use arrow_array::{Array, ArrayRef};
 use arrow_select::interleave::interleave;
-use mayfly_types::common_type::{Alternatives, aggregate_types};
+use mayfly_types::common_type::{Alternatives, aggregate_types, of_texts};
 use mayfly_types::{CollationId, Error, Result, SqlType, TypeKind};
 
 pub(crate) use mayfly_types::common_type::as_value;
@@ -21,12 +21,23 @@ pub(crate) fn choice_type(binding: &Binding<'_>) -> Result<(SqlType, Coercibilit
         return Ok((SqlType::null(), Coercibility::Ignorable));
     }
     let types = typed.iter().map(|choice| choice.ty);
-    let mut ty = aggregate_types(types, Alternatives::Function);
-    if !ty.is_string() {
+    let mut ty = match texts_of_bytes(&typed, binding)? {
+        Some(collation) => {
+            let types: Vec<_> = types.map(|ty| of_texts(ty, collation)).collect();
+            aggregate_types(&types, Alternatives::Function)
+        }
+        None => aggregate_types(types, Alternatives::Function),
+    };
+    let is_text =
+        ty.is_string() || matches!(ty.kind, TypeKind::Enum | TypeKind::Set | TypeKind::Json);
+    if !is_text {
         return Ok((ty, Coercibility::Numeric));
     }
     let (collation, coercibility) =
         derive::aggregate_collation(&typed, binding.context, binding.name)?;
+    if !ty.is_string() {
+        return Ok((ty, coercibility));
+    }
     // Bits among the choices make the result binary, whatever its strings are.
     if ty.collation != CollationId::BINARY {
         ty = match ty.kind {
@@ -35,6 +46,23 @@ pub(crate) fn choice_type(binding: &Binding<'_>) -> Result<(SqlType, Coercibilit
         };
     }
     Ok((ty, coercibility))
+}
+
+/// The collation of the texts among choices that bytes among them give way to, if they do: literals of bytes beside
+/// columns. Error 3854 where one is no text.
+fn texts_of_bytes(typed: &[Argument<'_>], binding: &Binding<'_>) -> Result<Option<CollationId>> {
+    let has_bits = typed.iter().any(|choice| choice.ty.kind == TypeKind::Bit);
+    if has_bits || !typed.iter().any(|choice| choice.ty.is_binary_string()) {
+        return Ok(None);
+    }
+    let (collation, _) = derive::aggregate_collation(typed, binding.context, binding.name)?;
+    if collation == CollationId::BINARY {
+        return Ok(None);
+    }
+    for choice in typed {
+        derive::collation_mix(choice, binding.context).check_text(collation.charset())?;
+    }
+    Ok(Some(collation))
 }
 
 /// Takes for each row the value of one of the arguments from `first` on, which are of one type, or NULL.

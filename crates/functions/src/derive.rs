@@ -22,7 +22,6 @@ pub fn character_length(ty: &SqlType) -> u64 {
         TypeKind::Null => 0,
         TypeKind::Float => 12.max(length),
         TypeKind::Double if ty.decimals < DECIMALS_NOT_FIXED => 22.max(length),
-        TypeKind::Bit => length.div_ceil(8),
         TypeKind::Json => u64::from(u32::MAX) / 4,
         _ => length,
     }
@@ -31,6 +30,19 @@ pub fn character_length(ty: &SqlType) -> u64 {
 /// The most bytes that a character of the collation's character set takes.
 pub fn bytes_per_character(collation: CollationId) -> u64 {
     u64::from(collation.charset().max_length())
+}
+
+/// How long a value of a type is in a text of a collation: in bytes, if that is `binary`.
+pub(crate) fn length_in(ty: &SqlType, collation: CollationId) -> u64 {
+    match collation {
+        CollationId::BINARY if has_charset(ty) => byte_length(ty),
+        _ => character_length(ty),
+    }
+}
+
+/// Whether values of a type have characters of a character set.
+fn has_charset(ty: &SqlType) -> bool {
+    ty.is_string() || matches!(ty.kind, TypeKind::Enum | TypeKind::Set | TypeKind::Json)
 }
 
 /// How many bytes a value of a string type may have.
@@ -108,7 +120,7 @@ pub(crate) fn collation_mix<'a>(
     mix.is_ascii |= match argument.constant {
         Some(mayfly_types::Value::Bytes(text)) => return mix.with_constant(text),
         Some(_) => true,
-        None => !argument.ty.is_string() && collation != CollationId::BINARY,
+        None => !has_charset(argument.ty) && collation != CollationId::BINARY,
     };
     mix
 }
@@ -131,7 +143,14 @@ pub fn aggregate_collation(
         return Ok((CollationId::BINARY, Coercibility::Ignorable));
     }
     let mix = aggregate_collations(&mixes, operation, false)?;
-    Ok((mix.collation, mix.coercibility))
+    // The text of numbers is as weak as a literal.
+    Ok((
+        mix.collation,
+        match mix.coercibility {
+            Coercibility::Numeric => Coercibility::Coercible,
+            claim => claim,
+        },
+    ))
 }
 
 /// The same string type under another collation.

@@ -401,6 +401,11 @@ pub trait Catalog {
     /// Takes a warning that binding raises.
     fn warn(&self, warning: Error);
 
+    /// Whether what is bound is only described, so that its constants are not looked at.
+    fn describes(&self) -> bool {
+        false
+    }
+
     /// Whether [`Self::explain`] is to be told about the statement.
     fn explains(&self) -> bool {
         false

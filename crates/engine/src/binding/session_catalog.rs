@@ -91,14 +91,28 @@ impl<'s> SessionCatalog<'s> {
         }
     }
 
+    /// The same for what is only described.
+    pub(crate) fn describing(context: &'s StatementContext<'s>) -> Self {
+        Self {
+            describes: true,
+            ..Self::new(context, &[])
+        }
+    }
+
     /// The same for the engine itself, which may read everything.
     pub(crate) fn trusting(context: &'s StatementContext<'s>) -> Self {
-        let rights = Rights::unrestricted(context.privileges().user(), context.privileges().host());
+        Self::new(context, &[]).trusted()
+    }
+
+    /// The same that may read everything.
+    pub(crate) fn trusted(self) -> Self {
+        let privileges = self.context.privileges();
+        let rights = Rights::unrestricted(privileges.user(), privileges.host());
         Self {
             rights: RefCell::new(vec![Arc::new(rights)]),
             is_own: true,
             explains: false,
-            ..Self::new(context, &[])
+            ..self
         }
     }
 
@@ -462,6 +476,10 @@ impl Catalog for SessionCatalog<'_> {
         self.context.warn(warning);
     }
 
+    fn describes(&self) -> bool {
+        self.describes
+    }
+
     fn explains(&self) -> bool {
         self.explains
     }
@@ -499,10 +517,7 @@ fn view_columns(
     context: &StatementContext<'_>,
     view: &ViewDefinition,
 ) -> Option<Vec<OutputColumn>> {
-    let catalog = SessionCatalog {
-        describes: true,
-        ..SessionCatalog::trusting(context)
-    };
+    let catalog = SessionCatalog::describing(context).trusted();
     let plan = mayfly_plan::bind_query(&view.source.query, &catalog, &context.options().plan);
     plan.ok().map(|plan| plan.columns)
 }

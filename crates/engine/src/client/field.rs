@@ -32,6 +32,8 @@ pub enum FieldType {
     Json = 245,
     NewDecimal = 246,
     Enum = 247,
+    /// SET
+    Set = 248,
     MediumBlob = 250,
     LongBlob = 251,
     Blob = 252,
@@ -154,8 +156,11 @@ impl FieldDefinition {
                     ClientType::Choice(kind) => {
                         let choice = SqlType { kind, ..ty.clone() };
                         let mut field = string(&choice, shown, flags, results);
-                        if choice.is_blob() {
-                            field.field_type = FieldType::Blob;
+                        match kind {
+                            TypeKind::Enum => field.field_type = FieldType::Enum,
+                            TypeKind::Set => field.field_type = FieldType::Set,
+                            _ if choice.is_blob() => field.field_type = FieldType::Blob,
+                            _ => {}
                         }
                         field
                     }
@@ -171,6 +176,7 @@ impl FieldDefinition {
                     _ => string(ty, shown, flags, results),
                 };
                 let is_computed = column.client_type == ClientType::Computed;
+                let is_computed = is_computed && shown == Shown::Expression;
                 if is_computed && ty.kind == TypeKind::Char && ty.is_binary_string() {
                     return FieldDefinition {
                         field_type: FieldType::VarString,
@@ -217,7 +223,7 @@ fn number(column: &ResultColumn, shown: Shown, mut flags: FieldFlags) -> FieldDe
     flags.set(FieldFlags::UNSIGNED, ty.unsigned || is_bit || is_year);
     flags.set(
         FieldFlags::ZEROFILL,
-        ty.zerofill || is_year && shown == Shown::Table,
+        ty.zerofill || is_year && shown != Shown::Expression,
     );
     let is_wide = column.client_type == ClientType::Computed;
     let ty = match column.client_type {
@@ -309,19 +315,17 @@ fn string(
     );
     let is_json = ty.kind == TypeKind::Json;
     let of_table = shown == Shown::Table;
+    let is_kept = shown != Shown::Expression;
     // A column of documents is one of bytes to clients.
-    let own = if is_json && of_table {
+    let own = if is_json && is_kept {
         CollationId::BINARY
     } else {
         ty.collation
     };
     flags.set(FieldFlags::BINARY, is_json || is_by_bytes(ty.collation));
-    flags.set(
-        FieldFlags::BLOB,
-        (is_text && shown != Shown::Expression) || (is_json && of_table),
-    );
-    flags.set(FieldFlags::ENUM, ty.kind == TypeKind::Enum && of_table);
-    flags.set(FieldFlags::SET, ty.kind == TypeKind::Set && of_table);
+    flags.set(FieldFlags::BLOB, (is_text || is_json) && is_kept);
+    flags.set(FieldFlags::ENUM, ty.kind == TypeKind::Enum && is_kept);
+    flags.set(FieldFlags::SET, ty.kind == TypeKind::Set && is_kept);
     let own_bytes = u64::from(own.charset().max_length());
     let field_type = match ty.kind {
         TypeKind::Json => FieldType::Json,
@@ -346,7 +350,7 @@ fn string(
     };
     let length = u64::from(ty.length);
     let length = match ty.kind {
-        TypeKind::Json if of_table => u64::from(u32::MAX),
+        TypeKind::Json if is_kept => u64::from(u32::MAX),
         TypeKind::Json => u64::from(u32::MAX) / bytes * bytes,
         // The bytes that the kind allows, of an expression those that it may have been made of. Where
         // text is converted, there may be as many characters.

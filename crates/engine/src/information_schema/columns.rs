@@ -302,6 +302,7 @@ pub(super) fn escaped_quotes(expression: &str) -> String {
 fn shown_default(column: &ColumnDefinition, value: &Value) -> Value {
     match (column.ty.kind, value) {
         (TypeKind::Bit, Value::UInt(bits)) => text(format!("b'{bits:b}'")),
+        (TypeKind::VarChar, Value::Bytes(bytes)) if bytes.is_empty() => text(String::new()),
         (_, Value::Bytes(bytes)) if column.ty.is_binary_string() => {
             // Trailing zeroes are padding of BINARY.
             let last = bytes.iter().rposition(|byte| *byte != 0);

@@ -149,11 +149,23 @@ fn selected_column(
         TypeKind::Char if !ty.members.is_empty() => SqlType::varchar(ty.length, ty.collation),
         // That a literal was a number is not remembered.
         TypeKind::VarChar if ty.is_bytes_literal => SqlType::varchar(ty.length, ty.collation),
+        // A choice between BITs is a number of as many digits.
+        TypeKind::Bit if matches!(column.client_type, ClientType::Choice(_)) => {
+            let kind = match ty.length {
+                0..10 => TypeKind::Int,
+                _ => TypeKind::BigInt,
+            };
+            SqlType {
+                unsigned: true,
+                ..SqlType::integer(kind)
+            }
+        }
         // A DOUBLE of so many decimals as are computed has as many digits as there may be.
         TypeKind::Double
             if is_computed
                 && column.client_type == ClientType::Computed
-                && ty.decimals < DECIMALS_NOT_FIXED =>
+                && ty.decimals < DECIMALS_NOT_FIXED
+                && !is_union =>
         {
             SqlType {
                 length: SqlType::double().length,
@@ -173,7 +185,8 @@ fn selected_column(
             if !(ty.zerofill || ty.kind == TypeKind::TinyInt && ty.length == 1) =>
         {
             // Numbers of few digits need no BIGINT, unless they are a BIGINT column's or of a union.
-            let is_short = ty.kind == TypeKind::BigInt && ty.length < 10 && !is_union;
+            let is_kept = matches!(column.client_type, ClientType::Kept(_));
+            let is_short = ty.kind == TypeKind::BigInt && ty.length < 10 && !is_union && !is_kept;
             let kind = if is_short { TypeKind::Int } else { ty.kind };
             SqlType {
                 unsigned: ty.unsigned,

@@ -89,11 +89,13 @@ pub(crate) fn execute(
         if let Statement::Query(query) = &**statement {
             hints::apply(context, query);
         }
-        match locking_subqueries::of_statement(context, prepared)? {
+        let outcome = match locking_subqueries::of_statement(context, prepared)? {
             // The plan knows nothing of the rows that were locked this time.
             Some(without) => run(context, &Arc::new(without), None),
             None => run(context, statement, prepared.plan()),
-        }
+        };
+        // A warning that is an error came before the error.
+        outcome.map_err(|error| context.refuse_warnings().err().unwrap_or(error))
     })
 }
 

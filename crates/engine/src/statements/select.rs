@@ -41,6 +41,21 @@ pub(crate) fn plan(context: &StatementContext<'_>, query: &Query) -> Result<Plan
     Ok(Planned::new(&Arc::new(plan), &tables))
 }
 
+/// Plans a query that is only to be described.
+pub(super) fn plan_described(context: &StatementContext<'_>, query: &Query) -> Result<QueryPlan> {
+    let catalog = SessionCatalog::describing(context);
+    mayfly_plan::bind_query(query, &catalog, &context.plan_options())
+}
+
+/// The same, for which nobody's rights are asked.
+pub(super) fn plan_trusted_description(
+    context: &StatementContext<'_>,
+    query: &Query,
+) -> Result<QueryPlan> {
+    let catalog = SessionCatalog::describing(context).trusted();
+    mayfly_plan::bind_query(query, &catalog, &context.options().plan)
+}
+
 /// Plans a query of the engine's own, for which nobody's rights are asked.
 pub(crate) fn plan_trusted(context: &StatementContext<'_>, query: &Query) -> Result<Planned> {
     let catalog = SessionCatalog::trusting(context);

@@ -85,11 +85,11 @@ fn definition(
 ) -> Result<ViewDefinition> {
     refuse_variables(&statement.query)?;
     // It must be a query that could run.
-    let planned = select::plan(context, &statement.query)?;
+    let planned = select::plan_described(context, &statement.query)?;
     let mut query = statement.query.clone();
     let given = &statement.columns;
     let columns = if given.is_empty() {
-        let own = planned.plan.columns.iter();
+        let own = planned.columns.iter();
         let mut names: Vec<String> = own.map(|column| column.name.clone()).collect();
         view_names::make_unique(&mut query, &mut names)?;
         names
@@ -97,10 +97,10 @@ fn definition(
         view_names::check(given)?;
         given.clone()
     };
-    if columns.len() != planned.plan.columns.len() {
+    if columns.len() != planned.columns.len() {
         return Err(codes::ER_VIEW_WRONG_LIST.error());
     }
-    let catalog = SessionCatalog::new(context, &[]);
+    let catalog = SessionCatalog::describing(context);
     view_query::fix_names(&mut query, &catalog, context.current_database())?;
     if let Some(table) = catalog.temporary_table_read() {
         return Err(codes::ER_VIEW_SELECT_TMPTABLE.with(&[&table]));
@@ -130,7 +130,7 @@ fn definition(
         return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"a view of this query"]));
     };
     let view = ViewDefinition::of_full_text(&recorded, &database);
-    select::plan_trusted(context, &view.source.query)?;
+    select::plan_trusted_description(context, &view.source.query)?;
     Ok(ViewDefinition {
         columns_named: !given.is_empty(),
         created: context.now(),

@@ -76,7 +76,8 @@ pub(crate) fn aggregate_collations(
     )
 }
 
-fn operand(expression: &Expression) -> CollationMix<'_> {
+/// A string as it takes part in that.
+pub(super) fn operand(expression: &Expression) -> CollationMix<'_> {
     use mayfly_types::collation::Coercibility as Claim;
     let claim = match coercibility(expression) {
         Coercibility::Explicit => Claim::Explicit,

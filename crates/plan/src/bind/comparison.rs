@@ -5,7 +5,7 @@ use mayfly_types::common_type::wider_decimal;
 use mayfly_types::decimal::Decimal;
 use mayfly_types::temporal::number::{datetime_from_number, time_from_number};
 use mayfly_types::temporal::{DateRules, parse_time};
-use mayfly_types::{CollationId, PhysicalType, Result, SqlType, TypeKind, Value};
+use mayfly_types::{CollationId, PhysicalType, Result, SqlMode, SqlType, TypeKind, Value};
 
 use super::collation::{aggregate_collations, has_collation, unclaimed};
 use super::types::{cast, is_date, string_of, with_collation};
@@ -62,7 +62,8 @@ fn constant_beside(catalog: &dyn Catalog, operand: Expression, other: &SqlType) 
     }
 }
 
-/// A literal of one or two digits as a year, which is what it is compared with.
+/// A literal of one or two digits as a year, which is what it is compared with. Of a text only the digits that it
+/// begins with count.
 fn full_year(operand: Expression) -> Expression {
     let digits = match operand.as_literal() {
         Some(Value::Int(number)) => u16::try_from(*number).ok(),
@@ -71,10 +72,22 @@ fn full_year(operand: Expression) -> Expression {
             let whole = Decimal::new(*unscaled, *scale).truncate(0).to_i64();
             whole.ok().and_then(|number| number.try_into().ok())
         }
-        Some(Value::Bytes(text)) => std::str::from_utf8(text)
-            .ok()
-            .filter(|text| (1..=2).contains(&text.len()))
-            .and_then(|text| text.parse().ok()),
+        Some(Value::Bytes(text)) if !literal::is_hexadecimal(&operand) => {
+            let (digits, others) = leading_digits(text);
+            let number: Option<u16> = digits.and_then(|digits| digits.parse().ok());
+            match digits.map_or(0, str::len) {
+                1..=2 => number,
+                _ if others.is_empty() => None,
+                _ => {
+                    return match number {
+                        Some(number @ (0 | 1901..=2155)) => {
+                            Expression::literal(Value::Int(number.into()), SqlType::bigint())
+                        }
+                        _ => operand,
+                    };
+                }
+            }
+        }
         _ => None,
     };
     let is_text = has_collation(&operand.ty);
@@ -84,6 +97,16 @@ fn full_year(operand: Expression) -> Expression {
         _ => return operand,
     };
     Expression::literal(Value::Int(year.into()), SqlType::bigint())
+}
+
+/// The digits that a text begins with, and what stands behind them.
+fn leading_digits(text: &[u8]) -> (Option<&str>, &[u8]) {
+    let text = text.trim_ascii_start();
+    let is_other = |byte: &u8| !byte.is_ascii_digit();
+    let end = text.iter().position(is_other).unwrap_or(text.len());
+    let (digits, others) = text.split_at(end);
+    let digits = std::str::from_utf8(digits).ok();
+    (digits.filter(|digits| !digits.is_empty()), others)
 }
 
 /// An operand in the type that it is compared in. Text that meets a date is a function's task: what
@@ -367,9 +390,9 @@ fn is_constant(expression: &Expression) -> bool {
     is_constant
 }
 
-/// Whether a number is a date (or time, if `temporal` is one) written without delimiters.
-fn is_temporal_number(number: &Value, temporal: &SqlType) -> bool {
-    let number = match number {
+/// The digits of a number before its point.
+fn whole_number(number: &Value) -> Option<i64> {
+    match number {
         Value::Int(number) => Some(*number),
         Value::UInt(number) => i64::try_from(*number).ok(),
         Value::Float(number) => Some(*number as i64),
@@ -377,13 +400,37 @@ fn is_temporal_number(number: &Value, temporal: &SqlType) -> bool {
             Decimal::new(*unscaled, *scale).truncate(0).to_i64().ok()
         }
         Value::Null | Value::Bytes(_) => None,
+    }
+}
+
+/// Whether a number may be stored in a column of dates, or of times: a date has no fraction.
+pub(super) fn is_moment(number: &Value, is_time: bool, sql_mode: SqlMode) -> bool {
+    let has_fraction = match number {
+        Value::Decimal { unscaled, scale } => {
+            let number = Decimal::new(*unscaled, *scale);
+            number.truncate(0) != number
+        }
+        _ => false,
     };
+    let rules = DateRules {
+        no_zero_date: false,
+        allow_invalid_dates: true,
+        ..DateRules::of(sql_mode)
+    };
+    whole_number(number).is_some_and(|whole| match is_time {
+        true => time_from_number(whole, 0).is_ok_and(|(_, cut)| !cut),
+        false => !has_fraction && datetime_from_number(whole, 0, rules).is_ok(),
+    })
+}
+
+/// Whether a number is a date (or time, if `temporal` is one) written without delimiters.
+fn is_temporal_number(number: &Value, temporal: &SqlType) -> bool {
     let rules = DateRules {
         no_zero_date: true,
         no_zero_in_date: true,
         ..DateRules::default()
     };
-    number.is_some_and(|number| match temporal.kind {
+    whole_number(number).is_some_and(|number| match temporal.kind {
         TypeKind::Time => time_from_number(number, 0).is_ok_and(|(_, cut)| !cut),
         _ => datetime_from_number(number, 0, rules).is_ok(),
     })

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use mayfly_functions::{Signature, aggregate};
-use mayfly_types::common_type::{Alternatives, aggregate_types};
+use mayfly_types::common_type::{Alternatives, aggregate_types, as_value};
 use mayfly_types::sql_type::{DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX};
 use mayfly_types::{CollationId, SqlType, TypeKind, Value};
 
@@ -306,10 +306,10 @@ impl Binder<'_> {
             .map(|operand| &**operand)
             .filter(|operand| !self.is_untyped(operand))
             .collect();
-        let met = if typed.is_empty() {
-            fallback.ty(self.options.collation_connection)
-        } else {
-            aggregate_types(argument_types(&typed), Alternatives::Function)
+        let met = match typed.as_slice() {
+            [] => fallback.ty(self.options.collation_connection),
+            [only] => as_value(&only.ty),
+            _ => aggregate_types(argument_types(&typed), Alternatives::Function),
         };
         for operand in operands {
             self.infer_parameter(operand, &met);

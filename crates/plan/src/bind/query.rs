@@ -244,17 +244,15 @@ impl Binder<'_> {
                 SetOperationKind::Intersect => values.iter().all(|value| value.nullable),
                 SetOperationKind::Except => values[0].nullable,
             };
-            let is_float = matches!(ty.kind, TypeKind::Float | TypeKind::Double);
-            let is_converted_float = is_float
-                && ty.decimals == DECIMALS_NOT_FIXED
-                && values.iter().any(|value| value.ty != ty);
+            let is_float = matches!(ty.kind, TypeKind::Float | TypeKind::Double)
+                && ty.decimals == DECIMALS_NOT_FIXED;
             let name = std::mem::take(&mut arms[0].columns[index].name);
             columns.push(BlockColumn {
                 id: first + index,
                 ty: ty.clone(),
                 nullable,
                 origin: Some(ColumnOrigin::computed(&name)),
-                client_type: if is_converted_float {
+                client_type: if is_float {
                     ClientType::Computed
                 } else if matches!(ty.kind, TypeKind::Enum | TypeKind::Set) {
                     // All but one are NULL.
@@ -263,7 +261,7 @@ impl Binder<'_> {
                     computed(arms.iter().map(|arm| arm.columns[index].client_type))
                 },
                 name,
-                claim: united_claim(values.iter()),
+                claim: united_claim(values.iter(), &ty),
             });
             types.push(ty);
         }
@@ -399,7 +397,7 @@ impl Binder<'_> {
             let nullable = choices.iter().any(|choice| choice.nullable);
             columns.push(BlockColumn {
                 client_type: computed(client_types),
-                claim: united_claim(choices.iter().copied()),
+                claim: united_claim(choices.iter().copied(), &ty),
                 ..BlockColumn::new(
                     first + index,
                     format!("column_{index}"),
@@ -478,10 +476,17 @@ pub(super) fn column_of_item(item: Item, id: usize) -> BlockColumn {
     }
 }
 
-/// What the collation claims of a column that these values are united in: the strongest of their claims.
-fn united_claim<'e>(values: impl Iterator<Item = &'e Expression>) -> Option<Coercibility> {
-    let texts = values.filter(|value| has_collation(&value.ty));
-    let claim = texts.map(coercibility).min();
+/// What the collation claims of a column that these values are united in: the strongest of their claims. The text
+/// of numbers is as weak as a literal.
+fn united_claim<'e>(
+    values: impl Iterator<Item = &'e Expression>,
+    ty: &SqlType,
+) -> Option<Coercibility> {
+    if !has_collation(ty) {
+        return None;
+    }
+    let claims = values.map(coercibility);
+    let claim = claims.map(|claim| claim.min(Coercibility::Coercible)).min();
     claim.filter(|claim| *claim != Coercibility::Implicit)
 }
 

@@ -313,6 +313,9 @@ impl Binder<'_> {
             ClientType::Choice(kind) if is_ifnull(expr) && expression.ty.is_integer() => {
                 ClientType::Kept(kind)
             }
+            ClientType::Computed if is_ifnull(expr) && expression.ty.is_integer() => {
+                ClientType::Kept(TypeKind::BigInt)
+            }
             ClientType::Computed
                 if is_ifnull(expr)
                     && expression.ty.kind == TypeKind::Double

@@ -142,7 +142,7 @@ fn choices(expression: &Expression) -> Option<Vec<&Expression>> {
 fn choice_kind(results: &[&Expression], choice: &Expression) -> Option<TypeKind> {
     let set_operation = || {
         let types = results.iter().map(|result| &result.ty);
-        aggregate_types(types, Alternatives::SetOperation).kind
+        aggregate_types(types, Alternatives::SetOperation)
     };
     match choice.ty.kind {
         TypeKind::LongText => results
@@ -151,16 +151,29 @@ fn choice_kind(results: &[&Expression], choice: &Expression) -> Option<TypeKind>
             .map(|result| &result.ty)
             .max_by_key(|ty| ty.length)
             .map(|ty| ty.kind),
-        TypeKind::VarChar => Some(set_operation()).filter(|kind| *kind == TypeKind::Char),
-        TypeKind::Int if !results.iter().any(|result| is_computed(result)) => Some(set_operation())
-            .filter(|kind| {
-                matches!(
-                    kind,
-                    TypeKind::TinyInt | TypeKind::SmallInt | TypeKind::MediumInt
-                )
-            }),
+        TypeKind::VarChar => {
+            // The text of a moment may be longer than any of the values that GREATEST() has.
+            let ty = set_operation();
+            let is_own = ty.length == choice.ty.length;
+            let is_kept = matches!(ty.kind, TypeKind::Char | TypeKind::Enum | TypeKind::Set);
+            Some(ty.kind).filter(|_| is_own && is_kept)
+        }
+        TypeKind::Int if !results.iter().any(|result| is_computed(result)) => {
+            let kind = set_operation().kind;
+            Some(kind).filter(|kind| !matches!(kind, TypeKind::Int | TypeKind::Bit))
+        }
+        TypeKind::Bit => Some(TypeKind::Bit),
+        kind @ (TypeKind::Enum | TypeKind::Set) if !is_nullif(choice) => Some(kind),
         _ => None,
     }
+}
+
+/// Whether a choice is one as NULLIF() makes: a value or NULL.
+fn is_nullif(choice: &Expression) -> bool {
+    let ExpressionKind::Case { branches, .. } = &choice.kind else {
+        return false;
+    };
+    matches!(&branches[..], [(_, result)] if matches!(result.as_literal(), Some(Value::Null)))
 }
 
 /// Whether a value is computed, and not just one of several columns' values: MySQL computes whole
@@ -170,7 +183,8 @@ fn is_computed(expression: &Expression) -> bool {
     if let Some(results) = choices(expression) {
         let is_float = matches!(expression.ty.kind, TypeKind::Float | TypeKind::Double);
         let is_fixed = expression.ty.decimals < DECIMALS_NOT_FIXED;
-        return is_float && (is_fixed || results.len() > 1) || results.into_iter().any(is_computed);
+        return is_float && (is_fixed || !is_nullif(expression))
+            || results.into_iter().any(is_computed);
     }
     match &expression.kind {
         ExpressionKind::Column(_)
@@ -536,7 +550,16 @@ pub(crate) fn choice_type(
     alternatives: Alternatives,
     operation: &str,
 ) -> Result<SqlType> {
-    let mut ty = aggregate_types(choices.iter().map(|choice| &choice.ty), alternatives);
+    let types = choices.iter().map(|choice| &choice.ty);
+    let mut ty = match texts_of_bytes(choices, alternatives, operation)? {
+        Some(collation) => {
+            let types: Vec<_> = types
+                .map(|ty| common_type::of_texts(ty, collation))
+                .collect();
+            aggregate_types(&types, alternatives)
+        }
+        None => aggregate_types(types, alternatives),
+    };
     if has_collation(&ty) && ty.collation != CollationId::BINARY {
         // Numbers among the choices have no claim.
         let strings: Vec<&Expression> = choices
@@ -559,4 +582,30 @@ pub(crate) fn choice_type(
         }
     }
     Ok(ty)
+}
+
+/// The collation of the texts among choices that bytes among them give way to, if they do: literals of bytes beside
+/// columns. Error 3854 where one is no text.
+fn texts_of_bytes(
+    choices: &[&Expression],
+    alternatives: Alternatives,
+    operation: &str,
+) -> Result<Option<CollationId>> {
+    let types = || choices.iter().map(|choice| &choice.ty);
+    let is_text = |ty: &SqlType| has_collation(ty) && ty.collation != CollationId::BINARY;
+    let has_bits = types().any(|ty| ty.kind == TypeKind::Bit);
+    if has_bits || !types().any(SqlType::is_binary_string) || !types().any(is_text) {
+        return Ok(None);
+    }
+    let strings = choices.iter().copied();
+    let strings: Vec<_> = strings.filter(|it| has_collation(&it.ty)).collect();
+    let is_united = alternatives == Alternatives::SetOperation;
+    let collation = aggregate_collations(&strings, operation, is_united)?;
+    if collation == CollationId::BINARY {
+        return Ok(None);
+    }
+    for string in strings {
+        super::collation::operand(string).check_text(collation.charset())?;
+    }
+    Ok(Some(collation))
 }

@@ -137,7 +137,8 @@ impl Parser<'_> {
                 column.attributes.extend(SERIAL);
                 return Ok(true);
             }
-            Kw::GENERATED | Kw::AS => self.generated()?,
+            // Right behind the type.
+            Kw::GENERATED | Kw::AS if column.attributes.is_empty() => self.generated()?,
             Kw::CONSTRAINT | Kw::CHECK => self.column_check()?,
             Kw::REFERENCES => ColumnAttribute::References(self.references()?),
             word if ATTRIBUTES.contains(&word) => {

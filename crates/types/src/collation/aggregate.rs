@@ -86,6 +86,21 @@ impl<'a> CollationMix<'a> {
         }
     }
 
+    /// Error 3854 when a constant of bytes is no text in the character set that it gives way to.
+    pub fn check_text(self, charset: Charset) -> Result<(), Error> {
+        match self.constant {
+            Some(bytes) if self.collation == CollationId::BINARY => match charset.decode(bytes) {
+                Ok(_) => Ok(()),
+                Err(_) => Err(codes::ER_CANNOT_CONVERT_STRING.with(&[
+                    &shown_bytes(bytes),
+                    &Charset::Binary.name(),
+                    &charset.name(),
+                ])),
+            },
+            _ => Ok(()),
+        }
+    }
+
     /// Whether this operand's character set can hold the other and outranks it.
     fn holds(self, other: Self) -> bool {
         let (charset, others) = (self.collation.charset(), other.collation.charset());

@@ -26,24 +26,45 @@ pub enum Alternatives {
     Function,
 }
 
-/// The type of a choice between values of some types. NULL has no say; of nothing but NULL the
-/// choice is NULL. The collation of strings is that of the first one that has any: the caller
+/// The type of a choice between values of some types. Beside NULL a type becomes what it becomes beside
+/// itself; of nothing but NULL the choice is NULL. The collation of strings is that of the first one that has any: the caller
 /// knows the rules of coercibility.
 pub fn aggregate_types<'a>(
     types: impl IntoIterator<Item = &'a SqlType>,
     alternatives: Alternatives,
 ) -> SqlType {
-    let mut result: Option<SqlType> = None;
+    let (mut result, mut count): (Option<SqlType>, usize) = (None, 0);
+    let mut is_alone = true;
     for ty in types {
+        count += 1;
         if ty.kind == TypeKind::Null {
             continue;
         }
         result = Some(match result {
             None => as_value(ty),
-            Some(known) => common_type(&known, ty, alternatives),
+            Some(known) => {
+                is_alone = false;
+                common_type(&known, ty, alternatives)
+            }
         });
     }
-    result.unwrap_or_else(SqlType::null)
+    match result {
+        Some(ty) if is_alone && (count > 1 || alternatives == Alternatives::Function) => {
+            beside_null(ty, alternatives)
+        }
+        Some(ty) => ty,
+        None => SqlType::null(),
+    }
+}
+
+/// The type of a choice between values of one type and NULL.
+fn beside_null(ty: SqlType, alternatives: Alternatives) -> SqlType {
+    match ty.kind {
+        TypeKind::Bit | TypeKind::Year => ty,
+        TypeKind::Char | TypeKind::Decimal => common_type(&ty, &ty, alternatives),
+        _ if ty.is_integer() || ty.is_blob() => common_type(&ty, &ty, alternatives),
+        _ => ty,
+    }
 }
 
 /// The type in which values of a type are stored: a predicate is 0 or 1.
@@ -106,6 +127,19 @@ pub fn string_of(ty: &SqlType, collation: CollationId) -> SqlType {
         },
         TypeKind::Json => SqlType::text(TypeKind::LongText, collation),
         _ => SqlType::varchar(text_length(ty), collation),
+    }
+}
+
+/// The type that bytes become which give way to the collation of texts; any other type is as it was.
+pub fn of_texts(ty: &SqlType, collation: CollationId) -> SqlType {
+    if !ty.is_binary_string() {
+        return ty.clone();
+    }
+    SqlType {
+        collation,
+        is_bytes_literal: false,
+        unsigned: false,
+        ..ty.clone()
     }
 }
 
@@ -176,15 +210,10 @@ fn common_number(a: &SqlType, b: &SqlType, alternatives: Alternatives) -> SqlTyp
     if is_float(a) || is_float(b) {
         return common_float(a, b);
     }
-    let exact = |ty: &SqlType| match ty.kind {
-        // MySQL counts bits as digits here.
-        TypeKind::Bit => SqlType::decimal(u8::try_from(ty.length).unwrap_or(64), 0),
-        _ => decimal_of_numeric(ty),
-    };
     if a.kind == TypeKind::Decimal || b.kind == TypeKind::Decimal {
         return SqlType {
             unsigned: false,
-            ..wider_decimal(&exact(a), &exact(b))
+            ..wider_decimal(&decimal_of_numeric(a), &decimal_of_numeric(b))
         };
     }
     if a.kind == b.kind && a.unsigned == b.unsigned {
@@ -198,7 +227,8 @@ fn common_number(a: &SqlType, b: &SqlType, alternatives: Alternatives) -> SqlTyp
     let length = a.length.max(b.length);
     let is_bit = |ty: &SqlType| ty.kind == TypeKind::Bit;
     let rank = |ty: &SqlType| match ty.kind {
-        TypeKind::Bit if is_function && ty.length <= 32 => 4,
+        TypeKind::Bit if is_function && ty.length < 10 => 4,
+        TypeKind::BigInt if is_function && ty.length < 10 && a.kind != b.kind => 4,
         _ => integer_rank(ty),
     };
     let unsigned = |ty: &SqlType| ty.unsigned || matches!(ty.kind, TypeKind::Year | TypeKind::Bit);
@@ -213,7 +243,7 @@ fn common_number(a: &SqlType, b: &SqlType, alternatives: Alternatives) -> SqlTyp
     }
     let (signed, other) = if unsigned(a) { (b, a) } else { (a, b) };
     if is_bit(other) {
-        return wider_decimal(&exact(signed), &exact(other));
+        return wider_decimal(&decimal_of_numeric(signed), &decimal_of_numeric(other));
     }
     // The signed type must have a bit more than the unsigned one, which every YEAR leaves free.
     let free = other.kind == TypeKind::Year || rank(signed) > rank(other);
@@ -242,7 +272,11 @@ fn common_float(a: &SqlType, b: &SqlType) -> SqlType {
     let is_fixed = decimals < DECIMALS_NOT_FIXED;
     // With as many decimals as either has, if both say how many.
     let length = |varying: u32| {
-        let whole = |ty: &SqlType| ty.length.saturating_sub(ty.decimals.into());
+        let whole = |ty: &SqlType| match ty.kind {
+            // With a sign and the point.
+            TypeKind::Decimal => text_length(ty).saturating_sub(ty.decimals.into()),
+            _ => ty.length.saturating_sub(ty.decimals.into()),
+        };
         match is_fixed {
             true => whole(a).max(whole(b)) + u32::from(decimals),
             false => varying,
@@ -313,7 +347,11 @@ fn common_string(a: &SqlType, b: &SqlType, alternatives: Alternatives) -> SqlTyp
             width if binary && has_charset(ty) => u32::from(width),
             _ => 1,
         };
-        text_length(ty).saturating_mul(bytes)
+        let least = match ty.kind {
+            TypeKind::Double if !binary => DOUBLE_WIDTH,
+            _ => 0,
+        };
+        text_length(ty).max(least).saturating_mul(bytes)
     };
     let length = length(a).max(length(b));
     let kind = match rank(a).max(rank(b)) {

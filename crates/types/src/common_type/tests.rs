@@ -131,3 +131,45 @@ fn null_has_no_say() {
     let truth = aggregate_types([&SqlType::boolean()], function);
     assert_eq!((truth.kind, truth.length), (TypeKind::BigInt, 1));
 }
+
+#[test]
+fn beside_null_a_type_is_what_it_is_beside_itself() {
+    // As MySQL 9.7 has it of tables that are made of IF() and UNION.
+    let null = SqlType::null();
+    let kinds = [
+        ("tinyint", TypeKind::Int, TypeKind::TinyInt),
+        ("bigint", TypeKind::BigInt, TypeKind::BigInt),
+        ("bit(20)", TypeKind::Bit, TypeKind::Bit),
+        ("char(5)", TypeKind::VarChar, TypeKind::Char),
+        ("tinytext", TypeKind::LongText, TypeKind::Text),
+        ("enum", TypeKind::Enum, TypeKind::Enum),
+        ("year", TypeKind::Year, TypeKind::Year),
+    ];
+    for (ty, of_function, of_union) in kinds {
+        let ty = column_type(ty);
+        let kind = |alternatives| aggregate_types([&ty, &null], alternatives).kind;
+        assert_eq!(kind(Alternatives::Function), of_function);
+        assert_eq!(kind(Alternatives::SetOperation), of_union);
+    }
+    let unsigned = SqlType {
+        unsigned: true,
+        ..SqlType::decimal(20, 0)
+    };
+    let beside_null = aggregate_types([&null, &unsigned], Alternatives::Function);
+    assert_eq!(beside_null, SqlType::decimal(20, 0));
+}
+
+#[test]
+fn a_short_literal_is_no_bigint_beside_an_int() {
+    let literal = SqlType {
+        length: 2,
+        ..SqlType::bigint()
+    };
+    let kind = |a, b| common_type(a, b, Alternatives::Function).kind;
+    let (int, bigint) = (column_type("int"), column_type("bigint"));
+    assert_eq!(kind(&int, &literal), TypeKind::Int);
+    assert_eq!(kind(&literal, &bigint), TypeKind::BigInt);
+    let bits = [column_type("bit(9)"), column_type("bit(10)")];
+    assert_eq!(kind(&bits[0], &bits[0]), TypeKind::Int);
+    assert_eq!(kind(&bits[1], &bits[1]), TypeKind::BigInt);
+}

@@ -37,10 +37,8 @@ pub fn decimal_of_numeric(sql_type: &SqlType) -> SqlType {
             sql_type.length.saturating_sub(sign).clamp(1, 20) as u8
         }
         TypeKind::Year => 4,
-        TypeKind::Bit => match sql_type.length {
-            0..64 => bit_digits(sql_type.length),
-            _ => 20,
-        },
+        // MySQL counts bits as digits.
+        TypeKind::Bit => sql_type.length.clamp(1, 64) as u8,
         TypeKind::Date => 8,
         TypeKind::Time => 7 + sql_type.decimals,
         TypeKind::DateTime | TypeKind::Timestamp => 14 + sql_type.decimals,
@@ -60,10 +58,6 @@ pub fn decimal_of_numeric(sql_type: &SqlType) -> SqlType {
         0
     };
     SqlType::decimal(digits, scale)
-}
-
-fn bit_digits(bits: u32) -> u8 {
-    ((1_u64 << bits) - 1).checked_ilog10().unwrap_or(0) as u8 + 1
 }
 
 /// The type of `left operation right` where both are exact (integers or DECIMAL); division uses

@@ -17,6 +17,8 @@ pub struct NumberParts {
     pub micros: u32,
     /// Whether those that follow round it up, by a microsecond.
     pub rounds_up: bool,
+    /// Whether it is below zero, which the digits before the point need not say.
+    pub is_negative: bool,
 }
 
 impl NumberParts {
@@ -31,6 +33,7 @@ impl NumberParts {
             is_negative: value.is_negative(),
             micros: u32::try_from(micros).ok()?,
             rounds_up: rounded > micros && !truncates,
+            is_negative: value.is_negative(),
         })
     }
 
@@ -40,9 +43,11 @@ impl NumberParts {
             return Err(TemporalError::OutOfRange);
         }
         let (value, is_date) = datetime_from_number(self.whole, self.micros, rules)?;
-        let value = match self.rounds_up && !is_date {
-            true => value.add_micros(1).ok_or(TemporalError::OutOfRange)?,
-            false => value,
+        let value = match (is_date, self.rounds_up) {
+            // A date has no fraction.
+            (true, _) => value.at_midnight(),
+            (false, true) => value.add_micros(1).ok_or(TemporalError::OutOfRange)?,
+            (false, false) => value,
         };
         Ok((value, is_date))
     }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use arrow_array::ArrayRef;
-use mayfly_types::temporal::{append_date, append_datetime};
+use mayfly_types::temporal::{DateTime, append_date, append_datetime};
 use mayfly_types::{PhysicalType, Result, SqlType, TypeKind, Value};
 
 use crate::choice::{choice_type, is_null, pick};
@@ -27,6 +27,9 @@ const TEMPORAL_DECIMALS_MAX: u8 = 6;
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {
     let (mut ty, coercibility) = choice_type(binding)?;
+    if ty.kind == TypeKind::VarChar {
+        ty.length = ty.length.max(moment_length(binding));
+    }
     // A date is compared as what it is, also with strings and numbers, though the result is a string; a
     // time, and a date with a year, as a string. What the others are as dates is for the function to read.
     let mut kinds = binding.arguments.iter().map(|argument| argument.ty.kind);
@@ -59,6 +62,28 @@ fn signature(binding: &Binding<'_>) -> Result<Signature> {
     }
     let types = vec![ty.clone(); binding.arguments.len()];
     Ok(Signature::new(types, ty, binding.any_nullable()).with_coercibility(coercibility))
+}
+
+/// How long the text of a moment may be that is among texts and numbers: these may give it a fraction.
+fn moment_length(binding: &Binding<'_>) -> u32 {
+    let arguments = binding.arguments.iter();
+    let kinds = || arguments.clone().map(|argument| argument.ty.kind);
+    let kind = if kinds().any(|kind| matches!(kind, TypeKind::DateTime | TypeKind::Timestamp)) {
+        TypeKind::DateTime
+    } else if kinds().any(|kind| kind == TypeKind::Time) {
+        TypeKind::Time
+    } else {
+        return 0;
+    };
+    let digits = arguments.clone().map(|argument| match argument.constant {
+        // There is room for as many digits as there may be beside what is no moment.
+        Some(Value::Bytes(text)) if !argument.ty.is_bytes_literal && !begins_with_number(text) => {
+            TEMPORAL_DECIMALS_MAX
+        }
+        _ => fraction_digits(argument),
+    });
+    let decimals = digits.max().unwrap_or(0);
+    SqlType::temporal(kind, decimals).length
 }
 
 /// `replaces` says whether a value replaces the best before it, by its order to that.
@@ -103,7 +128,7 @@ fn evaluate(call: &Call<'_>, replaces: impl Fn(Ordering) -> bool) -> Result<Arra
     }
 }
 
-/// Dates among texts and numbers: what is none of these has no say.
+/// Dates among texts and numbers: what is none of these has no say. Nothing behind a NULL is read.
 fn evaluate_dates(call: &Call<'_>, replaces: impl Fn(Ordering) -> bool) -> Result<ArrayRef> {
     let types = &call.signature.arguments;
     let compared = types.iter().find(|ty| ty.is_temporal());
@@ -113,23 +138,23 @@ fn evaluate_dates(call: &Call<'_>, replaces: impl Fn(Ordering) -> bool) -> Resul
         true => ZeroParts::Allowed,
         false => ZeroParts::Refused,
     };
-    let dates = (0..call.arguments.len())
-        .map(|index| DateTimes::new(call, index, Wanted::DateTime, zero_parts))
-        .collect::<Result<Vec<_>>>()?;
-    let read = |row: usize, index: usize| {
-        let date = dates[index].get(row)?;
-        match is_date {
-            true => Some(date.at_midnight().pack()),
-            false => datetime_result(date, digits, call.context),
-        }
+    let mut readers = Vec::new();
+    readers.resize_with(call.arguments.len(), || None);
+    let packed = |date: DateTime| match is_date {
+        true => Some(date.at_midnight().pack()),
+        false => datetime_result(date, digits, call.context),
     };
     output::texts(call, |row, out| {
-        if call.arguments.iter().any(|argument| is_null(argument, row)) {
-            return Ok(false);
-        }
         let mut best = None;
-        for index in 0..dates.len() {
-            if let Some(date) = read(row, index)
+        for (index, reader) in readers.iter_mut().enumerate() {
+            if is_null(&call.arguments[index], row) {
+                return Ok(false);
+            }
+            let reader = match reader {
+                Some(reader) => reader,
+                None => reader.insert(DateTimes::new(call, index, Wanted::DateTime, zero_parts)?),
+            };
+            if let Some(date) = reader.get(row).and_then(packed)
                 && best.is_none_or(|best: i64| replaces(date.cmp(&best)))
             {
                 best = Some(date);
@@ -160,6 +185,12 @@ fn best<T: Copy>(
         }
         Some(best.1)
     })
+}
+
+fn begins_with_number(text: &[u8]) -> bool {
+    let text = text.trim_ascii_start();
+    text.first()
+        .is_some_and(|byte| byte.is_ascii_digit() || b"+-.".contains(byte))
 }
 
 /// The digits of a second that an argument may have as a date with time.

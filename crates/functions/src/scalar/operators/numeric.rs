@@ -171,6 +171,11 @@ fn double_signature(arguments: &[Argument<'_>], increment: u8, nullable: bool) -
         arguments
     };
     let whole = wide.iter().map(whole_width).max().unwrap_or_default();
+    // A quotient has no more digits than a DOUBLE has room for.
+    let whole = match increment {
+        0 => whole,
+        _ => whole.min(DOUBLE_WHOLE_MAX),
+    };
     let mut result = SqlType::double();
     if decimals < DECIMALS_NOT_FIXED {
         result.decimals = decimals;
@@ -179,10 +184,14 @@ fn double_signature(arguments: &[Argument<'_>], increment: u8, nullable: bool) -
     Signature::new(vec![SqlType::double(); 2], result, nullable)
 }
 
+/// The digits of a DOUBLE before its point, with a sign and the point.
+const DOUBLE_WHOLE_MAX: u32 = 17;
+
 /// The width of an operand without its decimals.
 fn whole_width(operand: &Argument<'_>) -> u32 {
     let ty = operand.ty;
     match kind_of(ty) {
+        Kind::Integer if ty.is_temporal() => ty.length,
         Kind::Integer => integer_argument(ty).length,
         Kind::Decimal if ty.kind == TypeKind::Decimal => {
             ty.length + u32::from(ty.decimals > 0) + u32::from(!ty.unsigned)

@@ -18,12 +18,13 @@ pub(crate) const FUNCTIONS: &[Row] = &[
     ),
 ];
 
-/// How many characters all arguments need together.
-fn characters_of_all(binding: &Binding<'_>) -> u64 {
+/// How many characters each argument needs, or bytes where they become bytes.
+fn lengths(binding: &Binding<'_>) -> Result<Vec<u64>> {
+    let (collation, _) =
+        derive::aggregate_collation(binding.arguments, binding.context, binding.name)?;
     let arguments = binding.arguments.iter();
-    arguments
-        .map(|argument| derive::character_length(argument.ty))
-        .sum()
+    let lengths = arguments.map(|argument| derive::length_in(argument.ty, collation));
+    Ok(lengths.collect())
 }
 
 /// Whether every result is within `max_allowed_packet`, whatever that is set to.
@@ -32,7 +33,7 @@ fn fits_packet(signature: &Signature) -> bool {
 }
 
 fn concat_signature(binding: &Binding<'_>) -> Result<Signature> {
-    let characters = characters_of_all(binding);
+    let characters = lengths(binding)?.iter().sum();
     let signature = binding.collated_text(characters, binding.any_nullable())?;
     Ok(derive::with_length_limit(signature))
 }
@@ -59,8 +60,9 @@ fn concat(call: &Call<'_>) -> Result<ArrayRef> {
 }
 
 fn separated_signature(binding: &Binding<'_>) -> Result<Signature> {
-    let separators = (binding.arguments.len() as u64 - 2) * binding.characters(0);
-    let characters = characters_of_all(&binding.part(1..)) + separators;
+    let lengths = lengths(binding)?;
+    let separators = (lengths.len() as u64 - 2) * lengths[0];
+    let characters = lengths[1..].iter().sum::<u64>() + separators;
     let signature = binding.collated_text(characters, binding.arguments[0].nullable)?;
     Ok(derive::with_length_limit(signature))
 }

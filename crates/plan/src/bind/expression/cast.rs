@@ -13,6 +13,7 @@ use mayfly_types::{CollationId, Result, SqlMode, SqlType, TypeKind, Value};
 use crate::bind::binder::Binder;
 use crate::bind::collation::coercibility;
 use crate::bind::literal;
+use crate::bind::numbers::as_number;
 use crate::bind::types::{
     as_value, become_number_of_choice, cast, is_null, not, string_of, text_target, with_collation,
 };
@@ -66,6 +67,9 @@ impl Binder<'_> {
             && let Some(number) = literal::convert(value, &operand.ty, &target)
         {
             return Ok(Expression::literal(number, target));
+        }
+        if target.kind == TypeKind::Float {
+            operand = as_number(operand);
         }
         // Unlike a silent conversion this one is always kept: CAST(… AS CHAR(3)) cuts.
         let nullable = operand.nullable

@@ -121,7 +121,13 @@ impl Binder<'_> {
         let choose = |binder: &mut Self, first: Expression| {
             let equal = binder.compare_for(first.clone(), Comparison::Equal, second, "nullif")?;
             let null = crate::bind::literal::null();
-            choice(vec![(equal, null)], Some(first), "nullif")
+            let unsigned = first.ty.unsigned;
+            let mut choice = choice(vec![(equal, null)], Some(first), "nullif")?;
+            // An unsigned DECIMAL remains one, unlike in other choices.
+            if choice.ty.kind == TypeKind::Decimal {
+                choice.ty.unsigned = unsigned;
+            }
+            Ok(choice)
         };
         if is_cheap(&first) {
             choose(self, first)
@@ -131,16 +137,20 @@ impl Binder<'_> {
     }
 }
 
-/// Whether evaluating an expression twice costs next to nothing and changes nothing.
+/// Whether evaluating an expression twice costs next to nothing and changes nothing, nor warns twice.
 fn is_cheap(expression: &Expression) -> bool {
+    let is_value = |operand: &Expression| {
+        matches!(
+            operand.kind,
+            ExpressionKind::Literal(_) | ExpressionKind::Column(_) | ExpressionKind::Parameter(_)
+        )
+    };
     match &expression.kind {
-        ExpressionKind::Literal(_) | ExpressionKind::Column(_) | ExpressionKind::Parameter(_) => {
-            true
-        }
-        ExpressionKind::Cast(operand, _) => {
-            matches!(operand.kind, ExpressionKind::Compare { .. }) || is_cheap(operand)
-        }
-        _ => false,
+        ExpressionKind::Cast(operand, _) => match &operand.kind {
+            ExpressionKind::Compare { left, right, .. } => is_value(left) && is_value(right),
+            _ => false,
+        },
+        _ => is_value(expression),
     }
 }
 

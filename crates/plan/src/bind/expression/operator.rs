@@ -5,13 +5,15 @@ use std::sync::Arc;
 use mayfly_functions::{Coercibility, Signature};
 use mayfly_syntax::ast::{BinaryOperator, Expr};
 use mayfly_syntax::chain::chain;
+use mayfly_types::convert::text::format_value;
 use mayfly_types::error::codes;
+use mayfly_types::temporal::parse_time;
 use mayfly_types::{Result, SqlType, TypeKind, Value};
 
 use super::{comparison_of, comparison_text, one_column};
 use crate::bind::binder::Binder;
 use crate::bind::collation::{aggregate_collations, claimed, coercibility, has_collation};
-use crate::bind::comparison::{documents_as_scalars, unify_for_comparison};
+use crate::bind::comparison::{documents_as_scalars, is_moment, unify_for_comparison};
 use crate::bind::literal::{is_hexadecimal, null};
 use crate::bind::types::{cast, compare, is_date, not, with_collation};
 use crate::catalog::Catalog;
@@ -187,6 +189,8 @@ impl Binder<'_> {
                 };
                 let right = self.bind_expression(b)?;
                 self.check_temporal_texts(&left, &right)?;
+                self.warn_of_constant(temporal_column(a, &left), &right);
+                self.warn_of_constant(temporal_column(b, &right), &left);
                 let column = dated_column(a, &left).or_else(|| dated_column(b, &right));
                 let compared = self.compare_bound(left, comparison, right)?;
                 Ok(match column {
@@ -214,6 +218,9 @@ impl Binder<'_> {
     }
 
     fn check_temporal_text(&mut self, temporal: &Expression, other: &Expression) -> Result<()> {
+        if self.catalog.describes() {
+            return Ok(());
+        }
         if !is_date(&temporal.ty) || !other.ty.is_string() || is_hexadecimal(other) {
             return Ok(());
         }
@@ -231,6 +238,32 @@ impl Binder<'_> {
                 Ok(())
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Warning 1292 for a number that is compared with a column of dates and is none, and for a constant that is
+    /// compared with a column of times and is none.
+    fn warn_of_constant(&self, column: Option<(&str, &str)>, constant: &Expression) {
+        let Some(((kind, column), value)) = column.zip(constant.as_literal()) else {
+            return;
+        };
+        let is_moment = match value {
+            Value::Null => true,
+            Value::Bytes(text) if kind == "time" => {
+                let time = parse_time(text, false);
+                text.trim_ascii().is_empty() || time.is_ok_and(|time| !time.truncated)
+            }
+            number if constant.ty.is_numeric() => {
+                is_moment(number, kind == "time", self.options.sql_mode)
+            }
+            _ => true,
+        };
+        if !is_moment && !self.catalog.describes() {
+            let value = format_value(value, &constant.ty).unwrap_or_default();
+            let value = String::from_utf8_lossy(&value);
+            let warning = codes::ER_WRONG_COLUMN_TEMPORAL_VALUE;
+            self.catalog
+                .warn(warning.with(&[&kind, &value, &column, &1]));
         }
     }
 
@@ -576,9 +609,15 @@ pub(crate) fn bare(expr: &Expr) -> &Expr {
 
 /// What a warning about a constant beside a date calls it, when that is a column: its kind and name.
 fn dated_column<'e>(written: &'e Expr, bound: &Expression) -> Option<(&'static str, &'e str)> {
+    temporal_column(written, bound).filter(|(kind, _)| *kind != "time")
+}
+
+/// The same of a date or a time.
+fn temporal_column<'e>(written: &'e Expr, bound: &Expression) -> Option<(&'static str, &'e str)> {
     let kind = match bound.ty.kind {
         TypeKind::Date => "date",
         TypeKind::DateTime | TypeKind::Timestamp => "datetime",
+        TypeKind::Time => "time",
         _ => return None,
     };
     let name = match written {

@@ -65,7 +65,10 @@ impl Binder<'_> {
             if list.distinct {
                 return Err(not_supported("<window function>(DISTINCT ..)"));
             }
-            let call = self.bind_aggregate_parts(name, function, list)?;
+            let mut call = self.bind_aggregate_parts(name, function, list)?;
+            if matches!(name, "min" | "max") {
+                call.signature.result = kept_extreme(call.signature.result);
+            }
             return Ok(BoundFunction {
                 result: call.signature.result.clone(),
                 nullable: call.signature.nullable,
@@ -201,6 +204,14 @@ pub(super) enum WholeNumber {
     Later,
     /// It is none.
     Other,
+}
+
+/// The type of a MIN or MAX that is kept, which may be an unsigned DECIMAL; a literal remains a BIGINT.
+fn kept_extreme(ty: SqlType) -> SqlType {
+    match ty.kind {
+        TypeKind::Decimal | TypeKind::BigInt => ty,
+        _ => kept_type(ty),
+    }
 }
 
 /// The type of a value that a window function keeps: MySQL keeps whole numbers as INT or BIGINT and strings as they

@@ -84,6 +84,7 @@ pub(super) fn set(
     context: &StoreContext<'_>,
 ) -> Result<u64> {
     let mut buffer = Vec::new();
+    let has_spaces = matches!(datum, Datum::Bytes(bytes) if bytes.ends_with(b" "));
     let number = match text_of(datum, from, &mut buffer) {
         None => number_of(datum),
         Some(b"") => 0,
@@ -100,8 +101,9 @@ pub(super) fn set(
                 return Ok(bits);
             }
             match number_in(text) {
-                Some(number) => number,
-                None => {
+                // A number has no spaces behind it.
+                Some(number) if !has_spaces => number,
+                _ => {
                     context.truncated()?;
                     return Ok(bits);
                 }

@@ -261,6 +261,13 @@ fn convert_native(
     to: &SqlType,
     context: &StoreContext<'_>,
 ) -> Result<Native> {
+    // A literal like `b'101'` is a number where a number is wanted.
+    if let (true, true, Datum::Bytes(bytes)) = (from.is_bytes_literal, to.is_numeric(), datum)
+        && to.kind != TypeKind::Bit
+    {
+        let number = SqlType::bigint_unsigned();
+        return convert_native(Datum::UInt(number_of_bytes(bytes)), &number, to, context);
+    }
     Ok(match to.kind {
         TypeKind::Float | TypeKind::Double => {
             Native::Float(number::float(datum, from, to, context)?)
@@ -283,6 +290,12 @@ fn convert_native(
             }
         }
     })
+}
+
+/// The number whose last bytes these are.
+fn number_of_bytes(bytes: &[u8]) -> u64 {
+    let last = bytes.iter().rev().take(8).rev();
+    last.fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 fn store_bytes(

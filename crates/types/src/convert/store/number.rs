@@ -226,13 +226,17 @@ pub(super) fn year(datum: Datum<'_>, from: &SqlType, context: &StoreContext<'_>)
     if let (0, Datum::Bytes(bytes)) = (number, datum)
         && from.kind != TypeKind::Json
     {
-        // '0', '00' and '000' are 2000; the number 0, '0000' and what is no number are 0000.
+        // '0', '00', '000' and what begins with a zero are 2000; the number 0, '0000' and what is no number are 0000.
         let digits = bytes.trim_ascii();
         if truncated {
             context.truncated()?;
         }
-        let is_short = (1..4).contains(&digits.len()) && digits.iter().all(|digit| *digit == b'0');
-        return Ok(if is_short { 2000 } else { 0 });
+        let is_number = digits.first().is_some_and(u8::is_ascii_digit);
+        return Ok(if is_number && digits.len() != 4 {
+            2000
+        } else {
+            0
+        });
     }
     let year = i64::try_from(number).ok().and_then(year_of_number);
     if year.is_none() {
@@ -255,6 +259,11 @@ pub(super) fn bit(
         _ => u64::MAX,
     };
     let value = match datum {
+        // A DECIMAL becomes an unsigned number first.
+        Datum::Decimal(number) if number.is_negative() || number.truncate(0).to_u64().is_err() => {
+            context.out_of_range()?;
+            return Ok(if number.is_negative() { 0 } else { most });
+        }
         Datum::Bytes(bytes) if from.kind != TypeKind::Json => {
             let start = bytes
                 .iter()

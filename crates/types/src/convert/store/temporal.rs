@@ -18,6 +18,9 @@ use crate::temporal::{
 /// The last second of a TIMESTAMP: 2038-01-19 03:14:07 UTC.
 const TIMESTAMP_MAX: i64 = i32::MAX as i64;
 
+/// The first number that is a date with a time where a time is wanted.
+const LEAST_DATETIME: i64 = 10_000_000_000;
+
 /// 9999-12-31 23:59:59 as a number.
 const LARGEST_DATETIME: u64 = 99_991_231_235_959;
 
@@ -126,6 +129,11 @@ pub(super) fn datetime(
                 stored = zone.local_of_unix(instant.unix_micros).unwrap_or_default();
             }
             Some(_) => {}
+            // A number that is no whole date is none.
+            None if value.has_zero_part() && from.is_numeric() => {
+                fault = Some(Fault::Truncated);
+                stored = DateTime::default();
+            }
             None => {
                 fault = Some(Fault::Range);
                 stored = DateTime::default();
@@ -176,7 +184,7 @@ fn read_datetime(
                     Ok((value.at_midnight(), Some(Fault::Truncated)))
                 }
                 Ok((value, _)) => Ok((value, None)),
-                Err(TemporalError::ZeroDate | TemporalError::ZeroInDate) => Err(Fault::Range),
+                Err(TemporalError::ZeroDate) => Err(Fault::Range),
                 Err(_) => Err(Fault::Truncated),
             }
         }
@@ -239,6 +247,10 @@ fn read_time(
                 return Ok(least_or_most(is_negative(datum)));
             };
             match parts.time() {
+                // A date with a time.
+                Ok((micros, false)) if parts.whole >= LEAST_DATETIME => {
+                    (micros, Some(Fault::Dropped))
+                }
                 Ok((micros, clamped)) => (micros, clamped.then_some(Fault::Range)),
                 // Beyond every date and time.
                 Err(_) if parts.whole.unsigned_abs() > LARGEST_DATETIME => {

@@ -121,21 +121,23 @@ fn shorten_number(out: &mut Vec<u8>, value: f64, to: &SqlType) {
     } else {
         &text
     };
+    if text == "0" {
+        return with_exponent(out, value, limit);
+    }
     if text.len() <= limit {
         out.clear();
         out.extend_from_slice(text.as_bytes());
     }
 }
 
-/// Writes a number with an exponent and as many digits as there is room for, if there is.
+/// Writes a number with an exponent and as many digits as there is room for, or all of them if there is none.
 fn with_exponent(out: &mut Vec<u8>, value: f64, limit: usize) {
     let shortest = format!("{value:e}");
     let texts = (0..limit).rev().map(|digits| format!("{value:.digits$e}"));
-    let mut texts = std::iter::once(shortest).chain(texts);
-    if let Some(text) = texts.find(|text| text.len() <= limit) {
-        out.clear();
-        out.extend_from_slice(text.as_bytes());
-    }
+    let mut texts = std::iter::once(shortest.clone()).chain(texts);
+    let text = texts.find(|text| text.len() <= limit);
+    out.clear();
+    out.extend_from_slice(text.unwrap_or(shortest).as_bytes());
 }
 
 /// Cuts, trims or pads the value to what the column holds. One complaint about a value is enough.
