@@ -37,7 +37,6 @@ pub(super) fn number_parts(datum: Datum<'_>, truncates: bool) -> Option<NumberPa
         is_negative: whole < 0,
         micros: 0,
         rounds_up: false,
-        is_negative: whole < 0,
     };
     let of_decimal = |value: Decimal| NumberParts::of_decimal(value, truncates);
     match datum {

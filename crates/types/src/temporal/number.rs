@@ -17,8 +17,6 @@ pub struct NumberParts {
     pub micros: u32,
     /// Whether those that follow round it up, by a microsecond.
     pub rounds_up: bool,
-    /// Whether it is below zero, which the digits before the point need not say.
-    pub is_negative: bool,
 }
 
 impl NumberParts {
@@ -33,7 +31,6 @@ impl NumberParts {
             is_negative: value.is_negative(),
             micros: u32::try_from(micros).ok()?,
             rounds_up: rounded > micros && !truncates,
-            is_negative: value.is_negative(),
         })
     }
 
