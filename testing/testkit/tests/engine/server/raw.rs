@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
-use mayfly_engine::{Database, DatabaseOptions, RootPassword};
+use mayfly_engine::{Database, DatabaseOptions, Defaults, RootPassword};
 use mayfly_testkit::fixture;
 use mayfly_wire::{Server, ServerOptions, TlsOptions};
 
@@ -34,6 +34,7 @@ impl Host {
     /// On a free port, with a root that has no password, and with variables of these values.
     pub(crate) fn with(variables: &[(&str, &str)]) -> Self {
         let mut options = DatabaseOptions::new();
+        options.defaults = Defaults::MySql;
         options.threads = 2;
         options.variables = fixture::variables(variables);
         let database = Database::open(options).expect("opens");
