@@ -164,9 +164,6 @@ def compare(file, options, names, commands):
             if "error" in answer:
                 print(f"{file.stem}: {name} could not load: {answer['error']}")
         if engine.name == "mayfly":
-            # The others have no limit of a table, either; `--set "SET tmp_table_size = DEFAULT"` brings it back.
-            if not options.memory_limit:
-                engine.run("SET tmp_table_size = 18446744073709551615")
             for sql in options.set:
                 engine.run(sql)
         if engine.name != "mayfly":

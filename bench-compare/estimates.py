@@ -53,8 +53,6 @@ def main():
     groups = [name for name in ("tpch", "articles") if name in options.what]
     wanted = [name for name in options.what if name not in groups]
     engine = open_engine("mayfly", [options.mayfly, "worker", "--threads", str(options.threads)])
-    engine.run("SET tmp_table_size = 18446744073709551615")
-    engine.run("SET GLOBAL temptable_max_ram = 18446744073709551615")
     found = []
     for group, statements in (("tpch", tpch), ("articles", articles)):
         if groups and group not in groups:

@@ -95,10 +95,6 @@ def start(name, builds, directory, options):
 
 def load(engine, name, directory, options):
     """Makes and fills the tables, unless a kept directory has them."""
-    # The others have no limit of a table, either.
-    if engine.name == "mayfly" and not limit_of(name, options):
-        engine.run("SET tmp_table_size = 18446744073709551615")
-        engine.run("SET GLOBAL temptable_max_ram = 18446744073709551615")
     marker = directory / f"{options.report}-{name}.loaded"
     if engine.name == SERVER:
         for sql in ["DROP DATABASE IF EXISTS mayfly_reports", "CREATE DATABASE mayfly_reports CHARACTER SET ascii", "USE mayfly_reports"]:

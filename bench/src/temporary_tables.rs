@@ -46,10 +46,6 @@ impl Mayfly {
         let database = Database::open(DatabaseOptions::new()).expect("the database opens");
         let mut session = database.session();
         session.execute("USE test").expect("there is a database");
-        // SQLite's tables have no limit either.
-        session
-            .execute("SET tmp_table_size = 8589934592")
-            .expect("a setting");
         session.execute(CREATE_WITH_INDEX).expect("a table");
         let mut prepare = |sql| session.prepare(sql).expect("the statement is right");
         let statements = [INSERT, UPDATE, READ, DELETE].map(&mut prepare);

@@ -251,6 +251,7 @@ impl KeyEncoder {
     /// physical type, or a number that can be turned into it without loss. That of a prefix is a sort
     /// key where the beginnings of texts are not ordered as the texts are
     /// ([`CollationId::orders_beginnings`]).
+    #[inline]
     pub fn append_values<'v>(
         &self,
         values: impl IntoIterator<Item = &'v Value>,

@@ -88,6 +88,7 @@ impl Activity {
     }
 
     /// Work on a statement begins; its text is given unless it is that of the one before.
+    #[inline]
     pub(crate) fn begin(&self, work: Work, text: Option<&Arc<str>>, now: Instant) {
         if let Some(text) = text {
             self.texts.lock().statement = Some(Arc::clone(text));

@@ -136,6 +136,7 @@ impl KillHandle {
     }
 
     /// A statement begins: a kill that was meant for the one before does not end it.
+    #[inline]
     pub(crate) fn reset(&self) {
         self.0.killed.store(false, Ordering::Relaxed);
     }
@@ -345,6 +346,7 @@ impl SessionShared {
     }
 
     /// The number of a statement that has ended, from 1.
+    #[inline]
     pub(crate) fn next_event(&self) -> u64 {
         self.events.fetch_add(1, Ordering::Relaxed) + 1
     }

@@ -77,6 +77,7 @@ impl SessionDiagnostics {
     }
 
     /// An empty area from here on.
+    #[inline]
     pub(super) fn reset(&mut self, options: &StatementOptions) {
         self.inherited = 0;
         let (conditions_max, notes) = (options.max_error_count, options.sql_notes);

@@ -21,8 +21,8 @@ use mayfly_types::{
     CollationId, Diagnostics, Error, Refusal, Result, SqlMode, SqlType, TypeKind, Value,
 };
 
-use super::prepared::derived_types;
-use crate::prepared::Prepared;
+use super::prepared::{derived_types, known_types};
+use crate::prepared::{DerivedTypes, Prepared};
 use crate::session::StatementContext;
 
 /// A value and its type.
@@ -51,9 +51,15 @@ pub(super) fn settle<'v>(
     if values.is_empty() {
         return Ok(Cow::Borrowed(values));
     }
+    let is_settled = |derived: &DerivedTypes| {
+        let mut pairs = derived.types.iter().zip(values);
+        pairs.all(|((derived, place), value)| is_of_type(derived, *place, value))
+    };
+    if known_types(context, prepared).is_some_and(|known| is_settled(&known)) {
+        return Ok(Cow::Borrowed(values));
+    }
     let derived = derived_types(context, prepared)?;
-    let mut pairs = derived.types.iter().zip(values);
-    if pairs.all(|((derived, place), value)| is_of_type(derived, *place, value)) {
+    if is_settled(&derived) {
         return Ok(Cow::Borrowed(values));
     }
     // A value that is none of its type ends a statement that changes rows as one in the row would.

@@ -12,7 +12,7 @@ use mayfly_syntax::ast::{Execute, Executed, Expr, Prepare, PrepareSource, Statem
 use mayfly_syntax::encodings::{self, Variable};
 use mayfly_types::error::codes;
 use mayfly_types::{Diagnostics, Error, Result, SqlType, Value};
-use parking_lot::Mutex;
+use parking_lot::{MappedMutexGuard, Mutex, MutexGuard};
 
 use super::cached_plan::CachedPlan;
 use super::properties::properties;
@@ -204,29 +204,36 @@ fn describe(
     Ok((columns, derived))
 }
 
-/// The types of a statement's `?`: those of the time when it was prepared, if names and settings still mean
-/// what they did, or else derived anew.
-pub(super) fn derived_types(
-    context: &mut StatementContext<'_>,
-    prepared: &Prepared,
-) -> Result<Arc<DerivedTypes>> {
-    let known = prepared.derived.lock().clone();
-    let is_good = |derived: &Arc<DerivedTypes>| {
+/// The types of a statement's `?` that were derived when it was prepared, if names and settings still mean what they did.
+/// They are read under their lock, which costs less than a share of them.
+#[inline]
+pub(super) fn known_types<'p>(
+    context: &StatementContext<'_>,
+    prepared: &'p Prepared,
+) -> Option<MappedMutexGuard<'p, Arc<DerivedTypes>>> {
+    let is_good = |derived: &DerivedTypes| {
         derived.temporary_tables == context.session.temporary_tables.version()
             && Arc::ptr_eq(&derived.options, context.options())
             && derived.catalog == context.catalog().version()
     };
-    match known.filter(is_good) {
-        Some(known) => Ok(known),
-        None => {
-            // What is wrong with the statement is said when it is planned.
-            let quiet = Arc::new(Diagnostics::new(0));
-            let (_, derived) = describe(context, prepared, quiet)?;
-            let derived = Arc::new(derived);
-            *prepared.derived.lock() = Some(Arc::clone(&derived));
-            Ok(derived)
-        }
+    let known = MutexGuard::try_map(prepared.derived.lock(), Option::as_mut);
+    known.ok().filter(|known| is_good(known))
+}
+
+/// The types of a statement's `?`: those of [`known_types`], or else derived anew.
+pub(super) fn derived_types(
+    context: &mut StatementContext<'_>,
+    prepared: &Prepared,
+) -> Result<Arc<DerivedTypes>> {
+    if let Some(known) = known_types(context, prepared) {
+        return Ok(Arc::clone(&known));
     }
+    // What is wrong with the statement is said when it is planned.
+    let quiet = Arc::new(Diagnostics::new(0));
+    let (_, derived) = describe(context, prepared, quiet)?;
+    let derived = Arc::new(derived);
+    *prepared.derived.lock() = Some(Arc::clone(&derived));
+    Ok(derived)
 }
 
 /// The text of a statement; that of NULL is no statement.

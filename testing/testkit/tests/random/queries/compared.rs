@@ -33,7 +33,7 @@ const QUERIES: usize = 60;
 const PRINTED: usize = 40;
 
 /// How many queries are kept of each kind of other difference.
-const EXAMPLES: usize = 3;
+const EXAMPLES: usize = 8;
 
 /// What a server gave.
 struct Given {
@@ -154,13 +154,14 @@ impl Server {
 impl Counts {
     /// Counts two answers; none where who is asked twice is not worth it.
     fn count(&mut self, ours: &Given, theirs: &Given, query: impl Fn() -> String) -> bool {
-        let note = |into: &mut BTreeMap<String, (usize, Vec<String>)>, pair: String| {
-            let (count, queries) = into.entry(pair).or_default();
-            *count += 1;
-            if queries.len() < EXAMPLES {
-                queries.push(query());
-            }
-        };
+        let note =
+            |into: &mut BTreeMap<String, (usize, Vec<String>)>, pair: String, place: &str| {
+                let (count, queries) = into.entry(pair).or_default();
+                *count += 1;
+                if queries.len() < EXAMPLES {
+                    queries.push(format!("{place}{}", query()));
+                }
+            };
         self.asked += 1;
         match (&ours.answer, &theirs.answer) {
             (Answer::Rows(a), Answer::Rows(b)) if a == b => {
@@ -168,13 +169,11 @@ impl Counts {
                     self.equal += 1;
                     return true;
                 }
-                let both = ours.types.iter().zip(&theirs.types);
-                let (a, b) = both
-                    .into_iter()
-                    .find(|(a, b)| a != b)
-                    .unwrap_or((&ColumnType::MYSQL_TYPE_NULL, &ColumnType::MYSQL_TYPE_NULL));
-                let pair = format!("{a:?} for {b:?}").replace("MYSQL_TYPE_", "");
-                note(&mut self.types, pair);
+                let mut both = ours.types.iter().zip(&theirs.types);
+                let column = both.position(|(a, b)| a != b).unwrap_or_default();
+                let pair = format!("{:?} for {:?}", ours.types[column], theirs.types[column]);
+                let pair = pair.replace("MYSQL_TYPE_", "");
+                note(&mut self.types, pair, &format!("column {column} of "));
                 true
             }
             (Answer::Error(a, _), Answer::Error(b, _)) => {
@@ -182,7 +181,7 @@ impl Counts {
                     self.equal += 1;
                 } else {
                     let pair = format!("{a} for {b}");
-                    note(&mut self.errors, pair);
+                    note(&mut self.errors, pair, "");
                 }
                 true
             }
