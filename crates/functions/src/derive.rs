@@ -9,7 +9,6 @@ use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
 use mayfly_types::temporal::number::time_to_number;
 use mayfly_types::{CollationId, Result, SqlType, TypeKind};
 
-use crate::scalar::operators::numeric;
 use crate::{Argument, Coercibility, Signature, SignatureContext};
 
 /// The longest VARCHAR in bytes; longer string results are TEXT.
@@ -180,10 +179,15 @@ pub fn constant_integer(argument: &Argument<'_>) -> Option<i64> {
     }
 }
 
+/// Whether an argument is a literal written 0x41 or b'1', which is a number where one is wanted.
+pub(crate) fn is_hexadecimal(argument: &Argument<'_>) -> bool {
+    argument.ty.is_bytes_literal && matches!(argument.constant, Some(mayfly_types::Value::Bytes(_)))
+}
+
 /// The number of characters, decimals or repetitions that a literal gives.
 pub fn constant_count(argument: &Argument<'_>) -> Option<i64> {
     match argument.constant? {
-        mayfly_types::Value::Bytes(text) if numeric::is_hexadecimal(argument) => {
+        mayfly_types::Value::Bytes(text) if is_hexadecimal(argument) => {
             let digits = text.iter().take(8);
             let number = digits.fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
             Some(i64::try_from(number).unwrap_or(i64::MAX))

@@ -4,11 +4,10 @@ use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result, SqlType};
 
-use super::bits::Operation;
+use super::bit_operation::Operation;
 use super::bytes_store::BytesStore;
 use super::state;
-use crate::scalar::operators::numeric;
-use crate::{Accumulator, Argument, EvaluationContext, input, output};
+use crate::{Accumulator, Argument, EvaluationContext, derive, input, output};
 
 /// The longest string that the functions take.
 pub const LENGTH_MAX: u32 = 511;
@@ -16,7 +15,7 @@ pub const LENGTH_MAX: u32 = 511;
 /// The type of a string of bytes that the functions take as such. Literals like x'41' are numbers; error 3514 for
 /// strings that may be too long.
 pub(super) fn type_of(argument: &Argument<'_>) -> Result<Option<SqlType>> {
-    if !argument.ty.is_binary_string() || numeric::is_hexadecimal(argument) {
+    if !argument.ty.is_binary_string() || derive::is_hexadecimal(argument) {
         return Ok(None);
     }
     if argument.ty.is_blob() || argument.ty.length > LENGTH_MAX {

@@ -1,64 +1,17 @@
 //! BIT_AND(x), BIT_OR(x) and BIT_XOR(x): over 64-bit integers, and over strings of bytes
 //! ([`super::bit_strings`]). Without rows they give the neutral element, never NULL.
 
-use std::ops::{BitAnd, BitOr, BitXor};
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, UInt64Array};
 use mayfly_types::{Result, SqlType};
 
+use super::bit_operation::Operation;
 use super::bit_strings;
 use super::growth::lengthen;
 use super::state;
 use crate::scalar::operators::numeric;
 use crate::{Accumulator, AggregateSignature, Binding, EvaluationContext, derive, input};
-
-/// Which bits of the values of a group its result has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Operation {
-    /// Those that all values have.
-    And,
-    /// Those that any value has.
-    Or,
-    /// Those that an odd number of values has.
-    Xor,
-}
-
-impl Operation {
-    /// The bits of a result without values.
-    fn neutral(self) -> u64 {
-        match self {
-            Self::And => u64::MAX,
-            Self::Or | Self::Xor => 0,
-        }
-    }
-
-    /// Whether a result has a bit that so many of its values have.
-    pub(super) fn is_set(self, ones: u64, values: u64) -> bool {
-        match self {
-            Self::And => ones == values,
-            Self::Or => ones > 0,
-            Self::Xor => ones % 2 == 1,
-        }
-    }
-
-    /// The byte of a result without values.
-    pub(super) fn neutral_byte(self) -> u8 {
-        self.neutral() as u8
-    }
-
-    /// The function that combines two values.
-    pub(super) fn combine<T>(self) -> fn(T, T) -> T
-    where
-        T: BitAnd<Output = T> + BitOr<Output = T> + BitXor<Output = T>,
-    {
-        match self {
-            Self::And => |a, b| a & b,
-            Self::Or => |a, b| a | b,
-            Self::Xor => |a, b| a ^ b,
-        }
-    }
-}
 
 pub(super) fn signature(binding: &Binding<'_>) -> Result<AggregateSignature> {
     let (argument, result) = match bit_strings::type_of(&binding.arguments[0])? {

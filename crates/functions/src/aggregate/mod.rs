@@ -5,6 +5,7 @@
 //! out as ordinary columns. DISTINCT and ORDER BY inside an aggregate are the operator's work: it
 //! feeds rows without duplicates and in order.
 
+mod bit_operation;
 mod bit_strings;
 mod bits;
 mod bytes_store;
@@ -72,15 +73,15 @@ pub const FUNCTIONS: &[AggregateFunction] = &[
         |signature, _, _| extreme::states(signature, Keeps::First),
     ),
     Row::new(&["bit_and"], 1..=1, bits::signature, |signature, _, _| {
-        bits::states(signature, bits::Operation::And)
+        bits::states(signature, bit_operation::Operation::And)
     })
     .ignoring_duplicates(),
     Row::new(&["bit_or"], 1..=1, bits::signature, |signature, _, _| {
-        bits::states(signature, bits::Operation::Or)
+        bits::states(signature, bit_operation::Operation::Or)
     })
     .ignoring_duplicates(),
     Row::new(&["bit_xor"], 1..=1, bits::signature, |signature, _, _| {
-        bits::states(signature, bits::Operation::Xor)
+        bits::states(signature, bit_operation::Operation::Xor)
     }),
     Row::new(
         &["var_pop", "variance"],

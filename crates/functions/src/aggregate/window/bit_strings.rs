@@ -4,8 +4,8 @@ use arrow_array::ArrayRef;
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
+use super::super::bit_operation::Operation;
 use super::super::bit_strings::neutral;
-use super::super::bits::Operation;
 use super::Kernel;
 use crate::{Column, EvaluationContext, input, output};
 

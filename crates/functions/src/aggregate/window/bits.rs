@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, UInt64Array};
 use mayfly_types::Result;
 
-use super::super::bits::Operation;
+use super::super::bit_operation::Operation;
 use super::bit_strings::BitStrings;
 use super::{FrameAggregate, Kernel};
 use crate::input::{self, AnyInts};

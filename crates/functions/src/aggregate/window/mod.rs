@@ -22,7 +22,7 @@ mod tests;
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
 
-use super::bits::Operation;
+use super::bit_operation::Operation;
 use super::function::{AggregateFunction, AggregateSignature};
 use super::state;
 use crate::{EvaluationContext, SignatureContext};

@@ -32,7 +32,7 @@ fn works_on_bytes(arguments: &[Argument<'_>]) -> bool {
     arguments.iter().all(is_bytes)
         && arguments
             .iter()
-            .any(|argument| argument.ty.is_binary_string() && !numeric::is_hexadecimal(argument))
+            .any(|argument| argument.ty.is_binary_string() && !derive::is_hexadecimal(argument))
 }
 
 fn integer_signature(binding: &Binding<'_>) -> Signature {

@@ -6,7 +6,7 @@ use mayfly_types::{PhysicalType, Result};
 
 use super::numeric::{self, division_by_zero};
 use crate::scalar::Row;
-use crate::{Binding, Call, Signature, output};
+use crate::{Binding, Call, Signature, derive, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["%", "mod"], 2..=2, signature, evaluate)];
 
@@ -16,7 +16,7 @@ fn signature(binding: &Binding<'_>) -> Result<Signature> {
     if signature.result.is_integer() {
         let digits = binding.arguments.iter().map(numeric::integer_digits).max();
         let dividend = &binding.arguments[0];
-        let unsigned = numeric::is_unsigned(dividend.ty) || numeric::is_hexadecimal(dividend);
+        let unsigned = numeric::is_unsigned(dividend.ty) || derive::is_hexadecimal(dividend);
         // There is room for a sign, whether it may have one or not.
         signature.result = numeric::integer_result(digits.unwrap_or(20) + 1, unsigned);
     }

@@ -38,16 +38,11 @@ pub(crate) fn kind_of(ty: &SqlType) -> Kind {
 
 /// The number type of an argument: a literal like 0x41 is an integer.
 pub(crate) fn kind_of_argument(argument: &Argument<'_>) -> Kind {
-    if is_hexadecimal(argument) {
+    if derive::is_hexadecimal(argument) {
         Kind::Integer
     } else {
         kind_of(argument.ty)
     }
-}
-
-/// Whether an argument is a literal written 0x41 or b'1', which is a number where one is wanted.
-pub(crate) fn is_hexadecimal(argument: &Argument<'_>) -> bool {
-    argument.ty.is_bytes_literal && matches!(argument.constant, Some(Value::Bytes(_)))
 }
 
 /// Whether values are integers in numeric context, or NULL.
@@ -88,7 +83,7 @@ pub(crate) fn decimal_argument(argument: &Argument<'_>) -> SqlType {
     let digits = match argument.constant {
         Some(Value::Int(value)) if argument.ty.is_integer() => Decimal::from(*value).precision(),
         Some(Value::UInt(value)) if argument.ty.is_integer() => Decimal::from(*value).precision(),
-        Some(Value::Bytes(_)) if is_hexadecimal(argument) => 20,
+        Some(Value::Bytes(_)) if derive::is_hexadecimal(argument) => 20,
         _ => return decimal_of_numeric(argument.ty),
     };
     // A number is as wide as it is written: X'0A' has room for 255.

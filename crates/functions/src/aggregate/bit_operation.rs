@@ -1,0 +1,50 @@
+//! What BIT_AND(), BIT_OR() and BIT_XOR() do with the bits of numbers and of strings of bytes.
+
+use std::ops::{BitAnd, BitOr, BitXor};
+
+/// Which bits of the values of a group its result has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Operation {
+    /// Those that all values have.
+    And,
+    /// Those that any value has.
+    Or,
+    /// Those that an odd number of values has.
+    Xor,
+}
+
+impl Operation {
+    /// The bits of a result without values.
+    pub(super) fn neutral(self) -> u64 {
+        match self {
+            Self::And => u64::MAX,
+            Self::Or | Self::Xor => 0,
+        }
+    }
+
+    /// Whether a result has a bit that so many of its values have.
+    pub(super) fn is_set(self, ones: u64, values: u64) -> bool {
+        match self {
+            Self::And => ones == values,
+            Self::Or => ones > 0,
+            Self::Xor => ones % 2 == 1,
+        }
+    }
+
+    /// The byte of a result without values.
+    pub(super) fn neutral_byte(self) -> u8 {
+        self.neutral() as u8
+    }
+
+    /// The function that combines two values.
+    pub(super) fn combine<T>(self) -> fn(T, T) -> T
+    where
+        T: BitAnd<Output = T> + BitOr<Output = T> + BitXor<Output = T>,
+    {
+        match self {
+            Self::And => |a, b| a & b,
+            Self::Or => |a, b| a | b,
+            Self::Xor => |a, b| a ^ b,
+        }
+    }
+}
