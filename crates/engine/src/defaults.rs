@@ -9,8 +9,8 @@ use crate::variables::typed;
 /// Of the memory that the process may use, temporary tables have one part of so many: tables, their transactions and
 /// the system's cache of files, where rows go that do not fit, need the rest.
 const TEMPORARY_PART: u64 = 2;
-/// `temptable_max_ram` where the system does not say how much memory there is.
-const UNKNOWN_MACHINE: u64 = 1 << 30;
+/// The least of `temptable_max_ram`.
+const LEAST: u64 = 2 << 20;
 /// The least and the most of MySQL's `temptable_max_ram`, 3 % of the machine's memory
 /// (manual, Server System Variables, temptable_max_ram).
 const MYSQL_RAM: (u64, u64) = (1 << 30, 4 << 30);
@@ -31,22 +31,14 @@ pub(crate) fn put(globals: &mut Settings, options: &DatabaseOptions) {
         globals.put(typed::TMP_TABLE_SIZE, MYSQL_TABLE_SIZE);
         return;
     }
-    globals.put(
-        typed::TEMPTABLE_MAX_RAM,
-        temporary_tables(options.memory_limit),
-    );
+    // A limit of all memory is kept by those who share it, of whom temporary tables are one. What the variable has
+    // without a machine stays where the system does not say how much memory there is.
+    let part = || usable_memory().map(|memory| memory / TEMPORARY_PART);
+    if let Some(bytes) = options.memory_limit.or_else(part) {
+        globals.put(typed::TEMPTABLE_MAX_RAM, bytes.max(LEAST));
+    }
     if options.defaults == Defaults::Embedded {
         globals.put(typed::CTE_MAX_RECURSION_DEPTH, u64::from(u32::MAX));
         globals.put(typed::GROUP_CONCAT_MAX_LEN, LONG_GROUP_CONCAT);
     }
 }
-
-/// The default of `temptable_max_ram`: a limit of all memory is kept by those who share it, of whom temporary tables
-/// are one.
-fn temporary_tables(memory_limit: Option<u64>) -> u64 {
-    let part = || usable_memory().map_or(UNKNOWN_MACHINE, |memory| memory / TEMPORARY_PART);
-    memory_limit.unwrap_or_else(part).max(LEAST)
-}
-
-/// The least of `temptable_max_ram`.
-const LEAST: u64 = 2 << 20;
