@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use mayfly_storage::Participant;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
+use smallvec::SmallVec;
 
 /// What a transaction sees of others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -48,13 +49,11 @@ pub(crate) struct Characteristics {
     pub(crate) read_only: bool,
 }
 
-/// A point of a transaction that it can be rolled back to: a savepoint of each participant.
+/// A point of a transaction that it can be rolled back to: a savepoint of each participant that there was. Inline are
+/// those that most transactions have: the session's undo log, its transaction in the store of durable tables, and its
+/// changes of tables that know no transactions.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Savepoint([u64; PARTICIPANTS_MAX]);
-
-/// The session's undo log, its transaction in the store of durable tables, and its changes of those
-/// that know no transactions.
-const PARTICIPANTS_MAX: usize = 3;
+pub(crate) struct Savepoint(SmallVec<[u64; 3]>);
 
 /// A change that ROLLBACK cannot undo, and warns of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -154,11 +153,12 @@ impl Transaction {
 
     /// Sets a savepoint in each participant.
     pub(crate) fn new_savepoint(&mut self) -> Savepoint {
-        let mut savepoint = Savepoint::default();
-        for (position, participant) in savepoint.0.iter_mut().zip(self.participants()) {
-            *position = participant.savepoint();
-        }
-        savepoint
+        let participants = self.participants();
+        Savepoint(
+            participants
+                .map(|participant| participant.savepoint())
+                .collect(),
+        )
     }
 
     /// Something was done that ROLLBACK will warn of.
@@ -170,8 +170,9 @@ impl Transaction {
     pub(crate) fn roll_back_to(&mut self, savepoint: &Savepoint) -> Vec<NotUndone> {
         let mut incomplete = false;
         // A participant that joined later had changed nothing then: its savepoint is 0.
-        for (position, participant) in savepoint.0.iter().zip(self.participants()) {
-            incomplete |= participant.roll_back_to(*position);
+        let positions = savepoint.0.iter().copied().chain(std::iter::repeat(0));
+        for (position, participant) in positions.zip(self.participants()) {
+            incomplete |= participant.roll_back_to(position);
         }
         self.noted(incomplete)
     }
@@ -198,6 +199,9 @@ impl Transaction {
         self.savepoints.clear();
         self.end();
         let mut committed = Ok(());
+        for participant in self.participants() {
+            committed = committed.and_then(|()| participant.prepare());
+        }
         for participant in self.participants() {
             match &committed {
                 Ok(()) => committed = participant.commit(),
@@ -285,4 +289,113 @@ fn same(a: &str, b: &str) -> bool {
 /// Whether an error ends the transaction and not only the statement.
 pub(crate) fn ends_transaction(error: &Error) -> bool {
     error.is(&codes::ER_LOCK_DEADLOCK)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    /// A store whose changes are numbers; shared, so that a test can look into it.
+    #[derive(Debug, Clone, Default)]
+    struct Numbers(Arc<Mutex<(Vec<u64>, Vec<u64>)>>);
+
+    impl Numbers {
+        fn add(&self, number: u64) {
+            self.0.lock().unwrap().0.push(number);
+        }
+
+        fn committed(&self) -> Vec<u64> {
+            self.0.lock().unwrap().1.clone()
+        }
+    }
+
+    /// The number that a store is not prepared to commit.
+    const REFUSED: u64 = 13;
+
+    impl Participant for Numbers {
+        fn savepoint(&mut self) -> u64 {
+            self.0.lock().unwrap().0.len() as u64
+        }
+
+        fn roll_back_to(&mut self, savepoint: u64) -> bool {
+            let length = usize::try_from(savepoint).unwrap();
+            self.0.lock().unwrap().0.truncate(length);
+            false
+        }
+
+        fn prepare(&mut self) -> Result<()> {
+            match self.0.lock().unwrap().0.contains(&REFUSED) {
+                true => Err(codes::ER_UNKNOWN_ERROR.with(&[&"not prepared"])),
+                false => Ok(()),
+            }
+        }
+
+        fn commit(&mut self) -> Result<()> {
+            let (changes, committed) = &mut *self.0.lock().unwrap();
+            committed.append(changes);
+            Ok(())
+        }
+
+        fn roll_back(&mut self) -> bool {
+            self.roll_back_to(0)
+        }
+    }
+
+    fn transaction(stores: &[Numbers]) -> Transaction {
+        let [first, others @ ..] = stores else {
+            panic!("there is a store");
+        };
+        let last = Box::new(Numbers::default());
+        let transaction = Transaction::new(Box::new(first.clone()), last);
+        for store in others {
+            transaction.join(Box::new(store.clone()));
+        }
+        transaction
+    }
+
+    fn stores(count: usize) -> Vec<Numbers> {
+        (0..count).map(|_| Numbers::default()).collect()
+    }
+
+    #[test]
+    fn every_participant_is_rolled_back_to_a_savepoint() {
+        for count in 1..9 {
+            let stores = stores(count);
+            let mut transaction = transaction(&stores);
+            let late = Numbers::default();
+            for (number, store) in (1..).zip(&stores) {
+                store.add(number);
+            }
+            transaction.set_savepoint("s");
+            transaction.join(Box::new(late.clone()));
+            for store in stores.iter().chain([&late]) {
+                store.add(100);
+            }
+            transaction.roll_back_to_savepoint("S").unwrap();
+            transaction.commit().unwrap();
+            for (number, store) in (1..).zip(&stores) {
+                assert_eq!(store.committed(), [number], "of {count}");
+            }
+            assert!(late.committed().is_empty(), "of {count}");
+        }
+    }
+
+    #[test]
+    fn nobody_commits_when_one_is_not_prepared() {
+        let stores = stores(5);
+        let mut transaction = transaction(&stores);
+        for store in &stores {
+            store.add(1);
+        }
+        stores[4].add(REFUSED);
+        transaction.commit().unwrap_err();
+        for store in &stores {
+            assert!(store.committed().is_empty());
+        }
+        stores[0].add(2);
+        transaction.commit().unwrap();
+        assert_eq!(stores[0].committed(), [2], "what was rolled back is gone");
+    }
 }

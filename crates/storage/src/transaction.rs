@@ -14,6 +14,13 @@ pub trait Participant: Send {
     /// the transaction has changed something that cannot.
     fn roll_back_to(&mut self, savepoint: u64) -> bool;
 
+    /// Promises that [`Self::commit`] will not fail for a reason that can be known now. All participants are asked before
+    /// the first one commits; after an error all of them are rolled back. A participant that commits elsewhere (another
+    /// server) does the first of two phases here (Gray, "Notes on Data Base Operating Systems", 1978).
+    fn prepare(&mut self) -> Result<()> {
+        Ok(())
+    }
+
     /// Commits everything. After an error nothing of it is committed.
     fn commit(&mut self) -> Result<()>;
 

@@ -4,20 +4,20 @@
 //! CREATE TABLE prints it, and what the statement does not say: where its rows are, when it was made.
 //! So there is one form of a definition to write, to read and to look at, and it is MySQL's.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use itertools::Itertools;
 use mayfly_storage::{DurableTransaction, TreeId};
+use mayfly_types::Result;
 use mayfly_types::temporal::TimeZone;
-use mayfly_types::{CollationId, Result};
 
 use super::definition::TableDefinition;
 use super::show_create::{self, NameQuotes};
 use super::table_access::TableAccess;
 use super::view::ViewDefinition;
-use super::{BaseTable, Catalog, Databases};
+use super::{BaseTable, Catalog, CatalogChange, CatalogState, EntryName};
 use crate::character_sets;
 
 pub(crate) const DATABASE: &str = "database\0";
@@ -75,26 +75,24 @@ fn view_record(view: &ViewDefinition) -> Vec<u8> {
     record.into_bytes()
 }
 
-/// Brings the dictionary from one state of the catalog to another and commits: records in a data
+/// Brings the dictionary from one state of the catalog to what a change makes of it, and commits: records in a data
 /// directory, and the rows of tables that are gone in any.
-pub(crate) fn store(access: &dyn TableAccess, before: &Databases, after: &Databases) -> Result<()> {
+pub(crate) fn store(
+    access: &dyn TableAccess,
+    before: &CatalogState,
+    change: &CatalogChange,
+) -> Result<()> {
     let is_durable = access.has_data_directory();
-    let remaining = trees_of(after);
-    let mut dropped = trees_of(before);
+    let remaining = trees_of(change, change.touched());
+    let mut dropped = trees_of(before, change.touched());
     dropped.retain(|tree| !remaining.contains(tree));
     if !is_durable && dropped.is_empty() && !access.has_durable_changes() {
         return Ok(());
     }
     let transaction = access.durable()?;
     if is_durable {
-        let (before, after) = (records_of(before), records_of(after));
-        for name in before.keys().filter(|name| !after.contains_key(*name)) {
-            transaction.set_record(name, None)?;
-        }
-        for (name, entry) in &after {
-            if before.get(name).is_none_or(|old| !old.is_same(entry)) {
-                transaction.set_record(name, Some(&entry.record()))?;
-            }
+        for name in change.touched() {
+            transaction.set_record(&record_name(name), record(change, name).as_deref())?;
         }
     }
     for tree in dropped {
@@ -137,57 +135,43 @@ pub(crate) fn close(transaction: &DurableTransaction, catalog: &Catalog) -> Resu
     }
 }
 
-/// The trees of all tables.
-fn trees_of(databases: &Databases) -> BTreeSet<TreeId> {
-    let tables = databases.values().flat_map(|entry| entry.tables.values());
+/// The table of a name.
+fn table_of<'c>(catalog: &'c CatalogState, name: &EntryName) -> Option<&'c Arc<BaseTable>> {
+    match name {
+        EntryName::Table((database, name)) => catalog.get(database)?.tables.get(name),
+        EntryName::Database(_) | EntryName::View(_) => None,
+    }
+}
+
+/// The trees of the tables among these names.
+fn trees_of(catalog: &CatalogState, names: &BTreeSet<EntryName>) -> BTreeSet<TreeId> {
+    let tables = names.iter().filter_map(|name| table_of(catalog, name));
     let trees = tables.filter_map(|table| table.trees());
     trees.flat_map(Trees::all).collect()
 }
 
-/// What a record is of.
-enum Entry<'c> {
-    Database(CollationId),
-    Table(&'c Arc<BaseTable>),
-    View(&'c Arc<ViewDefinition>),
+/// The name of a record.
+fn record_name(name: &EntryName) -> Vec<u8> {
+    let name = match name {
+        EntryName::Database(database) => format!("{DATABASE}{database}"),
+        EntryName::Table((database, name)) => format!("{TABLE}{database}\0{name}"),
+        EntryName::View((database, name)) => format!("{VIEW}{database}\0{name}"),
+    };
+    name.into_bytes()
 }
 
-impl Entry<'_> {
-    fn is_same(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Database(a), Self::Database(b)) => a == b,
-            (Self::Table(a), Self::Table(b)) => Arc::ptr_eq(a, b),
-            (Self::View(a), Self::View(b)) => Arc::ptr_eq(a, b),
-            _ => false,
+/// The record of what has a name; `None` when nothing has it.
+fn record(catalog: &CatalogState, name: &EntryName) -> Option<Vec<u8>> {
+    Some(match name {
+        EntryName::Database(database) => {
+            let collation = catalog.get(database)?.collation;
+            character_sets::row(collation).name.into()
         }
-    }
-
-    fn record(&self) -> Vec<u8> {
-        match self {
-            Self::Database(collation) => character_sets::row(*collation).name.into(),
-            Self::View(view) => view_record(view),
-            Self::Table(table) => {
-                let next = table.next_auto_increment();
-                table_record(&table.definition, table.trees(), next)
-            }
+        EntryName::View((database, name)) => view_record(catalog.get(database)?.views.get(name)?),
+        EntryName::Table(_) => {
+            let table = table_of(catalog, name)?;
+            let next = table.next_auto_increment();
+            table_record(&table.definition, table.trees(), next)
         }
-    }
-}
-
-/// The records of all databases, tables and views, by their names.
-fn records_of(databases: &Databases) -> BTreeMap<Vec<u8>, Entry<'_>> {
-    let mut records = BTreeMap::new();
-    let mut insert = |name: String, entry| records.insert(name.into_bytes(), entry);
-    for (database, entry) in databases {
-        insert(
-            format!("{DATABASE}{database}"),
-            Entry::Database(entry.collation),
-        );
-        for (name, table) in &entry.tables {
-            insert(format!("{TABLE}{database}\0{name}"), Entry::Table(table));
-        }
-        for (name, view) in &entry.views {
-            insert(format!("{VIEW}{database}\0{name}"), Entry::View(view));
-        }
-    }
-    records
+    })
 }

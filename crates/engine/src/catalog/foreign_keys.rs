@@ -2,17 +2,18 @@
 //!
 //! A foreign key belongs to the child, the table that refers; the parent knows nothing of it, and need
 //! not even exist (`foreign_key_checks = 0`). So the parent is looked up by name whenever the key is
-//! used, and the children of a table are found in all definitions, once for each state of the catalog.
+//! used, and the catalog keeps an index of children by the names of their parents.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use mayfly_storage::{IndexId, IndexSpec};
 use mayfly_types::Error;
 use mayfly_types::error::codes;
+use rpds::RedBlackTreeMapSync;
 
 use super::definition::{ForeignKeyDefinition, TableDefinition};
-use super::{BaseTable, Databases, indexes, show_create};
+use super::state::FullName;
+use super::{BaseTable, indexes, show_create};
 
 /// What becomes of a child's row when the row that it refers to goes or gets another key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,34 +78,67 @@ impl TableDefinition {
     }
 }
 
-/// Which tables refer to which: by the parent's database and name, the children with the position of the
-/// key among theirs, in the order of the keys' names.
-pub(crate) type Children = HashMap<(String, String), Vec<(Arc<BaseTable>, usize)>>;
+/// A child, and the position of the key among those of its definition.
+type Child = (Arc<BaseTable>, usize);
 
-/// The children of every table.
-pub(super) fn children(databases: &Databases) -> Children {
-    let mut children = Children::new();
-    // Databases and tables come by name, but the order asked for is that of the keys.
-    for entry in databases.values() {
-        for table in entry.tables.values() {
-            let definition = &table.definition;
-            for (position, foreign) in definition.foreign_keys.iter().enumerate() {
-                let (database, name) = foreign.parent(&definition.database);
-                let key = (database.to_owned(), name.to_owned());
-                let referring = children.entry(key).or_default();
-                referring.push((Arc::clone(table), position));
+/// Which tables refer to which: by the parent's database and name, the children, in the order of the keys' names.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Children(RedBlackTreeMapSync<FullName, Vec<Child>>);
+
+impl Children {
+    /// The children of a table.
+    pub(super) fn of(&self, database: &str, name: &str) -> &[Child] {
+        if self.0.is_empty() {
+            return &[];
+        }
+        let children = self.0.get(&(database.to_owned(), name.to_owned()));
+        children.map_or(&[], Vec::as_slice)
+    }
+
+    /// Adds the foreign keys of a table.
+    pub(super) fn link(&mut self, table: &Arc<BaseTable>) {
+        for (position, parent) in parents(table) {
+            let child = (Arc::clone(table), position);
+            match self.0.get_mut(&parent) {
+                Some(children) => {
+                    let before = |other: &Child| order(other) <= order(&child);
+                    children.insert(children.partition_point(before), child);
+                }
+                None => self.0.insert_mut(parent, vec![child]),
             }
         }
     }
-    let name = |(table, position): &(Arc<BaseTable>, usize)| {
-        let definition = &table.definition;
-        let foreign = &definition.foreign_keys[*position].name;
-        (definition.database.clone(), foreign.clone())
-    };
-    for referring in children.values_mut() {
-        referring.sort_by_cached_key(name);
+
+    /// Removes the foreign keys of a table.
+    pub(super) fn unlink(&mut self, table: &Arc<BaseTable>) {
+        for (_, parent) in parents(table) {
+            let Some(children) = self.0.get_mut(&parent) else {
+                continue;
+            };
+            children.retain(|(child, _)| !Arc::ptr_eq(child, table));
+            if children.is_empty() {
+                self.0.remove_mut(&parent);
+            }
+        }
     }
-    children
+}
+
+/// The parents that a table names, with the positions of its keys.
+fn parents(table: &BaseTable) -> impl Iterator<Item = (usize, FullName)> {
+    let definition = &table.definition;
+    let foreign_keys = definition.foreign_keys.iter().enumerate();
+    foreign_keys.map(|(position, foreign)| {
+        let (database, name) = foreign.parent(&definition.database);
+        (position, (database.to_owned(), name.to_owned()))
+    })
+}
+
+fn order((table, position): &Child) -> (&str, &str) {
+    let definition = &table.definition;
+    (
+        &definition.database,
+        &definition.foreign_keys[*position].name,
+    )
 }
 
 /// Error 1452: the row of a child refers to nothing.

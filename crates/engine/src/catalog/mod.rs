@@ -16,6 +16,7 @@ pub(crate) mod histogram;
 pub(crate) mod indexes;
 pub(crate) mod memory_engine;
 pub(crate) mod show_create;
+pub(crate) mod state;
 pub(crate) mod system_views;
 pub(crate) mod table_access;
 pub(crate) mod table_store;
@@ -24,11 +25,9 @@ pub(crate) mod view;
 pub(crate) mod view_query;
 pub(crate) mod zoned_table;
 
-use parking_lot::RwLock;
-use std::collections::BTreeMap;
-use std::ops::Deref;
+use parking_lot::{Mutex, RwLock};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use mayfly_plan::TableId;
 use mayfly_types::error::codes;
@@ -36,7 +35,7 @@ use mayfly_types::{CollationId, Error, Result};
 
 pub(crate) use self::base_table::BaseTable;
 use self::definition::{ForeignKeyDefinition, TableDefinition};
-use self::foreign_keys::Children;
+pub(crate) use self::state::{CatalogChange, CatalogState, EntryName, FullName};
 pub(crate) use self::table_access::TableAccess;
 pub(crate) use self::table_store::RowStore;
 use self::view::ViewDefinition;
@@ -47,90 +46,22 @@ use crate::system_schemas;
 #[derive(Debug)]
 pub(crate) struct Catalog {
     state: RwLock<Arc<CatalogState>>,
+    /// Held while the catalog changes, until the change is on disk.
+    changing: Mutex<()>,
     next_table: AtomicU64,
     version: AtomicU64,
-}
-
-/// The catalog between two changes.
-#[derive(Debug, Default)]
-pub(crate) struct CatalogState {
-    databases: Databases,
-    /// Made when it is asked for.
-    children: OnceLock<Children>,
-}
-
-impl CatalogState {
-    fn new(databases: Databases) -> Arc<Self> {
-        Arc::new(Self {
-            databases,
-            children: OnceLock::new(),
-        })
-    }
-
-    /// The foreign keys that refer to a table, by the tables that have them.
-    pub(crate) fn children_of(&self, parent: &TableDefinition) -> &[(Arc<BaseTable>, usize)] {
-        if parent.temporary {
-            return &[];
-        }
-        let children = self
-            .children
-            .get_or_init(|| foreign_keys::children(&self.databases));
-        if children.is_empty() {
-            return &[];
-        }
-        let key = (parent.database.clone(), parent.name.clone());
-        children.get(&key).map_or(&[], Vec::as_slice)
-    }
-}
-
-impl Deref for CatalogState {
-    type Target = Databases;
-
-    fn deref(&self) -> &Databases {
-        &self.databases
-    }
-}
-
-/// A database and a name in it.
-pub(crate) type FullName = (String, String);
-
-/// Databases by name.
-pub(crate) type Databases = BTreeMap<String, DatabaseEntry>;
-
-/// One database.
-#[derive(Debug, Clone)]
-pub(crate) struct DatabaseEntry {
-    /// The collation of tables that name none.
-    pub(crate) collation: CollationId,
-    /// Its tables, by name.
-    pub(crate) tables: BTreeMap<String, Arc<BaseTable>>,
-    /// Its views, by name; no table has the name of one.
-    pub(crate) views: BTreeMap<String, Arc<ViewDefinition>>,
-}
-
-impl DatabaseEntry {
-    /// An empty database.
-    pub(crate) fn new(collation: CollationId) -> Self {
-        Self {
-            collation,
-            tables: BTreeMap::new(),
-            views: BTreeMap::new(),
-        }
-    }
-
-    /// Whether a table or view has this name.
-    fn has(&self, name: &str) -> bool {
-        self.tables.contains_key(name) || self.views.contains_key(name)
-    }
 }
 
 impl Catalog {
     /// The databases that a new engine has: the system's, and an empty `test`.
     pub(crate) fn new() -> Self {
-        let entry = || DatabaseEntry::new(CollationId::UTF8MB4_0900_AI_CI);
-        let databases = ["mysql", "test"].map(|name| (name.to_owned(), entry()));
+        let mut new = CatalogChange::default();
+        for name in ["mysql", "test"] {
+            new.put_database(name, CollationId::UTF8MB4_0900_AI_CI);
+        }
         Self {
-            state: RwLock::new(CatalogState::new(BTreeMap::from(databases))),
+            state: RwLock::new(Arc::new(new.into_state())),
+            changing: Mutex::new(()),
             next_table: AtomicU64::new(1),
             version: AtomicU64::new(0),
         }
@@ -161,22 +92,32 @@ impl Catalog {
     fn change<T>(
         &self,
         access: &dyn TableAccess,
-        change: impl FnOnce(&mut Databases) -> Result<T>,
+        change: impl FnOnce(&mut CatalogChange) -> Result<T>,
     ) -> Result<T> {
-        let mut state = self.state.write();
-        let mut changed = Databases::clone(&state);
-        let done = change(&mut changed)?;
-        dictionary::store(access, &state, &changed)?;
-        self.version.fetch_add(1, Ordering::AcqRel);
-        *state = CatalogState::new(changed);
+        // One change at a time; names are read as they were until the change is on disk.
+        let _alone = self.changing.lock();
+        let before = self.read();
+        let mut changing = CatalogChange::of(&before);
+        let done = change(&mut changing)?;
+        dictionary::store(access, &before, &changing)?;
+        self.put(changing);
         Ok(done)
     }
 
     /// The catalog becomes that of a data directory.
-    pub(crate) fn load(&self, loaded: Databases) {
+    pub(crate) fn load(&self, loaded: CatalogChange) {
+        let _alone = self.changing.lock();
+        self.put(loaded);
+    }
+
+    fn put(&self, changed: CatalogChange) {
+        let after = Arc::new(changed.into_state());
         let mut state = self.state.write();
         self.version.fetch_add(1, Ordering::AcqRel);
-        *state = CatalogState::new(loaded);
+        let before = std::mem::replace(&mut *state, after);
+        drop(state);
+        // What is in it alone takes its time to be freed.
+        drop(before);
     }
 
     /// All databases but those of the system's views.
@@ -233,9 +174,10 @@ impl Catalog {
         if self.has_database(name) {
             return Ok(false);
         }
-        self.change(access, |databases| {
-            let entry = DatabaseEntry::new(collation);
-            Ok(databases.insert(name.to_owned(), entry).is_none())
+        self.change(access, |catalog| {
+            let is_new = !catalog.contains_key(name);
+            catalog.put_database(name, collation);
+            Ok(is_new)
         })
     }
 
@@ -246,8 +188,9 @@ impl Catalog {
         name: &str,
         collation: CollationId,
     ) -> Result<()> {
-        self.change(access, |databases| {
-            entry_mut(databases, name)?.collation = collation;
+        self.change(access, |catalog| {
+            catalog.entry(name)?;
+            catalog.put_database(name, collation);
             Ok(())
         })
     }
@@ -262,9 +205,9 @@ impl Catalog {
         if !self.read().contains_key(name) {
             return Ok(None);
         }
-        self.change(access, |databases| {
-            let entry = databases.remove(name);
-            Ok(entry.map(|entry| entry.tables.len() + entry.views.len()))
+        self.change(access, |catalog| {
+            let is_there = catalog.contains_key(name);
+            Ok(is_there.then(|| catalog.remove_database(name)))
         })
     }
 
@@ -305,13 +248,12 @@ impl Catalog {
         access: &dyn TableAccess,
         view: Arc<ViewDefinition>,
     ) -> Result<()> {
-        self.change(access, |databases| {
-            let entry = entry_mut(databases, view.database())?;
+        self.change(access, |catalog| {
+            let entry = catalog.entry(view.database())?;
             if entry.tables.contains_key(view.name()) {
                 return Err(codes::ER_TABLE_EXISTS_ERROR.with(&[&view.name()]));
             }
-            entry.views.insert(view.name().to_owned(), view);
-            Ok(())
+            catalog.put_view(view)
         })
     }
 
@@ -323,22 +265,22 @@ impl Catalog {
         renames: &[(FullName, FullName)],
         renamed: impl Fn(&BaseTable, &FullName) -> BaseTable,
     ) -> Result<()> {
-        self.change(access, |databases| {
+        self.change(access, |catalog| {
             for (from, to) in renames {
                 let taken = || codes::ER_TABLE_EXISTS_ERROR.with(&[&to.1]);
-                let is_taken = databases.get(&to.0).is_some_and(|entry| entry.has(&to.1));
-                let entry = databases.get(&from.0);
+                let is_taken = catalog.get(&to.0).is_some_and(|entry| entry.has(&to.1));
+                let entry = catalog.get(&from.0);
                 if let Some(view) = entry.and_then(|entry| entry.views.get(&from.1)) {
                     let view = Arc::new(view.renamed(&to.1));
-                    let entry = entry_mut(databases, &to.0)?;
+                    catalog.entry(&to.0)?;
                     if from.0 != to.0 {
                         return Err(codes::ER_FORBID_SCHEMA_CHANGE.with(&[&from.0, &to.0]));
                     }
                     if is_taken {
                         return Err(taken());
                     }
-                    entry.views.remove(&from.1);
-                    entry.views.insert(to.1.clone(), view);
+                    catalog.remove_view(&from.0, &from.1);
+                    catalog.put_view(view)?;
                     continue;
                 }
                 let table = entry.and_then(|entry| entry.tables.get(&from.1));
@@ -348,7 +290,7 @@ impl Catalog {
                     return Err(taken());
                 }
                 let new = Arc::new(renamed(&table, to));
-                self.replace_in(databases, &table.definition, new, &[])?;
+                self.replace_in(catalog, &table.definition, new, &[])?;
             }
             Ok(())
         })
@@ -356,25 +298,23 @@ impl Catalog {
 
     /// Removes views, all or none; those that do not exist do not matter.
     pub(crate) fn drop_views(&self, access: &dyn TableAccess, names: &[FullName]) -> Result<()> {
-        self.drop_each(access, names, |entry, name| drop(entry.views.remove(name)))
+        self.drop_each(access, names, CatalogChange::remove_view)
     }
 
     /// Removes tables, all or none; those that do not exist do not matter.
     pub(crate) fn drop_tables(&self, access: &dyn TableAccess, names: &[FullName]) -> Result<()> {
-        self.drop_each(access, names, |entry, name| drop(entry.tables.remove(name)))
+        self.drop_each(access, names, CatalogChange::remove_table)
     }
 
     fn drop_each(
         &self,
         access: &dyn TableAccess,
         names: &[FullName],
-        remove: fn(&mut DatabaseEntry, &str),
+        remove: fn(&mut CatalogChange, &str, &str),
     ) -> Result<()> {
-        self.change(access, |databases| {
+        self.change(access, |catalog| {
             for (database, name) in names {
-                if let Some(entry) = databases.get_mut(database) {
-                    remove(entry, name);
-                }
+                remove(catalog, database, name);
             }
             Ok(())
         })
@@ -395,17 +335,15 @@ impl Catalog {
         table: Arc<BaseTable>,
         replaces: bool,
     ) -> Result<()> {
-        self.change(access, |databases| {
+        self.change(access, |catalog| {
             let definition = &table.definition;
-            let entry = entry_mut(databases, &definition.database)?;
+            let entry = catalog.entry(&definition.database)?;
             let taken = entry.views.contains_key(&definition.name)
                 || (!replaces && entry.tables.contains_key(&definition.name));
             if taken {
                 return Err(codes::ER_TABLE_EXISTS_ERROR.with(&[&definition.name]));
             }
-            let name = definition.name.clone();
-            entry.tables.insert(name, table);
-            Ok(())
+            catalog.put_table(table)
         })
     }
 
@@ -433,46 +371,37 @@ impl Catalog {
         new: Arc<BaseTable>,
         renamed_columns: &[(String, String)],
     ) -> Result<()> {
-        self.change(access, |databases| {
-            self.replace_in(databases, old, new, renamed_columns)
+        self.change(access, |catalog| {
+            self.replace_in(catalog, old, new, renamed_columns)
         })
     }
 
     fn replace_in(
         &self,
-        databases: &mut Databases,
+        catalog: &mut CatalogChange,
         old: &TableDefinition,
         new: Arc<BaseTable>,
         renamed_columns: &[(String, String)],
     ) -> Result<()> {
         let definition = Arc::clone(&new.definition);
-        let entry = entry_mut(databases, &definition.database)?;
         let moves = (&old.database, &old.name) != (&definition.database, &definition.name);
-        if moves && entry.has(&definition.name) {
+        if moves && catalog.entry(&definition.database)?.has(&definition.name) {
             return Err(codes::ER_TABLE_EXISTS_ERROR.with(&[&definition.name]));
         }
-        entry.tables.insert(definition.name.clone(), new);
-        if moves && let Some(entry) = databases.get_mut(&old.database) {
-            entry.tables.remove(&old.name);
+        catalog.put_table(new)?;
+        if moves {
+            catalog.remove_table(&old.database, &old.name);
         }
         if !moves && renamed_columns.is_empty() {
             return Ok(());
         }
-        for entry in databases.values_mut() {
-            for table in entry.tables.values_mut() {
-                if let Some(changed) = referring(table, old, &definition, renamed_columns) {
-                    *table = Arc::new(table.redefined(self.next_table_id(), changed));
-                }
+        for (child, _) in catalog.children_of(old).to_vec() {
+            if let Some(changed) = referring(&child, old, &definition, renamed_columns) {
+                catalog.put_table(Arc::new(child.redefined(self.next_table_id(), changed)))?;
             }
         }
         Ok(())
     }
-}
-
-/// A database of a name; 1049 when there is none.
-fn entry_mut<'d>(databases: &'d mut Databases, name: &str) -> Result<&'d mut DatabaseEntry> {
-    let missing = || codes::ER_BAD_DB_ERROR.with(&[&name]);
-    databases.get_mut(name).ok_or_else(missing)
 }
 
 /// The definition of a table whose foreign keys refer to one that has other names now.

@@ -14,7 +14,7 @@ use crate::catalog::definition::TableDefinition;
 use crate::catalog::dictionary::{self, DATABASE, TABLE, Trees, VIEW};
 use crate::catalog::histogram::Histogram;
 use crate::catalog::view::ViewDefinition;
-use crate::catalog::{BaseTable, DatabaseEntry, Databases};
+use crate::catalog::{BaseTable, CatalogChange, CatalogState};
 use crate::character_sets;
 use crate::database::Database;
 use crate::ddl::account::records;
@@ -146,15 +146,17 @@ pub(crate) fn load(database: &Arc<Database>) -> Result<()> {
     // Every definition was checked when it was made, by the modes of then.
     session.execute("SET sql_mode = 'ALLOW_INVALID_DATES', time_zone = '+00:00'")?;
     let context = &StatementContext::internal(&mut session);
-    let mut databases = Databases::new();
+    let mut loaded = CatalogChange::default();
     for (name, record) in store.records(DATABASE.as_bytes())? {
         let database = read_database(&name, &record);
         let (name, collation) = database.ok_or_else(|| damaged(&name))?;
-        databases.insert(name, DatabaseEntry::new(collation));
+        loaded.put_database(&name, collation);
     }
-    if databases.is_empty() {
-        let new = database.catalog.databases();
-        return dictionary::store(context, &Databases::new(), &new);
+    if loaded.is_empty() {
+        for (name, entry) in database.catalog.databases().iter() {
+            loaded.put_database(name, entry.collation);
+        }
+        return dictionary::store(context, &CatalogState::default(), &loaded);
     }
     for (name, record) in store.records(TABLE.as_bytes())? {
         let record = Record::read(context, TABLE, &name, &record);
@@ -162,20 +164,19 @@ pub(crate) fn load(database: &Arc<Database>) -> Result<()> {
         let (definition, trees) = table.ok_or_else(|| damaged(&name))??;
         let id = database.catalog.next_table_id();
         let table = BaseTable::loaded(id, definition, trees, context)?;
-        if let Some(entry) = databases.get_mut(&table.definition.database) {
-            let name = table.definition.name.clone();
-            entry.tables.insert(name, Arc::new(table));
+        if loaded.contains_key(&table.definition.database) {
+            loaded.put_table(Arc::new(table))?;
         }
     }
     for (name, record) in store.records(VIEW.as_bytes())? {
         let record = Record::read(context, VIEW, &name, &record);
         let view = record.and_then(|record| read_view(&record));
         let view = view.ok_or_else(|| damaged(&name))?;
-        if let Some(entry) = databases.get_mut(view.database()) {
-            entry.views.insert(view.name().to_owned(), Arc::new(view));
+        if loaded.contains_key(view.database()) {
+            loaded.put_view(Arc::new(view))?;
         }
     }
-    database.catalog.load(databases);
+    database.catalog.load(loaded);
     Ok(())
 }
 

@@ -11,7 +11,8 @@
 use std::cell::Cell;
 use std::ffi::{c_int, c_long, c_void};
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use crate::disk;
 
@@ -30,6 +31,8 @@ pub(crate) enum Fault {
     DeviceError,
     /// EIO from a write that has written its bytes.
     LateError,
+    /// A call that is made, but only once [`let_go`] is called.
+    Held,
 }
 
 /// Which calls fail.
@@ -92,6 +95,43 @@ pub(crate) fn arm(fault: Fault, call: u64) {
 /// The same of so many calls, those of the thread that syncs once a second too.
 pub(crate) fn arm_for(fault: Fault, place: Where, call: u64, times: u64) {
     arm_calls(fault, place, call, times, false);
+}
+
+/// Whether calls are held, and how many wait.
+static HELD: (Mutex<(bool, usize)>, Condvar) = (Mutex::new((false, 0)), Condvar::new());
+
+fn held() -> MutexGuard<'static, (bool, usize)> {
+    HELD.0.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Holds all syncs from here on.
+pub(crate) fn hold_syncs() {
+    held().0 = true;
+    arm_calls(Fault::Held, Where::Syncs, 1, u64::MAX, true);
+}
+
+/// Waits until a sync is held; false after a minute without one.
+pub(crate) fn is_one_held() -> bool {
+    let minute = Duration::from_secs(60);
+    let wait = HELD
+        .1
+        .wait_timeout_while(held(), minute, |held| held.1 == 0);
+    !wait.unwrap_or_else(PoisonError::into_inner).1.timed_out()
+}
+
+/// Lets held calls go on, and holds no more.
+pub(crate) fn let_go() {
+    disarm();
+    held().0 = false;
+    HELD.1.notify_all();
+}
+
+fn wait_while_held() {
+    let mut state = held();
+    state.1 += 1;
+    HELD.1.notify_all();
+    let waiting = HELD.1.wait_while(state, |held| held.0);
+    waiting.unwrap_or_else(PoisonError::into_inner).1 -= 1;
 }
 
 /// Nothing fails and nothing is counted; how many calls failed.
@@ -204,6 +244,10 @@ fn faulty_write(file: c_int, length: usize, run: &impl Fn(usize) -> c_long) -> i
             fail(libc::ENOSPC)
         }
         Some(Fault::DeviceError) => fail(libc::EIO),
+        Some(Fault::Held) => {
+            wait_while_held();
+            whole()
+        }
         Some(Fault::ShortWrite) => {
             count_failed();
             run(length / 2) as isize
@@ -226,7 +270,11 @@ fn plain(file: c_int, is_sync: bool, run: impl Fn() -> c_long) -> c_int {
             let _ = run();
             fail(libc::EIO) as c_int
         }
-        _ => run() as c_int,
+        Some(Fault::Held) => {
+            wait_while_held();
+            run() as c_int
+        }
+        Some(Fault::ShortWrite) | None => run() as c_int,
     }
 }
 

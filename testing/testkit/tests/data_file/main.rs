@@ -10,6 +10,7 @@ mod disk;
 mod every_sync;
 mod failed_commits;
 mod faults;
+mod held_syncs;
 #[allow(dead_code, reason = "another test writes more kinds of rows")]
 #[path = "../random/crash/model.rs"]
 mod model;

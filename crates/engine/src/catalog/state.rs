@@ -1,0 +1,212 @@
+//! The catalog between two changes: databases, their tables and views, and which tables refer to which.
+//!
+//! A state never changes. A change makes the next one, which shares with the one before all that is the same in both
+//! (Driscoll et al., "Making data structures persistent", 1989), and remembers the names that it touched: making a table
+//! costs as much among ten thousand others as among ten, and only what was touched is compared and written.
+
+use std::collections::BTreeSet;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use mayfly_types::error::codes;
+use mayfly_types::{CollationId, Result};
+use rpds::RedBlackTreeMapSync;
+
+use super::BaseTable;
+use super::definition::TableDefinition;
+use super::foreign_keys::Children;
+use super::view::ViewDefinition;
+
+/// A database and a name in it.
+pub(crate) type FullName = (String, String);
+
+/// Databases by name.
+pub(crate) type Databases = RedBlackTreeMapSync<String, DatabaseEntry>;
+
+/// One database.
+#[derive(Debug, Clone)]
+pub(crate) struct DatabaseEntry {
+    /// The collation of tables that name none.
+    pub(crate) collation: CollationId,
+    /// Its tables, by name.
+    pub(crate) tables: RedBlackTreeMapSync<String, Arc<BaseTable>>,
+    /// Its views, by name; no table has the name of one.
+    pub(crate) views: RedBlackTreeMapSync<String, Arc<ViewDefinition>>,
+}
+
+impl DatabaseEntry {
+    fn new(collation: CollationId) -> Self {
+        Self {
+            collation,
+            tables: RedBlackTreeMapSync::new_sync(),
+            views: RedBlackTreeMapSync::new_sync(),
+        }
+    }
+
+    /// Whether a table or view has this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.tables.contains_key(name) || self.views.contains_key(name)
+    }
+}
+
+/// One state of the catalog.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CatalogState {
+    databases: Databases,
+    children: Children,
+}
+
+impl CatalogState {
+    /// The foreign keys that refer to a table, by the tables that have them, in the order of the keys' names.
+    pub(crate) fn children_of(&self, parent: &TableDefinition) -> &[(Arc<BaseTable>, usize)] {
+        if parent.temporary {
+            return &[];
+        }
+        self.children.of(&parent.database, &parent.name)
+    }
+}
+
+impl Deref for CatalogState {
+    type Target = Databases;
+
+    fn deref(&self) -> &Databases {
+        &self.databases
+    }
+}
+
+/// A thing of the catalog, by its name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum EntryName {
+    /// A database without what is in it.
+    Database(String),
+    /// A table.
+    Table(FullName),
+    /// A view.
+    View(FullName),
+}
+
+/// A change that is being made: the state that it leads to, and the names that it touched.
+#[derive(Debug, Default)]
+pub(crate) struct CatalogChange {
+    state: CatalogState,
+    touched: BTreeSet<EntryName>,
+}
+
+impl CatalogChange {
+    /// A change of this state.
+    pub(crate) fn of(state: &CatalogState) -> Self {
+        Self {
+            state: state.clone(),
+            touched: BTreeSet::new(),
+        }
+    }
+
+    /// What may differ from the state that the change began with.
+    pub(crate) fn touched(&self) -> &BTreeSet<EntryName> {
+        &self.touched
+    }
+
+    /// The state that it leads to.
+    pub(crate) fn into_state(self) -> CatalogState {
+        self.state
+    }
+
+    /// Makes a database, or gives one another collation.
+    pub(crate) fn put_database(&mut self, name: &str, collation: CollationId) {
+        self.touched.insert(EntryName::Database(name.to_owned()));
+        match self.state.databases.get_mut(name) {
+            Some(entry) => entry.collation = collation,
+            None => {
+                let entry = DatabaseEntry::new(collation);
+                self.state.databases.insert_mut(name.to_owned(), entry);
+            }
+        }
+    }
+
+    /// Removes a database with all that is in it; how many tables and views that was.
+    pub(crate) fn remove_database(&mut self, name: &str) -> usize {
+        let Some(entry) = self.state.databases.get(name).cloned() else {
+            return 0;
+        };
+        for table in entry.tables.keys() {
+            self.remove_table(name, table);
+        }
+        for view in entry.views.keys() {
+            self.remove_view(name, view);
+        }
+        self.touched.insert(EntryName::Database(name.to_owned()));
+        self.state.databases.remove_mut(name);
+        entry.tables.size() + entry.views.size()
+    }
+
+    /// Adds a table, or replaces the one that has its name; 1049 without its database.
+    pub(crate) fn put_table(&mut self, table: Arc<BaseTable>) -> Result<()> {
+        let definition = &table.definition;
+        let name = (definition.database.clone(), definition.name.clone());
+        self.unlink(&name.0, &name.1);
+        self.state.children.link(&table);
+        let entry = self.entry_mut(&name.0)?;
+        entry.tables.insert_mut(name.1.clone(), table);
+        self.touched.insert(EntryName::Table(name));
+        Ok(())
+    }
+
+    /// Removes a table, if there is one of the name.
+    pub(crate) fn remove_table(&mut self, database: &str, name: &str) {
+        if self.unlink(database, name)
+            && let Some(entry) = self.state.databases.get_mut(database)
+        {
+            entry.tables.remove_mut(name);
+            let name = (database.to_owned(), name.to_owned());
+            self.touched.insert(EntryName::Table(name));
+        }
+    }
+
+    /// Adds a view, or replaces the one that has its name; 1049 without its database.
+    pub(crate) fn put_view(&mut self, view: Arc<ViewDefinition>) -> Result<()> {
+        let name = (view.database().to_owned(), view.name().to_owned());
+        let entry = self.entry_mut(&name.0)?;
+        entry.views.insert_mut(name.1.clone(), view);
+        self.touched.insert(EntryName::View(name));
+        Ok(())
+    }
+
+    /// Removes a view, if there is one of the name.
+    pub(crate) fn remove_view(&mut self, database: &str, name: &str) {
+        if let Some(entry) = self.state.databases.get_mut(database)
+            && entry.views.remove_mut(name)
+        {
+            let name = (database.to_owned(), name.to_owned());
+            self.touched.insert(EntryName::View(name));
+        }
+    }
+
+    /// The database of a name; 1049 when there is none.
+    pub(crate) fn entry(&self, name: &str) -> Result<&DatabaseEntry> {
+        let missing = || codes::ER_BAD_DB_ERROR.with(&[&name]);
+        self.state.databases.get(name).ok_or_else(missing)
+    }
+
+    fn entry_mut(&mut self, name: &str) -> Result<&mut DatabaseEntry> {
+        let missing = || codes::ER_BAD_DB_ERROR.with(&[&name]);
+        self.state.databases.get_mut(name).ok_or_else(missing)
+    }
+
+    /// Takes the foreign keys of the table of a name from the index of children; whether there is such a table.
+    fn unlink(&mut self, database: &str, name: &str) -> bool {
+        let entry = self.state.databases.get(database);
+        let Some(table) = entry.and_then(|entry| entry.tables.get(name)).cloned() else {
+            return false;
+        };
+        self.state.children.unlink(&table);
+        true
+    }
+}
+
+impl Deref for CatalogChange {
+    type Target = CatalogState;
+
+    fn deref(&self) -> &CatalogState {
+        &self.state
+    }
+}
