@@ -1,0 +1,244 @@
+//! Connections and their statements.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use mayfly_engine::{
+    Condition, KillHandle, Prepared, ProgressHandle, Result, ResultStream, Session, codes,
+};
+
+use crate::parameters::Parameters;
+use crate::rows::{OwnedRow, Rows};
+
+/// How many statements with parameters a connection keeps prepared by their text.
+const KEPT_STATEMENTS: usize = 100;
+
+/// A session of a database, with its temporary tables, variables and transaction. It owns what it needs, may move to
+/// another thread, and runs one statement at a time. When it is dropped, an open transaction is rolled back.
+#[derive(Debug)]
+pub struct Connection {
+    session: Session,
+    kept: HashMap<String, Statement>,
+}
+
+impl Connection {
+    pub(crate) fn new(session: Session) -> Self {
+        Self {
+            session,
+            kept: HashMap::new(),
+        }
+    }
+
+    /// Prepares a statement with `?` for its parameters.
+    ///
+    /// # Errors
+    /// When the text is no statement, or names what is not there.
+    pub fn prepare(&mut self, sql: &str) -> Result<Statement> {
+        self.session.prepare(sql).map(Statement)
+    }
+
+    /// Runs a statement to its end. Rows that it gives are dropped.
+    ///
+    /// # Errors
+    /// Those of the statement.
+    pub fn execute(
+        &mut self,
+        statement: impl ToStatement,
+        parameters: impl Parameters,
+    ) -> Result<Summary> {
+        let mut stream = self.run(&statement, &parameters)?;
+        while stream.next_batch()?.is_some() {}
+        let result = stream.finish();
+        Ok(Summary {
+            affected_rows: result.affected_rows,
+            last_insert_id: result.last_insert_id,
+            warning_count: result.warning_count,
+            info: result.info,
+        })
+    }
+
+    /// Runs a statement and gives its rows as they are made. It ends with its last row, or when the rows are dropped.
+    ///
+    /// # Errors
+    /// Those of the statement, before its first row.
+    pub fn query(
+        &mut self,
+        statement: impl ToStatement,
+        parameters: impl Parameters,
+    ) -> Result<Rows<'_>> {
+        self.run(&statement, &parameters).map(Rows::new)
+    }
+
+    /// Runs a statement and gives its first row.
+    ///
+    /// # Errors
+    /// Those of the statement, and 1329 when there is no row.
+    pub fn query_row(
+        &mut self,
+        statement: impl ToStatement,
+        parameters: impl Parameters,
+    ) -> Result<OwnedRow> {
+        let mut rows = self.query(statement, parameters)?;
+        match rows.next()? {
+            Some(row) => Ok(row.to_owned()),
+            None => Err(codes::ER_SP_FETCH_NO_DATA.error()),
+        }
+    }
+
+    /// Runs all statements of a text, separated by `;`. The first error ends it; what the statements before it did is done.
+    ///
+    /// # Errors
+    /// That of the first statement that fails.
+    pub fn execute_script(&mut self, sql: &str) -> Result<()> {
+        let mut rest = sql;
+        while let Some((mut stream, after)) = self.session.query_first(rest)? {
+            while stream.next_batch()?.is_some() {}
+            stream.finish();
+            rest = after;
+        }
+        Ok(())
+    }
+
+    /// The warnings, notes and errors of the last statement.
+    pub fn warnings(&self) -> Vec<Condition> {
+        self.session.warnings()
+    }
+
+    /// A handle that ends the running statement from another thread.
+    pub fn interrupt_handle(&self) -> Interrupt {
+        Interrupt(self.session.kill_handle())
+    }
+
+    /// A handle that tells another thread how far the running statement is.
+    pub fn progress(&self) -> Progress {
+        Progress(self.session.progress_handle())
+    }
+
+    fn run(
+        &mut self,
+        statement: &impl ToStatement,
+        parameters: &impl Parameters,
+    ) -> Result<ResultStream<'_>> {
+        let parameters = parameters.values();
+        let statement = match statement.source() {
+            Source::Text(sql) if parameters.is_empty() => return self.session.query_only(sql),
+            Source::Text(sql) => self.kept(sql)?,
+            Source::Prepared(statement) => statement.clone(),
+        };
+        let values: Vec<_> = parameters.into_iter().map(|it| it.0).collect();
+        self.session.execute_prepared(&statement.0, &values)
+    }
+
+    fn kept(&mut self, sql: &str) -> Result<Statement> {
+        if let Some(statement) = self.kept.get(sql) {
+            return Ok(statement.clone());
+        }
+        let statement = self.prepare(sql)?;
+        if self.kept.len() == KEPT_STATEMENTS {
+            self.kept.clear();
+        }
+        self.kept.insert(sql.to_owned(), statement.clone());
+        Ok(statement)
+    }
+}
+
+/// A prepared statement, for the connections of its database. Cloning gives another handle to it.
+#[derive(Debug, Clone)]
+pub struct Statement(Arc<Prepared>);
+
+impl Statement {
+    /// How many `?` it has.
+    pub fn parameter_count(&self) -> usize {
+        self.0.parameter_count()
+    }
+
+    /// Its text.
+    pub fn text(&self) -> &str {
+        self.0.text()
+    }
+}
+
+/// What [`Connection::query`] runs: a text with one statement, or a prepared [`Statement`]. A text with parameters is
+/// prepared when it is first run, and kept.
+pub trait ToStatement: private::Sealed {
+    /// The text or the statement.
+    #[doc(hidden)]
+    fn source(&self) -> Source<'_>;
+}
+
+/// A text or a prepared statement.
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum Source<'s> {
+    /// A text.
+    Text(&'s str),
+    /// A prepared statement.
+    Prepared(&'s Statement),
+}
+
+mod private {
+    /// Keeps [`super::ToStatement`] to the types of this crate.
+    pub trait Sealed {}
+    impl Sealed for &str {}
+    impl Sealed for &String {}
+    impl Sealed for &super::Statement {}
+}
+
+impl ToStatement for &str {
+    fn source(&self) -> Source<'_> {
+        Source::Text(self)
+    }
+}
+
+impl ToStatement for &String {
+    fn source(&self) -> Source<'_> {
+        Source::Text(self)
+    }
+}
+
+impl ToStatement for &Statement {
+    fn source(&self) -> Source<'_> {
+        Source::Prepared(self)
+    }
+}
+
+/// What a statement has done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Summary {
+    /// Rows inserted, changed or deleted.
+    pub affected_rows: u64,
+    /// The first number that AUTO_INCREMENT gave, or 0.
+    pub last_insert_id: u64,
+    /// How many [`Connection::warnings`] there are.
+    pub warning_count: u64,
+    /// `Records: 4  Duplicates: 0  Warnings: 0` and the like; empty for most statements.
+    pub info: Cow<'static, str>,
+}
+
+/// Ends the running statement of a connection, from any thread.
+#[derive(Debug, Clone)]
+pub struct Interrupt(KillHandle);
+
+impl Interrupt {
+    /// The running statement, if there is one, ends with error 1317.
+    pub fn interrupt(&self) {
+        self.0.kill();
+    }
+}
+
+/// How far the running statement of a connection is.
+#[derive(Debug, Clone)]
+pub struct Progress(ProgressHandle);
+
+impl Progress {
+    /// Rows read from tables so far.
+    pub fn rows_read(&self) -> u64 {
+        self.0.rows_read()
+    }
+
+    /// Rows that will be read; `None` when it is not known.
+    pub fn rows_expected(&self) -> Option<u64> {
+        Some(self.0.rows_expected()).filter(|rows| *rows > 0)
+    }
+}

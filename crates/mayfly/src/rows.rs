@@ -1,0 +1,289 @@
+//! Rows of a statement, read one by one or as Arrow's record batches.
+
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use mayfly_engine::{Batch, Cursor, Result, ResultColumn, ResultStream, SqlType, codes};
+
+use crate::arrow;
+use crate::value::{FromValue, Value, read};
+
+/// A column of a result.
+#[derive(Debug, Clone)]
+pub struct Column(ResultColumn);
+
+impl Column {
+    /// Its alias, or the text of its expression.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Its type.
+    pub fn sql_type(&self) -> &SqlType {
+        &self.0.ty
+    }
+
+    /// Whether it may be NULL.
+    pub fn is_nullable(&self) -> bool {
+        self.0.nullable
+    }
+}
+
+/// A column by its position from 0, or by its name without regard to case.
+pub trait ColumnIndex {
+    /// The position among columns of these names.
+    #[doc(hidden)]
+    fn position(&self, columns: &[ResultColumn]) -> Option<usize>;
+
+    /// What an error calls it.
+    #[doc(hidden)]
+    fn shown(&self) -> String;
+}
+
+impl ColumnIndex for usize {
+    fn position(&self, columns: &[ResultColumn]) -> Option<usize> {
+        Some(*self).filter(|position| *position < columns.len())
+    }
+
+    fn shown(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl ColumnIndex for &str {
+    fn position(&self, columns: &[ResultColumn]) -> Option<usize> {
+        let is_it = |column: &ResultColumn| column.name.to_lowercase() == self.to_lowercase();
+        columns.iter().position(is_it)
+    }
+
+    fn shown(&self) -> String {
+        (*self).to_owned()
+    }
+}
+
+/// The rows of a running statement, made while they are read. The connection is busy until this is dropped.
+#[derive(Debug)]
+pub struct Rows<'c> {
+    stream: ResultStream<'c>,
+    columns: Arc<[ResultColumn]>,
+    batch: Option<Batch>,
+    /// The row of the batch that is given next.
+    next: usize,
+    /// Rows given before this batch.
+    before: u64,
+}
+
+impl<'c> Rows<'c> {
+    pub(crate) fn new(stream: ResultStream<'c>) -> Self {
+        Self {
+            columns: Arc::clone(&stream.result().columns),
+            stream,
+            batch: None,
+            next: 0,
+            before: 0,
+        }
+    }
+
+    /// The columns; none for a statement that gives no rows.
+    pub fn columns(&self) -> impl ExactSizeIterator<Item = Column> {
+        self.columns.iter().cloned().map(Column)
+    }
+
+    /// The next row; `None` after the last.
+    ///
+    /// # Errors
+    /// Those of the statement.
+    #[expect(clippy::should_implement_trait, reason = "a row borrows from the rows")]
+    pub fn next(&mut self) -> Result<Option<Row<'_>>> {
+        while self
+            .batch
+            .as_ref()
+            .is_none_or(|batch| self.next == batch.row_count())
+        {
+            self.before += self
+                .batch
+                .as_ref()
+                .map_or(0, |batch| batch.row_count() as u64);
+            self.next = 0;
+            self.batch = self.stream.next_batch()?;
+            if self.batch.is_none() {
+                return Ok(None);
+            }
+        }
+        let row = self.next;
+        self.next += 1;
+        Ok(self.batch.as_ref().map(|batch| Row {
+            columns: &self.columns,
+            batch,
+            row,
+            number: self.before + row as u64 + 1,
+        }))
+    }
+
+    /// The schema of [`Self::next_record_batch`]; the module `arrow` says what each SQL type becomes.
+    pub fn schema(&self) -> SchemaRef {
+        arrow::schema(&self.columns)
+    }
+
+    /// The next rows as a record batch of Arrow; `None` after the last. Text and numbers of eight bytes are not copied.
+    ///
+    /// # Errors
+    /// Those of the statement, and 1292 for a date that Arrow has no value for (`0000-00-00`): select `CAST(… AS CHAR)`.
+    pub fn next_record_batch(&mut self) -> Result<Option<RecordBatch>> {
+        let batch = match self.batch.take() {
+            Some(batch) if self.next < batch.row_count() => {
+                let left = batch.slice(self.next, batch.row_count() - self.next);
+                self.before += self.next as u64;
+                Some(left)
+            }
+            taken => {
+                self.before += taken.map_or(0, |batch| batch.row_count() as u64);
+                self.stream.next_batch()?
+            }
+        };
+        self.next = 0;
+        let Some(batch) = batch else {
+            return Ok(None);
+        };
+        let made = arrow::record_batch(&self.columns, &batch, self.before)?;
+        self.before += batch.row_count() as u64;
+        Ok(Some(made))
+    }
+
+    /// Runs the statement to its end and keeps the rows that are left in a temporary table, so that the connection is free.
+    ///
+    /// # Errors
+    /// Those of the statement.
+    pub fn store(self) -> Result<StoredRows> {
+        let given = self.batch.filter(|batch| self.next < batch.row_count());
+        Ok(StoredRows {
+            given: given.map(|batch| batch.slice(self.next, batch.row_count() - self.next)),
+            cursor: self.stream.into_cursor()?,
+            columns: self.columns,
+            before: self.before + self.next as u64,
+        })
+    }
+}
+
+/// Rows of a statement that has ended, in a temporary table, which goes on in a file when it outgrows its memory. They
+/// belong to nobody and may move to another thread.
+#[derive(Debug)]
+pub struct StoredRows {
+    columns: Arc<[ResultColumn]>,
+    /// Rows that were read already when the others were stored.
+    given: Option<Batch>,
+    cursor: Cursor,
+    before: u64,
+}
+
+impl StoredRows {
+    /// The columns.
+    pub fn columns(&self) -> impl ExactSizeIterator<Item = Column> {
+        self.columns.iter().cloned().map(Column)
+    }
+
+    /// The schema of [`Self::next_record_batch`].
+    pub fn schema(&self) -> SchemaRef {
+        arrow::schema(&self.columns)
+    }
+
+    /// The next rows, at most `most`; `None` after the last.
+    ///
+    /// # Errors
+    /// Those of [`Rows::next_record_batch`], and of reading temporary files.
+    pub fn next_record_batch(&mut self, most: usize) -> Result<Option<RecordBatch>> {
+        let batch = match self.given.take() {
+            Some(batch) if batch.row_count() > most => {
+                self.given = Some(batch.slice(most, batch.row_count() - most));
+                Some(batch.slice(0, most))
+            }
+            Some(batch) => Some(batch),
+            None => self.cursor.next_rows(most)?,
+        };
+        let Some(batch) = batch else {
+            return Ok(None);
+        };
+        let made = arrow::record_batch(&self.columns, &batch, self.before)?;
+        self.before += batch.row_count() as u64;
+        Ok(Some(made))
+    }
+}
+
+/// A row, as long as no next one is asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Row<'r> {
+    columns: &'r Arc<[ResultColumn]>,
+    batch: &'r Batch,
+    row: usize,
+    /// Of the result, from 1, for errors.
+    number: u64,
+}
+
+impl<'r> Row<'r> {
+    /// The value of a column, by position or name, as a type of Rust.
+    ///
+    /// # Errors
+    /// 1054 without such a column, 1264 for a number that does not fit, 1366 for a value of another type.
+    pub fn get<T: FromValue<'r>>(&self, column: impl ColumnIndex) -> Result<T> {
+        let position = position(self.columns, &column)?;
+        read(
+            self.value(position),
+            &self.columns[position].name,
+            self.number,
+        )
+    }
+
+    /// All values, in the order of the columns.
+    pub fn values(&self) -> impl ExactSizeIterator<Item = Value<'r>> {
+        let row = *self;
+        (0..self.columns.len()).map(move |position| row.value(position))
+    }
+
+    /// The row with its own values, to be kept.
+    pub fn to_owned(&self) -> OwnedRow {
+        OwnedRow {
+            columns: Arc::clone(self.columns),
+            values: self.values().map(Value::into_owned).collect(),
+            number: self.number,
+        }
+    }
+
+    fn value(&self, position: usize) -> Value<'r> {
+        arrow::value(
+            self.batch.column(position),
+            &self.columns[position].ty,
+            self.row,
+        )
+    }
+}
+
+/// A row that is kept.
+#[derive(Debug, Clone)]
+pub struct OwnedRow {
+    columns: Arc<[ResultColumn]>,
+    values: Vec<Value<'static>>,
+    number: u64,
+}
+
+impl OwnedRow {
+    /// The value of a column, as [`Row::get`].
+    ///
+    /// # Errors
+    /// Those of [`Row::get`].
+    pub fn get<'r, T: FromValue<'r>>(&'r self, column: impl ColumnIndex) -> Result<T> {
+        let position = position(&self.columns, &column)?;
+        let value = self.values[position].clone();
+        read(value, &self.columns[position].name, self.number)
+    }
+
+    /// All values, in the order of the columns.
+    pub fn values(&self) -> &[Value<'static>] {
+        &self.values
+    }
+}
+
+fn position(columns: &[ResultColumn], column: &impl ColumnIndex) -> Result<usize> {
+    let missing = || codes::ER_BAD_FIELD_ERROR.with(&[&column.shown(), &"result"]);
+    column.position(columns).ok_or_else(missing)
+}

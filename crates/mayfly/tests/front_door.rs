@@ -1,0 +1,253 @@
+//! What a program that embeds the engine relies on.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use mayfly::arrow_array::Array;
+use mayfly::arrow_array::cast::AsArray;
+use mayfly::arrow_array::types::{Date32Type, Int32Type, UInt16Type};
+use mayfly::arrow_schema::{DataType, TimeUnit};
+use mayfly::{Connection, Database, Date, DateTime, Decimal, Options, Time, Value, params};
+
+fn connection() -> Connection {
+    Database::in_memory().unwrap().connect()
+}
+
+fn value<T: for<'r> mayfly::FromValue<'r>>(expression: &str) -> mayfly::Result<T> {
+    let row = connection().query_row(&format!("SELECT {expression}"), ())?;
+    row.get(0)
+}
+
+#[test]
+fn values_are_read_as_types_of_rust() {
+    assert_eq!(value::<i8>("-128"), Ok(-128));
+    assert_eq!(value::<u64>("18446744073709551615"), Ok(u64::MAX));
+    assert_eq!(value::<bool>("1 < 2"), Ok(true));
+    assert_eq!(value::<f64>("1.5"), Ok(1.5));
+    assert_eq!(value::<i64>("SUM(7)"), Ok(7), "a DECIMAL that is whole");
+    assert_eq!(value::<Option<i64>>("NULL"), Ok(None));
+    assert_eq!(
+        value::<String>("TIME'-101:02:03.5'"),
+        Ok("-101:02:03.500000".to_owned())
+    );
+    assert_eq!(value::<Vec<u8>>("X'00FF'"), Ok(vec![0, 255]));
+    let date = Date {
+        year: 2026,
+        month: 11,
+        day: 28,
+    };
+    assert_eq!(value::<Date>("DATE'2026-11-28'"), Ok(date));
+    assert_eq!(
+        value::<DateTime>("DATE'2026-11-28'"),
+        Ok(DateTime::date(2026, 11, 28))
+    );
+    assert_eq!(
+        value::<Time>("TIME'-00:00:01'"),
+        Ok(Time {
+            microseconds: -1_000_000
+        })
+    );
+    let wide = "12345678901234567890123456789012345678901234567890123456789012345";
+    assert_eq!(
+        value::<Decimal>(wide).map(|it| it.to_string()),
+        Ok(wide.to_owned())
+    );
+    let text = value::<String>("CAST('{\"a\": [1, \"x\"]}' AS JSON)");
+    assert_eq!(text, Ok(r#"{"a": [1, "x"]}"#.to_owned()));
+}
+
+#[test]
+fn what_does_not_fit_is_an_error() {
+    let number = |error: mayfly::Error| error.errno();
+    assert_eq!(value::<i8>("128").map_err(number), Err(1264));
+    assert_eq!(value::<u8>("-1").map_err(number), Err(1264));
+    assert_eq!(value::<i64>("'12'").map_err(number), Err(1366));
+    assert_eq!(value::<i64>("1.5").map_err(number), Err(1366));
+    assert_eq!(value::<String>("NULL").map_err(number), Err(1366));
+    assert_eq!(value::<bool>("2").map_err(number), Err(1366));
+    let row = connection().query_row("SELECT 1 AS a", ()).unwrap();
+    assert_eq!(row.get::<i64>("A"), Ok(1));
+    assert_eq!(row.get::<i64>("b").map_err(number), Err(1054));
+    assert_eq!(row.get::<i64>(1).map_err(number), Err(1054));
+    let nothing = connection().query_row("SELECT 1 WHERE FALSE", ());
+    assert_eq!(nothing.map(drop).map_err(number), Err(1329));
+}
+
+#[test]
+fn parameters_keep_their_values() {
+    let mut connection = connection();
+    connection
+        .execute_script("CREATE TABLE t (d DECIMAL(20,2), b VARBINARY(9), s TEXT, dt DATETIME(6), u BIGINT UNSIGNED)")
+        .unwrap();
+    let decimal = Decimal::from_i128(10, 2);
+    let moment = DateTime {
+        hour: 1,
+        microsecond: 7,
+        ..DateTime::date(2026, 2, 28)
+    };
+    let insert = connection
+        .prepare("INSERT INTO t VALUES (? * 3, ?, ?, ?, ?)")
+        .unwrap();
+    assert_eq!(insert.parameter_count(), 5);
+    let values = params![decimal, &b"\x00\xFF"[..], "ä", moment, u64::MAX];
+    let done = connection.execute(&insert, values).unwrap();
+    assert_eq!(done.affected_rows, 1);
+    let row = connection
+        .query_row("SELECT * FROM t WHERE s = ?", ["ä"])
+        .unwrap();
+    assert_eq!(row.get::<Decimal>("d"), Ok(Decimal::from_i128(30, 2)));
+    assert_eq!(row.get::<Vec<u8>>("b"), Ok(vec![0, 255]));
+    assert_eq!(row.get::<DateTime>("dt"), Ok(moment));
+    assert_eq!(row.get::<u64>("u"), Ok(u64::MAX));
+    let again = params![
+        Value::Null,
+        None::<&str>,
+        "b",
+        Value::Date(Date::default()),
+        1_u8
+    ];
+    let zero = connection.execute(&insert, again).unwrap_err();
+    assert_eq!(zero.errno(), 1292, "a zero date in strict mode");
+    let few = connection.execute(&insert, [1]).unwrap_err();
+    assert_eq!(few.errno(), 1210);
+    let text = connection.execute("SELECT ?", ()).unwrap_err();
+    assert_eq!(text.sqlstate(), "42000");
+}
+
+#[test]
+fn record_batches_have_arrows_types() {
+    let mut connection = connection();
+    connection
+        .execute_script(
+            "CREATE TABLE t (i INT, m DECIMAL(40,2), d DATE, ts DATETIME(3), du TIME, e ENUM('x','y'), s SET('p','q'),
+                 j JSON, b BLOB, v VARCHAR(30) CHARACTER SET latin1, y YEAR, bits BIT(3), f FLOAT, t8 TINYINT UNSIGNED NOT NULL);
+             INSERT INTO t VALUES (1, 1.25, '1969-12-31', '2026-01-02 03:04:05.006', '-100:00:00', 'y', 'p,q', '\"text\"',
+                 X'FF', 'größer als zwölf Bytes', 2026, 5, 0.5, 255), (NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                 NULL, NULL, NULL, NULL, 0)",
+        )
+        .unwrap();
+    let mut rows = connection
+        .query("SELECT * FROM t ORDER BY t8 DESC", ())
+        .unwrap();
+    let schema = rows.schema();
+    let types: Vec<_> = schema
+        .fields()
+        .iter()
+        .map(|field| field.data_type().clone())
+        .collect();
+    let members = DataType::Dictionary(Box::new(DataType::UInt16), Box::new(DataType::Utf8));
+    let expected = [
+        DataType::Int32,
+        DataType::Decimal256(40, 2),
+        DataType::Date32,
+        DataType::Timestamp(TimeUnit::Microsecond, None),
+        DataType::Duration(TimeUnit::Microsecond),
+        members,
+        DataType::Utf8View,
+        DataType::Utf8View,
+        DataType::BinaryView,
+        DataType::Utf8View,
+        DataType::UInt16,
+        DataType::UInt64,
+        DataType::Float32,
+        DataType::UInt8,
+    ];
+    assert_eq!(types, expected);
+    assert!(!schema.field(13).is_nullable());
+    let batch = rows.next_record_batch().unwrap().unwrap();
+    assert_eq!(batch.num_rows(), 2);
+    assert_eq!(batch.column(0).as_primitive::<Int32Type>().value(0), 1);
+    assert_eq!(batch.column(2).as_primitive::<Date32Type>().value(0), -1);
+    let members = batch.column(5).as_dictionary::<UInt16Type>();
+    assert_eq!((members.keys().value(0), members.values().len()), (1, 2));
+    assert_eq!(batch.column(7).as_string_view().value(0), "\"text\"");
+    assert_eq!(
+        batch.column(9).as_string_view().value(0),
+        "größer als zwölf Bytes"
+    );
+    assert!((0..13).all(|column| batch.column(column).is_null(1)));
+    assert!(rows.next_record_batch().unwrap().is_none());
+}
+
+#[test]
+fn dates_that_arrow_does_not_have_are_errors() {
+    let mut connection = connection();
+    connection.execute("SET sql_mode = ''", ()).unwrap();
+    for date in ["DATE'0000-00-00'", "CAST('2026-02-00' AS DATETIME)"] {
+        let mut rows = connection
+            .query(&format!("SELECT {date} AS d"), ())
+            .unwrap();
+        let error = rows.next_record_batch().unwrap_err();
+        assert_eq!(error.errno(), 1292, "{date}: {error}");
+    }
+}
+
+#[test]
+fn stored_rows_outlive_their_connection() {
+    let database = Options::new()
+        .variable("tmp_table_size", "1024")
+        .open()
+        .unwrap();
+    let mut connection = database.connect();
+    let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) SELECT i FROM n";
+    let mut rows = connection.query(numbers, ()).unwrap();
+    let first = rows.next().unwrap().unwrap();
+    assert_eq!(first.get::<i64>("i"), Ok(1));
+    let mut stored = rows.store().unwrap();
+    connection.execute("CREATE TABLE t (i INT)", ()).unwrap();
+    drop(connection);
+    let read = std::thread::spawn(move || {
+        let mut read = 0;
+        while let Some(batch) = stored.next_record_batch(1000).unwrap() {
+            assert!(batch.num_rows() <= 1000);
+            read += batch.num_rows();
+        }
+        read
+    });
+    assert_eq!(read.join().unwrap(), 19_999);
+}
+
+#[test]
+fn a_statement_is_interrupted_from_another_thread() {
+    let mut connection = connection();
+    let handle = connection.interrupt_handle();
+    let waiting = std::thread::spawn(move || {
+        let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i MOD 1000 FROM n) SELECT MAX(i) FROM n";
+        connection.query_row(endless, ()).map(drop)
+    });
+    // A statement that has not begun yet is not ended.
+    while !waiting.is_finished() {
+        handle.interrupt();
+        std::thread::yield_now();
+    }
+    assert_eq!(waiting.join().unwrap().unwrap_err().errno(), 1317);
+}
+
+#[test]
+fn a_directory_keeps_tables() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("data");
+    {
+        let mut connection = Database::open(&path).unwrap().connect();
+        connection
+            .execute_script("CREATE TABLE t (i INT); INSERT INTO t VALUES (1), (2)")
+            .unwrap();
+        assert!(Database::open(&path).is_err(), "it is open");
+    }
+    let mut connection = Database::open(&path).unwrap().connect();
+    let mut rows = connection.query("SELECT i FROM t ORDER BY i", ()).unwrap();
+    let mut seen = Vec::new();
+    while let Some(row) = rows.next().unwrap() {
+        seen.push(row.get::<i32>(0).unwrap());
+    }
+    assert_eq!(seen, [1, 2]);
+}
+
+#[test]
+fn connections_move_between_threads() {
+    fn is_send<T: Send>() {}
+    fn is_shared<T: Send + Sync>() {}
+    is_send::<Connection>();
+    is_send::<mayfly::StoredRows>();
+    is_shared::<Database>();
+    is_shared::<mayfly::Statement>();
+    is_shared::<mayfly::Interrupt>();
+}
