@@ -1,16 +1,18 @@
 //! The bytes of a block: some rows of a tree in key order, column by column (PAX: Ailamaki et al.,
 //! "Weaving Relations for Cache Performance", VLDB 2001).
 //!
-//! A block is a header, the keys, and the columns:
+//! A block is a header, the keys, and the columns (`docs/file-format.md` describes each field):
 //!
 //! ```text
 //! checksum u64 | rows u32 | columns u16 | format u16 | start of the keys u32 | of each column u32
 //! keys:    length of what all have in common u32 | that | the rest of each, as strings
-//! column:  has NULLs u8 | one bit a row, 1 for a value | width u8 | values
-//! numbers: of 0, 1, 2, 4 or 8 bytes, to be added to a base u64; decimals also of 16 or 32 bytes
-//! dates:   their lowest bits, which are the same in all, are left out: how many u8 | width u8 | numbers
-//! strings: width u8 | where each ends, in 2 or 4 bytes (or one length u32, of width 0) | all bytes
-//! few strings: how many u32 | where codes start u32 | they, as strings | codes of 1 or 2 bytes
+//! column:  has NULLs u8 | if it has: one bit a row, 1 for a value | encoding u8 | values
+//! 0 to 8:  base u64 | numbers of so many bytes, to be added to it; in 0 bytes all are the base
+//! 16, 32:  decimals of so many bytes
+//! 64:      strings: width u8 | where each ends, in 2 or 4 bytes (or one length u32, of width 0) | all bytes
+//! 65:      few strings: how many u32 | where codes start u32 | they, as strings | codes of 1 or 2 bytes
+//! 66:      numbers without their lowest bits, the same in all, such as the time of dates:
+//!          how many bits u8 | width u8 | base u64 | numbers of that width
 //! ```
 //!
 //! Everything is little-endian and unaligned. Bytes come from a file, so every position is checked

@@ -19,7 +19,7 @@ const MAP_BYTES: usize = 1 << 40;
 const SMALLEST_MAP_BYTES: usize = 1 << 30;
 /// Snapshots that are read at one time.
 const READERS: u32 = 8192;
-/// The file that the library notes readers in, which it maps: 64 bytes for each, and as many for itself.
+/// The file that the library notes readers in, which it maps: 64 bytes for each, and a page for itself.
 const READERS_FILE: &str = "lock.mdb";
 const READERS_BYTES: u64 = 64 * (READERS as u64 + 64);
 /// So many transactions may hold a snapshot each. The other readers are for statements and commits.

@@ -2,7 +2,8 @@
 //!
 //! The rows are a tree of their own, by the primary key or a hidden number. Each other index is a
 //! tree with a row for each of the table's: its key is the key parts and then the row's position, its
-//! columns are those of the index and of the primary key, so that reads of these need nothing else.
+//! columns are those of the index that are whole in it, and those of the primary key, so that reads of these
+//! need nothing else.
 
 use std::sync::Arc;
 

@@ -10,12 +10,13 @@
 //! the code that changed them first ([`super::environment::file_writer`]).
 //!
 //! ```text
-//! file:   header | header | frames                the valid header of the greatest generation counts
+//! file:   header | header | frames                the valid header of the greatest generation counts;
+//!                                                 an even one is first, and each has room for 160 KiB
 //! header: checksum u64 | generation u64 | length u32 | the first pages of the data file
 //!         | checksum u64 | generation u64 | bytes of the data file u64
 //! frame:  checksum u64 | generation u64 | group u64 | length u32 | is last u32 | changes
 //! ```
-//! Changes are entries of [`super::redo`].
+//! Changes are entries of [`super::redo`]. `docs/file-format.md` describes each field.
 //!
 //! A group is what one commit of the file changes; it counts when its last frame is there. Groups are
 //! numbered, also those that failed: what a longer one has left behind a shorter one is no part of

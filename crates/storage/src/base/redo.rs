@@ -10,7 +10,7 @@
 //!         6 | tree u32 | rows that came or went beside those i64, had it none before u8
 //! ```
 //!
-//! Keys and values have their length before them, four bytes.
+//! Keys and values have their length before them, four bytes; a tree is a key, and what stands behind it a value.
 
 use std::io::{Error, ErrorKind, Result};
 use std::sync::Arc;
