@@ -80,6 +80,7 @@ pub use crate::stream::ResultStream;
 pub use mayfly_storage::WorkerPool;
 pub use mayfly_storage::temptable::RegistryEntry as TemporaryTableRecord;
 pub use mayfly_types::convert::ColumnFormatter;
+pub use mayfly_types::convert::text::format_value;
 pub use mayfly_types::decimal::{Decimal, parse_decimal};
 pub use mayfly_types::error::codes;
 pub use mayfly_types::temporal::DateTime;

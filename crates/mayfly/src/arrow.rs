@@ -97,6 +97,18 @@ pub(crate) fn value<'r>(array: &'r ArrayRef, ty: &'r SqlType, row: usize) -> Val
     }
 }
 
+/// The text of a value, as a client shows it; bytes that are no text as they are.
+pub(crate) fn text<'r>(array: &'r ArrayRef, ty: &'r SqlType, row: usize) -> Value<'r> {
+    match value(array, ty, row) {
+        Value::Bytes(bytes) => match String::from_utf8(bytes.into_owned()) {
+            Ok(text) => Value::Text(text.into()),
+            Err(error) => Value::Bytes(error.into_bytes().into()),
+        },
+        kept @ (Value::Null | Value::Text(_)) => kept,
+        _ => Value::Text(formatted(array, ty, row).into()),
+    }
+}
+
 /// The text of a value, as a client shows it.
 fn formatted(array: &ArrayRef, ty: &SqlType, row: usize) -> String {
     let mut text = Vec::new();

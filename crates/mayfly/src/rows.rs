@@ -227,11 +227,12 @@ impl<'r> Row<'r> {
     /// 1054 without such a column, 1264 for a number that does not fit, 1366 for a value of another type.
     pub fn get<T: FromValue<'r>>(&self, column: impl ColumnIndex) -> Result<T> {
         let position = position(self.columns, &column)?;
-        read(
-            self.value(position),
-            &self.columns[position].name,
-            self.number,
-        )
+        let shown = &self.columns[position];
+        let value = match T::IS_TEXT {
+            true => arrow::text(self.batch.column(position), &shown.ty, self.row),
+            false => self.value(position),
+        };
+        read(value, &shown.name, self.number)
     }
 
     /// All values, in the order of the columns.
@@ -240,11 +241,11 @@ impl<'r> Row<'r> {
         (0..self.columns.len()).map(move |position| row.value(position))
     }
 
-    /// The row with its own values, to be kept.
+    /// The row by itself, to be kept.
     pub fn to_owned(&self) -> OwnedRow {
         OwnedRow {
             columns: Arc::clone(self.columns),
-            values: self.values().map(Value::into_owned).collect(),
+            batch: self.batch.slice(self.row, 1).with_own_strings(),
             number: self.number,
         }
     }
@@ -262,24 +263,28 @@ impl<'r> Row<'r> {
 #[derive(Debug, Clone)]
 pub struct OwnedRow {
     columns: Arc<[ResultColumn]>,
-    values: Vec<Value<'static>>,
+    /// The row alone.
+    batch: Batch,
     number: u64,
 }
 
 impl OwnedRow {
+    /// The row as one of a running statement.
+    pub fn as_row(&self) -> Row<'_> {
+        Row {
+            columns: &self.columns,
+            batch: &self.batch,
+            row: 0,
+            number: self.number,
+        }
+    }
+
     /// The value of a column, as [`Row::get`].
     ///
     /// # Errors
     /// Those of [`Row::get`].
     pub fn get<'r, T: FromValue<'r>>(&'r self, column: impl ColumnIndex) -> Result<T> {
-        let position = position(&self.columns, &column)?;
-        let value = self.values[position].clone();
-        read(value, &self.columns[position].name, self.number)
-    }
-
-    /// All values, in the order of the columns.
-    pub fn values(&self) -> &[Value<'static>] {
-        &self.values
+        self.as_row().get(column)
     }
 }
 

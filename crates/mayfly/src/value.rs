@@ -12,7 +12,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use mayfly_engine::{DateTime, Decimal, Error, Result, codes};
+use mayfly_engine::{DateTime, Decimal, Error, Result, SqlType, codes, format_value};
 
 /// A day; its parts may be 0 where SQL allows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -104,15 +104,18 @@ impl Value<'_> {
     }
 }
 
-/// The text of the value, as a MySQL client shows it: NULL, numbers, `2026-11-28 10:30:00`; bytes that are no text as
-/// `0x…`.
+/// The value as a text: NULL, numbers, `2026-11-28 10:30:00`; bytes that are no text as `0x…`. What a MySQL client shows,
+/// with the digits of the SQL type, is given by `row.get::<String>(…)`.
 impl fmt::Display for Value<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Null => f.write_str("NULL"),
             Self::Int(value) => value.fmt(f),
             Self::UInt(value) => value.fmt(f),
-            Self::Double(value) => value.fmt(f),
+            Self::Double(value) => {
+                let text = format_value(&mayfly_engine::Value::Float(*value), &SqlType::double());
+                f.write_str(&String::from_utf8_lossy(&text.unwrap_or_default()))
+            }
             Self::Decimal(value) => value.fmt(f),
             Self::Date(value) => value.fmt(f),
             Self::DateTime(value) => {
@@ -141,10 +144,15 @@ impl fmt::Display for Value<'_> {
 }
 
 /// A type of Rust that a value can be read as. A value is read if it keeps its meaning: a number that does not fit, NULL
-/// without an [`Option`], and a type of another kind are errors; every value can be read as a [`String`].
+/// without an [`Option`], and a type of another kind are errors. Every value but NULL can be read as a [`String`], the text
+/// that a MySQL client shows.
 pub trait FromValue<'r>: Sized {
     /// The name of the type in errors.
     const NAME: &'static str;
+
+    /// Whether every value is read as the text that a client shows, which its SQL type has a part in: `0.50` for a
+    /// DECIMAL(3, 2), `0.1` for a FLOAT.
+    const IS_TEXT: bool = false;
 
     /// Reads a value; gives it back when it is none of this type.
     ///
@@ -216,16 +224,12 @@ read_as! {
 
 impl<'r> FromValue<'r> for String {
     const NAME: &'static str = "text";
+    const IS_TEXT: bool = true;
 
     fn from_value(value: Value<'r>) -> std::result::Result<Self, Value<'r>> {
         match value {
-            Value::Null => Err(Value::Null),
             Value::Text(text) => Ok(text.into_owned()),
-            Value::Bytes(bytes) => match String::from_utf8(bytes.into_owned()) {
-                Ok(text) => Ok(text),
-                Err(error) => Err(Value::Bytes(Cow::Owned(error.into_bytes()))),
-            },
-            other => Ok(other.to_string()),
+            other => Err(other),
         }
     }
 }
@@ -240,6 +244,7 @@ impl<'r> FromValue<'r> for Value<'r> {
 
 impl<'r, T: FromValue<'r>> FromValue<'r> for Option<T> {
     const NAME: &'static str = T::NAME;
+    const IS_TEXT: bool = T::IS_TEXT;
 
     fn from_value(value: Value<'r>) -> std::result::Result<Self, Value<'r>> {
         match value {

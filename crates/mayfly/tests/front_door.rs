@@ -24,10 +24,29 @@ fn values_are_read_as_types_of_rust() {
     assert_eq!(value::<f64>("1.5"), Ok(1.5));
     assert_eq!(value::<i64>("SUM(7)"), Ok(7), "a DECIMAL that is whole");
     assert_eq!(value::<Option<i64>>("NULL"), Ok(None));
-    assert_eq!(
-        value::<String>("TIME'-101:02:03.5'"),
-        Ok("-101:02:03.500000".to_owned())
-    );
+    let texts = [
+        ("TIME'-101:02:03.5'", "-101:02:03.5"),
+        ("CAST(0.1 AS FLOAT)", "0.1"),
+        ("CAST(0.5 AS DECIMAL(5, 3))", "0.500"),
+        ("1e300", "1e300"),
+        ("-0e0", "-0"),
+        (
+            "CAST('2026-01-02 03:04:05' AS DATETIME(2))",
+            "2026-01-02 03:04:05.00",
+        ),
+        ("1 = 1", "1"),
+    ];
+    for (expression, text) in texts {
+        assert_eq!(
+            value::<String>(expression),
+            Ok(text.to_owned()),
+            "{expression}"
+        );
+    }
+    let shown = connection().query_row("SELECT 1e300, NULL, DATE'2026-01-02'", ());
+    let shown = shown.unwrap();
+    let shown: Vec<_> = shown.as_row().values().map(|it| it.to_string()).collect();
+    assert_eq!(shown, ["1e300", "NULL", "2026-01-02"]);
     assert_eq!(value::<Vec<u8>>("X'00FF'"), Ok(vec![0, 255]));
     let date = Date {
         year: 2026,
