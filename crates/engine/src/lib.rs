@@ -55,6 +55,7 @@ mod visible_names;
 
 pub use self::accounts::account::AuthenticationPlugin;
 pub use self::authentication::{FastCheck, Login, LoginFailure, NewRoot, RootPassword};
+pub use self::catalog::provided::{ProvidedColumn, ProvidedRows, TableProvider};
 pub use self::client::{
     BatchEncoder, ClientValue, Cursor, FieldDefinition, FieldFlags, FieldType, ResultEncoder,
 };
@@ -77,8 +78,8 @@ pub use crate::connections::{
 pub use crate::prepared::Prepared;
 pub use crate::session::ConnectionSlot;
 pub use crate::stream::ResultStream;
-pub use mayfly_storage::WorkerPool;
 pub use mayfly_storage::temptable::RegistryEntry as TemporaryTableRecord;
+pub use mayfly_storage::{ColumnCondition, ColumnId, ColumnTerm, ScanRequest, WorkerPool};
 pub use mayfly_types::convert::ColumnFormatter;
 pub use mayfly_types::convert::text::format_value;
 pub use mayfly_types::decimal::{Decimal, parse_decimal};

@@ -41,7 +41,7 @@ use mayfly_engine::{
     TypeKind, codes,
 };
 
-use crate::value::{Date, Time, Value};
+use crate::value::{Date, Value};
 
 /// The value of a row of an array of a SQL type.
 pub(crate) fn value<'r>(array: &'r ArrayRef, ty: &'r SqlType, row: usize) -> Value<'r> {
@@ -59,22 +59,7 @@ pub(crate) fn value<'r>(array: &'r ArrayRef, ty: &'r SqlType, row: usize) -> Val
         }
         (TypeKind::Set | TypeKind::Json, _) => Value::Text(Cow::Owned(formatted(array, ty, row))),
         (kind, DataType::Int64) => {
-            let number = array.as_primitive::<Int64Type>().value(row);
-            match kind {
-                TypeKind::Date => {
-                    let DateTime {
-                        year, month, day, ..
-                    } = DateTime::unpack(number);
-                    Value::Date(Date { year, month, day })
-                }
-                TypeKind::DateTime | TypeKind::Timestamp => {
-                    Value::DateTime(DateTime::unpack(number))
-                }
-                TypeKind::Time => Value::Time(Time {
-                    microseconds: number,
-                }),
-                _ => Value::Int(number),
-            }
+            Value::of_integer(array.as_primitive::<Int64Type>().value(row), kind)
         }
         (_, DataType::Boolean) => Value::Int(array.as_boolean().value(row).into()),
         (_, DataType::UInt64) => Value::UInt(array.as_primitive::<UInt64Type>().value(row)),

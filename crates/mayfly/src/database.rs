@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mayfly_engine::{DatabaseOptions, Defaults, FileAccess, Result};
+use mayfly_engine::{DatabaseOptions, Defaults, FileAccess, Result, TableProvider};
 
 use crate::Connection;
+use crate::source::{Provider, TableSource};
 
 /// A set of tables that connections share. Cloning gives another handle to it; it is closed when the last handle and the
 /// last connection are gone.
@@ -32,6 +33,18 @@ impl Database {
     /// A new connection, in the database `test`.
     pub fn connect(&self) -> Connection {
         Connection::new(self.0.session())
+    }
+
+    /// Adds a table whose rows a program provides, as `table` (in the database `test`) or `database.table`. It is read only;
+    /// DROP TABLE removes it, and it is gone with the process.
+    ///
+    /// # Errors
+    /// 1049 without the database, 1050 when it has a table of that name, 1060, 1103 and 1166 for names that tables cannot
+    /// have, 1235 for a column of a type that no SQL type stands for.
+    pub fn register(&self, name: &str, source: impl TableSource + 'static) -> Result<()> {
+        let (database, table) = name.split_once('.').unwrap_or(("test", name));
+        let provider: Arc<dyn TableProvider> = Arc::new(Provider::new(source)?);
+        self.0.register_table(database, table, &provider)
     }
 
     /// Writes a copy of a database in a directory, as of now, into another directory; statements go on meanwhile.

@@ -34,10 +34,12 @@
 //! number, SQLSTATE and text ([`Error`]).
 
 mod arrow;
+mod arrow_in;
 mod connection;
 mod database;
 mod parameters;
 mod rows;
+mod source;
 mod value;
 
 pub use arrow_array;
@@ -47,5 +49,8 @@ pub use self::connection::{Connection, Interrupt, Progress, Statement, Summary, 
 pub use self::database::{Database, Options};
 pub use self::parameters::{Parameter, Parameters, ToParameter};
 pub use self::rows::{Column, ColumnIndex, OwnedRow, Row, Rows, StoredRows};
+pub use self::source::{
+    Batches, Condition as ColumnCondition, RecordBatches, Request, TableSource, Term,
+};
 pub use self::value::{Date, FromValue, Time, Value};
 pub use mayfly_engine::{Condition, DateTime, Decimal, Error, Level, Result, codes};

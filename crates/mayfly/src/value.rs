@@ -12,7 +12,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use mayfly_engine::{DateTime, Decimal, Error, Result, SqlType, codes, format_value};
+use mayfly_engine::{
+    CollationId, DateTime, Decimal, Error, Result, SqlType, TypeKind, codes, format_value,
+};
 
 /// A day; its parts may be 0 where SQL allows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -82,6 +84,42 @@ pub enum Value<'r> {
 }
 
 impl Value<'_> {
+    /// A value of the engine, of a SQL type.
+    pub(crate) fn of(value: &mayfly_engine::Value, ty: &SqlType) -> Value<'static> {
+        match value {
+            mayfly_engine::Value::Null => Value::Null,
+            mayfly_engine::Value::Int(number) => Value::of_integer(*number, ty.kind),
+            mayfly_engine::Value::UInt(number) => Value::UInt(*number),
+            mayfly_engine::Value::Float(number) => Value::Double(*number),
+            mayfly_engine::Value::Decimal { unscaled, scale } => {
+                Value::Decimal(Decimal::new(*unscaled, *scale))
+            }
+            mayfly_engine::Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
+                Ok(text) if ty.collation != CollationId::BINARY => {
+                    Value::Text(Cow::Owned(text.to_owned()))
+                }
+                _ => Value::Bytes(Cow::Owned(bytes.clone())),
+            },
+        }
+    }
+
+    /// What the engine has as an integer: a number, a date or a time.
+    pub(crate) fn of_integer(number: i64, kind: TypeKind) -> Value<'static> {
+        match kind {
+            TypeKind::Date => {
+                let DateTime {
+                    year, month, day, ..
+                } = DateTime::unpack(number);
+                Value::Date(Date { year, month, day })
+            }
+            TypeKind::DateTime | TypeKind::Timestamp => Value::DateTime(DateTime::unpack(number)),
+            TypeKind::Time => Value::Time(Time {
+                microseconds: number,
+            }),
+            _ => Value::Int(number),
+        }
+    }
+
     /// Whether this is NULL.
     pub fn is_null(&self) -> bool {
         matches!(self, Self::Null)

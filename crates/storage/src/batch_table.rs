@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mayfly_types::{Batch, Error, PhysicalType, Result};
 
-use crate::table::{ColumnId, Table, TableScan, TableStatistics, TableWriter};
+use crate::scan_request::{ColumnId, ScanRequest};
+use crate::table::{Table, TableScan, TableStatistics, TableWriter};
 
 /// A table of batches, which are only read. A scan gives them as they are.
 #[derive(Debug)]
@@ -37,10 +38,10 @@ impl Table for BatchTable {
         }
     }
 
-    fn scan(&self, columns: &[ColumnId]) -> Result<Box<dyn TableScan>> {
+    fn scan(&self, request: &ScanRequest<'_>) -> Result<Box<dyn TableScan>> {
         Ok(Box::new(BatchScan {
             batches: Arc::clone(&self.batches),
-            columns: columns.into(),
+            columns: request.columns.into(),
             next: Arc::default(),
         }))
     }
@@ -99,7 +100,9 @@ mod tests {
             [numbers(0..3), numbers(3..4), numbers(4..9)],
         );
         assert_eq!(table.statistics().rows, 9);
-        let mut first = table.scan(&[ColumnId(0), ColumnId(0)]).expect("a scan");
+        let mut first = table
+            .scan(&ScanRequest::of(&[ColumnId(0), ColumnId(0)]))
+            .expect("a scan");
         let mut second = first.for_another_worker();
         let mut seen = Vec::new();
         while let Some(batch) = first.next_batch().expect("rows") {

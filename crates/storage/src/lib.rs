@@ -17,6 +17,7 @@ pub mod error;
 pub mod key_encoding;
 pub mod legacy;
 mod row_filter;
+mod scan_request;
 pub mod table;
 pub mod temptable;
 pub mod transaction;
@@ -32,10 +33,10 @@ pub use batch_table::BatchTable;
 pub use error::user_error;
 pub use key_encoding::{ByteRange, KeyEncoder, RowKeys};
 pub use row_filter::{FilterKind, FilteredRows, NumberRange, RowFilter};
+pub use scan_request::{ColumnCondition, ColumnId, ColumnTerm, ScanRequest};
 pub use table::{
-    ColumnId, DeclaredSize, Duplicate, IndexId, IndexPart, IndexSpec, KeyBound, KeyRange, LockMode,
-    LockWait, Locked, ReadLock, RowChange, RowsWritten, Table, TableScan, TableStatistics,
-    TableWriter,
+    DeclaredSize, Duplicate, IndexId, IndexPart, IndexSpec, KeyBound, KeyRange, LockMode, LockWait,
+    Locked, ReadLock, RowChange, RowsWritten, Table, TableScan, TableStatistics, TableWriter,
 };
 pub use transaction::Participant;
 pub use workers::{Worker, WorkerPool};

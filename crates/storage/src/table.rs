@@ -19,16 +19,8 @@ use arrow_array::{ArrayRef, UInt32Array};
 use mayfly_types::{Batch, Error, PhysicalType, Result, Value};
 
 use crate::row_filter::{FilteredRows, RowFilter};
+use crate::scan_request::{ColumnId, ScanRequest};
 use crate::temptable::KeyMode;
-
-/// A column of a table, by its number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ColumnId(pub usize);
-
-impl ColumnId {
-    /// The rows' positions: Bytes, never NULL.
-    pub const POSITION: Self = Self(usize::MAX);
-}
 
 /// An index of a table, by its index in [`Table::indexes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -269,9 +261,13 @@ pub trait Table: Send + Sync + Debug {
         Ok(())
     }
 
-    /// A scan of these columns, in this order, over the rows that the handle sees. A scan of no
-    /// column gives batches that only count rows.
-    fn scan(&self, columns: &[ColumnId]) -> Result<Box<dyn TableScan>>;
+    /// A scan over the rows that the handle sees. A scan of no column gives batches that only count rows.
+    fn scan(&self, request: &ScanRequest<'_>) -> Result<Box<dyn TableScan>>;
+
+    /// Whether a scan makes use of [`ScanRequest::terms`].
+    fn takes_terms(&self) -> bool {
+        false
+    }
 
     /// The rows whose keys lie in one of the ranges, which are given in the index's order and do not
     /// overlap: in the index's order, or in the opposite one. One worker's scan is in order; rows of

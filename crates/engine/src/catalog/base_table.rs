@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use mayfly_plan::{ColumnSource, IndexContent, IndexPartSource, TableId, TableSource};
 use mayfly_storage::{
-    ColumnId, DurableTransaction, IndexId, KeyRange, Table, TableStatistics, UserTable,
+    ColumnId, DurableTransaction, IndexId, KeyRange, ScanRequest, Table, TableStatistics, UserTable,
 };
 use mayfly_types::temporal::{TimeZone, ZoneClock};
 use mayfly_types::{Result, TypeKind, Value};
@@ -15,6 +15,7 @@ use super::column_statistics::ColumnStatisticsCache;
 use super::definition::{ColumnDefinition, TableDefinition};
 use super::dictionary::{self, Trees};
 use super::indexes::{IndexStorage, index_sources};
+use super::provided::{self, ProvidedTable, TableProvider};
 use super::table_access::TableAccess;
 use super::table_store::{RowStore, TableStore};
 use super::{engines, memory_engine, zoned_table};
@@ -97,6 +98,24 @@ impl BaseTable {
         }
     }
 
+    /// A table of a provider.
+    pub(crate) fn provided(
+        id: TableId,
+        (database, name): (&str, &str),
+        provider: &Arc<dyn TableProvider>,
+        created: i64,
+    ) -> Self {
+        let mut definition = provided::definition(database, name, &**provider);
+        definition.created = created;
+        let table = ProvidedTable::new(provider, &definition);
+        Self::over(id, definition, TableStore::Provided(Arc::new(table)))
+    }
+
+    /// Whether somebody outside of the engine has its rows.
+    pub(crate) fn is_provided(&self) -> bool {
+        matches!(self.store, TableStore::Provided(_))
+    }
+
     /// The same rows under another definition, whose columns and keys hold what this one's do.
     pub(crate) fn redefined(&self, id: TableId, definition: TableDefinition) -> Self {
         Self {
@@ -131,7 +150,7 @@ impl BaseTable {
         });
         let mut scan = match index {
             Some(index) => table.index_scan(IndexId(index), &[KeyRange::ALL], true, &columns)?,
-            None => table.scan(&columns)?,
+            None => table.scan(&ScanRequest::of(&columns))?,
         };
         let number = |value: Value| match value {
             Value::Int(number) => u64::try_from(number).unwrap_or(0),
@@ -155,7 +174,7 @@ impl BaseTable {
     pub(crate) fn durable(&self) -> Option<Arc<mayfly_storage::TableDefinition>> {
         match &self.store {
             TableStore::Durable(definition, _) => Some(Arc::clone(definition)),
-            TableStore::User(_) => None,
+            TableStore::User(_) | TableStore::Provided(_) => None,
         }
     }
 
@@ -163,7 +182,7 @@ impl BaseTable {
     pub(crate) fn trees(&self) -> Option<&Trees> {
         match &self.store {
             TableStore::Durable(_, trees) => Some(trees),
-            TableStore::User(_) => None,
+            TableStore::User(_) | TableStore::Provided(_) => None,
         }
     }
 
@@ -178,7 +197,7 @@ impl BaseTable {
     pub(crate) fn session_rows(&self) -> Option<&UserTable> {
         match &self.store {
             TableStore::User(rows) => Some(rows),
-            TableStore::Durable(..) => None,
+            TableStore::Durable(..) | TableStore::Provided(_) => None,
         }
     }
 
@@ -189,7 +208,7 @@ impl BaseTable {
             TableStore::User(rows) if self.definition.temporary && rows.has_single_rows() => {
                 Some(RowStore::Session(rows))
             }
-            TableStore::User(_) => None,
+            TableStore::User(_) | TableStore::Provided(_) => None,
             TableStore::Durable(rows, _) => Some(RowStore::Durable(rows)),
         }
     }

@@ -31,6 +31,9 @@ impl Engine {
     }
 }
 
+/// The engine of tables whose rows are outside of the engine ([`super::provided`]). CREATE TABLE cannot name it.
+pub(crate) const EXTERNAL: &str = "EXTERNAL";
+
 /// Whether tables of an engine have foreign keys.
 pub(crate) fn has_foreign_keys(engine: &str) -> bool {
     engine == "InnoDB"

@@ -15,6 +15,7 @@ pub(crate) mod foreign_keys;
 pub(crate) mod histogram;
 pub(crate) mod indexes;
 pub(crate) mod memory_engine;
+pub(crate) mod provided;
 pub(crate) mod show_create;
 pub(crate) mod state;
 pub(crate) mod system_views;

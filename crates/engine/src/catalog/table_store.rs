@@ -10,6 +10,7 @@ use mayfly_types::{Result, Value};
 use super::definition::TableDefinition;
 use super::dictionary::Trees;
 use super::indexes::{IndexStorage, index_specs};
+use super::provided::ProvidedTable;
 use super::table_access::TableAccess;
 
 /// A table's store. Cloning gives another handle to the same rows.
@@ -19,6 +20,8 @@ pub(crate) enum TableStore {
     User(UserTable),
     /// In the store of base tables: the data directory, if there is one.
     Durable(Arc<DurableDefinition>, Trees),
+    /// Outside of the engine.
+    Provided(Arc<ProvidedTable>),
 }
 
 impl TableStore {
@@ -60,7 +63,7 @@ impl TableStore {
     /// How its indexes store what they lead to.
     pub(crate) fn index_storage(&self) -> IndexStorage {
         match self {
-            Self::User(_) => IndexStorage::Keys,
+            Self::User(_) | Self::Provided(_) => IndexStorage::Keys,
             Self::Durable(..) => IndexStorage::Rows,
         }
     }
@@ -78,6 +81,7 @@ impl TableStore {
                 };
                 Arc::new(statement?.table(definition)?)
             }
+            Self::Provided(table) => Arc::clone(table) as Arc<dyn Table>,
         })
     }
 }

@@ -12,7 +12,8 @@ use arrow_array::{Array, ArrayRef, Int64Array, UInt32Array};
 use arrow_buffer::ScalarBuffer;
 use mayfly_storage::{
     ColumnId, FilterKind, FilteredRows, IndexId, IndexSpec, KeyBound, KeyRange, LockMode, LockWait,
-    Locked, ReadLock, RowFilter, RowsWritten, Table, TableScan, TableStatistics, TableWriter,
+    Locked, ReadLock, RowFilter, RowsWritten, ScanRequest, Table, TableScan, TableStatistics,
+    TableWriter,
 };
 use mayfly_types::temporal::{DateTime, TimeZone, ZoneClock};
 use mayfly_types::{Batch, PhysicalType, Result, Selection, SqlType, TypeKind, Value};
@@ -105,8 +106,8 @@ impl Table for ZonedTable {
         self.table.sample(columns, rows, take)
     }
 
-    fn scan(&self, columns: &[ColumnId]) -> Result<Box<dyn TableScan>> {
-        Ok(self.zoned(self.table.scan(columns)?, columns))
+    fn scan(&self, request: &ScanRequest<'_>) -> Result<Box<dyn TableScan>> {
+        Ok(self.zoned(self.table.scan(request)?, request.columns))
     }
 
     fn index_scan(

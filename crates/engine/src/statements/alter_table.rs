@@ -21,6 +21,7 @@ use super::select;
 use crate::builder;
 use crate::catalog::BaseTable;
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinition};
+use crate::catalog::provided::read_only;
 use crate::ddl::alter::{self, Altered};
 use crate::ddl::foreign_key_checks::{self, NewForeignKeys};
 use crate::ddl::{create as names, primary_keys};
@@ -78,6 +79,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &AlterTable) ->
         _held = context.hold_table(&database, &name, TableUse::Alone)?;
     }
     let table = writable_table(context, &database, &name)?;
+    refuse(table.is_provided(), || read_only(&name))?;
     let mut altered = alter::definition(context, &table, statement)?;
     keep_histograms(&table.definition, &mut altered);
     primary_keys::require_of_altered(context, &table.definition, &altered.definition)?;

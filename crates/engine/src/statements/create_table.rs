@@ -14,7 +14,7 @@ use super::insert::copy_rows;
 use super::row_sink::{Insertion, OnDuplicate};
 use super::select;
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinition};
-use crate::catalog::{BaseTable, FullName};
+use crate::catalog::{BaseTable, FullName, engines};
 use crate::ddl::create;
 use crate::ddl::foreign_key_checks;
 use crate::ddl::primary_keys::{self, definition_with_key};
@@ -264,6 +264,9 @@ fn like(
     }
     for key in &mut definition.keys {
         key.generated = false;
+    }
+    if definition.engine == engines::EXTERNAL {
+        definition.engine = TableDefinition::new("", "").engine;
     }
     create::check_engine(context, &definition)?;
     Ok(definition)

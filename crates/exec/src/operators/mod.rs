@@ -25,6 +25,7 @@ mod nested_loop;
 mod one_cursor;
 mod partition_groups;
 mod project;
+mod pushed_terms;
 mod recursive;
 mod scan;
 mod scan_filter;

@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex};
 
 use mayfly_plan::physical::OperatorNumber;
 use mayfly_plan::{Expression, TableSource};
-use mayfly_storage::{ColumnId, TableScan};
+use mayfly_storage::{ColumnId, ScanRequest, TableScan};
 use mayfly_types::{Batch, Error, Result};
 
 use super::first_rows::{FirstRows, passed};
+use super::pushed_terms::PushedTerms;
 use super::scan_filter::{ScanFilter, Terms};
 use crate::context::{Cursor, Node, RunContext, count};
 use crate::expression::{Program, rows_of};
@@ -22,6 +23,8 @@ struct Scan {
     predicate: Option<Program>,
     /// The same in steps.
     terms: Arc<Terms>,
+    /// What the table may be told of it.
+    pushed: PushedTerms,
     rows: AtomicU64,
     wanted: FirstRows,
     ended: AtomicBool,
@@ -44,6 +47,7 @@ pub(super) fn build(
         columns: columns.iter().copied().map(ColumnId).collect(),
         predicate: predicate.map(Program::compile),
         terms: Arc::new(Terms::compile(predicate)),
+        pushed: PushedTerms::compile(predicate),
         rows: AtomicU64::new(0),
         wanted: FirstRows::all(),
         ended: AtomicBool::new(false),
@@ -58,7 +62,14 @@ impl Node for Scan {
         let table = run.statement.tables.open(self.table.id)?;
         let rows = table.statistics().rows;
         self.rows.store(rows, Ordering::Relaxed);
-        *lock(&self.scan) = Some(table.scan(&self.columns)?);
+        let terms = match table.takes_terms() {
+            true => self.pushed.now(&self.columns, run)?,
+            false => Vec::new(),
+        };
+        *lock(&self.scan) = Some(table.scan(&ScanRequest {
+            columns: &self.columns,
+            terms: &terms,
+        })?);
         self.ended.store(false, Ordering::Relaxed);
         // The first row is found as a key is.
         count(&run.statement.counters.handler_read_first, 1);

@@ -294,6 +294,7 @@ mod tests {
         ChangeStorage, DurableStore, DurableTransaction, ReadView, StatementOptions, StoreOptions,
         TableDefinition,
     };
+    use crate::scan_request::ScanRequest;
     use crate::{ColumnId, IndexSpec, ReadLock, Table};
 
     #[test]
@@ -416,7 +417,9 @@ mod tests {
                 .check_table(&definition, &Interrupt::default())
                 .unwrap();
         }
-        let mut scan = table(&session, &definition).scan(&[ColumnId(0)]).unwrap();
+        let mut scan = table(&session, &definition)
+            .scan(&ScanRequest::of(&[ColumnId(0)]))
+            .unwrap();
         let mut rows = 0;
         while let Some(batch) = scan.next_batch().unwrap() {
             rows += batch.row_count();

@@ -21,9 +21,10 @@ use super::view::{RowLocation, TreeView};
 use crate::base::gather::Pieces;
 use crate::base::locks::ranges::RangeMode;
 use crate::key_encoding::{ByteRange, RowKeys, put_after_prefix};
+use crate::scan_request::{ColumnId, ScanRequest};
 use crate::table::{
-    ColumnId, IndexId, IndexSpec, KeyBound, KeyRange, LockMode, LockWait, Locked, ReadLock, Table,
-    TableScan, TableStatistics, TableWriter, no_index,
+    IndexId, IndexSpec, KeyBound, KeyRange, LockMode, LockWait, Locked, ReadLock, Table, TableScan,
+    TableStatistics, TableWriter, no_index,
 };
 use cursor::{Projection, TreeScan};
 use writer::{DurableWriter, WHOLE_TABLE};
@@ -363,7 +364,8 @@ impl Table for DurableTable {
         })
     }
 
-    fn scan(&self, columns: &[ColumnId]) -> Result<Box<dyn TableScan>> {
+    fn scan(&self, request: &ScanRequest<'_>) -> Result<Box<dyn TableScan>> {
+        let columns = request.columns;
         self.check_definition()?;
         let projection = Projection::of_rows(&self.0, columns);
         let ranges = vec![ByteRange::ALL];

@@ -12,8 +12,8 @@ use arrow_array::{Array, ArrayRef, BinaryViewArray, Int64Array};
 use mayfly_memory::io::{Fault, FaultIo, IoBackend, SystemIo};
 use mayfly_storage::{
     ColumnId, IndexId, IndexPart, IndexSpec, KeyBound, KeyEncoder, KeyMode, KeyRange, MemoryIndex,
-    MemoryLimits, Participant, Table, TableScan, TempTableContext, TempTableOptions, UndoLog,
-    UserTable, UserTableEngine,
+    MemoryLimits, Participant, ScanRequest, Table, TableScan, TempTableContext, TempTableOptions,
+    UndoLog, UserTable, UserTableEngine,
 };
 use mayfly_trials::{Random, Trials};
 use mayfly_types::convert::array_of_values;
@@ -166,7 +166,7 @@ fn check(
     encoders: &[KeyEncoder],
     random: &mut Random,
 ) -> Result<()> {
-    let mut scanned = drain(handle.scan(&ALL)?)?;
+    let mut scanned = drain(handle.scan(&ScanRequest::of(&ALL))?)?;
     scanned.sort_by_key(|row| id_of(&row[0]));
     let with_position = |(id, row): (&u64, &Row)| {
         let mut all = vec![Value::Bytes(position(*id))];
@@ -490,7 +490,7 @@ fn a_scan_goes_on_with_the_rows_of_its_snapshot() {
     let open = || table.open(&statement, &undo);
     insert_numbers(&*open(), &[1, 2, 3]);
     let source = open();
-    let mut scan = source.scan(&ALL[1..]).unwrap();
+    let mut scan = source.scan(&ScanRequest::of(&ALL[1..])).unwrap();
     assert_eq!(scan.next_batch().unwrap().unwrap().row_count(), 2);
     insert_numbers(&*open(), &[4]);
     // A key that no row has finds nothing.
@@ -507,7 +507,12 @@ fn a_scan_goes_on_with_the_rows_of_its_snapshot() {
         crate::common::drain(|| scan.next_batch()).unwrap(),
         [number_row(3)]
     );
-    assert_eq!(drain(source.scan(&ALL).unwrap()).unwrap().len(), 3);
+    assert_eq!(
+        drain(source.scan(&ScanRequest::of(&ALL)).unwrap())
+            .unwrap()
+            .len(),
+        3
+    );
     let all = open().index_scan(IndexId(0), &[KeyRange::ALL], false, &ALL[1..]);
     let expected = [2, 4, 10, 30].map(number_row);
     assert_eq!(drain(all.unwrap()).unwrap(), expected);
@@ -532,7 +537,7 @@ fn a_truncation_is_not_undone_by_a_savepoint_before_it() {
     let table = table(&fixture, u64::MAX, UserTableEngine::Transactional);
     let (statement, undo) = (statement(&fixture, 100), UndoLog::new());
     let open = || table.open(&statement, &undo);
-    let rows = || drain(open().scan(&ALL[1..]).unwrap()).unwrap();
+    let rows = || drain(open().scan(&ScanRequest::of(&ALL[1..])).unwrap()).unwrap();
     let mut transaction = undo.clone();
     insert_numbers(&*open(), &[1, 2, 3]);
     transaction.commit().unwrap();
@@ -565,7 +570,8 @@ fn an_open_handle_does_not_see_what_is_undone() {
     insert_numbers(&*open(), &[2]);
     let before = open();
     transaction.roll_back_to(savepoint);
-    let rows = |handle: &dyn Table| drain(handle.scan(&ALL[1..]).unwrap()).unwrap();
+    let rows =
+        |handle: &dyn Table| drain(handle.scan(&ScanRequest::of(&ALL[1..])).unwrap()).unwrap();
     assert_eq!(rows(&*before), [number_row(1), number_row(2)]);
     assert_eq!(rows(&*open()), [number_row(1)]);
 }
@@ -611,19 +617,26 @@ fn a_memory_table_is_full_when_its_account_is_and_never_overflows() {
     writer.delete(&handle_positions(&*handle)).unwrap();
     let reader = table.open(&statement, &others);
     assert_eq!(
-        drain(reader.scan(&ALL).unwrap()).unwrap().len(),
+        drain(reader.scan(&ScanRequest::of(&ALL)).unwrap())
+            .unwrap()
+            .len(),
         rows as usize
     );
     writer.finish().unwrap();
     drop(reader);
     let reader = table.open(&statement, &others);
-    assert_eq!(drain(reader.scan(&ALL).unwrap()).unwrap().len(), 0);
+    assert_eq!(
+        drain(reader.scan(&ScanRequest::of(&ALL)).unwrap())
+            .unwrap()
+            .len(),
+        0
+    );
     drop((handle, reader, table));
     fixture.assert_clean();
 }
 
 fn handle_positions(handle: &dyn Table) -> ArrayRef {
-    let rows = drain(handle.scan(&ALL[..1]).unwrap()).unwrap();
+    let rows = drain(handle.scan(&ScanRequest::of(&ALL[..1])).unwrap()).unwrap();
     let ids: Vec<u64> = rows.iter().map(|row| id_of(&row[0])).collect();
     positions(&ids)
 }

@@ -40,6 +40,7 @@ codes! {
     ER_ERROR_ON_READ = (1024, "HY000", "Error reading file '{}' (errno: {})");
     ER_ERROR_ON_WRITE = (1026, "HY000", "Error writing file '{}' (errno: {})");
     ER_ILLEGAL_HA = (1031, "HY000", "Table storage engine for '{}' doesn't have this option");
+    ER_OPEN_AS_READONLY = (1036, "HY000", "Table '{}' is read only");
     ER_OUT_OF_MEMORY = (1037, "HY001", "Out of memory: {}");
     ER_CON_COUNT_ERROR = (1040, "08004", "Too many connections");
     ER_HANDSHAKE_ERROR = (1043, "08S01", "Bad handshake");

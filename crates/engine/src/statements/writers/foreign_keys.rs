@@ -14,7 +14,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BinaryViewArray};
 use mayfly_plan::TableId;
-use mayfly_storage::{ColumnId, IndexId, LockMode};
+use mayfly_storage::{ColumnId, IndexId, LockMode, ScanRequest};
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Result, Value};
 
@@ -495,7 +495,7 @@ pub(crate) fn check_rows(
         let (parent, index) = link.parent.as_ref().ok_or_else(refers_to_nothing)?;
         let parent = parent.storage(context)?;
         let columns: Vec<ColumnId> = link.columns.iter().map(|at| ColumnId(*at)).collect();
-        let mut rows = table.storage(context)?.scan(&columns)?;
+        let mut rows = table.storage(context)?.scan(&ScanRequest::of(&columns))?;
         while let Some(batch) = rows.next_batch()? {
             let (_, found) = parent.index_lookup(*index, batch.columns(), &[], &[])?;
             let mut refers = vec![false; batch.row_count()];

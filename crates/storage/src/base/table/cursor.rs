@@ -14,7 +14,8 @@ use crate::base::table::filtered::FilteredColumns;
 use crate::base::view::{Segment, Segments, TreeView};
 use crate::key_encoding::ByteRange;
 use crate::row_filter::{FilteredRows, RowFilter};
-use crate::table::{ColumnId, TableScan};
+use crate::scan_request::ColumnId;
+use crate::table::TableScan;
 
 /// Where a column of the output comes from.
 #[derive(Debug, Clone, Copy)]

@@ -31,7 +31,8 @@ use crate::base::table::cursor::Projection;
 use crate::base::table::row_changes::Scratch;
 use crate::base::view::RowLocation;
 use crate::key_encoding::ByteRange;
-use crate::table::{ColumnId, Duplicate, IndexId, LockMode, LockWait, RowsWritten, TableWriter};
+use crate::scan_request::ColumnId;
+use crate::table::{Duplicate, IndexId, LockMode, LockWait, RowsWritten, TableWriter};
 
 /// The key of the lock of a whole table, in the tree of its rows.
 pub(in crate::base) const WHOLE_TABLE: &[u8] = &[];

@@ -21,9 +21,10 @@ use super::undo::UndoLog;
 use super::writer::Writer;
 use super::{Core, State, TempTableContext};
 use crate::key_encoding::{ByteRange, RowKeys, after_prefix};
+use crate::scan_request::{ColumnId, ScanRequest};
 use crate::table::{
-    ColumnId, IndexId, IndexSpec, KeyRange, LockMode, LockWait, Locked, Table, TableScan,
-    TableStatistics, TableWriter, no_index, sample_runs,
+    IndexId, IndexSpec, KeyRange, LockMode, LockWait, Locked, Table, TableScan, TableStatistics,
+    TableWriter, no_index, sample_runs,
 };
 use crate::temptable::rows::{Cell, Gather};
 use crate::temptable::table::FORCED_OVERFLOW_LIMIT;
@@ -443,7 +444,7 @@ impl Table for Handle {
         take: &mut dyn FnMut(&Batch) -> Result<()>,
     ) -> Result<()> {
         if self.statistics().rows <= rows as u64 {
-            let mut scan = self.scan(columns)?;
+            let mut scan = self.scan(&ScanRequest::of(columns))?;
             while let Some(batch) = scan.next_batch()? {
                 take(&batch)?;
             }
@@ -472,7 +473,8 @@ impl Table for Handle {
         Ok(())
     }
 
-    fn scan(&self, columns: &[ColumnId]) -> Result<Box<dyn TableScan>> {
+    fn scan(&self, request: &ScanRequest<'_>) -> Result<Box<dyn TableScan>> {
+        let columns = request.columns;
         Ok(Box::new(HeapScan::new(self.reader(columns)?)))
     }
 

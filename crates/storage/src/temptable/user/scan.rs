@@ -13,7 +13,8 @@ use super::pages::PageView;
 use super::tree::Cursor;
 use super::{Core, TempTableContext};
 use crate::key_encoding::ByteRange;
-use crate::table::{ColumnId, TableScan};
+use crate::scan_request::ColumnId;
+use crate::table::TableScan;
 use crate::temptable::rows::Gather;
 
 /// The first batch of an index scan: it may be all that is wanted.

@@ -12,7 +12,8 @@ use super::memory_engine::Account;
 use super::tree::Position;
 use super::undo::{Records, UndoLog};
 use super::{Core, State, TempTableContext};
-use crate::table::{ColumnId, Duplicate, IndexId, RowsWritten, TableWriter};
+use crate::scan_request::ColumnId;
+use crate::table::{Duplicate, IndexId, RowsWritten, TableWriter};
 use crate::temptable::rows::{Encoder, Gather, Resolver, Sources};
 
 /// Rows that are brought into the layout at once: few, since a duplicate stops the rest.

@@ -164,7 +164,7 @@ fn damaged_blocks_are_not_read_and_not_written_again() {
     for part in 1..16 {
         let (_copy, store) = damaged(whole.path(), flipped(ROWS, part));
         let session = Session::new(&store, &definition);
-        let mut scan = session.table().scan(&ALL).unwrap();
+        let mut scan = session.table().scan(&ScanRequest::of(&ALL)).unwrap();
         let error = loop {
             match scan.next_batch() {
                 Ok(Some(_)) => {}

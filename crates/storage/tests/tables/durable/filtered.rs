@@ -4,7 +4,7 @@ use arrow_array::types::{Decimal128Type, UInt64Type};
 use arrow_array::{Decimal128Array, UInt64Array};
 use arrow_buffer::BooleanBuffer;
 use arrow_schema::DataType;
-use mayfly_storage::{FilterKind, NumberRange, RowFilter};
+use mayfly_storage::{FilterKind, NumberRange, RowFilter, ScanRequest};
 use mayfly_types::coded::coded;
 use mayfly_types::{Error, Selection};
 
@@ -68,7 +68,7 @@ fn divisible(by: i64, place: usize) -> Divisible {
 /// The rows of a scan of all columns in another order that a filter wants, and how many it has read.
 fn filtered(table: &DurableTable, filter: &mut Divisible) -> (Vec<Person>, usize) {
     let mut scan = table
-        .scan(&[ColumnId(1), ColumnId(2), ColumnId(0)])
+        .scan(&ScanRequest::of(&[ColumnId(1), ColumnId(2), ColumnId(0)]))
         .unwrap();
     let (mut rows, mut read) = (Vec::new(), 0);
     while let Some(found) = scan.next_filtered(filter).unwrap() {
@@ -125,7 +125,7 @@ fn a_filter_that_fails_ends_the_scan() {
     // More than the blocks whose rows a filter is asked about at once.
     session.insert(&(0..150_000).map(person).collect::<Vec<_>>());
     let table = session.table();
-    let mut scan = table.scan(&ALL).unwrap();
+    let mut scan = table.scan(&ScanRequest::of(&ALL)).unwrap();
     let mut filter = divisible(2, 2);
     filter.fails_after = 1;
     let mut rows = 0;
@@ -353,13 +353,13 @@ fn steps_want_what_they_want_of_each_row() {
             writer.finish().unwrap();
         }
         let mut all = Vec::new();
-        let mut scan = of_rows(8192).scan(&columns).unwrap();
+        let mut scan = of_rows(8192).scan(&ScanRequest::of(&columns)).unwrap();
         while let Some(batch) = scan.next_batch().unwrap() {
             wide_rows(&batch, &mut all);
         }
         assert_eq!(all.len(), if changed { 59_807 } else { 60_000 });
         // The same rows, strings as codes where they are few.
-        let mut scan = of_rows(8192).scan(&columns).unwrap();
+        let mut scan = of_rows(8192).scan(&ScanRequest::of(&columns)).unwrap();
         scan.give_codes(&[5, 4, 0]);
         let (mut found, mut coded_columns) = (Vec::new(), [0; 6]);
         while let Some(batch) = scan.next_batch().unwrap() {
@@ -382,7 +382,7 @@ fn steps_want_what_they_want_of_each_row() {
             };
             let expected: Vec<Vec<Cell>> = all.iter().filter(is_wanted).cloned().collect();
             let table = of_rows([8192, 30_000, 100][case % 3]);
-            let mut scan = table.scan(&columns).unwrap();
+            let mut scan = table.scan(&ScanRequest::of(&columns)).unwrap();
             if case % 2 == 0 {
                 scan.give_codes(&[4, 5]);
             }

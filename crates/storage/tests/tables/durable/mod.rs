@@ -22,7 +22,8 @@ use mayfly_memory::{Budget, BudgetKind};
 use mayfly_storage::{
     ChangeStorage, ColumnId, Durability, DurableStore, DurableTable, DurableTransaction, IndexId,
     IndexPart, IndexSpec, KeyBound, KeyMode, KeyRange, LockMode, LockWait, Locked, ReadLock,
-    ReadView, StatementOptions, StoreOptions, Table, TableDefinition, TableScan, TreeId,
+    ReadView, ScanRequest, StatementOptions, StoreOptions, Table, TableDefinition, TableScan,
+    TreeId,
 };
 use mayfly_trials::Random;
 use mayfly_types::{Batch, CollationId, Interrupt, PhysicalType, Value};
@@ -111,7 +112,7 @@ impl Session {
     }
 
     fn rows(&self) -> Vec<Person> {
-        rows_of(self.table().scan(&ALL).unwrap())
+        rows_of(self.table().scan(&ScanRequest::of(&ALL)).unwrap())
     }
 
     fn try_insert(&self, rows: &[Person]) -> mayfly_types::Result<Option<IndexId>> {
@@ -227,7 +228,7 @@ fn rows_are_there_after_the_store_is_opened_again() {
     assert_eq!(store.record(b"table").unwrap().unwrap(), b"people");
     let transaction = store.session(storage());
     let table = table(&transaction, &definition);
-    assert_eq!(rows_of(table.scan(&ALL).unwrap()), rows);
+    assert_eq!(rows_of(table.scan(&ScanRequest::of(&ALL)).unwrap()), rows);
     assert_eq!(table.statistics().rows, 5000);
     let distinct = table.distinct_keys(IndexId(2), 1);
     assert!((70..130).contains(&distinct), "{distinct} of 97");
@@ -451,7 +452,7 @@ fn a_row_that_changed_since_it_was_read_is_noticed() {
     let at = |view| {
         let statement = second.statement(options(view));
         let table = statement.table(&second.definition).unwrap();
-        rows_of(table.scan(&ALL).unwrap()).len()
+        rows_of(table.scan(&ScanRequest::of(&ALL)).unwrap()).len()
     };
     assert_eq!((at(ReadView::Transaction), at(ReadView::Statement)), (2, 1));
     second.commit().unwrap();

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mayfly_storage::KeyEncoder;
+use mayfly_storage::{KeyEncoder, ScanRequest};
 use mayfly_trials::{Random, Trials};
 
 use super::*;
@@ -299,7 +299,11 @@ fn check(session: &Session, model: &Model, kind: &mut Kind, random: &mut Random)
             within.reverse();
         }
         if index == 0 {
-            assert_same(&rows_of(table.scan(&ALL).unwrap()), &expected, "all");
+            assert_same(
+                &rows_of(table.scan(&ScanRequest::of(&ALL)).unwrap()),
+                &expected,
+                "all",
+            );
         }
         // Keys of new rows are mostly not there.
         let mut wanted: Vec<Person> = (0..10).map(|_| kind.row(random)).collect();
@@ -534,7 +538,10 @@ fn rows_that_come_backwards_between_alike_ones_are_in_order() {
         }
     }
     session.check(&store);
-    let mut scan = session.table().scan(&[ColumnId(0)]).unwrap();
+    let mut scan = session
+        .table()
+        .scan(&ScanRequest::of(&[ColumnId(0)]))
+        .unwrap();
     let mut expected = 0..60_000_i64;
     while let Some(batch) = scan.next_batch().unwrap() {
         for id in batch.column(0).as_primitive::<Int64Type>().values() {

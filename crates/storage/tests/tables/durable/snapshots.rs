@@ -14,7 +14,9 @@ fn commits_go_on_beside_any_number_of_idle_snapshots() {
     let look = |session: &DurableTransaction| {
         let statement = session.statement(options(ReadView::Transaction));
         let table = statement.table(definition)?;
-        let names = rows_of(table.scan(&ALL)?).into_iter().map(|row| row.1);
+        let names = rows_of(table.scan(&ScanRequest::of(&ALL))?)
+            .into_iter()
+            .map(|row| row.1);
         Ok::<_, mayfly_types::Error>(names.collect::<Vec<Vec<u8>>>())
     };
     let one = |number: usize| (1, format!("name {number}").into(), None);
@@ -42,7 +44,7 @@ fn commits_go_on_beside_any_number_of_idle_snapshots() {
     assert_eq!(look(&writer).unwrap(), newest);
     writer.roll_back();
     // A statement that is reading has its snapshot still, the newest ones are there, and the oldest expire.
-    assert!(rows_of(being_read.scan(&ALL).unwrap()).is_empty());
+    assert!(rows_of(being_read.scan(&ScanRequest::of(&ALL)).unwrap()).is_empty());
     assert_eq!(
         look(&idle[TRANSACTIONS]).unwrap(),
         [one(TRANSACTIONS - 2).1]

@@ -1,0 +1,168 @@
+//! Tables whose rows somebody outside of the engine has: files, another server, a program that embeds the engine.
+//!
+//! To everything above, such a table is a table of its database like any other: it is found by its name, listed, granted on,
+//! joined. It is read only, known to this process alone, and gone when it is dropped.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use mayfly_storage::{ColumnId, ScanRequest, Table, TableScan, TableStatistics, TableWriter};
+use mayfly_types::error::codes;
+use mayfly_types::{Batch, Error, PhysicalType, Result, SqlType};
+use parking_lot::Mutex;
+
+use super::definition::{ColumnDefinition, TableDefinition};
+use super::engines;
+
+/// A column of a [`TableProvider`].
+#[derive(Debug, Clone)]
+pub struct ProvidedColumn {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub ty: SqlType,
+    /// Whether it may be NULL.
+    pub nullable: bool,
+}
+
+/// Rows of a table, read once.
+pub trait ProvidedRows: Send {
+    /// The next rows; `None` after the last. Their arrays are of the physical types of the columns that were asked for.
+    ///
+    /// # Errors
+    /// Whatever keeps them from being read; the statement ends with it.
+    fn next_batch(&mut self) -> Result<Option<Batch>>;
+}
+
+/// Somebody who has the rows of a table.
+pub trait TableProvider: Debug + Send + Sync {
+    /// The columns, always the same ones.
+    fn columns(&self) -> Vec<ProvidedColumn>;
+
+    /// How many rows there are, about.
+    fn row_count(&self) -> u64 {
+        1000
+    }
+
+    /// Begins to read rows. May be asked by several statements at once.
+    ///
+    /// # Errors
+    /// Whatever keeps them from being read.
+    fn scan(&self, request: &ScanRequest<'_>) -> Result<Box<dyn ProvidedRows>>;
+}
+
+/// The definition of a table of a provider.
+pub(super) fn definition(
+    database: &str,
+    name: &str,
+    provider: &dyn TableProvider,
+) -> TableDefinition {
+    let columns = provider.columns().into_iter();
+    let columns = columns.map(|column| ColumnDefinition {
+        nullable: column.nullable,
+        ..ColumnDefinition::new(column.name, column.ty)
+    });
+    TableDefinition {
+        columns: columns.collect(),
+        engine: engines::EXTERNAL.to_owned(),
+        ..TableDefinition::new(database, name)
+    }
+}
+
+/// A statement's handle to a table of a provider.
+#[derive(Debug)]
+pub(crate) struct ProvidedTable {
+    provider: Arc<dyn TableProvider>,
+    name: String,
+    columns: Vec<PhysicalType>,
+}
+
+impl ProvidedTable {
+    pub(super) fn new(provider: &Arc<dyn TableProvider>, definition: &TableDefinition) -> Self {
+        let columns = definition.columns.iter().map(|column| column.ty.physical());
+        Self {
+            provider: Arc::clone(provider),
+            name: definition.name.clone(),
+            columns: columns.collect(),
+        }
+    }
+
+    fn read_only(&self) -> Error {
+        read_only(&self.name)
+    }
+}
+
+/// 1036: the table cannot be changed.
+pub(crate) fn read_only(name: &str) -> Error {
+    codes::ER_OPEN_AS_READONLY.with(&[&name])
+}
+
+impl Table for ProvidedTable {
+    fn columns(&self) -> &[PhysicalType] {
+        &self.columns
+    }
+
+    fn statistics(&self) -> TableStatistics {
+        TableStatistics {
+            rows: self.provider.row_count(),
+            ..TableStatistics::default()
+        }
+    }
+
+    fn scan(&self, request: &ScanRequest<'_>) -> Result<Box<dyn TableScan>> {
+        // Rows have positions for those who change or lock them.
+        if request.columns.contains(&ColumnId::POSITION) {
+            return Err(self.read_only());
+        }
+        let types = request.columns.iter().map(|column| self.columns[column.0]);
+        Ok(Box::new(ProvidedScan {
+            rows: Arc::new(Mutex::new(self.provider.scan(request)?)),
+            types: types.collect(),
+        }))
+    }
+
+    fn takes_terms(&self) -> bool {
+        true
+    }
+
+    fn writer(&self) -> Result<Box<dyn TableWriter>> {
+        Err(self.read_only())
+    }
+
+    fn truncate(&self) -> Result<()> {
+        Err(self.read_only())
+    }
+}
+
+/// A scan, whose workers take turns.
+#[derive(Clone)]
+struct ProvidedScan {
+    rows: Arc<Mutex<Box<dyn ProvidedRows>>>,
+    types: Arc<[PhysicalType]>,
+}
+
+impl TableScan for ProvidedScan {
+    fn next_batch(&mut self) -> Result<Option<Batch>> {
+        loop {
+            let Some(batch) = self.rows.lock().next_batch()? else {
+                return Ok(None);
+            };
+            let types = batch
+                .columns()
+                .iter()
+                .map(|array| array.data_type().clone());
+            if !types.eq(self.types.iter().map(|ty| ty.arrow())) {
+                return Err(codes::ER_UNKNOWN_ERROR.with(&[
+                    &"the provider of a table has given columns of other types than it has declared",
+                ]));
+            }
+            if !batch.is_empty() {
+                return Ok(Some(batch));
+            }
+        }
+    }
+
+    fn for_another_worker(&self) -> Box<dyn TableScan> {
+        Box::new(self.clone())
+    }
+}

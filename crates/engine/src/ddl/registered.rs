@@ -1,0 +1,54 @@
+//! Tables of providers: how a program that embeds the engine puts them into a database.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use mayfly_types::Result;
+use mayfly_types::error::codes;
+
+use crate::catalog::BaseTable;
+use crate::catalog::provided::TableProvider;
+use crate::database::Database;
+use crate::error::refuse;
+use crate::session::StatementContext;
+
+/// Characters of the longest name.
+const NAME_MAX: usize = 64;
+
+impl Database {
+    /// Adds a table whose rows a provider has; DROP TABLE removes it. It is read only, and not kept in the data directory.
+    ///
+    /// # Errors
+    /// 1049 without the database, 1050 when it has a table or view of that name, 1060 for two columns of one name, 1103 and
+    /// 1166 for names that are empty or too long, 1113 without columns.
+    pub fn register_table(
+        self: &Arc<Self>,
+        database: &str,
+        name: &str,
+        provider: &Arc<dyn TableProvider>,
+    ) -> Result<()> {
+        let is_name = |name: &str| {
+            !name.is_empty() && !name.ends_with(' ') && name.chars().count() <= NAME_MAX
+        };
+        refuse(!is_name(name), || codes::ER_WRONG_TABLE_NAME.with(&[&name]))?;
+        let columns = provider.columns();
+        refuse(columns.is_empty(), || {
+            codes::ER_TABLE_WITHOUT_COLUMNS.error()
+        })?;
+        let mut known = HashSet::new();
+        for column in &columns {
+            let column = &column.name;
+            refuse(!is_name(column), || {
+                codes::ER_WRONG_COLUMN_NAME.with(&[column])
+            })?;
+            refuse(!known.insert(column.to_lowercase()), || {
+                codes::ER_DUP_FIELDNAME.with(&[column])
+            })?;
+        }
+        let id = self.catalog.next_table_id();
+        let mut session = self.session();
+        let context = StatementContext::internal(&mut session);
+        let table = BaseTable::provided(id, (database, name), provider, context.now());
+        self.catalog.add_table(&context, Arc::new(table), false)
+    }
+}

@@ -1,0 +1,136 @@
+//! What a scan tells a table of its predicate: the terms that compare one column with what is the same for all rows, in the
+//! form that a table can look into ([`ColumnTerm`]).
+//!
+//! The predicate is still asked about each row that comes: a term only lets a table leave out rows early.
+
+use mayfly_functions::Column;
+use mayfly_plan::{Comparison, Expression, ExpressionKind};
+use mayfly_storage::{ColumnCondition, ColumnId, ColumnTerm};
+use mayfly_types::convert::array_value;
+use mayfly_types::{PhysicalType, Result, TypeKind, Value};
+
+use crate::context::RunContext;
+use crate::expression::Program;
+
+/// A term whose values are computed when the statement runs.
+struct PushedTerm {
+    /// The place of the column in the scan.
+    place: usize,
+    condition: PushedCondition,
+}
+
+enum PushedCondition {
+    Compare(Comparison, Program),
+    Among(Vec<Value>),
+    Null,
+    NotNull,
+}
+
+/// The terms of a predicate that a table may be told.
+pub(super) struct PushedTerms(Vec<PushedTerm>);
+
+impl PushedTerms {
+    pub(super) fn compile(predicate: Option<&Expression>) -> Self {
+        let terms = match predicate.map(|predicate| (&predicate.kind, predicate)) {
+            Some((ExpressionKind::And(terms), _)) => &terms[..],
+            Some((_, term)) => std::slice::from_ref(term),
+            None => &[],
+        };
+        Self(terms.iter().filter_map(PushedTerm::compile).collect())
+    }
+
+    /// The terms as of now, of a scan of these columns.
+    ///
+    /// # Errors
+    /// Those of computing a value.
+    pub(super) fn now(&self, columns: &[ColumnId], run: &RunContext) -> Result<Vec<ColumnTerm>> {
+        let term = |term: &PushedTerm| {
+            Ok(ColumnTerm {
+                column: columns[term.place],
+                condition: term.condition.now(run)?,
+            })
+        };
+        self.0.iter().map(term).collect()
+    }
+}
+
+impl PushedTerm {
+    fn compile(term: &Expression) -> Option<Self> {
+        let column = |expression: &Expression| match expression.kind {
+            ExpressionKind::Column(place) => Some(place),
+            _ => None,
+        };
+        let (place, condition) = match &term.kind {
+            ExpressionKind::IsNull(operand) => (column(operand)?, PushedCondition::Null),
+            ExpressionKind::Not(inner) => match &inner.kind {
+                ExpressionKind::IsNull(operand) => (column(operand)?, PushedCondition::NotNull),
+                _ => return None,
+            },
+            ExpressionKind::InList {
+                operand,
+                list,
+                negated: false,
+            } => {
+                let values = list.iter().filter(|value| !value.is_null());
+                let values = values.cloned().collect();
+                (column(operand)?, PushedCondition::Among(values))
+            }
+            ExpressionKind::Compare {
+                comparison,
+                left,
+                right,
+            } => {
+                let (place, value, other, comparison) = match (&left.kind, &right.kind) {
+                    (ExpressionKind::Column(place), _) => (*place, right, left, *comparison),
+                    (_, ExpressionKind::Column(place)) => {
+                        (*place, left, right, comparison.mirrored())
+                    }
+                    _ => return None,
+                };
+                // The collation of the comparison is that of its left side.
+                let is_of_column = match other.ty.physical() {
+                    PhysicalType::Bytes => {
+                        other.ty.kind != TypeKind::Json && left.ty.collation == other.ty.collation
+                    }
+                    physical => value.ty.physical() == physical,
+                };
+                let is_range =
+                    !matches!(comparison, Comparison::NotEqual | Comparison::NullSafeEqual);
+                let value = Program::compile(value);
+                // One that fails or warns does so where a row is looked at, or not at all.
+                let is_constant =
+                    value.is_alike() && value.is_total() && value.columns().next().is_none();
+                if !is_of_column || !is_range || !is_constant {
+                    return None;
+                }
+                (place, PushedCondition::Compare(comparison, value))
+            }
+            _ => return None,
+        };
+        Some(Self { place, condition })
+    }
+}
+
+impl PushedCondition {
+    fn now(&self, run: &RunContext) -> Result<ColumnCondition> {
+        let (comparison, value) = match self {
+            Self::Compare(comparison, value) => (comparison, value),
+            Self::Among(values) if values.is_empty() => return Ok(ColumnCondition::Never),
+            Self::Among(values) => return Ok(ColumnCondition::Among(values.clone())),
+            Self::Null => return Ok(ColumnCondition::Null),
+            Self::NotNull => return Ok(ColumnCondition::NotNull),
+        };
+        let value = match value.evaluate_rows(&[], 1, run)? {
+            Column::Constant(value) => value,
+            Column::Array(array) => array_value(&array, 0),
+        };
+        Ok(match (value, comparison) {
+            (Value::Null, _) => ColumnCondition::Never,
+            (value, Comparison::Less) => ColumnCondition::Less(value),
+            (value, Comparison::LessOrEqual) => ColumnCondition::AtMost(value),
+            (value, Comparison::Greater) => ColumnCondition::Greater(value),
+            (value, Comparison::GreaterOrEqual) => ColumnCondition::AtLeast(value),
+            (value, _) => ColumnCondition::Equal(value),
+        })
+    }
+}
