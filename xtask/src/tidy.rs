@@ -173,7 +173,32 @@ fn check(name: &str, text: &str) -> Vec<String> {
     for (number, line) in code.iter().enumerate() {
         check_line(number, line);
     }
+    problems.extend(unexplained_unsafe(name, &code));
     problems
+}
+
+/// Functions that a caller must promise something to, whose documentation does not say what.
+fn unexplained_unsafe(name: &str, code: &[&str]) -> Vec<String> {
+    let is_of_declaration = |line: &&&str| {
+        let line = line.trim_start();
+        line.starts_with("///") || line.starts_with("#[")
+    };
+    let functions = code.iter().enumerate().filter(|(_, line)| {
+        let line = line.trim_start();
+        !line.starts_with("//") && line.contains(concat!("unsafe", " fn "))
+    });
+    let unexplained = functions.filter(|(number, _)| {
+        let mut above = code[..*number].iter().rev().take_while(is_of_declaration);
+        !above.any(|line| line.contains("# Safety"))
+    });
+    unexplained
+        .map(|(number, _)| {
+            format!(
+                "{name}:{}: no `# Safety` says what the caller promises",
+                number + 1
+            )
+        })
+        .collect()
 }
 
 /// The paths of modules in a document, such as `storage::base::log`, that lead nowhere. `modules` are the paths of all
@@ -248,6 +273,12 @@ mod tests {
             ("crates/memory/src/a.rs", "//! A.\nuse std::fs;", 0),
             ("crates/exec/src/a.rs", "//! A.\nunsafe { f() }", 1),
             ("crates/storage/src/a.rs", "//! A.\nunsafe { f() }", 0),
+            ("crates/storage/src/a.rs", "//! A.\n\nunsafe fn f() {}", 1),
+            (
+                "crates/storage/src/a.rs",
+                "//! A.\n\n/// # Safety\n/// It is aligned.\n#[inline]\nunsafe fn f() {}",
+                0,
+            ),
             ("crates/plan/src/tree/a.rs", "//! A.\nx: Cell<u8>,", 1),
             ("crates/plan/src/rules/a.rs", "//! A.\nx: Cell<u8>,", 0),
         ] {

@@ -647,6 +647,10 @@ impl GroupIndex {
         }
     }
 
+    /// Adds a group: its row, and its place in the hash table.
+    ///
+    /// # Safety
+    /// `row` is an encoded row of the layout whose values the sources hold.
     unsafe fn insert(
         &mut self,
         row: *mut u8,
@@ -670,6 +674,9 @@ impl GroupIndex {
     }
 
     /// Stores the row of a new group.
+    ///
+    /// # Safety
+    /// `row` is an encoded row of the layout whose values the sources hold.
     unsafe fn append(&mut self, row: *mut u8) -> mayfly_memory::Result<u32> {
         let group = self.rows.len() as u32;
         // An index that holds nothing takes its first row whatever the limit says.

@@ -212,6 +212,9 @@ fn are_all_inline(views: &[u128]) -> bool {
 }
 
 /// Writes each value to its row's cell.
+///
+/// # Safety
+/// `cells` is the first of as many cells as there are values, `width` bytes apart, each with room for a `U`.
 #[inline(always)]
 unsafe fn scatter<T, U>(values: &[T], cells: *mut u8, width: usize, cell: impl Fn(&T) -> U) {
     for (row, value) in values.iter().enumerate() {
@@ -225,6 +228,10 @@ unsafe fn scatter<T, U>(values: &[T], cells: *mut u8, width: usize, cell: impl F
     }
 }
 
+/// Writes the view of each string to its row's cell, with the numbers of the batch's buffers as blocks.
+///
+/// # Safety
+/// As for [`scatter`], with cells of 16 bytes.
 unsafe fn scatter_views(views: &[u128], numbers: &[u32], cells: *mut u8, width: usize) {
     // SAFETY: as for `scatter`.
     unsafe {
@@ -253,6 +260,9 @@ unsafe fn scatter_views(views: &[u128], numbers: &[u32], cells: *mut u8, width: 
 
 /// Sets the NULL bits of a column and makes its NULL cells zero, so that they refer to no
 /// value.
+///
+/// # Safety
+/// `rows` has `count` rows of `width` bytes, of the layout that `cell` is of.
 unsafe fn set_nulls(
     nulls: &NullBuffer,
     start: usize,

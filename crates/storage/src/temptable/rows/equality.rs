@@ -209,6 +209,10 @@ impl RowKeys {
 }
 
 impl Key {
+    /// Whether two cells are equal.
+    ///
+    /// # Safety
+    /// `a` and `b` are rows of their layouts, with their values in memory.
     unsafe fn equal(&self, a: RowRef<'_>, b: RowRef<'_>) -> bool {
         let (a_values, b_values) = (a.values, b.values);
         let (a, b) = (a.row, b.row);
@@ -244,6 +248,9 @@ impl Key {
 }
 
 /// Whether two strings have the same bytes.
+///
+/// # Safety
+/// The resolvers find the bytes of the views, which are in memory.
 #[inline(always)]
 unsafe fn equal_bytes(a: View, a_values: Resolver<'_>, b: View, b_values: Resolver<'_>) -> bool {
     // Length and prefix first: they are in the cell.

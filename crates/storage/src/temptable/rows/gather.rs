@@ -78,6 +78,10 @@ impl Gather {
             .collect()
     }
 
+    /// The array of a column.
+    ///
+    /// # Safety
+    /// Each of `rows` is a row of the layout that `cell` is of, whose values are in `directory` and in memory.
     unsafe fn column(
         &mut self,
         cell: &Cell,
@@ -110,6 +114,10 @@ impl Gather {
         }
     }
 
+    /// The array of a column of strings.
+    ///
+    /// # Safety
+    /// As for [`Self::column`].
     unsafe fn strings(
         &mut self,
         cell: &Cell,
@@ -170,6 +178,10 @@ impl Gather {
     }
 }
 
+/// The NULLs of a column; none where no row has one.
+///
+/// # Safety
+/// Each of `rows` is a row of the layout that `cell` is of.
 unsafe fn nulls(cell: &Cell, rows: &[*const u8]) -> Option<NullBuffer> {
     // SAFETY: each pointer is a row of the layout of `cell`.
     let valid = BooleanBuffer::collect_bool(rows.len(), |row| unsafe { !cell.is_null(rows[row]) });

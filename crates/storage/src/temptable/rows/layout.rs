@@ -213,30 +213,50 @@ impl RowLayout {
     reason = "rows are raw bytes in blocks; they are read here alone"
 )]
 impl Cell {
+    /// Whether the value is NULL.
+    ///
+    /// # Safety
+    /// See the block.
     #[inline]
     pub(crate) unsafe fn is_null(&self, row: *const u8) -> bool {
         // SAFETY: the NULL byte lies in the row.
         unsafe { *row.add(self.null_byte) & self.null_mask != 0 }
     }
 
+    /// The first 8 bytes.
+    ///
+    /// # Safety
+    /// See the block; the cell has at least 8 bytes.
     #[inline]
     pub(crate) unsafe fn word(&self, row: *const u8) -> u64 {
         // SAFETY: a cell of at least 8 bytes lies at the offset.
         unsafe { row.add(self.offset).cast::<u64>().read_unaligned() }
     }
 
+    /// The first 16 bytes.
+    ///
+    /// # Safety
+    /// See the block; the cell has at least 16 bytes.
     #[inline]
     pub(crate) unsafe fn wide(&self, row: *const u8) -> u128 {
         // SAFETY: the caller asks this of cells of at least 16 bytes only.
         unsafe { row.add(self.offset).cast::<u128>().read_unaligned() }
     }
 
+    /// All 32 bytes.
+    ///
+    /// # Safety
+    /// See the block; the cell has 32 bytes.
     #[inline]
     pub(crate) unsafe fn wider(&self, row: *const u8) -> i256 {
         // SAFETY: the caller asks this of cells of 32 bytes only.
         unsafe { row.add(self.offset).cast::<i256>().read_unaligned() }
     }
 
+    /// The view of a string.
+    ///
+    /// # Safety
+    /// See the block; the cell is of a string.
     #[inline]
     pub(crate) unsafe fn view(&self, row: *const u8) -> View {
         // SAFETY: as for `wide`.

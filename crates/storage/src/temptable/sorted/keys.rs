@@ -349,6 +349,9 @@ impl Key {
     }
 
     /// Puts marker and value of each row into its prefix; a string fills all that is left.
+    ///
+    /// # Safety
+    /// The rows are of the layout; their values are found by `values`.
     unsafe fn append_all(
         &self,
         rows: impl Iterator<Item = *const u8>,
@@ -400,6 +403,9 @@ impl Key {
     }
 
     /// Puts the key of each row whose prefix has room, by `put` where it is not NULL.
+    ///
+    /// # Safety
+    /// The rows are of the layout.
     #[inline(always)]
     unsafe fn put_each<'p>(
         &self,
@@ -423,6 +429,10 @@ impl Key {
         }
     }
 
+    /// The order of two rows by this key.
+    ///
+    /// # Safety
+    /// `a` and `b` are rows of the layout; their values are found by `values`.
     pub(super) unsafe fn compare(
         &self,
         a: *const u8,

@@ -69,6 +69,9 @@ impl SortKeys {
     }
 
     /// Puts rows in order that have the same before a place.
+    ///
+    /// # Safety
+    /// The rows are of the layout; their values are found by `values`.
     unsafe fn sort_from<T: Copy + Ord>(
         &self,
         before: Place,
@@ -112,6 +115,9 @@ impl SortKeys {
 
     /// A place at which some of these rows may differ, that have the same before another one: the first as far as is
     /// known.
+    ///
+    /// # Safety
+    /// As for [`Self::sort_from`].
     unsafe fn place_behind(
         &self,
         mut place: Place,
@@ -147,6 +153,10 @@ enum Shared {
 }
 
 impl Key {
+    /// What the values of rows have in common.
+    ///
+    /// # Safety
+    /// The rows are of the layout; their values are found by `values`.
     unsafe fn shared_by(
         &self,
         mut rows: impl Iterator<Item = *const u8>,

@@ -356,6 +356,9 @@ impl RowWriter {
     }
 
     /// Copies long values of a row, if any are to be copied, and places it; its address.
+    ///
+    /// # Safety
+    /// `row` is a row of the store's layout, whose values `copying` says where to find. It is changed.
     unsafe fn append_one(
         &mut self,
         row: *mut u8,
@@ -394,6 +397,9 @@ impl RowWriter {
     }
 
     /// Copies long values of `count` rows into their partitions' value blocks.
+    ///
+    /// # Safety
+    /// `rows` has `count` rows of the store's layout, whose values `from` says where to find. They are changed.
     unsafe fn copy_values(&mut self, rows: *mut u8, count: usize, from: Copying<'_>) -> Result<()> {
         let store = Arc::clone(&self.store);
         let transient = match from {
@@ -477,6 +483,9 @@ impl RowWriter {
     }
 
     /// Moves `count` rows to their partitions' row blocks.
+    ///
+    /// # Safety
+    /// `rows` has `count` rows of the store's layout, whose partitions are noted.
     unsafe fn place(&mut self, rows: *const u8, count: usize) -> Result<()> {
         // A constant width lets the compiler copy a row by a few moves.
         // SAFETY: as promised by the caller, with the width of the layout.
@@ -494,6 +503,10 @@ impl RowWriter {
         }
     }
 
+    /// [`Self::place`] of rows of a width.
+    ///
+    /// # Safety
+    /// As for [`Self::place`]; `width` is that of the layout.
     #[inline(always)]
     unsafe fn place_rows(
         &mut self,
