@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use mayfly_engine::{
     Condition, KillHandle, Prepared, ProgressHandle, Result, ResultStream, Session, codes,
@@ -18,14 +18,16 @@ const KEPT_STATEMENTS: usize = 100;
 /// another thread, and runs one statement at a time. When it is dropped, an open transaction is rolled back.
 #[derive(Debug)]
 pub struct Connection {
+    database: Arc<mayfly_engine::Database>,
     session: Session,
     kept: HashMap<String, Statement>,
 }
 
 impl Connection {
-    pub(crate) fn new(session: Session) -> Self {
+    pub(crate) fn new(database: &Arc<mayfly_engine::Database>) -> Self {
         Self {
-            session,
+            session: database.session(),
+            database: Arc::clone(database),
             kept: HashMap::new(),
         }
     }
@@ -35,7 +37,10 @@ impl Connection {
     /// # Errors
     /// When the text is no statement, or names what is not there.
     pub fn prepare(&mut self, sql: &str) -> Result<Statement> {
-        self.session.prepare(sql).map(Statement)
+        Ok(Statement {
+            prepared: self.session.prepare(sql)?,
+            database: Arc::downgrade(&self.database),
+        })
     }
 
     /// Runs a statement to its end. Rows that it gives are dropped.
@@ -126,8 +131,12 @@ impl Connection {
             Source::Text(sql) => self.kept(sql)?,
             Source::Prepared(statement) => statement.clone(),
         };
+        if !std::ptr::eq(statement.database.as_ptr(), &*self.database) {
+            let (given, run) = ("of another database", "Connection::query");
+            return Err(codes::ER_UNKNOWN_STMT_HANDLER.with(&[&given, &run]));
+        }
         let values: Vec<_> = parameters.into_iter().map(|it| it.0).collect();
-        self.session.execute_prepared(&statement.0, &values)
+        self.session.execute_prepared(&statement.prepared, &values)
     }
 
     fn kept(&mut self, sql: &str) -> Result<Statement> {
@@ -143,19 +152,24 @@ impl Connection {
     }
 }
 
-/// A prepared statement, for the connections of its database. Cloning gives another handle to it.
+/// A prepared statement, for the connections of its database; on those of another one it is error 1243. Cloning gives
+/// another handle to it.
 #[derive(Debug, Clone)]
-pub struct Statement(Arc<Prepared>);
+pub struct Statement {
+    prepared: Arc<Prepared>,
+    /// Its plan names the tables of this database.
+    database: Weak<mayfly_engine::Database>,
+}
 
 impl Statement {
     /// How many `?` it has.
     pub fn parameter_count(&self) -> usize {
-        self.0.parameter_count()
+        self.prepared.parameter_count()
     }
 
     /// Its text.
     pub fn text(&self) -> &str {
-        self.0.text()
+        self.prepared.text()
     }
 }
 

@@ -32,7 +32,7 @@ impl Database {
 
     /// A new connection, in the database `test`.
     pub fn connect(&self) -> Connection {
-        Connection::new(self.0.session())
+        Connection::new(&self.0)
     }
 
     /// Adds a table whose rows a program provides, as `table` (in the database `test`) or `database.table`. It is read only;

@@ -270,3 +270,24 @@ fn connections_move_between_threads() {
     is_shared::<mayfly::Statement>();
     is_shared::<mayfly::Interrupt>();
 }
+
+#[test]
+fn a_statement_is_for_its_database() {
+    let databases = [1, 2].map(|number| {
+        let database = Database::in_memory().unwrap();
+        let create = format!("CREATE TABLE t AS SELECT {number} AS i");
+        database.connect().execute(&create, ()).unwrap();
+        database
+    });
+    let [mut own, mut other] = databases.each_ref().map(Database::connect);
+    let statement = own.prepare("SELECT i FROM t").unwrap();
+    let read = |connection: &mut Connection| {
+        let row = connection.query_row(&statement, ())?;
+        row.get::<i64>(0)
+    };
+    assert_eq!(read(&mut own), Ok(1));
+    assert_eq!(read(&mut databases[0].connect()), Ok(1));
+    assert_eq!(read(&mut other).unwrap_err().errno(), 1243);
+    drop((own, databases));
+    assert_eq!(read(&mut other).unwrap_err().errno(), 1243);
+}
