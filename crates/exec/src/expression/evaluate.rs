@@ -12,15 +12,34 @@ use mayfly_types::{Error, PhysicalType, Result, Value};
 use super::branches::{Branch, combine};
 use super::cast::cast;
 use super::truth::Truth;
+use super::values::as_in_array;
 use super::{Lazy, NodeId, Operation, Program};
 use crate::context::RunContext;
 use crate::representation::to_boolean;
 use crate::rows::{filter_array, selection_filter};
 
-/// Rows under evaluation. Columns that the evaluated part does not read may be of another length.
+/// Where the rows under evaluation are. Columns that the evaluated part does not read may be of another length.
+#[derive(Clone, Copy)]
+enum Columns<'a> {
+    Arrays(&'a [ArrayRef]),
+    /// Of one row. Whatever is computed of it is a constant, so that nothing makes an array but functions that give
+    /// one.
+    Row(&'a [Value]),
+}
+
+impl<'a> Columns<'a> {
+    fn arrays(self) -> Result<&'a [ArrayRef]> {
+        match self {
+            Self::Arrays(columns) => Ok(columns),
+            Self::Row(_) => Err(Error::internal("a subquery of a row without arrays")),
+        }
+    }
+}
+
+/// Rows under evaluation.
 #[derive(Clone, Copy)]
 struct Rows<'a> {
-    columns: &'a [ArrayRef],
+    columns: Columns<'a>,
     /// The values of the LETs around, by their numbers.
     locals: &'a [(usize, Column)],
     count: usize,
@@ -29,9 +48,17 @@ struct Rows<'a> {
 impl<'a> Rows<'a> {
     fn of(columns: &'a [ArrayRef], count: usize) -> Self {
         Self {
-            columns,
+            columns: Columns::Arrays(columns),
             locals: &[],
             count,
+        }
+    }
+
+    fn of_row(row: &'a [Value]) -> Self {
+        Self {
+            columns: Columns::Row(row),
+            locals: &[],
+            count: 1,
         }
     }
 }
@@ -46,15 +73,36 @@ impl Program {
         self.node(self.root, Rows::of(columns, count), run)
     }
 
-    /// The root's truth for a filter, which does not distinguish false from unknown: terms of a top-level
-    /// AND are evaluated only where all before them are true.
-    pub(super) fn filter_truth(
+    /// Evaluates over one row of a program that [takes rows](Self::takes_rows).
+    pub(crate) fn evaluate_row(&self, row: &[Value], run: &RunContext) -> Result<Value> {
+        Ok(match self.node(self.root, Rows::of_row(row), run)? {
+            Column::Constant(value) => as_in_array(value, self.physical),
+            Column::Array(array) => array_value(&array, 0),
+        })
+    }
+
+    /// Evaluates as a predicate over one row of a program that [takes rows](Self::takes_rows).
+    pub(crate) fn selects_row(&self, row: &[Value], run: &RunContext) -> Result<bool> {
+        let truth = self.filter_truth(Rows::of_row(row), run)?;
+        Ok(match truth.into_selection() {
+            Err(all) => all,
+            Ok(selected) => selected.value(0),
+        })
+    }
+
+    /// The truth for a filter over the rows of a batch.
+    pub(super) fn filter_truth_of(
         &self,
         columns: &[ArrayRef],
         count: usize,
         run: &RunContext,
     ) -> Result<Truth> {
-        let rows = Rows::of(columns, count);
+        self.filter_truth(Rows::of(columns, count), run)
+    }
+
+    /// The root's truth for a filter, which does not distinguish false from unknown: terms of a top-level
+    /// AND are evaluated only where all before them are true.
+    fn filter_truth(&self, rows: Rows<'_>, run: &RunContext) -> Result<Truth> {
         match &self.nodes[self.root as usize].operation {
             Operation::Logic {
                 conjunction: true,
@@ -122,10 +170,16 @@ impl Program {
         let node = &self.nodes[id as usize];
         match &node.operation {
             Operation::Constant(value) => Ok(Column::Constant(value.clone())),
-            Operation::Column(column) => Ok(Column::Array(match node.physical {
-                PhysicalType::Bool => to_boolean(&rows.columns[*column]),
-                _ => Arc::clone(&rows.columns[*column]),
-            })),
+            Operation::Column(column) => Ok(match rows.columns {
+                Columns::Arrays(columns) => Column::Array(match node.physical {
+                    PhysicalType::Bool => to_boolean(&columns[*column]),
+                    _ => Arc::clone(&columns[*column]),
+                }),
+                Columns::Row(row) => Column::Constant(match (node.physical, &row[*column]) {
+                    (PhysicalType::Bool, Value::Int(number)) => Value::Int(i64::from(*number != 0)),
+                    (_, value) => value.clone(),
+                }),
+            }),
             Operation::Parameter(index) => Ok(Column::Constant(run.parameter(*index))),
             Operation::Local(local) => {
                 let value = rows.locals.iter().find(|(known, _)| known == local);
@@ -176,8 +230,12 @@ impl Program {
                     .iter()
                     .map(|argument| self.node(*argument, rows, run))
                     .collect::<Result<Vec<_>>>()?;
+                let is_row = matches!(rows.columns, Columns::Row(_));
+                if is_row && let Some(value) = function.value(&arguments, signature) {
+                    return Ok(Column::Constant(value));
+                }
                 let constant = !volatile
-                    && rows.count > 1
+                    && (rows.count > 1 || is_row)
                     && arguments
                         .iter()
                         .all(|argument| matches!(argument, Column::Constant(_)));
@@ -251,7 +309,9 @@ impl Program {
             Operation::Unplanned => Err(Error::internal(
                 "a subquery without a physical plan was to be evaluated",
             )),
-            Operation::Subquery(subquery) => subquery.evaluate(rows.columns, rows.count, run),
+            Operation::Subquery(subquery) => {
+                subquery.evaluate(rows.columns.arrays()?, rows.count, run)
+            }
         }
     }
 
@@ -311,18 +371,22 @@ impl Program {
         rows: Rows<'_>,
         evaluate: impl FnOnce(&Self, NodeId, Rows<'_>) -> Result<T>,
     ) -> Result<T> {
+        let Columns::Arrays(all) = rows.columns else {
+            // Some of one row are that row.
+            return evaluate(self, part.node, rows);
+        };
         let filter = selection_filter(selection, part.columns.len());
         let local = |(local, value): &(usize, Column)| match value {
             Column::Array(array) => (*local, Column::Array(filter_array(&filter, array))),
             constant => (*local, constant.clone()),
         };
         let locals: Vec<_> = rows.locals.iter().map(local).collect();
-        let mut columns = rows.columns.to_vec();
+        let mut columns = all.to_vec();
         for column in &part.columns {
-            columns[*column] = filter_array(&filter, &rows.columns[*column]);
+            columns[*column] = filter_array(&filter, &all[*column]);
         }
         let rows = Rows {
-            columns: &columns,
+            columns: Columns::Arrays(&columns),
             locals: &locals,
             count: filter.count(),
         };

@@ -45,7 +45,7 @@ use subquery::SubqueryNode;
 use crate::context::RunContext;
 use crate::rows::joined;
 pub(crate) use cast::cast_context;
-pub(crate) use slices::{SliceRows, Taken, slice_of_short};
+pub(crate) use slices::{SliceRows, Taken, is_wide, slice_of_short};
 
 /// A node's number in its program.
 type NodeId = u32;
@@ -247,7 +247,7 @@ impl Program {
             let mut selected = BooleanBufferBuilder::new(rows);
             self.each_slice(batch, run, |slice| {
                 let rows = slice.row_count();
-                let truth = self.filter_truth(slice.columns(), rows, run)?;
+                let truth = self.filter_truth_of(slice.columns(), rows, run)?;
                 match truth.into_selection() {
                     Err(all) => selected.append_n(rows, all),
                     Ok(some) => selected.append_buffer(&some),
@@ -267,7 +267,7 @@ impl Program {
         rows: usize,
         run: &RunContext,
     ) -> Result<Selection> {
-        let truth = self.filter_truth(columns, rows, run)?;
+        let truth = self.filter_truth_of(columns, rows, run)?;
         Ok(match truth.into_selection() {
             Err(true) => Selection::All,
             Err(false) => Selection::None,
@@ -278,6 +278,11 @@ impl Program {
     /// Whether it is evaluated over all rows of a batch at once.
     pub(crate) fn takes_whole_columns(&self) -> bool {
         !self.assigns && !self.wide
+    }
+
+    /// Whether it may be evaluated over one row as over an array of it, and makes nothing long.
+    pub(crate) fn takes_rows(&self) -> bool {
+        self.takes_whole_columns() && !self.is_volatile()
     }
 
     /// Whether its value may depend on the rows before, or on how often it was asked.

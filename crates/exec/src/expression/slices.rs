@@ -22,7 +22,7 @@ const PART_OF_LIMIT: u64 = 64;
 const PART_OF_LIMIT_FOR_SHORT: u64 = 8;
 
 /// Whether a value of this type may be long.
-pub(super) fn is_wide(ty: &SqlType) -> bool {
+pub(crate) fn is_wide(ty: &SqlType) -> bool {
     ty.physical() == PhysicalType::Bytes && (ty.length > LENGTH_MAX || ty.kind == TypeKind::Json)
 }
 

@@ -9,7 +9,7 @@ use arrow_array::types::{
 use arrow_array::{ArrayRef, BooleanArray, PrimitiveArray, new_null_array};
 use arrow_buffer::{BooleanBuffer, i256};
 use mayfly_functions::Column;
-use mayfly_types::convert::array_of_values;
+use mayfly_types::convert::{array_of_values, array_value};
 use mayfly_types::{PhysicalType, Value};
 
 /// An array of `row_count` times the same value.
@@ -64,6 +64,18 @@ pub fn repeat(value: &Value, physical: PhysicalType, row_count: usize) -> ArrayR
 
 fn repeat_native<T: ArrowPrimitiveType>(value: T::Native, row_count: usize) -> ArrayRef {
     Arc::new(PrimitiveArray::<T>::from_value(value, row_count))
+}
+
+/// A constant as an array of its type gives it.
+pub(super) fn as_in_array(value: Value, physical: PhysicalType) -> Value {
+    match (&value, physical) {
+        (Value::Null, _)
+        | (Value::Int(_), PhysicalType::Bool | PhysicalType::Int64)
+        | (Value::UInt(_), PhysicalType::UInt64)
+        | (Value::Float(_), PhysicalType::Float64)
+        | (Value::Bytes(_), PhysicalType::Bytes) => value,
+        _ => array_value(&repeat(&value, physical, 1), 0),
+    }
 }
 
 /// An array of these values.
@@ -131,7 +143,6 @@ pub fn as_decimal(value: &Value, scale: u8) -> i256 {
 #[cfg(test)]
 mod tests {
     use arrow_array::Array;
-    use mayfly_types::convert::array_value;
 
     use super::*;
 

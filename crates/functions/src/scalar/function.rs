@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
 use arrow_buffer::BooleanBuffer;
-use mayfly_types::Result;
+use mayfly_types::{Result, Value};
 
 use crate::{Argument, Binding, Call, Column, EvaluationContext, Signature, SignatureContext};
 
@@ -30,6 +30,9 @@ pub type Evaluate = fn(&Call<'_>) -> Result<ArrayRef>;
 /// Whether a call of a signature can neither fail nor warn, whatever its arguments are.
 pub type IsTotal = fn(&Signature) -> bool;
 
+/// Computes one row of constants, where that is simpler than an array of it.
+pub type ComputeValue = fn(&[Column], &Signature) -> Option<Value>;
+
 /// The rows of a call that need its next argument, when only those before that one are known.
 pub type Needs = fn(&Call<'_>) -> Result<BooleanBuffer>;
 
@@ -40,6 +43,7 @@ pub struct ScalarFunction {
     volatility: Volatility,
     is_total: IsTotal,
     needs: Option<Needs>,
+    value: Option<ComputeValue>,
     bind: Bind,
     evaluate: Evaluate,
 }
@@ -59,6 +63,7 @@ impl ScalarFunction {
             volatility: Volatility::Immutable,
             is_total: |_| false,
             needs: None,
+            value: None,
             bind,
             evaluate,
         }
@@ -89,6 +94,13 @@ impl ScalarFunction {
     #[must_use]
     pub const fn lazy(mut self, needs: Needs) -> Self {
         self.needs = Some(needs);
+        self
+    }
+
+    /// One that computes a row of constants by itself, too.
+    #[must_use]
+    pub const fn by_value(mut self, value: ComputeValue) -> Self {
+        self.value = Some(value);
         self
     }
 
@@ -136,6 +148,11 @@ impl ScalarFunction {
                 context,
             }),
         }
+    }
+
+    /// One row of constants, if it can be had without an array: [`ScalarFunction::evaluate`] gives the same.
+    pub fn value(&self, arguments: &[Column], signature: &Signature) -> Option<Value> {
+        self.value.and_then(|value| value(arguments, signature))
     }
 
     /// The types of a call. Arity has been checked.

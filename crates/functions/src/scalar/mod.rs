@@ -16,7 +16,9 @@ use std::sync::LazyLock;
 
 pub use self::control_flow::is_distance;
 pub(crate) use self::function::ScalarFunction as Row;
-pub use self::function::{Bind, Evaluate, IsTotal, Needs, ScalarFunction, Volatility};
+pub use self::function::{
+    Bind, ComputeValue, Evaluate, IsTotal, Needs, ScalarFunction, Volatility,
+};
 
 /// The tables of every family.
 const FAMILIES: &[&[&[ScalarFunction]]] = &[

@@ -3,24 +3,28 @@
 //!
 //! A round costs what its rows cost. Where the recursive part passes the rows of a round on
 //! ([`Node::follows_rounds`](crate::context::Node::follows_rounds)), its operators are made once, and what they have prepared (the hash table of a join's other
-//! side, say) serves all rounds. A round of few rows stays a batch ([`round`]). Whether a row came before is asked of an
+//! side, say) serves all rounds. A round of few rows stays a batch ([`round`]), and where the recursive part reads nothing but
+//! its own rows a round of very few is computed [row by row](by_row). Whether a row came before is asked of an
 //! index that all rounds share ([`DistinctRows`]), in memory or out of it.
 
+mod by_row;
 mod round;
 mod working;
 
 use mayfly_functions::EvaluationContext;
 use mayfly_plan::physical::{Plan, SharedId, SharedResult};
 use mayfly_storage::{DistinctRows, TempTable, TempTableWriter};
-use mayfly_types::convert::{StoreContext, store_array};
+use mayfly_types::convert::{StoreContext, store_array, store_value};
 use mayfly_types::error::codes;
-use mayfly_types::{Batch, Diagnostics, Error, Result, Selection, SqlType, Stage};
+use mayfly_types::{Batch, Diagnostics, Error, Result, Selection, SqlType, Stage, Value};
 
+use self::by_row::ByRow;
 use self::round::NewRows;
 use super::keys::key_mode;
 use super::materialize::plain_table;
 use crate::context::{Cursor, RunContext, count};
 use crate::expression::cast_context;
+use crate::state::Round;
 
 pub(super) use self::working::working_table;
 
@@ -46,12 +50,22 @@ pub(super) fn run(
     };
     let from = From::new(step, result);
     let mut steps = Steps::new(step);
-    let mut iterations = 0;
-    let mut rows = round.row_count();
-    while round.row_count() > 0 && enough.is_none_or(|enough| rows < enough) {
-        iterations += 1;
-        if iterations > run.statement.options.cte_max_recursion_depth {
-            return Err(codes::ER_CTE_MAX_RECURSION_DEPTH.with(&[&iterations]));
+    // Who measures operators wants to see them.
+    let by_row = run.statement.measures.is_none();
+    let mut by_row = by_row.then(|| ByRow::new(step, result, &from)).flatten();
+    let mut rounds = Rounds {
+        begun: 0,
+        rows: round.row_count(),
+        enough,
+    };
+    loop {
+        if let (Some(by_row), Round::Batch(few)) = (&mut by_row, &round)
+            && round.row_count() <= by_row::ROWS_MAX
+        {
+            round = Round::Batch(by_row.run(few, &mut all, &mut rounds, run)?);
+        }
+        if !rounds.begin(round.row_count() == 0, run)? {
+            break;
         }
         let mut new = NewRows::new(result);
         run.state.set_working(id, Some(round))?;
@@ -61,11 +75,38 @@ pub(super) fn run(
         run.state.set_working(id, None)?;
         next?;
         round = new.finish()?;
-        rows = rows.saturating_add(round.row_count());
+        rounds.add(round.row_count());
     }
-    count(&run.statement.counters.handler_write, rows);
+    count(&run.statement.counters.handler_write, rounds.rows);
     all.finish()?;
     Ok(table)
+}
+
+/// The rounds so far.
+struct Rounds {
+    begun: u64,
+    /// All rows, those of the seed too.
+    rows: u64,
+    /// No further round begins once there are so many.
+    enough: Option<u64>,
+}
+
+impl Rounds {
+    /// Begins another round, unless the last one was empty or there are rows enough.
+    fn begin(&mut self, was_empty: bool, run: &RunContext) -> Result<bool> {
+        if was_empty || self.enough.is_some_and(|enough| self.rows >= enough) {
+            return Ok(false);
+        }
+        self.begun += 1;
+        if self.begun > run.statement.options.cte_max_recursion_depth {
+            return Err(codes::ER_CTE_MAX_RECURSION_DEPTH.with(&[&self.begun]));
+        }
+        Ok(true)
+    }
+
+    fn add(&mut self, rows: u64) {
+        self.rows = self.rows.saturating_add(rows);
+    }
 }
 
 /// The operators of the recursive part, from round to round.
@@ -141,16 +182,20 @@ impl AllRows {
     }
 
     fn add_batch(&mut self, batch: Batch, new: &mut NewRows<'_>, run: &RunContext) -> Result<()> {
-        let selection = match self {
-            Self::Any(writer) => {
-                writer.append(&batch)?;
-                Selection::All
-            }
-            Self::Distinct(rows) => rows.add(&batch)?,
-        };
-        match selection.rows_of(batch) {
+        match self.append(&batch)?.rows_of(batch) {
             Some(batch) => new.add(batch, run),
             None => Ok(()),
+        }
+    }
+
+    /// Adds rows. Gives those that are new.
+    fn append(&mut self, batch: &Batch) -> Result<Selection> {
+        match self {
+            Self::Any(writer) => {
+                writer.append(batch)?;
+                Ok(Selection::All)
+            }
+            Self::Distinct(rows) => rows.add(batch),
         }
     }
 
@@ -163,10 +208,14 @@ impl AllRows {
 }
 
 /// The rows of a part as the columns of the result hold them.
+///
+/// In strict mode a value that does not fit is the error that it is for INSERT; otherwise the nearest one is taken
+/// without a word.
 struct From<'a> {
     result: &'a SharedResult,
     /// The columns that are of other types, and these.
     converted: Vec<(usize, &'a SqlType)>,
+    quiet: Diagnostics,
 }
 
 impl<'a> From<'a> {
@@ -176,30 +225,45 @@ impl<'a> From<'a> {
         Self {
             result,
             converted: converted.map(|(index, (from, _))| (index, from)).collect(),
+            quiet: Diagnostics::new(0),
         }
     }
 
-    /// In strict mode a value that does not fit is the error that it is for INSERT; otherwise the nearest one
-    /// is taken without a word.
+    /// MySQL stores the rows one by one, and calls each the first.
+    fn context<'c>(
+        &'c self,
+        index: usize,
+        from: &SqlType,
+        context: &'c EvaluationContext,
+    ) -> StoreContext<'c> {
+        StoreContext {
+            cast: cast_context(from, context, &self.quiet),
+            ignore: false,
+            table: &self.result.name,
+            column: &self.result.columns[index],
+            row: 1,
+        }
+    }
+
+    fn store_row(&self, row: &mut [Value], context: &EvaluationContext) -> Result<()> {
+        for (index, from) in &self.converted {
+            let (index, to) = (*index, &self.result.output[*index]);
+            let context = self.context(index, from, context);
+            row[index] = store_value(&row[index], from, to, &context)?;
+        }
+        Ok(())
+    }
+
     fn stored(&self, batch: Batch, context: &EvaluationContext) -> Result<Batch> {
         if self.converted.is_empty() {
             return Ok(batch);
         }
-        let quiet = Diagnostics::new(0);
         let rows = batch.row_count();
         let mut columns = batch.into_columns();
         for (index, from) in &self.converted {
             let (index, to) = (*index, &self.result.output[*index]);
-            let cast = cast_context(from, context, &quiet);
-            let context = StoreContext {
-                cast,
-                ignore: false,
-                table: &self.result.name,
-                column: &self.result.columns[index],
-                row: 1,
-            };
+            let context = self.context(index, from, context);
             let all = &columns[index];
-            // MySQL stores the rows one by one, and calls each the first.
             let one_by_one = |error| {
                 for row in 0..rows {
                     store_array(&all.slice(row, 1), from, to, &context)?;

@@ -8,7 +8,7 @@ use arrow_array::types::{
 };
 use arrow_buffer::i256;
 use mayfly_types::decimal::{Decimal, DecimalOperation, DecimalOverflow, pow10_i128};
-use mayfly_types::{Error, PhysicalType, Result, SqlMode};
+use mayfly_types::{Error, PhysicalType, Result, SqlMode, Value};
 
 use super::numeric::{self, text_of_row};
 use crate::input::{self, Numbers};
@@ -16,11 +16,15 @@ use crate::scalar::Row;
 use crate::{Binding, Call, Column, Signature, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
-    Row::new(&["+"], 2..=2, add_signature, evaluate::<Add>).total_where(is_total::<Add>),
+    Row::new(&["+"], 2..=2, add_signature, evaluate::<Add>)
+        .total_where(is_total::<Add>)
+        .by_value(value::<Add>),
     Row::new(&["-"], 2..=2, subtract_signature, evaluate::<Subtract>)
-        .total_where(is_total::<Subtract>),
+        .total_where(is_total::<Subtract>)
+        .by_value(value::<Subtract>),
     Row::new(&["*"], 2..=2, multiply_signature, evaluate::<Multiply>)
-        .total_where(is_total::<Multiply>),
+        .total_where(is_total::<Multiply>)
+        .by_value(value::<Multiply>),
 ];
 
 /// Whether every result fits its type: a DECIMAL that has a digit for each of the operands', or a signed integer
@@ -130,6 +134,32 @@ macro_rules! arithmetic {
 arithmetic!(Add, +, true, overflowing_add, wrapping_add, add);
 arithmetic!(Subtract, -, true, overflowing_sub, wrapping_sub, subtract);
 arithmetic!(Multiply, *, false, overflowing_mul, wrapping_mul, multiply);
+
+/// Signed integers and doubles that do not overflow.
+fn value<O: Arithmetic>(arguments: &[Column], signature: &Signature) -> Option<Value> {
+    match (arguments, signature.result.physical()) {
+        (
+            [
+                Column::Constant(Value::Int(left)),
+                Column::Constant(Value::Int(right)),
+            ],
+            PhysicalType::Int64,
+        ) => {
+            let (value, overflows) = O::signed(*left, *right);
+            (!overflows).then_some(Value::Int(value))
+        }
+        (
+            [
+                Column::Constant(Value::Float(left)),
+                Column::Constant(Value::Float(right)),
+            ],
+            PhysicalType::Float64,
+        ) => Some(O::double(*left, *right))
+            .filter(|value| value.is_finite())
+            .map(Value::Float),
+        _ => None,
+    }
+}
 
 fn evaluate<O: Arithmetic>(call: &Call<'_>) -> Result<ArrayRef> {
     let result = &call.signature.result;
