@@ -59,7 +59,9 @@ impl Walk<'_> {
                 self.expressions(condition);
                 self.with_bound(parameters, |walk| walk.plan(right));
             }
-            Operator::SharedScan { shared, .. } => self.shared(shared.0),
+            Operator::SharedScan {
+                shared, arguments, ..
+            } => self.with_bound(arguments, |walk| walk.shared(shared.0)),
             _ => {
                 plan.for_each_expression(&mut |expression| self.expression(expression));
                 plan.for_each_input(&mut |input| self.plan(input));
@@ -71,9 +73,6 @@ impl Walk<'_> {
         let Some(shared) = self.query.and_then(|query| query.shared.get(index)) else {
             return;
         };
-        for parameter in &shared.parameters {
-            self.parameter(*parameter);
-        }
         // A shared result may read others; a recursive one reads itself by its working table only.
         match &shared.source {
             SharedSource::Plan(plan) => self.plan(plan),

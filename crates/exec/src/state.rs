@@ -70,18 +70,17 @@ impl QueryState {
     pub(crate) fn shared(
         &self,
         id: SharedId,
-        parameter: impl Fn(usize) -> Value,
+        parameters: &[Value],
         make: impl FnOnce(&SharedResult) -> Result<MadeTable>,
     ) -> Result<MadeTable> {
         let (result, slot) = self.shared_result(id)?;
-        let parameters: Box<[Value]> = result.parameters.iter().map(|it| parameter(*it)).collect();
         let mut made = lock(&slot.made);
-        if let Some(made) = made.as_ref().filter(|made| made.parameters == parameters) {
+        if let Some(made) = made.as_ref().filter(|made| *made.parameters == *parameters) {
             return Ok(made.table.clone());
         }
         let table = make(result)?;
         *made = Some(Made {
-            parameters,
+            parameters: parameters.into(),
             table: table.clone(),
         });
         Ok(table)

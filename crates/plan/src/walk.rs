@@ -125,7 +125,9 @@ macro_rules! visit_own_expressions {
                 }
             }
             Relation::Filter { predicates, .. } => predicates.$iter().for_each($visit),
-            Relation::Project { columns, .. } | Relation::Extend { columns, .. } => {
+            Relation::Project { columns, .. }
+            | Relation::Extend { columns, .. }
+            | Relation::SharedScan { outer: columns, .. } => {
                 columns.$iter().for_each(|column| $visit(& $($mutable)? column.expression));
             }
             Relation::Aggregate(aggregate) => {
@@ -161,8 +163,7 @@ macro_rules! visit_own_expressions {
                     $visit(& $($mutable)? key.value);
                 }
             }
-            Relation::SharedScan { .. }
-            | Relation::Limit { .. }
+            Relation::Limit { .. }
             | Relation::SetOperation { .. }
             | Relation::Block { .. }
             | Relation::Materialize { .. } => {}

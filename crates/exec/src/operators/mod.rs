@@ -77,7 +77,9 @@ fn build_one(plan: &Plan, wanted: Wanted<'_>, run: &RunContext) -> Result<Arc<dy
         Operator::IndexLookupJoin(join) => {
             index_lookup_join::build(join, build(&join.left, run)?, plan.number)?
         }
-        Operator::SharedScan { shared, .. } => shared::scan(*shared),
+        Operator::SharedScan {
+            shared, arguments, ..
+        } => shared::scan(*shared, arguments),
         Operator::WorkingTable { shared, .. } => recursive::working_table(*shared),
         Operator::Filter { input, predicate } => {
             let wanted = wanted.and_then(|wanted| wanted::also(wanted, input, [predicate]));

@@ -2,19 +2,39 @@
 
 use std::sync::Arc;
 
+use mayfly_plan::Expression;
 use mayfly_plan::physical::{SharedId, SharedResult, SharedSource};
-use mayfly_types::Result;
+use mayfly_types::convert::array_value;
+use mayfly_types::{Batch, Result, Value};
 
 use super::{materialize, recursive, tables};
 use crate::context::{Node, RunContext};
+use crate::expression::Program;
+use crate::representation::to_column;
 use crate::state::MadeTable;
 
-/// The rows of a shared result, which the first of its readers makes.
-pub(super) fn scan(id: SharedId) -> Arc<dyn Node> {
+/// The rows of a shared result, which the first of its readers with these values of its parameters makes.
+pub(super) fn scan(id: SharedId, arguments: &[(usize, Expression)]) -> Arc<dyn Node> {
+    let arguments: Vec<(usize, Program)> = arguments
+        .iter()
+        .map(|(parameter, value)| (*parameter, Program::compile(value)))
+        .collect();
     tables::read(move |run| {
-        let parameter = |index: usize| run.parameter(index);
-        run.state
-            .shared(id, parameter, |result| make(id, result, run))
+        if arguments.is_empty() {
+            return run.state.shared(id, &[], |result| make(id, result, run));
+        }
+        let row = Batch::new(Vec::new(), 1);
+        let value = |program: &Program| {
+            let value = program.evaluate_array(&row, run)?;
+            Ok(array_value(&to_column(value), 0))
+        };
+        let values = arguments.iter().map(|(_, program)| value(program));
+        let values = values.collect::<Result<Vec<Value>>>()?;
+        run.state.shared(id, &values, |result| {
+            let parameters = arguments.iter().map(|(parameter, _)| *parameter);
+            let inner = run.with_outer_row(parameters.zip(values.iter().cloned()));
+            make(id, result, &inner)
+        })
     })
 }
 

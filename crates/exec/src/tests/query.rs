@@ -152,7 +152,6 @@ fn shared(source: SharedSource) -> SharedResult {
         columns: vec!["a".into()],
         select_id: 1,
         temporary: why(Purpose::CommonTableExpression),
-        parameters: Vec::new(),
     }
 }
 
@@ -161,6 +160,7 @@ fn shared_scan() -> Plan {
         Operator::SharedScan {
             shared: SharedId(0),
             alias: "r".into(),
+            arguments: Vec::new(),
         },
         &[int()],
     )

@@ -80,6 +80,8 @@ pub(crate) struct VisibleCte {
     pub(super) columns: Vec<BlockColumn>,
     /// While its own recursive part is bound.
     pub(super) recursive_part: Option<RecursivePart>,
+    /// The columns of outer queries that it reads.
+    pub(super) outer: Vec<Computed>,
     pub(super) unique_keys: Vec<Vec<usize>>,
     /// LIMIT of a recursive one: its table may hold more rows than it gives.
     pub(super) limit: Option<(u64, u64)>,

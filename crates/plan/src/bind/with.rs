@@ -12,7 +12,7 @@ use crate::bind::binder::Binder;
 use crate::bind::block::Block;
 use crate::not_supported::not_supported;
 use crate::rules::simplify_outer_joins;
-use crate::tree::logical::{Relation, Shared, SharedRelation, with_stack};
+use crate::tree::logical::{Relation, Shared, SharedRelation, outer_columns, with_stack};
 use crate::tree::physical::JoinKind;
 
 impl Binder<'_> {
@@ -50,8 +50,12 @@ impl Binder<'_> {
         let mut block = self.bind_query_expression(&cte.query, false)?;
         rename(&mut block, cte)?;
         let relation = block.relation.take().block_of(block.select_id);
+        let outer = outer_columns(&[&relation]);
         let shared = self.declare(name, block, None);
         self.shared[shared].source = Some(SharedRelation::Plain(relation));
+        if let Some(cte) = self.ctes.last_mut() {
+            cte.outer = outer;
+        }
         Ok(())
     }
 
@@ -81,6 +85,7 @@ impl Binder<'_> {
             shared,
             columns: block.columns,
             recursive_part,
+            outer: Vec::new(),
             unique_keys: block.unique_keys,
             limit: None,
             depth: self.scopes.len(),
@@ -149,6 +154,7 @@ impl Binder<'_> {
         let step_select = step.select_id;
         let step_columns = step.columns.iter().map(|column| column.id).collect();
         let limit = self.bind_limit(&cte.query)?;
+        let outer = outer_columns(&[&seed_relation, &step.relation]);
         self.shared[shared].source = Some(SharedRelation::Recursive {
             seed: seed_relation,
             step: step.relation.block_of(step_select),
@@ -160,6 +166,7 @@ impl Binder<'_> {
         let mut own = self.ctes.remove(at);
         self.leave_with(inner_mark);
         own.recursive_part = None;
+        own.outer = outer;
         own.limit = limit;
         self.ctes.push(own);
         Ok(())
@@ -195,6 +202,7 @@ impl Binder<'_> {
         let limit = cte.limit;
         let shared = cte.shared;
         let unique_keys = cte.unique_keys.clone();
+        let outer = cte.outer.clone();
         if !working {
             let definition = &mut self.shared[shared];
             // A reader in a nested query block may run many times.
@@ -210,6 +218,7 @@ impl Binder<'_> {
             shared,
             alias: alias.to_owned(),
             columns: ids,
+            outer,
             working,
         };
         Ok(Some(match limit {

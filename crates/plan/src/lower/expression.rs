@@ -83,16 +83,6 @@ impl Lowering {
         Ok(ExpressionKind::Parameter(parameter))
     }
 
-    /// The parameter that an outer column has in the subquery at hand.
-    pub(super) fn known_parameter(&self, id: ColumnId) -> Option<usize> {
-        let frame = self.frames.last()?;
-        frame
-            .parameters
-            .iter()
-            .find(|outer| outer.id == id)
-            .map(|outer| outer.parameter)
-    }
-
     /// Lowers something that may read columns of `layout` as parameters.
     pub(super) fn in_frame<T>(
         &mut self,

@@ -84,12 +84,13 @@ pub(crate) fn lower_over(
 /// Why a window keeps rows.
 const WINDOW_CAUSE: &str = "a window function reads rows behind its row";
 
-/// A subquery or lateral table that is being lowered: the outer columns that it reads.
+/// A subquery, lateral table or shared result that is being lowered: the outer columns that it reads.
 #[derive(Default)]
 struct Frame {
     parameters: Vec<Outer>,
 }
 
+#[derive(Clone)]
 struct Outer {
     parameter: usize,
     id: ColumnId,
@@ -102,6 +103,8 @@ pub(super) struct Lowering {
     shared: Vec<Shared>,
     /// The ids of those of `shared` that are lowered.
     shared_ids: Vec<Option<SharedId>>,
+    /// The outer columns that each of them reads.
+    shared_outer: Vec<Vec<Outer>>,
     results: Vec<SharedResult>,
     frames: Vec<Frame>,
     parameter_count: usize,
@@ -120,6 +123,7 @@ impl Lowering {
     fn new(shared: Vec<Shared>, parameter_count: usize, estimates: Estimates) -> Self {
         Self {
             shared_ids: vec![None; shared.len()],
+            shared_outer: vec![Vec::new(); shared.len()],
             shared,
             results: Vec::new(),
             frames: Vec::new(),
@@ -146,8 +150,9 @@ impl Lowering {
                 shared,
                 alias,
                 columns,
+                outer,
                 working,
-            } => self.shared_scan(shared, alias, columns, working),
+            } => self.shared_scan(shared, alias, columns, outer, working),
             Relation::Filter { input, predicates } => self.filter(*input, predicates, required),
             Relation::Project { input, columns } => self.project(*input, columns, required, false),
             Relation::Extend { input, columns } => self.project(*input, columns, required, true),
@@ -605,6 +610,7 @@ impl Lowering {
         shared: usize,
         alias: String,
         columns: Vec<ColumnId>,
+        outer: Vec<Computed>,
         working: bool,
     ) -> Result<Lowered> {
         let id = self.lower_shared(shared)?;
@@ -612,7 +618,19 @@ impl Lowering {
         let operator = if working {
             Operator::WorkingTable { shared: id, alias }
         } else {
-            Operator::SharedScan { shared: id, alias }
+            let mut arguments = Vec::new();
+            for read in self.shared_outer[shared].clone() {
+                let value = match outer.iter().find(|value| value.id == read.id) {
+                    Some(value) => value.expression.clone(),
+                    None => Expression::column(read.id, read.ty, read.nullable),
+                };
+                arguments.push((read.parameter, self.expression(value, &[])?));
+            }
+            Operator::SharedScan {
+                shared: id,
+                alias,
+                arguments,
+            }
         };
         let rows = self.estimates.shared(shared);
         Ok(self.numbering.lowered(operator, output, rows, columns))
@@ -633,45 +651,11 @@ impl Lowering {
         let names = definition.names.clone();
         let (readers, select_id) = (definition.readers, definition.select_id);
         let required: ColumnSet = columns.iter().copied().collect();
-        let mut outer = ColumnSet::new();
-        let source = match source {
-            SharedRelation::Plain(relation) => {
-                outer.extend_from(&logical::free_columns(&relation));
-                let lowered = self.relation(relation, &required)?;
-                let id = SharedId(self.results.len());
-                self.shared_ids[shared] = Some(id);
-                SharedSource::Plan(exact(lowered, &columns)?)
-            }
-            SharedRelation::Recursive {
-                seed,
-                step,
-                step_columns,
-                distinct,
-                enough,
-            } => {
-                outer.extend_from(&logical::free_columns(&seed));
-                outer.extend_from(&logical::free_columns(&step));
-                let seed = self.relation(seed, &required)?;
-                let seed = exact(seed, &columns)?;
-                // What the step reads must come before: its id is only known after that, so
-                // the results it needs are placed by lowering them first.
-                self.lower_inner_shared(&step)?;
-                self.shared_ids[shared] = Some(SharedId(self.results.len()));
-                let wanted = step_columns.iter().copied().collect();
-                let step = self.relation(step, &wanted)?;
-                let step = exact(step, &step_columns)?;
-                SharedSource::Recursive {
-                    seed,
-                    step,
-                    distinct,
-                    enough,
-                }
-            }
-        };
-        let parameters = outer
-            .iter()
-            .filter_map(|id| self.known_parameter(id))
-            .collect();
+        self.frames.push(Frame::default());
+        let lowered = self.shared_source(source, shared, &columns, &required);
+        let frame = self.frames.pop().unwrap_or_default();
+        let source = lowered?;
+        self.shared_outer[shared] = frame.parameters;
         let cause = if readers > 1 {
             format!("common table expression {name} is read more than once")
         } else if matches!(source, SharedSource::Recursive { .. }) {
@@ -691,9 +675,49 @@ impl Lowering {
             name,
             columns: names,
             select_id,
-            parameters,
         });
         Ok(SharedId(self.results.len() - 1))
+    }
+
+    /// How a shared result is made. The outer columns that it reads become parameters of its own.
+    fn shared_source(
+        &mut self,
+        source: SharedRelation,
+        shared: usize,
+        columns: &[ColumnId],
+        required: &ColumnSet,
+    ) -> Result<SharedSource> {
+        Ok(match source {
+            SharedRelation::Plain(relation) => {
+                let lowered = self.relation(relation, required)?;
+                let id = SharedId(self.results.len());
+                self.shared_ids[shared] = Some(id);
+                SharedSource::Plan(exact(lowered, columns)?)
+            }
+            SharedRelation::Recursive {
+                seed,
+                step,
+                step_columns,
+                distinct,
+                enough,
+            } => {
+                let seed = self.relation(seed, required)?;
+                let seed = exact(seed, columns)?;
+                // What the step reads must come before: its id is only known after that, so
+                // the results it needs are placed by lowering them first.
+                self.lower_inner_shared(&step)?;
+                self.shared_ids[shared] = Some(SharedId(self.results.len()));
+                let wanted = step_columns.iter().copied().collect();
+                let step = self.relation(step, &wanted)?;
+                let step = exact(step, &step_columns)?;
+                SharedSource::Recursive {
+                    seed,
+                    step,
+                    distinct,
+                    enough,
+                }
+            }
+        })
     }
 
     fn lower_inner_shared(&mut self, relation: &Relation) -> Result<()> {

@@ -31,6 +31,7 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
                 alias,
                 columns,
                 working: false,
+                ..
             } = relation
             else {
                 return;
@@ -121,6 +122,11 @@ fn rename(query: &mut Query, renames: &[Option<ColumnId>]) {
             Relation::SetOperation { inputs, .. } => {
                 for (_, columns) in inputs {
                     columns.iter_mut().for_each(resolve);
+                }
+            }
+            Relation::SharedScan { outer, .. } => {
+                for column in outer {
+                    resolve(&mut column.id);
                 }
             }
             Relation::Block {

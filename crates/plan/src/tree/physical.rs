@@ -144,8 +144,10 @@ impl Plan {
                 let parameters = parameters.iter().map(|(_, value)| value);
                 parameters.chain(condition).for_each(visit);
             }
-            Operator::SharedScan { .. }
-            | Operator::WorkingTable { .. }
+            Operator::SharedScan { arguments, .. } => {
+                arguments.iter().for_each(|(_, value)| visit(value));
+            }
+            Operator::WorkingTable { .. }
             | Operator::Limit { .. }
             | Operator::SetOperation { .. }
             | Operator::Block { .. }
@@ -236,8 +238,6 @@ pub struct SharedResult {
     pub select_id: usize,
     /// Why it is a table.
     pub temporary: TemporaryTable,
-    /// Parameters that it depends on: it is made anew when one of them changes.
-    pub parameters: Vec<usize>,
 }
 
 /// How a [`SharedResult`] is made.
@@ -302,6 +302,9 @@ pub enum Operator {
         shared: SharedId,
         /// The name that the statement gives it.
         alias: String,
+        /// The parameters that it is made with, and their values where it is read: made anew when one of them
+        /// changes.
+        arguments: Vec<(usize, Expression)>,
     },
     /// Inside the recursive part of a common table expression: the rows of the round before.
     WorkingTable {

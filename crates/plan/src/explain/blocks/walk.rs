@@ -219,7 +219,7 @@ impl<'p> Explainer<'p> {
             Operator::IndexScan(scan) => self.index_scan(plan, scan, found),
             Operator::IndexMerge(merge) => self.index_merge(plan, merge, found),
             Operator::IndexLookupJoin(join) => self.lookup_join(plan, join, found),
-            Operator::SharedScan { shared, alias } => self.shared(plan, *shared, alias, found),
+            Operator::SharedScan { shared, alias, .. } => self.shared(plan, *shared, alias, found),
             Operator::WorkingTable { shared, alias } => {
                 found.recursive = true;
                 let rows = whole(plan.estimated_rows);

@@ -197,7 +197,7 @@ impl Outliner<'_> {
             }
             Operator::IndexMerge(merge) => self.index_merge(plan, merge),
             Operator::IndexLookupJoin(join) => self.lookup_join(plan, join),
-            Operator::SharedScan { shared, alias } => self.shared(plan, *shared, alias),
+            Operator::SharedScan { shared, alias, .. } => self.shared(plan, *shared, alias),
             Operator::WorkingTable { shared, alias } => {
                 let text = format!("Scan new records on {alias}");
                 let step = Step::new(text, "scan_new_records").with("table_name", alias.as_str());

@@ -1,7 +1,7 @@
 //! Which columns a relation produces, and which it reads from elsewhere.
 
 use crate::tree::expression::{Expression, ExpressionKind};
-use crate::tree::logical::{ColumnId, Relation};
+use crate::tree::logical::{ColumnId, Computed, Relation};
 use crate::walk::{visit_expression, with_stack};
 
 /// A set of columns: bits, since the numbers of a statement are small and dense.
@@ -184,6 +184,42 @@ fn collect_used_and_made(relation: &Relation, used: &mut ColumnSet, made: &mut C
             collect_used_and_made(input, used, made);
         }
     });
+}
+
+/// The columns of outer queries that relations read, as they read them.
+pub fn outer_columns(relations: &[&Relation]) -> Vec<Computed> {
+    fn collect(relation: &Relation, rest: &mut ColumnSet, found: &mut Vec<Computed>) {
+        relation.for_each_expression(&mut |expression| {
+            visit_expression(expression, &mut |inner| {
+                match &inner.kind {
+                    ExpressionKind::Column(id) if rest.contains(*id) => {
+                        rest.remove(*id);
+                        let (id, expression) = (*id, inner.clone());
+                        found.push(Computed { id, expression });
+                    }
+                    ExpressionKind::LogicalSubquery(subquery) => {
+                        with_stack(|| collect(&subquery.relation, rest, found));
+                    }
+                    _ => {}
+                }
+                true
+            });
+        });
+        for input in relation.inputs() {
+            with_stack(|| collect(input, rest, found));
+        }
+    }
+    let mut found = Vec::new();
+    for relation in relations {
+        let mut rest = free_columns(relation);
+        found
+            .iter()
+            .for_each(|known: &Computed| rest.remove(known.id));
+        if !rest.is_empty() {
+            collect(relation, &mut rest, &mut found);
+        }
+    }
+    found
 }
 
 /// The columns of outer queries that a relation reads.

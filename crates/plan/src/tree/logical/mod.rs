@@ -15,7 +15,7 @@ pub use crate::walk::{
     visit_deep_mut, visit_expression, visit_expression_mut, visit_expressions_mut,
     visit_relations_mut,
 };
-pub use columns::{ColumnSet, free_columns, produced};
+pub use columns::{ColumnSet, free_columns, outer_columns, produced};
 pub(crate) use volatility::{expression_is_volatile, has_subquery};
 
 use std::sync::Arc;
@@ -68,6 +68,8 @@ pub enum Relation {
         alias: String,
         /// Its columns, in order.
         columns: Vec<ColumnId>,
+        /// The columns of outer queries that it is made of, and their values where it is read.
+        outer: Vec<Computed>,
         /// Inside the recursive part: only the rows of the round before.
         working: bool,
     },
