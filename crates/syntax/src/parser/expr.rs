@@ -87,7 +87,11 @@ impl Parser<'_> {
             }
             ceiling = level;
             left = match infix {
-                Infix::Binary(_) | Infix::Sum(_) => self.steps(left, level)?,
+                Infix::Binary(_) | Infix::Sum(_) => {
+                    let (steps, may_follow) = self.steps(left, level)?;
+                    ceiling = may_follow;
+                    steps
+                }
                 Infix::Comparison(op) => {
                     self.take();
                     self.comparison(left, op)?
@@ -176,8 +180,10 @@ impl Parser<'_> {
         }
     }
 
-    /// The operators of one level behind their first operand.
-    fn steps(&mut self, first: Expr, level: u8) -> Result<Expr> {
+    /// The operators of one level behind their first operand, and the tightest level that may follow. Behind an
+    /// interval that is any operator of `bit_expr`, with the whole sum as its operand: `d + INTERVAL 1 DAY * 2` is
+    /// `(d + INTERVAL 1 DAY) * 2`.
+    fn steps(&mut self, first: Expr, level: u8) -> Result<(Expr, u8)> {
         let mut steps = Vec::new();
         while let Some((own, infix)) = self.infix_operator() {
             if own != level {
@@ -197,7 +203,11 @@ impl Parser<'_> {
         }
         // The caller counts one level.
         self.raise(chain::levels(steps.len()).saturating_sub(1))?;
-        Ok(chain::join(first, steps, &build::binary))
+        let may_follow = match steps.last() {
+            Some((_, Expr::Interval(_))) => precedence::BIT_XOR,
+            _ => level,
+        };
+        Ok((chain::join(first, steps, &build::binary), may_follow))
     }
 
     /// A chain of AND or of OR behind its first operand.

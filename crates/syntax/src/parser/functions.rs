@@ -11,6 +11,8 @@ use crate::ast::{
 
 use super::build;
 use super::cursor::{Parser, Result, Unsupported};
+use super::interval::Form;
+use super::precedence;
 use crate::encodings;
 use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
@@ -266,12 +268,24 @@ impl Parser<'_> {
         let date = self.expr()?;
         self.expect_kind(Kind::Comma)?;
         let takes_days = matches!(keyword, Kw::ADDDATE | Kw::SUBDATE);
-        let amount = if takes_days && !self.at(Kw::INTERVAL) {
-            self.expr()?
-        } else {
+        let amount = if !takes_days {
             self.interval_only()?
+        } else if self.at(Kw::INTERVAL) {
+            self.interval_or_days()?
+        } else {
+            self.expr()?
         };
         self.close(build::call(name, vec![date, amount]))
+    }
+
+    /// An interval, or an expression that begins with the same word.
+    fn interval_or_days(&mut self) -> Result<Expr> {
+        let days = match self.interval()? {
+            Form::Interval(interval) if !self.at_kind(Kind::Plus) => return Ok(interval),
+            Form::Interval(interval) => self.behind_interval(interval)?,
+            Form::Function(call) => call,
+        };
+        self.infix(days, precedence::LOWEST, precedence::HIGHEST)
     }
 
     /// `TIMESTAMPADD(unit, a, b)` and `TIMESTAMPDIFF(unit, a, b)`; the unit becomes a string.

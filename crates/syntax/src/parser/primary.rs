@@ -108,12 +108,15 @@ impl Parser<'_> {
     fn leading_interval(&mut self) -> Result<Expr> {
         match self.interval()? {
             Form::Function(call) => Ok(call),
-            Form::Interval(interval) => {
-                self.expect_kind(Kind::Plus)?;
-                let date = self.expr_above(precedence::SUM)?;
-                Ok(build::binary(date, BinaryOperator::Plus, interval))
-            }
+            Form::Interval(interval) => self.behind_interval(interval),
         }
+    }
+
+    /// The `+` behind a leading interval, and its date: everything up to `AND`, `XOR` or `OR`.
+    pub(crate) fn behind_interval(&mut self, interval: Expr) -> Result<Expr> {
+        self.expect_kind(Kind::Plus)?;
+        let date = self.expr_above(precedence::AND)?;
+        Ok(build::binary(date, BinaryOperator::Plus, interval))
     }
 
     /// A column, perhaps qualified and with a JSON path, or a call of a function by its name.

@@ -264,6 +264,7 @@ select a->'$.x', t.a->>'$.y', 'x' member of ('[1]'), 1 member of (a)
 select a collate utf8mb4_bin, binary a, 'a' collate utf8mb4_bin
 select interval 1 day + a, a + interval 1 day, a - interval '1:2' minute_second, interval(1,2,3), interval (1) day + a
 select interval(1,2) + 1, a + interval (b) day, interval 1 + 1 day + a
+select a - interval 1 day * 1, 1 | a + interval 1 day * 2 + 1, a + interval 1 day div 2 + interval 1 day, interval 1 day + a = b and c, adddate(a, interval 1 day + b), subdate(a, interval(1,2) + 1)
 select case a when 1 then 2 end, case when a then b else c end
 select cast(a as signed), cast(a as unsigned integer), cast(a as char), cast(a as char(10) character set utf8mb4), cast(a as char charset latin1), cast(a as binary(5)), cast(a as decimal(10,2)), cast(a as dec), cast(a as json), cast(a as year), cast(a as float(10)), cast(a as double), cast(a as real), cast(a as date), cast(a as datetime(3)), cast(a as time(2)), cast(a as nchar(3)), cast(a as signed int)
 select convert(a, signed), convert(a using utf8mb4), convert(a, char(5)), convert(a using binary)
