@@ -374,9 +374,9 @@ pub trait Catalog {
     }
 
     /// The view of that name, if there is one.
-    fn view(&self, database: Option<&str>, name: &str) -> Option<Arc<ViewSource>> {
+    fn view(&self, database: Option<&str>, name: &str) -> Result<Option<Arc<ViewSource>>> {
         let _ = (database, name);
-        None
+        Ok(None)
     }
 
     /// The value and type of a system variable, for `@@name`. `scope` is as written.

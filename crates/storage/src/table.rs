@@ -402,6 +402,10 @@ pub trait TableWriter: Send {
     /// known to be new.
     fn append(&mut self, batch: &Batch) -> Result<()>;
 
+    /// Says that a row with a key of another row will be refused or left out, and the other one stays as it is: it
+    /// is enough to share its lock.
+    fn refuses_duplicates(&mut self) {}
+
     /// Adds rows up to the first that has a key of another row.
     fn insert(&mut self, batch: &Batch) -> Result<RowsWritten> {
         self.append(batch)?;

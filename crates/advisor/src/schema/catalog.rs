@@ -62,10 +62,10 @@ impl Catalog for SchemaCatalog<'_> {
         None
     }
 
-    fn view(&self, database: Option<&str>, name: &str) -> Option<Arc<ViewSource>> {
+    fn view(&self, database: Option<&str>, name: &str) -> Result<Option<Arc<ViewSource>>> {
         let database = database.or(self.database).unwrap_or_default();
-        let view = self.schema.view(database, name)?;
-        Some(Arc::clone(&view.source))
+        let view = self.schema.view(database, name);
+        Ok(view.map(|view| Arc::clone(&view.source)))
     }
 
     fn system_variable(

@@ -345,15 +345,19 @@ impl Catalog for SessionCatalog<'_> {
         self.table_used(database, name, Some(alias))
     }
 
-    fn view(&self, database: Option<&str>, name: &str) -> Option<Arc<ViewSource>> {
-        let database = database.or_else(|| self.context.current_database())?;
+    fn view(&self, database: Option<&str>, name: &str) -> Result<Option<Arc<ViewSource>>> {
+        let Some(database) = database.or_else(|| self.context.current_database()) else {
+            return Ok(None);
+        };
         if self.context.temporary_table(database, name).is_some() {
-            return None;
+            return Ok(None);
         }
-        let view = self.context.catalog().view(database, name)?;
+        let Some(view) = self.context.use_view(database, name, self.describes)? else {
+            return Ok(None);
+        };
         // Tables below it may be other ones the next time.
         self.is_uncacheable.set(true);
-        Some(Arc::clone(&view.source))
+        Ok(Some(Arc::clone(&view.source)))
     }
 
     fn statistics(&self, id: TableId) -> Option<Arc<dyn TableStatistics>> {

@@ -27,8 +27,9 @@ pub(crate) mod view_query;
 pub(crate) mod zoned_table;
 
 use parking_lot::{Mutex, RwLock};
-use std::sync::Arc;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 
 use mayfly_plan::TableId;
 use mayfly_types::error::codes;
@@ -40,6 +41,7 @@ pub(crate) use self::state::{CatalogChange, CatalogState, EntryName, FullName};
 pub(crate) use self::table_access::TableAccess;
 pub(crate) use self::table_store::RowStore;
 use self::view::ViewDefinition;
+use crate::locks::table::TableLock;
 use crate::names::same_name;
 use crate::system_schemas;
 
@@ -51,6 +53,8 @@ pub(crate) struct Catalog {
     changing: Mutex<()>,
     next_table: AtomicU64,
     version: AtomicU64,
+    /// The locks of views that are in use, by name: a view is replaced, and its name stays.
+    view_locks: Mutex<HashMap<FullName, Weak<TableLock>>>,
 }
 
 impl Catalog {
@@ -65,6 +69,7 @@ impl Catalog {
             changing: Mutex::new(()),
             next_table: AtomicU64::new(1),
             version: AtomicU64::new(0),
+            view_locks: Mutex::default(),
         }
     }
 
@@ -224,6 +229,19 @@ impl Catalog {
             .get(database)
             .map(|entry| entry.views.get(name).cloned());
         own.unwrap_or_else(|| system_views::view(database, name))
+    }
+
+    /// The lock of views of this name.
+    pub(crate) fn view_lock(&self, database: &str, name: &str) -> Arc<TableLock> {
+        let mut locks = self.view_locks.lock();
+        let name = (database.to_owned(), name.to_owned());
+        if let Some(lock) = locks.get(&name).and_then(Weak::upgrade) {
+            return lock;
+        }
+        locks.retain(|_, lock| lock.strong_count() > 0);
+        let lock = Arc::default();
+        locks.insert(name, Arc::downgrade(&lock));
+        lock
     }
 
     /// Whether a base table or view has this name.

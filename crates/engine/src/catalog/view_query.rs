@@ -133,7 +133,7 @@ impl Fixing<'_> {
             return Ok(columns.clone());
         }
         let database = database.or(self.database);
-        if let Some(view) = self.catalog.view(database, name) {
+        if let Some(view) = self.catalog.view(database, name)? {
             return Ok(view.columns.clone());
         }
         let table = self.catalog.table(database, name)?;

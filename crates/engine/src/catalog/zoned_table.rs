@@ -334,6 +334,10 @@ impl TableWriter for ZonedWriter {
         self.writer.append(&utc)
     }
 
+    fn refuses_duplicates(&mut self) {
+        self.writer.refuses_duplicates();
+    }
+
     fn insert(&mut self, batch: &Batch) -> Result<RowsWritten> {
         let utc = self.in_utc(batch);
         self.writer.insert(&utc)

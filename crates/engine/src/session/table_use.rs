@@ -8,9 +8,11 @@ use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
 
 use super::{SessionTransaction, StatementContext};
+use crate::catalog::view::ViewDefinition;
 use crate::catalog::{BaseTable, FullName};
 use crate::error::refuse;
 use crate::locks::table::{self, HeldTable, TableLock, TableUse, Waiting};
+use crate::system_schemas::is_schema;
 use crate::variables::typed;
 
 /// A table of LOCK TABLES.
@@ -65,6 +67,15 @@ impl SessionTransaction {
         let mut locked = self.locked_tables.tables.iter();
         let is_other = self.has_locked_tables() && !locked.any(|it| it.is(database, name));
         refuse(is_other, || codes::ER_TABLE_NOT_LOCKED.with(&[&name]))
+    }
+
+    /// 1099 for what flushes tables of which one is locked for reading alone.
+    pub(crate) fn refuse_read_locks(&self) -> Result<()> {
+        let mut locked = self.locked_tables.tables.iter();
+        match locked.find(|table| !table.writes) {
+            None => Ok(()),
+            Some(table) => Err(codes::ER_TABLE_NOT_LOCKED_FOR_WRITE.with(&[&table.name])),
+        }
     }
 
     /// 1192 for what cannot be done while tables are locked.
@@ -151,6 +162,37 @@ impl StatementContext<'_> {
                 return Ok(Some(table));
             }
         }
+    }
+
+    /// A view, for a statement that reads it: it stays as it is until the transaction ends. One that is only
+    /// described is not waited for.
+    pub(crate) fn use_view(
+        &self,
+        database: &str,
+        name: &str,
+        describes: bool,
+    ) -> Result<Option<Arc<ViewDefinition>>> {
+        let catalog = &self.database().catalog;
+        let found = catalog.view(database, name);
+        let transaction = &self.session.transaction;
+        if found.is_none()
+            || describes
+            || self.ahead.is_some()
+            || is_schema(database)
+            || transaction.has_locked_tables()
+        {
+            return Ok(found);
+        }
+        let lock = catalog.view_lock(database, name);
+        if !transaction.tables.has(&lock, TableUse::Read) {
+            transaction.tables.add(self.take(&lock, TableUse::Read)?);
+        }
+        Ok(catalog.view(database, name))
+    }
+
+    /// A name of a view that the caller holds, whether or not there is one of that name.
+    pub(crate) fn hold_view(&self, database: &str, name: &str, how: TableUse) -> Result<HeldTable> {
+        self.take(&self.database().catalog.view_lock(database, name), how)
     }
 
     /// A base table that a foreign key of a table in use leads to: LOCK TABLES needs not name it.

@@ -247,7 +247,7 @@ fn like(
             .catalog()
             .missing_table(&other_database, &other_name)
     };
-    let table = context.find_table(&other_database, &other_name);
+    let table = context.use_table(&other_database, &other_name)?;
     let mut definition = TableDefinition {
         database,
         name,

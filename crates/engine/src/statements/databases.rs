@@ -74,13 +74,16 @@ pub(super) fn drop(
     let name = statement.name.as_str();
     refuse_system_schema(context, name)?;
     context.session.transaction.refuse_under_locks()?;
-    let mut held = Vec::new();
+    let (mut held, mut views) = (Vec::new(), Vec::new());
     if let Some(entry) = context.catalog().databases().get(name) {
         let tables = entry.tables.keys();
         let tables: Vec<FullName> = tables.map(|it| (name.to_owned(), it.clone())).collect();
         refuse_parents(context, &tables)?;
         for (_, table) in &tables {
             held.extend(context.hold_table(name, table, TableUse::Alone)?);
+        }
+        for view in entry.views.keys() {
+            views.push(context.hold_view(name, view, TableUse::Alone)?);
         }
     }
     let Some(tables) = context.catalog().drop_database(context, name)? else {

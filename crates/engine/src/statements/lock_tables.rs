@@ -63,10 +63,11 @@ pub(super) fn lock(context: &mut StatementContext<'_>, tables: &[TableLock]) -> 
     lock_related(context, &mut uses);
     let mut held = Vec::with_capacity(uses.len());
     for ((database, name), how) in uses {
-        if context.temporary_table(&database, &name).is_some()
-            || context.catalog().view(&database, &name).is_some()
-            || is_schema(&database)
-        {
+        if context.temporary_table(&database, &name).is_some() || is_schema(&database) {
+            continue;
+        }
+        if context.catalog().view(&database, &name).is_some() {
+            held.push(context.hold_view(&database, &name, how)?);
             continue;
         }
         let missing = || codes::ER_NO_SUCH_TABLE.with(&[&database, &name]);

@@ -19,6 +19,7 @@ use super::table_change::lock_wait;
 use super::table_references::{self, Access};
 use crate::accounts::privileges::PrivilegeSet;
 use crate::binding::session_catalog::SessionCatalog;
+use crate::locks::table::TableUse;
 use crate::result::{Outcome, ResultColumn};
 use crate::session::{StatementContext, StatementTables};
 use crate::spool::{CHANGED_LATER, SpoolBuilder, physical_types};
@@ -98,6 +99,11 @@ pub(super) fn execute(
     plan: &LockingPlan,
     (tables, columns): (&Arc<StatementTables>, &Arc<[ResultColumn]>),
 ) -> Result<Option<Outcome>> {
+    for lock in plan.locks.iter().filter(|lock| !lock.shared) {
+        // For LOCK TABLES … READ it changes the table.
+        let table = &lock.table;
+        context.use_table_as(&table.database, &table.name, None, TableUse::Write)?;
+    }
     let is_limited = query.limit_clause.is_some();
     let planned = Planned::new(&plan.query, tables);
     let mut handles = Vec::with_capacity(plan.locks.len());

@@ -6,7 +6,7 @@ use mayfly_functions::derive;
 use mayfly_syntax::ast::{TableMaintenance, TableVerb};
 use mayfly_syntax::printer::quoted_identifier;
 use mayfly_types::error::codes;
-use mayfly_types::{CollationId, Level, Result, SqlType, Value};
+use mayfly_types::{CollationId, Error, Level, Result, SqlType, Value};
 
 use super::simple::{NAME, text_rows};
 use super::{histograms, select};
@@ -46,7 +46,15 @@ pub(super) fn run(
         let mut push = |kind: &str, text: String| {
             rows.push([full.clone(), verb.to_owned(), kind.to_owned(), text]);
         };
-        if let Some(table) = context.use_table(&database, &name)? {
+        let table = match context.use_table(&database, &name) {
+            Err(error) if is_of_wait(&error) => {
+                push("Error", error.message().to_owned());
+                push("status", "Operation failed".to_owned());
+                continue;
+            }
+            table => table?,
+        };
+        if let Some(table) = table {
             if statement.verb == TableVerb::Analyze {
                 table.storage(context)?.analyze()?;
                 table.column_statistics.forget();
@@ -93,6 +101,11 @@ pub(super) fn run(
         push("status", "Operation failed".to_owned());
     }
     Ok(text_rows(COLUMNS, &rows).into())
+}
+
+/// Whether an error says that a table was waited for in vain: the other tables of the list go on.
+fn is_of_wait(error: &Error) -> bool {
+    error.is(&codes::ER_LOCK_WAIT_TIMEOUT) || error.is(&codes::ER_LOCK_DEADLOCK)
 }
 
 const COLUMNS: &[(&str, u32); 4] = &[
@@ -143,11 +156,19 @@ fn checksum(context: &mut StatementContext<'_>, statement: &TableMaintenance) ->
     let mut rows = Vec::new();
     for table in &statement.tables {
         let (database, name) = qualified(context, table)?;
-        let sum = match context.use_table(&database, &name)? {
+        let found = match context.use_table(&database, &name) {
+            Err(error) if is_of_wait(&error) => Err(error),
+            found => Ok(found?),
+        };
+        let sum = match found {
+            Err(error) => {
+                context.diagnostics().push(Level::Error, error);
+                Value::Null
+            }
             // No engine keeps a sum while its table changes.
-            Some(_) if statement.options.eq_ignore_ascii_case("QUICK") => Value::Null,
-            Some(table) => Value::UInt(sum_of_rows(context, &table)?),
-            None => {
+            Ok(Some(_)) if statement.options.eq_ignore_ascii_case("QUICK") => Value::Null,
+            Ok(Some(table)) => Value::UInt(sum_of_rows(context, &table)?),
+            Ok(None) => {
                 let missing = codes::ER_NO_SUCH_TABLE.with(&[&database, &name]);
                 context.diagnostics().push(Level::Error, missing);
                 Value::Null

@@ -23,7 +23,10 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &RenameTable) -
     names.sort();
     let mut held = Vec::new();
     for (database, name) in names {
-        held.extend(context.hold_table(database, name, TableUse::Alone)?);
+        match context.hold_table(database, name, TableUse::Alone)? {
+            Some((_, table)) => held.push(table),
+            None => held.push(context.hold_view(database, name, TableUse::Alone)?),
+        }
     }
     let catalog = context.catalog();
     catalog.rename(context, &renames, |table, (database, name)| {

@@ -213,9 +213,12 @@ impl<'t> RowSink<'t> {
         let origins = (0..width).map(|column| rules.origin(column, positions));
         let handle = table.rows_in(context)?;
         let mut writers = Writers::new(context, ignore);
+        let writer = writers.add(table, &handle);
+        let refuses = matches!(insertion.on_duplicate, OnDuplicate::Refuse);
+        writers.of(writer).refuses_duplicates = refuses;
         Ok(Self {
             origins: origins.collect::<Result<_>>()?,
-            writer: writers.add(table, &handle),
+            writer,
             writers,
             on_duplicate: insertion.on_duplicate,
             returned: insertion.returns.then(Vec::new),

@@ -11,8 +11,10 @@ use mayfly_types::{CollationId, Result, Value};
 use super::locking_subqueries;
 use crate::binding::expressions;
 use crate::error::{ensure, parse_own_query};
+use crate::locks::table::TableUse;
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
+use crate::statements::table_names::qualified;
 
 /// DO. Functions over rows have one row to read, as in a SELECT without FROM.
 pub(super) fn do_expressions(
@@ -62,6 +64,16 @@ pub(super) fn flush(context: &mut StatementContext<'_>, statement: &Flush) -> Re
                     mode: LockMode::Read,
                 });
                 return super::lock_tables::lock(context, &tables.collect::<Vec<_>>());
+            }
+            FlushTarget::Tables { tables, .. } if tables.is_empty() => {
+                context.session.transaction.refuse_read_locks()?;
+            }
+            FlushTarget::Tables { tables, .. } => {
+                for table in tables {
+                    let (database, name) = qualified(context, table)?;
+                    // Whoever has it locked by LOCK TABLES is waited for.
+                    context.hold_table(&database, &name, TableUse::Write)?;
+                }
             }
             _ => {}
         }

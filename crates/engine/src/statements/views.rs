@@ -18,18 +18,21 @@ use crate::accounts::account::AccountName;
 use crate::accounts::privileges::SUPER;
 use crate::binding::session_catalog::SessionCatalog;
 use crate::catalog::view::ViewDefinition;
-use crate::catalog::view_query;
+use crate::catalog::{FullName, view_query};
 use crate::ddl::account::named;
 use crate::ddl::create as names;
 use crate::error::{parse_own, refuse};
+use crate::locks::table::TableUse;
 use crate::session::StatementContext;
 use crate::statements::table_names::{qualified, refuse_system_schema};
 use crate::variables::typed;
 
 /// CREATE VIEW and ALTER VIEW.
 pub(super) fn create(context: &StatementContext<'_>, statement: &CreateView) -> Result<()> {
+    context.session.transaction.refuse_under_locks()?;
     let (database, name) = qualified(context, &statement.name)?;
     refuse_system_schema(context, &database)?;
+    let _held = context.hold_view(&database, &name, TableUse::Alone)?;
     names::check_name(&name, &codes::ER_WRONG_TABLE_NAME)?;
     let catalog = context.catalog();
     if !catalog.has_database(&database) {
@@ -180,11 +183,21 @@ fn refuse_variables(query: &Query) -> Result<()> {
 /// DROP VIEW: all of the list or none.
 pub(super) fn drop(context: &StatementContext<'_>, statement: &DropView) -> Result<()> {
     context.session.transaction.refuse_under_locks()?;
-    let mut names = Vec::with_capacity(statement.views.len());
+    let views = statement.views.iter();
+    let mut asked: Vec<FullName> = views
+        .map(|view| qualified(context, view))
+        .collect::<Result<_>>()?;
+    // In one order everywhere, so that two statements do not wait for each other.
+    asked.sort();
+    let mut names = Vec::with_capacity(asked.len());
     let mut missing = Vec::new();
+    let mut held = Vec::with_capacity(asked.len());
+    for (database, name) in &asked {
+        refuse_system_schema(context, database)?;
+        held.push(context.hold_view(database, name, TableUse::Alone)?);
+    }
     for view in &statement.views {
         let (database, name) = qualified(context, view)?;
-        refuse_system_schema(context, &database)?;
         let catalog = context.catalog();
         if let Some(view) = catalog.view(&database, &name) {
             refuse_of_system(context, &view)?;

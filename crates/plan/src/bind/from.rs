@@ -349,7 +349,7 @@ impl Binder<'_> {
             Usage::Read
         };
         self.catalog.check_table(database, name, usage)?;
-        if let Some(view) = self.catalog.view(database, name) {
+        if let Some(view) = self.catalog.view(database, name)? {
             return self.bind_view(&view, alias);
         }
         let table = if self.views.is_empty() {

@@ -127,6 +127,7 @@ impl Statement {
         let newest = transaction.store.environment.newest()?;
         let mut writer = DurableWriter::new(&self.inner(definition, newest))?;
         writer.is_new = false;
+        writer.refuses_duplicates = true;
         // Rows without a primary key get positions that no snapshot has.
         let (number, snapshot) = match definition.primary() {
             Some(_) => (0, transaction.snapshot.get()?),

@@ -35,6 +35,8 @@ pub(crate) struct RowWriter {
     pub(crate) table: Arc<BaseTable>,
     handle: Arc<dyn Table>,
     writer: Option<Box<dyn TableWriter>>,
+    /// A row with a key of another row is refused or left out, and that is all.
+    pub(crate) refuses_duplicates: bool,
     unique_indexes: usize,
     /// What was written stays, also if the statement fails.
     pub(crate) stays: bool,
@@ -66,6 +68,7 @@ impl RowWriter {
         Self {
             handle,
             writer: None,
+            refuses_duplicates: false,
             unique_indexes,
             stays: context.session.transaction.changes_directly(&table),
             table,
@@ -78,7 +81,13 @@ impl RowWriter {
     pub(crate) fn writer(&mut self) -> Result<&mut Box<dyn TableWriter>> {
         let writer = match self.writer.take() {
             Some(writer) => writer,
-            None => self.handle.writer()?,
+            None => {
+                let mut writer = self.handle.writer()?;
+                if self.refuses_duplicates {
+                    writer.refuses_duplicates();
+                }
+                writer
+            }
         };
         Ok(self.writer.insert(writer))
     }

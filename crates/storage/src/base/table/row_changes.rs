@@ -82,7 +82,7 @@ impl DurableWriter {
         } = scratch;
         row.position(position)?;
         if let (Some((index, _)), true) = (definition.primary(), check) {
-            self.lock(definition.rows(), position, LockMode::Exclusive)?;
+            self.lock_new(definition.rows(), position)?;
             self.refresh()?;
             if self.existing(definition.rows(), position, None)?.is_some() {
                 let position = std::mem::take(position);

@@ -13,6 +13,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BinaryViewArray};
 use mayfly_memory::Reservation;
 use mayfly_memory::sync::lock;
+use mayfly_types::error::codes;
 use mayfly_types::{Batch, PhysicalType, Result};
 
 use crate::base::block::Block;
@@ -48,6 +49,8 @@ pub(in crate::base) struct DurableWriter {
     pub(in crate::base) bulk: Option<Bulk>,
     /// Nothing was written yet.
     pub(in crate::base) is_new: bool,
+    /// [`TableWriter::refuses_duplicates`]
+    pub(in crate::base) refuses_duplicates: bool,
 }
 
 impl DurableWriter {
@@ -60,6 +63,7 @@ impl DurableWriter {
         Ok(Self {
             bulk: None,
             is_new: true,
+            refuses_duplicates: false,
             table: Arc::clone(table),
             trees: table.statement.transaction.begin_writing(),
             reservation: table.statement.transaction.storage.memory.reservation(),
@@ -76,6 +80,27 @@ impl DurableWriter {
         self.table
             .lock_key(tree, key, mode, self.wait())
             .map(|_| ())
+    }
+
+    /// Locks the position that a new row is to have. A row that is there and would only refuse the new one is shared
+    /// with those that share it, and not waited for.
+    pub(in crate::base) fn lock_new(&mut self, tree: TreeId, position: &[u8]) -> Result<()> {
+        if self.refuses_duplicates {
+            let at_once = |mode| match self.table.lock_key(tree, position, mode, LockWait::No) {
+                Err(error) if error.is(&codes::ER_LOCK_NOWAIT) => Ok(false),
+                locked => locked,
+            };
+            if at_once(LockMode::Exclusive)? {
+                return Ok(());
+            }
+            if at_once(LockMode::Shared)? {
+                self.refresh()?;
+                if self.existing(tree, position, None)?.is_some() {
+                    return Ok(());
+                }
+            }
+        }
+        self.lock(tree, position, LockMode::Exclusive)
     }
 
     /// Sees what was committed until now.
@@ -383,6 +408,10 @@ pub(in crate::base) fn written(rows: usize, duplicate: Option<Duplicate>) -> Row
 impl TableWriter for DurableWriter {
     fn append(&mut self, batch: &Batch) -> Result<()> {
         self.insert_rows(batch, false).map(|_| ())
+    }
+
+    fn refuses_duplicates(&mut self) {
+        self.refuses_duplicates = true;
     }
 
     fn insert(&mut self, batch: &Batch) -> Result<RowsWritten> {
