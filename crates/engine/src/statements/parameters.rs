@@ -74,10 +74,11 @@ pub(super) fn settle<'v>(
 /// Whether a value needs no conversion, as nearly all do.
 #[inline]
 fn is_of_type(derived: &SqlType, place: ParameterPlace, (value, ty): &Typed) -> bool {
-    if place == ParameterPlace::Assignment || derived.kind == TypeKind::Year {
+    if place == ParameterPlace::Assignment {
         return !value.is_null();
     }
     match derived.kind {
+        TypeKind::Year => !value.is_null() && !ty.is_string(),
         TypeKind::BigInt => ty.kind == TypeKind::BigInt && ty.unsigned == derived.unsigned,
         TypeKind::Double => ty.kind == TypeKind::Double,
         _ => false,
@@ -168,6 +169,7 @@ fn fit(
             }
             _ => other(),
         },
+        (TypeKind::Year, Some(text)) => integer_beside_year(text),
         (TypeKind::Decimal, Some(text)) => {
             let parsed = parse_decimal(text);
             let is_whole = parsed.consumed == text.len() && !text.is_empty() && !parsed.overflow;
@@ -296,6 +298,18 @@ fn integer_of_text(derived: &SqlType, place: ParameterPlace, text: &[u8]) -> Fit
             };
             Fit::Converted(number, Some(truncated("INTEGER", text)))
         }
+    }
+}
+
+/// The integer that a text begins with, where a year stands.
+fn integer_beside_year(text: &[u8]) -> Fit {
+    let parsed = parse_integer(text);
+    let ty = mayfly_plan::parameter_type(Some(&SqlType::bigint()), CollationId::BINARY);
+    let number = i64::try_from(parsed.value).unwrap_or(i64::MAX);
+    let is_integer = parsed.consumed == text.len() && parsed.consumed > 0 && !parsed.overflow;
+    match is_integer {
+        true => Fit::Either((Value::Int(number), ty)),
+        false => Fit::Converted((Value::Int(number), ty), Some(truncated("INTEGER", text))),
     }
 }
 
