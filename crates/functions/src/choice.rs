@@ -49,7 +49,7 @@ pub(crate) fn choice_type(binding: &Binding<'_>) -> Result<(SqlType, Coercibilit
 }
 
 /// The collation of the texts among choices that bytes among them give way to, if they do: literals of bytes beside
-/// columns. Error 3854 where one is no text.
+/// columns.
 fn texts_of_bytes(typed: &[Argument<'_>], binding: &Binding<'_>) -> Result<Option<CollationId>> {
     let has_bits = typed.iter().any(|choice| choice.ty.kind == TypeKind::Bit);
     if has_bits || !typed.iter().any(|choice| choice.ty.is_binary_string()) {
@@ -58,9 +58,6 @@ fn texts_of_bytes(typed: &[Argument<'_>], binding: &Binding<'_>) -> Result<Optio
     let (collation, _) = derive::aggregate_collation(typed, binding.context, binding.name)?;
     if collation == CollationId::BINARY {
         return Ok(None);
-    }
-    for choice in typed {
-        derive::collation_mix(choice, binding.context).check_text(collation.charset())?;
     }
     Ok(Some(collation))
 }

@@ -7,10 +7,11 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, new_null_array};
 use mayfly_functions::output::TextCharge;
 use mayfly_functions::{Column, EvaluationContext};
+use mayfly_types::collation::{Coercibility, CollationMix};
 use mayfly_types::convert::{CastContext, Room, cast_array, cast_value};
 use mayfly_types::error::codes;
 use mayfly_types::temporal::DateTime;
-use mayfly_types::{Diagnostics, Result, SqlType, TypeKind, Value};
+use mayfly_types::{CollationId, Diagnostics, Result, SqlType, TypeKind, Value};
 
 /// Converts a column from one type to another, as CAST does.
 pub(super) fn cast(
@@ -46,6 +47,23 @@ pub(super) fn cast(
             Column::Array(charged(array, charge.into_inner()))
         }
     })
+}
+
+/// Error 3854 for a literal of bytes that is no text in the character set of a type.
+pub(super) fn check_text(literal: &Column, to: &SqlType) -> Result<()> {
+    let check = |bytes: &[u8]| {
+        let mix = CollationMix::new(CollationId::BINARY, Coercibility::Coercible);
+        mix.with_constant(bytes).check_text(to.collation.charset())
+    };
+    match literal {
+        Column::Constant(Value::Bytes(bytes)) => check(bytes),
+        Column::Constant(_) => Ok(()),
+        // An arm of a set operation has made a column of it.
+        Column::Array(array) => match array.as_binary_view_opt() {
+            Some(texts) => texts.iter().flatten().try_for_each(check),
+            None => Ok(()),
+        },
+    }
 }
 
 fn charged(array: ArrayRef, charge: TextCharge<'_>) -> ArrayRef {

@@ -139,6 +139,12 @@ impl Compiler {
                 from: Box::new(input.ty.clone()),
                 to: Box::new(expression.ty.clone()),
                 text: text.clone(),
+                is_bytes_as_text: text.is_none()
+                    && (input.ty.is_bytes_literal
+                        || matches!(input.kind, ExpressionKind::Literal(_)))
+                    && input.ty.is_binary_string()
+                    && expression.ty.is_string()
+                    && !expression.ty.is_binary_string(),
                 input: self.node(input),
             },
             ExpressionKind::Compare {

@@ -10,7 +10,7 @@ use mayfly_types::convert::array_value;
 use mayfly_types::{Error, PhysicalType, Result, Value};
 
 use super::branches::{Branch, combine};
-use super::cast::cast;
+use super::cast::{cast, check_text};
 use super::truth::Truth;
 use super::values::as_in_array;
 use super::{Lazy, NodeId, Operation, Program};
@@ -289,8 +289,12 @@ impl Program {
                 from,
                 to,
                 text,
+                is_bytes_as_text,
             } => {
                 let input = self.node(*input, rows, run)?;
+                if *is_bytes_as_text {
+                    check_text(&input, to)?;
+                }
                 cast(input, from, to, text.as_deref(), run.evaluation())
             }
             Operation::Compare { .. }

@@ -111,6 +111,8 @@ enum Operation {
         to: Box<SqlType>,
         /// What messages call the value.
         text: Option<Arc<str>>,
+        /// A literal of bytes takes part as a text: one that is no text is error 3854 when it is asked for.
+        is_bytes_as_text: bool,
     },
     Compare {
         comparison: Comparison,

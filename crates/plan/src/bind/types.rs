@@ -585,7 +585,7 @@ pub(crate) fn choice_type(
 }
 
 /// The collation of the texts among choices that bytes among them give way to, if they do: literals of bytes beside
-/// columns. Error 3854 where one is no text.
+/// columns.
 fn texts_of_bytes(
     choices: &[&Expression],
     alternatives: Alternatives,
@@ -603,9 +603,6 @@ fn texts_of_bytes(
     let collation = aggregate_collations(&strings, operation, is_united)?;
     if collation == CollationId::BINARY {
         return Ok(None);
-    }
-    for string in strings {
-        super::collation::operand(string).check_text(collation.charset())?;
     }
     Ok(Some(collation))
 }
