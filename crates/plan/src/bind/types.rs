@@ -9,7 +9,7 @@ use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
 use mayfly_types::{CollationId, Error, PhysicalType, Result, SqlType, TypeKind, Value};
 
 use super::collation::{aggregate_collations, coercibility, has_collation};
-use super::variables::{decimal_variable, read_as};
+use super::variables::{is_read_as, read_as};
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{ColumnId, SubqueryKind};
 use crate::tree::physical::{AggregateCall, ClientType};
@@ -425,7 +425,7 @@ pub(crate) fn cast(expression: Expression, to: &SqlType) -> Expression {
     {
         return Expression::literal(converted, to.clone());
     }
-    if to.is_string() && decimal_variable(&expression).is_some() {
+    if is_read_as(&expression, to) {
         let mut variable = expression;
         read_as(&mut variable, to);
         return variable;

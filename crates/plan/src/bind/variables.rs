@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use mayfly_functions::scalar::ScalarFunction;
 use mayfly_functions::{Coercibility, Signature, scalar};
 use mayfly_types::{Result, SqlType, TypeKind, Value};
 
@@ -40,11 +41,7 @@ pub(super) fn system_variable(name: &str, value: Expression) -> Result<Expressio
 /// The name of the variable that an expression reads, if it holds a DECIMAL.
 pub(super) fn decimal_variable(expression: &Expression) -> Option<String> {
     match &expression.kind {
-        ExpressionKind::Call {
-            function,
-            arguments,
-            ..
-        } if function.names()[0] == READER && expression.ty.kind == TypeKind::Decimal => {
+        ExpressionKind::Call { arguments, .. } if reads(expression, TypeKind::Decimal) => {
             match arguments.first()?.as_literal()? {
                 Value::Bytes(name) => String::from_utf8(name.clone()).ok(),
                 _ => None,
@@ -52,6 +49,22 @@ pub(super) fn decimal_variable(expression: &Expression) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// Whether an expression reads a variable of a type.
+fn reads(expression: &Expression, kind: TypeKind) -> bool {
+    let is_reader = |function: &ScalarFunction| function.names()[0] == READER;
+    expression.ty.kind == kind
+        && matches!(&expression.kind, ExpressionKind::Call { function, .. } if is_reader(function))
+}
+
+/// Whether an expression reads a variable whose value is converted otherwise than that of a column: a DECIMAL as the
+/// text of it that was assigned, a DOUBLE as the integer that it begins with.
+pub(super) fn is_read_as(expression: &Expression, to: &SqlType) -> bool {
+    let is_counted =
+        to.is_integer() && !matches!(to.kind, TypeKind::Year | TypeKind::Bit | TypeKind::Boolean);
+    to.is_string() && reads(expression, TypeKind::Decimal)
+        || is_counted && reads(expression, TypeKind::Double)
 }
 
 /// Lets a variable be read as another type, to which its value is converted directly.

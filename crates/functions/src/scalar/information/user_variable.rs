@@ -3,7 +3,7 @@
 
 use arrow_array::ArrayRef;
 use mayfly_types::convert::{array_value, cast_value};
-use mayfly_types::{Result, SqlType, TypeKind};
+use mayfly_types::{Result, SqlType, TypeKind, Value};
 
 use crate::scalar::Row;
 use crate::{Binding, Call, Coercibility, Signature, output};
@@ -31,6 +31,11 @@ fn get(call: &Call<'_>) -> Result<ArrayRef> {
     if is_same || is_text {
         return Ok(call.constant(&value));
     }
+    let value = match value {
+        // The fraction of a variable is cut off where that of a column is rounded.
+        Value::Float(number) if ty.is_integer() => Value::Float(number.trunc()),
+        value => value,
+    };
     let value = cast_value(&value, &own, ty, &call.context.cast(""))?;
     Ok(call.constant(&value))
 }

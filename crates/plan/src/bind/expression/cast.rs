@@ -17,7 +17,7 @@ use crate::bind::numbers::as_number;
 use crate::bind::types::{
     as_value, become_number_of_choice, cast, is_null, not, string_of, text_target, with_collation,
 };
-use crate::bind::variables::decimal_variable;
+use crate::bind::variables::{decimal_variable, is_read_as, read_as};
 use crate::not_supported::not_supported;
 use crate::tree::expression::{Expression, ExpressionKind, LENGTH_CASTS, WRITTEN_CAST};
 
@@ -70,6 +70,9 @@ impl Binder<'_> {
         }
         if target.kind == TypeKind::Float {
             operand = as_number(operand);
+        }
+        if target.is_integer() && is_read_as(&operand, &target) {
+            read_as(&mut operand, &target);
         }
         // Unlike a silent conversion this one is always kept: CAST(… AS CHAR(3)) cuts.
         let nullable = operand.nullable
