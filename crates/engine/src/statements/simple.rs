@@ -63,6 +63,9 @@ pub(super) fn flush(context: &mut StatementContext<'_>, statement: &Flush) -> Re
                 });
                 return super::lock_tables::lock(context, &tables.collect::<Vec<_>>());
             }
+            FlushTarget::Tables {
+                read_lock: true, ..
+            } => context.take_read_lock()?,
             _ => {}
         }
     }
