@@ -20,6 +20,11 @@ pub(crate) fn collation_by_id(id: u16) -> Option<&'static Collation> {
     COLLATIONS.iter().find(|row| row.id.0 == id)
 }
 
+/// Whether statements may come in a character set: its letters of SQL are single bytes.
+pub(crate) fn may_be_the_clients(charset: Charset) -> bool {
+    charset.min_length() == 1
+}
+
 /// What `character_set_results` is set to for a collation, as clients see it: its
 /// own name, or the character set's when it is the one that is meant by that.
 pub(crate) fn results_name(collation: &Collation) -> &'static str {

@@ -28,6 +28,7 @@ use crate::defaults;
 use crate::files::FileRules;
 use crate::instrumentation::{Instrumentation, InstrumentationSizes};
 use crate::legacy_engines::LegacyEngines;
+use crate::locks::table::TableLock;
 use crate::locks::user::UserLockTable;
 use crate::locks::waits::Waits;
 use crate::logs::Logs;
@@ -97,6 +98,8 @@ pub struct Database {
     pub(crate) file_rules: Arc<FileRules>,
     /// Who waits for whose tables, and for locks by name.
     pub(crate) waits: Arc<Waits>,
+    /// Who changes definitions, or keeps others from it.
+    pub(crate) definitions: Arc<TableLock>,
     /// GET_LOCK()
     pub(crate) user_locks: Arc<UserLockTable>,
     /// The next UUID_SHORT().
@@ -218,6 +221,7 @@ impl Database {
         let waits: Arc<Waits> = Arc::default();
         let database = Arc::new(Self {
             user_locks: Arc::new(UserLockTable::new(Arc::clone(&waits))),
+            definitions: Arc::default(),
             waits,
             short_uuids: Arc::new(AtomicU64::new(first_short_uuid(
                 globals.get(typed::SERVER_ID),

@@ -293,6 +293,12 @@ impl SystemVariable {
                 _ => collation.charset.name(),
             }),
         };
+        if self.name == "character_set_client" {
+            let set = found.and_then(character_sets::by_name);
+            if set.is_some_and(|set| !character_sets::may_be_the_clients(set.charset)) {
+                return Err(wrong_value(self, &text));
+            }
+        }
         named(found, &codes::ER_UNKNOWN_CHARACTER_SET, &text)
     }
 

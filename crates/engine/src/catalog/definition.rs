@@ -260,7 +260,7 @@ pub(crate) struct KeyDefinition {
 }
 
 /// A part of a key.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct KeyPart {
     /// The column, or an expression.
     pub(crate) target: KeyTarget,
@@ -301,7 +301,7 @@ impl KeyPart {
 }
 
 /// What a key part is over.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum KeyTarget {
     /// A column, by position.
     Column(usize),

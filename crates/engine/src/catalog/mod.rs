@@ -42,7 +42,7 @@ pub(crate) use self::table_access::TableAccess;
 pub(crate) use self::table_store::RowStore;
 use self::view::ViewDefinition;
 use crate::locks::table::TableLock;
-use crate::names::same_name;
+use crate::names::{check_name, same_name};
 use crate::system_schemas;
 
 /// All databases.
@@ -158,11 +158,10 @@ impl Catalog {
 
     /// The error of a table that is not there: 1049 without its database, or else 1146.
     pub(crate) fn missing_table(&self, database: &str, name: &str) -> Error {
-        let is_wrong = |name: &str| name.is_empty() || name.ends_with(' ');
-        if is_wrong(database) {
-            codes::ER_WRONG_DB_NAME.with(&[&database])
-        } else if is_wrong(name) {
-            codes::ER_WRONG_TABLE_NAME.with(&[&name])
+        let wrong = check_name(database, &codes::ER_WRONG_DB_NAME)
+            .and_then(|()| check_name(name, &codes::ER_WRONG_TABLE_NAME));
+        if let Err(error) = wrong {
+            error
         } else if self.has_database(database) {
             codes::ER_NO_SUCH_TABLE.with(&[&database, &name])
         } else {

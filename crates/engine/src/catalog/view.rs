@@ -1,10 +1,15 @@
 //! Views: a query under a name.
 
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use itertools::Itertools;
-use mayfly_plan::{ViewSource, has_aggregates, has_window_functions};
-use mayfly_syntax::ast::{AccountReference, CreateView, SetExpr, ViewAlgorithm};
+use mayfly_plan::{ViewSource, calls_aggregates, has_outer_join, has_window_functions};
+use mayfly_syntax::ast::{
+    AccountReference, CreateView, Expr, Query, SelectItem, SetExpr, TableFactor, TableWithJoins,
+    ViewAlgorithm, visit_relations,
+};
 use mayfly_syntax::printer::quoted_identifier;
 
 use super::expression_text::query_text;
@@ -22,7 +27,7 @@ pub(crate) struct ViewDefinition {
     pub(crate) definer: (String, String),
     /// SQL SECURITY INVOKER
     pub(crate) invoker_security: bool,
-    /// Its query has aggregates or window functions.
+    /// Its query has aggregates or window functions, its subqueries left out.
     pub(crate) aggregates: bool,
     /// When it was made: microseconds since 1970 UTC.
     pub(crate) created: i64,
@@ -86,7 +91,8 @@ impl ViewDefinition {
             algorithm: statement.algorithm,
             definer,
             invoker_security,
-            aggregates: has_aggregates(&statement.query) || has_window_functions(&statement.query),
+            aggregates: calls_aggregates(&*statement.query.body)
+                || has_window_functions(&statement.query),
             created: 0,
             character_set: String::new(),
             collation: String::new(),
@@ -150,12 +156,97 @@ impl ViewDefinition {
             && !self.aggregates
     }
 
+    /// Whether rows may be changed through it, of other views by what `view_of` finds: its rows are rows of inner
+    /// joins, one of its tables is no view that cannot be changed, and one of its columns is a table's.
+    pub(crate) fn is_updatable(&self, view_of: ViewOf<'_>) -> bool {
+        let query = &*self.source.query;
+        let SetExpr::Select(select) = &*query.body else {
+            return false;
+        };
+        if !self.is_mergeable() || self.source.materialized || has_outer_join(query) {
+            return false;
+        }
+        let is_column = |item: &SelectItem| {
+            let (SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) = item
+            else {
+                return true;
+            };
+            matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_))
+        };
+        if !select.projection.iter().any(is_column) {
+            return false;
+        }
+        let mut tables = Vec::new();
+        for item in &select.from {
+            add_tables(item, &mut tables);
+        }
+        // The only table may not be read by a subquery, too.
+        if let [TableFactor::Table { name, .. }] = tables.as_slice() {
+            let mut count = 0;
+            let _ = visit_relations(query, |other| {
+                count += usize::from(other == name);
+                ControlFlow::<()>::Continue(())
+            });
+            if count > 1 {
+                return false;
+            }
+        }
+        tables.iter().any(|table| match table {
+            TableFactor::Table { name, .. } => match name.0.as_slice() {
+                [database, name] => view_of(&database.value, &name.value)
+                    .is_none_or(|view| view.is_updatable(view_of)),
+                _ => true,
+            },
+            _ => true,
+        })
+    }
+
     /// WITH CHECK OPTION by its name.
     pub(crate) fn check_option_name(&self) -> &'static str {
         match self.source.check_option {
             None => "NONE",
             Some(true) => "CASCADED",
             Some(false) => "LOCAL",
+        }
+    }
+}
+
+/// Finds the view of a database and a name.
+pub(crate) type ViewOf<'f> = &'f dyn Fn(&str, &str) -> Option<Arc<ViewDefinition>>;
+
+/// Whether a query reads a table or view of a name, also through views, of which `seen` were looked into. The
+/// names in it are written in full.
+pub(crate) fn reads(
+    query: &Query,
+    wanted: (&str, &str),
+    view_of: ViewOf<'_>,
+    seen: &mut BTreeSet<(String, String)>,
+) -> bool {
+    let flow = visit_relations(query, |name| {
+        let [database, table] = name.0.as_slice() else {
+            return ControlFlow::Continue(());
+        };
+        let (database, table) = (database.value.as_str(), table.value.as_str());
+        let is_read = (database, table) == wanted
+            || view_of(database, table).is_some_and(|view| {
+                seen.insert((database.to_owned(), table.to_owned()))
+                    && reads(&view.source.query, wanted, view_of, seen)
+            });
+        match is_read {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    });
+    flow.is_break()
+}
+
+/// The tables of a part of FROM.
+fn add_tables<'q>(item: &'q TableWithJoins, tables: &mut Vec<&'q TableFactor>) {
+    let joined = item.joins.iter().map(|join| &join.relation);
+    for factor in std::iter::once(&item.relation).chain(joined) {
+        match factor {
+            TableFactor::NestedJoin { table_with_joins } => add_tables(table_with_joins, tables),
+            factor => tables.push(factor),
         }
     }
 }

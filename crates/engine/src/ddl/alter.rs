@@ -18,9 +18,9 @@ use crate::catalog::definition::{
     ColumnDefault, ColumnDefinition, KeyDefinition, KeyPart, KeyTarget, TableDefinition,
 };
 use crate::ddl::column_type::DeclaredCollation;
-use crate::ddl::create::{Builder, check_key_count, check_name, is_null};
+use crate::ddl::create::{Builder, check_key_count, is_null};
 use crate::error::refuse;
-use crate::names::same_name;
+use crate::names::{check_name, same_name};
 use crate::session::StatementContext;
 
 /// What a table becomes.
@@ -330,7 +330,8 @@ impl Alteration<'_> {
                         // MySQL takes it without effect.
                         Some(_) if column.auto_increment => continue,
                         Some(_) if column.generated.is_some() => {
-                            return Err(codes::ER_INVALID_DEFAULT.with(&[&column.name]));
+                            let wrong = codes::ER_WRONG_USAGE;
+                            return Err(wrong.with(&[&"DEFAULT", &"generated column"]));
                         }
                         Some(expr) => self.builder.default(column, expr)?,
                     };
@@ -517,9 +518,6 @@ impl Alteration<'_> {
                     table.keys[index].name.clone_from(new_name);
                 }
                 AlterAction::SetIndexVisible { visible, .. } => {
-                    if !visible && table.keys[index].kind == KeyKind::Primary {
-                        return Err(codes::ER_PK_INDEX_CANT_BE_INVISIBLE.error());
-                    }
                     table.keys[index].invisible = !visible;
                 }
                 _ => {}

@@ -179,6 +179,7 @@ pub(super) fn check(context: &StatementContext<'_>, table: &TableDefinition) -> 
             return Err(refers.with(&[&check.name]));
         }
     }
+    check_visible(table)?;
     table.keys.iter().try_for_each(|key| check_key(table, key))
 }
 
@@ -230,6 +231,21 @@ fn names(table: &TableDefinition, expression: &Expr) -> impl Iterator<Item = usi
         ControlFlow::Continue(())
     });
     found.into_iter()
+}
+
+/// 3522: the primary key, or the first unique one without NULL that stands for it, is not invisible.
+fn check_visible(table: &TableDefinition) -> Result<()> {
+    let is_never_null = |part: &KeyPart| {
+        let column = part.column().map(|position| &table.columns[position]);
+        column.is_some_and(|column| !column.nullable) && part.prefix.is_none()
+    };
+    let primary = table.primary_key().or_else(|| {
+        let mut keys = table.keys.iter();
+        keys.find(|key| key.kind == KeyKind::Unique && key.parts.iter().all(is_never_null))
+    });
+    refuse(primary.is_some_and(|key| key.invisible), || {
+        codes::ER_PK_INDEX_CANT_BE_INVISIBLE.error()
+    })
 }
 
 /// 1070 and 1071: a key of too many parts, or whose rows would be too long.

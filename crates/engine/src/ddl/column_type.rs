@@ -232,7 +232,7 @@ fn integer(column: &str, written: &ColumnType, types: &TypeContext<'_>) -> Resul
     }
     if let Some(width) = written.length {
         let is_bool = kind == TypeKind::TinyInt && width == 1 && !ty.unsigned;
-        if !is_bool && !written.zerofill {
+        if !is_bool {
             types.warn_deprecated("Integer display width");
         }
         if width > 255 {

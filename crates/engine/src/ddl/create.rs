@@ -19,13 +19,10 @@ use crate::catalog::{engines, expression_text, zoned_table};
 use crate::ddl::column_type::{self, DeclaredCollation};
 use crate::ddl::{checks, partitioning};
 use crate::error::{ensure, refuse};
-use crate::names::same_name;
+use crate::names::{check_name, same_name};
 use crate::session::StatementContext;
 use crate::storing::Storing;
 use crate::variables::typed;
-
-/// The longest name of a table or column, in characters.
-const NAME_LENGTH_MAX: usize = 64;
 
 /// Options as SHOW CREATE TABLE orders them.
 const OPTION_ORDER: &[&str] = &[
@@ -45,14 +42,25 @@ const OPTION_ORDER: &[&str] = &[
     SECONDARY_ENGINE,
 ];
 
-/// 1059, 1103 and 1166: names that cannot be.
-pub(crate) fn check_name(name: &str, wrong: &mayfly_types::ErrorCode) -> Result<()> {
-    if name.chars().count() > NAME_LENGTH_MAX {
-        return Err(codes::ER_TOO_LONG_IDENT.with(&[&name]));
+/// What a virtual column in a primary key is, as MySQL calls it.
+const VIRTUAL_PRIMARY_KEY: &str = "Defining a virtual generated column as primary key";
+
+/// 1221: an attribute that a generated column has not.
+fn refuse_beside_generated(attributes: &[ColumnAttribute]) -> Result<()> {
+    let is_generated = |it: &ColumnAttribute| matches!(it, ColumnAttribute::Generated { .. });
+    if !attributes.iter().any(is_generated) {
+        return Ok(());
     }
-    refuse(name.is_empty() || name.ends_with(' '), || {
-        wrong.with(&[&name])
-    })
+    let other = attributes.iter().find_map(|attribute| match attribute {
+        ColumnAttribute::Default(_) => Some("DEFAULT"),
+        ColumnAttribute::OnUpdate(_) => Some("ON UPDATE"),
+        ColumnAttribute::AutoIncrement => Some("AUTO_INCREMENT"),
+        _ => None,
+    });
+    match other {
+        Some(name) => Err(codes::ER_WRONG_USAGE.with(&[&name, &"generated column"])),
+        None => Ok(()),
+    }
 }
 
 /// The most columns of a table.
@@ -84,7 +92,6 @@ pub(crate) fn definition(
     statement: &CreateTable,
     extra_columns: Vec<ColumnDefinition>,
 ) -> Result<TableDefinition> {
-    check_name(&statement.name.name, &codes::ER_WRONG_TABLE_NAME)?;
     let keys = statement.elements.iter().map(|element| match element {
         TableElement::Key(_) => 1,
         TableElement::Column(column) => column.attributes.iter().filter(|it| is_key(it)).count(),
@@ -287,6 +294,7 @@ impl Builder<'_> {
         };
         let (ty, explicit_collation) =
             column_type::resolve(&column.name, &column.data_type, &types)?;
+        refuse_beside_generated(&column.attributes)?;
         let mut new = ColumnDefinition {
             explicit_collation,
             ..ColumnDefinition::new(&*column.name, ty)
@@ -346,6 +354,10 @@ impl Builder<'_> {
     /// The default that an expression is for a column.
     pub(super) fn default(&self, column: &ColumnDefinition, expr: &Expr) -> Result<ColumnDefault> {
         let invalid = || codes::ER_INVALID_DEFAULT.with(&[&column.name]);
+        if let Expr::Subquery(_) = expr {
+            let disallowed = codes::ER_DEFAULT_VAL_GENERATED_FUNCTION_IS_NOT_ALLOWED;
+            return Err(disallowed.with(&[&column.name]));
+        }
         if let Expr::Nested(inner) = expr {
             return Ok(ColumnDefault::Expression {
                 expression: inner.clone(),
@@ -377,6 +389,9 @@ impl Builder<'_> {
     fn merge_columns(&mut self, columns: Vec<ColumnDefinition>) -> Result<()> {
         let mut selected: Vec<ColumnDefinition> = Vec::with_capacity(columns.len());
         for column in columns {
+            // A name of a query's column that is too long is none, either.
+            let wrong = codes::ER_WRONG_COLUMN_NAME;
+            check_name(&column.name, &wrong).map_err(|_| wrong.with(&[&column.name]))?;
             let same = |other: &ColumnDefinition| same_name(&other.name, &column.name);
             if selected.iter().any(same) {
                 return Err(codes::ER_DUP_FIELDNAME.with(&[&column.name]));
@@ -429,6 +444,10 @@ impl Builder<'_> {
         if primary {
             for position in parts.iter().filter_map(KeyPart::column) {
                 let column = &mut self.table.columns[position];
+                if column.generated.as_ref().is_some_and(|it| !it.stored) {
+                    let unsupported = codes::ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN;
+                    return Err(unsupported.with(&[&VIRTUAL_PRIMARY_KEY]));
+                }
                 column.nullable = false;
                 if matches!(column.default, ColumnDefault::Null) {
                     return Err(codes::ER_PRIMARY_CANT_HAVE_NULL.error());
@@ -449,6 +468,16 @@ impl Builder<'_> {
             }
             (None, false) => self.key_name(&parts),
         };
+        let is_same = |other: &KeyDefinition| other.kind == key.kind && other.parts == parts;
+        if parts.iter().all(|part| part.column().is_some()) && self.table.keys.iter().any(is_same) {
+            let TableDefinition {
+                database,
+                name: table,
+                ..
+            } = &self.table;
+            self.context
+                .warn(codes::ER_DUP_INDEX.with(&[&name, database, table]));
+        }
         let option = |name: &str| {
             let found = key.options.iter().find(|option| option.name == name);
             found.map(|option| option.value.clone())

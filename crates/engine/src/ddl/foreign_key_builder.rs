@@ -6,9 +6,9 @@ use mayfly_types::error::codes;
 
 use crate::catalog::definition::{ForeignKeyDefinition, KeyDefinition, KeyPart};
 use crate::catalog::engines;
-use crate::ddl::create::{Builder, check_name, generated_name};
+use crate::ddl::create::{Builder, generated_name};
 use crate::ddl::foreign_key_checks;
-use crate::names::same_name;
+use crate::names::{check_name, same_name};
 
 impl Builder<'_> {
     /// The CHECKs and foreign keys that a column's attributes ask for.

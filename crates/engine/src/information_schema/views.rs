@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use mayfly_syntax::ast::{SetExpr, TableFactor, TableWithJoins, visit_relations};
+use mayfly_syntax::ast::visit_relations;
 
 use super::asked::Asked;
 use super::relation::{Relation, Row, row, yes_no};
@@ -19,6 +19,8 @@ pub(super) const RELATIONS: &[Relation] = &[
 fn rows(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row> {
     let views = asked.views(context);
     let rights = context.rights();
+    let catalog = context.catalog();
+    let view_of = |database: &str, name: &str| catalog.view(database, name);
     let row = |view: &Arc<ViewDefinition>| {
         let (database, name) = (view.database(), view.name());
         let query = rights.sees_query(database, name).then(|| view.query_text());
@@ -28,7 +30,7 @@ fn rows(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row> {
             name,
             query.unwrap_or_default(),
             view.check_option_name(),
-            yes_no(is_updatable(view)),
+            yes_no(view.is_updatable(&view_of)),
             format!("{}@{}", view.definer.0, view.definer.1),
             view.security(),
             &view.character_set,
@@ -36,18 +38,6 @@ fn rows(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row> {
         ]
     };
     views.iter().map(row).collect()
-}
-
-/// Whether a part of FROM has nothing but tables in it.
-fn joins_tables(item: &TableWithJoins) -> bool {
-    let is_table = |factor: &TableFactor| match factor {
-        TableFactor::Table { .. } => true,
-        TableFactor::NestedJoin {
-            table_with_joins, ..
-        } => joins_tables(table_with_joins),
-        _ => false,
-    };
-    is_table(&item.relation) && item.joins.iter().all(|join| is_table(&join.relation))
 }
 
 /// The tables and views that views read.
@@ -73,14 +63,4 @@ fn table_usage(context: &StatementContext<'_>) -> Vec<Row> {
         );
     }
     rows
-}
-
-/// Whether each of its rows is a row of tables.
-fn is_updatable(view: &ViewDefinition) -> bool {
-    let query = &view.source.query;
-    let reads_tables = match &*query.body {
-        SetExpr::Select(select) => select.from.iter().all(joins_tables),
-        _ => false,
-    };
-    reads_tables && view.is_mergeable() && !view.source.materialized && query.with.is_none()
 }

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use mayfly_syntax::ast::Statement;
 use mayfly_types::error::codes;
-use mayfly_types::{Error, Result};
+use mayfly_types::{CollationId, Error, Result};
 
 use super::memory::ParseError;
 use super::tracking::Tracker;
@@ -159,7 +159,9 @@ pub(super) fn begin_settings(settings: &mut Settings, options: &SessionOptions) 
         let mode = sql_mode::bit("IGNORE_SPACE") | settings.get(typed::SQL_MODE);
         settings.put(typed::SQL_MODE, mode);
     }
-    let Some(collation) = options.collation else {
+    // A client that names a character set in which no statement can come has that of the server.
+    let usable = |collation: &CollationId| character_sets::may_be_the_clients(collation.charset());
+    let Some(collation) = options.collation.filter(usable) else {
         return;
     };
     let text = |text: &str| Some(Arc::from(text));

@@ -26,6 +26,7 @@ use crate::connections::Work;
 use crate::database::Database;
 use crate::error::refuse;
 use crate::instrumentation::{StatementError, StatementIdentity};
+use crate::names::check_name;
 use crate::prepared::AnyPlan;
 use crate::result::{Outcome, StatementSummary};
 use crate::session::locked_rows::LockedRows;
@@ -531,8 +532,12 @@ impl<'s> StatementContext<'s> {
         }
     }
 
-    /// The database that a statement names, or else that of unqualified names: 1046 without either.
+    /// The database that a statement names, or else that of unqualified names: 1046 without either, 1102
+    /// for a name that cannot be.
     pub(crate) fn database_or_current<'n>(&'n self, named: Option<&'n str>) -> Result<&'n str> {
+        if let Some(name) = named {
+            check_name(name, &codes::ER_WRONG_DB_NAME)?;
+        }
         let database = named.or_else(|| self.current_database());
         database.ok_or_else(|| codes::ER_NO_DB_ERROR.error())
     }

@@ -78,6 +78,17 @@ impl SessionTransaction {
         }
     }
 
+    /// Whether FLUSH TABLES WITH READ LOCK is in force.
+    #[inline]
+    pub(crate) fn has_read_lock(&self) -> bool {
+        !self.read_lock.is_empty()
+    }
+
+    /// UNLOCK TABLES after FLUSH TABLES WITH READ LOCK.
+    pub(crate) fn end_read_lock(&mut self) {
+        self.read_lock.clear();
+    }
+
     /// 1192 for what cannot be done while tables are locked.
     pub(crate) fn refuse_under_locks(&self) -> Result<()> {
         refuse(self.has_locked_tables(), || {
@@ -242,6 +253,31 @@ impl StatementContext<'_> {
                 return Ok(Some((table, held)));
             }
         }
+    }
+
+    /// FLUSH TABLES WITH READ LOCK: waits until nobody changes a table or makes one, and keeps others from it.
+    /// Tables are locked in the order of their names.
+    pub(crate) fn take_read_lock(&mut self) -> Result<()> {
+        self.session.transaction.refuse_under_locks()?;
+        let mut held = vec![self.take(&self.database().definitions, TableUse::ReadAlone)?];
+        let mut names: Vec<FullName> = Vec::new();
+        for (database, entry) in self.catalog().databases().iter() {
+            let tables = entry.tables.keys();
+            names.extend(tables.map(|name| (database.clone(), name.clone())));
+        }
+        for (database, name) in names {
+            let table = self.hold_table(&database, &name, TableUse::ReadAlone)?;
+            held.extend(table.map(|(_, held)| held));
+        }
+        self.session.transaction.read_lock = held;
+        Ok(())
+    }
+
+    /// A definition is about to change, which waits for sessions that have the read lock on all tables.
+    pub(crate) fn hold_definitions(&self) -> Result<()> {
+        let held = self.take(&self.database().definitions, TableUse::Write)?;
+        self.session.transaction.tables.add(held);
+        Ok(())
     }
 
     /// The error of a name that means no table: 1109 in information_schema, else 1049 or 1146.

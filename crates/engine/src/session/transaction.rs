@@ -13,7 +13,7 @@ use crate::catalog::BaseTable;
 use crate::connections::SessionShared;
 use crate::database::Database;
 use crate::direct_changes::DirectChanges;
-use crate::locks::table::TransactionTables;
+use crate::locks::table::{HeldTable, TransactionTables};
 use crate::locks::user::SessionLocks;
 use crate::transaction::Transaction;
 
@@ -30,6 +30,8 @@ pub(crate) struct SessionTransaction {
     /// The tables that it holds.
     pub(crate) tables: TransactionTables,
     pub(super) locked_tables: LockedTables,
+    /// What FLUSH TABLES WITH READ LOCK holds: every table, and the lock of definitions.
+    pub(super) read_lock: Vec<HeldTable>,
     /// What the session holds of GET_LOCK().
     pub(super) user_locks: Arc<SessionLocks>,
     durable: OnceCell<DurableTransaction>,
@@ -54,6 +56,7 @@ impl SessionTransaction {
             undo,
             tables,
             locked_tables: LockedTables::default(),
+            read_lock: Vec::new(),
             user_locks: Arc::new(user_locks),
             durable: OnceCell::new(),
             direct: OnceCell::new(),
@@ -64,6 +67,7 @@ impl SessionTransaction {
     pub(super) fn leave(&mut self) {
         self.current.roll_back();
         self.locked_tables = LockedTables::default();
+        self.read_lock.clear();
         self.user_locks.release_all();
     }
 

@@ -24,11 +24,11 @@ use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinitio
 use crate::catalog::provided::read_only;
 use crate::ddl::alter::{self, Altered};
 use crate::ddl::foreign_key_checks::{self, NewForeignKeys};
-use crate::ddl::{create as names, primary_keys};
+use crate::ddl::primary_keys;
 use crate::error::{parse_own_query, refuse};
 use crate::locks::table::TableUse;
 use crate::names::same_name;
-use crate::result::Outcome;
+use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
 use crate::statements::table_names::{qualified, writable_table};
 use crate::statements::writers::foreign_keys::check_rows;
@@ -127,6 +127,16 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &AlterTable) ->
         let (old, new) = ((&*database, &*name), (&*renamed.0, &*renamed.1));
         context.session.transaction.rename_locked_table(old, new);
     }
+    // What changes no rows tells of none.
+    let is_apart = |action: &AlterAction| {
+        matches!(
+            action,
+            AlterAction::RenameTo(_) | AlterAction::DisableKeys | AlterAction::EnableKeys
+        )
+    };
+    if statement.actions.iter().all(is_apart) {
+        return Ok(StatementResult::default().into());
+    }
     let written = Written {
         inserted: if work.counts_rows { copied } else { 0 },
         ..Written::default()
@@ -189,7 +199,6 @@ fn rename(
     let Some((database, name)) = target else {
         return Ok(());
     };
-    names::check_name(&name, &codes::ER_WRONG_TABLE_NAME)?;
     if (&database, &name) == (&definition.database, &definition.name) {
         return Ok(());
     }
@@ -411,20 +420,24 @@ fn copied(old: &ColumnDefinition, new: &ColumnDefinition) -> (String, SqlType) {
         old.ty.kind,
         TypeKind::Float | TypeKind::Double | TypeKind::Decimal
     );
+    let as_text = |name: String| {
+        let ty = SqlType::varchar(100, CollationId::default());
+        (format!("CAST({name} AS CHAR)"), ty)
+    };
     let is_text = (old.ty.is_string() || old.ty.is_blob()) && old.ty.kind != TypeKind::Json;
     match new.ty.kind {
         TypeKind::Bit if is_text || is_inexact => {
             (format!("CAST({name} AS SIGNED)"), SqlType::bigint())
         }
-        TypeKind::Enum | TypeKind::Set if is_inexact || old.ty.is_integer() => {
-            let ty = SqlType::varchar(100, CollationId::default());
-            (format!("CAST({name} AS CHAR)"), ty)
-        }
+        TypeKind::Enum | TypeKind::Set if is_inexact || old.ty.is_integer() => as_text(name),
+        // INSERT leaves out zeros behind the point.
+        TypeKind::Char | TypeKind::VarChar if is_inexact => as_text(name),
         _ => (name, old.ty.clone()),
     }
 }
 
-/// Whether a column differs in its length alone from the one that it takes its values from.
+/// Whether a column differs in its length alone from the one that it takes its values from. One that is
+/// generated is computed anew.
 fn is_cut(
     old: &TableDefinition,
     new: &TableDefinition,
@@ -439,7 +452,10 @@ fn is_cut(
         return false;
     };
     let (was, is) = (&old.columns[source].ty, &new.columns[column].ty);
-    of_length(is.kind) && was.kind == is.kind && was.collation == is.collation
+    new.columns[column].generated.is_none()
+        && of_length(is.kind)
+        && was.kind == is.kind
+        && was.collation == is.collation
 }
 
 /// What INSERT says otherwise of a NULL in a column that cannot be NULL any more, and of a text that is

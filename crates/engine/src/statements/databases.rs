@@ -7,8 +7,9 @@ use mayfly_types::{CollationId, Result};
 use super::drop_table::refuse_parents;
 use crate::catalog::FullName;
 use crate::ddl::column_type::DeclaredCollation;
-use crate::ddl::create as names;
+use crate::error::refuse;
 use crate::locks::table::TableUse;
+use crate::names::check_name;
 use crate::result::{Outcome, StatementResult};
 use crate::session::{Session, StatementContext};
 use crate::statements::table_names::refuse_system_schema;
@@ -35,8 +36,9 @@ pub(super) fn create(
     context: &mut StatementContext<'_>,
     statement: &CreateDatabase,
 ) -> Result<Outcome> {
+    context.session.transaction.refuse_under_locks()?;
     let name = statement.name.as_str();
-    names::check_name(name, &codes::ER_WRONG_DB_NAME)?;
+    check_name(name, &codes::ER_WRONG_DB_NAME)?;
     // `sys` is the server's here and a database like others in MySQL: a copy of a whole server has it.
     let is_new = !name.eq_ignore_ascii_case("sys") && {
         refuse_system_schema(context, name)?;
@@ -72,6 +74,7 @@ pub(super) fn drop(
     statement: &DropDatabase,
 ) -> Result<Outcome> {
     let name = statement.name.as_str();
+    check_name(name, &codes::ER_WRONG_DB_NAME)?;
     refuse_system_schema(context, name)?;
     context.session.transaction.refuse_under_locks()?;
     let (mut held, mut views) = (Vec::new(), Vec::new());
@@ -99,8 +102,10 @@ pub(super) fn drop(
 
 impl Session {
     /// Makes a database that of unqualified names: 1049 when there is none of that name, 1044 without
-    /// any right to something in it.
+    /// any right to something in it, 1046 for the empty name.
     pub fn use_database(&mut self, name: &str) -> Result<()> {
+        refuse(name.is_empty(), || codes::ER_NO_DB_ERROR.error())?;
+        check_name(name, &codes::ER_WRONG_DB_NAME)?;
         if !self.privileges.is_unrestricted() && !self.privileges.rights().may_use(name) {
             return Err(self.privileges.rights().denied_database(name));
         }

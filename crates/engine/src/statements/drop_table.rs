@@ -9,7 +9,6 @@ use mayfly_types::error::codes;
 
 use crate::catalog::FullName;
 use crate::catalog::definition::{ForeignKeyDefinition, TableDefinition};
-use crate::ddl::create::check_name;
 use crate::error::refuse;
 use crate::information_schema::logs;
 use crate::locks::table::TableUse;
@@ -23,7 +22,6 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &DropTable) -> 
     for table in &statement.tables {
         let name = qualified(context, table)?;
         refuse_system_schema(context, &name.0)?;
-        check_name(&name.1, &codes::ER_WRONG_TABLE_NAME)?;
         names.push(name);
     }
     for (position, name) in names.iter().enumerate() {

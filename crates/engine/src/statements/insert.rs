@@ -23,6 +23,7 @@ use crate::binding::expressions::{self, Bound, columns_of};
 use crate::binding::session_catalog::SessionCatalog;
 use crate::catalog::BaseTable;
 use crate::catalog::definition::TableDefinition;
+use crate::error::refuse;
 use crate::result::{Outcome, StatementResult};
 use crate::session::{StatementContext, StatementTables};
 use crate::statements::listed_columns::{last_part, refuse_generated};
@@ -99,7 +100,7 @@ pub(super) fn plan(
         InsertSource::Values(rows) => {
             let clause = DuplicateClause::new(insert, &target, &positions, &[])?;
             let on_duplicate = clause.plan(context, planner, &[])?;
-            check_widths(rows, positions.len())?;
+            check_widths(rows, positions.len(), listed(insert).is_some())?;
             let values = plan_values(context, planner, &target, &positions, rows)?;
             (RowSource::Values(values), on_duplicate)
         }
@@ -134,6 +135,9 @@ fn plan_query(
     target: &RowTarget,
     (catalog, options): (&SessionCatalog<'_>, &PlanOptions),
 ) -> Result<(QueryPlan, Vec<Expr>)> {
+    let mut updates = insert.on_duplicate_key_update.iter();
+    let has_groups = updates.any(|it| mayfly_plan::calls_aggregates(&it.value));
+    refuse(has_groups, || codes::ER_INVALID_GROUP_FUNC_USE.error())?;
     let NamesOfDuplicates {
         own,
         foreign,
@@ -227,7 +231,9 @@ fn plan_values(
             continue;
         }
         let (bound, reads_row) = match bind_value(expr, no_columns, planner, &column.ty) {
-            Err(error) if error.is(&codes::ER_BAD_FIELD_ERROR) => {
+            Err(error)
+                if error.is(&codes::ER_BAD_FIELD_ERROR) || error.is(&codes::ER_UNKNOWN_TABLE) =>
+            {
                 let columns = columns_of(context, &target.names);
                 let names = ScalarNames {
                     columns: &columns,
@@ -384,10 +390,11 @@ fn insert_values(
 }
 
 /// 1136 for a row of VALUES that has more or fewer values than there are columns.
-fn check_widths(rows: &[Vec<Expr>], columns: usize) -> Result<()> {
-    // `VALUES ()` is a row of defaults.
-    let is_wrong = |row: &Vec<Expr>| row.len() != columns && !row.is_empty();
-    match rows.iter().position(is_wrong) {
+fn check_widths(rows: &[Vec<Expr>], columns: usize, are_listed: bool) -> Result<()> {
+    // Without a list of columns `VALUES (), ()` are rows of defaults.
+    let are_defaults = !are_listed && rows.first().is_some_and(Vec::is_empty);
+    let width = if are_defaults { 0 } else { columns };
+    match rows.iter().position(|row| row.len() != width) {
         Some(index) => Err(codes::ER_WRONG_VALUE_COUNT_ON_ROW.with(&[&(index + 1)])),
         None => Ok(()),
     }

@@ -29,8 +29,15 @@ pub(super) fn listed_columns(
 
 /// The position of a column that the statement names: 1054 when there is none of that name.
 pub(super) fn named_column(definition: &TableDefinition, name: &[Ident]) -> Result<usize> {
+    let qualifiers = &name[..name.len().saturating_sub(1)];
+    let of_table = [definition.database.as_str(), definition.name.as_str()];
+    let is_own = qualifiers
+        .iter()
+        .rev()
+        .zip(of_table.iter().rev())
+        .all(|(written, own)| written.value == *own);
     let position = definition.column_position(last_part(name));
-    position.ok_or_else(|| {
+    position.filter(|_| is_own).ok_or_else(|| {
         let parts: Vec<&str> = name.iter().map(|part| part.value.as_str()).collect();
         codes::ER_BAD_FIELD_ERROR.with(&[&parts.join("."), &"field list"])
     })

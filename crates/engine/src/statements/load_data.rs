@@ -23,7 +23,7 @@ use arrow_array::ArrayRef;
 use mayfly_exec::ExecutionContext;
 use mayfly_memory::Reservation;
 use mayfly_plan::catalog::VariableScope;
-use mayfly_syntax::ast::{Ident, LoadData, LoadDuplicate, LoadTarget};
+use mayfly_syntax::ast::{LoadData, LoadDuplicate, LoadTarget};
 use mayfly_types::charset::Charset;
 use mayfly_types::convert::implicit_default;
 use mayfly_types::error::codes;
@@ -53,7 +53,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, load: &LoadData) -> Result
     }
     let format = Format::new(&load.fields, &load.lines)?;
     let listed = load.targets.iter().filter_map(|target| match target {
-        LoadTarget::Column(name) => Some(name.as_str()),
+        LoadTarget::Column(name) => Some(last_part(name)),
         LoadTarget::Variable(_) => None,
     });
     let listed: Vec<&str> = listed.collect();
@@ -199,7 +199,7 @@ fn targets(target: &RowTarget, list: &[LoadTarget]) -> Result<Vec<Destination>> 
     let target = |target: &LoadTarget| match target {
         LoadTarget::Variable(name) => Ok(Destination::Variable(name.clone())),
         LoadTarget::Column(name) => {
-            let position = named_column(definition, &[Ident::new(name)])?;
+            let position = named_column(definition, name)?;
             refuse_generated(definition, position)?;
             Ok(Destination::Column(position))
         }

@@ -114,6 +114,7 @@ fn lock_related(context: &StatementContext<'_>, uses: &mut BTreeMap<FullName, Ta
 
 /// UNLOCK TABLES: commits, if tables were locked.
 pub(super) fn unlock(context: &mut StatementContext<'_>) -> Result<()> {
+    context.session.transaction.end_read_lock();
     if context.session.transaction.has_locked_tables() {
         context.transaction_mut().commit()?;
         context.session.transaction.unlock_tables();

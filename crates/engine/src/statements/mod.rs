@@ -114,6 +114,7 @@ fn begin(context: &mut StatementContext<'_>, statement: &Statement) -> Result<()
     if properties.changes_definitions {
         table_names::refuse_read_only(context)?;
         if transactions::changes_what_lasts(context, statement) {
+            context.hold_definitions()?;
             context.privileges().refuse_read_only_server()?;
         }
     }

@@ -287,6 +287,9 @@ fn columns_of(
 ) -> Result<Arc<[ResultColumn]>> {
     let statement = &prepared.statement;
     admission::statement(context, statement)?;
+    if let Statement::CreateView(create) = &**statement {
+        statements::views::refuse_variables(&create.query)?;
+    }
     let query = |query| statements::select::plan(context, query);
     let columns = match &**statement {
         Statement::Query(asked) => {

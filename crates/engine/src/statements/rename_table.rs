@@ -2,12 +2,10 @@
 
 use mayfly_syntax::ast::{RenameTable, TableName};
 use mayfly_types::Result;
-use mayfly_types::error::codes;
 
 use super::alter_table::rename_definition;
 use crate::catalog::FullName;
 use crate::catalog::definition::TableDefinition;
-use crate::ddl::create as names;
 use crate::locks::table::TableUse;
 use crate::session::StatementContext;
 use crate::statements::table_names::{qualified, refuse_system_schema};
@@ -48,7 +46,6 @@ fn resolve(
 ) -> Result<(FullName, FullName)> {
     let from = qualified(context, from)?;
     let to = qualified(context, to)?;
-    names::check_name(&to.1, &codes::ER_WRONG_TABLE_NAME)?;
     for (database, _) in [&from, &to] {
         refuse_system_schema(context, database)?;
     }

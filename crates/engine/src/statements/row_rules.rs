@@ -39,8 +39,8 @@ pub(super) struct RowRules<'t> {
     pub(super) context: &'t StatementContext<'t>,
     pub(super) definition: &'t TableDefinition,
     pub(super) ignore: bool,
-    /// A single row is listed: its NULL is an error in every mode.
-    pub(super) single_row: bool,
+    /// How many rows VALUES or SET lists; `None` for those of a query or a file.
+    pub(super) listed_rows: Option<u64>,
     /// A NULL in an AUTO_INCREMENT column asks for the next number.
     pub(super) numbers_rows: bool,
     /// The view that new rows come through.
@@ -88,7 +88,7 @@ impl<'t> RowRules<'t> {
                 .map(|check| Ok((check.name.as_str(), bind(&check.expression)?)))
                 .collect::<Result<_>>()?,
             storing: Storing::new(context.clock(), &definition.name, ignore),
-            single_row: false,
+            listed_rows: None,
             view: None,
             context,
             definition,
@@ -155,11 +155,13 @@ impl<'t> RowRules<'t> {
         if !stored.is_null() || self.takes_null(column) {
             return Ok(stored);
         }
-        self.in_place_of_null(column, self.storing.is_strict() || self.single_row)
+        // The NULL of a single row is an error in every mode.
+        self.in_place_of_null(column, self.listed_rows == Some(1))
     }
 
-    /// What a NOT NULL column gets in place of NULL: 1048 where that is an error.
+    /// What a NOT NULL column gets in place of NULL: 1048 in strict mode, or where it is an error in every mode.
     fn in_place_of_null(&self, column: &ColumnDefinition, is_error: bool) -> Result<Value> {
+        let is_error = is_error || self.storing.is_strict();
         let error = codes::ER_BAD_NULL_ERROR.with(&[&column.name]);
         self.context.warn_if(self.ignore || !is_error, error)?;
         // An ENUM has its empty member, and not the first, which it has by default.
@@ -232,7 +234,8 @@ impl<'t> RowRules<'t> {
         row: u64,
     ) -> Result<Value> {
         if value.is_null() && !column.nullable {
-            return self.in_place_of_null(column, self.storing.is_strict() || self.single_row);
+            // Only where several rows are listed MySQL goes on with a warning.
+            return self.in_place_of_null(column, self.listed_rows.is_none_or(|rows| rows == 1));
         }
         self.store_value(value, ty, column, row)
     }

@@ -244,9 +244,9 @@ impl<'t> RowSink<'t> {
         })
     }
 
-    /// How many rows the statement lists: a single row's NULL is an error in every mode.
+    /// How many rows the statement lists.
     pub(crate) fn rows_in_statement(&mut self, rows: u64) {
-        self.rules.single_row = rows == 1;
+        self.rules.listed_rows = Some(rows);
         self.listed_rows = rows;
     }
 

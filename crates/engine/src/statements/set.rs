@@ -218,7 +218,12 @@ fn named_set(context: &StatementContext<'_>, name: Option<&str>) -> Result<&'sta
     if name.eq_ignore_ascii_case("utf8") {
         context.warn(codes::ER_DEPRECATED_UTF8_ALIAS.error());
     }
-    character_sets::by_name(name).ok_or_else(|| codes::ER_UNKNOWN_CHARACTER_SET.with(&[&name]))
+    let set = character_sets::by_name(name);
+    let set = set.ok_or_else(|| codes::ER_UNKNOWN_CHARACTER_SET.with(&[&name]))?;
+    ensure(character_sets::may_be_the_clients(set.charset), || {
+        codes::ER_WRONG_VALUE_FOR_VAR.with(&[&"character_set_client", &set.name])
+    })?;
+    Ok(set)
 }
 
 fn named_collation(

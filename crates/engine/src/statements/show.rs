@@ -542,7 +542,8 @@ fn create(context: &StatementContext<'_>, object: &ShowCreate) -> Result<Outcome
             if_not_exists,
         } => {
             let unknown = || codes::ER_BAD_DB_ERROR.with(&[name]);
-            let collation = context.catalog().database_collation(name);
+            let database = context.database_or_current(Some(name))?;
+            let collation = context.catalog().database_collation(database);
             let collation = collation.ok_or_else(unknown)?;
             let text = show_create::database(name, collation, *if_not_exists, quotes);
             Ok(created("Database", name.clone(), text))

@@ -65,6 +65,9 @@ pub(super) fn flush(context: &mut StatementContext<'_>, statement: &Flush) -> Re
                 });
                 return super::lock_tables::lock(context, &tables.collect::<Vec<_>>());
             }
+            FlushTarget::Tables {
+                read_lock: true, ..
+            } => context.take_read_lock()?,
             FlushTarget::Tables { tables, .. } if tables.is_empty() => {
                 context.session.transaction.refuse_read_locks()?;
             }

@@ -9,15 +9,18 @@ use mayfly_types::error::codes;
 use crate::catalog::BaseTable;
 use crate::error::refuse;
 use crate::locks::table::TableUse;
+use crate::names::check_name;
 use crate::session::StatementContext;
 use crate::system_schemas::is_schema;
 
-/// The database and name that a table's name stands for: 1046 when none is selected.
+/// The database and name that a table's name stands for: 1046 when none is selected, 1102 and 1103 for
+/// names that cannot be.
 pub(crate) fn qualified(
     context: &StatementContext<'_>,
     table: &TableName,
 ) -> Result<(String, String)> {
     let database = context.database_or_current(table.database.as_deref())?;
+    check_name(&table.name, &codes::ER_WRONG_TABLE_NAME)?;
     Ok((database.to_owned(), table.name.clone()))
 }
 
@@ -61,8 +64,11 @@ pub(crate) fn refuse_system_schema(context: &StatementContext<'_>, database: &st
     })
 }
 
-/// 1792 when the transaction, or every one of the session, is READ ONLY.
+/// 1223 under FLUSH TABLES WITH READ LOCK, 1792 when the transaction, or every one of the session, is READ ONLY.
 pub(super) fn refuse_read_only(context: &StatementContext<'_>) -> Result<()> {
+    refuse(context.session.transaction.has_read_lock(), || {
+        codes::ER_CANT_UPDATE_WITH_READLOCK.error()
+    })?;
     let usual = context.options().transaction;
     let transaction = context.transaction().characteristics().unwrap_or(usual);
     refuse(transaction.read_only, || {

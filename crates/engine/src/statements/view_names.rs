@@ -5,8 +5,7 @@ use mayfly_syntax::ast::{Ident, Query, Select, SelectItem, SetExpr};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
-use crate::ddl::create::check_name;
-use crate::names::same_name;
+use crate::names::{check_name, same_name};
 
 /// Errors 1166 and 1060: names that are none, and two that are the same.
 pub(super) fn check(names: &[String]) -> Result<()> {

@@ -1,5 +1,6 @@
 //! CREATE VIEW, ALTER VIEW and DROP VIEW.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -17,13 +18,13 @@ use super::{select, view_names};
 use crate::accounts::account::AccountName;
 use crate::accounts::privileges::SUPER;
 use crate::binding::session_catalog::SessionCatalog;
-use crate::catalog::view::ViewDefinition;
+use crate::catalog::view::{self, ViewDefinition};
 use crate::catalog::{FullName, view_query};
 use crate::ddl::account::named;
-use crate::ddl::create as names;
 use crate::error::{parse_own, refuse};
 use crate::locks::table::TableUse;
 use crate::session::StatementContext;
+use crate::statements::insert::parameter_index;
 use crate::statements::table_names::{qualified, refuse_system_schema};
 use crate::variables::typed;
 
@@ -33,7 +34,6 @@ pub(super) fn create(context: &StatementContext<'_>, statement: &CreateView) -> 
     let (database, name) = qualified(context, &statement.name)?;
     refuse_system_schema(context, &database)?;
     let _held = context.hold_view(&database, &name, TableUse::Alone)?;
-    names::check_name(&name, &codes::ER_WRONG_TABLE_NAME)?;
     let catalog = context.catalog();
     if !catalog.has_database(&database) {
         return Err(codes::ER_BAD_DB_ERROR.with(&[&database]));
@@ -108,6 +108,10 @@ fn definition(
     if let Some(table) = catalog.temporary_table_read() {
         return Err(codes::ER_VIEW_SELECT_TMPTABLE.with(&[&table]));
     }
+    let view_of = |database: &str, name: &str| context.catalog().view(database, name);
+    if view::reads(&query, (&database, &name), &view_of, &mut BTreeSet::new()) {
+        return Err(codes::ER_NO_SUCH_TABLE.with(&[&database, &name]));
+    }
     let text = |variable| context.settings().text(variable).to_owned();
     let mut written = ViewDefinition {
         definer: definer(context, statement)?,
@@ -133,6 +137,9 @@ fn definition(
         return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"a view of this query"]));
     };
     let view = ViewDefinition::of_full_text(&recorded, &database);
+    if statement.check_option.is_some() && !view.is_updatable(&view_of) {
+        return Err(codes::ER_VIEW_NONUPD_CHECK.with(&[&database, &view.name()]));
+    }
     select::plan_trusted_description(context, &view.source.query)?;
     Ok(ViewDefinition {
         columns_named: !given.is_empty(),
@@ -171,11 +178,11 @@ fn refuse_of_system(context: &StatementContext<'_>, view: &ViewDefinition) -> Re
     }
 }
 
-/// 1351: a view's query has no variables.
-fn refuse_variables(query: &Query) -> Result<()> {
+/// 1351: a view's query has neither variables nor `?`.
+pub(super) fn refuse_variables(query: &Query) -> Result<()> {
     let flow = visit_expressions(query, |expr: &Expr| match variable(expr) {
-        Some(_) => ControlFlow::Break(()),
-        None => ControlFlow::Continue(()),
+        None if parameter_index(expr).is_none() => ControlFlow::Continue(()),
+        _ => ControlFlow::Break(()),
     });
     refuse(flow.is_break(), || codes::ER_VIEW_SELECT_VARIABLE.error())
 }

@@ -135,7 +135,7 @@ impl Default for OwnReads {
     }
 }
 
-/// While views are bound: what WITH CHECK OPTION asks.
+/// While views are bound: what WITH CHECK OPTION asks, and what cannot be changed through them.
 #[derive(Debug, Default)]
 pub(super) struct ViewChecks {
     /// How many scopes there are inside the innermost view's own query block.
@@ -146,6 +146,8 @@ pub(super) struct ViewChecks {
     pub(super) selection: Vec<Expression>,
     /// The conditions of the views that were bound in the innermost one's FROM.
     pub(super) below: Vec<Expression>,
+    /// The positions of tables of those views that have outer joins.
+    pub(super) fixed: Vec<ColumnId>,
 }
 
 impl<'a> Binder<'a> {

@@ -45,7 +45,7 @@ use crate::catalog::Catalog;
 use crate::options::PlanOptions;
 use crate::tree::logical::Query;
 pub(crate) use change::{bind_delete, bind_update};
-pub use expression::{has_aggregates, has_window_functions};
+pub use expression::{calls_aggregates, has_aggregates, has_window_functions};
 pub use inserted_view::{ViewTarget, bind_view_target};
 pub(crate) use locking::bind_locking;
 pub use numbers::as_stored_number;
@@ -53,6 +53,7 @@ pub use parameters::parameter_type;
 pub use scalar::{bind_returning, bind_scalar};
 pub use scalar_names::{ChangedTable, ScalarColumn, ScalarNames};
 pub(crate) use types::{argument, compare as compare_expression, not as not_expression};
+pub use view_target::has_outer_join;
 
 /// Binds a query to a logical plan; see [`crate::bind_query`] for the way to a physical one.
 pub fn bind(query: &ast::Query, catalog: &dyn Catalog, options: &PlanOptions) -> Result<Query> {

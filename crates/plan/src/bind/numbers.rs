@@ -2,9 +2,7 @@
 
 use mayfly_functions::derive;
 use mayfly_types::common_type::{Alternatives, aggregate_types};
-use mayfly_types::decimal::native::max_unscaled;
-use mayfly_types::sql_type::DECIMAL_PRECISION_MAX;
-use mayfly_types::{SqlType, TypeKind, Value};
+use mayfly_types::{SqlType, TypeKind};
 
 use super::literal::{convert, is_hexadecimal};
 use super::types::cast;
@@ -46,21 +44,14 @@ pub(crate) fn as_number(expression: Expression) -> Expression {
     number.unwrap_or(expression)
 }
 
-/// A value of a column of a type as [`as_number`], if it is a column of numbers. A hexadecimal or bit
-/// literal of more bytes than a BIGINT has is larger than any of them.
+/// A value of a column of a type as [`as_number`], if it is a column of numbers. Of a hexadecimal or bit
+/// literal of more bytes than a BIGINT has the column says that it is out of range.
 pub fn as_stored_number(expression: Expression, column: &SqlType) -> Expression {
-    if !column.is_numeric() {
-        return expression;
+    let is_long = is_hexadecimal(&expression) && expression.ty.length > BIGINT_BYTES;
+    match column.is_numeric() && !is_long {
+        true => as_number(expression),
+        false => expression,
     }
-    if !is_hexadecimal(&expression) || expression.ty.length <= BIGINT_BYTES {
-        return as_number(expression);
-    }
-    if column.kind == TypeKind::Decimal {
-        let ty = SqlType::decimal(DECIMAL_PRECISION_MAX, 0);
-        let unscaled = max_unscaled(DECIMAL_PRECISION_MAX);
-        return Expression::literal(Value::Decimal { unscaled, scale: 0 }, ty);
-    }
-    Expression::literal(Value::Float(f64::INFINITY), SqlType::double())
 }
 
 /// The bytes of a BIGINT.

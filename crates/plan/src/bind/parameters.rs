@@ -30,7 +30,7 @@ const OF_OTHERS: &[(&[&str], Fallback)] = &[
 
 /// Functions that read texts, too, but take a `?` for something else: for what, and in which arguments.
 const OF_ARGUMENTS: &[(&[&str], Fallback, std::ops::Range<usize>)] = &[
-    (&["<<", ">>", "~"], Fallback::Bytes, 0..1),
+    (&["<<", ">>", "~", "bit_count"], Fallback::Bytes, 0..1),
     (&["round", "truncate"], Fallback::Decimal, 0..1),
     (&["date"], Fallback::Date, 0..1),
     (&["addtime", "subtime", "time_to_sec"], Fallback::Time, 0..2),

@@ -4,6 +4,7 @@
 //! A view that MySQL would merge is bound into the statement's own query, so that its columns are those
 //! of the tables below it wherever they are no expressions: nothing has to be translated.
 
+use mayfly_syntax::ast::{JoinOperator, Query, SetExpr, TableFactor, TableWithJoins};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
@@ -13,7 +14,7 @@ use crate::bind::binder::Binder;
 use crate::bind::block::Block;
 use crate::catalog::{TableId, ViewSource};
 use crate::tree::expression::Expression;
-use crate::tree::logical::{Relation, Scan};
+use crate::tree::logical::{ColumnId, Relation, Scan};
 
 /// What a view leaves to be restored.
 pub(super) struct OuterChecks(ViewChecks);
@@ -57,12 +58,21 @@ impl Binder<'_> {
         if block.mergeable {
             merged_scans(&block.relation, &mut scans);
         }
+        let scans: Vec<ColumnId> = scans.iter().map(|scan| scan.position()).collect();
+        let mut fixed = scans.clone();
+        if !has_outer_join(&view.query) {
+            fixed.retain(|scan| inner.fixed.contains(scan));
+        }
+        if self.scopes.len() == self.view_checks.depth {
+            self.view_checks.fixed.extend_from_slice(&fixed);
+        }
         ViewParts {
             database: view.database.clone(),
             name: view.name.clone(),
-            merged: block.mergeable,
+            merged: block.mergeable && (scans.is_empty() || fixed.len() < scans.len()),
             subqueries,
-            scans: scans.iter().map(|scan| scan.position()).collect(),
+            scans,
+            fixed,
             checks,
         }
     }
@@ -93,7 +103,7 @@ impl Binder<'_> {
             parts.scans.contains(&scan.position()) && own.contains(&id)
         });
         match owner {
-            Some(scan) if parts.reads(scan) => {
+            Some(scan) if parts.reads(scan) || parts.fixed.contains(&scan.position()) => {
                 Err(codes::ER_NON_UPDATABLE_TABLE.with(&[&table.alias, &statement]))
             }
             Some(scan) => Ok((scan.clone(), id - scan.first)),
@@ -147,6 +157,29 @@ impl Binder<'_> {
             .iter()
             .find(|(view, _)| *view == at)
             .map(|(_, parts)| parts)
+    }
+}
+
+/// Whether tables of a query are joined by outer joins: no row is changed through a view of such a query.
+pub fn has_outer_join(query: &Query) -> bool {
+    fn is_outer(item: &TableWithJoins) -> bool {
+        let joins = item.joins.iter();
+        let factors = std::iter::once(&item.relation).chain(joins.map(|join| &join.relation));
+        let mut nested = factors.filter_map(|factor| match factor {
+            TableFactor::NestedJoin { table_with_joins } => Some(table_with_joins),
+            _ => None,
+        });
+        let mut joins = item.joins.iter();
+        joins.any(|join| {
+            matches!(
+                join.join_operator,
+                JoinOperator::Left(_) | JoinOperator::Right(_)
+            )
+        }) || nested.any(|nested| is_outer(nested))
+    }
+    match &*query.body {
+        SetExpr::Select(select) => select.from.iter().any(is_outer),
+        _ => false,
     }
 }
 

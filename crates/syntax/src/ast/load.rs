@@ -1,6 +1,6 @@
 //! `LOAD DATA` and the targets of `SELECT ... INTO`.
 
-use super::{SetAssignment, TableName};
+use super::{Ident, SetAssignment, TableName};
 
 /// `LOAD DATA`.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,8 +53,8 @@ pub enum LoadDuplicate {
 /// Where a field of the file goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LoadTarget {
-    /// A column.
-    Column(String),
+    /// A column, perhaps qualified.
+    Column(Vec<Ident>),
     /// A user variable, without its `@`.
     Variable(String),
 }

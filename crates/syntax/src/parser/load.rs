@@ -57,11 +57,7 @@ impl Parser<'_> {
         if self.at_kind(Kind::UserVariable) {
             return self.user_variable_name().map(LoadTarget::Variable);
         }
-        let mut parts = self.column_name()?;
-        match parts.pop() {
-            Some(column) => Ok(LoadTarget::Column(column.value)),
-            None => self.fail(),
-        }
+        self.column_name().map(LoadTarget::Column)
     }
 
     /// `CHARACTER SET | CHARSET name`, if it is next.

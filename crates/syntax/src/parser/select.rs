@@ -200,7 +200,10 @@ impl Parser<'_> {
             (self.paren_list(Self::condition)?, true)
         } else {
             let keys = self.comma_list(Self::condition)?;
-            (keys, self.eat_phrase(&kw![WITH ROLLUP])?)
+            (
+                keys,
+                self.at_all(&kw![WITH ROLLUP]) && self.eat_phrase(&kw![WITH ROLLUP])?,
+            )
         };
         Ok(GroupBy {
             keys,

@@ -96,6 +96,108 @@ pub fn append_short_double(out: &mut Vec<u8>, value: f64, decimals: u8, width: u
     append_without_zeros(out, &format!("{value:.kept$e}"));
 }
 
+/// Appends a DOUBLE in at most `width` characters: with an exponent where that shows more digits, and with
+/// as many digits as there is room for. Tells whether not even the first one had room, or it is no number.
+pub(super) fn append_within(out: &mut Vec<u8>, value: f64, width: usize) -> bool {
+    if !value.is_finite() {
+        out.push(b'0');
+        return true;
+    }
+    let start = out.len();
+    append_double(out, value, DECIMALS_NOT_FIXED);
+    if out.len() - start <= width {
+        return false;
+    }
+    out.truncate(start);
+    let sign = if value < 0.0 { "-" } else { "" };
+    let (text, is_cut) = shortened(value.abs(), width as i32 - sign.len() as i32);
+    out.extend(sign.bytes().chain(text.bytes()).take(width));
+    is_cut
+}
+
+/// The text of a positive number that has too many characters for `width`, as MySQL's `my_gcvt` makes it, and
+/// whether digits before the point are missing.
+fn shortened(value: f64, mut width: i32) -> (String, bool) {
+    let (digits, point) = significant_digits(value, width);
+    let count = digits.len() as i32;
+    let with_point = match point {
+        ..=0 => count - point + 2,
+        _ if point < count => count + 1,
+        _ => point,
+    };
+    let has_room = with_point <= width;
+    let is_small = -EXPONENT_FROM < point;
+    let is_plain = if has_room {
+        is_small && (point <= EXPONENT_FROM || count > point)
+    } else {
+        point <= width && (-2..=EXPONENT_FROM).contains(&point)
+    };
+    let mut is_cut = false;
+    if is_plain {
+        width -= i32::from(point < count) + if point <= 0 { 1 - point } else { 0 };
+        if width >= count {
+            return (placed(&digits, point), false);
+        }
+        is_cut = width < point;
+        let decimals = (width.max(point) - point) as usize;
+        let text = format!("{value:.decimals$}");
+        let text = match text.contains('.') {
+            true => text.trim_end_matches('0').trim_end_matches('.'),
+            false => &text,
+        };
+        return (text.to_owned(), is_cut);
+    }
+    let exponent = point - 1;
+    let exponent_text = exponent.to_string();
+    width -= 1 + exponent_text.len() as i32 + i32::from(count > 1);
+    if width <= 0 {
+        is_cut = true;
+        width = 0;
+    }
+    let (digits, point) = match width < count {
+        true => significant_digits(value, width),
+        false => (digits, point),
+    };
+    let (first, rest) = digits.split_at(1);
+    let separator = if rest.is_empty() { "" } else { "." };
+    (format!("{first}{separator}{rest}e{}", point - 1), is_cut)
+}
+
+/// The digits that tell a positive number from its neighbours, or `most` of them, and the place of the point:
+/// `0.DIGITS × 10^place`.
+fn significant_digits(value: f64, most: i32) -> (String, i32) {
+    let parts = |text: String| {
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        let digits = mantissa.replace('.', "");
+        let digits = match digits.trim_end_matches('0') {
+            "" => "0",
+            digits => digits,
+        };
+        (digits.to_owned(), exponent.parse().unwrap_or(0) + 1)
+    };
+    let most = most.max(1) as usize;
+    let (digits, point) = parts(format!("{value:e}"));
+    match digits.len() > most {
+        true => parts(format!("{value:.*e}", most - 1)),
+        false => (digits, point),
+    }
+}
+
+/// Digits with a point: `0.DIGITS × 10^point`.
+fn placed(digits: &str, point: i32) -> String {
+    match usize::try_from(point) {
+        Ok(point) if point >= digits.len() => format!("{digits:0<point$}"),
+        Ok(point) if point > 0 => {
+            let (before, behind) = digits.split_at(point);
+            format!("{before}.{behind}")
+        }
+        _ => {
+            let width = digits.len() + point.unsigned_abs() as usize;
+            format!("0.{digits:0>width$}")
+        }
+    }
+}
+
 /// A number with so many decimals. Digits beyond those that tell the double from its neighbours are
 /// zeros: pi to 18 places is 3.141592653589793000.
 fn append_fixed(out: &mut Vec<u8>, value: f64, decimals: u8) {

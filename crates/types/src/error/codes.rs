@@ -217,6 +217,7 @@ codes! {
     ER_DIVISION_BY_ZERO = (1365, "22012", "Division by 0");
     ER_TRUNCATED_WRONG_VALUE_FOR_FIELD = (1366, "HY000", "Incorrect {} value: '{}' for column '{}' at row {}");
     ER_ILLEGAL_VALUE_FOR_TYPE = (1367, "22007", "Illegal {} '{}' value found during parsing");
+    ER_VIEW_NONUPD_CHECK = (1368, "HY000", "CHECK OPTION on non-updatable view '{}.{}'");
     ER_VIEW_CHECK_FAILED = (1369, "HY000", "CHECK OPTION failed '{}.{}'");
     ER_PROCACCESS_DENIED_ERROR = (1370, "42000", "{} command denied to user '{}'@'{}' for routine '{}'");
     ER_NO_BINARY_LOGGING = (1381, "HY000", "You are not using binary logging");
@@ -292,6 +293,7 @@ codes! {
     ER_FK_COLUMN_CANNOT_DROP = (1828, "HY000", "Cannot drop column '{}': needed in a foreign key constraint '{}'");
     ER_FK_COLUMN_CANNOT_DROP_CHILD = (1829, "HY000", "Cannot drop column '{}': needed in a foreign key constraint '{}' of table '{}'");
     ER_FK_COLUMN_NOT_NULL = (1830, "HY000", "Column '{}' cannot be NOT NULL: needed in a foreign key constraint '{}' SET NULL");
+    ER_DUP_INDEX = (1831, "HY000", "Duplicate index '{}' defined on the table '{}.{}'. This is deprecated and will be disallowed in a future release.");
     ER_FK_COLUMN_CANNOT_CHANGE = (1832, "HY000", "Cannot change column '{}': used in a foreign key constraint '{}'");
     ER_FK_COLUMN_CANNOT_CHANGE_CHILD = (1833, "HY000", "Cannot change column '{}': used in a foreign key constraint '{}' of table '{}'");
     ER_MALFORMED_PACKET = (1835, "HY000", "Malformed communication packet.");

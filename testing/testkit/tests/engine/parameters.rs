@@ -6,8 +6,8 @@
 //! error. A line that begins with `~` is what MySQL says where Mayfly says what stands in the line after it.
 
 use mayfly_engine::{
-    CollationId, DateTime, FieldFlags, Session, SqlType, StatementResult, TypeKind, Value,
-    parse_decimal,
+    CollationId, DateTime, FieldFlags, ResultStream, Session, SqlType, StatementResult, TypeKind,
+    Value, parse_decimal,
 };
 use mayfly_testkit::fixture::{Fixture, SessionExt};
 use mysql::consts::ColumnType;
@@ -93,6 +93,33 @@ fn first_value(result: &StatementResult) -> String {
         || "NULL".to_owned(),
         |bytes| String::from_utf8_lossy(&bytes).into_owned(),
     )
+}
+
+/// A DOUBLE of the protocol may be no number: an error in strict mode, and else 0 or the largest one.
+#[test]
+fn what_is_no_number_is_not_stored() {
+    let (_fixture, mut session) = Fixture::with_session();
+    session.must("CREATE TABLE n (d DOUBLE, v VARCHAR(20))");
+    for (mode, is_strict) in [("STRICT_ALL_TABLES", true), ("", false)] {
+        session.must(&format!("SET sql_mode = '{mode}'"));
+        for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            for (column, number) in [("d", 1264), ("v", 1406)] {
+                let prepared = session
+                    .prepare(&format!("INSERT INTO n ({column}) VALUES (?)"))
+                    .expect("a statement");
+                let values = [(Value::Float(value), SqlType::double())];
+                let outcome = session
+                    .execute_prepared(&prepared, &values)
+                    .and_then(ResultStream::into_result);
+                match outcome {
+                    Ok(_) => assert!(!is_strict, "{value} in {column}"),
+                    Err(error) => assert!(is_strict && error.errno() == number, "{error}"),
+                }
+            }
+        }
+    }
+    let stored = session.must("SELECT COUNT(*) FROM n WHERE d = 0 OR ABS(d) > 1e308 OR v = '0'");
+    assert_eq!(stored, ["6"]);
 }
 
 #[test]

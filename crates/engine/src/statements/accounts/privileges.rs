@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use mayfly_syntax::ast::{AccountReference, Grant, GrantLevel, Privilege, Revoke, TableName};
+use mayfly_syntax::ast::{AccountReference, Grant, GrantLevel, Privilege, Revoke};
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
 
@@ -16,8 +16,9 @@ use crate::accounts::grants::{Granted, Level};
 use crate::accounts::privileges::PrivilegeSet;
 use crate::ddl::account::records;
 use crate::error::refuse;
-use crate::names::same_name;
+use crate::names::{check_name, same_name};
 use crate::session::StatementContext;
+use crate::statements::table_names::qualified;
 
 /// GRANT
 pub(super) fn grant(context: &StatementContext<'_>, statement: &Grant) -> Result<()> {
@@ -110,10 +111,13 @@ fn level(context: &StatementContext<'_>, written: &GrantLevel) -> Result<Level> 
     Ok(match written {
         GrantLevel::Global => Level::Global,
         GrantLevel::Current => Level::Database(grantable(context.database_or_current(None)?)?),
-        GrantLevel::Database(pattern) => Level::Database(grantable(pattern)?),
-        GrantLevel::Table(TableName { database, name }) => {
-            let database = context.database_or_current(database.as_deref())?;
-            Level::Table(grantable(database)?, name.clone())
+        GrantLevel::Database(pattern) => {
+            check_name(pattern, &codes::ER_WRONG_DB_NAME)?;
+            Level::Database(grantable(pattern)?)
+        }
+        GrantLevel::Table(table) => {
+            let (database, name) = qualified(context, table)?;
+            Level::Table(grantable(&database)?, name)
         }
         GrantLevel::Routine { function, name } => {
             let kind = if *function { "FUNCTION" } else { "PROCEDURE" };

@@ -17,6 +17,8 @@ use crate::binding::expressions::{Bound, columns_of, value_column};
 use crate::binding::session_catalog::SessionCatalog;
 use crate::builder;
 use crate::catalog::definition::TableDefinition;
+use crate::error::refuse;
+use crate::names::same_name;
 use crate::session::StatementContext;
 use crate::statements::listed_columns::{named_column, refuse_generated};
 use crate::statements::row_rules::RowRules;
@@ -72,6 +74,17 @@ impl<'i> DuplicateClause<'i> {
         let columns = &target.names.columns;
         let mut new_names = vec![""; columns.len()];
         if let Some(alias) = &insert.row_alias {
+            refuse(alias.name == target.names.name, || {
+                codes::ER_NONUNIQ_TABLE.with(&[&alias.name])
+            })?;
+            let mut names = alias.columns.iter().enumerate();
+            let twice = names.find(|(index, name)| {
+                let before = &alias.columns[..*index];
+                before.iter().any(|other| same_name(other, name))
+            });
+            if let Some((_, name)) = twice {
+                return Err(codes::ER_DUP_FIELDNAME.with(&[name]));
+            }
             if !alias.columns.is_empty() && alias.columns.len() != positions.len() {
                 return Err(codes::ER_VIEW_WRONG_LIST.error());
             }

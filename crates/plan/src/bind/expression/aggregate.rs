@@ -40,7 +40,7 @@ pub fn has_aggregates(syntax: &dyn Visit) -> bool {
 }
 
 /// Whether an expression calls an aggregate function that makes groups, its subqueries left out.
-pub(crate) fn calls_aggregates(syntax: &dyn Visit) -> bool {
+pub fn calls_aggregates(syntax: &dyn Visit) -> bool {
     struct Search {
         queries: usize,
     }

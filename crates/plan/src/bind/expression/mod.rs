@@ -9,8 +9,8 @@ mod operator;
 mod subquery;
 mod variable;
 
-pub(crate) use aggregate::{calls_aggregates, claim_of_aggregate, is_descending, position_of};
-pub use aggregate::{has_aggregates, has_window_functions};
+pub use aggregate::{calls_aggregates, has_aggregates, has_window_functions};
+pub(crate) use aggregate::{claim_of_aggregate, is_descending, position_of};
 pub(crate) use operator::bare;
 
 use mayfly_syntax::ast::{self, BinaryOperator, Expr, UnaryOperator};
@@ -284,7 +284,15 @@ impl Binder<'_> {
             .scopes
             .last()
             .map_or(Clause::FieldList, |scope| scope.clause);
-        Err(clause.unknown(&name))
+        // Where there are no tables to choose from, what is missing is the table.
+        let mut visible = self.scopes.iter().filter(|scope| !scope.hidden);
+        let is_alone = visible.next().is_some_and(|scope| scope.tables.is_empty());
+        match name.table {
+            Some(table) if is_alone && visible.next().is_none() && clause != Clause::Having => {
+                Err(codes::ER_UNKNOWN_TABLE.with(&[&table, &clause.text()]))
+            }
+            _ => Err(clause.unknown(&name)),
+        }
     }
 
     /// The column at a slot of a query block, with what its collation claims.

@@ -262,11 +262,24 @@ fn convert_native(
     context: &StoreContext<'_>,
 ) -> Result<Native> {
     // A literal like `b'101'` is a number where a number is wanted.
-    if let (true, true, Datum::Bytes(bytes)) = (from.is_bytes_literal, to.is_numeric(), datum)
-        && to.kind != TypeKind::Bit
-    {
+    if let (true, true, Datum::Bytes(bytes)) = (from.is_bytes_literal, to.is_numeric(), datum) {
+        let is_bit = to.kind == TypeKind::Bit;
         let number = SqlType::bigint_unsigned();
-        return convert_native(Datum::UInt(number_of_bytes(bytes)), &number, to, context);
+        if bytes.len() > BIGINT_BYTES {
+            let largest = match to.unsigned || is_bit {
+                true => u64::MAX,
+                false => i64::MAX as u64,
+            };
+            let complaints = context.cast.diagnostics.count();
+            let stored = convert_native(Datum::UInt(largest), &number, to, context)?;
+            if context.cast.diagnostics.count() == complaints {
+                context.out_of_range()?;
+            }
+            return Ok(stored);
+        }
+        if !is_bit {
+            return convert_native(Datum::UInt(number_of_bytes(bytes)), &number, to, context);
+        }
     }
     Ok(match to.kind {
         TypeKind::Float | TypeKind::Double => {
@@ -292,10 +305,13 @@ fn convert_native(
     })
 }
 
-/// The number whose last bytes these are.
+/// The most bytes of a literal that is a number.
+const BIGINT_BYTES: usize = 8;
+
+/// The number that has these bytes.
 fn number_of_bytes(bytes: &[u8]) -> u64 {
-    let last = bytes.iter().rev().take(8).rev();
-    last.fold(0, |number, byte| number << 8 | u64::from(*byte))
+    let bytes = bytes.iter();
+    bytes.fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 fn store_bytes(

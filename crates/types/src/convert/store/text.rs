@@ -9,6 +9,7 @@ use super::StoreContext;
 use crate::charset::{Charset, utf8};
 use crate::collation::trim_spaces;
 use crate::convert::array::{all_within, same_text};
+use crate::convert::float_text::append_within;
 use crate::convert::shown_bytes;
 use crate::convert::source::Datum;
 use crate::convert::text::append_text;
@@ -16,7 +17,7 @@ use crate::decimal::plain::spaces;
 use crate::decimal::text::append_u64;
 use crate::error::{Result, codes};
 use crate::json;
-use crate::sql_type::{DECIMALS_NOT_FIXED, SqlType, TypeKind};
+use crate::sql_type::{SqlType, TypeKind};
 
 /// Whether every value of a string array is stored as it is.
 pub(super) fn all_fit(array: &ArrayRef, from: &SqlType, to: &SqlType) -> bool {
@@ -65,9 +66,11 @@ pub(super) fn string(
             append_text(&mut bits, datum, from);
             complained = transcode(out, &bits, Charset::Binary, to_charset, context)?;
         }
-        Datum::Float(value) => {
-            append_text(out, datum, from);
-            shorten_number(out, value, to);
+        // A number is stored with its own digits, whatever those of its column; a TEXT has its text.
+        Datum::Float(value) if !to.is_blob() => {
+            if append_within(out, value, to.length as usize) {
+                refuse_length(context)?;
+            }
         }
         _ => append_text(out, datum, from),
     }
@@ -102,42 +105,14 @@ fn transcode(
     Ok(wrong.is_some())
 }
 
-/// A DOUBLE that is longer than the column loses digits after the point instead of being cut.
-fn shorten_number(out: &mut Vec<u8>, value: f64, to: &SqlType) {
-    let limit = to.length as usize;
-    if out.len() <= limit || !matches!(to.kind, TypeKind::Char | TypeKind::VarChar) {
-        return;
-    }
-    let point = out.iter().position(|byte| *byte == b'.');
-    let Some(point) = point.filter(|point| *point <= limit && !out.contains(&b'e')) else {
-        return with_exponent(out, value, limit);
-    };
-    let decimals = limit
-        .saturating_sub(point + 1)
-        .min(usize::from(DECIMALS_NOT_FIXED) - 1);
-    let text = format!("{value:.decimals$}");
-    let text = if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.')
+/// 1406, or without strict mode warning 1265.
+fn refuse_length(context: &StoreContext<'_>) -> Result<()> {
+    let code = if context.is_strict() {
+        codes::ER_DATA_TOO_LONG
     } else {
-        &text
+        codes::WARN_DATA_TRUNCATED
     };
-    if text == "0" {
-        return with_exponent(out, value, limit);
-    }
-    if text.len() <= limit {
-        out.clear();
-        out.extend_from_slice(text.as_bytes());
-    }
-}
-
-/// Writes a number with an exponent and as many digits as there is room for, or all of them if there is none.
-fn with_exponent(out: &mut Vec<u8>, value: f64, limit: usize) {
-    let shortest = format!("{value:e}");
-    let texts = (0..limit).rev().map(|digits| format!("{value:.digits$e}"));
-    let mut texts = std::iter::once(shortest.clone()).chain(texts);
-    let text = texts.find(|text| text.len() <= limit);
-    out.clear();
-    out.extend_from_slice(text.unwrap_or(shortest).as_bytes());
+    context.reject(|| context.column_error(&code))
 }
 
 /// Cuts, trims or pads the value to what the column holds. One complaint about a value is enough.
@@ -169,12 +144,7 @@ fn limit_length(
             if complained {
                 // The worse has been said.
             } else if !only_spaces {
-                let code = if context.is_strict() {
-                    codes::ER_DATA_TOO_LONG
-                } else {
-                    codes::WARN_DATA_TRUNCATED
-                };
-                context.reject(|| context.column_error(&code))?;
+                refuse_length(context)?;
             } else if to.kind != TypeKind::Char {
                 context.note_truncated();
             }
