@@ -373,7 +373,7 @@ pub(crate) fn query_with(
         shared,
         operator_count: 1,
         parameter_count,
-        date_parameters: Vec::new(),
+        date_operands: Vec::new(),
         tables: Vec::new(),
         limit: None,
     }

@@ -7,7 +7,8 @@ mod access;
 pub mod bind;
 pub mod catalog;
 pub mod change;
-pub mod date_parameter;
+mod constants;
+mod date_text;
 mod document;
 mod estimate;
 pub mod explain;
@@ -40,6 +41,8 @@ pub use catalog::{
 };
 pub use change::RowLock;
 pub use change::{Assignment, ChangePlan, ChangeTarget, LockingPlan, NewValue, RowCheck};
+pub use constants::Constants;
+pub use date_text::check_date_text;
 pub use options::{OptimizerSwitches, PlanOptions};
 pub use scan_conditions::scan_conditions;
 pub use stack::with_stack;

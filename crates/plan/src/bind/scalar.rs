@@ -156,7 +156,7 @@ impl Binder<'_> {
                 shared: Vec::new(),
                 next_column,
                 parameter_count: self.parameter_count,
-                date_parameters: self.date_parameters.clone(),
+                date_operands: self.date_operands.clone(),
                 tables: self.tables.clone(),
                 join_hints: self.join_hints.clone(),
                 limit: None,

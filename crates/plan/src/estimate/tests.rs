@@ -121,7 +121,7 @@ fn estimate(relation: Relation) -> f64 {
         shared: Vec::new(),
         next_column: 100,
         parameter_count: 0,
-        date_parameters: Vec::new(),
+        date_operands: Vec::new(),
         tables: Vec::new(),
         join_hints: Vec::new(),
         limit: None,

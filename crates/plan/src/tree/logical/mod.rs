@@ -16,7 +16,7 @@ pub use crate::walk::{
     visit_relations_mut,
 };
 pub use columns::{ColumnSet, free_columns, produced};
-pub(crate) use volatility::{expression_is_volatile, has_subquery};
+pub(crate) use volatility::{expression_is_volatile, has_subquery, is_constant, is_immutable};
 
 use std::sync::Arc;
 
@@ -24,13 +24,12 @@ use mayfly_functions::Coercibility;
 use mayfly_types::SqlType;
 
 use crate::catalog::{AskedStatistics, TableSource};
-use crate::date_parameter::DateParameter;
 use crate::tree::access::{Access, IndexHints, Lookup};
 use crate::tree::expression::Expression;
 pub use crate::tree::expression::SubqueryKind;
 use crate::tree::physical::{
-    AggregateCall, ClientType, JoinKind, Purpose, SetOperationKind, SortKey, TemporaryTable,
-    WindowOrder,
+    AggregateCall, ClientType, DateOperand, JoinKind, Purpose, SetOperationKind, SortKey,
+    TemporaryTable, WindowOrder,
 };
 pub use crate::tree::window::Window;
 
@@ -330,8 +329,8 @@ pub struct Query {
     pub next_column: ColumnId,
     /// How many `?` there are.
     pub parameter_count: usize,
-    /// The `?` that are compared with dates.
-    pub date_parameters: Vec<DateParameter>,
+    /// The texts that are the same for all rows and are compared with dates.
+    pub date_operands: Vec<DateOperand>,
     /// Every base table that is read.
     pub tables: Vec<Arc<TableSource>>,
     /// What hints say of the order of joins.
