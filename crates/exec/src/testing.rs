@@ -366,6 +366,7 @@ pub(crate) fn query_with(
         nullable: true,
         origin: None,
         client_type: ClientType::Plain,
+        buffered: None,
     });
     QueryPlan {
         columns: columns.collect(),

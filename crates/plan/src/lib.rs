@@ -140,12 +140,23 @@ pub fn bind_locking(
 /// Plans a query, all the way to operators.
 pub fn bind_query(
     query: &ast::Query,
-    catalog: &dyn Catalog,
+    catalog: &(impl Catalog + Constants),
+    options: &PlanOptions,
+) -> Result<physical::QueryPlan> {
+    plan_query(query, (catalog, catalog), options)
+}
+
+fn plan_query(
+    query: &ast::Query,
+    (catalog, constants): (&dyn Catalog, &dyn Constants),
     options: &PlanOptions,
 ) -> Result<physical::QueryPlan> {
     traced(catalog, || {
         let mut bound = bind::bind(query, catalog, options)?;
-        let planning = Planning::new(options, catalog);
+        let planning = Planning {
+            constants: Some(constants),
+            ..Planning::new(options, catalog)
+        };
         let before = planning
             .sizes_tables
             .then(|| (bound.clone(), explain::rewritten(&bound, options)));

@@ -191,6 +191,7 @@ impl<'a> Binder<'a> {
         for column in block.columns {
             columns.push(column.id);
             output.push(OutputColumn {
+                buffered: column.buffered.of_result(&column.ty),
                 name: column.name,
                 ty: column.ty,
                 nullable: column.nullable,
@@ -209,6 +210,7 @@ impl<'a> Binder<'a> {
             tables: self.tables,
             join_hints: self.join_hints,
             limit: self.limit,
+            buffering: block.buffering,
         }
     }
 

@@ -60,6 +60,7 @@ pub fn bind_returning(
             nullable: item.expression.nullable,
             origin: item.origin,
             client_type: item.client_type,
+            buffered: None,
         };
         let shared = binder.shared.clone();
         let columns = names.columns.len();
@@ -160,6 +161,7 @@ impl Binder<'_> {
                 tables: self.tables.clone(),
                 join_hints: self.join_hints.clone(),
                 limit: None,
+                buffering: crate::tree::logical::Buffering::default(),
             };
             let planning = rules::Planning::new(self.options, self.catalog);
             planning.trace.inspect(|trace| trace.begin());

@@ -125,6 +125,7 @@ fn estimate(relation: Relation) -> f64 {
         tables: Vec::new(),
         join_hints: Vec::new(),
         limit: None,
+        buffering: crate::tree::logical::Buffering::default(),
     };
     let estimates = Estimates::of(&mut query);
     estimates.relation(&query.relation)

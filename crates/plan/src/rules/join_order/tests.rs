@@ -143,6 +143,7 @@ fn query(relation: Relation, tables: usize) -> Query {
         tables: Vec::new(),
         join_hints: Vec::new(),
         limit: None,
+        buffering: crate::tree::logical::Buffering::default(),
     }
 }
 

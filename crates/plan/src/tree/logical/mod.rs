@@ -337,6 +337,37 @@ pub struct Query {
     pub join_hints: Vec<JoinHint>,
     /// The statement's own LIMIT.
     pub limit: Option<crate::tree::physical::StatementLimit>,
+    /// What MySQL may read the result from a temporary table for.
+    pub buffering: Buffering,
+}
+
+/// The clauses of a query block for which MySQL may put its rows into a temporary table.
+#[derive(Debug, Clone, Default)]
+pub struct Buffering {
+    /// The columns that each key of GROUP BY reads.
+    pub group: Vec<Vec<ColumnId>>,
+    /// The columns that GROUP BY names, as long as its keys are columns.
+    pub group_columns: Vec<ColumnId>,
+    /// There are aggregates without GROUP BY.
+    pub one_group: bool,
+    /// WITH ROLLUP
+    pub rollup: bool,
+    /// Which items of the select list are aggregates.
+    pub aggregates: Vec<bool>,
+    /// An aggregate wants the rows of a group one after the other: DISTINCT in it, GROUP_CONCAT().
+    pub sorts_groups: bool,
+    /// DISTINCT
+    pub distinct: bool,
+    /// The columns of the select list.
+    pub selected: Vec<ColumnId>,
+    /// There are window functions.
+    pub windowed: bool,
+    /// The columns that each key of ORDER BY reads; none where GROUP BY gives the order.
+    pub order: Vec<Vec<ColumnId>>,
+    /// A key of ORDER BY is computed of aggregates, or of what is not the same when it is computed again.
+    pub orders_results: bool,
+    /// SQL_BUFFER_RESULT
+    pub requested: bool,
 }
 
 impl Scan {
