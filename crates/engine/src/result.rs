@@ -7,7 +7,7 @@ use std::time::Duration;
 use mayfly_exec::ExecutionContext;
 use mayfly_plan::ColumnTraits;
 use mayfly_plan::physical::{ClientType, ColumnOrigin, OutputColumn};
-use mayfly_types::{Batch, SqlType, Value};
+use mayfly_types::{Batch, SqlType, TypeKind, Value};
 
 use crate::spool::Spool;
 use crate::{builder, convert};
@@ -85,7 +85,43 @@ impl ResultColumn {
         columns.iter().map(Self::from_plan).collect()
     }
 
+    /// The columns of a plan, as they are computed: MySQL knows no more of them before the statement runs.
+    pub(crate) fn computed_by_plan(columns: &[OutputColumn]) -> Arc<[Self]> {
+        let columns = columns.iter().cloned();
+        let columns = columns.map(|column| OutputColumn {
+            buffered: None,
+            ..column
+        });
+        columns.map(|column| Self::from_plan(&column)).collect()
+    }
+
     pub(crate) fn from_plan(column: &OutputColumn) -> Self {
+        if column.client_type == ClientType::Choice(TypeKind::Bit) {
+            return Self {
+                name: column.name.clone(),
+                ty: SqlType::bit(column.ty.length),
+                nullable: column.nullable,
+                origin: None,
+                client_type: ClientType::Plain,
+            };
+        }
+        if let Some(buffered) = &column.buffered {
+            let is_float = matches!(buffered.kind, TypeKind::Float | TypeKind::Double);
+            let is_alike = buffered.physical() == column.ty.physical();
+            return Self {
+                name: column.name.clone(),
+                ty: if is_alike { buffered } else { &column.ty }.clone(),
+                nullable: column.nullable,
+                origin: Some(ResultOrigin::from_plan(&ColumnOrigin::computed(
+                    &column.name,
+                ))),
+                client_type: match is_alike {
+                    true if is_float => column.client_type,
+                    true => ClientType::Plain,
+                    false => ClientType::Choice(buffered.kind),
+                },
+            };
+        }
         Self {
             name: column.name.clone(),
             ty: column.ty.clone(),

@@ -20,7 +20,9 @@ use mayfly_functions::EvaluationContext;
 use mayfly_memory::{Budget, BudgetKind};
 use mayfly_plan::catalog::VariableScope;
 use mayfly_plan::physical::QueryPlan;
-use mayfly_plan::{Catalog, ColumnSource, PlanOptions, TableId, TableSource, TableStatistics};
+use mayfly_plan::{
+    Catalog, ColumnSource, Constants, PlanOptions, TableId, TableSource, TableStatistics,
+};
 use mayfly_storage::{
     BatchTable, Resources, StatementOwner, Table, TempTableContext, TempTableOptions,
 };
@@ -165,6 +167,8 @@ impl World {
         Arc::new(mayfly_plan::bind_query(&query, self, &options).unwrap())
     }
 }
+
+impl Constants for World {}
 
 impl Catalog for World {
     fn current_database(&self) -> Option<&str> {

@@ -3,12 +3,15 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use mayfly_plan::physical::{Operator, Plan, QueryPlan};
+use mayfly_plan::check_date_text;
+use mayfly_plan::physical::{DateOperand, Operator, Plan, QueryPlan};
+use mayfly_types::convert::array_value;
 use mayfly_types::{Batch, PhysicalType, Result, Stage, Value};
 
 use crate::context::{Cursor, ExecutionContext, Node, RunContext, count};
 use crate::error::contain;
 use crate::exchange::Exchange;
+use crate::expression::evaluate;
 use crate::operators::build;
 use crate::representation::to_boolean;
 use crate::tally::tally;
@@ -20,9 +23,8 @@ pub fn execute(
     statement: &Arc<ExecutionContext>,
     parameters: &[Value],
 ) -> Result<ResultStream> {
-    let warn = |warning| statement.evaluation.diagnostics.warn(warning);
-    for date in &plan.date_parameters {
-        date.check(parameters, statement.evaluation.sql_mode, warn)?;
+    for operand in &plan.date_operands {
+        check_date(operand, statement, parameters)?;
     }
     let run = RunContext::new(Arc::clone(statement), Arc::clone(plan), parameters);
     Ok(ResultStream {
@@ -33,6 +35,19 @@ pub fn execute(
         is_one_row: is_one_row(&plan.root),
         run,
     })
+}
+
+/// Error 1525 where a text that is compared with a date is none.
+fn check_date(
+    operand: &DateOperand,
+    statement: &Arc<ExecutionContext>,
+    parameters: &[Value],
+) -> Result<()> {
+    let run = RunContext::for_expressions(Arc::clone(statement), parameters);
+    let values = evaluate(&operand.text, &Batch::new(Vec::new(), 1), &run)?;
+    let value = array_value(&values, 0);
+    let warn = |warning| statement.evaluation.diagnostics.warn(warning);
+    check_date_text(operand.kind, &value, statement.evaluation.sql_mode, warn)
 }
 
 /// Columns of the result that are predicates: they travel as integers and leave as Bool.

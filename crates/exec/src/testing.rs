@@ -366,6 +366,7 @@ pub(crate) fn query_with(
         nullable: true,
         origin: None,
         client_type: ClientType::Plain,
+        buffered: None,
     });
     QueryPlan {
         columns: columns.collect(),
@@ -373,7 +374,7 @@ pub(crate) fn query_with(
         shared,
         operator_count: 1,
         parameter_count,
-        date_parameters: Vec::new(),
+        date_operands: Vec::new(),
         tables: Vec::new(),
         limit: None,
     }

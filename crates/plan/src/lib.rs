@@ -7,7 +7,8 @@ mod access;
 pub mod bind;
 pub mod catalog;
 pub mod change;
-pub mod date_parameter;
+mod constants;
+mod date_text;
 mod document;
 mod estimate;
 pub mod explain;
@@ -40,6 +41,8 @@ pub use catalog::{
 };
 pub use change::RowLock;
 pub use change::{Assignment, ChangePlan, ChangeTarget, LockingPlan, NewValue, RowCheck};
+pub use constants::Constants;
+pub use date_text::check_date_text;
 pub use options::{OptimizerSwitches, PlanOptions};
 pub use scan_conditions::scan_conditions;
 pub use stack::with_stack;
@@ -137,12 +140,23 @@ pub fn bind_locking(
 /// Plans a query, all the way to operators.
 pub fn bind_query(
     query: &ast::Query,
-    catalog: &dyn Catalog,
+    catalog: &(impl Catalog + Constants),
+    options: &PlanOptions,
+) -> Result<physical::QueryPlan> {
+    plan_query(query, (catalog, catalog), options)
+}
+
+fn plan_query(
+    query: &ast::Query,
+    (catalog, constants): (&dyn Catalog, &dyn Constants),
     options: &PlanOptions,
 ) -> Result<physical::QueryPlan> {
     traced(catalog, || {
         let mut bound = bind::bind(query, catalog, options)?;
-        let planning = Planning::new(options, catalog);
+        let planning = Planning {
+            constants: Some(constants),
+            ..Planning::new(options, catalog)
+        };
         let before = planning
             .sizes_tables
             .then(|| (bound.clone(), explain::rewritten(&bound, options)));

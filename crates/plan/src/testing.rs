@@ -10,6 +10,7 @@ use mayfly_types::{CollationId, Result, SqlType, TypeKind, Value};
 
 use crate::catalog::Explanation;
 use crate::catalog::VariableScope;
+use crate::constants::Constants;
 use crate::trace::Trace;
 use crate::tree::logical::Query;
 use crate::tree::physical::QueryPlan;
@@ -154,6 +155,8 @@ impl TableStatistics for TenRows {
     }
 }
 
+impl Constants for FakeCatalog {}
+
 impl Catalog for FakeCatalog {
     fn trace(&self) -> Option<&Trace> {
         self.trace.as_ref()
@@ -247,6 +250,8 @@ impl Explaining {
         explaining
     }
 }
+
+impl Constants for Explaining {}
 
 impl Catalog for Explaining {
     fn current_database(&self) -> Option<&str> {

@@ -5,22 +5,26 @@ use std::cell::{Cell, Ref, RefCell};
 use std::ops::Bound;
 use std::sync::Arc;
 
+use mayfly_exec::RunContext;
 use mayfly_plan::catalog::VariableScope;
 use mayfly_plan::physical::{OutputColumn, QueryPlan};
 use mayfly_plan::{
-    Catalog, ColumnStatistics, TableId, TableSource, TableStatistics, Trace, Usage, ValueRange,
-    ViewSource,
+    Catalog, ColumnStatistics, Constants, Expression, TableId, TableSource, TableStatistics, Trace,
+    Usage, ValueRange, ViewSource,
 };
 use mayfly_plan::{Explanation, ParameterPlace};
 use mayfly_storage::{IndexId, KeyBound, KeyRange, Table};
 use mayfly_syntax::ast::Privilege;
 use mayfly_types::error::codes;
-use mayfly_types::{CollationId, Error, Result, SqlType, Stage, TypeKind, Value};
+use mayfly_types::{
+    Batch, CollationId, Diagnostics, Error, Result, SqlType, Stage, TypeKind, Value,
+};
 
 use crate::accounts::privileges::PrivilegeSet;
 use crate::accounts::rights::{self, Rights};
 use crate::catalog::BaseTable;
 use crate::catalog::view::ViewDefinition;
+use crate::convert;
 use crate::error::ensure;
 use crate::information_schema;
 use crate::information_schema::asked::Question;
@@ -306,6 +310,20 @@ impl TableStatistics for StoredStatistics {
             known.of_histogram(histogram, column, ty, self.rows.statistics().rows)
         });
         of_histogram.or_else(|| known.column(&*self.rows, column, ty))
+    }
+}
+
+impl Constants for SessionCatalog<'_> {
+    fn constant(&self, expression: &Expression) -> Option<Value> {
+        let mut execution = self
+            .context
+            .execution_context(Arc::new(StatementTables(Vec::new())));
+        // What its warnings are about is not computed yet.
+        let own = Arc::get_mut(&mut Arc::get_mut(&mut execution)?.evaluation)?;
+        own.diagnostics = Arc::new(Diagnostics::new(0));
+        let run = RunContext::for_expressions(execution, &[]);
+        let values = mayfly_exec::evaluate(expression, &Batch::new(Vec::new(), 1), &run).ok()?;
+        Some(convert::value_at(&values, 0))
     }
 }
 

@@ -173,6 +173,11 @@ impl FieldDefinition {
                         let long = SqlType { kind, ..ty.clone() };
                         string(&long, shown, flags, results)
                     }
+                    ClientType::Computed if ty.is_blob() && shown == Shown::Expression => {
+                        let kind = TypeKind::VarChar;
+                        let short = SqlType { kind, ..ty.clone() };
+                        string(&short, shown, flags, results)
+                    }
                     _ => string(ty, shown, flags, results),
                 };
                 let is_computed = column.client_type == ClientType::Computed;
@@ -198,7 +203,7 @@ impl FieldDefinition {
 fn is_long(ty: &SqlType) -> bool {
     let bytes = u64::from(ty.length) * u64::from(ty.collation.charset().max_length());
     let is_string = matches!(ty.kind, TypeKind::Char | TypeKind::VarChar);
-    ty.is_blob() || is_string && bytes > u64::from(u16::MAX)
+    (is_string || ty.is_blob()) && bytes > u64::from(u16::MAX)
 }
 
 impl FieldDefinition {
@@ -218,7 +223,7 @@ fn number(column: &ResultColumn, shown: Shown, mut flags: FieldFlags) -> FieldDe
     let is_year = ty.kind == TypeKind::Year;
     flags.set(
         FieldFlags::BINARY,
-        is_temporal || shown == Shown::Expression && !is_bit,
+        is_temporal || ty.kind == TypeKind::Null || shown == Shown::Expression && !is_bit,
     );
     flags.set(FieldFlags::UNSIGNED, ty.unsigned || is_bit || is_year);
     flags.set(
@@ -252,6 +257,8 @@ fn number(column: &ResultColumn, shown: Shown, mut flags: FieldFlags) -> FieldDe
         TypeKind::Time => FieldType::Time,
         TypeKind::DateTime => FieldType::DateTime,
         TypeKind::Timestamp => FieldType::Timestamp,
+        // NULL as a column of texts.
+        TypeKind::VarChar => FieldType::VarString,
         _ => FieldType::LongLong,
     };
     FieldDefinition {

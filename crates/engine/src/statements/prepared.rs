@@ -293,7 +293,7 @@ fn columns_of(
     let query = |query| statements::select::plan(context, query);
     let columns = match &**statement {
         Statement::Query(asked) => {
-            query(asked).map(|planned| ResultColumn::of_plan(&planned.plan.columns))
+            query(asked).map(|planned| ResultColumn::computed_by_plan(&planned.plan.columns))
         }
         Statement::SelectInto(into) => query(&into.query).map(|_| Arc::default()),
         Statement::CreateTable(create) => match &create.select {

@@ -8,11 +8,10 @@ use super::block::{Block, BlockColumn};
 use super::collation::dissolve_claims;
 use super::scope::{IndexHint, Scope};
 use crate::catalog::{Catalog, DefaultSource, TableId, TableSource, Usage};
-use crate::date_parameter::DateParameter;
 use crate::options::PlanOptions;
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{ColumnId, Computed, JoinHint, Query, Shared};
-use crate::tree::physical::{OutputColumn, StatementLimit};
+use crate::tree::physical::{DateOperand, OutputColumn, StatementLimit};
 
 /// The state of binding one statement.
 pub(crate) struct Binder<'a> {
@@ -33,7 +32,7 @@ pub(crate) struct Binder<'a> {
     pub(super) reserved_select: Option<usize>,
     pub(super) parameter_count: usize,
     /// The `?` that are compared with dates.
-    pub(super) date_parameters: Vec<DateParameter>,
+    pub(super) date_operands: Vec<DateOperand>,
     /// The innermost scope in which a name was found since this was last set to `None`.
     pub(super) deepest: Option<usize>,
     /// The innermost scope that an aggregate was given to since this was last set to `None`.
@@ -166,7 +165,7 @@ impl<'a> Binder<'a> {
             next_select: 1,
             reserved_select: None,
             parameter_count: options.parameters.len(),
-            date_parameters: Vec::new(),
+            date_operands: Vec::new(),
             deepest: None,
             deepest_aggregate: None,
             keeps_value: false,
@@ -196,6 +195,7 @@ impl<'a> Binder<'a> {
         for column in block.columns {
             columns.push(column.id);
             output.push(OutputColumn {
+                buffered: column.buffered.of_result(&column.ty),
                 name: column.name,
                 ty: column.ty,
                 nullable: column.nullable,
@@ -210,10 +210,11 @@ impl<'a> Binder<'a> {
             shared: self.shared,
             next_column: self.next_column,
             parameter_count: self.parameter_count,
-            date_parameters: self.date_parameters,
+            date_operands: self.date_operands,
             tables: self.tables,
             join_hints: self.join_hints,
             limit: self.limit,
+            buffering: block.buffering,
         }
     }
 

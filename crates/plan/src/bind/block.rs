@@ -1,11 +1,12 @@
 //! What a bound query block is: its relation and the columns that it gives.
 
 use mayfly_functions::Coercibility;
-use mayfly_types::SqlType;
+use mayfly_types::{SqlType, TypeKind};
 
+use super::buffered::Buffered;
 use super::collation::claimed;
 use crate::tree::expression::Expression;
-use crate::tree::logical::ColumnId;
+use crate::tree::logical::{Buffering, ColumnId};
 use crate::tree::physical::{ClientType, ColumnOrigin};
 
 /// A column that a query block gives.
@@ -17,6 +18,8 @@ pub(crate) struct BlockColumn {
     pub(crate) nullable: bool,
     pub(crate) origin: Option<ColumnOrigin>,
     pub(crate) client_type: ClientType,
+    /// What a temporary table has for it.
+    pub(crate) buffered: Buffered,
     /// What its collation claims, if not what columns of tables claim.
     pub(crate) claim: Option<Coercibility>,
 }
@@ -31,6 +34,7 @@ impl BlockColumn {
             nullable,
             origin: None,
             client_type: ClientType::Plain,
+            buffered: Buffered::Unchanged,
             claim: None,
         }
     }
@@ -59,16 +63,41 @@ pub(crate) struct Block {
     /// What MySQL asks of a derived table that becomes part of the outer query: no aggregation, no
     /// DISTINCT, no LIMIT, no set operation, at least one table.
     pub(crate) mergeable: bool,
+    /// A subquery among its values depends on its rows: as a derived table MySQL keeps it as one.
+    pub(crate) kept: bool,
+    /// What MySQL may need a temporary table for, of a single query block.
+    pub(crate) buffering: Buffering,
     /// Sets of columns (positions in `columns`) in which no two rows are equal.
     pub(crate) unique_keys: Vec<Vec<usize>>,
 }
 
 impl Block {
-    /// Makes the texts of dates mere texts in what does not become a part of the outer query.
+    /// Gives the columns of what does not become a part of the outer query the types that those of a table have.
     pub(crate) fn settle_types(&mut self) {
-        if !self.mergeable {
-            for column in &mut self.columns {
+        if self.mergeable && !self.kept {
+            return;
+        }
+        for column in &mut self.columns {
+            if !self.mergeable {
                 column.ty.temporal_text = false;
+            }
+            let own = std::mem::take(&mut column.buffered);
+            if column.client_type == ClientType::Choice(TypeKind::Bit) {
+                column.ty = SqlType::bit(column.ty.length);
+                column.client_type = ClientType::Plain;
+                continue;
+            }
+            let ty = own.of_derived(&column.ty);
+            let Some(ty) =
+                ty.filter(|_| !matches!(column.ty.kind, TypeKind::Float | TypeKind::Double))
+            else {
+                continue;
+            };
+            if ty.physical() == column.ty.physical() {
+                column.ty = ty;
+                column.client_type = ClientType::Plain;
+            } else {
+                column.client_type = ClientType::Choice(ty.kind);
             }
         }
     }

@@ -21,7 +21,7 @@ use crate::change::{Assignment, BoundChange, ChangeTarget, NewValue, RowCheck};
 use crate::options::PlanOptions;
 use crate::predicates::conjuncts;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
-use crate::tree::logical::{ColumnId, Computed, Relation, Scan};
+use crate::tree::logical::{Buffering, ColumnId, Computed, Relation, Scan};
 use crate::tree::physical::{SortKey, position_type};
 
 /// The parts that UPDATE and DELETE share.
@@ -418,6 +418,8 @@ impl Binder<'_> {
             columns: columns.0,
             select_id,
             mergeable: false,
+            kept: false,
+            buffering: Buffering::default(),
             unique_keys: Vec::new(),
         };
         BoundChange {

@@ -11,6 +11,8 @@
 
 mod binder;
 mod block;
+mod buffered;
+mod buffering;
 mod change;
 mod collation;
 mod comparison;

@@ -6,20 +6,21 @@ use mayfly_syntax::ast::{
     Value as AstValue,
 };
 use mayfly_syntax::chain::set_chain;
-use mayfly_types::common_type::Alternatives;
+use mayfly_types::common_type::{Alternatives, aggregate_types};
 use mayfly_types::error::codes;
 use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
 use mayfly_types::{Result, SqlType, TypeKind, Value};
 
+use super::buffered::Buffered;
 use super::collation::{coercibility, has_collation, unclaimed};
 use super::expression::{bare, is_descending, position_of};
 use super::scope::{Clause, Item, Scope, ScopeTable};
-use super::types::{as_value, cast, cast_exactly, choice_type, client_type};
+use super::types::{as_value, cast, cast_exactly, choice_type, client_type, fixed_string};
 use crate::bind::binder::Binder;
 use crate::bind::block::{Block, BlockColumn, same_name};
 use crate::catalog::ParameterPlace;
 use crate::tree::expression::{Expression, ExpressionKind};
-use crate::tree::logical::{Relation, with_stack};
+use crate::tree::logical::{Buffering, Relation, with_stack};
 use crate::tree::physical::{ClientType, ColumnOrigin, SetOperationKind, SortKey, StatementLimit};
 
 /// ORDER BY and LIMIT of a query expression.
@@ -257,10 +258,13 @@ impl Binder<'_> {
                 } else if matches!(ty.kind, TypeKind::Enum | TypeKind::Set) {
                     // All but one are NULL.
                     ClientType::Member(ty.kind)
+                } else if ty.kind == TypeKind::VarChar && is_fixed(&arms, index) {
+                    ClientType::Choice(TypeKind::Char)
                 } else {
                     computed(arms.iter().map(|arm| arm.columns[index].client_type))
                 },
                 name,
+                buffered: Buffered::Unchanged,
                 claim: united_claim(values.iter(), &ty),
             });
             types.push(ty);
@@ -286,6 +290,8 @@ impl Binder<'_> {
             columns,
             select_id,
             mergeable: false,
+            kept: false,
+            buffering: Buffering::default(),
             unique_keys,
         })
     }
@@ -421,6 +427,8 @@ impl Binder<'_> {
             columns,
             select_id,
             mergeable: false,
+            kept: false,
+            buffering: Buffering::default(),
             unique_keys: Vec::new(),
         })
     }
@@ -455,6 +463,8 @@ impl Binder<'_> {
                 columns,
                 select_id,
                 mergeable: true,
+                kept: false,
+                buffering: Buffering::default(),
                 unique_keys: Vec::new(),
             }
         });
@@ -464,7 +474,7 @@ impl Binder<'_> {
 }
 
 /// The column that an item of the select list gives.
-pub(super) fn column_of_item(item: Item, id: usize) -> BlockColumn {
+pub(super) fn column_of_item(item: Item, id: usize, buffered: Buffered) -> BlockColumn {
     BlockColumn {
         id,
         name: item.name,
@@ -472,6 +482,7 @@ pub(super) fn column_of_item(item: Item, id: usize) -> BlockColumn {
         nullable: item.expression.nullable,
         origin: item.origin,
         client_type: item.client_type,
+        buffered,
         claim: item.claim,
     }
 }
@@ -500,6 +511,21 @@ fn united(value: Expression, ty: &SqlType) -> Expression {
         }
         _ => value,
     }
+}
+
+/// Whether a column of a set operation is a string of a fixed length to clients, though it is none of a CHAR column.
+fn is_fixed(arms: &[Block], index: usize) -> bool {
+    let columns = || arms.iter().map(|arm| &arm.columns[index]);
+    let is_fixed = |column: &BlockColumn| column.client_type == ClientType::Choice(TypeKind::Char);
+    if !columns().any(is_fixed) {
+        return false;
+    }
+    let types = columns().map(|column| match is_fixed(column) {
+        true => fixed_string(&column.ty),
+        false => column.ty.clone(),
+    });
+    let types: Vec<SqlType> = types.collect();
+    aggregate_types(&types, Alternatives::SetOperation).kind == TypeKind::Char
 }
 
 /// What is reported to clients of values of which some are computed.

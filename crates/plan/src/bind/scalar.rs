@@ -60,6 +60,7 @@ pub fn bind_returning(
             nullable: item.expression.nullable,
             origin: item.origin,
             client_type: item.client_type,
+            buffered: None,
         };
         let shared = binder.shared.clone();
         let columns = names.columns.len();
@@ -156,10 +157,11 @@ impl Binder<'_> {
                 shared: Vec::new(),
                 next_column,
                 parameter_count: self.parameter_count,
-                date_parameters: self.date_parameters.clone(),
+                date_operands: self.date_operands.clone(),
                 tables: self.tables.clone(),
                 join_hints: self.join_hints.clone(),
                 limit: None,
+                buffering: crate::tree::logical::Buffering::default(),
             };
             let planning = rules::Planning::new(self.options, self.catalog);
             planning.trace.inspect(|trace| trace.begin());

@@ -8,6 +8,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlType, TypeKind};
 
 use crate::bind::block::{BlockColumn, same_name};
+use crate::bind::buffered::Buffered;
 use crate::bind::scalar_names::ScalarColumn;
 use crate::bind::window_scope::Windows;
 use crate::catalog::{DefaultSource, TableId, TableSource};
@@ -581,11 +582,21 @@ impl Scope {
         )
     }
 
+    /// What a temporary table has for a column of a table.
+    pub(super) fn buffered_at(&self, slot: ColumnSlot) -> Buffered {
+        match &self.tables[slot.table].columns {
+            ScopeColumns::Derived(columns) => columns[slot.column].buffered,
+            ScopeColumns::Base { .. } => Buffered::Unchanged,
+        }
+    }
+
     /// What is reported to clients of a column of a table: of a derived one whether it is computed.
     pub(crate) fn client_type_at(&self, slot: ColumnSlot) -> ClientType {
         match &self.tables[slot.table].columns {
             ScopeColumns::Derived(columns) => match columns[slot.column].client_type {
-                reported @ (ClientType::Computed | ClientType::Member(_)) => reported,
+                reported @ (ClientType::Computed
+                | ClientType::Member(_)
+                | ClientType::Choice(TypeKind::VarChar)) => reported,
                 _ => ClientType::Plain,
             },
             ScopeColumns::Base { .. } => ClientType::Plain,
@@ -600,7 +611,7 @@ impl Scope {
                 super::types::client_type_of_aggregate(call, &|id| self.client_type(id))
             }
             (None, Some(slot)) => self.client_type_at(slot),
-            (None, None) => ClientType::Plain,
+            (None, None) => self.windows.client_type(id).unwrap_or_default(),
         }
     }
 

@@ -5,6 +5,8 @@ use mayfly_types::error::codes;
 use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
 use mayfly_types::{Result, SqlMode, TypeKind};
 
+use super::buffered::Buffered;
+use super::buffering::depends_on_rows;
 use super::collation::{apart, claim, unclaimed};
 use super::expression::{bare, calls_aggregates, compound_name, is_descending, position_of};
 use super::query::{Tail, column_of_item, has_calc_found_rows};
@@ -121,6 +123,18 @@ impl Binder<'_> {
         } = parts;
         let keys = order.iter_mut().map(|key| &mut key.expression);
         self.dissolve_any_values(having.iter_mut().chain(keys));
+        let scope = self.scope();
+        let keys: Vec<&Expression> = order.iter().map(|key| &key.expression).collect();
+        let buffering = scope.buffering(&keys, distinct, buffer);
+        let buffered: Vec<Buffered> = scope
+            .items
+            .iter()
+            .map(|item| scope.buffered(item))
+            .collect();
+        let kept = scope
+            .items
+            .iter()
+            .any(|item| depends_on_rows(&item.expression));
         let grouped = {
             let scope = self.scope();
             !scope.group_keys.is_empty() || !scope.aggregates.is_empty()
@@ -180,7 +194,8 @@ impl Binder<'_> {
         }
         let mut columns = Vec::with_capacity(items.len());
         let (mut first, mut second) = (Vec::new(), Vec::new());
-        for ((item, id), early) in items.into_iter().zip(&ids).zip(early) {
+        let items = items.into_iter().zip(buffered);
+        for (((item, buffered), id), early) in items.zip(&ids).zip(early) {
             if !matches!(item.expression.kind, ExpressionKind::Column(own) if own == *id) {
                 let target = if early { &mut first } else { &mut second };
                 target.push(Computed {
@@ -188,7 +203,7 @@ impl Binder<'_> {
                     expression: item.expression.clone(),
                 });
             }
-            columns.push(column_of_item(item, *id));
+            columns.push(column_of_item(item, *id, buffered));
         }
         relation = relation.extended(first);
         if distinct {
@@ -225,6 +240,8 @@ impl Binder<'_> {
                 && has_tables
                 && !buffer
                 && !assigns,
+            kept,
+            buffering,
             unique_keys,
         })
     }
@@ -307,10 +324,21 @@ impl Binder<'_> {
             ExpressionKind::Column(id) => scope.slot_of(id),
             _ => None,
         };
-        let origin = column.and_then(|slot| scope.origin(slot));
+        // With another collation it is no column to clients.
+        let is_collated = matches!(bare(expr), Expr::Collate { .. });
+        let origin = column
+            .filter(|_| !is_collated)
+            .and_then(|slot| scope.origin(slot));
         let client_type = client_type(&expression, &|id| scope.client_type(id));
         let client_type = match client_type {
-            ClientType::Choice(kind) if is_ifnull(expr) && expression.ty.is_integer() => {
+            _ if is_collated && expression.ty.kind == TypeKind::Char => {
+                ClientType::Choice(TypeKind::VarChar)
+            }
+            ClientType::Choice(kind)
+                if is_ifnull(expr)
+                    && expression.ty.is_integer()
+                    && (kind != TypeKind::Bit || expression.ty.kind == kind) =>
+            {
                 ClientType::Kept(kind)
             }
             ClientType::Computed if is_ifnull(expr) && expression.ty.is_integer() => {
@@ -322,12 +350,6 @@ impl Binder<'_> {
                     && expression.ty.decimals < DECIMALS_NOT_FIXED =>
             {
                 ClientType::Kept(TypeKind::Double)
-            }
-            // A table holds what is made of window functions, and knows no text of a fixed length.
-            ClientType::Choice(TypeKind::Char)
-                if !scope.tables.is_empty() && scope.reads_window(&expression) =>
-            {
-                ClientType::Plain
             }
             other => other,
         };

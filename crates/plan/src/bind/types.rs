@@ -60,7 +60,7 @@ pub(crate) fn client_type(
         if expression.ty.is_blob() && kinds.any(|kind| kind == ClientType::Collected) {
             return ClientType::Collected;
         }
-        if let Some(kind) = choice_kind(&results, expression) {
+        if let Some(kind) = choice_kind(&results, expression, of_column) {
             return ClientType::Choice(kind);
         }
     }
@@ -90,7 +90,12 @@ pub(crate) fn client_type_of_aggregate(
         ("min" | "max", Some(argument)) if member_kind(argument).is_some() => {
             member_kind(argument).map_or(ClientType::Plain, ClientType::Member)
         }
-        ("min" | "max", Some(argument)) => match client_type(argument, of_column) {
+        ("any_value", Some(argument))
+            if matches!(argument.ty.kind, TypeKind::Enum | TypeKind::Set) =>
+        {
+            ClientType::Choice(argument.ty.kind)
+        }
+        ("min" | "max" | "any_value", Some(argument)) => match client_type(argument, of_column) {
             ClientType::Plain if argument.ty.is_blob() => ClientType::Choice(argument.ty.kind),
             reported => reported,
         },
@@ -120,6 +125,15 @@ fn choices(expression: &Expression) -> Option<Vec<&Expression>> {
             arguments,
             ..
         } if CHOICES.contains(&function.names()[0]) => arguments.iter().collect(),
+        ExpressionKind::Let { values, body } => {
+            let results = choices(body)?.into_iter().map(|result| {
+                let known = values.iter().find(|(number, _)| {
+                    matches!(&result.kind, ExpressionKind::Local(local) if local == number)
+                });
+                known.map_or(result, |(_, value)| value)
+            });
+            return Some(results.collect());
+        }
         _ => return None,
     };
     let is_choice = results.len() > 1;
@@ -137,14 +151,37 @@ fn choices(expression: &Expression) -> Option<Vec<&Expression>> {
     )
 }
 
+/// A string of a fixed length, as clients know it.
+pub(super) fn fixed_string(ty: &SqlType) -> SqlType {
+    SqlType {
+        kind: TypeKind::Char,
+        ..ty.clone()
+    }
+}
+
 /// The kind of a choice, where a table made of it would have another one: it is the kind that a set
 /// operation would give, and that of the longest TEXT.
-fn choice_kind(results: &[&Expression], choice: &Expression) -> Option<TypeKind> {
+fn choice_kind(
+    results: &[&Expression],
+    choice: &Expression,
+    of_column: &dyn Fn(ColumnId) -> ClientType,
+) -> Option<TypeKind> {
     let set_operation = || {
-        let types = results.iter().map(|result| &result.ty);
-        aggregate_types(types, Alternatives::SetOperation)
+        let types = results.iter().map(|result| {
+            let is_fixed = client_type(result, of_column) == ClientType::Choice(TypeKind::Char);
+            match is_fixed {
+                true => fixed_string(&result.ty),
+                false => result.ty.clone(),
+            }
+        });
+        aggregate_types(&types.collect::<Vec<SqlType>>(), Alternatives::SetOperation)
     };
+    let is_document = |result: &&Expression| result.ty.kind == TypeKind::Json;
+    let is_bits = |result: &&Expression| result.ty.kind == TypeKind::Bit;
     match choice.ty.kind {
+        TypeKind::LongText if !results.is_empty() && results.iter().all(is_document) => {
+            Some(TypeKind::VarChar)
+        }
         TypeKind::LongText => results
             .iter()
             .filter(|result| result.ty.is_blob() && !is_computed(result))
@@ -158,6 +195,10 @@ fn choice_kind(results: &[&Expression], choice: &Expression) -> Option<TypeKind>
             let is_kept = matches!(ty.kind, TypeKind::Char | TypeKind::Enum | TypeKind::Set);
             Some(ty.kind).filter(|_| is_own && is_kept)
         }
+        // Clients get the bits of the number that it is.
+        TypeKind::Int | TypeKind::BigInt if !results.is_empty() && results.iter().all(is_bits) => {
+            Some(TypeKind::Bit)
+        }
         TypeKind::Int if !results.iter().any(|result| is_computed(result)) => {
             let kind = set_operation().kind;
             Some(kind).filter(|kind| !matches!(kind, TypeKind::Int | TypeKind::Bit))
@@ -170,8 +211,10 @@ fn choice_kind(results: &[&Expression], choice: &Expression) -> Option<TypeKind>
 
 /// Whether a choice is one as NULLIF() makes: a value or NULL.
 fn is_nullif(choice: &Expression) -> bool {
-    let ExpressionKind::Case { branches, .. } = &choice.kind else {
-        return false;
+    let branches = match &choice.kind {
+        ExpressionKind::Case { branches, .. } => branches,
+        ExpressionKind::Let { body, .. } => return is_nullif(body),
+        _ => return false,
     };
     matches!(&branches[..], [(_, result)] if matches!(result.as_literal(), Some(Value::Null)))
 }

@@ -200,6 +200,7 @@ impl Binder<'_> {
             id,
             specification,
             call,
+            client_type: bound.client_type,
         });
         self.deepest = self.deepest.max(Some(depth));
         let column = Expression::column(id, bound.result, bound.nullable);

@@ -5,7 +5,7 @@ use mayfly_types::Result;
 
 use crate::tree::expression::Expression;
 use crate::tree::logical::ColumnId;
-use crate::tree::physical::SortKey;
+use crate::tree::physical::{ClientType, SortKey};
 use crate::tree::window::{Frame, Over, WindowCall};
 
 /// How errors call a window that has no name.
@@ -64,9 +64,17 @@ pub(super) struct BoundCall {
     pub(super) id: ColumnId,
     pub(super) specification: usize,
     pub(super) call: WindowCall,
+    /// What is reported to clients of its value where no rows are kept.
+    pub(super) client_type: ClientType,
 }
 
 impl Windows {
+    /// What is reported to clients of a column, if it is the result of one of the calls.
+    pub(super) fn client_type(&self, id: ColumnId) -> Option<ClientType> {
+        let known = self.calls.iter().find(|known| known.id == id)?;
+        Some(known.client_type)
+    }
+
     /// Whether a column is the result of one of the calls.
     pub(super) fn makes(&self, id: ColumnId) -> bool {
         self.calls.iter().any(|known| known.id == id)

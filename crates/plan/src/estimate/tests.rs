@@ -121,10 +121,11 @@ fn estimate(relation: Relation) -> f64 {
         shared: Vec::new(),
         next_column: 100,
         parameter_count: 0,
-        date_parameters: Vec::new(),
+        date_operands: Vec::new(),
         tables: Vec::new(),
         join_hints: Vec::new(),
         limit: None,
+        buffering: crate::tree::logical::Buffering::default(),
     };
     let estimates = Estimates::of(&mut query);
     estimates.relation(&query.relation)

@@ -40,13 +40,17 @@ pub(crate) fn lower(mut query: logical::Query, planning: &Planning<'_>) -> Resul
     let required: ColumnSet = query.columns.iter().copied().collect();
     let root = lowering.relation(query.relation, &required)?;
     let root = exact(root, &query.columns)?;
+    let mut date_operands = query.date_operands;
+    for operand in &mut date_operands {
+        operand.text = lowering.expression(operand.text.clone(), &[])?;
+    }
     Ok(QueryPlan {
         root,
         columns: query.output,
         shared: lowering.results,
         parameter_count: lowering.parameter_count,
         operator_count: lowering.numbering.count(),
-        date_parameters: query.date_parameters,
+        date_operands,
         tables: query.tables,
         limit: query.limit,
     })

@@ -6,6 +6,7 @@
 
 mod access_paths;
 mod aggregate_calls;
+mod buffered_result;
 mod copy;
 mod derive_filters;
 mod distinct_aggregates;
@@ -56,6 +57,8 @@ const SHAPING: &[Rule] = &[
     // Correlated conditions are found where the user wrote them, not where they are pushed to.
     ("subqueries_to_joins", subqueries_to_joins::apply),
     ("outer_to_inner", outer_to_inner::apply),
+    // The conditions stand where the user wrote them, and joins are what they will be.
+    ("buffered_result", buffered_result::apply),
     // What is equal in all rows is known once it is known which joins are inner ones.
     ("propagate_equalities", propagate_equalities::apply),
     ("push_predicates", push_predicates::apply),
@@ -101,9 +104,11 @@ pub(crate) fn rewrite(query: &mut Query, planning: &Planning<'_>) {
     if let Some(trace) = planning.trace {
         return rewrite_noting(query, planning, trace);
     }
-    shape(query, planning.options);
     if planning.options.optimizer {
-        CHOOSING.iter().for_each(|(_, rule)| rule(query, planning));
+        let rules = SHAPING.iter().chain(CHOOSING);
+        rules.for_each(|(_, rule)| rule(query, planning));
+    } else {
+        buffered_result::apply(query, planning);
     }
 }
 
@@ -124,6 +129,7 @@ fn rewrite_noting(query: &mut Query, planning: &Planning<'_>, trace: &Trace) {
         noted::run(CHOOSING, query, planning, trace);
     } else {
         noted::shaped(query, trace, &[]);
+        buffered_result::apply(query, planning);
     }
     noted::chosen(query, planning.options, trace);
 }

@@ -1,6 +1,7 @@
 //! What rules plan a statement with.
 
 use crate::catalog::Catalog;
+use crate::constants::Constants;
 use crate::options::PlanOptions;
 use crate::trace::Trace;
 use crate::tree::logical::Query;
@@ -17,6 +18,8 @@ pub(crate) struct Planning<'a> {
     pub(crate) options: &'a PlanOptions,
     /// None while nobody asks: nothing is written down then.
     pub(crate) trace: Option<&'a Trace>,
+    /// Who computes constants, where somebody does.
+    pub(crate) constants: Option<&'a dyn Constants>,
     /// Somebody asks how large temporary tables are thought to become.
     pub(crate) sizes_tables: bool,
 }
@@ -28,6 +31,7 @@ impl<'a> Planning<'a> {
         Self {
             options,
             trace,
+            constants: None,
             sizes_tables: catalog.explains() || trace.is_some(),
         }
     }
@@ -37,6 +41,7 @@ impl<'a> Planning<'a> {
         Self {
             options,
             trace: None,
+            constants: None,
             sizes_tables: false,
         }
     }

@@ -5,11 +5,10 @@ mod output;
 use std::sync::Arc;
 
 use mayfly_functions::{AggregateFunction, AggregateSignature};
-use mayfly_types::{SqlType, Value};
+use mayfly_types::{SqlType, TypeKind, Value};
 pub use output::{ClientType, ColumnOrigin, OutputColumn, ViewColumn};
 
 use crate::catalog::TableSource;
-use crate::date_parameter::DateParameter;
 use crate::tree::access::{GroupRows, LookupKey};
 use crate::tree::expression::Expression;
 use crate::tree::key_ranges::KeyRanges;
@@ -29,12 +28,21 @@ pub struct QueryPlan {
     pub operator_count: usize,
     /// How many parameters expressions may read ([`crate::ExpressionKind::Parameter`]).
     pub parameter_count: usize,
-    /// The `?` that are compared with dates.
-    pub date_parameters: Vec<DateParameter>,
+    /// The texts that are the same for all rows and are compared with dates.
+    pub date_operands: Vec<DateOperand>,
     /// Every base table that is read.
     pub tables: Vec<Arc<TableSource>>,
     /// The statement's own LIMIT.
     pub limit: Option<StatementLimit>,
+}
+
+/// A text that is the same for all rows, and is compared with a value of a temporal type.
+#[derive(Debug, Clone)]
+pub struct DateOperand {
+    /// The text, which reads no column.
+    pub text: Expression,
+    /// DATE, DATETIME or TIMESTAMP.
+    pub kind: TypeKind,
 }
 
 /// The LIMIT of the whole statement, as FOUND_ROWS() needs it.

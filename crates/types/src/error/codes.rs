@@ -387,6 +387,7 @@ codes! {
     ER_NOT_HINT_UPDATABLE_VARIABLE = (3637, "HY000", "Variable '{}' cannot be set using SET_VAR hint.");
     ER_CREDENTIALS_CONTRADICT_TO_HISTORY = (3638, "HY000", "Cannot use these credentials for '{}@{}' because they contradict the password history policy");
     ER_PARSE_ERROR_IN_DIGEST_FN = (3676, "HY000", "Could not parse argument to digest function: \"{}\".");
+    ER_UNDISCLOSED_PARSE_ERROR_IN_DIGEST_FN = (3677, "HY000", "Could not parse argument to digest function.");
     ER_REGEXP_ILLEGAL_ARGUMENT = (3685, "HY000", "Illegal argument to a regular expression.");
     ER_REGEXP_INDEX_OUTOFBOUNDS_ERROR = (3686, "HY000", "Index out of bounds in regular expression search.");
     ER_REGEXP_RULE_SYNTAX = (3688, "HY000", "Syntax error in regular expression on line {}, character {}.");

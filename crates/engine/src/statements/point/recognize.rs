@@ -267,7 +267,7 @@ fn access<'p, 't>(
     let is_whole =
         |limit: &StatementLimit| limit.offset == 0 && limit.count == u64::MAX && !limit.counts_all;
     // A text that is no date is an error, which the generic path finds.
-    if !plan.date_parameters.is_empty()
+    if !plan.date_operands.is_empty()
         || !plan.shared.is_empty()
         || !plan.limit.as_ref().is_none_or(is_whole)
     {

@@ -7,7 +7,7 @@ use mayfly_types::Result;
 use mayfly_types::error::codes;
 
 use crate::scalar::Row;
-use crate::{Binding, Call, Signature, derive, output};
+use crate::{Binding, Call, Column, Signature, derive, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["statement_digest"], 1..=1, hash_signature, |call| {
@@ -26,13 +26,18 @@ fn text_signature(binding: &Binding<'_>) -> Result<Signature> {
     binding.of_texts_or_null(derive::long_text(binding.context.collation_connection))
 }
 
-/// Shows the text or the hash of a statement's digest.
+/// Shows the text or the hash of a statement's digest. What is wrong with a statement is only said of a constant: the
+/// error would show what a table holds.
 fn evaluate(call: &Call<'_>, shown: fn((String, String)) -> String) -> Result<ArrayRef> {
+    let is_constant = matches!(call.arguments.first(), Some(Column::Constant(_)));
     output::mapped_texts(call, 0, |statement, out| {
         let statement = String::from_utf8_lossy(statement);
         let mut parsed = statements(&statement, &ParseOptions::MYSQL_DEFAULT);
         if let Some(Err(error)) = parsed.next() {
-            return Err(codes::ER_PARSE_ERROR_IN_DIGEST_FN.with(&[&error]));
+            return Err(match is_constant {
+                true => codes::ER_PARSE_ERROR_IN_DIGEST_FN.with(&[&error]),
+                false => codes::ER_UNDISCLOSED_PARSE_ERROR_IN_DIGEST_FN.error(),
+            });
         }
         out.extend_from_slice(shown(digest(&statement)).as_bytes());
         Ok(true)

@@ -4,7 +4,7 @@
 
 use arrow_array::ArrayRef;
 use mayfly_types::temporal::DateTime;
-use mayfly_types::{CollationId, Result, SqlType, TypeKind};
+use mayfly_types::{CollationId, Result, SqlType, TypeKind, Value};
 
 use crate::scalar::Row;
 use crate::{Binding, Call, Signature, derive, input, output};
@@ -19,8 +19,13 @@ fn signature(binding: &Binding<'_>) -> Result<Signature> {
     if ty.kind == TypeKind::Boolean {
         ty = SqlType::bigint();
     }
+    // The text is filled up to so many characters.
+    let filled = match binding.arguments.get(1).and_then(|most| most.constant) {
+        Some(Value::Int(most)) => u64::try_from(*most).unwrap_or(0),
+        _ => 0,
+    };
     let bytes = if is_text(&ty) {
-        collation(&ty).weights_length(derive::byte_length(&ty))
+        collation(&ty).weights_length(derive::byte_length(&ty).max(filled))
     } else {
         0
     };

@@ -6,8 +6,8 @@ mod evaluate;
 mod path;
 
 use arrow_array::ArrayRef;
-use mayfly_types::Result;
 use mayfly_types::error::codes;
+use mayfly_types::{Result, Value};
 
 use self::document::{Document, Kind};
 use self::evaluate::Evaluation;
@@ -21,8 +21,11 @@ pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["updatexml"], 3..=3, signature, update_xml),
 ];
 
-/// A text of XML or a path, as long as it may be.
+/// A text of XML or a path, as long as it may be. Error 1105 for a literal that is no path.
 fn signature(binding: &Binding<'_>) -> Result<Signature> {
+    if let Some(Value::Bytes(path)) = binding.arguments[1].constant {
+        XPath::parse(&String::from_utf8_lossy(path))?;
+    }
     let mut signature = binding.collated_text(0, true)?;
     signature.result = derive::long_text(signature.result.collation);
     Ok(signature)

@@ -19,12 +19,19 @@ use crate::catalog::{ColumnSource, DefaultSource};
 use crate::not_supported::not_supported;
 use crate::text::{bounded_call_text, bounded_text};
 use crate::tree::expression::{Expression, ExpressionKind};
+use crate::tree::logical::is_constant;
 use crate::tree::physical::ColumnOrigin;
 
 /// Functions that raise error 1690, which shows the call.
 const MAY_OVERFLOW: &[&str] = &[
     "+", "-", "*", "/", "%", "div", "negate", "abs", "pow", "exp", "cot", "round", "truncate",
 ];
+
+/// Functions whose second argument is a path of XPath, which must be a constant.
+const WITH_PATH: &[&str] = &["extractvalue", "updatexml"];
+
+/// What error 1105 says of another path.
+const ONLY_CONSTANT_PATHS: &str = "Only constant XPATH queries are supported";
 
 /// Functions that take a hexadecimal or bit literal as an integer, and in how many of their arguments.
 const INTEGERS_ONLY: &[(&str, usize)] = &[
@@ -97,6 +104,11 @@ impl Binder<'_> {
             .iter()
             .map(|argument| self.bind_expression(plain(argument)?))
             .collect::<Result<Vec<_>>>()?;
+        if WITH_PATH.contains(&function.names()[0])
+            && bound.get(1).is_some_and(|path| !is_constant(path))
+        {
+            return Err(codes::ER_UNKNOWN_ERROR.with(&[&ONLY_CONSTANT_PATHS]));
+        }
         self.call_function(name, function, bound)
     }
 

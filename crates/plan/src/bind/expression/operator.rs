@@ -17,11 +17,12 @@ use crate::bind::comparison::{documents_as_scalars, is_moment, unify_for_compari
 use crate::bind::literal::{is_hexadecimal, null};
 use crate::bind::types::{cast, compare, is_date, not, with_collation};
 use crate::catalog::Catalog;
-use crate::date_parameter::{DateParameter, check_date_text};
+use crate::date_text::check_date_text;
 use crate::not_supported::not_supported;
 use crate::predicates::{and, or};
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
-use crate::tree::logical::expression_is_volatile;
+use crate::tree::logical::{expression_is_volatile, has_subquery, is_constant};
+use crate::tree::physical::DateOperand;
 
 /// How high the tree of a chain of operators may be; that of one in another may be half as high.
 const CHAIN_HEIGHT: usize = 128;
@@ -210,8 +211,8 @@ impl Binder<'_> {
         }
     }
 
-    /// Error 1525 for a date that is compared with a text that is none: at once for a constant, when
-    /// the plan runs for the value of a `?`.
+    /// Error 1525 for a date that is compared with a text that is none: at once for a literal, when the plan runs for
+    /// the value of a `?` and for what is computed of constants.
     pub(super) fn check_temporal_texts(&mut self, a: &Expression, b: &Expression) -> Result<()> {
         self.check_temporal_text(a, b)?;
         self.check_temporal_text(b, a)
@@ -230,9 +231,9 @@ impl Binder<'_> {
                 let warn = |warning| self.catalog.warn(warning);
                 check_date_text(kind, text, self.options.sql_mode, warn)
             }
-            ExpressionKind::Parameter(parameter) => {
-                self.date_parameters.push(DateParameter {
-                    parameter: *parameter,
+            _ if is_constant(other) && !has_subquery(other) => {
+                self.date_operands.push(DateOperand {
+                    text: other.clone(),
                     kind: temporal.ty.kind,
                 });
                 Ok(())

@@ -172,6 +172,7 @@ impl Binder<'_> {
         let mut computed = Vec::new();
         let mut unified = Vec::with_capacity(left.len());
         for (value, column) in left.into_iter().zip(&block.columns) {
+            self.check_temporal_texts(&value, &column.value())?;
             let text = comparison_text(comparison);
             let (value, right) = unify_for_comparison(self.catalog, value, column.value(), text)?;
             columns.push(self.column_of(right, &mut computed));

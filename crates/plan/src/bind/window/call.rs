@@ -8,10 +8,11 @@ use mayfly_types::{Result, SqlType, TypeKind, Value};
 
 use crate::bind::binder::Binder;
 use crate::bind::expression::plain;
-use crate::bind::types::{cast_exactly, choice_type};
+use crate::bind::types::{cast_exactly, choice_type, client_type};
 use crate::catalog::ParameterPlace;
 use crate::not_supported::not_supported;
 use crate::tree::expression::{Expression, ExpressionKind};
+use crate::tree::physical::ClientType;
 use crate::tree::window::WindowFunction;
 
 /// A function with its arguments and the type of its value.
@@ -20,6 +21,8 @@ pub(super) struct BoundFunction {
     pub(super) arguments: Vec<Expression>,
     pub(super) result: SqlType,
     pub(super) nullable: bool,
+    /// What is reported to clients where no rows are kept.
+    pub(super) client_type: ClientType,
 }
 
 impl BoundFunction {
@@ -32,6 +35,7 @@ impl BoundFunction {
                 ..SqlType::bigint_unsigned()
             },
             nullable: false,
+            client_type: ClientType::Plain,
         }
     }
 
@@ -66,10 +70,12 @@ impl Binder<'_> {
                 return Err(not_supported("<window function>(DISTINCT ..)"));
             }
             let mut call = self.bind_aggregate_parts(name, function, list)?;
+            let own = call.signature.result.clone();
             if matches!(name, "min" | "max") {
                 call.signature.result = kept_extreme(call.signature.result);
             }
             return Ok(BoundFunction {
+                client_type: self.own_client_type(&call.arguments, &own, &call.signature.result),
                 result: call.signature.result.clone(),
                 nullable: call.signature.nullable,
                 function: WindowFunction::Aggregate(Box::new(call)),
@@ -163,6 +169,22 @@ impl Binder<'_> {
         })
     }
 
+    /// What is reported to clients of a value that is kept in another type than its own, where nothing is kept.
+    fn own_client_type(&self, values: &[Expression], own: &SqlType, kept: &SqlType) -> ClientType {
+        let scope = self.innermost();
+        let of_column = |id| scope.client_type(id);
+        let is_computed = |value| client_type(value, &of_column) == ClientType::Computed;
+        let is_reported =
+            own.is_integer() || matches!(own.kind, TypeKind::Char | TypeKind::Enum | TypeKind::Set);
+        if own.is_integer() && values.iter().any(is_computed) {
+            ClientType::Computed
+        } else if is_reported && own.kind != kept.kind {
+            ClientType::Choice(own.kind)
+        } else {
+            ClientType::Plain
+        }
+    }
+
     /// A function that gives one of the values of its arguments.
     fn bind_choice(
         &mut self,
@@ -181,7 +203,9 @@ impl Binder<'_> {
                 choice_type(&choices, Alternatives::Function, function.name())?
             }
         };
-        let result = kept_type(result);
+        let own = result;
+        let result = kept_type(own.clone());
+        let client_type = self.own_client_type(&choices, &own, &result);
         let nullable = choices.len() < 2 || choices.iter().any(|choice| choice.nullable);
         if result.kind != TypeKind::Null {
             for choice in &mut choices {
@@ -191,6 +215,7 @@ impl Binder<'_> {
         Ok(BoundFunction {
             function,
             arguments: choices,
+            client_type,
             result,
             nullable,
         })

@@ -139,10 +139,11 @@ fn query(relation: Relation, tables: usize) -> Query {
         shared: Vec::new(),
         next_column: tables * (WIDTH + 1),
         parameter_count: 0,
-        date_parameters: Vec::new(),
+        date_operands: Vec::new(),
         tables: Vec::new(),
         join_hints: Vec::new(),
         limit: None,
+        buffering: crate::tree::logical::Buffering::default(),
     }
 }
 

@@ -16,7 +16,7 @@ pub use crate::walk::{
     visit_relations_mut,
 };
 pub use columns::{ColumnSet, free_columns, outer_columns, produced};
-pub(crate) use volatility::{expression_is_volatile, has_subquery};
+pub(crate) use volatility::{expression_is_volatile, has_subquery, is_constant, is_immutable};
 
 use std::sync::Arc;
 
@@ -24,13 +24,12 @@ use mayfly_functions::Coercibility;
 use mayfly_types::SqlType;
 
 use crate::catalog::{AskedStatistics, TableSource};
-use crate::date_parameter::DateParameter;
 use crate::tree::access::{Access, IndexHints, Lookup};
 use crate::tree::expression::Expression;
 pub use crate::tree::expression::SubqueryKind;
 use crate::tree::physical::{
-    AggregateCall, ClientType, JoinKind, Purpose, SetOperationKind, SortKey, TemporaryTable,
-    WindowOrder,
+    AggregateCall, ClientType, DateOperand, JoinKind, Purpose, SetOperationKind, SortKey,
+    TemporaryTable, WindowOrder,
 };
 pub use crate::tree::window::Window;
 
@@ -332,14 +331,45 @@ pub struct Query {
     pub next_column: ColumnId,
     /// How many `?` there are.
     pub parameter_count: usize,
-    /// The `?` that are compared with dates.
-    pub date_parameters: Vec<DateParameter>,
+    /// The texts that are the same for all rows and are compared with dates.
+    pub date_operands: Vec<DateOperand>,
     /// Every base table that is read.
     pub tables: Vec<Arc<TableSource>>,
     /// What hints say of the order of joins.
     pub join_hints: Vec<JoinHint>,
     /// The statement's own LIMIT.
     pub limit: Option<crate::tree::physical::StatementLimit>,
+    /// What MySQL may read the result from a temporary table for.
+    pub buffering: Buffering,
+}
+
+/// The clauses of a query block for which MySQL may put its rows into a temporary table.
+#[derive(Debug, Clone, Default)]
+pub struct Buffering {
+    /// The columns that each key of GROUP BY reads.
+    pub group: Vec<Vec<ColumnId>>,
+    /// The columns that GROUP BY names, as long as its keys are columns.
+    pub group_columns: Vec<ColumnId>,
+    /// There are aggregates without GROUP BY.
+    pub one_group: bool,
+    /// WITH ROLLUP
+    pub rollup: bool,
+    /// Which items of the select list are aggregates.
+    pub aggregates: Vec<bool>,
+    /// An aggregate wants the rows of a group one after the other: DISTINCT in it, GROUP_CONCAT().
+    pub sorts_groups: bool,
+    /// DISTINCT
+    pub distinct: bool,
+    /// The columns of the select list.
+    pub selected: Vec<ColumnId>,
+    /// There are window functions.
+    pub windowed: bool,
+    /// The columns that each key of ORDER BY reads; none where GROUP BY gives the order.
+    pub order: Vec<Vec<ColumnId>>,
+    /// A key of ORDER BY is computed of aggregates, or of what is not the same when it is computed again.
+    pub orders_results: bool,
+    /// SQL_BUFFER_RESULT
+    pub requested: bool,
 }
 
 impl Scan {

@@ -30,6 +30,28 @@ fn relation_is_volatile(relation: &Relation) -> bool {
     found || relation.inputs().into_iter().any(relation_is_volatile)
 }
 
+/// Whether an expression gives the same value for all rows of a statement.
+pub(crate) fn is_constant(expression: &Expression) -> bool {
+    expression.columns().is_empty() && !expression_is_volatile(expression)
+}
+
+/// Whether an expression can be computed before its statement runs, to the same value each time.
+pub(crate) fn is_immutable(expression: &Expression) -> bool {
+    let mut found = false;
+    visit_expression(expression, &mut |inner| {
+        found |= match &inner.kind {
+            ExpressionKind::Call { function, .. } => function.volatility() != Volatility::Immutable,
+            ExpressionKind::Column(_)
+            | ExpressionKind::Parameter(_)
+            | ExpressionKind::Subquery(_)
+            | ExpressionKind::LogicalSubquery(_) => true,
+            _ => false,
+        };
+        !found
+    });
+    !found
+}
+
 /// Whether an expression holds a subquery.
 pub(crate) fn has_subquery(expression: &Expression) -> bool {
     let mut found = false;

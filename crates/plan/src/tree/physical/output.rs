@@ -17,6 +17,9 @@ pub struct OutputColumn {
     pub origin: Option<ColumnOrigin>,
     /// What is reported to clients beside its type.
     pub client_type: ClientType,
+    /// The type of the column that MySQL reads it from, where it reads the result from a temporary table that
+    /// has a column of its own for it.
+    pub buffered: Option<SqlType>,
 }
 
 /// Where the type that is reported to clients is not that of a column of a table made of the value.
@@ -73,7 +76,7 @@ pub struct ViewColumn {
 
 impl ColumnOrigin {
     /// A column that no table has.
-    pub(crate) fn computed(column: &str) -> Self {
+    pub fn computed(column: &str) -> Self {
         Self {
             database: String::new(),
             table: String::new(),

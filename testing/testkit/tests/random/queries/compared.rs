@@ -35,6 +35,9 @@ const PRINTED: usize = 40;
 /// How many queries are kept of each kind of other difference.
 const EXAMPLES: usize = 8;
 
+/// How many characters of an answer are printed beside such a query.
+const ANSWER_SHOWN: usize = 300;
+
 /// What a server gave.
 struct Given {
     answer: Answer,
@@ -47,18 +50,21 @@ struct Server {
     socket: PathBuf,
 }
 
+/// Kinds of differences, with how often there was one and the first queries.
+type Kinds = BTreeMap<String, (usize, Vec<String>)>;
+
 /// How many answers were alike.
 #[derive(Default)]
 struct Counts {
     asked: usize,
     /// In rows, types and numbers of errors.
     equal: usize,
-    /// Types of columns that differ (ours for theirs), with how often and the first queries.
-    types: BTreeMap<String, (usize, Vec<String>)>,
+    /// Types of columns that differ (ours for theirs).
+    types: Kinds,
     /// Numbers of errors that differ, likewise.
-    errors: BTreeMap<String, (usize, Vec<String>)>,
-    /// Differences in rows, by their reasons.
-    reasons: BTreeMap<&'static str, usize>,
+    errors: Kinds,
+    /// Differences in rows, by their reasons, likewise.
+    reasons: Kinds,
     unexplained: Vec<String>,
 }
 
@@ -154,14 +160,6 @@ impl Server {
 impl Counts {
     /// Counts two answers; none where who is asked twice is not worth it.
     fn count(&mut self, ours: &Given, theirs: &Given, query: impl Fn() -> String) -> bool {
-        let note =
-            |into: &mut BTreeMap<String, (usize, Vec<String>)>, pair: String, place: &str| {
-                let (count, queries) = into.entry(pair).or_default();
-                *count += 1;
-                if queries.len() < EXAMPLES {
-                    queries.push(format!("{place}{}", query()));
-                }
-            };
         self.asked += 1;
         match (&ours.answer, &theirs.answer) {
             (Answer::Rows(a), Answer::Rows(b)) if a == b => {
@@ -173,7 +171,9 @@ impl Counts {
                 let column = both.position(|(a, b)| a != b).unwrap_or_default();
                 let pair = format!("{:?} for {:?}", ours.types[column], theirs.types[column]);
                 let pair = pair.replace("MYSQL_TYPE_", "");
-                note(&mut self.types, pair, &format!("column {column} of "));
+                note(&mut self.types, pair, || {
+                    format!("column {column} of {}", query())
+                });
                 true
             }
             (Answer::Error(a, _), Answer::Error(b, _)) => {
@@ -181,7 +181,7 @@ impl Counts {
                     self.equal += 1;
                 } else {
                     let pair = format!("{a} for {b}");
-                    note(&mut self.errors, pair, "");
+                    note(&mut self.errors, pair, query);
                 }
                 true
             }
@@ -195,8 +195,12 @@ impl Counts {
             "{flavour:?}: {} queries, {} equal with types and errors ({share:.2} %)",
             self.asked, self.equal
         );
-        eprintln!("  rows with a reason: {:?}", self.reasons);
-        for (what, counts) in [("types", &self.types), ("errors", &self.errors)] {
+        let kinds = [
+            ("reasons", &self.reasons),
+            ("types", &self.types),
+            ("errors", &self.errors),
+        ];
+        for (what, counts) in kinds {
             let mut all: Vec<_> = counts.iter().collect();
             all.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count));
             for (pair, (count, queries)) in all {
@@ -208,6 +212,21 @@ impl Counts {
             eprintln!("{one}\n");
         }
     }
+}
+
+/// Counts a difference of a kind.
+fn note(into: &mut Kinds, kind: String, query: impl FnOnce() -> String) {
+    let (count, queries) = into.entry(kind).or_default();
+    *count += 1;
+    if queries.len() < EXAMPLES {
+        queries.push(query());
+    }
+}
+
+/// The beginning of an answer.
+fn first_line(answer: &Answer) -> String {
+    let text = answer.to_string().replace('\n', " | ");
+    text.chars().take(ANSWER_SHOWN).collect()
 }
 
 /// The query with its constants as parameters of random types of the protocol.
@@ -345,7 +364,10 @@ fn ask_all(
                     None => None,
                 };
                 match reason {
-                    Some(reason) => *counts.reasons.entry(reason).or_default() += 1,
+                    Some(reason) => note(&mut counts.reasons, reason.to_owned(), || {
+                        let answers = [&ours.answer, &theirs.answer].map(first_line);
+                        format!("{}\n      {}", place(), answers.join("\n      "))
+                    }),
                     None => counts.unexplained.push(format!(
                         "seed {seed}, query {at}, strict {strict}, {flavour:?}:\n{tables};\n{}\n{:?}\nours: {}\ntheirs: {}",
                         asked_for,

@@ -77,10 +77,6 @@ pub(crate) const KNOWN: &[Known] = &[
     known("year-zero", |found| {
         shows(found.ours, &["0000"]) && same_numbers(found, 0.0)
     }),
-    known("bit-choices", |found| {
-        let shows = found.names(&CHOICES) || found.query.contains("JSON");
-        found.tables.contains(" BIT(") && shows
-    }),
     known("having-columns", |found| {
         let clauses = ["'having clause'", "'HAVING'"];
         clauses.iter().any(|clause| found.refuses(&[1054], clause))
@@ -97,7 +93,6 @@ pub(crate) const KNOWN: &[Known] = &[
         let removed = ["MD5 ", "SHA1 ", "SHA ", "SHA1(", "MD5("];
         removed.iter().any(|name| found.refuses(&[1305], name))
     }),
-    known("xml", |found| found.refuses(&[1105], "XPATH")),
     known("small-numbers-as-dates", |found| {
         found.names(&["YEAR(", "DATE(", "AS DATE", "MONTH", "DAY", "QUARTER("])
             && shows(found.theirs, &["0"])
@@ -215,6 +210,14 @@ pub(crate) const KNOWN: &[Known] = &[
         let counted = found.names(&[" INTERSECT ALL ", " EXCEPT ALL "]);
         found.names(&quantified) && found.names(&[" INTERSECT ", " EXCEPT "])
             || found.query.starts_with("WITH ") && counted
+    }),
+    known("bit-choices", |found| {
+        let gives_rows = |answer: &Answer| matches!(answer, Answer::Rows(_));
+        let shows = found.names(&CHOICES) || found.query.contains("JSON");
+        found.tables.contains(" BIT(")
+            && shows
+            && gives_rows(found.ours)
+            && gives_rows(found.theirs)
     }),
 ];
 

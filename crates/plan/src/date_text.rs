@@ -1,36 +1,12 @@
 //! Texts that are compared with dates: one that is no date is an error (1525), as MySQL has it since
-//! 8.0, whether it is written or the value of a `?`.
+//! 8.0, whether it is written, the value of a `?`, or computed of such values.
 
 use mayfly_types::error::codes;
 use mayfly_types::temporal::{DateRules, parse_datetime};
 use mayfly_types::{Error, Result, SqlMode, TypeKind, Value};
 
-/// A `?` that is compared with a value of a temporal type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DateParameter {
-    /// The parameter.
-    pub parameter: usize,
-    /// DATE, DATETIME or TIMESTAMP.
-    pub kind: TypeKind,
-}
-
-impl DateParameter {
-    /// Error 1525 when the value is a text that is no date.
-    pub fn check(
-        &self,
-        parameters: &[Value],
-        sql_mode: SqlMode,
-        warn: impl FnOnce(Error),
-    ) -> Result<()> {
-        match parameters.get(self.parameter) {
-            Some(value) => check_date_text(self.kind, value, sql_mode, warn),
-            None => Ok(()),
-        }
-    }
-}
-
 /// Error 1525, and the warning before it, when a value is a text that is no date.
-pub(crate) fn check_date_text(
+pub fn check_date_text(
     kind: TypeKind,
     value: &Value,
     sql_mode: SqlMode,

@@ -1,0 +1,119 @@
+//! What a query block needs a temporary table for in MySQL, and what that has for each value.
+
+use super::buffered::Buffered;
+use super::scope::{Item, Scope};
+use crate::tree::expression::{Expression, ExpressionKind, same_expression};
+use crate::tree::logical::{
+    Buffering, ColumnId, expression_is_volatile, has_subquery, is_constant,
+};
+
+impl Scope {
+    /// What a temporary table has for an item of the select list.
+    pub(super) fn buffered(&self, item: &Item) -> Buffered {
+        let expression = &item.expression;
+        // What is rolled up is computed.
+        if self.rollup
+            && self
+                .group_keys
+                .iter()
+                .any(|key| same_expression(key, expression))
+        {
+            return Buffered::Computed;
+        }
+        if let ExpressionKind::Column(id) = expression.kind {
+            return self.buffered_column(id);
+        }
+        let is_windowed = !self.windows.is_empty();
+        if !is_windowed && self.reads_aggregate(expression) || is_constant(expression) {
+            return Buffered::Recomputed;
+        }
+        Buffered::Computed
+    }
+
+    /// What MySQL may need a temporary table for in this query block.
+    pub(super) fn buffering(
+        &self,
+        order: &[&Expression],
+        distinct: bool,
+        requested: bool,
+    ) -> Buffering {
+        let keys = &self.group_keys;
+        let pairs = order.iter().zip(keys);
+        let is_given = order.len() <= keys.len() && !self.rollup;
+        let is_given = is_given
+            && pairs
+                .clone()
+                .all(|(key, group)| same_expression(key, group));
+        let order: &[&Expression] = if is_given { &[] } else { order };
+        let is_late = |expression: &&Expression| {
+            let reads_result = self.reads_aggregate(expression) || self.reads_window(expression);
+            reads_result || expression_is_volatile(expression)
+        };
+        let columns = keys.iter().map(Expression::as_column);
+        let is_aggregate = |item: &Item| self.buffered(item) == Buffered::Aggregate;
+        let aggregates = self.items.iter().map(is_aggregate);
+        let items = self
+            .items
+            .iter()
+            .filter_map(|item| item.expression.as_column());
+        Buffering {
+            group: read_by(keys.iter()),
+            group_columns: columns
+                .collect::<Option<Vec<ColumnId>>>()
+                .unwrap_or_default(),
+            one_group: keys.is_empty() && !self.aggregates.is_empty(),
+            rollup: self.rollup,
+            aggregates: aggregates.collect(),
+            sorts_groups: self.aggregates.iter().any(|(_, call)| {
+                let collects = ["group_concat", "json_arrayagg", "json_objectagg"];
+                call.distinct || collects.contains(&call.function.names()[0])
+            }),
+            distinct,
+            selected: items.collect(),
+            windowed: !self.windows.is_empty(),
+            order: read_by(order.iter().copied()),
+            orders_results: order.iter().any(is_late),
+            requested,
+        }
+    }
+
+    fn buffered_column(&self, id: ColumnId) -> Buffered {
+        if let Some(slot) = self.slot_of(id) {
+            return self.buffered_at(slot);
+        }
+        if self.windows.makes(id) {
+            return Buffered::Computed;
+        }
+        let called = self.aggregates.iter().find(|(known, _)| *known == id);
+        match called {
+            Some((_, call)) if call.function.names()[0] == "any_value" => Buffered::Computed,
+            Some((_, call)) => {
+                let names_column = |argument: &Expression| {
+                    let text = match &argument.kind {
+                        ExpressionKind::Cast(member, _) => &**member,
+                        _ => argument,
+                    };
+                    matches!(text.kind, ExpressionKind::Column(_))
+                };
+                let is_extreme = matches!(call.function.names()[0], "min" | "max");
+                match is_extreme && call.arguments.first().is_some_and(names_column) {
+                    true => Buffered::Unchanged,
+                    false => Buffered::Aggregate,
+                }
+            }
+            // A column of an outer query block is a constant.
+            None => Buffered::Recomputed,
+        }
+    }
+}
+
+/// The columns that each of some keys reads, of those that read one.
+fn read_by<'e>(keys: impl Iterator<Item = &'e Expression>) -> Vec<Vec<ColumnId>> {
+    let keys = keys.map(|key| key.columns().iter().collect::<Vec<ColumnId>>());
+    keys.filter(|columns| !columns.is_empty()).collect()
+}
+
+/// Whether an expression has a subquery and reads columns.
+pub(super) fn depends_on_rows(expression: &Expression) -> bool {
+    has_subquery(expression) && !expression.columns().is_empty()
+}

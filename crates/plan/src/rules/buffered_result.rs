@@ -1,0 +1,416 @@
+//! Whether MySQL reads a result from a temporary table, of whose columns it tells clients then.
+//!
+//! These are the conditions of its first optimizer (`JOIN::optimize()` and `JOIN::make_tmp_tables_info()`), as far as they
+//! follow from a statement: a plan that reads one row at most needs no table; windows always do; groups and an order do where
+//! no index gives them and one table cannot be sorted instead of its join.
+
+use mayfly_types::Value;
+
+use super::planning::Planning;
+use crate::catalog::IndexSource;
+use crate::constants;
+use crate::tree::expression::{Comparison, Expression, ExpressionKind};
+use crate::tree::logical::{
+    Buffering, ColumnId, ColumnSet, Join, Query, Relation, Scan, is_immutable, produced, with_stack,
+};
+use crate::tree::physical::{JoinKind, Purpose};
+
+/// Leaves the types of a temporary table's columns where MySQL reads the result from one.
+pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
+    if query.output.iter().all(|column| column.buffered.is_none()) {
+        return;
+    }
+    let constants = Constants(planning.constants);
+    let buffered = buffered(&query.buffering, &query.relation, constants);
+    let aggregates = query
+        .buffering
+        .aggregates
+        .iter()
+        .chain(std::iter::repeat(&false));
+    for (column, is_aggregate) in query.output.iter_mut().zip(aggregates) {
+        let is_kept = match buffered {
+            Kept::Nothing => false,
+            Kept::Rows => !is_aggregate,
+            Kept::Groups => true,
+        };
+        if !is_kept {
+            column.buffered = None;
+        }
+    }
+}
+
+/// What a temporary table keeps, through which a result is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    /// There is none.
+    Nothing,
+    /// What aggregates are computed of.
+    Rows,
+    /// Everything.
+    Groups,
+}
+
+/// A table that a query block reads, and not only one row of.
+struct Read<'r> {
+    columns: ColumnSet,
+    scan: Option<&'r Scan>,
+}
+
+/// Who knows the values of constants.
+#[derive(Clone, Copy)]
+struct Constants<'r>(Option<&'r dyn constants::Constants>);
+
+impl Constants<'_> {
+    /// Whether a condition is false or NULL for every row.
+    fn is_never_true(&self, predicate: &Expression) -> bool {
+        match self.value(predicate) {
+            Some(Value::Int(number)) => number == 0,
+            Some(Value::Null) => true,
+            _ => self.is_never_true_of_parts(predicate),
+        }
+    }
+
+    /// The same of AND, where one condition is enough, and of OR, where all are.
+    fn is_never_true_of_parts(&self, predicate: &Expression) -> bool {
+        match &predicate.kind {
+            ExpressionKind::And(parts) => parts.iter().any(|part| self.is_never_true(part)),
+            ExpressionKind::Or(parts) => parts.iter().all(|part| self.is_never_true(part)),
+            _ => false,
+        }
+    }
+
+    fn value(&self, expression: &Expression) -> Option<Value> {
+        match expression.as_literal() {
+            Some(value) => Some(value.clone()),
+            None if is_immutable(expression) => self.0?.constant(expression),
+            None => None,
+        }
+    }
+}
+
+/// The tables of a query block, in the order of FROM.
+struct Tables<'r> {
+    constants: Constants<'r>,
+    read: Vec<Read<'r>>,
+    /// Pairs of columns that are equal in the rows of the joins.
+    equal: Vec<(ColumnId, ColumnId)>,
+    /// Columns that have one value.
+    given: Vec<ColumnId>,
+    /// A condition is never met.
+    has_no_rows: bool,
+}
+
+fn buffered(buffering: &Buffering, relation: &Relation, constants: Constants<'_>) -> Kept {
+    let mut tables = Tables::new(constants);
+    tables.collect(relation);
+    tables.leave_out_rows();
+    if tables.has_no_rows || tables.read.is_empty() {
+        return Kept::Nothing;
+    }
+    let requested = match buffering.requested {
+        true => Kept::Groups,
+        false => Kept::Nothing,
+    };
+    if buffering.one_group {
+        return requested;
+    }
+    let read = |keys: &[Vec<ColumnId>]| -> Vec<ColumnSet> {
+        let keys = keys.iter().map(|key| key.iter().copied().collect());
+        let of_tables = |key: &ColumnSet| {
+            let mut tables = tables.read.iter();
+            tables.any(|table| table.columns.intersects(key))
+        };
+        keys.filter(of_tables).collect()
+    };
+    let group = read(&buffering.group);
+    let is_grouped = !buffering.group.is_empty();
+    // All rows are of one group.
+    if is_grouped && group.is_empty() && !buffering.rollup {
+        return requested;
+    }
+    let order = read(&buffering.order);
+    let has_order = !order.is_empty() || buffering.orders_results;
+    if buffering.windowed || buffering.requested {
+        return Kept::Groups;
+    }
+    if !is_grouped {
+        let is_sorted = !buffering.orders_results && tables.sorts_first(&order);
+        let is_kept = buffering.distinct && !tables.tells_apart(&buffering.selected)
+            || has_order && !is_sorted;
+        return if is_kept { Kept::Groups } else { Kept::Nothing };
+    }
+    let sorts_groups = buffering.sorts_groups || buffering.rollup;
+    if has_order || buffering.distinct {
+        Kept::Groups
+    } else if sorts_groups {
+        match tables.sorts_first(&group) {
+            true => Kept::Nothing,
+            false => Kept::Rows,
+        }
+    } else if tables.has_order_of(&buffering.group_columns) {
+        Kept::Nothing
+    } else {
+        Kept::Groups
+    }
+}
+
+impl<'r> Tables<'r> {
+    fn new(constants: Constants<'r>) -> Self {
+        Self {
+            constants,
+            read: Vec::new(),
+            equal: Vec::new(),
+            given: Vec::new(),
+            has_no_rows: false,
+        }
+    }
+
+    fn any_is_never_true(&self, predicates: &[Expression]) -> bool {
+        predicates
+            .iter()
+            .any(|predicate| self.constants.is_never_true(predicate))
+    }
+
+    fn collect(&mut self, relation: &'r Relation) {
+        with_stack(|| match relation {
+            Relation::Scan(scan) => {
+                self.note(&scan.predicates);
+                self.read.push(Read {
+                    columns: produced(relation),
+                    scan: Some(scan),
+                });
+            }
+            Relation::Filter { input, predicates } => {
+                self.note(predicates);
+                self.collect(input);
+            }
+            Relation::Project { input, columns } | Relation::Extend { input, columns } => {
+                self.collect(input);
+                // What is computed of a table is as if it were its own.
+                for column in columns {
+                    let read = column.expression.columns();
+                    let of_column = |table: &&mut Read<'_>| table.columns.intersects(&read);
+                    for table in self.read.iter_mut().filter(of_column) {
+                        table.columns.insert(column.id);
+                    }
+                }
+            }
+            Relation::Sort { input, .. }
+            | Relation::Materialize { input, .. }
+            | Relation::Block {
+                input,
+                derived: None,
+                ..
+            } => self.collect(input),
+            Relation::Limit { input, count, .. } => {
+                self.has_no_rows |= *count == 0;
+                self.collect(input);
+            }
+            Relation::Window(window) => self.collect(&window.input),
+            Relation::Aggregate(aggregate) => self.collect(&aggregate.input),
+            Relation::Join(join) => self.collect_join(join),
+            Relation::SharedScan { .. } | Relation::SetOperation { .. } => self.read.push(Read {
+                columns: produced(relation),
+                scan: None,
+            }),
+            // MySQL reads a derived table of one row at most while it plans.
+            Relation::Block { input, .. } => match gives_one_row(input) {
+                true => {}
+                false => {
+                    let mut inner = Tables::new(self.constants);
+                    inner.collect(input);
+                    self.has_no_rows |= inner.has_no_rows;
+                    self.read.push(Read {
+                        columns: produced(relation),
+                        scan: None,
+                    });
+                }
+            },
+            Relation::Values { .. } => {}
+        });
+    }
+
+    fn collect_join(&mut self, join: &'r Join) {
+        self.collect(&join.left);
+        let never = self.any_is_never_true(&join.on);
+        match join.kind {
+            JoinKind::Inner => {
+                self.note(&join.on);
+                self.collect(&join.right);
+            }
+            // The one row of NULLs is read, or no partner is ever found.
+            JoinKind::Left | JoinKind::Anti if never => {}
+            JoinKind::Left => self.add_inner(join),
+            JoinKind::Semi | JoinKind::Anti => {
+                self.has_no_rows |= never;
+                if becomes_join(&join.right) {
+                    self.add_inner(join);
+                }
+            }
+            JoinKind::NullAwareAnti => {}
+        }
+    }
+
+    /// Adds the tables of a side whose rows need not be there.
+    fn add_inner(&mut self, join: &'r Join) {
+        let mut inner = Tables::new(self.constants);
+        inner.collect(&join.right);
+        inner.note(&join.on);
+        if join.kind == JoinKind::Left && inner.has_no_rows {
+            return;
+        }
+        self.has_no_rows |= inner.has_no_rows && join.kind == JoinKind::Semi;
+        self.read.append(&mut inner.read);
+        self.equal.append(&mut inner.equal);
+    }
+
+    /// Notes what conditions say.
+    fn note(&mut self, predicates: &[Expression]) {
+        self.has_no_rows |= self.any_is_never_true(predicates);
+        for predicate in predicates {
+            let ExpressionKind::Compare {
+                comparison: Comparison::Equal,
+                left,
+                right,
+            } = &predicate.kind
+            else {
+                continue;
+            };
+            match (left.as_column(), right.as_column()) {
+                (Some(left), Some(right)) => self.equal.push((left, right)),
+                (Some(column), None) if right.columns().is_empty() => self.given.push(column),
+                (None, Some(column)) if left.columns().is_empty() => self.given.push(column),
+                _ => {}
+            }
+        }
+    }
+
+    /// Leaves out the tables of which conditions give a whole unique key: MySQL reads their rows while it plans.
+    fn leave_out_rows(&mut self) {
+        let mut given: ColumnSet = self.given.iter().copied().collect();
+        let mut grows = true;
+        while grows {
+            grows = false;
+            for (a, b) in &self.equal {
+                if given.contains(*a) != given.contains(*b) {
+                    given.extend([*a, *b]);
+                    grows = true;
+                }
+            }
+        }
+        self.read.retain(|table| {
+            let is_given = |scan: &&Scan| {
+                let mut keys = scan.table.unique_keys.iter();
+                keys.any(|key| key.iter().all(|column| given.contains(scan.first + column)))
+            };
+            !table.scan.as_ref().is_some_and(is_given)
+        });
+    }
+
+    /// Whether rows can be put in order by reading the first table in that order: each other table is found by keys.
+    fn sorts_first(&self, keys: &[ColumnSet]) -> bool {
+        let mut others = self.read.iter();
+        let Some(first) = others.next() else {
+            return true;
+        };
+        let is_own = |key: &ColumnSet| {
+            let mut others = self.read.iter().skip(1);
+            !others.any(|table| table.columns.intersects(key)) && key.intersects(&first.columns)
+        };
+        others.all(|table| self.is_looked_up(table)) && keys.iter().all(is_own)
+    }
+
+    /// Whether a condition gives the first part of an index of a table.
+    fn is_looked_up(&self, table: &Read<'_>) -> bool {
+        let Some(scan) = table.scan else {
+            return false;
+        };
+        scan.table.indexes.iter().any(|index| {
+            let part = index.parts.first().filter(|_| index.id.is_some());
+            part.is_some_and(|part| {
+                let id = scan.first + part.column;
+                let meets = |(a, b): &(ColumnId, ColumnId)| {
+                    *a == id && !table.columns.contains(*b)
+                        || *b == id && !table.columns.contains(*a)
+                };
+                self.equal.iter().any(meets)
+            })
+        })
+    }
+
+    /// Whether the rows of the one table are in the order of some columns by themselves.
+    fn has_order_of(&self, columns: &[ColumnId]) -> bool {
+        let [
+            Read {
+                scan: Some(scan), ..
+            },
+        ] = self.read.as_slice()
+        else {
+            return false;
+        };
+        let is_clustered = |index: &&IndexSource| index.clustered;
+        scan.table.indexes.iter().filter(is_clustered).any(|index| {
+            let parts = index.parts.iter().map(|part| scan.first + part.column);
+            !columns.is_empty() && parts.take(columns.len()).eq(columns.iter().copied())
+        })
+    }
+
+    /// Whether no two rows of the one table agree in some columns.
+    fn tells_apart(&self, columns: &[ColumnId]) -> bool {
+        let [
+            Read {
+                scan: Some(scan), ..
+            },
+        ] = self.read.as_slice()
+        else {
+            return false;
+        };
+        let mut keys = scan.table.unique_keys.iter();
+        keys.any(|key| {
+            key.iter()
+                .all(|column| columns.contains(&(scan.first + column)))
+        })
+    }
+}
+
+/// Whether MySQL takes a subquery of IN or EXISTS into the join: one without groups, LIMIT and set operations.
+fn becomes_join(relation: &Relation) -> bool {
+    match relation {
+        Relation::Filter { input, .. }
+        | Relation::Project { input, .. }
+        | Relation::Extend { input, .. }
+        | Relation::Sort { input, .. } => becomes_join(input),
+        Relation::Block {
+            input,
+            derived: None,
+            ..
+        } => becomes_join(input),
+        Relation::Aggregate(aggregate) => {
+            aggregate.purpose == Purpose::Distinct && becomes_join(&aggregate.input)
+        }
+        Relation::Scan(_)
+        | Relation::SharedScan { .. }
+        | Relation::Join(_)
+        | Relation::Block { .. } => true,
+        _ => false,
+    }
+}
+
+/// Whether a derived table has one row at most by its shape.
+fn gives_one_row(relation: &Relation) -> bool {
+    match relation {
+        Relation::Filter { input, .. }
+        | Relation::Project { input, .. }
+        | Relation::Extend { input, .. }
+        | Relation::Sort { input, .. }
+        | Relation::Materialize { input, .. }
+        | Relation::Block { input, .. } => gives_one_row(input),
+        Relation::Window(window) => gives_one_row(&window.input),
+        Relation::Limit { input, count, .. } => *count < 2 || gives_one_row(input),
+        Relation::Aggregate(aggregate) => {
+            aggregate.keys.is_empty() || gives_one_row(&aggregate.input)
+        }
+        Relation::Values { rows, .. } => rows.len() < 2,
+        _ => false,
+    }
+}
