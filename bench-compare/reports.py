@@ -19,7 +19,7 @@ Needs: pip install duckdb tpchgen-cli numpy pyarrow; cargo build --release -p ma
   bench-compare/reports.py windows --storage temporary [--memory-limit 64M --engines mayfly,mayfly-unlimited]
   bench-compare/reports.py tpch --datadir DIRECTORY               keep the loaded tables there for the next run
   bench-compare/reports.py tpch --mayfly new=… --mayfly old=… --engines mayfly   two builds
-  bench-compare/reports.py tpch --scale 0.1 --peer mariadb=SOCKET --engines mayfly   a server that runs (pip install pymysql)
+  bench-compare/reports.py tpch --scale 0.1 --peer mariadb=SOCKET --engines mayfly   a server that runs (pip install mysqlclient)
 
 `--set SQL` runs on Mayfly after loading, such as `--set "ANALYZE TABLE lineitem"`.
 """
@@ -54,7 +54,7 @@ def main():
     parser.add_argument("--data", type=Path, default=Path(tempfile.gettempdir()) / "report-data", help="where CSV files are kept")
     parser.add_argument("--datadir", type=Path, help="where durable tables are kept")
     parser.add_argument("--mayfly", action="append", type=build, metavar="[NAME=]PROGRAM", help="builds to compare; ratios are the first one's")
-    parser.add_argument("--peer", action="append", type=build, default=[], metavar="NAME=SOCKET", help="servers of MySQL or MariaDB, user root without a password; they get a database `mayfly_reports`")
+    parser.add_argument("--peer", action="append", type=build, default=[], metavar="NAME=SOCKET", help="servers of MySQL, MariaDB or Mayfly, user root without a password; they get a database `mayfly_reports`")
     options = parser.parse_intermixed_args()
 
     builds = dict(options.mayfly or [("mayfly", str(BENCH_PROGRAM))])

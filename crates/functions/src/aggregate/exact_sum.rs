@@ -26,6 +26,9 @@ const HUGE: f64 = 1e270;
 /// A power of two; scaling by it is exact.
 const SCALE: f64 = 1.0 / (1_u128 << 100) as f64;
 
+/// Numbers of a run that are added up side by side.
+const RUN_LANES: usize = 4;
+
 /// `a + b` and its rounding error; exact together.
 #[inline]
 fn two_sum(a: f64, b: f64) -> (f64, f64) {
@@ -274,6 +277,45 @@ impl<const PARTS: usize> ExactSums<PARTS> {
         self.parts[index] = parts;
     }
 
+    /// Adds what `terms` makes of many numbers to one group, some numbers side by side: none of them waits for the sum
+    /// that the one before it leaves.
+    #[inline]
+    pub(crate) fn add_run<const N: usize>(
+        &mut self,
+        group: u32,
+        values: &[f64],
+        terms: impl Fn(f64) -> [f64; N],
+    ) {
+        let (whole, rest) = values.as_chunks::<RUN_LANES>();
+        let mut sums = [[0.0; RUN_LANES]; PARTS];
+        let mut has_rest = false;
+        for values in whole {
+            let terms = values.map(&terms);
+            for term in 0..N {
+                let mut value = terms.map(|terms| terms[term]);
+                has_rest |= value.iter().any(|value| value.abs() >= HUGE);
+                for sum in &mut sums {
+                    for lane in 0..RUN_LANES {
+                        (sum[lane], value[lane]) = two_sum(sum[lane], value[lane]);
+                    }
+                }
+                has_rest |= value.iter().any(|value| *value != 0.0);
+            }
+        }
+        let all = |values: &[f64]| {
+            values
+                .iter()
+                .flat_map(|value| terms(*value))
+                .collect::<Vec<_>>()
+        };
+        if has_rest {
+            self.add_all(group, all(values).into_iter());
+            return;
+        }
+        let sums = sums.into_iter().flatten();
+        self.add_all(group, sums.chain(all(rest)));
+    }
+
     /// Both doubles of a group that has nothing beside them.
     #[inline]
     fn pair(&self, group: usize) -> Option<(f64, f64)> {
@@ -470,6 +512,32 @@ mod tests {
                     assert_eq!(by_batch.round(group as usize), sum(&values));
                     assert_eq!(counts[group as usize], 3 + rows.len() as i64);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn runs_give_what_their_numbers_give() {
+        let mut seed = crate::context::MysqlRandom::from_seed(13);
+        for count in [0, 1, 3, 4, 64, 1001] {
+            for (decades, last) in [(4.0, 1.0), (60.0, 1.0), (4.0, 1.5e300)] {
+                let mut number = |at: usize| match at + 1 == count {
+                    true => last,
+                    false => (seed.next() - 0.5) * 10_f64.powf((seed.next() - 0.5) * decades),
+                };
+                let values: Vec<f64> = (0..count).map(&mut number).collect();
+                let terms = |value: f64| [value, value / 3.0];
+                let (mut by_run, mut by_number) =
+                    (ExactSums::<3>::default(), ExactSums::<3>::default());
+                for sums in [&mut by_run, &mut by_number] {
+                    sums.resize(1);
+                    sums.add(0, 0.7);
+                }
+                by_run.add_run(0, &values, terms);
+                for value in values.iter().flat_map(|value| terms(*value)) {
+                    by_number.add(0, value);
+                }
+                assert_eq!(by_run.round(0), by_number.round(0), "{count} numbers");
             }
         }
     }

@@ -152,6 +152,13 @@ impl<T: Word> SmallSums<T> {
         self.rest.is_empty()
     }
 
+    /// The sums with how many numbers they are of, if none has outgrown its integer.
+    pub(super) fn narrow(&self) -> Option<Vec<(i128, i64)>> {
+        let totals = self.totals.iter();
+        let sums = totals.map(|total| (total.sum.into(), total.count));
+        self.is_narrow().then(|| sums.collect())
+    }
+
     /// The sum of a group, of which 128 bits are kept.
     pub(super) fn narrow_sum(&self, group: usize) -> i128 {
         if self.is_narrow() {

@@ -165,6 +165,33 @@ impl Totals {
         (count > 0).then(|| Decimal::new(sum, scale))
     }
 
+    /// The results, where they are sums as they stand: of 128 bits, which no result is too narrow for.
+    fn plain_sums(&self) -> Option<ArrayRef> {
+        let result = &self.signature.result;
+        if self.averages || result.decimals != self.signature.state[0].decimals {
+            return None;
+        }
+        let sums = match &self.sums {
+            Sums::Small(sums) => sums.narrow()?,
+            Sums::Medium(sums) => sums.narrow()?,
+            Sums::Narrow(_) | Sums::Wide(_) | Sums::Doubles(_) => return None,
+        };
+        let seen: Vec<bool> = sums.iter().map(|(_, count)| *count > 0).collect();
+        let (seen, sums) = (state::validity(&seen), sums.iter().map(|(sum, _)| *sum));
+        let data_type = result.physical().arrow();
+        Some(match result.physical() {
+            PhysicalType::Decimal128(_) => {
+                let sums: Vec<i128> = sums.collect();
+                Arc::new(Decimal128Array::new(sums.into(), seen).with_data_type(data_type))
+            }
+            PhysicalType::Decimal256(_) => {
+                let sums: Vec<i256> = sums.map(i256::from_i128).collect();
+                Arc::new(Decimal256Array::new(sums.into(), seen).with_data_type(data_type))
+            }
+            _ => return None,
+        })
+    }
+
     fn count(&self, group: usize) -> i64 {
         match &self.sums {
             Sums::Small(sums) => sums.count(group),
@@ -409,6 +436,8 @@ impl Accumulator for Totals {
             }
             let seen: Vec<bool> = self.counts.iter().map(|count| *count > 0).collect();
             Arc::new(Float64Array::new(values.into(), state::validity(&seen)))
+        } else if let Some(sums) = self.plain_sums() {
+            sums
         } else {
             let scale = self.signature.state[0].decimals;
             let quotients = Quotients::new(scale, 0, result.decimals);

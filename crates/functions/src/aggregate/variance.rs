@@ -15,6 +15,9 @@ use super::growth::lengthen;
 use super::state::{self, States};
 use crate::{Accumulator, AggregateSignature, Binding, EvaluationContext, derive, input, output};
 
+/// Numbers of one group that are worth adding side by side.
+const LONG_RUN: usize = 32;
+
 pub(super) fn signature(_binding: &Binding<'_>) -> Result<AggregateSignature> {
     let sum = SqlType::varchar(1024, CollationId::BINARY);
     Ok(AggregateSignature {
@@ -62,12 +65,18 @@ impl Spreads {
 
     /// Adds numbers to a group.
     fn add_all(&mut self, group: u32, values: &[f64]) {
-        let squares = values.iter().flat_map(|value| {
-            let (square, error) = two_square(*value);
+        let squares = |value: f64| {
+            let (square, error) = two_square(value);
             [square, error]
-        });
+        };
         self.counts[group as usize] += values.len() as i64;
+        if values.len() >= LONG_RUN {
+            self.sums.add_run(group, values, |value| [value]);
+            self.squares.add_run(group, values, squares);
+            return;
+        }
         self.sums.add_all(group, values.iter().copied());
+        let squares = values.iter().flat_map(|value| squares(*value));
         self.squares.add_all(group, squares);
     }
 

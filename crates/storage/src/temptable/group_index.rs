@@ -16,7 +16,7 @@ use mayfly_types::{Batch, PhysicalType, Result};
 
 use self::codes::GroupCodes;
 use super::dense::{Dense, range_of};
-use super::known_values::KnownValues;
+use super::known_values::{KnownValues, VALUES_MAX};
 use super::repeats::Repeats;
 use super::rows::{AHEAD_ROWS, Encoder, Gather, HASH_MASK, KeyHasher, Resolver, RowKeys, Sources};
 use super::slots::{Comparisons, Slot, Slots};
@@ -700,6 +700,11 @@ impl GroupIndex {
     /// Whether groups are found by a hash, and not by where a number lies among others.
     pub fn is_hashed(&self) -> bool {
         matches!(self.lookup, Lookup::Hash(_))
+    }
+
+    /// Whether so many groups are likely to be found by the bits of their values, which is quicker than by a hash.
+    pub fn knows_values_of(&self, groups: u64) -> bool {
+        matches!(self.shortcut, Shortcut::Values(_)) && groups <= VALUES_MAX as u64
     }
 
     /// How many groups there are.

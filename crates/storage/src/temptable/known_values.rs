@@ -1,21 +1,24 @@
 //! The groups of values that came before, by the bits of the values: no hash of a string, no comparison by a
 //! collation.
 //!
-//! A column that is grouped by often has few values. The bits of a number, a decimal, or a string that is its
+//! A column that is grouped by often has few values. The bits of a number, a small decimal, or a string that is its
 //! own view ([short strings](crate::temptable)) are a value in any batch, so a table of these bits tells the
 //! group. Equal values of other bits, as a collation has them, are several entries of one
 //! group. What is not in the table is looked up in the index; a column of many values soon ends the attempt.
+//!
+//! A slot is 16 bytes, four of them a line of the cache: 100 bits of value, and the group plus one (0 is a vacant slot).
+//! A table that is larger than the cache near the processor is asked for many rows at once, so that they wait together.
 
 use arrow_array::{Array, ArrayRef};
 
-use mayfly_memory::Reservation;
+use mayfly_memory::{Reservation, prefetch};
 
 use super::rows::View;
 use crate::values::ArrayValues;
 
-/// So many values are known at most: 6 MiB. Beyond the cache of the processor the table is still quicker than the index,
+/// So many values are known at most: 4 MiB. Beyond the cache of the processor the table is still quicker than the index,
 /// which reads a slot, an address and a row for each value.
-const VALUES_MAX: usize = 128 << 10;
+pub(super) const VALUES_MAX: usize = 192 << 10;
 /// Slots at first, as a power of two.
 const BITS_MIN: u32 = 7;
 /// A value is in one of so many slots behind its own, or not known.
@@ -27,19 +30,62 @@ const KNOWN_A_MISS: i64 = 4;
 /// ... or so many more for each of them, until so many were in vain: of 100,000 values that come in any order few are
 /// known at first, and none of those that never repeat.
 const MISSES_A_KNOWN: i64 = 16;
-const LEARNED_VALUES: i64 = 64 << 10;
+const LEARNED_VALUES: i64 = 96 << 10;
+/// Slots of fewer bytes are in the cache anyway.
+const LARGE_BYTES: usize = 256 << 10;
+/// Rows for which the memory is asked at once.
+const ROWS_AHEAD: usize = 64;
 
-/// A value's bits, and its group plus one; 0 is a vacant slot.
-#[derive(Debug, Clone, Copy, Default)]
-struct Slot {
-    /// The lower and the upper half: 24 bytes a slot, not 32.
-    bits: [u64; 2],
-    group: u32,
+/// Bits of a slot that hold the group.
+const GROUP_BITS: u32 = 28;
+const GROUP_MASK: u32 = (1 << GROUP_BITS) - 1;
+
+/// The bits of a value as slots hold them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Bits(u128);
+
+impl Bits {
+    /// A value that has no room in a slot: no slot has its bits.
+    const NONE: Self = Self(u128::MAX);
+
+    #[inline(always)]
+    fn of_word(word: u64) -> Self {
+        Self(word.into())
+    }
+
+    #[inline(always)]
+    fn of_decimal(value: i128) -> Self {
+        match value << GROUP_BITS >> GROUP_BITS == value {
+            true => Self(value.cast_unsigned() << GROUP_BITS >> GROUP_BITS),
+            false => Self::NONE,
+        }
+    }
+
+    /// A view has its length in 32 bits, and 12 bytes of value, which are 0 behind the length.
+    #[inline(always)]
+    fn of_view(view: u128) -> Self {
+        match View(view).is_inline() {
+            true => Self(view >> 32 << 4 | u128::from(view as u32)),
+            false => Self::NONE,
+        }
+    }
 }
 
-#[inline(always)]
-fn halves(bits: u128) -> [u64; 2] {
-    [bits as u64, (bits >> 64) as u64]
+/// A value's bits above its group plus one.
+#[derive(Debug, Clone, Copy, Default)]
+struct Slot(u128);
+
+impl Slot {
+    #[inline(always)]
+    fn bits(self) -> Bits {
+        Bits(self.0 >> GROUP_BITS)
+    }
+
+    /// The group plus one; 0 of a vacant slot.
+    #[inline(always)]
+    fn number(self) -> u32 {
+        self.0 as u32 & GROUP_MASK
+    }
 }
 
 /// The table; see the module.
@@ -91,17 +137,19 @@ impl KnownValues {
         let nulls = values.nulls().filter(|nulls| nulls.null_count() > 0);
         match ArrayValues::new(values) {
             ArrayValues::Words(words) => {
-                groups.extend(words.iter().map(|word| self.group(u128::from(*word))));
+                self.find_all(words, |word| Bits::of_word(*word), |_| None, groups);
             }
             ArrayValues::Decimal128(values) => {
-                groups.extend(values.iter().map(|value| self.group(value.cast_unsigned())));
+                self.find_all(values, |value| Bits::of_decimal(*value), |_| None, groups);
             }
-            // The bits of a long string are those of none that is known: its length is among them.
             ArrayValues::Bytes(strings) => {
-                groups.extend(strings.views().iter().map(|view| match only_byte(*view) {
-                    Some(byte) => self.of_bytes[usize::from(byte)].wrapping_sub(1),
-                    None => self.group(*view),
-                }));
+                let views = strings.views();
+                self.find_all(
+                    views,
+                    |view| Bits::of_view(*view),
+                    |view| only_byte(*view),
+                    groups,
+                );
             }
             ArrayValues::Bools(_) | ArrayValues::Decimal256(_) => {
                 groups.resize(values.len(), Self::MISS);
@@ -134,27 +182,53 @@ impl KnownValues {
         self.credit = CREDIT.min(self.credit - missed + gained);
     }
 
-    /// Where the search for a value begins.
+    /// Appends the groups of values, those of strings of one byte by that.
     #[inline(always)]
-    fn start(&self, bits: [u64; 2]) -> usize {
-        let word = bits[0] ^ bits[1].rotate_left(32);
-        let mixed = (word ^ (word >> 29)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    fn find_all<T>(
+        &self,
+        values: &[T],
+        bits: impl Fn(&T) -> Bits,
+        only_byte: impl Fn(&T) -> Option<u8>,
+        groups: &mut Vec<u32>,
+    ) {
+        let group = |value: &T| match only_byte(value) {
+            Some(byte) => self.of_bytes[usize::from(byte)].wrapping_sub(1),
+            None => self.group(bits(value)),
+        };
+        if self.memory_bytes() < LARGE_BYTES as u64 {
+            groups.extend(values.iter().map(group));
+            return;
+        }
+        for values in values.chunks(ROWS_AHEAD) {
+            for value in values {
+                prefetch(self.slots.as_ptr().wrapping_add(self.start(bits(value))));
+            }
+            groups.extend(values.iter().map(group));
+        }
+    }
+
+    /// Where the search for a value begins: each bit of it counts, wherever values differ.
+    #[inline(always)]
+    fn start(&self, Bits(bits): Bits) -> usize {
+        let (low, high) = (bits as u64, (bits >> 64) as u64);
+        let product =
+            u128::from(low ^ 0x9E37_79B9_7F4A_7C15) * u128::from(high ^ 0xD1B5_4A32_D192_ED03);
+        let mixed = product as u64 ^ (product >> 64) as u64;
         (mixed >> (64 - self.slots.len().trailing_zeros())) as usize
     }
 
     #[inline(always)]
-    fn group(&self, bits: u128) -> u32 {
+    fn group(&self, bits: Bits) -> u32 {
         if self.slots.is_empty() {
             return Self::MISS;
         }
-        let bits = halves(bits);
         let mask = self.slots.len() - 1;
         let start = self.start(bits);
         for at in start..start + PROBES_MAX {
-            let slot = &self.slots[at & mask];
-            if slot.bits == bits || slot.group == 0 {
+            let slot = self.slots[at & mask];
+            if slot.bits() == bits || slot.number() == 0 {
                 // A vacant slot's group is the one of a miss.
-                return slot.group.wrapping_sub(1);
+                return slot.number().wrapping_sub(1);
             }
         }
         Self::MISS
@@ -167,20 +241,23 @@ impl KnownValues {
             return;
         }
         match ArrayValues::new(values) {
-            ArrayValues::Words(words) => self.insert(u128::from(words[row]), group),
-            ArrayValues::Decimal128(values) => self.insert(values[row].cast_unsigned(), group),
-            ArrayValues::Bytes(strings) if View(strings.views()[row]).is_inline() => {
+            ArrayValues::Words(words) => self.insert(Bits::of_word(words[row]), group),
+            ArrayValues::Decimal128(values) => self.insert(Bits::of_decimal(values[row]), group),
+            ArrayValues::Bytes(strings) => {
                 let view = strings.views()[row];
                 match only_byte(view) {
                     Some(byte) => self.of_bytes[usize::from(byte)] = group + 1,
-                    None => self.insert(view, group),
+                    None => self.insert(Bits::of_view(view), group),
                 }
             }
-            _ => {}
+            ArrayValues::Bools(_) | ArrayValues::Decimal256(_) => {}
         }
     }
 
-    fn insert(&mut self, bits: u128, group: u32) {
+    fn insert(&mut self, bits: Bits, group: u32) {
+        if bits == Bits::NONE || group >= GROUP_MASK {
+            return;
+        }
         let is_full = self.count >= self.slots.len() / 4 * 3;
         if self.count >= VALUES_MAX || is_full && !self.has_memory_for_more() {
             self.credit = i64::MIN / 2;
@@ -190,14 +267,11 @@ impl KnownValues {
             let slots = vec![Slot::default(); self.wanted_slots()];
             let old = std::mem::replace(&mut self.slots, slots);
             self.count = 0;
-            for slot in old.into_iter().filter(|slot| slot.group > 0) {
+            for slot in old.into_iter().filter(|slot| slot.number() > 0) {
                 self.put(slot);
             }
         }
-        self.put(Slot {
-            bits: halves(bits),
-            group: group + 1,
-        });
+        self.put(Slot(bits.0 << GROUP_BITS | u128::from(group + 1)));
     }
 
     fn wanted_slots(&self) -> usize {
@@ -216,13 +290,13 @@ impl KnownValues {
 
     /// Puts a value into a vacant slot, if one is near.
     fn put(&mut self, new: Slot) {
-        let (start, mask) = (self.start(new.bits), self.slots.len() - 1);
+        let (start, mask) = (self.start(new.bits()), self.slots.len() - 1);
         for at in start..start + PROBES_MAX {
             let slot = &mut self.slots[at & mask];
-            if slot.group > 0 && slot.bits != new.bits {
+            if slot.number() > 0 && slot.bits() != new.bits() {
                 continue;
             }
-            self.count += usize::from(slot.group == 0);
+            self.count += usize::from(slot.number() == 0);
             *slot = new;
             return;
         }
@@ -313,13 +387,17 @@ mod tests {
                 Arc::new(values.collect::<Float64Array>()) as ArrayRef
             });
             assert_eq!(check(doubles), is_of_use, "{many}");
-            let decimals = numbers(many).map(|values| {
-                let values = values
-                    .iter()
-                    .map(|value| Some(-i128::from((*value)?) << 70));
-                Arc::new(values.collect::<Decimal128Array>()) as ArrayRef
-            });
-            assert_eq!(check(decimals), is_of_use, "{many}");
+            // Those that have no room in a slot are looked up each time.
+            for shift in [0, 70, 99] {
+                let decimals = numbers(many).map(|values| {
+                    let values = values
+                        .iter()
+                        .map(|value| Some(-i128::from((*value)?) << shift));
+                    Arc::new(values.collect::<Decimal128Array>()) as ArrayRef
+                });
+                let found = check(decimals);
+                assert!(shift == 99 || found == is_of_use, "{many} at {shift}");
+            }
             // Every third is longer than a view.
             let texts = numbers(many).map(|values| {
                 let values = values.iter().map(|value| {

@@ -518,6 +518,48 @@ fn a_scan_goes_on_with_the_rows_of_its_snapshot() {
     assert_eq!(drain(all.unwrap()).unwrap(), expected);
 }
 
+/// A table keeps a working set whatever its limit is: a batch is not one row, for which its pages are read again.
+#[test]
+fn a_scan_beyond_the_limit_reads_a_page_for_more_than_a_row() {
+    let fixture = Fixture::new("user-working-set");
+    let table = table(&fixture, 1 << 10, UserTableEngine::Transactional);
+    let (statement, undo) = (statement(&fixture, 1000), UndoLog::new());
+    let row = |n: i64| {
+        let text = format!("{n:60}").into_bytes();
+        vec![
+            Value::Int(n),
+            Value::Bytes(text),
+            Value::Null,
+            Value::Float(0.0),
+        ]
+    };
+    let rows: Vec<Row> = (0..4000).map(row).collect();
+    let handle = table.open(&statement, &undo);
+    let mut writer = handle.writer().unwrap();
+    assert_eq!(writer.insert(&batch(&rows)).unwrap().rows, rows.len());
+    writer.finish().unwrap();
+    let scans = [
+        handle.scan(&ScanRequest::of(&ALL[1..])).unwrap(),
+        handle
+            .index_scan(IndexId(0), &[KeyRange::ALL], false, &ALL[1..])
+            .unwrap(),
+    ];
+    for mut scan in scans {
+        let (mut found, mut batches) = (Vec::new(), 0);
+        while let Some(batch) = scan.next_batch().unwrap() {
+            batches += 1;
+            found.extend((0..batch.row_count()).map(|row| {
+                let number = batch
+                    .column(0)
+                    .as_primitive::<arrow_array::types::Int64Type>();
+                number.value(row)
+            }));
+        }
+        assert_eq!(found, (0..4000).collect::<Vec<i64>>());
+        assert!(batches < 200, "{batches} batches");
+    }
+}
+
 /// A row of a primary key and no other key.
 fn number_row(n: i64) -> Row {
     vec![Value::Int(n), Value::Null, Value::Null, Value::Float(0.0)]

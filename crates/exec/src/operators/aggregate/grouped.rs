@@ -32,6 +32,9 @@ use crate::state::lock;
 
 /// Rows a group from which on it pays to group them before they are partitioned.
 const ROWS_A_GROUP_MIN: u64 = 4;
+/// The same, where groups are found by the bits of their values, and partitioning is the alternative: the groups of all
+/// workers are merged.
+const ROWS_A_KNOWN_GROUP_MIN: u64 = 16;
 /// Groups beyond which a worker's index is slower than partitioning.
 const GROUPS_MAX: usize = 256 * 1024;
 /// Bytes of a worker's groups beyond which it is slower to look for them in a hash table than to partition the rows
@@ -119,7 +122,10 @@ impl Shared {
         let group_bytes = held.checked_div(groups as u64).unwrap_or(0).max(1);
         let row_bytes = ROW_HEADER_BYTES + sample.memory_bytes() / sample.rows().max(1);
         let is_light = row_bytes <= NARROW_ROW_BYTES && rows * row_bytes <= self.share / 2;
-        if is_light && grouping.index.is_hashed() && expected * group_bytes > HASHED_BYTES_MAX {
+        let index = &grouping.index;
+        let is_known = index.knows_values_of(expected) && expected * ROWS_A_KNOWN_GROUP_MIN <= rows;
+        let is_slow = index.is_hashed() && !is_known;
+        if is_light && is_slow && expected * group_bytes > HASHED_BYTES_MAX {
             return false;
         }
         let fitting = self.share / group_bytes;

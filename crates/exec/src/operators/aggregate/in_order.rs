@@ -61,7 +61,9 @@ struct InOrderCursor {
 /// Rows of the aggregate's columns.
 struct Rows {
     batch: Batch,
-    /// Those that begin another group.
+    /// Which of them begin another group.
+    differs: Vec<bool>,
+    /// The numbers of these.
     begins: Vec<u32>,
 }
 
@@ -110,11 +112,13 @@ impl Cursor for InOrderCursor {
                     let count = rows.batch.row_count();
                     let now = Rows {
                         batch: rows.batch.slice(0, cut),
+                        differs: rows.differs[..cut].to_vec(),
                         begins: rows.begins[..room].to_vec(),
                     };
                     self.take(&now, run)?;
                     self.rows = Some(Rows {
                         batch: rows.batch.slice(cut, count - cut),
+                        differs: rows.differs[cut..].to_vec(),
                         // They are all behind the cut.
                         begins: rows.begins[room..]
                             .iter()
@@ -138,11 +142,15 @@ impl InOrderCursor {
                 continue;
             }
             let batch = self.node.columns.evaluate(&batch, run)?;
-            let begins = self.node.begins(&batch, self.open.last.as_ref());
+            let differs = self.node.differs(&batch, self.open.last.as_ref());
             let last = batch.row_count() - 1;
             let keys = batch.columns()[..self.node.key_count].to_vec();
             self.open.last = Some(Batch::new(keys, last + 1).slice(last, 1));
-            return Ok(Some(Rows { batch, begins }));
+            return Ok(Some(Rows {
+                batch,
+                begins: numbers_where(&differs),
+                differs,
+            }));
         }
         Ok(None)
     }
@@ -154,16 +162,14 @@ impl InOrderCursor {
             return Ok(());
         }
         let open = &mut self.open;
-        let mut groups = Vec::with_capacity(count);
-        let mut begins = rows.begins.iter().peekable();
-        // Groups are at most as many as a batch's rows.
+        // Groups are at most as many as a batch's rows. A group of few rows ends where nobody expects it: nothing is
+        // branched on.
         let mut group = open.count as u32;
-        for row in 0..count as u32 {
-            if begins.next_if(|begin| **begin == row).is_some() {
-                group += 1;
-            }
-            groups.push(group.saturating_sub(1));
-        }
+        let number = |differs: &bool| {
+            group += u32::from(*differs);
+            group.saturating_sub(1)
+        };
+        let groups: Vec<u32> = rows.differs.iter().map(number).collect();
         open.count = group as usize;
         if !rows.begins.is_empty() {
             let firsts = UInt32Array::from(rows.begins.clone());
@@ -196,8 +202,8 @@ impl InOrderCursor {
 }
 
 impl InOrder {
-    /// The rows whose keys differ from those of the row before.
-    fn begins(&self, batch: &Batch, last: Option<&Batch>) -> Vec<u32> {
+    /// Which rows have other keys than the row before.
+    fn differs(&self, batch: &Batch, last: Option<&Batch>) -> Vec<bool> {
         let mut differs = vec![false; batch.row_count()];
         let keys = self.modes.iter().enumerate().take(self.key_count);
         mark_boundaries(
@@ -206,7 +212,18 @@ impl InOrder {
             keys.map(|(key, mode)| (key, *mode)),
             &mut differs,
         );
-        let rows = 0..batch.row_count() as u32;
-        rows.filter(|row| differs[*row as usize]).collect()
+        differs
     }
+}
+
+/// The numbers of what is true.
+fn numbers_where(flags: &[bool]) -> Vec<u32> {
+    let mut numbers = vec![0; flags.len()];
+    let mut count = 0;
+    for (number, flag) in (0..).zip(flags) {
+        numbers[count] = number;
+        count += usize::from(*flag);
+    }
+    numbers.truncate(count);
+    numbers
 }

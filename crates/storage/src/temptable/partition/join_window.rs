@@ -7,6 +7,7 @@
 
 #![expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use arrow_array::{Array, ArrayRef};
@@ -23,6 +24,11 @@ use crate::values::ArrayValues;
 const NUMBERS_PER_ROW_MAX: u64 = 5;
 /// A range of so few numbers is always narrow.
 const NUMBERS_MIN: u64 = 1 << 10;
+
+/// More threads would read all rows for few of their own each.
+const PARTS_MAX: usize = 4;
+/// Rows of which it is asked at once whether they are of a part.
+const BLOCK_ROWS: usize = 128;
 
 /// The array; see the module. Numbers are bits whose order does not matter, only their distance.
 pub(super) struct JoinWindow {
@@ -102,27 +108,20 @@ impl JoinWindow {
         Ok(Some((window, has_null)))
     }
 
+    /// Links all rows, from the last to the first, so that a chain is in the order of the rows. Each thread reads all of
+    /// them, and links those of a part of the numbers: what it changes, no other reads, and no row waits for another.
     fn link_all(&self, rows: Rows<'_>, chain: &mut [u32], store: &Store) {
         let threads = store.context.options().threads;
-        if chain.len() < PARALLEL_ROWS || threads < 2 {
-            // From the last to the first, so that a chain is in the order of the rows.
-            let slots = self.slots();
-            rows.link(slots, 0, chain, |slot, row| {
-                let next = slot.load(Ordering::Relaxed);
-                slot.store(row, Ordering::Relaxed);
-                next
-            });
-            return;
-        }
-        let each = chain.len().div_ceil(threads);
-        let pieces = chain.chunks_mut(each).enumerate().collect();
+        let parts = match rows.rows.len() < PARALLEL_ROWS {
+            true => 1,
+            false => threads.clamp(1, PARTS_MAX),
+        };
+        let each = self.numbers.div_ceil(parts as u64);
+        let starts = (0..parts as u64).map(|part| part * each);
+        let (slots, chain) = (self.slots(), shared(chain));
         let workers = &store.context.resources().workers;
-        workers.map(pieces, |(piece, chain): (usize, &mut [u32])| {
-            let slots = self.slots();
-            rows.link(slots, piece * each, chain, |slot, row| {
-                slot.swap(row, Ordering::Relaxed)
-            });
-        });
+        let parts = starts.map(|start| start..start + each).collect();
+        workers.map(parts, |part| rows.link(slots, part, chain));
     }
 
     fn slots(&self) -> &[AtomicU32] {
@@ -168,21 +167,34 @@ unsafe fn number(cell: &Cell, row: *const u8) -> Option<u64> {
     unsafe { (!cell.is_null(row)).then(|| cell.word(row)) }
 }
 
+/// Numbers that several threads change, each its own.
+fn shared(numbers: &mut [u32]) -> &[AtomicU32] {
+    let count = numbers.len();
+    // SAFETY: an AtomicU32 has the size and alignment of a u32, and these are borrowed for as long as they are shared.
+    unsafe { std::slice::from_raw_parts(numbers.as_mut_ptr().cast(), count) }
+}
+
 impl Rows<'_> {
-    /// Puts the rows from `start` on into the slots of their keys; `put` gives what stood there.
-    fn link(
-        self,
-        slots: &[AtomicU32],
-        start: usize,
-        chain: &mut [u32],
-        put: impl Fn(&AtomicU32, u32) -> u32,
-    ) {
-        let rows = &self.rows[start..start + chain.len()];
-        for (index, (row, next)) in rows.iter().zip(chain).enumerate().rev() {
-            // SAFETY: each is a row of the layout, in memory.
-            if let Some(number) = unsafe { number(self.key, *row) } {
-                let slot = &slots[number.wrapping_sub(self.least) as usize];
-                *next = put(slot, (start + index) as u32 + 1).wrapping_sub(1);
+    /// Puts the rows whose numbers lie in a part of the window into the slots of these, and into each row's link what
+    /// stood there.
+    fn link(self, slots: &[AtomicU32], part: Range<u64>, links: &[AtomicU32]) {
+        let mut own = [(0, 0); BLOCK_ROWS];
+        for (block, rows) in self.rows.chunks(BLOCK_ROWS).enumerate().rev() {
+            let mut count = 0;
+            for (index, row) in rows.iter().enumerate().rev() {
+                // SAFETY: each is a row of the layout, in memory.
+                let Some(number) = (unsafe { number(self.key, *row) }) else {
+                    continue;
+                };
+                let slot = number.wrapping_sub(self.least);
+                // Which rows are of the part is as good as random: it is not branched on.
+                own[count] = (slot as usize, block * BLOCK_ROWS + index);
+                count += usize::from(part.contains(&slot));
+            }
+            for (slot, row) in &own[..count] {
+                let next = slots[*slot].load(Ordering::Relaxed);
+                links[*row].store(next.wrapping_sub(1), Ordering::Relaxed);
+                slots[*slot].store(*row as u32 + 1, Ordering::Relaxed);
             }
         }
     }

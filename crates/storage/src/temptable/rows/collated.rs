@@ -116,7 +116,12 @@ impl CollatedKeys {
         let pad = |word: u64, bytes: u32| word | SPACES & !present(bytes);
         let others =
             not_plain(pad(first, length)) | not_plain(pad(second, length.saturating_sub(8)));
-        if others != 0 || self.pad_space && view.inline_bytes().last() == Some(&b' ') {
+        let last = match length {
+            0 => 0,
+            1..=8 => first >> (8 * (length - 1)),
+            _ => second >> (8 * (length - 9)),
+        };
+        if others != 0 || self.pad_space && last == u64::from(b' ') {
             return self.hash_slow(view.inline_bytes());
         }
         if !self.fold_case {
@@ -127,8 +132,9 @@ impl CollatedKeys {
         self.keys.hash_inline(u128::from(length) | text)
     }
 
-    /// The hash of a string of more than 12 bytes.
-    #[inline(always)]
+    /// The hash of a string of more than 12 bytes. A call of its own leaves room for that of a short one where rows are
+    /// hashed one after the other.
+    #[inline(never)]
     pub(super) fn hash_long(&self, bytes: &[u8]) -> u64 {
         if self.always_slow || self.pad_space && bytes.last() == Some(&b' ') {
             return self.hash_slow(bytes);

@@ -14,7 +14,7 @@ use mayfly_types::PhysicalType;
 
 use super::directory::{Directory, SOURCE, is_source};
 use super::equality::Resolver;
-use super::layout::{Cell, RowLayout};
+use super::layout::{Cell, RowLayout, View};
 use crate::values::{decimal128_array, decimal256_array, word_array};
 
 /// Up to this many shared buffers a batch are never worth a copy.
@@ -127,32 +127,18 @@ impl Gather {
     ) -> ArrayRef {
         self.batch = self.batch.wrapping_add(1).max(1);
         self.used.clear();
-        let mut views: Vec<u128> = Vec::with_capacity(rows.len());
-        let mut long_bytes = 0;
-        let mut last = (u32::MAX, 0);
-        for row in rows {
+        let mut longest = 0;
+        let view_of = |row: &*const u8| {
             // SAFETY: the cell of a string is a view.
             let view = unsafe { cell.view(*row) };
-            if view.is_inline() {
-                views.push(view.0);
-                continue;
-            }
-            long_bytes += view.length() as usize;
-            let number = view.buffer();
-            if number != last.0 {
-                let next = self.used.len() as u32;
-                let in_batch = if is_source(number) {
-                    self.sources.number(number & !SOURCE, self.batch, next)
-                } else {
-                    self.heap.number(number, self.batch, next)
-                };
-                if in_batch == next {
-                    self.used.push(number);
-                }
-                last = (number, in_batch);
-            }
-            views.push(view.in_buffer(last.1).0);
-        }
+            longest = longest.max(view.length());
+            view.0
+        };
+        let mut views: Vec<u128> = rows.iter().map(view_of).collect();
+        let long_bytes = match longest > View::INLINE_MAX {
+            true => self.number_buffers(&mut views),
+            false => 0,
+        };
         let strewn = self.used.len() > SHARED_BUFFERS_MIN.max(rows.len() / 8);
         let buffers = if strewn && long_bytes <= COPIED_BYTES_MAX {
             let mut values: Vec<u8> = Vec::with_capacity(long_bytes);
@@ -175,6 +161,35 @@ impl Gather {
             BinaryViewArray::new_unchecked(ScalarBuffer::from(views), buffers.into(), nulls)
         };
         Arc::new(array)
+    }
+
+    /// Gives the buffers of long strings their numbers in the batch, and puts these into the views. How many bytes
+    /// those strings have.
+    fn number_buffers(&mut self, views: &mut [u128]) -> usize {
+        let mut long_bytes = 0;
+        let mut last = (u32::MAX, 0);
+        for bits in views {
+            let view = View(*bits);
+            if view.is_inline() {
+                continue;
+            }
+            long_bytes += view.length() as usize;
+            let number = view.buffer();
+            if number != last.0 {
+                let next = self.used.len() as u32;
+                let in_batch = if is_source(number) {
+                    self.sources.number(number & !SOURCE, self.batch, next)
+                } else {
+                    self.heap.number(number, self.batch, next)
+                };
+                if in_batch == next {
+                    self.used.push(number);
+                }
+                last = (number, in_batch);
+            }
+            *bits = view.in_buffer(last.1).0;
+        }
+        long_bytes
     }
 }
 

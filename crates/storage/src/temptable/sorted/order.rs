@@ -55,7 +55,7 @@ pub(crate) unsafe fn sort_rows(
         cut |= bits & row_mask;
         *record = bits & !row_mask | row as u128;
     }
-    records.sort_unstable();
+    sort_records(&mut records, store);
     let row_of = |record: u128| rows[(record & row_mask) as usize];
     for equal in records.chunk_by_mut(|a, b| (a ^ b) >> ROW_BITS == 0) {
         if let [first, _, ..] = *equal {
@@ -69,4 +69,85 @@ pub(crate) unsafe fn sort_rows(
     }
     *rows = records.into_iter().map(row_of).collect();
     Ok(())
+}
+
+/// Fewer records are sorted at once by comparisons.
+const DIVIDED_RECORDS_MIN: usize = 2048;
+const DIGIT_BITS: u32 = 8;
+
+/// Sorts records: many of them are divided by their bytes, from the first on, into parts that fit in the cache. Where
+/// there is no memory for that, all of them are compared.
+fn sort_records(records: &mut [u128], store: &StoreRef) {
+    let mut held = store.memory.reservation();
+    let bytes = size_of_val(records) as u64;
+    if records.len() < DIVIDED_RECORDS_MIN || held.try_grow(bytes).is_err() {
+        records.sort_unstable();
+        return;
+    }
+    let mut other = records.to_vec();
+    divide(records, &mut other, u128::BITS);
+}
+
+/// Sorts records that are alike in all bits but the lowest `bits`. `other` has the room of `records`.
+fn divide(records: &mut [u128], other: &mut [u128], mut bits: u32) {
+    let digit =
+        |record: u128, bits: u32| (record >> (bits - DIGIT_BITS)) as usize % (1 << DIGIT_BITS);
+    loop {
+        if records.len() < DIVIDED_RECORDS_MIN || bits <= ROW_BITS {
+            records.sort_unstable();
+            return;
+        }
+        let mut ends = [0_usize; 1 << DIGIT_BITS];
+        for record in &*records {
+            ends[digit(*record, bits)] += 1;
+        }
+        // Where all have the same digit, the next one is looked at.
+        if ends[digit(records[0], bits)] == records.len() {
+            bits -= DIGIT_BITS;
+            continue;
+        }
+        let mut next = 0;
+        for end in &mut ends {
+            next += std::mem::replace(end, next);
+        }
+        for record in &*records {
+            let place = &mut ends[digit(*record, bits)];
+            other[*place] = *record;
+            *place += 1;
+        }
+        records.copy_from_slice(other);
+        let mut start = 0;
+        for end in ends {
+            divide(
+                &mut records[start..end],
+                &mut other[start..end],
+                bits - DIGIT_BITS,
+            );
+            start = end;
+        }
+        return;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn divided_records_are_in_order() {
+        let spread = |row: u128| row.wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835);
+        let rows = DIVIDED_RECORDS_MIN as u128 * 5;
+        for shared in [0, 3, 40, 90] {
+            for values in [2, 1000, u128::MAX] {
+                let value = |row| ((spread(row) % values) << ROW_BITS) << shared >> shared;
+                let record = |row: u128| value(row) & !u128::from(u32::MAX) | row;
+                let mut records: Vec<u128> = (0..rows).map(record).collect();
+                let mut sorted = records.clone();
+                sorted.sort_unstable();
+                let mut other = records.clone();
+                divide(&mut records, &mut other, u128::BITS);
+                assert_eq!(records, sorted, "{values} values behind {shared} bits");
+            }
+        }
+    }
 }

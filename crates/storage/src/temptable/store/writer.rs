@@ -498,6 +498,10 @@ impl RowWriter {
                 48 => self.place_rows(rows, count, Constant::<48>),
                 56 => self.place_rows(rows, count, Constant::<56>),
                 64 => self.place_rows(rows, count, Constant::<64>),
+                72 => self.place_rows(rows, count, Constant::<72>),
+                80 => self.place_rows(rows, count, Constant::<80>),
+                88 => self.place_rows(rows, count, Constant::<88>),
+                96 => self.place_rows(rows, count, Constant::<96>),
                 width => self.place_rows(rows, count, width),
             }
         }

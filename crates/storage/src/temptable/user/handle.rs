@@ -235,7 +235,7 @@ impl<'a> Piece<'a> {
     /// Whether no more should be brought to memory before this is gathered.
     #[inline]
     pub(super) fn is_enough(&self) -> bool {
-        self.core.pager.times_forced() != self.forced
+        self.core.pager.has_read_enough(self.forced)
     }
 
     pub(super) fn len(&self) -> usize {
@@ -528,7 +528,7 @@ impl Table for Handle {
             while lookup.key < count {
                 self.see(|content| {
                     let forced = pager.times_forced();
-                    while lookup.key < count && pager.times_forced() == forced {
+                    while lookup.key < count && !pager.has_read_enough(forced) {
                         lookup.advance(content, PIECE_IDS)?;
                     }
                     Ok(())

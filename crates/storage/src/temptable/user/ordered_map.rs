@@ -274,7 +274,7 @@ impl MapSnapshot {
                     let both =
                         |key: &[u8], value: Option<&[u8]>| (key.to_vec(), value.map(Arc::from));
                     found[at] = entry(&self.core, content, ids[at], &mut before, both)?;
-                    if self.core.pager.times_forced() != forced {
+                    if self.core.pager.has_read_enough(forced) {
                         break;
                     }
                 }

@@ -93,17 +93,29 @@ impl Pager {
         self.pressure.load(Ordering::Relaxed)
     }
 
-    /// How often a page was taken past the limit. Nothing can go while a reader has the table's lock:
-    /// one that sees this change has read enough for once.
+    /// How often a page was taken past the limit; see [`Self::has_read_enough`].
     #[inline]
     pub(super) fn times_forced(&self) -> u64 {
         self.forced.load(Ordering::Relaxed)
     }
 
-    /// How many bytes should go now, if any. A table keeps a working set however small its own limit is: with less, every
-    /// row would be read from the file.
+    /// Whether a reader has read enough for once, that began when so many pages had been taken past the limit: more
+    /// were taken since, and the table holds more than its working set. Nothing can go while the reader has the table's
+    /// lock.
+    #[inline]
+    pub(super) fn has_read_enough(&self, forced_before: u64) -> bool {
+        self.times_forced() != forced_before && self.over().is_some()
+    }
+
+    /// How many bytes should go now, if any.
     pub(super) fn excess(&self) -> Option<u64> {
         self.pressure.store(false, Ordering::Relaxed);
+        self.over()
+    }
+
+    /// How many bytes are to go, if any. A table keeps a working set however small its own limit is: with less, every
+    /// row would be read from the file.
+    fn over(&self) -> Option<u64> {
         let budget = match self.memory.parent() {
             Some(above) if self.memory.used() <= WORKING_SET => above,
             _ => &self.memory,

@@ -192,7 +192,7 @@ impl IndexScan {
         let pager = &self.reader.core.pager;
         let forced = pager.times_forced();
         while ids.len() < most
-            && (ids.is_empty() || pager.times_forced() == forced)
+            && (ids.is_empty() || !pager.has_read_enough(forced))
             && let Some(range) = self.ranges.get(progress.range)
         {
             let room = most - ids.len();
