@@ -231,6 +231,8 @@ impl Binder<'_> {
                 let warn = |warning| self.catalog.warn(warning);
                 check_date_text(kind, text, self.options.sql_mode, warn)
             }
+            // MySQL reads no date in a character set of two bytes and more, and finds none missing.
+            _ if other.ty.collation.charset().min_length() > 1 => Ok(()),
             _ if is_constant(other) && !has_subquery(other) => {
                 self.date_operands.push(DateOperand {
                     text: other.clone(),
