@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mayfly_types::error::codes;
 use mayfly_types::{Result, Value};
 
-use super::scope::{Clause, Scope};
+use super::scope::{Clause, Scope, ViewParts};
 use super::view_target::merged_scans;
 use crate::bind::binder::Binder;
 use crate::catalog::{Catalog, TableSource, Usage, ViewSource};
@@ -41,7 +41,8 @@ pub fn bind_view_target(
     binder.merges_views = true;
     let relation = binder.bind_view(view, &view.name)?;
     let not_insertable = || codes::ER_NON_INSERTABLE_TABLE.with(&[&view.name, &statement]);
-    let parts = binder.view_at(0).filter(|parts| parts.merged).cloned();
+    let is_open = |parts: &&ViewParts| parts.merged && !parts.fixed;
+    let parts = binder.view_at(0).filter(is_open).cloned();
     let parts = parts.ok_or_else(not_insertable)?;
     let mut scans = Vec::new();
     merged_scans(&relation, &mut scans);

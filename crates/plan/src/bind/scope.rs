@@ -27,8 +27,8 @@ pub(crate) struct ViewParts {
     pub(crate) merged: bool,
     /// The positions of its tables.
     pub(crate) scans: Vec<ColumnId>,
-    /// Those of them that cannot be changed, since a view has them in an outer join.
-    pub(crate) fixed: Vec<ColumnId>,
+    /// Rows are neither added nor removed through it: its tables are in outer joins.
+    pub(crate) fixed: bool,
     /// The tables that its subqueries read: no row of these is changed through it.
     pub(crate) subqueries: Vec<TableId>,
     /// What WITH CHECK OPTION, its own or that of a view below it, asks of its rows.

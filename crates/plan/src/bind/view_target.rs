@@ -69,10 +69,10 @@ impl Binder<'_> {
         ViewParts {
             database: view.database.clone(),
             name: view.name.clone(),
-            merged: block.mergeable && (scans.is_empty() || fixed.len() < scans.len()),
+            merged: block.mergeable,
+            fixed: !scans.is_empty() && fixed.len() == scans.len(),
             subqueries,
             scans,
-            fixed,
             checks,
         }
     }
@@ -103,7 +103,7 @@ impl Binder<'_> {
             parts.scans.contains(&scan.position()) && own.contains(&id)
         });
         match owner {
-            Some(scan) if parts.reads(scan) || parts.fixed.contains(&scan.position()) => {
+            Some(scan) if parts.reads(scan) => {
                 Err(codes::ER_NON_UPDATABLE_TABLE.with(&[&table.alias, &statement]))
             }
             Some(scan) => Ok((scan.clone(), id - scan.first)),
@@ -141,6 +141,9 @@ impl Binder<'_> {
         let Some((_, parts)) = parts.filter(|(_, parts)| parts.merged) else {
             return Err(not_updatable(&table.alias));
         };
+        if parts.fixed {
+            return Err(not_updatable(&table.alias));
+        }
         merged_scans(relation, &mut scans);
         scans.retain(|scan| parts.scans.contains(&scan.position()));
         match scans.as_slice() {
@@ -160,7 +163,7 @@ impl Binder<'_> {
     }
 }
 
-/// Whether tables of a query are joined by outer joins: no row is changed through a view of such a query.
+/// Whether tables of a query are joined by outer joins: no row is added or removed through a view of such a query.
 pub fn has_outer_join(query: &Query) -> bool {
     fn is_outer(item: &TableWithJoins) -> bool {
         let joins = item.joins.iter();
