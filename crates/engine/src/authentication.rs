@@ -236,7 +236,7 @@ impl Database {
         is_extra: bool,
     ) -> Result<(SessionOptions, Option<String>, LoggedIn)> {
         let now = self.options.clock.now_utc_microseconds();
-        // It may have changed since the client came.
+        // The account may have changed since the client connected.
         let current = self.accounts.get(&login.account.name);
         let account = current.filter(|account| {
             login.is_known

@@ -63,7 +63,7 @@ const WORKING_SET_OF_THREAD: u64 = 4 << 20;
 
 /// What to do at a share of all memory, beside raising the limit.
 const LESS_AT_ONCE: &str = "or let statements and sessions hold less at one time";
-/// The same at the share of what sessions keep.
+/// Hint of the error at the limit of what sessions keep between statements.
 const KEEP_LESS: &str = "or free user variables (SET @name = NULL), prepared statements (DEALLOCATE PREPARE) and named locks";
 
 /// A limit of 0 is no limit.

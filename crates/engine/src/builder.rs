@@ -27,7 +27,7 @@ impl ColumnBuilder {
         Self::with_capacity(ty, 0)
     }
 
-    /// An empty column of a type, with room for so many rows.
+    /// An empty column of type `ty` with room for `rows` rows.
     fn with_capacity(ty: &SqlType, rows: usize) -> Self {
         let physical = ty.physical();
         match physical {

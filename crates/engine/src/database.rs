@@ -47,8 +47,7 @@ use crate::{convert, temp_space};
 /// limit says less.
 const IDLE_BYTES: u64 = 512 << 20;
 
-/// How many bytes of blocks that were used in the last seconds wait for reuse: this part of the machine's memory,
-/// and no more than so many bytes.
+/// Bytes of recently used blocks that wait for reuse: this part of the machine's memory, at most `RECENT_BYTES_MAX`.
 const RECENT_SHARE: u64 = 8;
 const RECENT_BYTES_MAX: u64 = 4 << 30;
 
@@ -91,7 +90,7 @@ pub struct Database {
     /// How many prepared statements there are.
     pub(crate) prepared_statements: Arc<AtomicU64>,
     started: Instant,
-    /// The same by the clock of statements: microseconds since 1970 UTC.
+    /// When the engine started, by the clock of statements: microseconds since 1970 UTC.
     pub(crate) opened_at: i64,
     /// `read_only`, `super_read_only` and `offline_mode`.
     pub(crate) modes: ServerModes,

@@ -6,8 +6,8 @@ use crate::options::{DatabaseOptions, Defaults};
 use crate::variables::Settings;
 use crate::variables::typed;
 
-/// Of the memory that the process may use, temporary tables have one part of so many: tables, their transactions and
-/// the system's cache of files, where rows go that do not fit, need the rest.
+/// Divisor of the memory that the process may use: the share of temporary tables. Tables, their transactions and the
+/// operating system's file cache, where rows go that do not fit, need the rest.
 const TEMPORARY_PART: u64 = 2;
 /// The least of `temptable_max_ram`.
 const LEAST: u64 = 2 << 20;

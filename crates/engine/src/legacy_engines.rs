@@ -19,7 +19,7 @@ use crate::statement_options::StatementOptions;
 use crate::variables::structured::{Component, StructuredName};
 use crate::variables::{Settings, typed};
 
-/// See the module.
+/// Shared state of the engines that held internal temporary tables before TempTable.
 #[derive(Debug)]
 pub(crate) struct LegacyEngines {
     io: Arc<dyn IoBackend>,

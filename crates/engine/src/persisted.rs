@@ -43,7 +43,7 @@ pub(crate) struct PersistedVariable {
 
 type Variables = BTreeMap<String, PersistedVariable>;
 
-/// See the module.
+/// Variables set by SET PERSIST, and the data directory whose `mysqld-auto.cnf` holds them.
 #[derive(Debug, Default)]
 pub(crate) struct PersistedVariables {
     directory: Option<PathBuf>,

@@ -150,7 +150,7 @@ pub struct StatementResult {
 }
 
 impl StatementResult {
-    /// Of a statement that has changed so many rows.
+    /// The result of a statement that changed `rows` rows.
     pub(crate) fn affected(rows: u64) -> Self {
         Self {
             affected_rows: rows,
@@ -184,7 +184,7 @@ impl StatementResult {
         }
     }
 
-    /// The same, of whose columns some are never NULL.
+    /// This result with the columns marked NOT NULL for which `is_never_null` holds.
     pub(crate) fn never_null(mut self, is_never_null: impl Fn(&str) -> bool) -> Self {
         let columns = self.columns.iter().cloned().map(|column| ResultColumn {
             nullable: !is_never_null(&column.name),

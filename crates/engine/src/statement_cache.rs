@@ -138,7 +138,7 @@ impl StatementCache {
         self.budget.used()
     }
 
-    /// It may hold so many bytes from here on; 0 turns it off.
+    /// Sets the memory limit in bytes; 0 turns the cache off.
     pub(crate) fn set_limit(&self, bytes: u64) {
         self.budget.set_limit(bytes);
         while self.budget.used() > bytes && self.forget_one() {}
@@ -177,7 +177,7 @@ impl StatementCache {
         self.refused.put(hash);
     }
 
-    /// It comes to none, as long as names mean what they do.
+    /// A text is that of no point statement as long as its names mean what they do now.
     pub(crate) fn refuse_for_now(&self, scope: TextScope<'_>, hash: u64) {
         self.refused.put(refusal(scope, hash));
     }

@@ -104,7 +104,7 @@ pub(crate) fn is_name_like(name: &str, pattern: &str) -> bool {
     is_like(name.as_bytes(), pattern.as_bytes(), |a, b| a == b)
 }
 
-/// The same for hosts, where it does not.
+/// Whether a host matches a pattern with `%`, `_` and `\`, ignoring the case of letters.
 fn is_host_like(host: &str, pattern: &str) -> bool {
     is_like(host.as_bytes(), pattern.as_bytes(), |a, b| {
         a.eq_ignore_ascii_case(b)

@@ -31,7 +31,7 @@ use self::usage::Usage;
 /// All accounts, by name.
 pub(crate) type AccountTable = BTreeMap<AccountName, Arc<Account>>;
 
-/// See the module.
+/// Account table, replaced as a whole by every change, and the version it has in the catalog.
 #[derive(Debug, Default)]
 pub(crate) struct Accounts {
     table: RwLock<Arc<AccountTable>>,

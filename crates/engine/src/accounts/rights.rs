@@ -11,7 +11,7 @@ use super::account::{Account, AccountName};
 use super::privileges::{DynamicSet, PrivilegeSet};
 use crate::error::ensure;
 
-/// See the module. It never changes: after a GRANT there is another one.
+/// Effective privileges of a session or a view's definer. Immutable: a GRANT replaces it.
 #[derive(Debug)]
 pub(crate) struct Rights {
     /// Whose they are, as errors call them.
@@ -205,7 +205,8 @@ impl Rights {
         self.require_among(wanted, table, || self.on_table(database, table))
     }
 
-    /// The same, where a privilege on a column of the table is enough for now.
+    /// 1142 unless these privileges hold on the table or on at least one of its columns; the columns are checked
+    /// later.
     pub(crate) fn require_on_columns(
         &self,
         database: &str,

@@ -38,7 +38,7 @@ struct Hour {
     updates: u64,
 }
 
-/// See the module.
+/// Failed logins and resource usage per account and host, of this process alone.
 #[derive(Debug, Default)]
 pub(crate) struct Usage {
     hosts: Mutex<HashMap<String, u32>>,

@@ -95,7 +95,7 @@ impl<'s> SessionCatalog<'s> {
         }
     }
 
-    /// The same for what is only described.
+    /// A catalog for a query that is only described, not run.
     pub(crate) fn describing(context: &'s StatementContext<'s>) -> Self {
         Self {
             describes: true,
@@ -103,12 +103,12 @@ impl<'s> SessionCatalog<'s> {
         }
     }
 
-    /// The same for the engine itself, which may read everything.
+    /// A catalog for queries of the engine itself, which may read everything.
     pub(crate) fn trusting(context: &'s StatementContext<'s>) -> Self {
         Self::new(context, &[]).trusted()
     }
 
-    /// The same that may read everything.
+    /// This catalog with unrestricted privileges.
     pub(crate) fn trusted(self) -> Self {
         let privileges = self.context.privileges();
         let rights = Rights::unrestricted(privileges.user(), privileges.host());
@@ -214,7 +214,7 @@ impl<'s> SessionCatalog<'s> {
             return Ok(source);
         }
         if self.context.catalog().view(database, name).is_some() {
-            // It is asked for as a table by statements that change rows.
+            // Statements that change rows look the view up as a table.
             return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"changes through views"]));
         }
         Err(self.context.missing_table(database, name))

@@ -116,7 +116,7 @@ impl BaseTable {
         matches!(self.store, TableStore::Provided(_))
     }
 
-    /// The same rows under another definition, whose columns and keys hold what this one's do.
+    /// This table's rows under another definition, whose columns and keys hold the same values.
     pub(crate) fn redefined(&self, id: TableId, definition: TableDefinition) -> Self {
         Self {
             next_auto_increment: Arc::clone(&self.next_auto_increment),
@@ -132,7 +132,7 @@ impl BaseTable {
         &self.lock
     }
 
-    /// The same table under the lock of the one that it replaces.
+    /// This table, holding the table lock of the one that it replaces.
     pub(crate) fn under_lock_of(self, other: &Self) -> Self {
         Self {
             lock: Arc::clone(&other.lock),
@@ -266,7 +266,7 @@ impl BaseTable {
         self.take_auto_increments(1, step, offset)
     }
 
-    /// Takes the next numbers of the series, so many, and gives the first.
+    /// Takes the next `count` numbers of the AUTO_INCREMENT series and returns the first.
     pub(crate) fn take_auto_increments(&self, count: u64, step: u64, offset: u64) -> u64 {
         // An offset beyond the step is ignored, as the manual says of auto_increment_offset.
         let offset = if offset > step { 1 } else { offset };

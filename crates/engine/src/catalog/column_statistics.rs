@@ -18,11 +18,12 @@ use super::histogram::Histogram;
 
 /// Rows of a sample. Twice as many would make the estimated numbers of different values better by half at most.
 const SAMPLE_ROWS: usize = 16_384;
-/// The same where values may be long.
+/// Rows of a sample where values may be long.
 const SAMPLE_LONG_ROWS: usize = 1024;
 /// The bytes of a sample's strings, which no limit counts.
 const SAMPLE_BYTES: u64 = 256 << 10;
-/// Of so many neighbouring rows the first are in the sample, where their strings have more bytes than their share.
+/// Rows per piece of the table: where strings have more bytes than their share, the first rows of each piece are
+/// kept.
 const SAMPLE_PIECE_ROWS: usize = 32;
 /// So many rows may always change before a sample is taken anew.
 const CHANGES_MIN: u64 = 16;
@@ -63,7 +64,8 @@ impl ColumnStatisticsCache {
         self.columns.lock().clear();
     }
 
-    /// What the histogram of a column says of a table that has so many rows now; none of one that is damaged.
+    /// Statistics from the histogram of a column, for a table that now has `rows` rows; `None` for a damaged
+    /// histogram.
     pub(crate) fn of_histogram(
         &self,
         histogram: &Histogram,
@@ -132,8 +134,8 @@ fn sampled(
     };
     let mut sampler = Sampler::new(ty, rows, wanted);
     let expected = rows.clamp(1, wanted as u64);
-    // The end of the table is as well represented as its beginning: so many rows may keep their share of the bytes, and
-    // what those before them have left.
+    // The end of the table is represented as well as its beginning: each `rows` rows have their share of the bytes,
+    // and what the rows before them left over.
     let share = |rows: u64| SAMPLE_BYTES * rows.min(expected) / expected;
     let (mut seen, mut kept_bytes) = (0, 0);
     table.sample(&[ColumnId(column)], wanted, &mut |run| {

@@ -264,7 +264,7 @@ pub(crate) struct KeyDefinition {
 pub(crate) struct KeyPart {
     /// The column, or an expression.
     pub(crate) target: KeyTarget,
-    /// Only the first so many characters.
+    /// Length of the key's prefix in characters.
     pub(crate) prefix: Option<u64>,
     /// DESC
     pub(crate) descending: bool,

@@ -18,11 +18,11 @@ use super::{BaseTable, indexes, show_create};
 /// What becomes of a child's row when the row that it refers to goes or gets another key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReferentialAction {
-    /// It keeps that from happening: RESTRICT, NO ACTION, and SET DEFAULT, which InnoDB does not do.
+    /// Refuses the change: RESTRICT, NO ACTION, and SET DEFAULT, which InnoDB does not implement.
     Restrict,
-    /// It goes or follows.
+    /// Deletes or updates the child's row.
     Cascade,
-    /// It refers to nothing.
+    /// Sets the child's columns to NULL.
     SetNull,
 }
 

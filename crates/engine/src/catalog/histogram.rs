@@ -65,7 +65,7 @@ pub(crate) fn text(bytes: &[u8]) -> Json {
     Json::String(format!("{TEXT_PREFIX}{}", BASE64.encode(bytes)))
 }
 
-/// The histogram of a column that has these values, in order, each in so many rows, and NULL in so many.
+/// The histogram of a column: its values in order, each with its number of rows, and the number of NULLs.
 pub(crate) fn document(
     ty: &SqlType,
     values: &[(Json, u64)],
@@ -130,7 +130,7 @@ pub(crate) fn document(
     Json::Object(JsonObject::of(members.into()))
 }
 
-/// How many values from `start` on are in a bucket of at most so many rows.
+/// Number of values from `start` on that fit a bucket of at most `rows` rows.
 fn bucket_length(values: &[(Json, u64)], rows: u64) -> usize {
     let mut sum = 0;
     let fits = values.iter().take_while(|(_, count)| {
@@ -141,7 +141,7 @@ fn bucket_length(values: &[(Json, u64)], rows: u64) -> usize {
     fits.count().max(1)
 }
 
-/// The values in at most so many buckets.
+/// The values divided into at most `buckets` buckets.
 fn divided(values: &[(Json, u64)], buckets: usize) -> impl Iterator<Item = &[(Json, u64)]> {
     let needed = |rows: u64| {
         let (mut rest, mut needed) = (values, 0);
@@ -239,7 +239,7 @@ impl Histogram {
         }
     }
 
-    /// What it says of the values of its column, of a table that has so many rows now.
+    /// Statistics of the column for a table that now has `rows` rows.
     pub(crate) fn statistics(&self, ty: &SqlType, rows: u64) -> Option<ColumnStatistics> {
         statistics(&self.document, ty, rows)
     }

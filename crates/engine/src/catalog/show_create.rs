@@ -131,7 +131,7 @@ pub(super) fn foreign_key(
 pub(crate) enum NameQuotes {
     /// As `sql_quote_show_create` has it.
     Backticks,
-    /// The same under ANSI_QUOTES.
+    /// Double quotes, under ANSI_QUOTES, as `sql_quote_show_create` has it.
     Double,
     /// Only where a name would not be one without.
     WhereNeeded {

@@ -10,7 +10,7 @@ use mayfly_types::temporal::TimeZone;
 use super::BaseTable;
 use super::definition::TableDefinition;
 
-/// See the module.
+/// The statement that uses a table, as the catalog sees it.
 pub(crate) trait TableAccess {
     /// The time zone that TIMESTAMP columns are shown in.
     fn time_zone(&self) -> &TimeZone;

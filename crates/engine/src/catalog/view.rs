@@ -48,7 +48,7 @@ impl ViewDefinition {
         &self.source.name
     }
 
-    /// The same view under another name.
+    /// This view under another name.
     pub(crate) fn renamed(&self, name: &str) -> Self {
         let mut source = ViewSource::clone(&self.source);
         name.clone_into(&mut source.name);

@@ -97,7 +97,7 @@ struct OpenQuery {
     common_tables: usize,
     /// What it stands in.
     clause: Clause,
-    /// It is one SELECT, to whose tables its ORDER BY may refer.
+    /// Whether the query is a single SELECT, to whose tables its ORDER BY may refer.
     is_select: bool,
 }
 

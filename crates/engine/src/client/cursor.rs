@@ -42,7 +42,7 @@ impl Cursor {
         &self.columns
     }
 
-    /// The next rows, at most so many and perhaps fewer; `None` after the last.
+    /// The next rows, at most `most` and perhaps fewer; `None` after the last.
     pub fn next_rows(&mut self, most: usize) -> Result<Option<Batch>> {
         let batch = loop {
             let next = match self.left.take() {

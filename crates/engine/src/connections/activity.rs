@@ -45,7 +45,7 @@ struct Texts {
     statement: Option<Arc<str>>,
 }
 
-/// See the module. The session alone writes it.
+/// What a session is doing. Only the session itself writes it.
 #[derive(Debug)]
 pub(crate) struct Activity {
     texts: Mutex<Texts>,
@@ -96,7 +96,7 @@ impl Activity {
         self.set(work, now);
     }
 
-    /// It has ended. Gives how long it took.
+    /// Ends the current work; returns how long it took.
     #[inline]
     pub(crate) fn end(&self, now: Instant) -> Duration {
         self.set(Work::Nothing, now)

@@ -36,7 +36,7 @@ pub enum ConnectionError {
     PeerAddress,
     /// Waiting for connections failed.
     Select,
-    /// It was refused by rules outside of the server.
+    /// Refused by rules outside of the server.
     Tcpwrap,
 }
 

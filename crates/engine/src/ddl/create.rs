@@ -69,7 +69,7 @@ const COLUMNS_MAX: usize = 4096;
 /// The most keys of a table.
 const KEYS_MAX: usize = 64;
 
-/// 1069: a table has no more than so many keys. Asked before any of them is looked at.
+/// 1069 if a table would have more than `KEYS_MAX` keys. Checked before any of the keys.
 pub(super) fn check_key_count(keys: usize) -> Result<()> {
     refuse(keys > KEYS_MAX, || {
         codes::ER_TOO_MANY_KEYS.with(&[&KEYS_MAX])
@@ -181,7 +181,7 @@ fn default_engine(context: &StatementContext<'_>, temporary: bool) -> String {
     context.settings().text(variable).to_owned()
 }
 
-/// Whether a column takes the current time with so many fractional digits as its default.
+/// Whether a column may default to the current time with `digits` fractional digits.
 fn takes_now(ty: &SqlType, digits: u8) -> bool {
     matches!(ty.kind, TypeKind::DateTime | TypeKind::Timestamp) && ty.decimals == digits
 }

@@ -64,7 +64,8 @@ pub(crate) fn require(context: &StatementContext<'_>, definition: &TableDefiniti
     refuse(is_missing, || codes::ER_TABLE_WITHOUT_PK.error())
 }
 
-/// The same for a table that is altered: 1235 where it would lose the key that a new table gets.
+/// 3750 for an altered table without a primary key where there must be one; 1235 where it would lose its generated
+/// one.
 pub(crate) fn require_of_altered(
     context: &StatementContext<'_>,
     before: &TableDefinition,

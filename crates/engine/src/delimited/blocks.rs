@@ -87,21 +87,21 @@ impl Blocks {
         }
     }
 
-    /// The same of a file in another character set.
+    /// Sets the file's character set.
     #[must_use]
     pub(crate) fn in_charset(mut self, charset: Charset) -> Self {
         self.charset = charset;
         self
     }
 
-    /// The file is read so many bytes at a time (`read_buffer_size`), and a block holds one such read at least.
+    /// Reads `bytes` bytes at a time (`read_buffer_size`); a block holds at least one such read.
     #[must_use]
     pub fn reading(self, bytes: u64) -> Self {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX).max(1);
         self.sized(BLOCK_BYTES.max(bytes), bytes)
     }
 
-    /// Blocks, and reads, so small that reading with so many threads holds about `memory` bytes at most.
+    /// Makes blocks and reads so small that `threads` threads hold about `memory` bytes at most.
     #[must_use]
     pub(crate) fn within(self, memory: u64, threads: usize) -> Self {
         let bytes = memory / in_flight(threads);
@@ -119,7 +119,7 @@ impl Blocks {
         }
     }
 
-    /// What reading with so many threads holds at most, but for lines longer than a block.
+    /// Bytes that `threads` threads hold at most while reading, lines longer than a block aside.
     pub(crate) fn memory_bytes(&self, threads: usize) -> u64 {
         in_flight(threads) * self.block_bytes as u64
     }
@@ -322,7 +322,7 @@ impl Drop for StopWhenDropped<'_> {
 
 type Numbered<P> = (u64, Result<(Block, P)>);
 
-/// Parses all blocks, on so many threads, and hands them over. The first of them is always there, because it parses
+/// Parses all blocks on up to `threads` threads and hands them over. The first thread always runs, because it parses
 /// while the caller takes; `workers` admits the others.
 ///
 /// # Errors
@@ -544,7 +544,7 @@ mod tests {
         }
     }
 
-    /// Panics when it is given so many lines.
+    /// A taker that panics after a number of lines.
     struct Panics(usize);
 
     impl Taker<Fields> for Panics {

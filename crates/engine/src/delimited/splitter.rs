@@ -272,7 +272,7 @@ impl<'a> Splitter<'a> {
         Ok(Some(offset + self.line_end.len()))
     }
 
-    /// The same of the end of a line or a field.
+    /// The offset behind the end of the line or field that begins with `byte` at an offset, if there is one.
     #[inline]
     fn behind_field_end(&mut self, byte: u8, offset: usize) -> Result<Option<usize>, Incomplete> {
         if let Some(behind) = self.behind_line_end(byte, offset)? {

@@ -62,7 +62,7 @@ fn own_tables(context: &StatementContext<'_>) -> Vec<Row> {
     named_tables(context, &context.session.shared)
 }
 
-/// The same of all sessions that one may see.
+/// The tables that CREATE TEMPORARY TABLE has made in all sessions visible to the user.
 fn global_tables(context: &StatementContext<'_>) -> Vec<Row> {
     let sessions = context.privileges().visible_sessions();
     let rows = sessions

@@ -37,7 +37,7 @@ const ACCOUNTS_MAX: usize = 10_000;
 /// The user and the host of an account.
 pub(crate) type UserAndHost = (Arc<str>, Arc<str>);
 
-/// See the module.
+/// Activity of every account and host that has connected.
 #[derive(Debug, Default)]
 pub(crate) struct ConnectedAccounts(Mutex<BTreeMap<UserAndHost, Arc<AccountActivity>>>);
 

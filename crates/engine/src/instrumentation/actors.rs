@@ -33,7 +33,7 @@ impl Actor {
     }
 }
 
-/// See the module.
+/// The rows of `setup_actors`.
 #[derive(Debug)]
 pub(crate) struct Actors(RwLock<Vec<Actor>>);
 

@@ -11,7 +11,7 @@ use super::sums::{StatementSums, StatementTotals, Together};
 use super::time::nanoseconds;
 use crate::result::StatementSummary;
 
-/// Buckets of times: each power of two of nanoseconds is in so many parts.
+/// Number of histogram buckets in each power of two of nanoseconds.
 const PARTS: usize = 8;
 const PARTS_BITS: u32 = PARTS.trailing_zeros();
 /// Powers of two that are told apart: up to about 18 minutes.
@@ -89,7 +89,7 @@ pub(crate) struct Sample {
 /// A sample is replaced by any statement once it is so old: `performance_schema_max_digest_sample_age`.
 const SAMPLE_AGE_MAX: u64 = 60_000_000_000;
 
-/// See the module.
+/// Totals of the statements with one digest.
 #[derive(Debug)]
 pub(crate) struct DigestSummary {
     pub(crate) database: Option<Arc<str>>,

@@ -16,7 +16,7 @@ use super::digest_summary::{DigestSummary, TimeBucket};
 /// What a summary takes beside its texts.
 const SUMMARY_BYTES: u64 = size_of::<DigestSummary>() as u64 + 256;
 
-/// See the module.
+/// Statement summaries by digest, at most `size` of them.
 #[derive(Debug)]
 pub(crate) struct Digests {
     size: usize,

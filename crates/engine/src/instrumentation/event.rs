@@ -38,7 +38,7 @@ pub(crate) struct StatementEvent {
     /// When it ended, in nanoseconds since the engine was started.
     pub(crate) ended: u64,
     pub(crate) summary: StatementSummary,
-    /// It gives rows, perhaps none.
+    /// Whether the statement returns a result set, perhaps an empty one.
     pub(crate) gives_rows: bool,
     pub(crate) error: Option<StatementError>,
 }

@@ -2,7 +2,7 @@
 
 use parking_lot::Mutex;
 
-/// See the module. A ring of no events costs nothing.
+/// Ring buffer of the last events. An empty ring costs nothing.
 #[derive(Debug)]
 pub(crate) struct History<E> {
     size: usize,
@@ -17,7 +17,7 @@ struct Ring<E> {
 }
 
 impl<E: Clone + Default> History<E> {
-    /// A ring of at most so many events.
+    /// A ring of at most `size` events.
     pub(crate) fn new(size: usize) -> Self {
         Self {
             size,

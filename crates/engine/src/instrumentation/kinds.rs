@@ -9,7 +9,7 @@ use super::sums::{Alone, StatementSums, StatementTotals};
 use crate::result::StatementSummary;
 use crate::status::Counter;
 
-/// See the module.
+/// Totals by statement kind: an append-only list that is read without a lock.
 #[derive(Debug, Default)]
 pub(crate) struct TotalsByKind(OnceLock<Box<Kind>>);
 

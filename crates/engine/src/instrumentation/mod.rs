@@ -112,7 +112,7 @@ impl Instrumentation {
         nanoseconds(time.saturating_duration_since(self.started))
     }
 
-    /// The same in picoseconds, as performance_schema's timers count.
+    /// Picoseconds between the start of the engine and `time`, the unit of performance_schema's timers.
     pub(crate) fn timer(&self, time: Instant) -> u64 {
         self.nanoseconds(time).saturating_mul(1000)
     }

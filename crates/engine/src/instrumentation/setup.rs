@@ -110,7 +110,7 @@ pub(crate) fn stage_event_name(stage: Stage) -> String {
     format!("stage/sql/{}", stage.name())
 }
 
-/// See the module.
+/// The switches of `setup_consumers` and `setup_instruments`.
 #[derive(Debug)]
 pub(crate) struct Setup {
     consumers: [AtomicBool; CONSUMERS.len()],

@@ -40,7 +40,7 @@ struct StageTotals {
     nanoseconds_least: AtomicU64,
 }
 
-/// The same, as it is now.
+/// Snapshot of a stage's totals.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct StageSums {
     pub(crate) count: u64,

@@ -157,7 +157,7 @@ impl UserLockTable {
         lock.queue.remove(position);
         self.waits.end(session);
         if let Some(behind) = lock.queue.get(position) {
-            // It waited for this session too, if not at once: there is no new cycle.
+            // The waiting session waited for this session before too, if not directly: there is no new cycle.
             self.waits.wait(*behind, vec![lock.before(position)]);
         }
     }
@@ -231,11 +231,11 @@ struct Held {
 
 /// What a lock takes, here and in the table, about.
 const LOCK_BYTES: u64 = 512;
-/// Locks are charged in steps of so many.
+/// Step, in locks, in which memory is charged.
 const LOCKS_STEP: u64 = 32;
 
 impl Held {
-    /// Memory for so many locks.
+    /// Charges memory for `locks` locks.
     fn charge(&mut self, locks: usize) -> Result<()> {
         let bytes = (locks as u64).next_multiple_of(LOCKS_STEP) * LOCK_BYTES;
         if bytes == self.memory.bytes() {
@@ -255,7 +255,7 @@ impl Held {
 }
 
 impl SessionLocks {
-    /// It holds none. What it will hold is charged to `memory`.
+    /// No locks; the memory of those taken later is charged to `memory`.
     pub(crate) fn new(
         table: Arc<UserLockTable>,
         session: Arc<SessionShared>,

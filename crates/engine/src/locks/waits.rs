@@ -6,7 +6,7 @@
 use parking_lot::Mutex;
 use std::collections::HashMap;
 
-/// See the module.
+/// Wait-for graph: sessions, each with the sessions that it waits for.
 #[derive(Debug, Default)]
 pub(crate) struct Waits(Mutex<HashMap<u64, Vec<u64>>>);
 

@@ -29,7 +29,7 @@ pub(crate) struct SlowEntry {
     pub(crate) database: Option<Arc<str>>,
     /// The statement, without passwords; the name of a command.
     pub(crate) text: Arc<str>,
-    /// It is a command.
+    /// Whether the entry is a protocol command rather than a statement.
     pub(crate) is_command: bool,
     pub(crate) kind: StatementKind,
     /// Microseconds since 1970 UTC.

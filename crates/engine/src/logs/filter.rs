@@ -16,9 +16,9 @@ const MICROSECONDS_OF_MINUTE: i64 = 60_000_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Decision {
     No,
-    /// It took long enough.
+    /// The statement exceeded `long_query_time`.
     IsSlow,
-    /// It is fast, but reads a table without an index.
+    /// The statement is fast, but reads a table without an index.
     ForIndex,
 }
 
@@ -96,8 +96,8 @@ pub(super) fn is_in_sample(
     chosen.is_multiple_of(limit) || entry.summary.elapsed.as_secs_f64() > options.always_above
 }
 
-/// `log_throttle_queries_not_using_indexes`: so many a minute of the statements that are written because they
-/// use no index, and a line that tells how many more there were.
+/// `log_throttle_queries_not_using_indexes`: limit per minute of statements that are logged because they use no
+/// index, and the summary line with the number of the suppressed ones.
 #[derive(Debug, Default)]
 pub(super) struct Throttle(Mutex<Window>);
 

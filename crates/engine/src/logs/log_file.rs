@@ -46,7 +46,7 @@ impl std::fmt::Debug for State {
     }
 }
 
-/// See the module.
+/// A log's file, opened on demand and written one entry at a time.
 #[derive(Debug)]
 pub(super) struct LogFile {
     files: Arc<dyn LogFiles>,

@@ -23,7 +23,7 @@ impl Format {
     }
 }
 
-/// See the module.
+/// Global settings of the logs.
 #[derive(Debug, Clone)]
 pub(crate) struct LogOptions {
     /// `slow_query_log`

@@ -92,7 +92,7 @@ impl LogRow for GeneralRow {
     }
 }
 
-/// See the module.
+/// The last entries of a log, in memory.
 #[derive(Debug)]
 pub(crate) struct LogTable<R> {
     budget: Budget,

@@ -43,7 +43,7 @@ const WITHOUT_INDEX: u8 = 4;
 /// The memory that the rows of a log may take in their table, where there is no memory limit.
 const TABLE_BYTES: u64 = 16 << 20;
 
-/// See the module.
+/// The slow log and the general log, with their files and tables.
 #[derive(Debug)]
 pub(crate) struct Logs {
     /// Which logs are on.
@@ -224,7 +224,7 @@ impl Logs {
         Ok(())
     }
 
-    /// The same for the general log.
+    /// FLUSH GENERAL LOGS: reopens the general log's file.
     pub(crate) fn reopen_general(&self) -> Result<(), Error> {
         let options = self.options();
         if self.general_is_on() && options.writes_files() {

@@ -46,7 +46,7 @@ pub trait LocalFiles: Debug + Send {
 pub struct SessionState {
     /// A transaction is open.
     pub in_transaction: bool,
-    /// It is READ ONLY.
+    /// Whether the open transaction is READ ONLY.
     pub in_read_only_transaction: bool,
     /// `autocommit`
     pub autocommit: bool,
@@ -54,7 +54,7 @@ pub struct SessionState {
     pub no_backslash_escapes: bool,
     /// The statement read a table without an index.
     pub no_index_used: bool,
-    /// It took longer than `long_query_time`.
+    /// Whether the statement exceeded `long_query_time`.
     pub slow: bool,
 }
 
@@ -311,7 +311,7 @@ impl Session {
 
     /// How the client is connected, for as long as the connection lives.
     pub fn set_transport(&mut self, transport: Transport) {
-        // It stays as the login has made it.
+        // The first transport stays: the login has set it.
         let _ = self.shared.transport.set(transport);
         self.log_login("Connect");
     }

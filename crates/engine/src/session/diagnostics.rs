@@ -10,7 +10,7 @@ use mayfly_types::{Condition, Diagnostics, Level};
 use crate::result::StatementSummary;
 use crate::statement_options::StatementOptions;
 
-/// See the module.
+/// Diagnostics area and counters that statements leave for the next statement.
 #[derive(Debug)]
 pub(crate) struct SessionDiagnostics {
     pub(super) area: Arc<Diagnostics>,

@@ -26,7 +26,7 @@ pub(crate) struct SessionLog {
     user_host: OnceCell<Arc<str>>,
     /// What the running statement is in the logs, where that is not its text: one with values for its `?`.
     pub(crate) text: Option<Arc<str>>,
-    /// It is a command that is no statement.
+    /// Whether this is a protocol command rather than a statement.
     is_command: bool,
     /// Counters as they were when it began.
     before: Option<Box<HandlerCounts>>,

@@ -61,7 +61,7 @@ impl Session {
         })
     }
 
-    /// The same where there must be one: 1065 at the end of the text.
+    /// Parses one statement: 1065 where the text has none.
     pub(crate) fn parse_statement<'a>(
         &self,
         reader: &mut Statements<'a>,
@@ -134,6 +134,6 @@ impl Session {
 pub(crate) enum ParseError {
     /// The text is wrong.
     Syntax(SyntaxError),
-    /// It may not be parsed.
+    /// The text may not be parsed.
     Other(Error),
 }

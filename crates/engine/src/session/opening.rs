@@ -21,7 +21,7 @@ use crate::variables::typed;
 pub struct ConnectionSlot {
     database: Arc<Database>,
     id: u64,
-    /// It is counted among those of `max_connections`.
+    /// Whether the connection counts towards `max_connections`.
     is_counted: bool,
     /// The client's, if it came through TCP.
     port: OnceLock<u16>,
@@ -110,8 +110,8 @@ impl Database {
         }
     }
 
-    /// A slot for a client's connection: 1040 when so many have logged in that there is none. One more
-    /// than `max_connections` is given, which only an administrator may keep.
+    /// A slot for a client's connection: 1040 when all slots are taken. There is one slot more than
+    /// `max_connections`, which only an administrator may keep.
     pub fn accept(self: &Arc<Self>) -> Result<ConnectionSlot> {
         let slot = self.new_slot();
         let connections = &self.connections;

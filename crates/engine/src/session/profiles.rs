@@ -22,7 +22,7 @@ impl Profile {
     }
 }
 
-/// See the module.
+/// Profiles of a session's last statements.
 #[derive(Debug, Default)]
 pub(crate) struct SessionProfiles {
     last_id: u64,
@@ -51,13 +51,13 @@ impl SessionProfiles {
         self.keep(most);
     }
 
-    /// No more than so many are kept.
+    /// Drops the oldest profiles beyond `most`.
     fn keep(&mut self, most: usize) {
         let surplus = self.kept.len().saturating_sub(most);
         self.kept.drain(..surplus);
     }
 
-    /// The last profiles, at most so many, the oldest first.
+    /// The last profiles, at most `most`, the oldest first.
     pub(crate) fn last(&self, most: usize) -> impl Iterator<Item = &Profile> {
         self.kept.iter().skip(self.kept.len().saturating_sub(most))
     }

@@ -11,7 +11,7 @@ use crate::database::Database;
 use crate::statement_options::StatementOptions;
 use crate::variables::Settings;
 
-/// See the module.
+/// System and user variables of a session, and its default database.
 #[derive(Debug)]
 pub(crate) struct SessionSettings {
     database: Arc<Database>,

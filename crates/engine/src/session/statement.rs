@@ -114,15 +114,16 @@ pub(crate) struct StatementContext<'s> {
     pub(crate) time_limit: u64,
     /// Its view of durable tables, once it needs one.
     pub(super) durable_statement: OnceCell<DurableStatement>,
-    /// The same for tables without transactions.
+    /// Its view of non-transactional tables, once it needs one.
     pub(super) direct_statement: OnceCell<DurableStatement>,
-    /// It changes or locks rows, and so reads the newest ones.
+    /// Whether the statement changes or locks rows, and so reads the newest versions.
     pub(super) reads_newest: bool,
     /// How it locks what it reads.
     pub(super) read_lock: ReadLock,
     /// Rows of queries in it that have locked them.
     pub(crate) locked_rows: Vec<LockedRows>,
-    /// It uses tables: its end counts as one of a transaction, as in MySQL.
+    /// Whether the statement uses tables: its end then counts as the end of a statement in a transaction, as in
+    /// MySQL.
     has_used_tables: bool,
     has_ended: bool,
 }
@@ -227,7 +228,7 @@ impl<'s> StatementContext<'s> {
         outcome
     }
 
-    /// The statement uses so many tables, which are locked for it and unlocked when it has ended.
+    /// Records that the statement uses `tables` tables, which are locked for it and unlocked at its end.
     #[inline]
     pub(crate) fn use_tables(&mut self, tables: usize) {
         if tables > 0 {
@@ -260,7 +261,7 @@ impl<'s> StatementContext<'s> {
 
     /// The statement has failed: what it did is undone.
     fn roll_back(&mut self, error: &Error) {
-        // It has failed already.
+        // The statement has failed already.
         let _ = self.end_reading();
         if std::mem::take(&mut self.has_used_tables) {
             self.count(Counter::HandlerRollback);
@@ -398,7 +399,7 @@ impl<'s> StatementContext<'s> {
         &self.session.transaction.current
     }
 
-    /// The same, to be changed.
+    /// The statement's transaction, mutable.
     #[inline]
     pub(crate) fn transaction_mut(&mut self) -> &mut Transaction {
         &mut self.session.transaction.current

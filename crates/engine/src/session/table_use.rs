@@ -128,8 +128,7 @@ impl StatementContext<'_> {
         self.use_table_as(database, name, None, TableUse::Read)
     }
 
-    /// The same, for a use of any kind, and under an alias: 1099 and 1100 when LOCK TABLES is not for
-    /// that.
+    /// [`Self::use_table`] for any kind of use and under an alias: 1099 and 1100 when LOCK TABLES does not cover it.
     pub(crate) fn use_table_as(
         &self,
         database: &str,
@@ -143,7 +142,7 @@ impl StatementContext<'_> {
         self.use_base_table(database, name, alias, how)
     }
 
-    /// The same, whatever temporary table hides it.
+    /// [`Self::use_table_as`] that ignores temporary tables.
     pub(crate) fn use_base_table(
         &self,
         database: &str,
@@ -214,7 +213,7 @@ impl StatementContext<'_> {
         how: TableUse,
     ) -> Result<Option<Arc<BaseTable>>> {
         match self.session.transaction.has_locked_tables() {
-            // It was locked with the table that it is related to.
+            // A related table was locked together with its relative.
             true => Ok(self.database().catalog.table(database, name)),
             false => self.use_base_table(database, name, None, how),
         }
@@ -420,7 +419,7 @@ mod tests {
         let mut third = database.session();
         third.execute("SELECT GET_LOCK('x', 0)").expect("locks");
         let changer = begin(database.session(), "ALTER TABLE t ADD b INT");
-        // It waits behind the one that waits for the first.
+        // The reader queues behind the thread that waits for the first.
         let reader = std::thread::spawn(move || error(&mut third, "SELECT * FROM t"));
         std::thread::sleep(Duration::from_millis(100));
         let outcome = error(&mut first, "SELECT GET_LOCK('x', 60)");

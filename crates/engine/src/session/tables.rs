@@ -39,7 +39,7 @@ impl StatementContext<'_> {
     pub(crate) fn lock_of_found(&self, is_limited: bool) -> ReadLock {
         match self.isolation() {
             Isolation::ReadUncommitted | Isolation::ReadCommitted => ReadLock::None,
-            // It need not come to the end of the ranges that it reads.
+            // A limited statement need not read its ranges to the end.
             Isolation::RepeatableRead if is_limited => ReadLock::None,
             Isolation::RepeatableRead => ReadLock::Gaps,
             Isolation::Serializable => ReadLock::Exclusive,

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::catalog::BaseTable;
 use crate::connections::{SessionShared, TemporaryTable};
 
-/// See the module.
+/// Temporary tables of a session by database and name.
 #[derive(Debug)]
 pub(crate) struct TemporaryTables {
     tables: BTreeMap<(String, String), Arc<BaseTable>>,

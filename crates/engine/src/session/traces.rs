@@ -32,7 +32,7 @@ impl KeptTrace {
     }
 }
 
-/// See the module.
+/// Optimizer traces of a session's last statements.
 #[derive(Debug, Default)]
 pub(crate) struct SessionTraces {
     /// The oldest first.
@@ -106,7 +106,7 @@ pub(crate) struct StatementTrace {
     pub(crate) trace: Trace,
     /// The user may not know what is below a view.
     is_hidden: Cell<bool>,
-    /// It shows traces, and has none.
+    /// Whether the statement shows traces, and so records none.
     is_discarded: Cell<bool>,
     /// Its plan is shown, and not run.
     is_only_explained: Cell<bool>,

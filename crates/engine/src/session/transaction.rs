@@ -17,7 +17,7 @@ use crate::locks::table::{HeldTable, TransactionTables};
 use crate::locks::user::SessionLocks;
 use crate::transaction::Transaction;
 
-/// See the module.
+/// Current transaction of a session, with its participants in the stores and the session's locks.
 #[derive(Debug)]
 pub(crate) struct SessionTransaction {
     database: Arc<Database>,
@@ -35,7 +35,7 @@ pub(crate) struct SessionTransaction {
     /// What the session holds of GET_LOCK().
     pub(super) user_locks: Arc<SessionLocks>,
     durable: OnceCell<DurableTransaction>,
-    /// The same for tables without transactions.
+    /// Its changes to non-transactional tables.
     direct: OnceCell<DirectChanges>,
 }
 

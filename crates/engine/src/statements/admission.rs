@@ -449,7 +449,8 @@ pub(crate) fn global_variables(rights: &Rights) -> Result<()> {
     rights.require(SUPER, &["SYSTEM_VARIABLES_ADMIN"], names)
 }
 
-/// The same for one variable: a session that takes the server offline must not be closed by that.
+/// 1227 unless the session may SET GLOBAL this variable: `offline_mode` needs a privilege whose holders it does not
+/// disconnect.
 pub(crate) fn global_variable(rights: &Rights, name: &str) -> Result<()> {
     global_variables(rights)?;
     match name {

@@ -150,7 +150,7 @@ impl CachedPlan {
             };
             let definition = &table.definition;
             let now = context.use_table(&definition.database, &definition.name)?;
-            // It may have changed while this waited for it.
+            // The table may have changed while this waited for its lock.
             if now.is_none_or(|now| now.id != table.id) {
                 return Ok(None);
             }
@@ -178,7 +178,7 @@ fn is_like(a: &SqlType, b: &SqlType) -> bool {
         && (Arc::ptr_eq(&a.members, &b.members) || a.members == b.members)
 }
 
-/// Whether so many rows are read in another way than those that a plan was made for.
+/// Whether `rows` differs so much from the `planned` number of rows that the plan may be bad.
 fn is_of_another_size(planned: u64, rows: u64) -> bool {
     const SMALL: u64 = 16;
     let (less, more) = (planned.min(rows), planned.max(rows));

@@ -134,7 +134,7 @@ pub(super) fn delete(
         && done.changed > 0
         && table.definition.engine == "MEMORY"
     {
-        // It is still locked. Only when it is emptied does a MEMORY table give memory back.
+        // The table is still locked. A MEMORY table returns its memory only when emptied.
         table.storage(context)?.truncate()?;
     }
     let mut batches = Vec::new();
@@ -158,7 +158,7 @@ struct Work {
     /// A row may be found more than once.
     repeats: bool,
     deletes: bool,
-    /// It has a LIMIT.
+    /// Whether the statement has a LIMIT.
     is_limited: bool,
     /// The rows that are removed are wanted.
     returns: bool,

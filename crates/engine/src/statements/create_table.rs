@@ -160,7 +160,7 @@ fn selected_column(
                 ..SqlType::integer(kind)
             }
         }
-        // A DOUBLE of so many decimals as are computed has as many digits as there may be.
+        // A computed DOUBLE with the number of decimals of its computation has the most digits possible.
         TypeKind::Double
             if is_computed
                 && column.client_type == ClientType::Computed

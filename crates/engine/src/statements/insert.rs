@@ -58,7 +58,7 @@ enum RowSource {
 #[derive(Debug)]
 struct ComputedValue {
     expression: Arc<Expression>,
-    /// It names columns that the same row has set before.
+    /// Whether an assignment reads columns that the row itself has set before.
     reads_row: bool,
 }
 

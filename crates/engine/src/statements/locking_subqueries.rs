@@ -78,7 +78,7 @@ impl VisitorMut for Replacement<'_, '_> {
 impl Replacement<'_, '_> {
     fn replace(&mut self, query: &mut Query) -> Result<()> {
         let rows = match rows_of(self.context, query) {
-            // It is correlated.
+            // The subquery is correlated.
             Err(error) if is_of_name(&error) => return Ok(()),
             rows => rows?,
         };

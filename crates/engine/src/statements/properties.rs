@@ -12,22 +12,22 @@ use crate::status::Counter;
 pub(crate) struct StatementProperties {
     /// `Com_select` and the like.
     pub(crate) counter: Option<Counter>,
-    /// It is planned before it runs, and its plan can be cached.
+    /// Whether the statement is planned before it runs, so that its plan can be cached.
     pub(crate) has_plan: bool,
     /// MAX_UPDATES_PER_HOUR counts it.
     pub(crate) is_update: bool,
-    /// It commits the open transaction before it does anything (the manual, "Statements That Cause an
-    /// Implicit Commit").
+    /// Whether it commits the open transaction before it runs (the manual, "Statements That Cause an Implicit
+    /// Commit").
     pub(crate) commits_implicitly: bool,
-    /// It begins a transaction, or ends one explicitly.
+    /// Whether it begins a transaction, or ends one explicitly.
     pub(crate) delimits_transaction: bool,
-    /// It changes definitions: a READ ONLY transaction refuses it.
+    /// Whether it changes definitions: a READ ONLY transaction refuses it.
     pub(crate) changes_definitions: bool,
-    /// It can be prepared (the manual, "SQL Syntax Permitted in Prepared Statements").
+    /// Whether it can be prepared (the manual, "SQL Syntax Permitted in Prepared Statements").
     pub(crate) is_preparable: bool,
-    /// It shows the diagnostics of the statement before it, and leaves them as they are.
+    /// Whether it shows the diagnostics of the statement before it and keeps them (a diagnostic statement).
     pub(crate) keeps_diagnostics: bool,
-    /// It may set a new password, and is let in while the old one is expired.
+    /// Whether it may set a new password, and so is allowed while the old one is expired.
     pub(crate) sets_password: bool,
 }
 
@@ -185,7 +185,7 @@ pub(crate) fn properties(statement: &Statement) -> StatementProperties {
         },
         Statement::Help(_) => PASSIVE.counted(Counter::ComHelp).unpreparable(),
         Statement::Set(_) => PASSIVE.counted(Counter::ComSetOption),
-        // It is counted when it begins, with its settings.
+        // SET STATEMENT runs its inner statement, which is counted when it begins, with its settings.
         Statement::SetStatement(_, inner) => StatementProperties {
             counter: None,
             has_plan: false,

@@ -34,10 +34,10 @@ use crate::session::StatementContext;
 use crate::statements::row_sink::duplicates::DuplicateUpdate;
 use crate::status::Counter;
 
-/// A record in the data directory is made for so many AUTO_INCREMENT numbers at once.
+/// AUTO_INCREMENT numbers that one record in the data directory reserves.
 pub(super) const NUMBERS_AHEAD: u64 = 1000;
 
-/// Rows that are set value by value are appended in batches of so many.
+/// Rows per batch when rows are appended value by value.
 const ROWS_PER_BATCH: usize = 4096;
 
 /// What a sink has done.

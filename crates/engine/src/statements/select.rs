@@ -47,7 +47,7 @@ pub(super) fn plan_described(context: &StatementContext<'_>, query: &Query) -> R
     mayfly_plan::bind_query(query, &catalog, &context.plan_options())
 }
 
-/// The same, for which nobody's rights are asked.
+/// Plans a query that is only to be described, without privilege checks.
 pub(super) fn plan_trusted_description(
     context: &StatementContext<'_>,
     query: &Query,

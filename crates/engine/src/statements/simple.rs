@@ -104,7 +104,7 @@ pub(super) const NAME: u32 = 64;
 /// What a statement that is shown has room for at least.
 pub(super) const STATEMENT: u32 = 1024;
 
-/// A result of text columns, of so many characters at least.
+/// A result of text columns, each with the least length in characters.
 pub(super) fn text_rows<const N: usize>(
     columns: &[(&str, u32); N],
     rows: &[[String; N]],

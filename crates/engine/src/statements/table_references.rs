@@ -11,11 +11,11 @@ use crate::session::Session;
 /// What a statement does with a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
-    /// It reads rows.
+    /// The statement reads rows.
     Read,
-    /// It changes rows, or locks them to be changed.
+    /// The statement changes rows, or locks them to be changed.
     Write,
-    /// It changes or drops the definition.
+    /// The statement changes or drops the definition.
     Define,
 }
 

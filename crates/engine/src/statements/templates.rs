@@ -100,7 +100,7 @@ impl StatementContext<'_> {
         let (prepared, values) = (&template.prepared, &template.values);
         match prepared.plan_point(self, values) {
             Ok(true) => {}
-            // It has waited for others already.
+            // The statement has waited for other transactions already.
             Err(error) if ends_transaction(&error) || error.is(&codes::ER_LOCK_WAIT_TIMEOUT) => {
                 return Err(error);
             }

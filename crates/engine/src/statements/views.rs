@@ -87,7 +87,7 @@ fn definition(
     name: String,
 ) -> Result<ViewDefinition> {
     refuse_variables(&statement.query)?;
-    // It must be a query that could run.
+    // The view's query must be one that could run.
     let planned = select::plan_described(context, &statement.query)?;
     let mut query = statement.query.clone();
     let given = &statement.columns;

@@ -28,7 +28,7 @@ pub(super) type WriterId = usize;
 
 /// Why a row was not written.
 pub(super) enum Refusal {
-    /// It has a duplicate key.
+    /// The row has a duplicate key.
     Duplicate(Conflict),
     /// IGNORE: a foreign key refuses it.
     ForeignKey(Error),

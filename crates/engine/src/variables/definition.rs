@@ -123,13 +123,13 @@ impl SystemVariable {
         }
     }
 
-    /// It is set when the engine starts, if ever.
+    /// A read-only variable: set at startup, if ever.
     pub(crate) const fn read_only(mut self) -> Self {
         self.dynamic = false;
         self
     }
 
-    /// It is there because clients and scripts set it: nothing depends on it.
+    /// A variable without effect, kept because clients and scripts set it.
     pub(crate) const fn without_effect(mut self) -> Self {
         self.without_effect = true;
         self

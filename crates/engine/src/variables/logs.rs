@@ -211,7 +211,7 @@ impl SessionLogOptions {
         }
     }
 
-    /// The same with the global values of the variables that `slow_query_log_use_global_control` names.
+    /// These options with the global values of the variables that `slow_query_log_use_global_control` names.
     pub(crate) fn under(mut self, control: u64, globals: &Self) -> Self {
         let has = |word| control & bit(GLOBAL_CONTROL_WORDS, word) != 0;
         if has("log_slow_filter") {

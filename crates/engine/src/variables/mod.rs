@@ -216,7 +216,7 @@ impl SystemVariable {
             (Setting::Unsigned(number), _) => number.to_string(),
             (Setting::Signed(number), _) => number.to_string(),
             (Setting::Double(number), _) => format!("{number:.6}"),
-            // It may be one of its collations.
+            // The value may be the name of a collation.
             (Setting::Text(Some(text)), Kind::CharacterSet { .. }) => {
                 let collation = crate::character_sets::results_collation(text)?;
                 collation.charset().name().to_owned()

@@ -68,7 +68,7 @@ impl Settings {
         self.shared = shared.into();
     }
 
-    /// The same values, shared with all copies.
+    /// These settings with all values shared by their copies.
     pub(crate) fn shared(mut self) -> Self {
         for (position, setting) in std::mem::take(&mut self.own) {
             self.set_for_all(position, setting);

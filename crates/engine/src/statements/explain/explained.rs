@@ -19,7 +19,7 @@ use crate::statements::insert::InsertPlan;
 use crate::statements::select::{self, Planned};
 use crate::statements::{hints, planning};
 
-/// See the module.
+/// A planned statement, and what is known of its plan.
 pub(super) struct Explained {
     pub(super) query: Option<Planned>,
     change: Option<Change>,

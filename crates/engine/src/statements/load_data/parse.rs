@@ -138,7 +138,7 @@ enum SignedForm {
         greatest: i64,
     },
     Date,
-    /// With at most so many fractional digits.
+    /// Fractional digits at most.
     DateTime(u8),
 }
 
@@ -166,7 +166,7 @@ struct StringRules {
 }
 
 impl StringRules {
-    /// Any bytes, up to so many.
+    /// Any bytes, up to `limit` of them.
     const fn bytes(limit: usize) -> Self {
         Self {
             limit,

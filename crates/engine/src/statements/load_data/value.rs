@@ -26,7 +26,7 @@ pub(super) fn integer<T: TryFrom<i64> + FromStr>(bytes: &[u8]) -> Option<T> {
     match plain_number(bytes) {
         Some((number, 0)) => T::try_from(number).ok(),
         Some(_) => None,
-        // It may have more digits than a plain number.
+        // The text may have more digits than a plain number.
         None => std::str::from_utf8(bytes).ok()?.parse().ok(),
     }
 }
@@ -42,7 +42,7 @@ pub(super) fn double(bytes: &[u8]) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
-/// A number of at most so many digits, of which `scale` are behind the point; in units of the last.
+/// A number of at most `precision` digits, `scale` of them behind the point; in units of the last digit.
 #[inline]
 pub(super) fn decimal(bytes: &[u8], precision: u8, scale: u8) -> Option<i128> {
     let unsigned = bytes.strip_prefix(b"-");
@@ -90,7 +90,7 @@ pub(super) fn date(bytes: &[u8]) -> Option<DateTime> {
     exists.then(|| DateTime::date(year, month, day))
 }
 
-/// `YYYY-MM-DD hh:mm:ss[.ffffff]` of a time that exists, with at most so many fractional digits.
+/// A valid datetime, `YYYY-MM-DD hh:mm:ss[.ffffff]`, with at most `fraction_digits` fractional digits.
 #[inline]
 pub(super) fn datetime(bytes: &[u8], fraction_digits: u8) -> Option<DateTime> {
     let day = date(bytes.get(..10)?)?;

@@ -16,9 +16,9 @@ pub(super) struct AutoNumber {
 
 /// A row's number.
 pub(super) enum Number {
-    /// It was given.
+    /// The number was given.
     Given(u64),
-    /// It was made; the table's next one was another.
+    /// The number was generated; `next` was the table's counter before.
     Made { number: u64, next: u64 },
 }
 

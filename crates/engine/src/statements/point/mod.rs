@@ -147,8 +147,7 @@ impl Key {
 }
 
 impl PointPlan {
-    /// Whether each of the statement's parameters, of which there are so many, is a value in the key or in
-    /// the row.
+    /// Whether each of the statement's `parameters` parameters is a value in the key or in the row.
     pub(super) fn uses_all(&self, parameters: usize) -> bool {
         let used: BTreeSet<usize> = self.sources().filter_map(Source::parameter).collect();
         used.len() == parameters
@@ -193,7 +192,7 @@ impl PointPlan {
         };
         if !table.definition.temporary {
             let held = context.hold_known(&table, self.table_use())?;
-            // It may have changed while this waited for it.
+            // The table may have changed while this waited for its lock.
             if !held || !is_good(context) {
                 return Ok(None);
             }

@@ -323,8 +323,7 @@ fn source_of(expression: &Expression, ty: &SqlType) -> Option<Source> {
     }
 }
 
-/// The same for a column of whole numbers with another number added or taken away. `read` are the
-/// columns whose values that needs.
+/// The source of a column of whole numbers plus or minus another number. Its columns are added to `read`.
 fn sum_of(
     expression: &Expression,
     ty: &SqlType,

@@ -220,7 +220,7 @@ impl<'i> DuplicateClause<'i> {
 /// What is done with a row whose key another row has.
 #[derive(Debug)]
 pub(crate) enum DuplicatePlan {
-    /// It is refused.
+    /// Error 1062, or the row is skipped under IGNORE.
     Refuse,
     /// REPLACE
     Replace,

@@ -80,7 +80,7 @@ impl Links {
             let name = &known.foreign_keys[*position].name;
             let (child_database, child_name) = (&known.database, &known.name);
             let child = context.use_related_table(child_database, child_name, TableUse::Write)?;
-            // It may have changed before it was held.
+            // The child may have changed before its lock was held.
             let link = child.and_then(|child| ChildLink::new(child, name, table));
             links.children.extend(link);
         }
