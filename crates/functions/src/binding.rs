@@ -19,7 +19,7 @@ pub struct Binding<'a> {
 }
 
 impl<'a> Binding<'a> {
-    /// The same call with some of its arguments.
+    /// This call with only the arguments in `range`.
     pub(crate) fn part<R>(&self, range: R) -> Self
     where
         R: SliceIndex<[Argument<'a>], Output = [Argument<'a>]>,
@@ -30,7 +30,7 @@ impl<'a> Binding<'a> {
         }
     }
 
-    /// The same call under another name.
+    /// This call under another name.
     pub(crate) fn named(&self, name: &'static str) -> Self {
         Self { name, ..*self }
     }
@@ -71,7 +71,7 @@ impl<'a> Binding<'a> {
         Ok(Signature::new(self.texts(), result, self.any_nullable()))
     }
 
-    /// The same of a function that may be NULL for other reasons.
+    /// [`Self::of_texts`] for a function that may also be NULL for other reasons.
     pub(crate) fn of_texts_or_null(&self, result: SqlType) -> Result<Signature> {
         Ok(Signature::new(self.texts(), result, true))
     }

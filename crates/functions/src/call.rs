@@ -90,8 +90,8 @@ impl<'a> Call<'a> {
         self.arguments[first..].iter().map(read).collect()
     }
 
-    /// Whether a result of so many bytes may be made; NULL with warning 1301 when it may not, and an error
-    /// when there is no memory for it.
+    /// Whether a result of `bytes` bytes may be made; NULL with warning 1301 when it may not, and an error when there
+    /// is no memory for it.
     pub(crate) fn within_packet(&self, bytes: usize) -> Result<bool> {
         chars::within_packet(bytes, self.name, self.context)
     }

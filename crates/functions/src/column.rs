@@ -8,8 +8,7 @@ use mayfly_types::Value;
 pub enum Column {
     /// A value for each row.
     Array(ArrayRef),
-    /// The same value for every row: literals, parameters and variables are never expanded unless
-    /// a kernel asks for it.
+    /// One value for every row: literals, parameters and variables are never expanded unless a kernel asks for it.
     Constant(Value),
 }
 

@@ -147,7 +147,7 @@ impl ServerFacts for NoServer {
 
 /// Files of the server, as far as statements may read them. No function touches a file itself.
 pub trait ServerFiles: fmt::Debug + Send + Sync {
-    /// A file's bytes, when there are at most so many.
+    /// A file's contents, if it has at most `most` bytes.
     fn read(&self, path: &str, most: u64) -> FileContents;
 }
 
@@ -156,9 +156,9 @@ pub trait ServerFiles: fmt::Debug + Send + Sync {
 pub enum FileContents {
     /// There is none, or it may not be read.
     Missing,
-    /// It is a directory or the like.
+    /// The path names a directory or another non-regular file.
     NotAFile,
-    /// It is longer than allowed.
+    /// The file is longer than allowed.
     TooLong,
     /// What is in it.
     Bytes(Vec<u8>),
@@ -322,7 +322,7 @@ struct Variables {
 
 /// What a variable takes beside its name and a string that it holds, about.
 const VARIABLE_BYTES: u64 = 256;
-/// Variables are charged in steps of so many bytes.
+/// Step in bytes in which memory of variables is charged.
 const VARIABLES_STEP: u64 = 16 << 10;
 
 fn variable_bytes(name: &str, value: &Value) -> u64 {

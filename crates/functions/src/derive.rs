@@ -152,7 +152,7 @@ pub fn aggregate_collation(
     ))
 }
 
-/// The same string type under another collation.
+/// A string type with its collation replaced.
 pub fn with_collation(ty: &SqlType, collation: CollationId) -> SqlType {
     if ty.collation == collation {
         return ty.clone();

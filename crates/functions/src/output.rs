@@ -104,7 +104,7 @@ impl<'a> TextCharge<'a> {
         }
     }
 
-    /// The strings take so many bytes more.
+    /// Charges `bytes` more bytes of strings.
     #[inline]
     pub fn add(&mut self, bytes: usize) -> Result<()> {
         self.bytes += bytes;
@@ -157,7 +157,7 @@ pub struct TextColumn<'a> {
 }
 
 impl<'a> TextColumn<'a> {
-    /// An empty one, that will have so many rows.
+    /// An empty builder for `row_count` rows.
     pub fn new(row_count: usize, context: &'a EvaluationContext) -> Self {
         Self {
             builder: BinaryViewBuilder::with_capacity(row_count),
@@ -207,7 +207,7 @@ fn too_long(error: impl std::fmt::Display) -> mayfly_types::Error {
 
 /// What a call gives.
 impl Call<'_> {
-    /// The same value for all rows.
+    /// A column with this value in every row of the call.
     pub(crate) fn constant(&self, value: &Value) -> ArrayRef {
         repeat(value, &self.signature.result, self.rows)
     }
@@ -373,7 +373,7 @@ pub fn nulls(ty: &SqlType, row_count: usize) -> ArrayRef {
     new_null_array(&ty.physical().arrow(), row_count)
 }
 
-/// The same value in every row.
+/// A column with this value in every row.
 pub fn repeat(value: &Value, ty: &SqlType, row_count: usize) -> ArrayRef {
     let physical = ty.physical();
     let decimal = |value: i256| -> ArrayRef {

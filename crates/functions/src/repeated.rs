@@ -10,7 +10,7 @@ use arrow_buffer::BooleanBuffer;
 /// Views that are remembered, a power of two: several times as many as the different strings of a column that is
 /// worth it, so that few of them share a place.
 const REMEMBERED: usize = 256;
-/// After so many rows it is decided whether to go on remembering.
+/// Rows after which it is decided whether to go on remembering.
 const CHUNK_ROWS: usize = 64;
 /// Tests among the rows of a chunk that are too many.
 const TESTS_MAX: usize = CHUNK_ROWS / 2;

@@ -69,7 +69,7 @@ impl Signature {
         }
     }
 
-    /// The same with another claim of the result's collation.
+    /// This signature with another coercibility of the result's collation.
     pub fn with_coercibility(self, coercibility: Coercibility) -> Self {
         Self {
             coercibility,

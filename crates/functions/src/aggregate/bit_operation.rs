@@ -22,7 +22,7 @@ impl Operation {
         }
     }
 
-    /// Whether a result has a bit that so many of its values have.
+    /// Whether a result bit is set that `ones` of `values` values have set.
     pub(super) fn is_set(self, ones: u64, values: u64) -> bool {
         match self {
             Self::And => ones == values,

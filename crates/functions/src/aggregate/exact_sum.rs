@@ -243,7 +243,7 @@ impl<const PARTS: usize> ExactSums<PARTS> {
         });
     }
 
-    /// The same for few groups; `false`, and nothing done, where some number does not fit the doubles of its lane.
+    /// Adds values to few groups; `false`, and nothing done, if a value does not fit the doubles of its lane.
     fn add_few(&mut self, groups: &[u32], values: &[f64], counts: &mut [i64]) -> bool {
         // One test for the batch in place of two for each row.
         let mut has_rest = false;

@@ -42,7 +42,7 @@ pub struct AggregateFunction {
 }
 
 impl AggregateFunction {
-    /// A function of these names in lower case, the canonical one first, that takes so many arguments.
+    /// A function with these names in lower case, the canonical one first, and this number of arguments.
     pub const fn new(
         names: &'static [&'static str],
         arity: RangeInclusive<usize>,

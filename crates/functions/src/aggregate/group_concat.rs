@@ -14,7 +14,7 @@ use crate::{
 /// Up to this `group_concat_max_len` the result is a VARCHAR.
 const SHORT_BYTES_MAX: u64 = 512;
 
-/// The TEXT that holds so many bytes.
+/// The smallest TEXT type that holds `bytes` bytes.
 fn text_kind(bytes: u64) -> TypeKind {
     match bytes {
         ..=0xFFFF => TypeKind::Text,
@@ -31,7 +31,7 @@ pub(super) fn signature(binding: &Binding<'_>) -> Result<AggregateSignature> {
     let result = match u32::try_from(bytes) {
         Ok(characters) if bytes <= SHORT_BYTES_MAX => SqlType::varchar(characters, collation),
         _ => {
-            // The length limit that MySQL gives where there may be so many bytes.
+            // The length limit that MySQL derives from the length in bytes.
             let length = bytes.saturating_mul(derive::bytes_per_character(collation));
             SqlType {
                 length: u32::try_from(length).unwrap_or(u32::MAX),

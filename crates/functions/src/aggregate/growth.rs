@@ -3,7 +3,7 @@
 //! What groups hold is charged to a limit by the capacity of vectors, and a vector that doubles takes half of the
 //! limit for nothing. So a vector that is large already grows by a quarter.
 
-/// Vectors of so many bytes are large.
+/// Size in bytes from which a vector is large.
 const LARGE: usize = 64 << 10;
 
 /// Makes a vector `count` elements long, if it is shorter; new ones are copies of `value`.
@@ -15,7 +15,7 @@ pub(super) fn lengthen<T: Clone>(values: &mut Vec<T>, count: usize, value: T) {
     }
 }
 
-/// Makes room for so many more elements.
+/// Reserves room for `more` more elements.
 pub(super) fn make_room<T>(values: &mut Vec<T>, more: usize) {
     let capacity = values.capacity();
     if values.len() + more <= capacity {

@@ -47,7 +47,7 @@ struct Total<T> {
 }
 
 impl<T: Word> Total<T> {
-    /// Adds a number to a group, or the sum of so many.
+    /// Adds a value to a group's sum, or the sum of `count` values.
     #[inline(always)]
     fn add(&mut self, rest: &mut HashMap<u32, i256>, group: u32, value: i128, count: i64) {
         self.count += count;
@@ -87,7 +87,7 @@ impl<T: Word> SmallSums<T> {
         States::of(&self.totals)
     }
 
-    /// Adds a number to a group, or the sum of so many.
+    /// Adds a value to a group's sum, or the sum of `count` values.
     #[inline(always)]
     pub(super) fn add(&mut self, group: u32, value: i128, count: i64) {
         self.totals[group as usize].add(&mut self.rest, group, value, count);
@@ -117,7 +117,7 @@ impl<T: Word> SmallSums<T> {
         });
     }
 
-    /// The same for what may be wider still.
+    /// [`Self::add`] for values that may be wider.
     #[inline]
     pub(super) fn add_wide(&mut self, group: u32, value: i256, count: i64) {
         match value.to_i128() {

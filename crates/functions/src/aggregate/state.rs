@@ -8,15 +8,15 @@ use mayfly_types::{Result, SqlType};
 use crate::Column;
 use crate::input::{self, Decimals, Floats, Ints, Texts, UInts};
 
-/// States of so many bytes are likely to be out of the cache when a row asks for one.
+/// Total bytes of states from which a state is likely out of the cache when its row comes.
 const LARGE_STATES: usize = 256 << 10;
 /// Rows whose states the memory is asked for at once: enough for the misses to overlap, and few enough for all of
 /// the states to stay in the cache until their rows come.
 const ROWS_AHEAD: usize = 512;
 
-/// The rows of a batch are added up side by side for so few groups ...
+/// Groups up to which the rows of a batch are added in independent lanes.
 const FEW_GROUPS: usize = 16;
-/// ... in so many states of each, so that a row need not wait for the state that the row before it leaves.
+/// Lanes, each with a state per group, so that a row need not wait for the state that the row before it updates.
 const LANES: usize = 4;
 
 /// What the rows of a batch add up to: a state for each lane and each of few groups.
@@ -53,7 +53,7 @@ pub(crate) fn add_in_lanes<T: Copy>(
     Lanes(lanes)
 }
 
-/// Whether a batch of so many rows is worth [`add_in_lanes`].
+/// Whether [`add_in_lanes`] pays off for `row_count` rows and `group_count` groups.
 pub(crate) fn pays_in_lanes(row_count: usize, group_count: usize) -> bool {
     group_count <= FEW_GROUPS && row_count >= FEW_GROUPS * LANES
 }

@@ -118,7 +118,7 @@ fn sum_ints(values: &[i64]) -> i128 {
 }
 
 impl Totals {
-    /// Sums of groups, of so many rows each.
+    /// Sums of groups, with the number of rows of each.
     pub(super) fn new(
         signature: &AggregateSignature,
         averages: bool,

@@ -49,8 +49,8 @@ pub struct ScalarFunction {
 }
 
 impl ScalarFunction {
-    /// A function of these names in lower case, the canonical one first (operators are named by their
-    /// symbol), that takes so many arguments, and depends on nothing else.
+    /// A function with these names in lower case, the canonical one first (operators are named by their symbol), and
+    /// this number of arguments, that depends on nothing else.
     pub const fn new(
         names: &'static [&'static str],
         arity: RangeInclusive<usize>,

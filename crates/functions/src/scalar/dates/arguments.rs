@@ -30,9 +30,9 @@ const LARGEST_TIME: i64 = 8_385_959;
 /// Whether a function works with dates whose month or day is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ZeroParts {
-    /// It does.
+    /// Accepts a zero month or day.
     Allowed,
-    /// They are no dates to it: NULL, with a warning.
+    /// Refuses it: NULL and a warning.
     Refused,
 }
 
@@ -55,8 +55,8 @@ pub(crate) fn datetime_type(binding: &Binding<'_>, index: usize) -> SqlType {
     }
 }
 
-/// The same of a function that works with dates whose month or day is 0: a number stays one, so that 0 is such a date,
-/// and so does a YEAR, which has neither.
+/// [`datetime_type`] for a function that accepts a zero month or day: a number stays a number, so that 0 is such a
+/// date, and a YEAR stays a YEAR, which has neither.
 pub(crate) fn zero_datetime_type(binding: &Binding<'_>, index: usize) -> SqlType {
     let argument = &binding.arguments[index];
     match argument.ty.kind {
@@ -66,7 +66,7 @@ pub(crate) fn zero_datetime_type(binding: &Binding<'_>, index: usize) -> SqlType
     }
 }
 
-/// The same where a time is wanted.
+/// The type that an argument is converted to where a time is wanted.
 pub(crate) fn time_type(binding: &Binding<'_>, index: usize) -> SqlType {
     let digits = decimals_of(&binding.arguments[index]);
     unconverted(binding, index).unwrap_or_else(|| SqlType::temporal(TypeKind::Time, digits))
@@ -215,7 +215,7 @@ enum Source<'a> {
     Texts(Texts<'a>),
     /// Of [`number_type`].
     Numbers(Decimals<'a>, u8),
-    /// The same.
+    /// DOUBLE of [`number_type`].
     Doubles(Floats<'a>),
     /// YEAR
     Years(UInts<'a>),

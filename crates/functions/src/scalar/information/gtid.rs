@@ -121,7 +121,7 @@ fn number(digits: &str, least: i64) -> Option<i64> {
     (least..=NUMBER_MAX).contains(&number).then_some(number)
 }
 
-/// The same numbers, in order and apart from each other.
+/// These intervals sorted, with overlapping and adjacent ones merged.
 fn joined(mut intervals: Intervals) -> Intervals {
     intervals.sort_unstable();
     let mut joined: Intervals = Vec::with_capacity(intervals.len());

@@ -77,7 +77,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
 /// The version of Unicode's library whose regular expressions the REGEXP functions follow.
 const ICU: &str = "77.1";
 
-/// The types of a text of at most so many characters.
+/// The signature of a text of at most `CHARACTERS` characters.
 fn text<const CHARACTERS: u64, const NULLABLE: bool>(_: &Binding<'_>) -> Result<Signature> {
     let result = derive::string_type(CHARACTERS, CollationId::UTF8MB3_GENERAL_CI);
     let signature = Signature::new(Vec::new(), result, NULLABLE);

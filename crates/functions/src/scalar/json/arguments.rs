@@ -214,7 +214,7 @@ impl<'a> Paths<'a> {
         })
     }
 
-    /// The arguments from `first` on, if there are so many.
+    /// The path arguments from index `first` on, if there are any.
     pub(crate) fn all(call: &Call<'a>, first: usize, wildcards: Wildcards) -> Result<Vec<Self>> {
         let columns = call.arguments.iter().skip(first);
         columns.map(|column| Self::new(column, wildcards)).collect()

@@ -54,8 +54,8 @@ const BACKTRACK_LIMIT: usize = 1_000_000;
 #[derive(Debug)]
 pub(crate) struct Pattern {
     regex: Regex,
-    /// The same with a `$` that also matches before a line's end at the end of the text. It is
-    /// slower, and needed only for texts that end so.
+    /// The pattern with a `$` that also matches before a line's end at the end of the text. It is slower, and needed
+    /// only for texts that end in one.
     with_last_line_end: Option<Regex>,
 }
 

@@ -29,7 +29,7 @@ const LENGTH_MASK: u32 = 0x3FFF_FFFF;
 
 fn compress_signature(binding: &Binding<'_>) -> Result<Signature> {
     let bytes = derive::byte_length(&binding.text(0));
-    // The most bytes that zlib makes of so many, and what stands around them.
+    // The most bytes that zlib makes of `bytes` bytes, and the header around them.
     let compressed = bytes + (bytes >> 12) + (bytes >> 14) + (bytes >> 25) + 13 + 5;
     let result = derive::string_type(compressed, CollationId::BINARY);
     Ok(derive::with_length_limit(binding.of_texts(result)?))

@@ -19,7 +19,7 @@ fn signature(binding: &Binding<'_>) -> Result<Signature> {
     if ty.kind == TypeKind::Boolean {
         ty = SqlType::bigint();
     }
-    // The text is filled up to so many characters.
+    // CHAR(n) pads the text to `n` characters.
     let filled = match binding.arguments.get(1).and_then(|most| most.constant) {
         Some(Value::Int(most)) => u64::try_from(*most).unwrap_or(0),
         _ => 0,

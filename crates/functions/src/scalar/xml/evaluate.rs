@@ -193,7 +193,7 @@ impl<'d> Evaluation<'d> {
         Ok(reached)
     }
 
-    /// Long walks can be ended, and find no more than so many nodes.
+    /// Checks for KILL, and limits the number of nodes found.
     fn go_on(&self, reached: &[Found]) -> Result<()> {
         self.context.interrupt.check()?;
         if reached.len() > NODES_MAX {
