@@ -1,14 +1,13 @@
 //! Chains: `a + b - c …`, `a XOR b …`, `SELECT … UNION SELECT … EXCEPT …`.
 //!
-//! Operators of one level are applied from left to right. A short chain is a tree that leans to the
-//! left; a long one is a tree as low as possible over the same sequence, so that nothing that walks
-//! over trees, copies or drops them, goes as deep as the chain is long. What a chain means is its
-//! sequence, which both trees have in their order: an operator at the top of a part stands between
-//! the part's left and right operands. Parentheses are nodes of their own and end a chain.
+//! Operators of one level are applied from left to right. A short chain is a tree that leans to the left; a long one is
+//! a balanced tree over the same sequence, so that walking, copying or dropping it does not recurse as deep as the
+//! chain is long. The meaning of a chain is its sequence, which both trees keep in order: an operator at the top of a
+//! part stands between the part's left and right operands. Parentheses are nodes of their own and end a chain.
 
 use crate::ast::{BinaryOperator, Expr, SetExpr, SetOperator, SetQuantifier};
 
-/// Chains longer than this become low trees.
+/// Length from which chains become balanced trees.
 pub(crate) const LEANING_MAX: usize = 16;
 
 /// The level of an operator whose chains are applied from left to right.
@@ -29,8 +28,8 @@ fn level(op: &BinaryOperator) -> Option<u8> {
     })
 }
 
-/// The first operand of a chain, and the others with the operators before them. `divide` gives the
-/// operands and the operator of a part that is divided itself.
+/// The first operand of a chain, and the others with the operators before them. `divide` gives the operands and the
+/// operator of a node of the chain; `None` for an operand.
 fn operands<'t, T, Op: Copy>(
     whole: &'t T,
     divide: impl Fn(&'t T) -> Option<(&'t T, Op, &'t T)>,
@@ -48,8 +47,8 @@ fn operands<'t, T, Op: Copy>(
     (first, steps)
 }
 
-/// The first operand of a chain, and the others with the operators before them. Of what is no chain
-/// there are no others.
+/// The first operand of a chain, and the others with the operators before them; only the first for an expression that
+/// is not a chain.
 pub fn chain(whole: &Expr) -> (&Expr, Vec<(&BinaryOperator, &Expr)>) {
     let Expr::BinaryOp { op, .. } = whole else {
         return (whole, Vec::new());
@@ -68,8 +67,7 @@ pub fn chain(whole: &Expr) -> (&Expr, Vec<(&BinaryOperator, &Expr)>) {
 /// An operator between two queries.
 pub type SetStep<'q> = (SetOperator, SetQuantifier, &'q SetExpr);
 
-/// The first query of a chain of set operations of one level, and the others with what stands before
-/// them.
+/// The first query of a chain of set operations of one level, and the others with the operators before them.
 pub fn set_chain(whole: &SetExpr) -> (&SetExpr, Vec<SetStep<'_>>) {
     let SetExpr::SetOperation { op, .. } = whole else {
         return (whole, Vec::new());
@@ -92,7 +90,7 @@ pub fn set_chain(whole: &SetExpr) -> (&SetExpr, Vec<SetStep<'_>>) {
     (first, steps.collect())
 }
 
-/// Joins operands in their order: to a tree that leans to the left, or one as low as possible.
+/// Joins operands in their order: to a tree that leans to the left, or a balanced one.
 pub(crate) fn join<T, Op>(first: T, steps: Vec<(Op, T)>, node: &impl Fn(T, Op, T) -> T) -> T {
     if steps.len() < LEANING_MAX {
         return steps
@@ -111,7 +109,7 @@ fn low<T, Op>(first: T, mut steps: Vec<(Op, T)>, node: &impl Fn(T, Op, T) -> T) 
     node(low(first, steps, node), op, right)
 }
 
-/// How many levels a chain of so many steps adds to its highest operand.
+/// Number of levels that a chain of `steps` operators adds to its highest operand.
 pub(crate) fn levels(steps: usize) -> u32 {
     if steps < LEANING_MAX {
         steps as u32

@@ -1,8 +1,8 @@
-//! A statement as a client sent it, made the UTF-8 that everything here reads.
+//! Converts a statement in a client's character set to UTF-8, the only encoding inside.
 //!
 //! Names, comments and strings are in the client's character set, but a string may hold any bytes:
-//! that of an introducer is in another character set, and dumps write BLOBs between quotes as they
-//! are. The bytes of such a string are written as the hexadecimal literal of the same value.
+//! a string with an introducer is in another character set, and dumps write BLOBs between quotes as
+//! they are. The bytes of such a string become a hexadecimal literal of the same value.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -13,10 +13,10 @@ use crate::lexer::literal::unquote_bytes;
 use crate::lexer::token::{Kind, Token};
 
 /// The text of statements in a client's character set, which `decode` reads (`None`: bytes that are
-/// no text in it).
+/// not valid in it).
 ///
 /// # Errors
-/// The first bytes outside of strings and comments that are no text.
+/// The first invalid bytes outside of strings and comments.
 pub fn client_text<'a>(
     sql: &'a [u8],
     options: &ParseOptions,

@@ -18,7 +18,7 @@ use crate::lexer::literal::{inside_hint, unquote_identifier};
 use crate::lexer::token::{Kind, Token};
 use crate::lexer::{is_identifier_byte, lex_statement};
 
-/// Keywords that MySQL's lexer does not tell apart, with the spelling that digests show.
+/// Synonyms that MySQL's lexer does not distinguish, with the spelling in digests.
 static SYNONYMS: &[(Kw, &str)] = &[
     (Kw::ANY, "SOME"),
     (Kw::BIGINT, "INT8"),
@@ -63,12 +63,12 @@ static SYNONYMS: &[(Kw, &str)] = &[
     (Kw::VARIANCE, "VAR_POP"),
 ];
 
-/// A part of the text: a token, or the literals that several tokens were joined to.
+/// A part of the text: a token, or several literals joined.
 #[derive(Debug, Clone, PartialEq)]
 enum Part<'a> {
     Keyword(Kw),
     Name(Cow<'a, str>),
-    /// An operator, or a text that stays as it is.
+    /// An operator, or a text that is copied.
     Other(Cow<'a, str>),
     Comma,
     LeftParen,
@@ -99,7 +99,7 @@ pub fn digest(sql: &str) -> (String, String) {
     digest_with_options(sql, &ParseOptions::MYSQL_DEFAULT)
 }
 
-/// The same for a statement read under other options.
+/// [`digest`] of a statement read under given options.
 pub fn digest_with_options(sql: &str, options: &ParseOptions) -> (String, String) {
     let text = digest_text(sql, options);
     let hash = digest_hash(&text);
@@ -178,7 +178,7 @@ fn is_null_value(parts: &[Part<'_>]) -> bool {
     }
 }
 
-/// A literal swallows the signs before it and joins the literals before it.
+/// Appends a literal, which absorbs the signs before it and joins the literals before it.
 fn push_value(parts: &mut Vec<Part<'_>>) {
     while let [.., before, Part::Sign(_)] = parts.as_slice()
         && !ends_operand(before)
@@ -220,7 +220,7 @@ fn ends_operand(part: &Part<'_>) -> bool {
     }
 }
 
-/// A closing parenthesis makes a row of the literals before it, which joins the rows before it.
+/// Appends a closing parenthesis, which makes a row of the literals before it and joins the rows before those.
 fn push_right_paren(parts: &mut Vec<Part<'_>>) {
     let wide = match parts.as_slice() {
         [.., Part::LeftParen, Part::Value] => false,

@@ -101,7 +101,7 @@ pub fn is_default(expr: &Expr) -> bool {
         if matches!(name.0.as_slice(), [ident] if ident.value == DEFAULT_FUNCTION))
 }
 
-/// The name of the column that a select item makes; `None` for `*`.
+/// The name of a select item's column; `None` for `*`.
 pub fn item_name(item: &SelectItem) -> Option<&str> {
     match item {
         SelectItem::ExprWithAlias { alias, .. } => Some(&alias.value),

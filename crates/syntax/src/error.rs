@@ -1,15 +1,15 @@
-//! Why a text is no statement, with what MySQL's error 1064 prints: the rest of the text from the
-//! offending token on, and its line.
+//! Syntax errors, with the parts of MySQL's error 1064: the rest of the text from the offending
+//! token on, and its line.
 
 use std::fmt;
 
 /// How many characters of the rest of the text error 1064 shows.
 const NEAR_LENGTH_MAX: usize = 80;
 
-/// A text that is no statement.
+/// Error of a text that is not a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyntaxError {
-    /// What is wrong.
+    /// Kind of the error.
     pub kind: SyntaxErrorKind,
     /// The text from the offending token on, at most 80 characters; empty at the end of the text.
     pub near: String,
@@ -24,9 +24,9 @@ pub struct SyntaxError {
 pub enum SyntaxErrorKind {
     /// The token cannot stand here: 1064 (42000).
     Unexpected,
-    /// MySQL knows it and does not support it: 1235 (42000).
+    /// MySQL's grammar has it and MySQL does not support it: 1235 (42000).
     Unsupported {
-        /// What.
+        /// The unsupported feature.
         feature: &'static str,
     },
     /// No statement at all, only blanks and comments: 1065 (42000).
@@ -37,9 +37,9 @@ pub enum SyntaxErrorKind {
         /// The limit.
         limit: u32,
     },
-    /// The statement's tree would take more than it may: 3170 (HY000).
+    /// The statement's tree would take more memory than it may: 3170 (HY000).
     TooLarge {
-        /// What it would take up to where that was seen.
+        /// Estimated bytes of the tree up to the token where it got too large.
         bytes: u64,
     },
     /// Longer than [`crate::LENGTH_MAX`]: 1153 (08S01), as for a too large packet.

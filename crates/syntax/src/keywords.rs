@@ -129,7 +129,8 @@ macro_rules! kw {
 }
 pub(crate) use kw;
 
-/// A power of two well above the number of keywords, so that probes stay short.
+/// Size of the hash table: a power of two well above the number of keywords, so that probes stay
+/// short.
 const SLOTS: usize = 4096;
 const EMPTY: u16 = u16::MAX;
 const _: () = assert!(KEYWORDS_COUNT * 4 < SLOTS);
@@ -151,8 +152,8 @@ const fn fill() -> [u16; SLOTS] {
     table
 }
 
-/// FNV-1a over the letters without their case. Underscore and digits have bit 5 cleared or kept
-/// alike in both spellings, so setting it is harmless.
+/// FNV-1a hash of a word regardless of case. Underscore and digits have bit 5 cleared or kept alike
+/// in both spellings, so setting it is harmless.
 const fn hash(word: &[u8]) -> usize {
     let mut hash: u32 = 0x811c_9dc5;
     let mut index = 0;

@@ -1,8 +1,9 @@
 //! The MySQL 8.4 dialect: from a statement's text to its tree.
 //!
-//! [`parse`] gives [`ast::Statement`]s. The way is text → tokens (`lexer`) → tree (`parser`), without going back, so that an
-//! error is where MySQL sees it. The tree has MySQL's nodes alone: that of the crate `sqlparser`, which has those of many
-//! dialects, took more time to compile in each crate that copies, compares or walks over it than the rest of that crate.
+//! [`parse`] gives [`ast::Statement`]s. The way is text → tokens (`lexer`) → tree (`parser`), without backtracking, so
+//! that an error is where MySQL sees it. The tree has MySQL's nodes alone: the tree of the crate `sqlparser`, with the
+//! nodes of many dialects, took more time to compile in each crate that copies, compares or walks over it than the rest
+//! of that crate.
 //!
 //! Architecture invariant: this crate sees no catalog, no value and no session; what a session
 //! decides comes in as [`ParseOptions`]. Parsing never panics, and no tree it returns is higher than

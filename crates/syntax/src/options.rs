@@ -1,5 +1,5 @@
-//! What the session decides about parsing. The engine reads `sql_mode` once a statement and passes
-//! these bits down; nothing here knows a system variable.
+//! Options of parsing that the session decides. The engine reads `sql_mode` once a statement and
+//! passes these bits down; nothing here knows a system variable.
 
 /// The bits of `sql_mode` that change how a statement is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -17,7 +17,7 @@ pub struct ParseOptions {
 }
 
 impl ParseOptions {
-    /// What MySQL 8.4's default `sql_mode` says: none of these bits is set.
+    /// MySQL 8.4's default `sql_mode`: none of these bits is set.
     pub const MYSQL_DEFAULT: ParseOptions = ParseOptions {
         ansi_quotes: false,
         pipes_as_concat: false,

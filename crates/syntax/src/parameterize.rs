@@ -1,11 +1,10 @@
-//! A statement's text without its literals: `?` stands for each of them, so that statements that
-//! differ in their literals alone have the same text. What other systems call simple
-//! parameterization.
+//! Simple parameterization: a statement's text with `?` in the place of each literal, so that statements that differ
+//! only in their literals have the same text.
 //!
-//! Whole numbers and strings are taken out, of SELECT, INSERT, UPDATE and DELETE; a text with literals
-//! of another kind is left alone. Only the tokens are looked at, so that a `?` may stand where it
-//! means something else than the literal did (`ORDER BY ?`), or where there may be none (`CHAR(?)`):
-//! a caller that runs the text with `?` must check what each of them means there.
+//! Whole numbers and strings are taken out, of SELECT, INSERT, UPDATE and DELETE; a text with literals of another kind
+//! is not parameterized. Only the tokens are looked at, so that a `?` may stand where it means something else than the
+//! literal did (`ORDER BY ?`), or where it is not allowed (`CHAR(?)`): a caller that runs the text with `?` must check
+//! the meaning of each.
 
 use std::borrow::Cow;
 
@@ -15,21 +14,21 @@ use crate::lexer::lex_while;
 use crate::lexer::literal::unquote_string;
 use crate::lexer::token::{Kind, Token};
 
-/// Texts with more literals hold rows to be inserted, or lists.
+/// Greatest number of literals: texts with more hold rows to be inserted, or lists.
 const LITERALS_MAX: usize = 32;
 
-/// A text and what was taken out of it.
+/// A parameterized statement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parameterized<'a> {
     /// The statement, without the semicolon and the blanks and comments behind it.
     pub source: &'a str,
-    /// The same, with `?` in the place of literals.
+    /// [`Self::source`] with `?` in the place of literals.
     pub text: String,
     /// The literals, in the order of their `?`.
     pub literals: Vec<PlainLiteral<'a>>,
 }
 
-/// A literal whose value its token is.
+/// A literal whose value is its token.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PlainLiteral<'a> {
     /// A whole number. A minus that can only be its sign is a part of it.
@@ -38,7 +37,7 @@ pub enum PlainLiteral<'a> {
     String(Cow<'a, str>),
 }
 
-/// Takes the literals out of a text that is one statement; `None` when it is not such a text.
+/// Parameterizes a text of one statement; `None` when it cannot be.
 pub fn parameterize<'a>(sql: &'a str, options: &ParseOptions) -> Option<Parameterized<'a>> {
     // Most other statements are known by their first letter.
     if !matches!(
@@ -101,7 +100,7 @@ fn is_literal(token: &Token) -> bool {
     matches!(token.kind, Kind::Integer | Kind::String)
 }
 
-/// Whether a text with the token may be one of those that are understood.
+/// Whether a text with the token may be parameterized.
 fn may_stand(token: &Token) -> bool {
     !matches!(
         token.kind,
@@ -118,7 +117,7 @@ fn may_stand(token: &Token) -> bool {
     )
 }
 
-/// The minus directly before a number, where there is nothing that it could be subtracted from.
+/// The minus directly before a number where it can only be a sign.
 fn sign_before(tokens: &[Token]) -> Option<Token> {
     match tokens {
         [.., before, sign]
@@ -149,7 +148,7 @@ mod tests {
         );
     }
 
-    /// What is behind a statement and no part of it.
+    /// Text behind a statement that is not a part of it.
     const BEHIND: &str = " -- 4\n;";
 
     fn number(number: i64) -> PlainLiteral<'static> {

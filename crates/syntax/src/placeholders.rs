@@ -1,10 +1,10 @@
-//! A prepared statement's text with values in the place of its `?`, as logs show it.
+//! Text of a prepared statement with values in the place of its `?`, as logs show it.
 
 use crate::ParseOptions;
 use crate::lexer::lex_statement;
 use crate::lexer::token::Kind;
 
-/// The text, in which `write` appends what stands for the `?` of a position.
+/// The text with each `?` replaced by what `write` appends for its index.
 pub fn with_parameters(
     text: &str,
     options: &ParseOptions,

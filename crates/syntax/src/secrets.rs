@@ -1,4 +1,4 @@
-//! Statements' texts without the passwords in them: what is stored of a statement and may be shown.
+//! Texts of statements without their passwords, to be stored and shown.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::lexer::lex_statement;
 use crate::lexer::token::{Kind, Token};
 use crate::statements::ParsedStatement;
 
-/// What stands where a password stood.
+/// Replacement of a password.
 const SECRET: &str = "'<secret>'";
 
 /// The text of a statement without passwords.
@@ -20,14 +20,14 @@ pub fn without_passwords<'a>(parsed: &ParsedStatement<'a>, options: &ParseOption
             source: PrepareSource::Text(text),
             ..
         }) if may_have_password(text) => replaced(parsed.text, options, |_| true),
-        // A text may be made of parts, and any value may be one.
+        // The text of a prepared statement may be concatenated, and any value may be a password.
         Statement::Prepare(_) | Statement::Execute(_) if may_have_password(parsed.text) => {
             replaced(parsed.text, options, |_| true)
         }
         Statement::SetStatement(_, inner) if matches!(**inner, Statement::Account(_)) => {
             replaced(parsed.text, options, |_| true)
         }
-        // Of replication and servers, which have passwords among their options.
+        // Statements on replication and servers have passwords among their options.
         Statement::Unsupported(_) if may_have_password(parsed.text) => {
             replaced(parsed.text, options, |_| true)
         }
@@ -35,7 +35,7 @@ pub fn without_passwords<'a>(parsed: &ParsedStatement<'a>, options: &ParseOption
     }
 }
 
-/// A text that is no statement, without what would be passwords if it were one.
+/// A text that is not a statement, without the strings that would be passwords if it were one.
 pub fn text_without_passwords<'a>(text: &'a str, options: &ParseOptions) -> Cow<'a, str> {
     if !may_have_password(text) {
         return Cow::Borrowed(text);
@@ -52,13 +52,13 @@ fn may_have_password(text: &str) -> bool {
     has(b"identified") || has(b"password")
 }
 
-/// Whether a string behind this token is a password, or what is stored of one.
+/// Whether a string behind this token is a password or its stored form.
 fn is_behind_password_word(before: Token) -> bool {
     matches!(before.keyword, Kw::BY | Kw::AS | Kw::REPLACE)
         || matches!(before.kind, Kind::Equal | Kind::Assign)
 }
 
-/// The text with those strings replaced that `is_secret`, which gets the token before, says.
+/// The text with strings replaced for which `is_secret` is true of the token before.
 fn replaced<'a>(
     text: &'a str,
     options: &ParseOptions,
@@ -76,7 +76,7 @@ fn replaced<'a>(
                 token.kind,
                 Kind::String | Kind::NationalString | Kind::Hex | Kind::QuotedIdent | Kind::Invalid
             );
-            // Strings that follow each other are one string.
+            // Adjacent strings are one string.
             let is_more = was_secret && is_text;
             was_secret = is_text && (is_more || before.is_some_and(&is_secret));
             before = Some(*token);
@@ -84,7 +84,7 @@ fn replaced<'a>(
                 continue;
             }
             let end = match token.kind {
-                // What has no end may be anything.
+                // An unterminated token may hold anything.
                 Kind::Invalid => text.len(),
                 _ => token.end as usize,
             };

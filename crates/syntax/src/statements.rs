@@ -16,35 +16,35 @@ pub struct ParsedStatement<'a> {
     pub text: &'a str,
     /// The byte behind the statement's semicolon, where the next one begins.
     pub end: usize,
-    /// How many `?` it has.
+    /// Number of `?` in it.
     pub parameters: u32,
-    /// The height of its tree, an upper bound; see [`with_stack`].
+    /// An upper bound of the height of its tree; see [`with_stack`].
     pub height: u32,
-    /// About how many bytes its tree and what is made of it take.
+    /// Estimated bytes of its tree and of the structures made from it.
     pub tree_bytes: u64,
-    /// How its expressions set user variables.
+    /// How its expressions use user variables.
     pub variables: VariableUse,
 }
 
-/// How the expressions of a statement set user variables: what each row gives may depend on the rows before.
+/// Use of user variables in the expressions of a statement: a row's result may depend on the rows before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum VariableUse {
-    /// They set none.
+    /// They set no variable.
     #[default]
     NotSet,
-    /// They set some, and name them in select lists and assignments alone.
+    /// They set variables, and name them in select lists and assignments alone.
     InLists,
-    /// They set some, and name them in conditions, keys and orders too.
+    /// They set variables, and name them in conditions, keys and orders too.
     InConditions,
 }
 
-/// The statements of a text, read one at a time: a later one is not looked at before it is asked
-/// for, so `sql_mode` may change in between ([`Statements::set_options`]), and an error in one
-/// leaves those before it good. After an error there is nothing more.
+/// Iterator over the statements of a text. Later statements are not read before they are asked for, so `sql_mode` may
+/// change in between ([`Statements::set_options`]), and an error in one leaves those before it valid. It ends after an
+/// error.
 #[derive(Debug, Clone)]
 pub struct Statements<'a> {
     sql: &'a str,
-    /// Where what MySQL calls garbage begins: blanks and semicolons at the end of the text.
+    /// Start of the blanks and semicolons at the end of the text, which MySQL calls garbage.
     end: usize,
     position: usize,
     options: ParseOptions,
@@ -53,7 +53,7 @@ pub struct Statements<'a> {
     done: bool,
 }
 
-/// A text without what MySQL ignores at its end. Programs in C send the NUL behind a string with it.
+/// A text without the trailing bytes that MySQL ignores: programs in C send the NUL behind a string with it.
 pub(crate) fn readable(sql: &str) -> &str {
     let sql = sql.strip_suffix('\0').unwrap_or(sql);
     sql.trim_end_matches(is_garbage)
@@ -78,12 +78,12 @@ pub fn statements<'a>(sql: &'a str, options: &ParseOptions) -> Statements<'a> {
 }
 
 impl<'a> Statements<'a> {
-    /// The options from the next statement on.
+    /// Sets the options from the next statement on.
     pub fn set_options(&mut self, options: &ParseOptions) {
         self.options = *options;
     }
 
-    /// How many bytes a statement may take ([`ParsedStatement::tree_bytes`]): one that takes more is
+    /// Sets the greatest estimated size of a statement ([`ParsedStatement::tree_bytes`]): a larger one is
     /// [`SyntaxErrorKind::TooLarge`], before its tree is made.
     #[must_use]
     pub fn with_tree_bytes_max(mut self, bytes: u64) -> Self {
@@ -96,7 +96,7 @@ impl<'a> Statements<'a> {
         self.sql.get(self.position..).unwrap_or("")
     }
 
-    /// Whether a statement follows, right or wrong, and not just blanks, comments and semicolons.
+    /// Whether a statement follows, valid or not, and not only blanks, comments and semicolons.
     pub fn has_more(&self) -> bool {
         self.sql.len() <= LENGTH_MAX && has_token(self.readable(), self.position, &self.options)
     }
@@ -109,13 +109,13 @@ impl<'a> Statements<'a> {
     fn error(&self, kind: SyntaxErrorKind, token: Token) -> SyntaxError {
         let text = self.readable();
         let offset = (token.start as usize).min(text.len());
-        // The line is where the lexer stands after the offending token.
+        // The line is that of the lexer's position behind the offending token.
         let end = (token.end as usize).clamp(offset, text.len());
         SyntaxError::at(kind, text, offset, end)
     }
 
-    /// The next statement, if `admit` lets it take about so many bytes
-    /// ([`ParsedStatement::tree_bytes`]): it is asked before the tree is made.
+    /// The next statement, if `admit` admits its estimated bytes ([`ParsedStatement::tree_bytes`]): it is called before
+    /// the tree is made.
     pub fn next_admitted(
         &mut self,
         admit: impl FnMut(u64) -> bool,
@@ -152,7 +152,7 @@ impl<'a> Statements<'a> {
             if at_end && self.found {
                 return None;
             }
-            // A text of comments is a statement that does nothing; one of blanks and semicolons is error 1065.
+            // A text of comments is an empty statement; one of blanks and semicolons is error 1065.
             if at_end && !text.trim_start_matches(is_garbage).is_empty() {
                 self.found = true;
                 return Some(Ok(ParsedStatement {
@@ -262,12 +262,11 @@ pub fn parse_one<'a>(
     Ok(first)
 }
 
-/// The stack that a walk is given for each level of a tree. Binding a level in an unoptimised build
-/// takes a few kilobytes.
+/// Stack of a walk for each level of a tree. Binding a level in an unoptimised build takes a few kilobytes.
 const STACK_PER_LEVEL: usize = 32 << 10;
 
-/// Runs what walks a statement's tree on a stack that suffices for its height
-/// ([`ParsedStatement::height`]), growing the current one only if it must.
+/// Runs a walk over a statement's tree on a stack that suffices for its height ([`ParsedStatement::height`]), growing
+/// the current stack only if necessary.
 pub fn with_stack<T>(height: u32, walk: impl FnOnce() -> T) -> T {
     let needed = STACK_PER_LEVEL * height.min(DEPTH_MAX) as usize;
     stacker::maybe_grow(needed, needed + STACK_PER_LEVEL, walk)

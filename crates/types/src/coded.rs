@@ -1,8 +1,8 @@
-//! Columns of strings as codes: each string once, and for each row the number of its string (Arrow's dictionary
+//! Dictionary-encoded columns of strings: each string once, and for each row the code of its string (Arrow's dictionary
 //! arrays).
 //!
-//! A column comes so only to who has asked for it, where a table keeps it so: whoever groups by it looks each string up
-//! once. No other operator knows the form; [`Batch::decoded`] gives the usual one.
+//! A scan returns this form only to an operator that asked for it, and only where the table stores it: GROUP BY then
+//! looks each string up once. No other operator knows the form; [`Batch::decoded`] gives the usual one.
 
 use std::sync::Arc;
 
@@ -12,19 +12,19 @@ use arrow_select::take::take;
 
 use crate::Batch;
 
-/// Strings by codes. The strings are [`crate::PhysicalType::Bytes`] and not NULL, a row may be; a string may have no
-/// row, or stand twice.
+/// A dictionary-encoded column. Its strings are [`crate::PhysicalType::Bytes`] and not NULL, a row may be NULL; a
+/// string may have no row, or occur twice.
 pub type Coded = DictionaryArray<UInt16Type>;
 
-/// How many strings a batch may have codes for.
+/// Greatest number of strings in the dictionary of a batch.
 pub const CODES_MAX: usize = u16::MAX as usize;
 
-/// A column as codes, if it comes so.
+/// The column as a dictionary array, if it is one.
 pub fn coded(column: &ArrayRef) -> Option<&Coded> {
     column.as_any().downcast_ref()
 }
 
-/// A column in its usual form.
+/// The column in its usual form, without a dictionary.
 pub fn decoded(column: &ArrayRef) -> ArrayRef {
     match coded(column) {
         None => Arc::clone(column),

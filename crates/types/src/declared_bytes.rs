@@ -1,11 +1,11 @@
-//! How many bytes a value takes in MySQL's rows and keys by its declaration: what `key_len` of EXPLAIN
-//! counts, and the rows of the MEMORY engine (manual: Data Type Storage Requirements).
+//! Bytes of a value in MySQL's rows and keys by its declaration: `key_len` of EXPLAIN, and rows of the MEMORY engine
+//! (manual: Data Type Storage Requirements).
 
 use crate::{SqlType, TypeKind};
 
 impl SqlType {
-    /// The bytes of the longest value that a column of the type may hold, or of its first so many
-    /// characters (bytes, for a binary string). Two more say how long a string of varying length is.
+    /// The bytes of the longest value of the type, or of its first `prefix` characters (bytes, for a binary string). A
+    /// string of varying length has two more for its length.
     pub fn declared_bytes(&self, prefix: Option<u32>) -> u64 {
         let fraction = u64::from(self.decimals.min(6)).div_ceil(2);
         let characters = u64::from(prefix.unwrap_or(self.length));
@@ -48,7 +48,7 @@ impl SqlType {
     }
 }
 
-/// Nine digits take four bytes, fewer as many as they need.
+/// Bytes of a number of decimal digits: four for nine digits, fewer for a remainder.
 fn digit_bytes(digits: u32) -> u64 {
     let rest = [0, 1, 1, 2, 2, 3, 3, 4, 4][digits as usize % 9];
     u64::from(digits / 9) * 4 + rest

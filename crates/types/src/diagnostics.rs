@@ -25,7 +25,7 @@ pub struct Condition {
     pub error: Error,
 }
 
-/// Places for conditions that stay from one statement to the next.
+/// Number of conditions whose memory is kept from one statement to the next.
 const USUAL_CONDITIONS: usize = 64;
 
 /// Collects the conditions of one statement, from any number of threads.
@@ -35,20 +35,20 @@ pub struct Diagnostics {
     count: AtomicU64,
     kept_max: usize,
     keeps_notes: bool,
-    /// Which warnings are errors of the statement.
+    /// A [`Refusal`]: which warnings are errors of the statement.
     refusal: AtomicU8,
-    /// The first of them.
+    /// The first such warning.
     refused: Mutex<Option<Error>>,
 }
 
-/// Which warnings of its expressions are errors of a statement that changes rows.
+/// Which warnings of expressions are errors of a statement that changes rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
     /// None.
     Nothing,
-    /// In strict mode those about values that are none, or do not fit.
+    /// In strict mode, warnings about values that are invalid or do not fit.
     Values,
-    /// Those, and with ERROR_FOR_DIVISION_BY_ZERO those about divisions.
+    /// As `Values`, and with ERROR_FOR_DIVISION_BY_ZERO also warnings about divisions.
     ValuesAndDivisions,
 }
 
@@ -96,13 +96,13 @@ impl Diagnostics {
         }
     }
 
-    /// Forgets notes, as `sql_notes = 0` asks.
+    /// Makes the area ignore notes (`sql_notes = 0`).
     pub fn without_notes(mut self) -> Self {
         self.keeps_notes = false;
         self
     }
 
-    /// An empty area again.
+    /// Empties the area for the next statement.
     pub fn reset(&mut self, kept_max: usize, keeps_notes: bool) {
         let conditions = self.conditions.get_mut();
         let conditions = conditions.unwrap_or_else(|e| e.into_inner());
@@ -121,8 +121,8 @@ impl Diagnostics {
         self.push_with(level, || error);
     }
 
-    /// Adds a condition whose text is made only if it is kept: a column of a million wrong values
-    /// costs a million texts otherwise.
+    /// Adds a condition whose text is made only if it is kept: otherwise a column of a million wrong values would make
+    /// a million texts.
     pub fn push_with(&self, level: Level, error: impl FnOnce() -> Error) {
         if level == Level::Note && !self.keeps_notes {
             return;
@@ -152,18 +152,18 @@ impl Diagnostics {
         }
     }
 
-    /// From here on, some warnings are errors of the statement: they are no conditions, and [`Self::refused`]
-    /// gives the first.
+    /// Makes some warnings errors of the statement from here on: they are not added as conditions, and
+    /// [`Self::refused`] gives the first.
     pub fn refuse(&self, refusal: Refusal) {
         self.refusal.store(refusal as u8, Ordering::Relaxed);
     }
 
-    /// Whether warnings are no errors of the statement.
+    /// Whether no warning is an error of the statement.
     pub fn refuses_nothing(&self) -> bool {
         self.refusal.load(Ordering::Relaxed) == Refusal::Nothing as u8
     }
 
-    /// The first warning since then that is an error; there is none any more.
+    /// Takes the first warning since [`Self::refuse`] that is an error.
     pub fn refused(&self) -> Option<Error> {
         if self.refuses_nothing() {
             return None;

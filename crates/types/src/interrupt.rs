@@ -1,8 +1,7 @@
-//! Ending a statement before it is done: it was killed, or its time is over.
+//! Early end of a statement: KILL, or `max_execution_time`.
 //!
-//! Whatever can take long asks [`Interrupt::check`] at every batch of rows and every block of a
-//! file, from any thread. A test may observe each of these checks, and end or break the
-//! statement at exactly one of them.
+//! Long work calls [`Interrupt::check`] at every batch of rows and every block of a file, on any thread. A test may
+//! observe each of these checks, and end or break the statement at exactly one of them.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -12,14 +11,13 @@ use std::time::Instant;
 use crate::error::{Result, codes};
 use crate::stage::Stages;
 
-/// Observes every point at which a statement could end early.
+/// Observer of every point at which a statement could end early.
 pub trait Checkpoint: Send + Sync + Debug {
-    /// Such a point, on any of the statement's threads.
+    /// Called at such a point, on any of the statement's threads.
     fn reached(&self);
 }
 
-/// What may end one statement, and where the statement says what it is busy with: whatever can take long
-/// needs both. Cloning gives another handle.
+/// Handle by which one statement can be ended, with its [`Stages`]: long work needs both. Cloning gives another handle.
 #[derive(Debug, Clone, Default)]
 pub struct Interrupt {
     killed: Arc<AtomicBool>,
@@ -29,12 +27,12 @@ pub struct Interrupt {
 }
 
 impl Interrupt {
-    /// Ends the statement once `killed` is set. Nobody sees its stages.
+    /// A handle that ends the statement once `killed` is set, without visible stages.
     pub fn new(killed: Arc<AtomicBool>) -> Self {
         Self::in_stages(killed, Stages::default())
     }
 
-    /// Ends the statement once `killed` is set. It enters its stages in `stages`.
+    /// A handle that ends the statement once `killed` is set and enters its stages in `stages`.
     pub fn in_stages(killed: Arc<AtomicBool>, stages: Stages) -> Self {
         Self {
             killed,
@@ -44,29 +42,29 @@ impl Interrupt {
         }
     }
 
-    /// Ends the statement at that time too (`max_execution_time`).
+    /// Sets the time at which the statement ends (`max_execution_time`).
     #[must_use]
     pub fn with_deadline(self, deadline: Option<Instant>) -> Self {
         Self { deadline, ..self }
     }
 
-    /// Reports every check.
+    /// Sets an observer of every check.
     #[must_use]
     pub fn with_checkpoint(self, checkpoint: Option<Arc<dyn Checkpoint>>) -> Self {
         Self { checkpoint, ..self }
     }
 
-    /// Where the statement says what it is busy with.
+    /// The statement's stages.
     pub fn stages(&self) -> &Stages {
         &self.stages
     }
 
-    /// Ends the statement at its next check.
+    /// Makes the statement end at its next check.
     pub fn kill(&self) {
         self.killed.store(true, Ordering::Relaxed);
     }
 
-    /// 1317 when the statement was killed, 3024 when its time is over.
+    /// Error 1317 when the statement was killed, 3024 when its time is over.
     pub fn check(&self) -> Result<()> {
         if let Some(checkpoint) = &self.checkpoint {
             checkpoint.reached();

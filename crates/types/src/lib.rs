@@ -1,8 +1,8 @@
-//! What MySQL's values are: types, values, batches of values, character sets and collations,
-//! exact numbers, temporal values, conversions, and the table of errors.
+//! MySQL's values: types, values, batches of values, character sets and collations, exact numbers,
+//! temporal values, conversions, and the table of errors.
 //!
-//! This crate knows no query. Everything that travels between operators is a [`Batch`] of Arrow
-//! arrays in one of the few [`PhysicalType`]s; the [`SqlType`] beside it says how to read them.
+//! This crate knows no query. Operators pass each other [`Batch`]es of Arrow arrays in one of the
+//! few [`PhysicalType`]s; the [`SqlType`] beside each says how to read it.
 
 pub mod batch;
 pub mod charset;

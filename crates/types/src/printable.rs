@@ -1,5 +1,5 @@
-//! Text from elsewhere (names of users, statements of logs) for a line of a log or of a terminal: control characters are
-//! written as escapes, so that no name begins a line of its own and none is a command to the terminal.
+//! Escapes text from elsewhere (names of users, statements of logs) for a line of a log or of a terminal: a name cannot
+//! begin a new line or contain a command for the terminal.
 
 use std::borrow::Cow;
 

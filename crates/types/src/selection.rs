@@ -13,7 +13,7 @@ pub enum Selection {
     All,
     /// No row.
     None,
-    /// Those whose bit is set, and how many they are.
+    /// The rows whose bit is set, and their number.
     Some(BooleanBuffer, usize),
 }
 
@@ -27,7 +27,7 @@ impl Selection {
         }
     }
 
-    /// Those of its rows whose bit is set.
+    /// The selection without the rows whose bit in `bits` is not set.
     #[must_use]
     pub fn and(self, bits: &BooleanBuffer) -> Self {
         match self {
@@ -37,7 +37,7 @@ impl Selection {
         }
     }
 
-    /// Those of its rows that another one, of the same rows, has too.
+    /// The rows that both selections of the same rows have.
     #[must_use]
     pub fn and_also(self, other: Self) -> Self {
         match (self, other) {
@@ -47,7 +47,7 @@ impl Selection {
         }
     }
 
-    /// How many rows it has of so many.
+    /// Number of selected rows, of `rows` in all.
     pub fn count_of(&self, rows: usize) -> usize {
         match self {
             Self::All => rows,
@@ -56,7 +56,7 @@ impl Selection {
         }
     }
 
-    /// Whether it has a row.
+    /// Whether a row is selected.
     pub fn contains(&self, row: usize) -> bool {
         match self {
             Self::All => true,
@@ -65,7 +65,7 @@ impl Selection {
         }
     }
 
-    /// The rows of a batch that it has, if there are any.
+    /// The selected rows of a batch; `None` if there are none.
     pub fn rows_of(&self, batch: Batch) -> Option<Batch> {
         match self {
             Self::All => Some(batch),
@@ -75,7 +75,7 @@ impl Selection {
     }
 }
 
-/// A filter for so many columns.
+/// Filter for a selection, applied to `columns` columns.
 pub fn selection_filter(selection: &BooleanBuffer, columns: usize) -> FilterPredicate {
     let builder = BooleanArray::new(selection.clone(), None);
     let builder = FilterBuilder::new(&builder);

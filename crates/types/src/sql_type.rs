@@ -111,14 +111,14 @@ impl PhysicalType {
 /// A SQL type with everything that MySQL's result metadata and conversions need.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SqlType {
-    /// Which type.
+    /// The kind of the type.
     pub kind: TypeKind,
     /// UNSIGNED, for the numeric kinds.
     pub unsigned: bool,
     /// ZEROFILL, for the integer kinds.
     pub zerofill: bool,
-    /// Whether this is the VARBINARY of a hexadecimal or bit literal, which is a number where one is wanted. That of a
-    /// hexadecimal literal is `unsigned`, too.
+    /// Whether this is the VARBINARY of a hexadecimal or bit literal, which is a number in a numeric context. A
+    /// hexadecimal literal is also `unsigned`.
     pub is_bytes_literal: bool,
     /// Integers: display width. DECIMAL: precision. BIT: bits. CHAR and VARCHAR: characters
     /// (bytes when the collation is binary). TEXT kinds: the bytes that the kind allows.
@@ -129,10 +129,10 @@ pub struct SqlType {
     /// Character set and collation of the string kinds, ENUM and SET; `binary` makes CHAR a BINARY,
     /// VARCHAR a VARBINARY and TEXT a BLOB. Numbers and temporal values have `binary` too.
     pub collation: CollationId,
-    /// VARCHAR: the text of a date or time that a function made of a text (ADDDATE('2024-01-31', 1)),
-    /// which where a number is wanted is the number of that date, 20240201, and not 2024.
+    /// VARCHAR: the text of a date or time that a function returned for a string argument (ADDDATE('2024-01-31', 1));
+    /// in a numeric context it is the number of that date, 20240201, and not 2024.
     pub temporal_text: bool,
-    /// The members of an ENUM or SET, in order, also of the string that MIN() or MAX() of one gives; empty
+    /// The members of an ENUM or SET, in order, also for the string that MIN() or MAX() of one returns; empty
     /// otherwise.
     pub members: Arc<[String]>,
 }
@@ -276,7 +276,7 @@ impl SqlType {
         }
     }
 
-    /// The type of a value that was a column's, of whose display width and ZEROFILL nothing is left.
+    /// The type of a computed value with this column type: without display width and ZEROFILL.
     pub fn without_display_width(&self) -> Self {
         let is_bool = self.kind == TypeKind::TinyInt && self.length == 1;
         if !self.zerofill && !is_bool {
@@ -335,8 +335,7 @@ impl SqlType {
         }
     }
 
-    /// By what values of physical type Bytes are compared: the collation, or the order of JSON
-    /// documents.
+    /// The collation by which values of physical type Bytes compare: its own, or the order of JSON documents.
     pub fn comparison_collation(&self) -> CollationId {
         match self.kind {
             TypeKind::Json => CollationId::JSON,
@@ -344,7 +343,7 @@ impl SqlType {
         }
     }
 
-    /// Any of the integer kinds, YEAR, BIT and predicates.
+    /// Whether it is one of the integer kinds, YEAR, BIT or a predicate.
     pub fn is_integer(&self) -> bool {
         matches!(
             self.kind,
@@ -359,7 +358,7 @@ impl SqlType {
         )
     }
 
-    /// The bits of an integer kind, the sign's among them; `None` of anything else.
+    /// The bits of an integer kind, the sign bit included; `None` for any other type.
     pub fn integer_bits(&self) -> Option<u32> {
         match self.kind {
             TypeKind::TinyInt => Some(8),
@@ -371,7 +370,7 @@ impl SqlType {
         }
     }
 
-    /// Integer, DECIMAL, FLOAT or DOUBLE.
+    /// Whether it is an integer, DECIMAL, FLOAT or DOUBLE.
     pub fn is_numeric(&self) -> bool {
         self.is_integer()
             || matches!(
@@ -380,7 +379,7 @@ impl SqlType {
             )
     }
 
-    /// DATE, TIME, DATETIME or TIMESTAMP.
+    /// Whether it is DATE, TIME, DATETIME or TIMESTAMP.
     pub fn is_temporal(&self) -> bool {
         matches!(
             self.kind,
@@ -388,12 +387,12 @@ impl SqlType {
         )
     }
 
-    /// CHAR, VARCHAR, the TEXT kinds and their binary twins; not ENUM, SET or JSON.
+    /// Whether it is CHAR, VARCHAR, one of the TEXT kinds or their binary twins; not ENUM, SET or JSON.
     pub fn is_string(&self) -> bool {
         matches!(self.kind, TypeKind::Char | TypeKind::VarChar) || self.is_blob()
     }
 
-    /// The TEXT kinds and their binary twins, TINYTEXT to LONGBLOB.
+    /// Whether it is one of the TEXT kinds or their binary twins, TINYTEXT to LONGBLOB.
     pub fn is_blob(&self) -> bool {
         matches!(
             self.kind,
@@ -401,7 +400,7 @@ impl SqlType {
         )
     }
 
-    /// A string type (see [`SqlType::is_string`]) of bytes without a character set.
+    /// Whether it is a string type (see [`SqlType::is_string`]) of bytes without a character set.
     pub fn is_binary_string(&self) -> bool {
         self.is_string() && self.collation == CollationId::BINARY
     }

@@ -1,11 +1,11 @@
-//! What a running statement is busy with: the thread states of SHOW PROCESSLIST, and the profile of a statement.
+//! Stages of a running statement: the thread states of SHOW PROCESSLIST, and the profile of a statement.
 //!
-//! Whatever does a part of a statement's work says so by [`Stages::enter`], on any floor: that is one relaxed store.
-//! Only where somebody has asked for a profile, the moment is noted too. What waits for a lock does so
-//! [within](Stages::wait_for_lock) a stage that is timed always, for a wait costs more than its measurement.
+//! The code that does a part of a statement's work calls [`Stages::enter`], in whichever crate it is: that is one
+//! relaxed store. Only with profiling, the time is noted too. A wait for a lock happens [within](Stages::wait_for_lock)
+//! a stage that is always timed, since a wait costs more than its measurement.
 //!
-//! Names are those of MySQL (the manual, "General Thread States"), where the same work is done there. What it does that
-//! this engine does not, such as closing a table after each statement, is no stage here.
+//! Names are those of MySQL (the manual, "General Thread States") for the same work. MySQL's work that this engine does
+//! not do, such as closing a table after each statement, is not a stage here.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,10 +21,10 @@ macro_rules! stages {
         }
 
         impl Stage {
-            /// All of them.
+            /// All stages.
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
-            /// As SHOW PROCESSLIST and SHOW PROFILE name it.
+            /// Name in SHOW PROCESSLIST and SHOW PROFILE.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$name => $text),*
@@ -64,16 +64,16 @@ stages! {
     SendingToClient => "Sending to client", "Rows are written to the client.";
 }
 
-/// What a process has used of the machine, all of its threads together.
+/// Resources used by a process, all of its threads together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ResourceUsage {
     /// Time in the program itself.
     pub user: Duration,
     /// Time in the operating system.
     pub system: Duration,
-    /// Times that a thread waited for something.
+    /// Voluntary context switches.
     pub voluntary_switches: u64,
-    /// Times that a thread was made to wait.
+    /// Involuntary context switches.
     pub involuntary_switches: u64,
     /// Blocks that were read.
     pub blocks_in: u64,
@@ -83,16 +83,16 @@ pub struct ResourceUsage {
     pub messages_sent: u64,
     /// Messages that were received.
     pub messages_received: u64,
-    /// Page faults that read a disk.
+    /// Page faults that read from a disk.
     pub major_faults: u64,
-    /// Page faults that did not.
+    /// Page faults that did not read from a disk.
     pub minor_faults: u64,
     /// Times that the process was swapped out.
     pub swaps: u64,
 }
 
 impl ResourceUsage {
-    /// What was used since then.
+    /// The difference from an earlier measurement.
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
         Self {
@@ -117,29 +117,29 @@ impl ResourceUsage {
     }
 }
 
-/// A stage that is over.
+/// A stage that has ended.
 #[derive(Debug, Clone, Copy)]
 pub struct StageSpan {
-    /// Which.
+    /// The stage.
     pub stage: Stage,
     /// When it began.
     pub began: Instant,
     /// How long it took.
     pub duration: Duration,
-    /// What was used meanwhile, where that was asked for.
+    /// Resources used during the stage, where they are measured.
     pub usage: ResourceUsage,
 }
 
-/// Measures what the process has used.
+/// Function that measures the resources used by the process.
 pub type MeasureUsage = fn() -> ResourceUsage;
 
-/// So many stages of a statement are noted; those after it are part of the last.
+/// Greatest number of stages noted of a statement; later ones count to the last.
 const SPANS_MAX: usize = 4096;
 
 #[derive(Debug, Default)]
 struct Timeline {
     measure: Option<MeasureUsage>,
-    /// When each stage began, and what had been used then.
+    /// Start of each stage, and the resources used until then.
     begun: Vec<(Stage, Instant, ResourceUsage)>,
 }
 
@@ -174,7 +174,7 @@ impl Stages {
         timeline.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The statement enters a stage.
+    /// Enters a stage.
     #[inline]
     pub fn enter(&self, stage: Stage) {
         self.0.current.store(stage as u8, Ordering::Relaxed);
@@ -183,13 +183,13 @@ impl Stages {
         }
     }
 
-    /// The stage that it is in.
+    /// The current stage.
     pub fn current(&self) -> Stage {
         let current = usize::from(self.0.current.load(Ordering::Relaxed));
         Stage::ALL.get(current).copied().unwrap_or(Stage::Starting)
     }
 
-    /// It is in a stage until the guard is dropped, and then in the one before again.
+    /// Enters a stage until the guard is dropped, which returns to the previous stage.
     #[must_use]
     pub fn within(&self, stage: Stage) -> StageGuard<'_> {
         let before = self.current();
@@ -200,7 +200,7 @@ impl Stages {
         }
     }
 
-    /// The same for a wait for a lock of tables or rows, which is timed.
+    /// [`Self::within`] for a wait for a lock of tables or rows, which is timed.
     #[must_use]
     pub fn wait_for_lock(&self, stage: Stage) -> LockWaitGuard<'_> {
         LockWaitGuard {
@@ -209,8 +209,8 @@ impl Stages {
         }
     }
 
-    /// A statement begins. The moments of its stages are noted if it `is_timed`, and what they used if
-    /// there is a `measure`.
+    /// Begins a statement. The times of its stages are noted if it `is_timed`, and their resources if there is a
+    /// `measure`.
     #[inline]
     pub fn begin(&self, is_timed: bool, measure: Option<MeasureUsage>) {
         if self.0.nanoseconds_locked.load(Ordering::Relaxed) > 0 {
@@ -226,13 +226,13 @@ impl Stages {
         self.enter(Stage::Starting);
     }
 
-    /// How long the statement has waited for locks of tables and rows.
+    /// Time for which the statement has waited for locks of tables and rows.
     #[inline]
     pub fn locked(&self) -> Duration {
         Duration::from_nanos(self.0.nanoseconds_locked.load(Ordering::Relaxed))
     }
 
-    /// When the current stage began, if its statement is timed.
+    /// The current stage and its start, if the statement is timed.
     pub fn current_since(&self) -> Option<(Stage, Instant)> {
         if !self.0.is_timed.load(Ordering::Relaxed) {
             return None;
@@ -244,7 +244,7 @@ impl Stages {
             .map(|(stage, began, _)| (*stage, *began))
     }
 
-    /// The statement has ended: its stages, if it was timed.
+    /// Ends the statement; returns its stages, if it was timed.
     #[inline]
     pub fn finish(&self) -> Vec<StageSpan> {
         if !self.0.is_timed.load(Ordering::Relaxed) {
@@ -272,7 +272,7 @@ impl Stages {
     }
 }
 
-/// See [`Stages::within`].
+/// Guard of [`Stages::within`].
 #[derive(Debug)]
 pub struct StageGuard<'s> {
     stages: &'s Stages,
@@ -285,7 +285,7 @@ impl Drop for StageGuard<'_> {
     }
 }
 
-/// See [`Stages::wait_for_lock`].
+/// Guard of [`Stages::wait_for_lock`].
 #[derive(Debug)]
 pub struct LockWaitGuard<'s> {
     begun: Instant,

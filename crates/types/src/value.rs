@@ -1,10 +1,9 @@
-//! One value, outside of an array: literals, parameters, variables.
+//! Single values, outside of arrays: literals, parameters, variables.
 
 use arrow_buffer::i256;
 
-/// A value of one of the physical types. What it means is said by the [`crate::SqlType`] that
-/// travels with it: an `Int` may be a number or a packed DATETIME, `Bytes` a text or a JSON
-/// document.
+/// A value of one of the physical types. The [`crate::SqlType`] beside it gives its meaning: an
+/// `Int` may be a number or a packed DATETIME, `Bytes` a text or a JSON document.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Value {
     /// NULL of any type.

@@ -37,7 +37,7 @@ pub enum AccountStatement {
     GrantRoles {
         /// The roles.
         roles: Vec<AccountReference>,
-        /// Who gets them.
+        /// The accounts that get the roles.
         accounts: Vec<AccountReference>,
         /// `WITH ADMIN OPTION`.
         admin: bool,
@@ -48,7 +48,7 @@ pub enum AccountStatement {
         if_exists: bool,
         /// The roles.
         roles: Vec<AccountReference>,
-        /// Who loses them.
+        /// The accounts that lose the roles.
         accounts: Vec<AccountReference>,
         /// `IGNORE UNKNOWN USER`.
         ignore_unknown: bool,
@@ -79,9 +79,9 @@ pub enum AccountStatement {
     SetRole(RoleChoice),
     /// `SET DEFAULT ROLE ... TO account, ...`, `ALTER USER account DEFAULT ROLE ...`.
     SetDefaultRole {
-        /// Which roles.
+        /// The roles.
         roles: RoleChoice,
-        /// Of which accounts.
+        /// The accounts.
         accounts: Vec<AccountReference>,
         /// `ALTER USER IF EXISTS`.
         if_exists: bool,
@@ -91,7 +91,7 @@ pub enum AccountStatement {
 /// An account as a statement names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AccountReference {
-    /// `CURRENT_USER`, and `USER()` where that is allowed.
+    /// `CURRENT_USER`, also `USER()` where the grammar allows it.
     Current,
     /// `'user'@'host'`.
     Named {
@@ -111,7 +111,7 @@ pub struct CreateUser {
     pub accounts: Vec<AccountDefinition>,
     /// `DEFAULT ROLE`.
     pub default_roles: Vec<AccountReference>,
-    /// What holds for all of them.
+    /// Options of all the accounts.
     pub options: AccountOptions,
 }
 
@@ -122,11 +122,11 @@ pub struct AlterUser {
     pub if_exists: bool,
     /// The accounts.
     pub accounts: Vec<AccountDefinition>,
-    /// What holds for all of them.
+    /// Options of all the accounts.
     pub options: AccountOptions,
 }
 
-/// An account and how it proves who it is.
+/// An account and its authentication.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AccountDefinition {
     /// The account.
@@ -150,16 +150,16 @@ pub struct Identification {
     pub by: Option<IdentifiedBy>,
 }
 
-/// What an account is identified by.
+/// Authentication of an account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IdentifiedBy {
     /// `BY 'text'`, `BY RANDOM PASSWORD`.
     Password(NewPassword),
-    /// `AS 'what the plugin keeps of it'`: bytes.
+    /// `AS 'stored by the plugin'`: bytes.
     Kept(Vec<u8>),
 }
 
-/// A password to be.
+/// A new password.
 #[derive(Clone, PartialEq, Eq)]
 pub enum NewPassword {
     /// As written.
@@ -177,7 +177,7 @@ impl fmt::Debug for NewPassword {
     }
 }
 
-/// What CREATE USER and ALTER USER say of all their accounts; what is not said is `None`.
+/// Options of CREATE USER and ALTER USER for all their accounts; `None` where not written.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AccountOptions {
     /// `REQUIRE`.
@@ -190,7 +190,8 @@ pub struct AccountOptions {
     pub history: Option<Option<u64>>,
     /// `PASSWORD REUSE INTERVAL n DAY`.
     pub reuse_interval: Option<Option<u64>>,
-    /// `PASSWORD REQUIRE CURRENT`: whether it must, or by default.
+    /// `PASSWORD REQUIRE CURRENT`: whether the current password is required; `DEFAULT` is
+    /// `Some(None)`.
     pub require_current: Option<Option<bool>>,
     /// `FAILED_LOGIN_ATTEMPTS n`.
     pub failed_attempts: Option<u64>,
@@ -231,7 +232,7 @@ pub enum AccountLimit {
 /// `PASSWORD EXPIRE`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PasswordExpire {
-    /// It is expired from now on.
+    /// `PASSWORD EXPIRE` alone: expired from now on.
     Now,
     /// `DEFAULT`.
     Default,
@@ -244,11 +245,11 @@ pub enum PasswordExpire {
 /// `GRANT ... ON`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grant {
-    /// What is granted.
+    /// The privileges.
     pub privileges: Privileges,
-    /// On what.
+    /// Their level.
     pub level: GrantLevel,
-    /// To whom.
+    /// The accounts that get them.
     pub accounts: Vec<AccountReference>,
     /// `WITH GRANT OPTION`.
     pub grant_option: bool,
@@ -259,11 +260,11 @@ pub struct Grant {
 pub struct Revoke {
     /// `IF EXISTS`.
     pub if_exists: bool,
-    /// What is revoked.
+    /// The privileges.
     pub privileges: Privileges,
-    /// On what.
+    /// Their level.
     pub level: GrantLevel,
-    /// From whom.
+    /// The accounts that lose them.
     pub accounts: Vec<AccountReference>,
     /// `IGNORE UNKNOWN USER`.
     pub ignore_unknown: bool,
@@ -274,25 +275,25 @@ pub struct Revoke {
 pub enum Privileges {
     /// `ALL [PRIVILEGES]`.
     All,
-    /// One after the other.
+    /// A list of privileges.
     List(Vec<ListedPrivilege>),
 }
 
 /// A privilege of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedPrivilege {
-    /// Which.
+    /// The privilege.
     pub privilege: PrivilegeName,
-    /// The columns that it is about; none are all.
+    /// The columns that it applies to; empty: all.
     pub columns: Vec<String>,
 }
 
 /// The name of a privilege.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PrivilegeName {
-    /// One that MySQL's grammar knows.
+    /// A static privilege, which MySQL's grammar knows.
     Static(Privilege),
-    /// Another: a dynamic one, as written.
+    /// A dynamic privilege, as written.
     Dynamic(String),
 }
 
@@ -332,11 +333,11 @@ pub enum Privilege {
     CreateRole,
     DropRole,
     GrantOption,
-    /// None at all.
+    /// `USAGE`: no privilege.
     Usage,
 }
 
-/// What a privilege is about.
+/// Level of a privilege: the objects that it applies to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GrantLevel {
     /// `*.*`.
@@ -356,7 +357,7 @@ pub enum GrantLevel {
     },
 }
 
-/// Which roles.
+/// The roles of `SET ROLE` and `SET DEFAULT ROLE`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RoleChoice {
     /// `NONE`.
@@ -367,6 +368,6 @@ pub enum RoleChoice {
     All,
     /// `ALL EXCEPT`.
     AllExcept(Vec<AccountReference>),
-    /// These.
+    /// A list of roles.
     List(Vec<AccountReference>),
 }

@@ -52,7 +52,7 @@ pub enum AlterAction {
     SetCheckEnforced {
         name: String,
         enforced: bool,
-        /// Written `ALTER CONSTRAINT`.
+        /// Whether it was written `ALTER CONSTRAINT`.
         any_constraint: bool,
     },
     SetIndexVisible {
@@ -89,10 +89,10 @@ pub enum AlterAction {
     Other(String),
 }
 
-/// Where an added or changed column goes.
+/// Position of an added or changed column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ColumnPosition {
-    /// Where it is, or last when new.
+    /// Unchanged, or last when new.
     Unspecified,
     /// `FIRST`.
     First,

@@ -37,7 +37,7 @@ pub struct CreateSelect {
     pub query: Box<Query>,
 }
 
-/// What to do with a row that duplicates a unique key.
+/// Handling of a row that duplicates a unique key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnDuplicateRow {
     /// The statement fails.
@@ -97,7 +97,7 @@ pub enum ColumnAttribute {
         expr: Expr,
         /// The expression's source text, without the parentheses.
         text: String,
-        /// Where the value lives.
+        /// Whether the value is stored.
         storage: GeneratedStorage,
     },
     /// `[CONSTRAINT name] CHECK (expression) [[NOT] ENFORCED]`.
@@ -110,7 +110,7 @@ pub enum ColumnAttribute {
     Other(String, String),
 }
 
-/// Where a generated column's value lives.
+/// Storage of a generated column's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GeneratedStorage {
     /// Computed when read; the default.
@@ -177,7 +177,7 @@ pub struct ForeignKey {
     pub index_name: Option<String>,
     /// The referencing columns.
     pub columns: Vec<String>,
-    /// What they refer to.
+    /// The table and columns that they refer to.
     pub references: References,
 }
 

@@ -1,5 +1,5 @@
-//! Column types as written: the kind, its numbers and its attributes. What they mean (defaults for
-//! missing lengths, silent changes such as `VARCHAR(70000)` to `MEDIUMTEXT`) is the binder's matter.
+//! Column types as written: the kind, its numbers and its attributes. The binder gives them their meaning (defaults for
+//! missing lengths, silent changes such as `VARCHAR(70000)` to `MEDIUMTEXT`).
 
 use std::fmt;
 
@@ -54,7 +54,7 @@ pub struct CastType {
     pub scale: Option<u64>,
     /// The character set of `CHAR`.
     pub charset: Option<String>,
-    /// `ARRAY`: an array of values of the type, for an index of many values.
+    /// `ARRAY`: an array of values of the type, for a multi-valued index.
     pub is_array: bool,
 }
 
@@ -102,7 +102,7 @@ pub enum CastTypeKind {
     DateTime,
     Year,
     Json,
-    /// A type of geometry, which has one of their kinds.
+    /// A spatial type.
     Geometry(TypeKind),
 }
 

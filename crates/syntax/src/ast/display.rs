@@ -1,5 +1,5 @@
-//! Text of names, operators, literals and expressions, as messages show them. What SHOW CREATE and views are made of is
-//! printed by the engine, which knows what MySQL writes there.
+//! Text of names, operators, literals and expressions, as messages show them. The engine prints the texts of SHOW
+//! CREATE and of views, since it knows MySQL's form of them.
 
 use std::fmt::{self, Display, Formatter, Write as _};
 
@@ -457,7 +457,7 @@ impl Display for TableAlias {
     }
 }
 
-/// Parts with something between them.
+/// Writes parts with a separator between them.
 fn list<T: Display>(f: &mut Formatter<'_>, separator: &str, parts: &[T]) -> fmt::Result {
     for (number, part) in parts.iter().enumerate() {
         if number > 0 {
@@ -468,7 +468,7 @@ fn list<T: Display>(f: &mut Formatter<'_>, separator: &str, parts: &[T]) -> fmt:
     Ok(())
 }
 
-/// `ORDER BY keys` behind something, if there are any.
+/// Writes ` ORDER BY keys`, if there are any.
 fn order(f: &mut Formatter<'_>, keys: &[OrderByExpr]) -> fmt::Result {
     if keys.is_empty() {
         return Ok(());

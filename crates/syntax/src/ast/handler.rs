@@ -9,11 +9,11 @@ use super::TableName;
 pub struct HandlerStatement {
     /// The table or its alias.
     pub table: TableName,
-    /// What to do.
+    /// The action.
     pub action: HandlerAction,
 }
 
-/// What `HANDLER` does.
+/// Action of `HANDLER`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum HandlerAction {
     /// `OPEN [[AS] alias]`.
@@ -27,7 +27,7 @@ pub enum HandlerAction {
     Read {
         /// The index; `None` is the table's own order.
         index: Option<String>,
-        /// Which row.
+        /// The row to read.
         read: HandlerRead,
         /// `WHERE`.
         selection: Option<Expr>,
@@ -36,7 +36,7 @@ pub enum HandlerAction {
     },
 }
 
-/// Which row `HANDLER ... READ` reads.
+/// The row that `HANDLER ... READ` reads.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "the variants are MySQL's own keywords")]
 pub enum HandlerRead {

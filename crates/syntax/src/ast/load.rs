@@ -39,7 +39,7 @@ pub enum LoadConcurrency {
     Concurrent,
 }
 
-/// What `LOAD DATA` does with a row that duplicates a unique key.
+/// Handling of a row that duplicates a unique key in `LOAD DATA`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoadDuplicate {
     /// Nothing written: an error, or as `Ignore` with `LOCAL`.
@@ -50,7 +50,7 @@ pub enum LoadDuplicate {
     Replace,
 }
 
-/// Where a field of the file goes.
+/// Target of a field of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LoadTarget {
     /// A column, perhaps qualified.
@@ -82,7 +82,7 @@ pub struct LinesOptions {
     pub terminated_by: Option<String>,
 }
 
-/// Where the rows of `SELECT ... INTO` go.
+/// Target of the rows of `SELECT ... INTO`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IntoTarget {
     /// `INTO OUTFILE`.

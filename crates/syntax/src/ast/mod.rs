@@ -1,7 +1,7 @@
 //! The statements of MySQL 8.4 as typed data, one module a statement family.
 //!
-//! Expressions ([`Expr`]) and queries ([`Query`]) are among them; some forms are parsed into others of the same meaning,
-//! which [`crate::encodings`] lists. [`walk`] goes over them.
+//! Expressions ([`Expr`]) and queries ([`Query`]) are among them; [`crate::encodings`] lists the forms that are parsed
+//! into others of the same meaning. [`walk`] visits the nodes.
 //!
 //! Architecture invariant: nothing here knows a catalog, a value or a session.
 
@@ -91,7 +91,7 @@ pub use self::walk::{
 
 use std::fmt;
 
-/// What `KILL` ends.
+/// Object that `KILL` ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KillTarget {
     /// A connection.
@@ -177,7 +177,7 @@ pub enum Statement {
     Do(Vec<Expr>),
     /// `KILL [CONNECTION | QUERY | TEMPORARY TABLE] id`.
     Kill {
-        /// What is ended.
+        /// The object that is ended.
         target: KillTarget,
         /// The connection's id, or the temporary table's.
         id: Expr,
@@ -186,7 +186,7 @@ pub enum Statement {
     Shutdown,
     /// `RESET PERSIST [[IF EXISTS] name]`.
     ResetPersist {
-        /// The variable; all of them without.
+        /// The variable; `None`: all variables.
         name: Option<String>,
         /// `IF EXISTS`.
         if_exists: bool,
@@ -209,16 +209,16 @@ pub enum Statement {
     Account(Box<AccountStatement>),
     /// Comments, and nothing else.
     Empty,
-    /// A statement that is known by its first keywords, which these are, and cannot be run.
+    /// A statement that Mayfly cannot run, known by its first keywords, which the text holds.
     Unsupported(String),
 }
 
 /// `SELECT ... INTO target`: the query without the clause, and the clause.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SelectIntoStatement {
-    /// The query as it would be without `INTO`.
+    /// The query without `INTO`.
     pub query: Box<Query>,
-    /// Where its rows go.
+    /// Target of the rows.
     pub target: IntoTarget,
 }
 
@@ -240,7 +240,7 @@ impl TableName {
         }
     }
 
-    /// The same name as query blocks carry it; `None` when it has no part or more than two.
+    /// The name of an [`ObjectName`]; `None` when it has no part or more than two.
     pub fn from_object_name(name: &ObjectName) -> Option<Self> {
         let (database, name) = match name.0.as_slice() {
             [name] => (None, name),
@@ -253,7 +253,7 @@ impl TableName {
         })
     }
 
-    /// The form in which query blocks carry a name.
+    /// The name as an [`ObjectName`], the form in query blocks.
     pub fn to_object_name(&self) -> ObjectName {
         let quoted = |part: &String| Ident::with_quote('`', part.clone());
         ObjectName::from(

@@ -7,7 +7,7 @@ use super::TableOption;
 /// How a table is divided.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Partitioning {
-    /// What says in which partition a row is.
+    /// The partitioning function.
     pub function: PartitionFunction,
     /// `PARTITIONS n`.
     pub count: Option<u64>,
@@ -17,14 +17,14 @@ pub struct Partitioning {
     pub definitions: Vec<PartitionDefinition>,
 }
 
-/// What says in which partition a row is.
+/// A partitioning function: it gives the partition of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PartitionFunction {
     /// `LINEAR`.
     pub linear: bool,
     /// HASH, KEY, RANGE or LIST.
     pub kind: PartitionKind,
-    /// Of what.
+    /// The columns or the expression.
     pub of: PartitionedBy,
 }
 
@@ -44,12 +44,12 @@ pub enum PartitionKind {
     List,
 }
 
-/// What rows are divided by.
+/// The argument of a partitioning function.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PartitionedBy {
     /// `(expression)`.
     Expression(Box<Expr>),
-    /// `COLUMNS (a, b)`, or those of KEY, where none are those of the primary key.
+    /// `COLUMNS (a, b)`, or the columns of KEY; for KEY, empty means the primary key.
     Columns(Vec<Ident>),
 }
 
@@ -60,13 +60,13 @@ pub struct PartitionDefinition {
     pub name: Ident,
     /// `VALUES ...`.
     pub values: Option<PartitionValues>,
-    /// Options, as a table has them.
+    /// Options of the partition, as of a table.
     pub options: Vec<TableOption>,
     /// `(SUBPARTITION name options, ...)`.
     pub subpartitions: Vec<(Ident, Vec<TableOption>)>,
 }
 
-/// The values that a partition has.
+/// The values of the rows of a partition.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PartitionValues {
     /// `LESS THAN (...)`; a bound for each column, `None` for `MAXVALUE`.

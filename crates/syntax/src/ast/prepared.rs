@@ -11,31 +11,31 @@ pub struct Prepare {
     pub source: PrepareSource,
 }
 
-/// Where the text of a prepared statement is.
+/// Source of the text of a prepared statement.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PrepareSource {
-    /// In a string.
+    /// A string.
     Text(String),
-    /// In a user variable, without its `@`.
+    /// A user variable, without its `@`.
     Variable(String),
-    /// What an expression gives, as in MariaDB.
+    /// An expression, in MariaDB.
     Expression(Box<Expr>),
 }
 
 /// `EXECUTE name [USING @a, @b]`, and MariaDB's `EXECUTE IMMEDIATE text [USING a, b]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Execute {
-    /// What is run.
+    /// The statement to run.
     pub what: Executed,
     /// The values of its `?`: user variables, and in MariaDB any expressions.
     pub using: Vec<Expr>,
 }
 
-/// What EXECUTE runs.
+/// The statement that EXECUTE runs.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Executed {
     /// The prepared statement of a name.
     Prepared(String),
-    /// `IMMEDIATE`: a text.
+    /// `IMMEDIATE`: the statement's text.
     Immediate(PrepareSource),
 }

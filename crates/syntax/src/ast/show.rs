@@ -9,15 +9,15 @@ use super::{AccountReference, Statement, TableName, VariableScope};
 /// `SHOW kind [FROM ..] [LIKE .. | WHERE ..] [LIMIT ..]`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Show {
-    /// What to show.
+    /// The object to show.
     pub kind: ShowKind,
-    /// Which rows of it.
+    /// Filter of the rows.
     pub filter: Option<ShowFilter>,
     /// `LIMIT`, where MySQL allows it.
     pub limit: Option<LimitClause>,
 }
 
-/// Which rows a `SHOW` gives.
+/// Filter of the rows of `SHOW`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ShowFilter {
     /// `LIKE 'pattern'`.
@@ -26,7 +26,7 @@ pub enum ShowFilter {
     Where(Expr),
 }
 
-/// What a `SHOW` shows. A `database` is that of `FROM | IN`; `None` is the current one.
+/// Object that `SHOW` shows. A `database` is that of `FROM | IN`; `None` is the current one.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "the variants are MySQL's own statement names")]
 pub enum ShowKind {
@@ -36,7 +36,7 @@ pub enum ShowKind {
         extended: bool,
         database: Option<String>,
     },
-    /// Mayfly's own: the live internal and user temporary tables of all sessions that one may see.
+    /// Mayfly's own: the live internal and user temporary tables of all sessions, as far as the user may see them.
     TemporaryTables,
     TableStatus {
         database: Option<String>,
@@ -135,21 +135,21 @@ pub struct Describe {
     pub column: Option<String>,
 }
 
-/// What a statement says of another one.
+/// Kind of an explanation of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExplainKind {
-    /// `EXPLAIN`: its plan.
+    /// `EXPLAIN`: the plan.
     Plan,
-    /// `EXPLAIN ANALYZE`: how its query ran.
+    /// `EXPLAIN ANALYZE`: execution of the query.
     Analyze,
-    /// MariaDB's `ANALYZE`: how it ran, with all that it changes.
+    /// MariaDB's `ANALYZE`: execution of any statement, with its changes.
     Run,
 }
 
 /// `EXPLAIN [ANALYZE] [FORMAT = ..] [INTO @v] statement`, or MariaDB's `ANALYZE [FORMAT = ..] statement`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explain {
-    /// What is said.
+    /// Kind of the explanation.
     pub kind: ExplainKind,
     /// `FORMAT`, when written.
     pub format: Option<ExplainFormat>,
@@ -157,7 +157,7 @@ pub struct Explain {
     pub into: Option<String>,
     /// `FOR DATABASE name`.
     pub database: Option<String>,
-    /// What to explain.
+    /// The object to explain.
     pub target: ExplainTarget,
 }
 
@@ -172,7 +172,7 @@ pub enum ExplainFormat {
     Unknown(String),
 }
 
-/// What `EXPLAIN` explains.
+/// Object that `EXPLAIN` explains.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ExplainTarget {
     /// A statement and its source text.

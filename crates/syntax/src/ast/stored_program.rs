@@ -2,7 +2,7 @@
 
 use super::TableName;
 
-/// What is stored.
+/// Kind of a stored program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the variants are MySQL's own keywords")]
 pub enum StoredProgramKind {
@@ -15,10 +15,10 @@ pub enum StoredProgramKind {
 /// `DROP PROCEDURE | FUNCTION | TRIGGER | EVENT [IF EXISTS] name`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DropStoredProgram {
-    /// What is dropped.
+    /// The kind of the program.
     pub kind: StoredProgramKind,
     /// `IF EXISTS`.
     pub if_exists: bool,
-    /// Its name, which is made as a table's is.
+    /// Its name, with the same qualifier as a table's.
     pub name: TableName,
 }

@@ -29,7 +29,8 @@ pub enum IsolationLevel {
     Serializable,
 }
 
-/// How `COMMIT` and `ROLLBACK` go on; `None` follows the variable `completion_type`.
+/// Options of `COMMIT` and `ROLLBACK` (`AND CHAIN`, `RELEASE`); `None` follows the variable
+/// `completion_type`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Completion {
     /// `AND [NO] CHAIN`.

@@ -21,7 +21,7 @@ pub struct CreateView {
     pub invoker_security: Option<bool>,
     /// The view.
     pub name: TableName,
-    /// Its column names; empty means those of the query.
+    /// Its column names; empty: those of the query.
     pub columns: Vec<String>,
     /// The query.
     pub query: Box<Query>,

@@ -1,8 +1,8 @@
 //! Walks over the expressions, queries and tables of a statement.
 //!
-//! A walk goes from top to bottom and, in a query, in the order of its text. A visitor is told of each node
-//! before what is in it, of some behind it too, and ends the walk by `Break`; what it has found is its own to
-//! keep. Visitors are `dyn`, so that there is one walk of each kind in the program and not one for each visitor.
+//! A walk goes from top to bottom and, in a query, in the order of its text. It calls the visitor's hook for each node
+//! before the node's parts, for some nodes also after them, and ends when a hook returns `Break`; the visitor keeps its
+//! own results. Visitors are `dyn`, so that each kind of walk is compiled once and not once per visitor.
 
 use std::ops::ControlFlow;
 
@@ -12,53 +12,53 @@ use super::{
     SetExpr, TableFactor, TableWithJoins, WindowFrameBound, WindowSpec, WindowType, With,
 };
 
-/// How much stack is left when a walk continues on a new piece.
+/// Stack that must be left; below it, a walk continues on a new segment.
 const RED_ZONE: usize = 64 << 10;
-/// How large such a piece is.
+/// Size of such a segment.
 const STACK_PIECE: usize = 1 << 20;
 
-/// Whether a walk goes on.
+/// Whether a walk continues.
 pub type Flow = ControlFlow<()>;
 
-/// Makes the two walks, of what is read and of what may be changed, of one text.
+/// Defines both walks, over shared and over mutable nodes, from one text.
 macro_rules! walks {
     ($(#[$docs:meta])* $visitor:ident, $(#[$visit_docs:meta])* $visit:ident, $walk:ident, $constraint:ident $(, $mutable:tt)?) => {
         $(#[$docs])*
         #[expect(unused_variables, reason = "by default nothing is done with a node")]
         pub trait $visitor {
-            /// A query, before what is in it.
+            /// Called with a query before its parts.
             fn pre_visit_query(&mut self, query: & $($mutable)? Query) -> Flow {
                 Flow::Continue(())
             }
-            /// A query, behind what is in it.
+            /// Called with a query after its parts.
             fn post_visit_query(&mut self, query: & $($mutable)? Query) -> Flow {
                 Flow::Continue(())
             }
-            /// A query block, before what is in it.
+            /// Called with a query block before its parts.
             fn pre_visit_select(&mut self, select: & $($mutable)? Select) -> Flow {
                 Flow::Continue(())
             }
-            /// The keys of GROUP BY, before them; there may be none.
+            /// Called with GROUP BY before its keys; there may be none.
             fn pre_visit_group_by(&mut self, group_by: & $($mutable)? GroupBy) -> Flow {
                 Flow::Continue(())
             }
-            /// The keys of GROUP BY, behind them; there may be none.
+            /// Called with GROUP BY after its keys; there may be none.
             fn post_visit_group_by(&mut self, group_by: & $($mutable)? GroupBy) -> Flow {
                 Flow::Continue(())
             }
-            /// The keys of a query's ORDER BY, before them, if it has any.
+            /// Called with a query's ORDER BY before its keys, if it has any.
             fn pre_visit_order_by(&mut self, order_by: & $($mutable)? [OrderByExpr]) -> Flow {
                 Flow::Continue(())
             }
-            /// An operand of a join, before what is in it.
+            /// Called with an operand of a join before its parts.
             fn pre_visit_table_factor(&mut self, factor: & $($mutable)? TableFactor) -> Flow {
                 Flow::Continue(())
             }
-            /// The name of a table in FROM.
+            /// Called with the name of a table in FROM.
             fn pre_visit_relation(&mut self, name: & $($mutable)? ObjectName) -> Flow {
                 Flow::Continue(())
             }
-            /// An expression, before its operands.
+            /// Called with an expression before its operands.
             fn pre_visit_expr(&mut self, expr: & $($mutable)? Expr) -> Flow {
                 Flow::Continue(())
             }
@@ -66,7 +66,7 @@ macro_rules! walks {
 
         $(#[$visit_docs])*
         pub trait $visit {
-            /// Walks over this node and what is in it.
+            /// Walks over this node and its parts.
             fn $walk(& $($mutable)? self, visitor: &mut dyn $visitor) -> Flow;
         }
 
@@ -371,21 +371,21 @@ macro_rules! walks {
 }
 
 walks! {
-    /// What a walk tells of.
+    /// Hooks of a walk.
     Visitor,
     /// A node that can be walked over.
     Visit, visit, constraint
 }
 
 walks! {
-    /// What a walk tells of that may change what it walks over. What a hook puts in the place of a node is walked
-    /// over in its stead.
+    /// Hooks of a walk that may change the nodes. A node that a hook puts in the place of another is walked over in its
+    /// stead.
     VisitorMut,
     /// A node that can be walked over and changed.
     VisitMut, visit_mut, constraint_mut, mut
 }
 
-/// A function that is called with each expression, each before its operands, as a visitor.
+/// Visitor that calls a function with each expression before its operands.
 struct EachExpr<'f>(&'f mut dyn FnMut(&Expr) -> Flow);
 
 impl Visitor for EachExpr<'_> {
@@ -394,7 +394,7 @@ impl Visitor for EachExpr<'_> {
     }
 }
 
-/// Calls a function with each expression of a node, each before its operands, until it breaks.
+/// Calls a function with each expression of a node, before its operands, until it breaks.
 pub fn visit_expressions<B>(
     node: &dyn Visit,
     mut each: impl FnMut(&Expr) -> ControlFlow<B>,
@@ -412,7 +412,7 @@ impl VisitorMut for EachExprMut<'_> {
     }
 }
 
-/// Calls a function with each expression of a node, which it may change, each before its operands, until it breaks.
+/// Calls a function with each expression of a node, mutably and before its operands, until it breaks.
 pub fn visit_expressions_mut<B>(
     node: &mut dyn VisitMut,
     mut each: impl FnMut(&mut Expr) -> ControlFlow<B>,
@@ -440,7 +440,7 @@ pub fn visit_relations<B>(
     kept.map_or(ControlFlow::Continue(()), ControlFlow::Break)
 }
 
-/// Puts what a function broke with aside.
+/// Stores the value of a `Break`.
 fn keep<B>(flow: ControlFlow<B>, kept: &mut Option<B>) -> Flow {
     flow.map_break(|found| *kept = Some(found))
 }

@@ -1,4 +1,4 @@
-//! What literals and quoted names stand for.
+//! Values of literals and quoted names.
 
 use std::borrow::Cow;
 
@@ -48,7 +48,7 @@ pub(crate) fn inside_hint(source: &str) -> &str {
 pub(crate) fn unquote_string(source: &str, no_backslash_escapes: bool) -> Cow<'_, str> {
     match unquote_bytes(source.as_bytes(), no_backslash_escapes) {
         Cow::Borrowed(_) => Cow::Borrowed(inside(source)),
-        // What is taken out and put in is ASCII, so that the rest stays text.
+        // Only ASCII is removed and inserted, so that the rest stays valid UTF-8.
         Cow::Owned(value) => match String::from_utf8(value) {
             Ok(value) => Cow::Owned(value),
             Err(error) => Cow::Owned(String::from_utf8_lossy(error.as_bytes()).into_owned()),
@@ -56,7 +56,7 @@ pub(crate) fn unquote_string(source: &str, no_backslash_escapes: bool) -> Cow<'_
     }
 }
 
-/// The same for bytes that need be no text.
+/// [`unquote_string`] for bytes that need not be valid text.
 pub(crate) fn unquote_bytes(source: &[u8], no_backslash_escapes: bool) -> Cow<'_, [u8]> {
     let (Some(&quote), Some(inner)) = (
         source.first(),

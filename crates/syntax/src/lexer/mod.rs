@@ -25,7 +25,7 @@ pub(crate) struct Lexed {
     pub(crate) tokens: Vec<Token>,
     /// The byte behind the statement's semicolon, or the end of the text.
     pub(crate) next: usize,
-    /// About how many bytes the statement's tree and what is made of it will take.
+    /// Estimated bytes of the statement's tree and of the structures made from it.
     pub(crate) tree_bytes: u64,
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn lex_bounded(
 pub(crate) fn has_token(sql: &str, start: usize, options: &ParseOptions) -> bool {
     let mut lexer = Lexer::new(sql.as_bytes(), start, options);
     while !lexer.at_end() {
-        // A comment without an end is a token, behind which there is only the end.
+        // An unterminated comment is a token, followed by the end only.
         if lexer.token() || lexer.tokens.len() > 1 {
             return true;
         }
@@ -72,15 +72,14 @@ pub(crate) fn has_token(sql: &str, start: usize, options: &ParseOptions) -> bool
     false
 }
 
-/// The same in a text whose strings and names may be in any character set that has ASCII in it.
+/// [`lex_statement`] of a text whose strings and names may be in any character set that contains ASCII.
 pub(crate) fn lex_bytes(bytes: &[u8], start: usize, options: &ParseOptions) -> Lexed {
     let mut lexer = Lexer::new(bytes, start, options);
     while lexer.token() {}
     lexer.finish()
 }
 
-/// Cuts the first statement of a text into tokens, as long as each of them is `wanted`; `None` when one
-/// is not.
+/// Cuts the first statement of a text into tokens; `None` when a token is not `wanted`.
 pub(crate) fn lex_while(
     sql: &str,
     options: &ParseOptions,
@@ -192,7 +191,7 @@ impl<'a> Lexer<'a> {
         true
     }
 
-    /// Whether the token before ends a name directly before a byte.
+    /// Whether the previous token ends a name directly before a byte.
     fn follows_name(&self, start: usize) -> bool {
         self.tokens.last().is_some_and(|last| {
             last.end as usize == start
@@ -200,7 +199,7 @@ impl<'a> Lexer<'a> {
         })
     }
 
-    /// A dot, and the word directly behind it, which is no keyword.
+    /// Lexes a dot and the word directly behind it, which is not a keyword.
     fn dot(&mut self, start: usize) {
         self.position += 1;
         self.push(Kind::Dot, start);
@@ -248,7 +247,7 @@ impl<'a> Lexer<'a> {
         self.peek(ahead) == b'('
     }
 
-    /// A number, or a word that begins with a digit.
+    /// Lexes a number, or a word that begins with a digit.
     fn number_or_word(&mut self, start: usize) {
         if self.peek(0) == b'0' && matches!(self.peek(1), b'x' | b'b') {
             let (kind, is_digit): (Kind, fn(&u8) -> bool) = match self.peek(1) {
@@ -300,7 +299,7 @@ impl<'a> Lexer<'a> {
         true
     }
 
-    /// A quoted token; the closing quote is doubled inside, and strings know backslashes.
+    /// Lexes a quoted token; the closing quote is doubled inside, and strings have backslash escapes.
     fn quoted(&mut self, start: usize, quote: u8, kind: Kind) {
         let escapes = kind != Kind::QuotedIdent && !self.options.no_backslash_escapes;
         self.position += 1;
@@ -321,8 +320,7 @@ impl<'a> Lexer<'a> {
         self.push(Kind::Invalid, start);
     }
 
-    /// `x'...'` or `b'...'`: an odd number of hexadecimal digits or another character makes it
-    /// invalid.
+    /// Lexes `x'...'` or `b'...'`: an odd number of hexadecimal digits or another character makes it invalid.
     fn digits_literal(&mut self, start: usize, kind: Kind) {
         self.position += 2;
         let digits_start = self.position;
@@ -407,7 +405,7 @@ impl<'a> Lexer<'a> {
         self.push(kind, start);
     }
 
-    /// Skips what separates tokens; gives the start of a comment that never ends.
+    /// Skips what separates tokens; returns the start of an unterminated comment.
     fn skip_blanks_and_comments(&mut self) -> Option<usize> {
         loop {
             match (self.peek(0), self.peek(1)) {
@@ -458,8 +456,8 @@ impl<'a> Lexer<'a> {
         false
     }
 
-    /// A `/*!` comment: its content is part of the statement when its version is not newer than
-    /// ours; a newer one is skipped, with the comments inside it.
+    /// Lexes the start of a `/*!` comment: its content is part of the statement unless its version is newer than
+    /// [`VERSION`]; a newer one is skipped, with the comments inside it.
     fn version_comment(&mut self) -> bool {
         let mut digits = 0;
         let mut version = 0_u32;
@@ -495,7 +493,7 @@ impl<'a> Lexer<'a> {
         false
     }
 
-    /// Hints stand only behind these verbs; anywhere else they are comments.
+    /// Whether a hint may stand here: only behind some verbs; anywhere else it is a comment.
     fn may_hint(&self) -> bool {
         self.tokens.last().is_some_and(|last| {
             matches!(

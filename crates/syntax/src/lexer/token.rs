@@ -2,13 +2,13 @@
 
 use crate::keywords::Kw;
 
-/// What a token takes, and a pair of parentheses and a name or value in the tree, with what is bound and
-/// planned of it, about.
+/// Estimated bytes of a token, and of a pair of parentheses and a name or value in the tree, with what is bound and
+/// planned of it.
 const TOKEN_BYTES: u64 = 16;
 const LIST_BYTES: u64 = 144;
 const LEAF_BYTES: u64 = 512;
 
-/// What a token is.
+/// Kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Kind {
@@ -32,7 +32,7 @@ pub(crate) enum Kind {
     Decimal,
     /// `_charset` before a string, for a character set that exists.
     Introducer,
-    /// `@name`, `@'name'`, ...; also a bare `@` before nothing of the kind.
+    /// `@name`, `@'name'`, ...; also a bare `@`.
     UserVariable,
     /// `@@`.
     AtAt,
@@ -73,12 +73,12 @@ pub(crate) enum Kind {
     Colon,
     /// The end of the statement: a semicolon or the end of the text.
     End,
-    /// Something that no statement can hold: an unterminated string, a stray character.
+    /// A token that no statement can hold: an unterminated string, a stray character.
     Invalid,
 }
 
 impl Kind {
-    /// About how many bytes a token of this kind adds to what a statement takes.
+    /// Estimated bytes that a token of this kind adds to a statement.
     pub(crate) fn tree_bytes(self) -> u64 {
         let in_tree = match self {
             Self::Word
@@ -99,7 +99,7 @@ impl Kind {
     }
 }
 
-/// A token: what it is and where it stands, in bytes.
+/// A token: its kind and its position, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Token {
     /// What it is.

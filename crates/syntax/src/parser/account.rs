@@ -1,5 +1,5 @@
-//! Accounts: `CREATE | ALTER | DROP | RENAME USER`, roles, `SET PASSWORD`. What GRANT and REVOKE add
-//! is in [`grant`].
+//! Parses account statements: `CREATE | ALTER | DROP | RENAME USER`, roles, `SET PASSWORD`; [`grant`] parses GRANT and
+//! REVOKE.
 
 mod grant;
 
@@ -119,7 +119,7 @@ impl Parser<'_> {
         }))
     }
 
-    /// What ALTER USER may say behind `IDENTIFIED`.
+    /// Parses the rest of ALTER USER behind `IDENTIFIED`.
     fn altered(
         &mut self,
         account: AccountReference,
@@ -252,7 +252,7 @@ impl Parser<'_> {
         Ok((*limit, self.unsigned()?))
     }
 
-    /// What may follow `PASSWORD` among the options.
+    /// Parses an option behind `PASSWORD`.
     fn password_option(&mut self, options: &mut AccountOptions) -> Result<()> {
         match self.expect_any(&kw![EXPIRE HISTORY REUSE REQUIRE])? {
             Kw::EXPIRE => {

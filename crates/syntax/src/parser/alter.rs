@@ -103,7 +103,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Partitions, tablespaces and validation.
+    /// Parses actions on partitions and tablespaces, and validation.
     fn alter_storage(&mut self) -> Result<AlterAction> {
         Ok(match self.keyword() {
             Kw::PARTITION => AlterAction::Partition(Box::new(self.partitioning()?)),

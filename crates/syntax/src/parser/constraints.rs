@@ -74,7 +74,7 @@ impl Parser<'_> {
                     self.take();
                     options.push(TableOption::unquoted(word.spelling(), String::new()));
                 }
-                // MariaDB's words for the same.
+                // MariaDB's word for `INVISIBLE`.
                 Kw::NOT if self.is_word(1, "IGNORED") => {
                     self.position += 2;
                     options.push(TableOption::unquoted("VISIBLE", String::new()));
@@ -210,7 +210,7 @@ impl Parser<'_> {
         let (expr, text) = self.expr_and_text()?;
         let storage = match self.eat_any(&kw![VIRTUAL STORED]) {
             Some(Kw::STORED) => GeneratedStorage::Stored,
-            // MariaDB's older word for it.
+            // MariaDB's older word for `STORED`.
             None if self.is_word(0, "PERSISTENT") => {
                 self.take();
                 GeneratedStorage::Stored

@@ -11,7 +11,7 @@ use crate::ast::{
 use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
 
-/// What the type SERIAL and the attribute SERIAL DEFAULT VALUE stand for.
+/// Attributes that the type SERIAL and the attribute SERIAL DEFAULT VALUE stand for.
 const SERIAL: [ColumnAttribute; 3] = [
     ColumnAttribute::NotNull,
     ColumnAttribute::AutoIncrement,
@@ -137,7 +137,7 @@ impl Parser<'_> {
                 column.attributes.extend(SERIAL);
                 return Ok(true);
             }
-            // Right behind the type.
+            // Directly behind the type.
             Kw::GENERATED | Kw::AS if column.attributes.is_empty() => self.generated()?,
             Kw::CONSTRAINT | Kw::CHECK => self.column_check()?,
             Kw::REFERENCES => ColumnAttribute::References(self.references()?),

@@ -1,8 +1,8 @@
 //! The parser's position in a statement: looking at tokens, taking them, and failing at one.
 //!
-//! The grammar is read by recursive descent with one token of look-ahead and without ever going
-//! back, as MySQL's own LALR(1) parser does; so the token that cannot be taken is the one that
-//! MySQL's error 1064 points at.
+//! The grammar is read by recursive descent with one token of look-ahead and without backtracking,
+//! as MySQL's own LALR(1) parser does; so the token that cannot be taken is the one that MySQL's
+//! error 1064 points at.
 
 use crate::ast::Ident;
 
@@ -22,14 +22,14 @@ pub(crate) enum Failure {
     },
     /// The statement is nested too deeply.
     TooDeep {
-        /// The index of the token at which it got too deep.
+        /// The index of the token at which it became too deep.
         token: u32,
     },
-    /// The statement is right, and MySQL has no such thing.
+    /// The statement is valid, and MySQL does not support it.
     Unsupported(Unsupported, u32),
 }
 
-/// What MySQL's grammar knows and MySQL does not do.
+/// A feature that MySQL's grammar has and MySQL does not support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unsupported {
     /// `EXCLUDE` in a frame.
@@ -39,7 +39,7 @@ pub(crate) enum Unsupported {
 }
 
 impl Unsupported {
-    /// As error 1235 calls it.
+    /// Name in error 1235.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Exclude => "EXCLUDE",
@@ -68,17 +68,17 @@ pub(crate) struct Parser<'a> {
     pub(crate) into: Option<crate::ast::IntoTarget>,
     /// How many queries are open; `INTO` may stand only in the outermost.
     pub(crate) queries: u32,
-    /// How many `?` were met.
+    /// Number of `?` so far.
     pub(crate) parameters: u32,
-    /// How many expressions are open that choose, join, group or order rows.
+    /// Number of open expressions that filter, join, group or order rows.
     pub(crate) conditions: u32,
-    /// A user variable is set in an expression.
+    /// Whether an expression sets a user variable.
     pub(crate) sets_variables: bool,
-    /// A user variable is named in such an expression.
+    /// Whether such an expression names a user variable.
     pub(crate) variables_in_conditions: bool,
 }
 
-/// Behind the last token there are only ends.
+/// Token behind the last one.
 const END: Token = Token::end(u32::MAX, u32::MAX);
 
 impl<'a> Parser<'a> {
@@ -220,19 +220,19 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The next token is the offending one.
+    /// Fails at the next token.
     pub(crate) fn fail<T>(&self) -> Result<T> {
         Err(Failure::Unexpected {
             token: self.position as u32,
         })
     }
 
-    /// What comes next is not supported.
+    /// Fails because the next construct is not supported.
     pub(crate) fn unsupported<T>(&self, what: Unsupported) -> Result<T> {
         Err(Failure::Unsupported(what, self.position as u32))
     }
 
-    /// The token taken last is the offending one.
+    /// Fails at the token taken last.
     pub(crate) fn fail_at_previous<T>(&self) -> Result<T> {
         Err(Failure::Unexpected {
             token: self.position.saturating_sub(1) as u32,
@@ -244,7 +244,7 @@ impl<'a> Parser<'a> {
         token.text(self.sql)
     }
 
-    /// The source text from a token on up to, but not including, the next one to be taken.
+    /// The source text from a token up to, but not including, the next one to be taken.
     pub(crate) fn text_from(&self, first: usize) -> &'a str {
         match self.tokens.get(first..self.position) {
             Some([first, .., last]) => {
@@ -256,7 +256,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Takes everything up to the end of the statement, as text.
+    /// Takes the rest of the statement, as text.
     pub(crate) fn rest(&mut self) -> &'a str {
         let first = self.position;
         while !self.at_end() {
@@ -270,8 +270,8 @@ impl<'a> Parser<'a> {
         match token.kind {
             Kind::Word => !token.keyword.is_reserved() && !token.keyword.is_call_only(),
             Kind::PlainWord | Kind::QuotedIdent => true,
-            // An introducer of an unknown character set is lexed as a word already; a known one
-            // with no string behind it is a name.
+            // An introducer of an unknown character set is lexed as a word; a known one with no
+            // string behind it is a name.
             Kind::Introducer => true,
             _ => false,
         }
@@ -336,7 +336,7 @@ impl<'a> Parser<'a> {
         Ok(table)
     }
 
-    /// What follows a keyword, if the keyword is next.
+    /// Parses `parse` behind a keyword, if the keyword is next.
     pub(crate) fn after<T>(
         &mut self,
         keyword: Kw,
@@ -345,7 +345,7 @@ impl<'a> Parser<'a> {
         self.eat(keyword).then(|| read(self)).transpose()
     }
 
-    /// Something that a keyword may stand for, such as `DEFAULT`; it is `None` then.
+    /// Parses something that a keyword such as `DEFAULT` may replace; `None` for the keyword.
     pub(crate) fn unless<T>(
         &mut self,
         keyword: Kw,

@@ -1,4 +1,5 @@
-//! `CREATE`, `ALTER` and `DROP` but for tables' and views' own parts, and `TRUNCATE`, `RENAME`.
+//! Parses `CREATE`, `ALTER` and `DROP`, except the parts of tables and views, and `TRUNCATE` and
+//! `RENAME`.
 
 use super::cursor::{Parser, Result};
 use crate::ast::{

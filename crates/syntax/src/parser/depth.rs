@@ -1,21 +1,20 @@
 //! The limit on nesting, so that no walk over a tree can overflow its stack.
 //!
-//! Two numbers are kept. The *depth* counts open recursions of the parser. The *height* counts the
-//! levels of the finished tree, which dropping it goes down. Both are limited by
-//! [`crate::DEPTH_MAX`]. Chains such as `1+1+1+...`, which programs do generate by the thousand, are
-//! parsed in a loop and built as low trees ([`crate::chain`]), so that they count by the logarithm of
-//! their length.
+//! Two numbers are kept. The *depth* counts open recursions of the parser. The *height* counts the levels of the
+//! finished tree, to which dropping it recurses. Both are limited by [`crate::DEPTH_MAX`]. Chains such as `1+1+1+...`,
+//! which programs do generate by the thousand, are parsed in a loop and built as low trees ([`crate::chain`]), so that
+//! they count by the logarithm of their length.
 //!
 //! The parser's own recursion runs on a stack that grows when it has to.
 
 use super::cursor::{Failure, Parser, Result};
 use crate::DEPTH_MAX;
 
-/// The stack that must be left when a level is entered, and by how much it grows if it is not.
+/// Stack that must be left when a level is entered; the size of a new segment otherwise.
 const RED_ZONE: usize = 128 << 10;
 const GROWTH: usize = 2 << 20;
 
-/// How many levels a query block counts: its parts are walked by larger functions than operators.
+/// Number of levels that a query block counts as: its parts are walked by larger functions than operators.
 pub(crate) const QUERY_WEIGHT: u32 = 4;
 
 impl Parser<'_> {
@@ -37,7 +36,7 @@ impl Parser<'_> {
         Ok(result)
     }
 
-    /// The tree completed last becomes part of one that is higher.
+    /// Counts `levels` more levels above the tree completed last.
     pub(crate) fn raise(&mut self, levels: u32) -> Result<()> {
         self.height = self.height.saturating_add(levels);
         self.height_max = self.height_max.max(self.height);

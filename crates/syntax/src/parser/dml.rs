@@ -135,7 +135,7 @@ impl Parser<'_> {
             tables,
             assignments: self.assignments()?,
             selection: self.after(Kw::WHERE, Self::condition)?,
-            // Of several tables the binder refuses these: error 1221.
+            // The binder refuses these for several tables: error 1221.
             order_by: self.order_by()?,
             limit: self.after(Kw::LIMIT, Self::limit_number)?,
         })))
@@ -171,7 +171,8 @@ impl Parser<'_> {
             self.expect(Kw::FROM)?;
             statement.from = self.table_references()?;
         } else {
-            // `DELETE FROM a` and `DELETE FROM a, b USING ...` part at the word behind the names.
+            // `DELETE FROM a` and `DELETE FROM a, b USING ...` differ only from the word behind the
+            // names on.
             let first = self.position;
             let names = self.comma_list(Self::delete_target)?;
             if self.eat(Kw::USING) {
@@ -206,8 +207,8 @@ impl Parser<'_> {
         Ok(Statement::Delete(Box::new(statement)))
     }
 
-    /// Whether what looks like a table's alias begins the clause RETURNING, which is no reserved
-    /// word; it is the alias no more then.
+    /// Whether what was parsed as a table's alias begins the clause RETURNING, whose word is not
+    /// reserved; if so, it is removed as the alias.
     fn is_clause(&self, relation: &mut TableFactor) -> bool {
         let TableFactor::Table { alias, .. } = relation else {
             return false;
@@ -222,7 +223,7 @@ impl Parser<'_> {
         is_clause
     }
 
-    /// A table whose rows go: `a`, `db.a`, `a.*`.
+    /// A target of DELETE: `a`, `db.a`, `a.*`.
     fn delete_target(&mut self) -> Result<TableName> {
         let first = self.name()?;
         let mut target = TableName::bare(first);

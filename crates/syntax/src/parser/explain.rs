@@ -14,7 +14,7 @@ impl Parser<'_> {
             true => ExplainKind::Analyze,
             false => ExplainKind::Plan,
         };
-        // MariaDB's, and MySQL's of old: what they ask for is shown in any case.
+        // Words of MariaDB and old MySQL: their columns are always shown.
         let is_old = self.at_any(&kw![EXTENDED PARTITIONS])
             && self.ahead(1).kind == Kind::Word
             && kw![SELECT INSERT REPLACE UPDATE DELETE].contains(&self.ahead(1).keyword);
@@ -60,7 +60,7 @@ impl Parser<'_> {
         self.at_query_or_paren() || self.at_any(&kw![VALUES INSERT REPLACE UPDATE DELETE])
     }
 
-    /// Whether `ANALYZE` is followed by a statement that is run, and not by TABLE.
+    /// Whether `ANALYZE` is followed by a statement to run, and not by TABLE.
     pub(crate) fn at_analyzed_statement(&self) -> bool {
         const FIRST: &[Kw] = &kw![SELECT WITH VALUES INSERT REPLACE UPDATE DELETE];
         let next = self.ahead(1);

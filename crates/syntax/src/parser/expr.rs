@@ -17,7 +17,7 @@ use crate::chain;
 use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
 
-/// What an operator token does.
+/// Effect of an operator token.
 enum Infix {
     /// An ordinary binary operator.
     Binary(BinaryOperator),
@@ -39,7 +39,7 @@ impl Parser<'_> {
         self.expr_above(precedence::LOWEST)
     }
 
-    /// An expression that chooses, joins, groups or orders rows.
+    /// An expression that filters, joins, groups or orders rows.
     pub(crate) fn condition(&mut self) -> Result<Expr> {
         self.conditions += 1;
         let expr = self.expr()?;
@@ -77,7 +77,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Goes on with operators behind an operand.
+    /// Parses the operators behind an operand.
     pub(crate) fn infix(&mut self, left: Expr, minimum: u8, ceiling: u8) -> Result<Expr> {
         let mut left = left;
         let mut ceiling = ceiling;
@@ -117,7 +117,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    /// The operator that the next token is, if it is one, with its level.
+    /// The binary operator that the next token is, with its level; `None` if it is none.
     fn infix_operator(&self) -> Option<(u8, Infix)> {
         let next = self.next();
         let binary = |level, op| Some((level, Infix::Binary(op)));
@@ -210,7 +210,7 @@ impl Parser<'_> {
         Ok((chain::join(first, steps, &build::binary), may_follow))
     }
 
-    /// A chain of AND or of OR behind its first operand.
+    /// Parses a chain of AND or of OR behind its first operand.
     fn chain(&mut self, first: Expr, op: BinaryOperator, level: u8) -> Result<Expr> {
         self.take();
         let second = self.expr_above(level)?;
@@ -224,7 +224,7 @@ impl Parser<'_> {
         Ok(chain::join(first, steps, &build::binary))
     }
 
-    /// What is compared: a predicate, or `ANY | SOME | ALL (subquery)`.
+    /// Parses the right side of a comparison: a predicate, or `ANY | SOME | ALL (subquery)`.
     fn comparison(&mut self, left: Expr, compare_op: BinaryOperator) -> Result<Expr> {
         let quantified = self.at_any(&kw![ANY SOME ALL]) && self.ahead(1).kind == Kind::LeftParen;
         if !quantified {
@@ -339,8 +339,8 @@ impl Parser<'_> {
             self.query_in_parens()?
         } else {
             let mut list = self.comma_list(Self::expr)?;
-            // `IN ((SELECT ...))` is a subquery with more parentheses than it needs, and only now it
-            // is known not to go on as a union.
+            // `IN ((SELECT ...))` is a subquery in redundant parentheses; only here it is known not to continue as a
+            // union.
             match list.pop() {
                 Some(Expr::Subquery(query)) if list.is_empty() => {
                     self.continue_query_in_parens(query)?

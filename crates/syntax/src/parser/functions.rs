@@ -35,14 +35,14 @@ const WINDOW_FUNCTIONS: &[Kw] = &kw![
     ROW_NUMBER
 ];
 
-/// Functions that answer the time, with at most a number of fractional digits.
+/// Functions of the current time, with at most a number of fractional digits.
 const CLOCKS: &[Kw] = &kw![
     CURRENT_TIME CURRENT_TIMESTAMP CURTIME LOCALTIME LOCALTIMESTAMP NOW SYSDATE UTC_TIME
     UTC_TIMESTAMP
 ];
 
-/// Functions with a rule of their own in MySQL's grammar, with the fewest and the most arguments
-/// of that rule. Any other number is a syntax error; of an ordinary function it is error 1582.
+/// Functions with a rule of their own in MySQL's grammar, with the minimum and maximum number of arguments. Any other
+/// number is a syntax error; for an ordinary function it is error 1582.
 const COUNTED: &[(Kw, usize, usize)] = &[
     (Kw::ASCII, 1, 1),
     (Kw::CHARSET, 1, 1),
@@ -318,8 +318,8 @@ impl Parser<'_> {
         self.close(call)
     }
 
-    /// `WEIGHT_STRING(x [AS CHAR(n) | BINARY(n)])`: the characters are a second argument, and BINARY is a
-    /// cast of the first.
+    /// `WEIGHT_STRING(x [AS CHAR(n) | BINARY(n)])`: the length becomes a second argument, and BINARY a cast of the
+    /// first.
     fn weight_string(&mut self) -> Result<Expr> {
         let name = self.open_call()?;
         let argument = self.expr()?;
@@ -463,7 +463,7 @@ impl Parser<'_> {
                 _ => Value::SingleQuotedString(self.string()?),
             });
         }
-        // MariaDB's.
+        // MariaDB's clause.
         if self.eat(Kw::LIMIT) {
             let first = self.unsigned()?;
             list.limit = Some(if self.eat_kind(Kind::Comma) {
@@ -475,8 +475,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// A function that is always over a window. Of each as many arguments as it takes; what says how many rows, buckets
-    /// or places is a whole number.
+    /// Parses a function that needs a window, with its number of arguments; an argument that counts rows, buckets or
+    /// positions is a whole number.
     fn window_function(&mut self, keyword: Kw) -> Result<Expr> {
         let token = self.take();
         let name = build::object_name(self.text(token));
@@ -520,7 +520,7 @@ impl Parser<'_> {
         Ok(args)
     }
 
-    /// A whole number of 64 bits, or what stands for one.
+    /// A whole number of 64 bits, or a parameter or variable in its place.
     fn whole_number(&mut self) -> Result<Expr> {
         match self.kind() {
             Kind::Integer if self.text(self.ahead(0)).parse::<u64>().is_ok() => self.prefix(),

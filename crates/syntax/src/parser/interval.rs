@@ -8,7 +8,7 @@ use super::precedence;
 use crate::keywords::Kw;
 use crate::lexer::token::Kind;
 
-/// What the word `INTERVAL` began.
+/// Construct that the word `INTERVAL` began.
 pub(crate) enum Form {
     /// `INTERVAL value unit`.
     Interval(Expr),
@@ -34,7 +34,7 @@ impl Parser<'_> {
         })))
     }
 
-    /// `INTERVAL value unit` where nothing else may stand.
+    /// `INTERVAL value unit`, where the function is not allowed.
     pub(crate) fn interval_only(&mut self) -> Result<Expr> {
         match self.interval()? {
             Form::Interval(interval) => Ok(interval),

@@ -201,8 +201,8 @@ impl Parser<'_> {
         }))
     }
 
-    /// A table, with some of its partitions and indexes, which change nothing: MyISAM assigns and loads all indexes
-    /// of a table whichever are named.
+    /// A table, with lists of its partitions and indexes, which are ignored: MyISAM assigns and loads all indexes of a
+    /// table whichever are named.
     fn table_of_indexes(&mut self) -> Result<TableName> {
         let table = self.table_name()?;
         if self.eat(Kw::PARTITION) {

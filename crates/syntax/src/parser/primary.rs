@@ -36,7 +36,8 @@ impl Parser<'_> {
             Kind::Parameter => {
                 self.take();
                 self.parameters += 1;
-                // Clauses are not bound in the order in which they are written.
+                // Parameters are numbered in the text: clauses are bound in another order than they
+                // are written.
                 let name = format!("?{}", self.parameters);
                 Ok(build::value(Value::Placeholder(name)))
             }
@@ -301,7 +302,7 @@ impl Parser<'_> {
             open.push((name, condition, result));
         }
         let mut otherwise = self.expr()?;
-        // The branches that are closed, the innermost first.
+        // The closed branches, the innermost first.
         let mut closed = Vec::new();
         while let Some(branch) = open.pop() {
             self.expect_kind(Kind::RightParen)?;
@@ -314,7 +315,7 @@ impl Parser<'_> {
         self.close_ifs(&mut closed, otherwise)
     }
 
-    /// A call of IF for each branch; one CASE for many, which is not as high.
+    /// Builds a call of IF for each branch, or one CASE for many, whose tree is lower.
     fn close_ifs(
         &mut self,
         branches: &mut Vec<(Token, Expr, Expr)>,

@@ -29,7 +29,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether `VALUES (1), (2)` begins here, as in MariaDB, and not the function VALUES(column).
+    /// Whether MariaDB's `VALUES (1), (2)` begins here, and not the function VALUES(column).
     fn at_plain_rows(&self) -> bool {
         let is_column = self.is_identifier(self.ahead(2))
             && matches!(self.ahead(3).kind, Kind::RightParen | Kind::Dot);
@@ -65,8 +65,8 @@ impl Parser<'_> {
         Ok(query)
     }
 
-    /// Goes on behind `((SELECT ...)`, whose outer parenthesis is still open: either it closes or
-    /// the inner query is the first operand of a larger one.
+    /// Parses the rest behind `((SELECT ...)`, whose outer parenthesis is still open: either it closes or the inner
+    /// query is the first operand of a larger one.
     pub(crate) fn continue_query_in_parens(&mut self, first: Box<Query>) -> Result<Box<Query>> {
         if self.eat_kind(Kind::RightParen) {
             return Ok(first);
@@ -108,16 +108,17 @@ impl Parser<'_> {
         self.optional_paren_list(Self::ident)
     }
 
-    /// Boxed from the first: a [`SetExpr`] is as large as a statement, and each level would copy it.
+    /// Parses a query body. Boxed from the start: a [`SetExpr`] is as large as a statement, and each level would copy
+    /// it.
     fn query_body(&mut self, minimum: u8) -> Result<Box<SetExpr>> {
         let left = self.query_primary()?;
         self.set_operations(left, minimum)
     }
 
-    /// Set operators tighter than a level, behind their first operand.
+    /// Parses set operators above a level, behind their first operand.
     fn set_operations(&mut self, first: Box<SetExpr>, minimum: u8) -> Result<Box<SetExpr>> {
         let mut left = first;
-        // The level of the operators that are gathered, and what they and their operands are.
+        // The level of the operators gathered so far, with the operators and their operands.
         let mut gathered: Option<(u8, Vec<SetStep>)> = None;
         loop {
             let operator = match self.keyword() {
@@ -129,7 +130,7 @@ impl Parser<'_> {
             let operator = operator.filter(|(level, _)| *level > minimum);
             let goes_on = matches!((&gathered, &operator), (Some((known, _)), Some((level, _))) if known == level);
             if !goes_on && let Some((_, steps)) = gathered.take() {
-                // What follows another operator is combined with what that one gives.
+                // Operators behind another operator combine with its result.
                 let is_all = |quantifier: SetQuantifier| quantifier == SetQuantifier::All;
                 let changes = steps.windows(2).filter(|pair| {
                     let [((a, first), _), ((b, second), _)] = pair else {
@@ -205,7 +206,7 @@ impl Parser<'_> {
                 _ => break,
             }
         }
-        // Parentheses that add nothing leave no trace.
+        // Redundant parentheses leave no trace.
         let plain = with.is_none() && order_by.is_empty() && limit_clause.is_none();
         if plain && locks.is_empty() && matches!(*body, SetExpr::Query(_)) {
             let SetExpr::Query(inner) = *body else {

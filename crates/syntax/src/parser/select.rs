@@ -10,7 +10,7 @@ use crate::keywords::{Kw, kw};
 use crate::lexer::literal::inside_hint;
 use crate::lexer::token::Kind;
 
-/// The longest name a column gets from its source text, in characters.
+/// Greatest length in characters of a column's name made from its source text.
 const IMPLICIT_NAME_LENGTH: usize = 256;
 
 impl Parser<'_> {
@@ -128,7 +128,7 @@ impl Parser<'_> {
         has_alias.then(|| self.ident()).transpose()
     }
 
-    /// An item without an alias: a column keeps its own name, everything else is named by its
+    /// An item without an alias: a column keeps its own name, any other expression is named by its
     /// source text, a string by its (first) value.
     fn named_by_text(&self, expr: Expr, first: usize) -> SelectItem {
         let mut core = &expr;

@@ -26,7 +26,7 @@ impl Parser<'_> {
         if let Some(statement) = self.set_account()? {
             return Ok(statement);
         }
-        // A word that names a scope holds for all that follow without one.
+        // A scope word holds for all following assignments without one.
         let mut scope = None;
         self.comma_list(|parser| parser.set_item(&mut scope))
             .map(Statement::Set)
@@ -83,7 +83,8 @@ impl Parser<'_> {
         Ok(SetItem::Names { charset, collation })
     }
 
-    /// `named`: the scope that a word before has named, which holds for variables without `@@`.
+    /// Parses an assignment. `named`: the scope of a preceding word, which holds for variables
+    /// without `@@`.
     fn set_assignment(&mut self, named: &mut Option<VariableScope>) -> Result<SetItem> {
         if self.at_kind(Kind::UserVariable) {
             let target = SetTarget::User(self.user_variable_name()?);
@@ -109,7 +110,7 @@ impl Parser<'_> {
             }
             *named
         };
-        // The default key cache has the name of a keyword.
+        // The default key cache is named by a keyword.
         let mut name = match self.ahead(1).kind == Kind::Dot && self.eat(Kw::DEFAULT) {
             true => Kw::DEFAULT.spelling().to_lowercase(),
             false => self.name()?,

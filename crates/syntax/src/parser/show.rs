@@ -165,7 +165,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Behind `SHOW REPLICA`.
+    /// Parses the rest behind `SHOW REPLICA`.
     fn show_replica_status(&mut self) -> Result<ShowKind> {
         self.expect(Kw::STATUS)?;
         let is_named = self.eat_phrase(&kw![FOR CHANNEL])?;
@@ -173,7 +173,7 @@ impl Parser<'_> {
         Ok(ShowKind::ReplicaStatus { channel })
     }
 
-    /// What `FULL` and `EXTENDED` may stand before.
+    /// Parses the rest behind `FULL` and `EXTENDED`.
     fn show_full(&mut self, full: bool, extended: bool) -> Result<ShowKind> {
         if extended && !full && self.eat_any(&kw![INDEX INDEXES KEYS]).is_some() {
             return Ok(ShowKind::Index {

@@ -1,10 +1,10 @@
-//! Stored programs: `DROP` of one, the only statement of theirs that needs no body.
+//! Parses statements on stored programs: `DROP`, the only one that needs no body.
 
 use super::cursor::{Parser, Result};
 use crate::ast::{DropStoredProgram, Statement, StoredProgramKind};
 
 impl Parser<'_> {
-    /// Behind `DROP PROCEDURE | FUNCTION | TRIGGER | EVENT`.
+    /// Parses the rest behind `DROP PROCEDURE | FUNCTION | TRIGGER | EVENT`.
     pub(crate) fn drop_stored_program(&mut self, kind: StoredProgramKind) -> Result<Statement> {
         self.take();
         Ok(Statement::DropStoredProgram(DropStoredProgram {

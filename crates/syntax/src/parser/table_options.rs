@@ -13,8 +13,8 @@ const TABLE_OPTIONS: &[Kw] = &kw![
     STATS_AUTO_RECALC STATS_PERSISTENT STATS_SAMPLE_PAGES STORAGE TABLESPACE TABLE_CHECKSUM
 ];
 
-/// Options that only MariaDB's tables have, as its dumps write them; none of them changes what a
-/// table holds.
+/// Options that only MariaDB's tables have, as its dumps write them; none of them changes a table's
+/// contents.
 const MARIADB_OPTIONS: &[&str] = &[
     "ENCRYPTED",
     "ENCRYPTION_KEY_ID",

@@ -16,7 +16,7 @@ use crate::encodings;
 use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
 
-/// What a parenthesis in a `FROM` clause held.
+/// Content of a parenthesis in a `FROM` clause.
 enum Parenthesised {
     Query(Box<Query>),
     Tables(TableFactor),
@@ -74,7 +74,7 @@ impl Parser<'_> {
         let right = self.table_reference()?;
         match self.join_condition(!straight)? {
             JoinConstraint::None => {
-                // The right side was read first; the join leans to the left nevertheless.
+                // The right side was parsed first; the join still leans to the left.
                 let join = join(right.relation, operator(JoinConstraint::None));
                 tree.joins.push(join);
                 tree.joins.extend(right.joins);
@@ -153,7 +153,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A derived table behind its query. A missing alias is error 1248, which is the binder's.
+    /// A derived table behind its query. The binder reports a missing alias, error 1248.
     fn derived(&mut self, subquery: Box<Query>, lateral: bool) -> Result<TableFactor> {
         let mut alias = self.table_alias()?;
         if let Some(alias) = &mut alias {
@@ -166,7 +166,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `(query)` or `(tables)`, which only their inside tells apart.
+    /// `(query)` or `(tables)`, which only their content distinguishes.
     fn parenthesised(&mut self) -> Result<Parenthesised> {
         self.nested(1, |parser| {
             parser.expect_kind(Kind::LeftParen)?;

@@ -5,7 +5,7 @@ use crate::ast::{CastType, CastTypeKind, ColumnType, TypeKind};
 use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
 
-/// Which numbers a type's name takes in parentheses.
+/// Numbers in parentheses that a type's name takes.
 #[derive(Clone, Copy)]
 enum Numbers {
     None,
@@ -19,7 +19,7 @@ enum Numbers {
     Both,
 }
 
-/// Which attributes may follow.
+/// Attributes that may follow a type.
 #[derive(Clone, Copy, PartialEq)]
 enum Attributes {
     None,
@@ -89,7 +89,7 @@ static TYPES: &[(Kw, TypeKind, Numbers, Attributes)] = &[
     (Kw::GEOMCOLLECTION, TypeKind::GeometryCollection, Numbers::None, Attributes::None),
 ];
 
-/// Types that only MariaDB has, and the length and character set of the texts of their values.
+/// Types of MariaDB only, with the length and character set of their values' texts.
 static MARIADB_TYPES: &[(&str, TypeKind, u64, &str)] = &[
     ("UUID", TypeKind::Char, 36, "ascii"),
     ("INET4", TypeKind::Varchar, 15, "ascii"),
@@ -97,7 +97,7 @@ static MARIADB_TYPES: &[(&str, TypeKind, u64, &str)] = &[
 ];
 
 impl Parser<'_> {
-    /// A type that MySQL does not have: its values are kept as text.
+    /// A type of MariaDB: its values are stored as text.
     fn mariadb_type(&mut self) -> Result<ColumnType> {
         let mut types = MARIADB_TYPES.iter();
         let Some((_, kind, length, charset)) = types.find(|(name, ..)| self.is_word(0, name))
@@ -192,7 +192,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What may follow a character type, before any other attribute of a column.
+    /// Parses attributes of a character type, before any other attribute of a column.
     fn text_attributes(&mut self, column_type: &mut ColumnType) -> Result<()> {
         loop {
             if self.at(Kw::CHARSET) || self.at_charset(0) {
@@ -306,7 +306,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `CHAR[(n)] [CHARACTER SET charset]` in a cast; one of bytes is BINARY.
+    /// `CHAR[(n)] [CHARACTER SET charset]` in a cast; with the character set `binary` it is BINARY.
     fn cast_char(&mut self, national: bool) -> Result<CastType> {
         let mut written = ColumnType::new(TypeKind::Char);
         if national {

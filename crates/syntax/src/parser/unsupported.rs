@@ -1,7 +1,7 @@
 //! Statements of MySQL that Mayfly knows by their first keywords and cannot run yet.
 //!
-//! Such a statement is honest error 1235, not a syntax error: its text is right. It is looked for when a
-//! statement could not be parsed, so that no other statement pays for the list.
+//! Such a statement gives error 1235, not a syntax error: its text is valid. The list is searched only when a statement
+//! could not be parsed, so that no other statement pays for it.
 
 use super::cursor::Parser;
 use crate::ast::Statement;
@@ -62,11 +62,11 @@ const STATEMENTS: &[&[Kw]] = &[
     &kw![XA],
 ];
 
-/// How many tokens `= user@host` may have.
+/// Greatest number of tokens of `= user@host`.
 const DEFINER_TOKENS: usize = 6;
 
 impl Parser<'_> {
-    /// The statement, as far as it is known, when its text begins as one of the list does.
+    /// The unsupported statement whose keywords the text begins with, if any.
     pub(crate) fn unsupported_statement(&mut self) -> Option<Statement> {
         self.position = 0;
         let first = self.take().keyword;
@@ -79,7 +79,7 @@ impl Parser<'_> {
         Some(Statement::Unsupported(words.join(" ")))
     }
 
-    /// What may stand between `CREATE` and what is created.
+    /// Skips attributes between `CREATE` and the kind of object.
     fn skip_attributes(&mut self) {
         if self.eat(Kw::OR) {
             self.eat(Kw::REPLACE);

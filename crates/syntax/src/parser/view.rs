@@ -6,7 +6,7 @@ use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
 
 impl Parser<'_> {
-    /// What follows `CREATE [OR REPLACE]` or `ALTER`.
+    /// Parses the rest behind `CREATE [OR REPLACE]` or `ALTER`.
     pub(crate) fn create_view(&mut self, or_replace: bool, alter: bool) -> Result<Statement> {
         let mut algorithm = ViewAlgorithm::Undefined;
         if self.eat(Kw::ALGORITHM) {

@@ -1,8 +1,8 @@
-//! Why bytes are not text, or text has no bytes in a character set.
+//! Errors of conversions from and to character sets.
 
-/// A character that a character set cannot hold, or bytes that are no text in it.
+/// A character that a character set cannot hold, or bytes that are not valid in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CharsetError {
-    /// Where in the input the first wrong byte stands.
+    /// Position of the first wrong byte in the input.
     pub position: usize,
 }

@@ -17,7 +17,7 @@ use table::Encoding;
 pub use table::{CHARSETS, Charset, CharsetRow};
 
 impl Charset {
-    /// The row of the table.
+    /// Row of this character set in [`CHARSETS`].
     pub fn row(self) -> &'static CharsetRow {
         static TABLE: &[CharsetRow] = CHARSETS;
         &TABLE[self as usize]
@@ -57,7 +57,7 @@ impl Charset {
         self.row().default_collation
     }
 
-    /// Whether its characters are those of Unicode, or of its Basic Multilingual Plane.
+    /// Whether its characters are those of Unicode or of its Basic Multilingual Plane.
     pub fn is_unicode(self) -> bool {
         matches!(
             self.row().encoding,
@@ -87,7 +87,8 @@ impl Charset {
         }
     }
 
-    /// Whether all text of another character set is, as the engine holds it, text of this one.
+    /// Whether every text of another character set, in the engine's UTF-8, is also a text of this
+    /// one.
     pub fn includes(self, other: Self) -> bool {
         let is_basic = |encoding| {
             matches!(
@@ -142,7 +143,7 @@ impl Charset {
         }
     }
 
-    /// Appends a character's bytes in this character set; whether it has the character.
+    /// Appends a character's bytes in this character set; returns whether it has the character.
     pub(crate) fn append(self, point: u32, out: &mut Vec<u8>) -> bool {
         match self.row().encoding {
             Encoding::SingleByte(index) => match single_byte::table(index).byte(point) {
@@ -157,8 +158,8 @@ impl Charset {
         true
     }
 
-    /// The bytes that UTF-8 text has in this character set; the position of the first character
-    /// that it lacks otherwise.
+    /// The bytes of UTF-8 text in this character set; the error holds the position of the first
+    /// character that it lacks.
     pub fn encode(self, text: &[u8]) -> Result<Cow<'_, [u8]>, CharsetError> {
         match self.row().encoding {
             Encoding::Utf8 { last: 0x10_FFFF } | Encoding::Bytes => return Ok(Cow::Borrowed(text)),
@@ -176,7 +177,7 @@ impl Charset {
         Ok(Cow::Owned(out))
     }
 
-    /// [`Charset::encode`] with `?` for every character that is lacking (CONVERT ... USING).
+    /// [`Charset::encode`] that writes `?` for each missing character (CONVERT ... USING).
     pub fn encode_lossy(self, text: &[u8]) -> Cow<'_, [u8]> {
         match self.encode(text) {
             Ok(bytes) => bytes,
@@ -210,8 +211,8 @@ impl Charset {
         Cow::Owned(out)
     }
 
-    /// UTF-8 text of bytes in this character set (LOAD DATA, introducers, CONVERT of binary);
-    /// the position of the first byte that is none otherwise.
+    /// UTF-8 text of bytes in this character set (LOAD DATA, introducers, CONVERT of binary); the
+    /// error holds the position of the first byte that is not valid in it.
     pub fn decode(self, bytes: &[u8]) -> Result<Cow<'_, [u8]>, CharsetError> {
         if self == Self::Binary || bytes.is_ascii() && self.keeps_ascii() {
             return Ok(Cow::Borrowed(bytes));

@@ -18,7 +18,7 @@ pub(super) struct Table {
     keeps_ascii: bool,
 }
 
-/// The table of a line.
+/// The table of the line number `index`.
 pub(super) fn table(index: u8) -> &'static Table {
     let index = usize::from(index);
     TABLES[index].get_or_init(|| Table::of_line(LINES.lines().nth(index).unwrap_or("")))
@@ -47,12 +47,12 @@ impl Table {
         }
     }
 
-    /// Whether ASCII characters are the same bytes.
+    /// Whether ASCII characters have their ASCII bytes.
     pub(super) fn keeps_ascii(&self) -> bool {
         self.keeps_ascii
     }
 
-    /// The byte of a character.
+    /// The byte of a character; `None` where there is none.
     pub(super) fn byte(&self, point: u32) -> Option<u8> {
         match self.bytes.get(usize::try_from(point).ok()?) {
             None => None,

@@ -3,16 +3,16 @@
 use super::wide::Wide;
 use crate::collation::CollationId;
 
-/// How characters become bytes.
+/// Encoding of a character set.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Encoding {
-    /// Bytes are no characters.
+    /// Bytes without characters (`binary`).
     Bytes,
-    /// Seven bits.
+    /// ASCII, seven bits.
     Ascii,
     /// One byte a character, by a table of `single_byte`.
     SingleByte(u8),
-    /// UTF-8, up to this character.
+    /// UTF-8, up to and including the code point `last`.
     Utf8 { last: u32 },
     /// Units of two or four bytes.
     Wide(Wide),
@@ -23,7 +23,7 @@ pub(crate) enum Encoding {
 /// One line of SHOW CHARACTER SET.
 #[derive(Debug, Clone, Copy)]
 pub struct CharsetRow {
-    /// Which.
+    /// The character set.
     pub charset: Charset,
     /// Its name.
     pub name: &'static str,
@@ -31,7 +31,7 @@ pub struct CharsetRow {
     pub description: &'static str,
     /// The collation of columns that name only the character set.
     pub default_collation: CollationId,
-    /// The collation by code.
+    /// Its binary collation (`_bin`), which orders by code.
     pub binary_collation: CollationId,
     /// The most bytes of a character.
     pub max_length: u8,
@@ -47,7 +47,7 @@ macro_rules! charsets {
             $(#[doc = $description] $charset,)*
         }
 
-        /// Every character set, in the order of their names, which is that of [`Charset`].
+        /// Every character set, by name: the order of the variants of [`Charset`].
         pub const CHARSETS: &[CharsetRow] = &[
             $(CharsetRow {
                 charset: Charset::$charset,

@@ -1,6 +1,7 @@
 //! Walking through UTF-8 that may be damaged: a wrong byte counts as one character of its own.
 
-/// Wrong bytes get code points past Unicode's last, one each, so that they equal only themselves.
+/// First code point given to wrong bytes, past Unicode's last: one each, so that each equals only
+/// itself.
 const WRONG: u32 = 0x11_0000;
 
 /// The first code point of some bytes and its length; `None` at the end.
@@ -72,12 +73,12 @@ pub struct Points<'a> {
 }
 
 impl<'a> Points<'a> {
-    /// From the start.
+    /// Points of a text, from its start.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { rest: bytes }
     }
 
-    /// What was not read yet.
+    /// The part that was not read yet.
     pub fn rest(&self) -> &'a [u8] {
         self.rest
     }

@@ -2,7 +2,7 @@
 
 use super::{CharsetError, utf8};
 
-/// Which.
+/// Encoding with units of two or four bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wide {
     /// The Basic Multilingual Plane, most significant byte first.
@@ -16,7 +16,7 @@ pub(crate) enum Wide {
 }
 
 impl Wide {
-    /// The bytes of a unit.
+    /// Bytes of a unit.
     pub(super) fn unit(self) -> usize {
         if self == Self::Utf32 { 4 } else { 2 }
     }
@@ -37,7 +37,7 @@ impl Wide {
         utf8::Points::new(text).map(|point| self.width(point)).sum()
     }
 
-    /// Appends a character; whether it can.
+    /// Appends a character; returns whether the encoding has it.
     pub(super) fn append(self, point: u32, out: &mut Vec<u8>) -> bool {
         if !self.holds(point) {
             return false;
@@ -60,7 +60,7 @@ impl Wide {
         true
     }
 
-    /// The text of bytes. A first unit that is not whole has zeros before it.
+    /// UTF-8 text of bytes. An incomplete first unit is filled up with leading zeros.
     pub(super) fn decode(self, bytes: &[u8]) -> Result<Vec<u8>, CharsetError> {
         let missing = bytes.len().next_multiple_of(self.unit()) - bytes.len();
         let mut whole = vec![0; missing];
@@ -80,7 +80,8 @@ impl Wide {
         Ok(out)
     }
 
-    /// The code point that begins here, and its length in bytes; half a pair is itself.
+    /// The code point at the start of `bytes`, and its length in bytes; half a surrogate pair
+    /// stands for itself.
     fn next(self, bytes: &[u8]) -> Option<(u32, usize)> {
         if self == Self::Utf32 {
             let unit = bytes.first_chunk::<4>()?;

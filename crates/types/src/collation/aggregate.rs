@@ -75,7 +75,7 @@ impl<'a> CollationMix<'a> {
         }
     }
 
-    /// Error 3854 when the text of a constant has characters that the character set it is brought to lacks.
+    /// Error 3854 when a constant has characters that its target character set lacks.
     pub fn check_converted(self, charset: Charset) -> Result<(), Error> {
         let own = self.collation.charset();
         match self.constant {
@@ -86,7 +86,7 @@ impl<'a> CollationMix<'a> {
         }
     }
 
-    /// Error 3854 when a constant of bytes is no text in the character set that it gives way to.
+    /// Error 3854 when a binary constant is not valid text in the character set that it is converted to.
     pub fn check_text(self, charset: Charset) -> Result<(), Error> {
         match self.constant {
             Some(bytes) if self.collation == CollationId::BINARY => match charset.decode(bytes) {
@@ -105,7 +105,7 @@ impl<'a> CollationMix<'a> {
     fn holds(self, other: Self) -> bool {
         let (charset, others) = (self.collation.charset(), other.collation.charset());
         if charset.is_unicode() {
-            // Of the two that hold all characters and outrank the others the first one wins.
+            // If each holds the other, the first one wins.
             let wider =
                 !others.is_unicode() || matches!(charset, Charset::Utf8mb4 | Charset::Utf32);
             if self.coercibility < other.coercibility
@@ -131,7 +131,7 @@ pub fn check_converted(text: &[u8], own: Charset, charset: Charset) -> Result<()
     }
 }
 
-/// What two operands are converted to; `None` when neither outranks the other.
+/// The collation that two operands are converted to; `None` when neither outranks the other.
 fn merge<'a>(a: CollationMix<'a>, b: CollationMix<'a>) -> Option<CollationMix<'a>> {
     let is_ascii = a.is_ascii && b.is_ascii;
     let winner = |mix: CollationMix<'a>| Some(CollationMix { is_ascii, ..mix });

@@ -1,7 +1,7 @@
-//! Eight ASCII characters at a time.
+//! ASCII text in words of eight characters.
 //!
 //! A word holds eight bytes in memory order (little-endian). "Plain" text is ASCII without control
-//! characters, which the Unicode collations ignore: of it, two characters are equal in a
+//! characters, which the Unicode collations ignore: two plain characters are equal in a
 //! case-insensitive collation exactly when they differ only in letter case.
 
 use std::cmp::Ordering;
@@ -54,7 +54,7 @@ pub(super) fn all(bytes: &[u8], test: impl Fn(u64) -> bool) -> bool {
     chunks.by_ref().all(|chunk| test(word(chunk))) && test(tail_word(chunks.remainder(), b' '))
 }
 
-/// Without spaces at the end.
+/// The value without spaces at its end.
 pub(crate) fn trim_spaces(mut bytes: &[u8]) -> &[u8] {
     const SPACES: u64 = ONES * b' ' as u64;
     while let Some((rest, last)) = bytes.split_last_chunk::<8>()
@@ -96,7 +96,7 @@ impl WordHash {
         self.length += 8;
     }
 
-    /// The last word holds `length` bytes; the others are 0.
+    /// Hashes the last word, of which `length` bytes are used and the others 0.
     pub(super) fn finish(mut self, last: u64, length: usize) -> u64 {
         self.length += length as u64;
         self.state = fold_multiply(self.state ^ last, STEP);
@@ -155,17 +155,17 @@ pub(super) fn equals(
     )
 }
 
-/// How two values begin.
+/// Result of comparing the beginnings of two values.
 pub(super) enum Start {
     /// The order of the values: a difference among plain characters decides it.
     Order(Ordering),
-    /// The first so many bytes of both are equal; what follows decides.
+    /// The first `n` bytes of both are equal; what follows decides.
     Common(usize),
 }
 
-/// Compares the plain text that two values start with: characters that `change` makes equal have
-/// the same `weight`. When more than the weight counts (`is_exact`), only equal bytes are passed
-/// over.
+/// Compares the plain text at the beginning of two values: characters that `change` makes equal
+/// have the same `weight`. With `is_exact`, where more than the weight counts, only equal bytes are
+/// passed over.
 pub(super) fn compare_start(
     a: &[u8],
     b: &[u8],
@@ -178,8 +178,8 @@ pub(super) fn compare_start(
         let place = difference.trailing_zeros() / 8 * 8;
         weight((a >> place) as u8).cmp(&weight((b >> place) as u8))
     };
-    // A contraction begins with a character and goes on with one that is no ASCII: the last
-    // character before such a one is left to the comparison that knows them.
+    // A contraction begins with a plain character and continues with a non-ASCII one, so the last
+    // character before a non-ASCII one is left to the comparison that knows contractions.
     let is_cut = |rest: &[u8]| rest.get(8).is_some_and(|byte| *byte >= 0x80);
     let (mut a_rest, mut b_rest) = (a, b);
     let common = |rest: &[u8]| Start::Common((a.len() - rest.len()).saturating_sub(1));
@@ -220,8 +220,8 @@ pub(super) fn compare_start(
     common(a_rest)
 }
 
-/// The order of two values of which only the first four bytes are known, 0 for missing ones, if a
-/// difference among plain characters decides it. See [`compare_start`].
+/// The order of two values whose first four bytes (0 for missing ones) are known, if a difference
+/// among plain characters decides it; see [`compare_start`].
 pub(super) fn compare_four(
     a: u32,
     b: u32,

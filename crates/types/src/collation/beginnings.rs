@@ -1,12 +1,11 @@
-//! What the first characters of a text tell of it: which keys an index over beginnings has for texts
-//! that are equal to one, or before or behind it.
+//! Keys of prefix indexes under a collation: which keys an index of column prefixes has for texts that are equal to,
+//! before or behind a given text.
 //!
-//! Where each character has one weight, the beginnings of texts are in the order of the texts. The
-//! Unicode Collation Algorithm knows characters without a weight and with several, and letters of
-//! several characters. So the first two characters of a text that is equal to 'ass' weigh as 'as' does,
-//! or 'ass' ('aß'), or 'a' (an accent is a character of its own there), or nothing; and a letter that is
-//! cut in two may weigh anything. Weights of the first level alone are looked at: those behind them
-//! belong to characters that may be cut off.
+//! Where each character has one weight, the prefixes of texts are in the order of the texts. The Unicode Collation
+//! Algorithm has characters without a weight and with several, and contractions (letters of several characters). So the
+//! first two characters of a text that is equal to 'ass' may weigh as 'as' does, or 'ass' ('aß'), or 'a' (an accent is
+//! a character of its own there), or nothing; and a contraction that is cut in two may have any weight. Only weights of
+//! the first level are compared: those of the other levels may belong to characters that were cut off.
 
 use std::cmp::Ordering;
 use std::sync::OnceLock;
@@ -15,22 +14,22 @@ use super::compare::append_padded;
 use super::uca::{MOST_WEIGHTS, SOURCES, Uca};
 use super::{Collation, CollationId, Order};
 
-/// A letter of several characters that was cut in two.
+/// A contraction of which only the first characters are left.
 pub(super) struct Begun {
-    /// Its first characters.
+    /// The characters that are left.
     pub(super) points: Vec<u32>,
-    /// What they weigh.
+    /// Their weights.
     beginning: Vec<u16>,
-    /// What the letter weighs, which does not begin so.
+    /// Weights of the whole contraction, which do not begin with `beginning`.
     whole: Vec<u16>,
 }
 
-/// Of a table's letters of several characters, those whose beginnings sort elsewhere.
+/// The contractions of a table whose prefixes sort elsewhere than they do.
 struct Letters {
     begun: Vec<Begun>,
-    /// The characters that they begin with.
+    /// The first characters of the contractions.
     heads: Vec<u32>,
-    /// The least and the greatest first weight of those letters and of their beginnings.
+    /// The least and the greatest first weight of the contractions and of their prefixes.
     first: u16,
     last: u16,
 }
@@ -76,12 +75,12 @@ impl Letters {
     }
 }
 
-/// Whether a letter of several characters that sorts elsewhere begins with this character.
+/// Whether a contraction that sorts elsewhere than its prefixes begins with this character.
 pub(super) fn begins_letter(uca: Uca, point: u32) -> bool {
     Letters::of(uca).heads.binary_search(&point).is_ok()
 }
 
-/// The order of weights and of those that a text goes on with; equal where one begins as the other.
+/// Compares weights with the iterator of another text's weights; equal where one is a prefix of the other.
 fn compare_beginning(weights: &[u16], rest: &[u16], space: Option<u16>) -> Ordering {
     for (place, weight) in weights.iter().enumerate() {
         let Some(other) = rest.get(place).copied().or(space) else {
@@ -94,7 +93,7 @@ fn compare_beginning(weights: &[u16], rest: &[u16], space: Option<u16>) -> Order
     Ordering::Equal
 }
 
-/// Leaves the least and the greatest of some keys.
+/// Keeps only the least and the greatest of some keys.
 fn keep_ends(keys: &mut Vec<Vec<u8>>) -> &mut Vec<Vec<u8>> {
     keys.sort_unstable();
     if keys.len() > 2 {
@@ -103,26 +102,26 @@ fn keep_ends(keys: &mut Vec<Vec<u8>>) -> &mut Vec<Vec<u8>> {
     keys
 }
 
-/// Keys of the first characters of texts, as sort keys of the first level.
+/// Keys of the prefixes of texts that compare in a known way to one text: sort keys of the first level.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Beginnings {
-    /// That of the text itself: texts behind it have this one, a later one or one of `points`, texts
-    /// before it this one, an earlier one or one of `points`.
+    /// Key of the text's own prefix: a later text has this key, a greater one or one of `points`, an earlier text this
+    /// key, a smaller one or one of `points`.
     pub whole: Vec<u8>,
-    /// Those that a text which is equal may have.
+    /// Keys that the prefix of an equal text may have.
     pub points: Vec<Vec<u8>>,
-    /// The first and the last of more such keys, for a long text: all between them have its first weights,
-    /// too.
+    /// For a long text, the first and the last of more keys of equal texts: all keys between them begin with its first
+    /// weights, too.
     pub rest: Option<(Vec<u8>, Vec<u8>)>,
 }
 
-/// Keys of more weights than this are not listed one by one: there may be thousands. Few texts have so
-/// much in common.
+/// Greatest number of weights for which keys are listed one by one, since there may be thousands; few texts have that
+/// many weights in common.
 pub const POINT_WEIGHTS: usize = 256;
 
 impl CollationId {
-    /// Whether each character has one weight, so that the beginnings of texts are in the order of the
-    /// texts, and those of equal texts equal.
+    /// Whether each character has one weight, so that the prefixes of texts are in the order of the texts and those of
+    /// equal texts are equal.
     pub fn orders_beginnings(self) -> bool {
         !matches!(self.collation().order, Order::Uca(_))
     }
@@ -135,8 +134,8 @@ impl CollationId {
         }
     }
 
-    /// The keys that the first so many characters of texts have which are equal to a text; nothing
-    /// where beginnings are ordered as texts are.
+    /// The keys of the first `characters` characters of texts that are equal to a text; `None` where prefixes are
+    /// ordered as texts are.
     pub fn beginnings(self, text: &[u8], characters: u32) -> Option<Beginnings> {
         self.beginnings_of(text, characters, POINT_WEIGHTS)
     }
@@ -194,8 +193,7 @@ impl CollationId {
         })
     }
 
-    /// The first level of a text's sort key, up to and with what ends it; nothing where beginnings are
-    /// ordered as texts are.
+    /// The first level of a text's sort key, with its terminator; `None` where prefixes are ordered as texts are.
     pub fn first_level_key(self, text: &[u8]) -> Option<Vec<u8>> {
         let collation = self.collation();
         let Order::Uca(uca) = collation.order else {

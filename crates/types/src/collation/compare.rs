@@ -20,11 +20,11 @@ use super::{Collation, CollationId, Order, ascii};
 use crate::charset::utf8;
 use crate::json;
 
-/// How a collation treats ASCII characters eight at a time.
+/// Fast path for ASCII characters, eight at a time, under a collation.
 struct AsciiPath {
-    /// Which words may be treated so.
+    /// Test for the words that the fast path may take.
     test: fn(u64) -> bool,
-    /// What makes characters that are equal the same.
+    /// Mapping of a word that makes equal characters the same byte.
     change: fn(u64) -> u64,
     /// Whether letters of different case are equal.
     folds_case: bool,
@@ -107,8 +107,8 @@ impl Collation {
         }
     }
 
-    /// The order of two values of which only the first four bytes are known, if these decide it.
-    /// They stand in memory order, 0 for missing ones: as a `BinaryView` holds them.
+    /// The order of two values of which only the first four bytes are known, if these decide it. They are in memory
+    /// order, 0 for missing ones: as a `BinaryView` holds them.
     #[inline]
     pub fn compare_starts(&self, a: u32, b: u32) -> Option<Ordering> {
         match self.order {
@@ -232,8 +232,8 @@ impl Collation {
         }
     }
 
-    /// The first 16 bytes of the sort key, the first the most significant, of a value that begins
-    /// with plain ASCII characters of two bytes each and goes on behind them.
+    /// The first 16 bytes of a sort key, as a big-endian number, of a value that begins with plain ASCII characters of
+    /// two bytes each and continues behind them; `None` otherwise.
     #[inline]
     pub fn sort_key_head(&self, value: &[u8]) -> Option<u128> {
         const CHARACTERS: usize = 8;
@@ -258,8 +258,7 @@ impl Collation {
         }
     }
 
-    /// How many bytes of a beginning that texts have in common may be left out, so that the order of the texts is that of
-    /// what is left.
+    /// How many bytes of a common prefix of texts may be left out so that the remainders still compare as the texts do.
     pub fn divisible_beginning(&self, beginning: &[u8]) -> usize {
         let is_regular = match self.order {
             Order::Bytes => return beginning.len(),
@@ -319,7 +318,7 @@ impl Collation {
     }
 }
 
-/// The order of two values of which the start is compared already.
+/// The order of two values whose beginnings were compared already.
 fn after_start(
     start: Start,
     a: &[u8],
@@ -382,7 +381,7 @@ pub(super) fn append_padded(
     flush(key, 1, 2);
 }
 
-/// Appends a weight that is no ASCII character's.
+/// Appends a weight that belongs to no ASCII character.
 fn append_escaped(weight: u16, key: &mut Vec<u8>) {
     key.push(ESCAPE);
     key.extend_from_slice(&weight.to_be_bytes());

@@ -6,8 +6,8 @@
 /// The weight of everything beyond the Basic Multilingual Plane.
 pub(super) const BEYOND: u16 = 0xFFFD;
 
-/// Runs of code points that do not weigh themselves: the first, how many, the distance between
-/// two, the weight of the first, and the distance between two weights.
+/// Ranges of code points that do not weigh themselves: first code point, count, distance between
+/// two code points, weight of the first, and distance between two weights.
 #[rustfmt::skip]
 const RUNS: [(u16, u16, u16, u16, i16); 328] = [
     (0x61, 26, 1, 0x41, 1), (0xB5, 1, 0, 0x39C, 0), (0xC0, 6, 1, 0x41, 0), (0xC7, 1, 0, 0x43, 0),

@@ -1,4 +1,4 @@
-//! The number of a collation, and those that the engine names itself.
+//! Numbers of collations, and names for those that the engine itself uses.
 
 /// A collation, by MySQL's number for it (`information_schema.COLLATIONS.ID`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -44,15 +44,15 @@ impl Default for CollationId {
     }
 }
 
-/// What text of the characters 0x20 to 0x7E is to a collation: which of it may be compared and hashed
-/// without weights, trailing spaces of PAD SPACE apart.
+/// How a collation treats text of the characters 0x20 to 0x7E: which of it may be compared and hashed without weights,
+/// apart from trailing spaces of PAD SPACE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlainText {
     /// Two such texts are equal exactly when their bytes are.
     CaseSensitive,
     /// Two such texts are equal exactly when they differ in letter case alone.
     CaseInsensitive,
-    /// Letters are equal to others (I and ı, Y and I), or two of them are one (`aa`): only weights
-    /// tell which texts are equal.
+    /// Letters are equal to others (I and ı, Y and I), or two of them form a contraction (`aa`): only weights tell
+    /// which texts are equal.
     Weighed,
 }

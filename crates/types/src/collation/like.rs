@@ -24,26 +24,25 @@ enum Piece {
 /// What stands between two `%`, in bytes.
 #[derive(Debug, Clone)]
 enum Segment {
-    /// In lower case when letters are folded.
+    /// A literal, in lower case when letter case is folded.
     Literal(Vec<u8>, Search),
-    /// `None` is `_`.
+    /// Bytes with gaps: `None` is `_`.
     WithOnes(Vec<Option<u8>>),
 }
 
-/// How a literal is looked for.
+/// Search for a literal.
 #[derive(Debug, Clone)]
 enum Search {
     /// As it is.
     Exact(memmem::Finder<'static>),
-    /// By the byte at this place in it, of both letter cases, which is seldom in texts.
+    /// Case-insensitively, by the byte at this index, in either letter case, which is rare in texts.
     Folded(usize),
 }
 
-/// ASCII's lower-case letters, those that are seldom in texts first. (Order by Norvig, "English Letter Frequency
-/// Counts", 2013.)
+/// ASCII's lower-case letters, rarest in texts first. (Order by Norvig, "English Letter Frequency Counts", 2013.)
 const SELDOM: &[u8] = b"zqjxkvbpgwyfmucdlhrsnioate";
 
-/// The place of the byte that is found least often in texts: what is no letter is in few of them, except spaces.
+/// Index of the rarest byte of a literal: other characters than letters, except spaces, are the rarest.
 fn most_seldom(literal: &[u8]) -> usize {
     let rank = |byte: u8| match SELDOM.iter().position(|letter| *letter == byte) {
         Some(rank) => rank + 1,
@@ -77,7 +76,7 @@ impl Segment {
         }
     }
 
-    /// Whether it matches bytes of its length.
+    /// Whether it matches a part of its own length.
     fn equals(&self, part: &[u8], folds: bool) -> bool {
         match self {
             Self::Literal(literal, _) if folds => part.eq_ignore_ascii_case(literal),
@@ -93,7 +92,7 @@ impl Segment {
         }
     }
 
-    /// Where it is found first.
+    /// Position of the first match.
     fn find(&self, value: &[u8], folds: bool) -> Option<usize> {
         let places = (value.len() + 1).checked_sub(self.len())?;
         let equals = |at: &usize| self.equals(&value[*at..*at + self.len()], folds);
@@ -111,7 +110,7 @@ impl Segment {
     }
 }
 
-/// How letters are compared on the fast path.
+/// Comparison of letters on the fast path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Bytes {
     /// As they are, in any text.
@@ -130,9 +129,9 @@ pub struct LikePattern {
     collation: CollationId,
     pieces: Vec<Piece>,
     bytes: Bytes,
-    /// What stands before, between and behind the `%`, where that can be looked for in bytes.
+    /// The segments before, between and behind the `%`, where they can be searched for as bytes.
     segments: Option<Vec<Segment>>,
-    /// A byte is matched by `_` in ASCII only.
+    /// Whether `_` matches characters of several bytes, so that only ASCII values take the fast path.
     counts_characters: bool,
 }
 
@@ -234,8 +233,8 @@ impl LikePattern {
         matches!(self.bytes, Bytes::Folded { .. })
     }
 
-    /// The characters that every match starts with, when that can be said in bytes: all matches
-    /// are bytewise at least this (for collations that order by code only).
+    /// The bytes that every match starts with, when the prefix can be given in bytes: all matches are bytewise at least
+    /// this (for collations that order by code only).
     pub fn exact_prefix(&self) -> Option<&[u8]> {
         if self.bytes != Bytes::Exact {
             return None;
@@ -297,7 +296,7 @@ impl LikePattern {
     fn matches_pieces(&self, value: &[u8]) -> bool {
         let charset = self.collation.charset();
         let (mut at, mut piece) = (0, 0);
-        // Where to go on when the pieces after the last `%` do not match here.
+        // Where to continue when the pieces after the last `%` do not match here.
         let mut retry: Option<(usize, usize)> = None;
         loop {
             let next = next_point(charset, &value[at..]);

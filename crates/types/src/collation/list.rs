@@ -47,7 +47,8 @@ const fn uca1400(accents: bool, case: bool) -> Order {
     Order::Uca(Uca::V1400.with(accents, case))
 }
 
-/// The collations of the character sets that are not Unicode's, and what others have alone.
+/// The collations of character sets other than Unicode's, and those that only one Unicode character
+/// set has.
 #[rustfmt::skip]
 const OTHERS: &[Collation] = &[
     row(64, "armscii8_bin", Charset::Armscii8, false, true, 1, simple(64)),
@@ -225,7 +226,7 @@ const JSON: Collation = {
     row(json, "json", Charset::Utf8mb4, false, false, 1, Order::Json)
 };
 
-/// Every collation, and that of JSON documents at the end.
+/// Every collation, followed by the order of JSON documents.
 static ROWS: [Collation; COUNT + 1] = {
     let mut rows = [JSON; COUNT + 1];
     let (mut next, mut group) = (0, 0);

@@ -1,10 +1,10 @@
-//! A collation's row, and where its weights come from.
+//! Rows of the table of collations, and the sources of their weights.
 
 use super::CollationId;
 use super::uca::Uca;
 use crate::charset::Charset;
 
-/// Which weights: those of the collation of this number of MySQL's, which others may share.
+/// Weights of the collation with this number of MySQL's; other collations may share them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Simple(pub(crate) u8);
 
@@ -26,7 +26,7 @@ pub(crate) enum Order {
     Simple(Simple),
     /// The Unicode Collation Algorithm.
     Uca(Uca),
-    /// That of JSON documents.
+    /// The order of JSON documents.
     Json,
 }
 

@@ -1,11 +1,11 @@
-//! What is asked of a collation besides its weights.
+//! Properties of collations other than their weights.
 
 use super::order::Order;
 use super::{COLLATIONS, Collation, CollationId, PlainText, beginnings, list};
 use crate::charset::Charset;
 
 impl CollationId {
-    /// The collation's row; that of the default for an id that does not exist.
+    /// The collation's row; the default collation's for an id that does not exist.
     pub fn collation(self) -> &'static Collation {
         list::collation(self)
     }
@@ -53,13 +53,13 @@ impl CollationId {
     }
 
     /// Whether values are equal exactly when their bytes are. (A PAD SPACE collation that orders by
-    /// code is one for values without spaces at their ends.)
+    /// code is bytewise for values without trailing spaces.)
     pub fn is_bytewise_equality(self) -> bool {
         let collation = self.collation();
         collation.order == Order::Bytes && !collation.pad_space
     }
 
-    /// What plain text is to the collation.
+    /// How the collation treats plain text.
     pub fn plain_text(self) -> PlainText {
         match self.collation().order {
             Order::Bytes => PlainText::CaseSensitive,
@@ -69,7 +69,7 @@ impl CollationId {
         }
     }
 
-    /// A character that is not behind any other in the collation and not ignored.
+    /// A character that sorts behind no other in the collation and is not ignored.
     pub fn first_character(self) -> char {
         match self.collation().order {
             Order::Bytes | Order::Json => '\0',
@@ -78,8 +78,8 @@ impl CollationId {
         }
     }
 
-    /// Text without the characters at its end that may begin a letter of several characters: what
-    /// begins with the whole text is sorted among what begins with the rest.
+    /// Text without the characters at its end that may begin a contraction: texts that begin with
+    /// the whole of it sort among those that begin with the result.
     pub fn without_begun_letter(self, text: &[u8]) -> &[u8] {
         let Order::Uca(uca) = self.collation().order else {
             return text;
@@ -96,7 +96,7 @@ impl CollationId {
         rest
     }
 
-    /// A character that is not before any other in the collation.
+    /// A character that sorts before no other in the collation.
     pub fn last_character(self) -> char {
         match self.collation().order {
             Order::Bytes | Order::Json => '\u{10FFFF}',

@@ -207,7 +207,7 @@ fn the_first_and_the_last_character() {
     }
 }
 
-/// Plain characters, the letters that languages move or make of two others, and all pairs of some.
+/// Plain characters, the letters that languages reorder or contract, and all pairs of some of them.
 fn letters_and_pairs() -> Vec<String> {
     let plain = (' '..='~').chain("\t\0éåäæçğİıöøßšüžłñ·ŀ\u{301}漢😀".chars());
     let mut texts: Vec<String> = plain.map(String::from).collect();
@@ -243,7 +243,7 @@ fn order_keys_and_hashes_agree_in_every_collation() {
             assert_eq!(collation.equals(b, a), is_equal, "{}", shown());
             let key = equality_key(b);
             assert_eq!(equality_key(a) == key, is_equal, "{}", shown());
-            // What is not equal to its neighbour is equal to nothing before it.
+            // A value that differs from its neighbour is equal to no value before it.
             assert_eq!(known.insert(key), !is_equal, "{}", shown());
             let hashes_agree = collation.hash64(a, 7) == collation.hash64(b, 7);
             assert_eq!(hashes_agree, is_equal, "{}", shown());

@@ -89,10 +89,10 @@ static TAILORINGS: &str = include_str!("data/tailorings.txt");
 
 /// How many tables there are.
 pub(super) const SOURCES: usize = 27;
-/// The most weights that one character has.
+/// Greatest number of weights of one character.
 pub(super) const MOST_WEIGHTS: usize = 18;
 
-/// The tables: versions, and the names of what is changed in them.
+/// The tables: a version and the name of its tailoring.
 static NAMED: [(&Version, &str); SOURCES] = [
     (&V400, ""),
     (&V520, ""),
@@ -125,16 +125,16 @@ static NAMED: [(&Version, &str); SOURCES] = [
 
 static TABLES: [OnceLock<Table>; SOURCES] = [const { OnceLock::new() }; SOURCES];
 
-/// How a collation weighs characters.
+/// Parameters of a collation by the Unicode Collation Algorithm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Uca {
-    /// Which of the tables.
+    /// Index of the table among [`NAMED`].
     source: u8,
     /// Whether accents count.
     accents: bool,
     /// Whether case counts.
     case: bool,
-    /// All characters beyond the Basic Multilingual Plane are the same one.
+    /// Whether all characters beyond the Basic Multilingual Plane are equal.
     bmp_only: bool,
 }
 
@@ -205,12 +205,12 @@ impl Uca {
             .filter(|weight| *weight != 0)
     }
 
-    /// A character that is not behind any other, among those that are not ignored.
+    /// A character that sorts behind no other, among those that are not ignored.
     pub(super) fn first_character(self) -> char {
         self.table().first
     }
 
-    /// A character that is not before any other.
+    /// A character that sorts before no other.
     pub(super) fn last_character(self) -> char {
         match self.source {
             _ if self == Self::LATIN1_GERMAN2 => '÷',
@@ -225,7 +225,7 @@ impl Uca {
         self.source.into()
     }
 
-    /// Visits the characters of each letter that has several.
+    /// Visits the characters of each contraction.
     pub(super) fn for_each_contraction(self, visit: &mut dyn FnMut(&[u32])) {
         let mut points = Vec::new();
         for starter in &self.table().starters {
@@ -249,7 +249,7 @@ impl Uca {
         }
         element.0 & mask
     }
-    /// What is known of ASCII characters.
+    /// Weights of the ASCII characters.
     #[inline]
     pub(super) fn ascii(self) -> &'static AsciiWeights {
         &self.table().ascii
@@ -264,7 +264,7 @@ impl Uca {
         }
     }
 
-    /// Which words of plain ASCII have fast paths.
+    /// The test for words of plain ASCII that the fast path may take.
     pub(super) fn test(self) -> fn(u64) -> bool {
         if self.ascii().is_regular {
             ascii::is_plain
@@ -273,7 +273,7 @@ impl Uca {
         }
     }
 
-    /// What makes plain ASCII characters that are equal the same.
+    /// The mapping of words that makes equal plain ASCII characters the same.
     pub(super) fn change(self) -> fn(u64) -> u64 {
         if self.case {
             |word| word
@@ -326,9 +326,9 @@ impl Element {
 /// The contractions of a first code point.
 struct Starter {
     point: u32,
-    /// The entry without a contraction.
+    /// The entry of the code point where no contraction matches.
     alone: u32,
-    /// What follows the first code point, longest first, and the entry of the whole.
+    /// The code points after the first one, longest first, and the entry of the whole contraction.
     contractions: Vec<(Vec<u32>, u32)>,
 }
 
@@ -341,7 +341,7 @@ struct Table {
     derivations: &'static [Derivation],
     divides_hangul: bool,
     ascii: AsciiWeights,
-    /// The character of the least primary weight.
+    /// The character with the least primary weight.
     first: char,
 }
 
@@ -404,7 +404,7 @@ impl Table {
         table
     }
 
-    /// Makes the changes that stand under a name.
+    /// Applies the tailoring of a name.
     fn tailor(&mut self, name: &str) {
         let hex = |digits: &str| u32::from_str_radix(digits, 16).unwrap_or(0);
         let lines = TAILORINGS.lines().skip_while(|line| *line != name).skip(1);
@@ -474,7 +474,7 @@ impl Table {
 pub(super) struct Elements<'a> {
     table: &'static Table,
     rest: &'a [u8],
-    /// Elements of the last entry that were not given out.
+    /// Elements of the last entry that were not returned yet.
     several: &'static [Element],
     /// Derived elements, last first.
     derived: [Element; 3],
@@ -575,7 +575,7 @@ impl Iterator for Elements<'_> {
     }
 }
 
-/// What is known of ASCII characters: their elements, and which have a given primary weight.
+/// Elements of the ASCII characters, and the characters of a primary weight.
 pub(super) struct AsciiWeights {
     pub(super) elements: [Element; 128],
     /// By primary weight: the character, in lower case, or 0.
@@ -627,8 +627,8 @@ impl AsciiWeights {
             let weight = |byte: u8| elements[usize::from(byte)].weight(1);
             weight(capital) == weight(capital.to_ascii_lowercase())
         });
-        // Where letters are not what they are elsewhere, only spaces are known by their weight, for
-        // PAD SPACE: the small letter of `I` is another letter in Turkish.
+        // Where letters are tailored, only spaces are known by their weight, for PAD SPACE: the small letter of `I` is
+        // another letter in Turkish.
         if !is_regular {
             let space = usize::from(elements[usize::from(b' ')].weight(1));
             by_primary.fill(0);
@@ -660,7 +660,7 @@ impl AsciiWeights {
         }
     }
 
-    /// The ASCII character that is equal to an element in what counts of it.
+    /// The ASCII character whose element equals this one at the levels that count.
     pub(super) fn of_element(&self, element: Element, uca: Uca) -> Option<u8> {
         let lower = self.of_primary(element.weight(1))?;
         [lower, lower.to_ascii_uppercase()]

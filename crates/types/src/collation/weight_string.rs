@@ -1,5 +1,4 @@
-//! What WEIGHT_STRING() shows of a collation: weights as MySQL writes them. Keys for sorting are written
-//! otherwise, so that spaces at the end do not count.
+//! Weights as WEIGHT_STRING() of MySQL shows them. Sort keys have another form, in which trailing spaces do not count.
 
 use super::{Collation, CollationId, Order};
 use crate::charset::{Charset, utf8};
@@ -27,7 +26,7 @@ impl CollationId {
         collation.append_weights(&text[..end], spaces, out);
     }
 
-    /// The length limit that metadata reports for the weights of a text of so many bytes.
+    /// Length limit in result metadata for the weights of a text of `bytes` bytes.
     pub fn weights_length(self, bytes: u64) -> u64 {
         bytes.saturating_mul(match self.collation().order {
             Order::Uca(_) if !self.collation().pad_space => 16,
@@ -39,7 +38,7 @@ impl CollationId {
 }
 
 impl Collation {
-    /// Appends the weights of a text and of spaces behind it.
+    /// Appends the weights of a text and of `spaces` spaces behind it.
     fn append_weights(&self, text: &[u8], spaces: usize, out: &mut Vec<u8>) {
         let spaces = || std::iter::repeat_n(u32::from(b' '), spaces);
         let points = || utf8::Points::new(text).chain(spaces());
@@ -70,7 +69,8 @@ impl Collation {
                 let weights = simple.weights();
                 points().for_each(|point| out.extend(weights.weight(point).to_be_bytes()));
             }
-            // The weight of a character of one or two bytes has as many; one of three weighs its bytes.
+            // The weight of a character of one or two bytes has the same number of bytes; one of three bytes weighs its
+            // bytes.
             Order::Simple(simple) => {
                 let weights = simple.weights();
                 let mut bytes = Vec::with_capacity(4);

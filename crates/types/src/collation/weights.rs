@@ -6,22 +6,22 @@ use super::order::Simple;
 use super::{COLLATIONS, CollationId, PlainText, ascii, general_ci};
 use crate::charset::Charset;
 
-/// What ASCII characters are to a collation.
+/// How a collation weighs ASCII characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ascii {
     /// Letters that differ in case are equal, all others are different.
     Folded,
-    /// All are different.
+    /// All ASCII characters are different.
     Exact,
-    /// Something else: no operation may look at ASCII characters alone.
+    /// Any other weights: no operation may take ASCII characters alone.
     Irregular,
 }
 
 /// The weights of characters.
 pub(super) struct Weights {
-    /// Those of the Basic Multilingual Plane.
+    /// Weights of the Basic Multilingual Plane.
     weights: Vec<u16>,
-    /// That of all other characters; their lower bits otherwise.
+    /// The weight of all other characters; `None`: the lower bits of their code points.
     beyond: Option<u16>,
     ascii: Ascii,
     /// The ASCII character, small if letters are folded, of a weight below 256; 0 for none.
@@ -205,7 +205,7 @@ impl Weights {
         }
     }
 
-    /// Which words have fast paths.
+    /// The test for words that the fast path may take.
     pub(super) fn test(&self) -> fn(u64) -> bool {
         match self.ascii {
             Ascii::Folded | Ascii::Exact => ascii::is_ascii,
@@ -213,7 +213,7 @@ impl Weights {
         }
     }
 
-    /// What makes ASCII characters of one weight the same.
+    /// The mapping of words that makes ASCII characters of one weight the same.
     pub(super) fn change(&self) -> fn(u64) -> u64 {
         match self.ascii {
             Ascii::Folded => ascii::to_lower,

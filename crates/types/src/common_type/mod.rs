@@ -6,8 +6,8 @@
 //! columns, whereas a function's result is no narrower than INT, never a CHAR, and LONGTEXT if it
 //! is a TEXT at all.
 //!
-//! One rule is not MySQL's: of INT and INT UNSIGNED a function makes BIGINT, not INT, which would
-//! not hold the values.
+//! One rule is not MySQL's: the common type of INT and INT UNSIGNED in a function is BIGINT, not INT, which would not
+//! hold the values.
 
 #[cfg(test)]
 mod tests;
@@ -17,7 +17,7 @@ use crate::convert::float_text::DOUBLE_WIDTH;
 use crate::decimal::decimal_of_numeric;
 use crate::sql_type::{DECIMALS_NOT_FIXED, SqlType, TypeKind};
 
-/// What the alternatives belong to.
+/// Context of the alternatives, which decides the common type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Alternatives {
     /// A set operation, or the rows of VALUES.
@@ -26,9 +26,8 @@ pub enum Alternatives {
     Function,
 }
 
-/// The type of a choice between values of some types. Beside NULL a type becomes what it becomes beside
-/// itself; of nothing but NULL the choice is NULL. The collation of strings is that of the first one that has any: the caller
-/// knows the rules of coercibility.
+/// The common type of alternatives. A type beside NULL becomes what it becomes beside itself; alternatives that are all
+/// NULL have the type NULL. The collation is that of the first string: the caller applies the rules of coercibility.
 pub fn aggregate_types<'a>(
     types: impl IntoIterator<Item = &'a SqlType>,
     alternatives: Alternatives,
@@ -117,7 +116,7 @@ pub fn string_of(ty: &SqlType, collation: CollationId) -> SqlType {
             SqlType::varchar(text_length(ty).saturating_mul(width), collation)
         }
         TypeKind::Char => SqlType::varchar(ty.length, collation),
-        // That a literal was a number is not remembered.
+        // A string does not show that it was a numeric literal.
         _ if ty.is_string() => SqlType {
             collation,
             temporal_text: false,
@@ -130,7 +129,7 @@ pub fn string_of(ty: &SqlType, collation: CollationId) -> SqlType {
     }
 }
 
-/// The type that bytes become which give way to the collation of texts; any other type is as it was.
+/// The type of binary strings that are converted to the collation of texts; any other type is unchanged.
 pub fn of_texts(ty: &SqlType, collation: CollationId) -> SqlType {
     if !ty.is_binary_string() {
         return ty.clone();
@@ -254,8 +253,8 @@ fn common_number(a: &SqlType, b: &SqlType, alternatives: Alternatives) -> SqlTyp
     }
 }
 
-/// FLOAT holds integers of up to 24 bits. MySQL takes it to hold those of a BIGINT, too, where the FLOAT
-/// comes first: so IFNULL(f, 0) is a FLOAT.
+/// The common type of a FLOAT and another type. FLOAT holds integers of up to 24 bits; for MySQL also those of a BIGINT
+/// where the FLOAT comes first: so IFNULL(f, 0) is a FLOAT.
 fn common_float(a: &SqlType, b: &SqlType) -> SqlType {
     let single = |ty: &SqlType| {
         matches!(
@@ -270,10 +269,10 @@ fn common_float(a: &SqlType, b: &SqlType) -> SqlType {
     let is_before_bigint = a.kind == TypeKind::Float && b.kind == TypeKind::BigInt;
     let decimals = a.decimals.max(b.decimals);
     let is_fixed = decimals < DECIMALS_NOT_FIXED;
-    // With as many decimals as either has, if both say how many.
+    // The greater number of decimals, if both types have a fixed one.
     let length = |varying: u32| {
         let whole = |ty: &SqlType| match ty.kind {
-            // With a sign and the point.
+            // The length includes the sign and the point.
             TypeKind::Decimal => text_length(ty).saturating_sub(ty.decimals.into()),
             _ => ty.length.saturating_sub(ty.decimals.into()),
         };
@@ -305,7 +304,7 @@ fn common_float(a: &SqlType, b: &SqlType) -> SqlType {
 /// The display width of a FLOAT without a fixed number of decimals.
 const FLOAT_LENGTH: u32 = 12;
 
-/// How long a TEXT kind is, from 1; 0 for every other type.
+/// Rank of a TEXT kind by its length, from 1; 0 for every other type.
 fn text_rank(ty: &SqlType) -> u8 {
     match ty.kind {
         TypeKind::TinyText => 1,

@@ -84,7 +84,7 @@ fn types_of_alternatives_are_those_of_mysql() {
                 expected.kind = TypeKind::BigInt;
             }
             for (a, b) in [(&a, &b), (&b, &a)] {
-                // The one pair whose order matters has a test of its own.
+                // The one pair whose order matters has its own test.
                 if a.kind == TypeKind::Float && b.kind == TypeKind::BigInt {
                     continue;
                 }
@@ -92,7 +92,7 @@ fn types_of_alternatives_are_those_of_mysql() {
                 if actual.is_integer() && actual.kind != TypeKind::Bit {
                     actual.length = expected.length;
                 }
-                // A TEXT is as long as its values may be, in clients' eyes alone.
+                // The length of a TEXT type is that of its metadata only.
                 if actual.is_blob() {
                     actual.length = expected.length;
                 }
@@ -110,7 +110,7 @@ fn types_of_alternatives_are_those_of_mysql() {
 
 #[test]
 fn a_float_before_a_bigint_is_a_float() {
-    // As MySQL 9.7 has it of COALESCE and UNION.
+    // Types of COALESCE and UNION in MySQL 9.7.
     for alternatives in [Alternatives::Function, Alternatives::SetOperation] {
         for bigint in ["bigint", "bigint unsigned"] {
             let (float, bigint) = (column_type("float"), column_type(bigint));
@@ -134,7 +134,7 @@ fn null_has_no_say() {
 
 #[test]
 fn beside_null_a_type_is_what_it_is_beside_itself() {
-    // As MySQL 9.7 has it of tables that are made of IF() and UNION.
+    // Types of columns that MySQL 9.7 makes of IF() and UNION.
     let null = SqlType::null();
     let kinds = [
         ("tinyint", TypeKind::Int, TypeKind::TinyInt),

@@ -32,7 +32,7 @@ pub fn cast_array(
     if from.kind == TypeKind::Null || array.null_count() == array.len() {
         return Ok(new_null_array(&physical.arrow(), array.len()));
     }
-    // A predicate's values may stand in for a number's.
+    // A predicate's values may be used as numbers.
     if *array.data_type() == from.physical().arrow() {
         if let Some(array) = cast_unchanged(array, from, to) {
             return Ok(array);
@@ -240,7 +240,7 @@ fn cast_checked_numbers(array: &ArrayRef, from: &SqlType, to: &SqlType) -> Optio
             })
         }
         (PhysicalType::Float64, PhysicalType::Int64) if !to.is_temporal() => {
-            // Doubles below 2^63 are integers of 64 bits once they are rounded.
+            // Doubles below 2^63 fit 64-bit integers once they are rounded.
             checked_unary::<Float64Type, Int64Type>(array, |value| {
                 (value.abs() < 9.2e18).then(|| round_half_even(value) as i64)
             })
@@ -261,7 +261,7 @@ fn cast_checked_numbers(array: &ArrayRef, from: &SqlType, to: &SqlType) -> Optio
     }
 }
 
-/// Converts every value; `None` when one of them cannot be, NULLs apart.
+/// Converts every value; `None` when a value other than NULL cannot be converted.
 fn checked_unary<F: ArrowPrimitiveType, T: ArrowPrimitiveType>(
     array: &ArrayRef,
     convert: impl Fn(F::Native) -> Option<T::Native>,
@@ -356,7 +356,7 @@ fn append_bytes(
     Ok(string::append_string(out, datum, from, to, context))
 }
 
-/// A string that is longer than this is a buffer of its own, without a copy.
+/// A longer string gets its own buffer, without a copy.
 const OWN_BUFFER_MIN: usize = 64 << 10;
 
 fn append_text(builder: &mut BinaryViewBuilder, text: &mut Vec<u8>) -> Result<()> {
@@ -399,7 +399,7 @@ fn cast_to_bytes(
     Ok(Arc::new(builder.finish()))
 }
 
-/// Gathers values of any physical type but Bytes.
+/// Builder for arrays of any physical type but Bytes.
 pub(super) struct NativeBuilder {
     values: NativeValues,
     nulls: NullBufferBuilder,
@@ -487,7 +487,7 @@ pub fn array_value(array: &dyn Array, row: usize) -> Value {
         .map_or(Value::Null, Datum::to_value)
 }
 
-/// Whether an array of a type holds a value as it is.
+/// Whether an array of a physical type holds the value unchanged.
 fn is_of_type(value: &Value, physical: PhysicalType) -> bool {
     match physical {
         PhysicalType::Bool | PhysicalType::Int64 | PhysicalType::UInt64 => {

@@ -7,10 +7,10 @@ use std::io;
 use crate::decimal::text::append_i64;
 use crate::sql_type::DECIMALS_NOT_FIXED;
 
-/// The decimal exponent from which on numbers are written with an exponent.
+/// The decimal exponent from which numbers are written with an exponent.
 const EXPONENT_FROM: i32 = 15;
 
-/// Appends a DOUBLE. `decimals` is that of the SQL type: a fixed number of them or none.
+/// Appends a DOUBLE. `decimals` is the SQL type's: a fixed number of decimals, or none.
 pub fn append_double(out: &mut Vec<u8>, value: f64, decimals: u8) {
     if decimals < DECIMALS_NOT_FIXED {
         return append_fixed(out, value, decimals);
@@ -47,7 +47,7 @@ pub fn append_float(out: &mut Vec<u8>, value: f64, decimals: u8) {
     append_number(out, printed.as_str(), false);
 }
 
-/// Appends a FLOAT as a string value has it: with an exponent if it is longer than 12 characters.
+/// Appends a FLOAT in the form of string values: with an exponent if it is longer than 12 characters.
 pub fn append_short_float(out: &mut Vec<u8>, value: f64, decimals: u8) {
     const WIDTH: usize = 12;
     let start = out.len();
@@ -73,8 +73,8 @@ pub const DOUBLE_WIDTH: u32 = 22;
 /// How many characters all digits of a DOUBLE may need: `-1.2345678901234567e-300`.
 pub const WHOLE_DOUBLE_WIDTH: u32 = 24;
 
-/// Appends a DOUBLE as a string of a width has it, which is of 22 characters at least: with an exponent
-/// where only that has the room, and with fewer digits where even that has too little.
+/// Appends a DOUBLE as a string of at most `width` (at least 22) characters: with an exponent where it does not fit
+/// otherwise, and with fewer digits where it still does not fit.
 pub fn append_short_double(out: &mut Vec<u8>, value: f64, decimals: u8, width: usize) {
     let width = width.max(DOUBLE_WIDTH as usize);
     let start = out.len();
@@ -254,8 +254,8 @@ impl fmt::Write for Printed {
     }
 }
 
-/// Appends a number that is written in any of the usual ways in MySQL's way, or, if `plain`, without
-/// an exponent. It is not zero.
+/// Appends a number (not zero) that is written in any of the usual ways in MySQL's way or, if `plain`, without an
+/// exponent.
 fn append_number(out: &mut Vec<u8>, text: &str, plain: bool) {
     let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
     let mantissa = match mantissa.strip_prefix('-') {
@@ -285,7 +285,7 @@ fn append_number(out: &mut Vec<u8>, text: &str, plain: bool) {
     // The power of ten of the first digit.
     let exponent = exponent.parse().unwrap_or(0_i32) + integer.len() as i32 - 1 - zeros as i32;
     let (first, rest) = digits.split_at(digits.len().min(1));
-    // Of large numbers only those without a fraction get one.
+    // Of large numbers, only those without a fraction get an exponent.
     let is_whole = digits.len() as i32 <= exponent + 1;
     let is_extreme = exponent < -EXPONENT_FROM || (exponent >= EXPONENT_FROM && is_whole);
     if is_extreme && !plain {
@@ -389,7 +389,7 @@ mod tests {
             append_double(&mut out, value, decimals);
             assert_eq!(String::from_utf8(out).unwrap(), expected);
         }
-        // Of two shortest texts that are equally near, the even one.
+        // Ties between the shortest texts go to the even digit.
         assert_eq!(double(23_757_076_287_409.0 / 32.0), "742408633981.5312");
         for step in 0..20_000_u64 {
             let value = f64::from_bits(step.wrapping_mul(0x9E37_79B9_7F4A_7C15));

@@ -36,7 +36,7 @@ use crate::error::codes;
 use crate::sql_mode::SqlMode;
 use crate::temporal::{DateTime, TimeZone};
 
-/// What a conversion needs to know of its statement.
+/// Context of a conversion: the parts of the statement and session that it depends on.
 #[derive(Debug, Clone, Copy)]
 pub struct CastContext<'a> {
     /// Decides which dates are valid, and about rounding of fractional seconds.
@@ -47,9 +47,9 @@ pub struct CastContext<'a> {
     pub time_zone: &'a TimeZone,
     /// The statement's date in the session's time zone: the day of a TIME that becomes a DATETIME.
     pub current_date: DateTime,
-    /// What warning 1264 and error 1690 call the value.
+    /// The name of the value in warning 1264 and error 1690.
     pub operand: &'a str,
-    /// Is called with the length of each string of a column that is made, and may fail for want of memory.
+    /// Called with the length of each string of a new column; may fail for lack of memory.
     pub room: Option<Room<'a>>,
 }
 
@@ -64,7 +64,7 @@ impl std::fmt::Debug for Room<'_> {
 }
 
 impl CastContext<'_> {
-    /// Warning 3156: a document is no value of a type.
+    /// Warning 3156: a JSON document has no value of the type.
     fn refuse_json(&self, type_name: &str) {
         self.diagnostics.warn_with(|| {
             codes::ER_INVALID_JSON_VALUE_FOR_CAST.with(&[&type_name, &"cast_as_json", &1])

@@ -11,7 +11,7 @@ pub struct Parsed<T> {
     pub value: T,
     /// How many bytes were read, spaces at both ends included; 0 when there is no number.
     pub consumed: usize,
-    /// Whether the number does not fit; `value` is the nearest that does.
+    /// Whether the number does not fit; `value` is then the nearest that does.
     pub overflow: bool,
 }
 

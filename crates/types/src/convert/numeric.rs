@@ -36,7 +36,7 @@ fn temporal_number(kind: TypeKind, value: i64, truncate: bool) -> i64 {
     }
 }
 
-/// The number that a document is which is no string; 0 with a warning where it is none.
+/// The number in a JSON scalar other than a string; 0 with a warning where it is not a number.
 fn number_of(scalar: JsonScalar<'_>, type_name: &str, context: &CastContext<'_>) -> Datum<'static> {
     match scalar {
         JsonScalar::Bool(value) => Datum::Int(i64::from(value)),
@@ -87,7 +87,7 @@ pub(super) fn to_integer(
                 context.warn_truncated("INTEGER", bytes);
             }
             if parsed.overflow || parsed.consumed == 0 {
-                // Said already.
+                // The warning was given above.
             } else if unsigned && parsed.value < 0 {
                 context.warn_text(
                     "Cast to unsigned converted negative integer to its positive complement",
@@ -268,7 +268,7 @@ pub(super) fn to_year(datum: Datum<'_>, from: &SqlType, context: &CastContext<'_
     year
 }
 
-/// The year of a number: two digits are of this century up to 69, of the last from 70.
+/// The year of a number: two digits up to 69 are of this century, from 70 on of the last.
 pub(super) fn year_of_number(number: i64) -> Option<u64> {
     match number {
         0 => Some(0),

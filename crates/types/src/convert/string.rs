@@ -11,8 +11,7 @@ use crate::error::{Error, codes};
 use crate::json::{self, TypeTag};
 use crate::sql_type::{SqlType, TypeKind};
 
-/// The longest value of a string type, in characters (bytes of binary strings); `None` when there
-/// is no limit but the engine's.
+/// The longest value of a string type, in characters (bytes for binary strings); `None` for the engine's limit only.
 pub(super) fn length_limit(to: &SqlType) -> Option<usize> {
     match to.kind {
         TypeKind::Char | TypeKind::VarChar => Some(to.length as usize),
@@ -20,8 +19,7 @@ pub(super) fn length_limit(to: &SqlType) -> Option<usize> {
     }
 }
 
-/// The bytes of a value of one character set in another, before any limit of length; `None` when
-/// they are no text in it.
+/// The bytes of a value of one character set in another, before any length limit; `None` when they are not valid in it.
 pub(super) fn transcode<'a>(bytes: &'a [u8], from: Charset, to: Charset) -> Option<Cow<'a, [u8]>> {
     match (from, to) {
         (from, to) if from == to => Some(Cow::Borrowed(bytes)),
@@ -43,7 +41,7 @@ pub(super) fn append_string(
     let to_charset = to.collation.charset();
     let mut bits = Vec::new();
     let datum = match datum {
-        // Bits are bytes where they are a text.
+        // Bits are bytes in a string context.
         Datum::UInt(_) if from.kind == TypeKind::Bit => {
             append_text(&mut bits, datum, from);
             Datum::Bytes(&bits)
@@ -130,8 +128,7 @@ pub(super) fn append_json(
             out.extend_from_slice(if value != 0 { b"true" } else { b"false" });
         }
         (_, Datum::Bytes(bytes)) if from.is_binary_string() => {
-            // A binary value has no characters; documents hold it as base64, with the protocol's number of
-            // its type.
+            // A binary value has no characters; documents hold it as base64, with its type number of the protocol.
             let number = match from.kind {
                 TypeKind::TinyText => 249,
                 TypeKind::MediumText => 250,

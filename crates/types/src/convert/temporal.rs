@@ -21,7 +21,7 @@ pub(super) fn text_of(datum: Datum<'_>, from: &SqlType) -> Vec<u8> {
     out
 }
 
-/// The number of a date or time that a text is: its digits without what stands between them.
+/// The digits of a date or time in a text, without delimiters.
 pub(super) fn text_as_number(text: &[u8]) -> Vec<u8> {
     let (sign, rest) = text.split_at(usize::from(text.first() == Some(&b'-')));
     let digits = rest
@@ -48,8 +48,8 @@ pub(super) fn number_parts(datum: Datum<'_>, truncates: bool) -> Option<NumberPa
     }
 }
 
-/// The local date and time of parsed text: an offset at its end is taken back into the session's
-/// time zone.
+/// The local date and time of parsed text: one with an offset is converted to the session's time
+/// zone.
 pub(super) fn local_value(parsed: &ParsedDateTime, context: &CastContext<'_>) -> Option<DateTime> {
     match parsed.offset {
         None => Some(parsed.value),
@@ -60,7 +60,7 @@ pub(super) fn local_value(parsed: &ParsedDateTime, context: &CastContext<'_>) ->
     }
 }
 
-/// The time of parsed text: that of a date with an offset in the session's time zone.
+/// The time of parsed text: of a date with an offset, the time in the session's time zone.
 pub(super) fn local_time(parsed: &ParsedTime, context: &CastContext<'_>) -> i64 {
     let local = parsed
         .moment
@@ -129,7 +129,7 @@ pub(super) fn to_datetime(
             Some(value)
         }
         Datum::UInt(year) if from.kind == TypeKind::Year => {
-            // A YEAR is a number; MySQL reads it as a date only of the zero kind.
+            // A YEAR is a number; MySQL reads it as a date only for the zero date.
             number_to_datetime(Datum::UInt(year), rules, context)
         }
         Datum::Bytes(bytes) => match parse_datetime(bytes, rules, context.truncates_fractions()) {
@@ -206,7 +206,7 @@ pub(super) fn to_time(
             local_time(&parsed, context)
         }
         Datum::Int(micros) if from.kind == TypeKind::Time => micros,
-        // Nor has a year a time of day.
+        // A year has no time of day either.
         Datum::Int(_) | Datum::UInt(_) if matches!(from.kind, TypeKind::Date | TypeKind::Year) => 0,
         Datum::Int(packed) if from.is_temporal() => DateTime::unpack(packed).time_of_day(),
         Datum::Bytes(bytes) => match parse_time(bytes, truncate) {

@@ -1,4 +1,4 @@
-//! Reads the tables of what MySQL does, and compares.
+//! Reads tables of MySQL's results, and compares with them.
 
 use crate::collation::CollationId;
 use crate::decimal::parse_decimal;
@@ -7,7 +7,7 @@ use crate::sql_type::{SqlType, TypeKind};
 use crate::temporal::{DateRules, parse_datetime, parse_time};
 use crate::value::Value;
 
-/// Compares each line of a table, comments apart; `differences` gives what is here instead.
+/// Compares each line of a table except comments; `differences` gives Mayfly's result.
 pub(crate) fn check_table(table: &str, mut differences: impl FnMut(&str) -> Vec<String>) {
     let mut all = Vec::new();
     for line in table.lines().filter(|line| !line.starts_with('#')) {

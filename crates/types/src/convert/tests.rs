@@ -1,4 +1,4 @@
-//! What casts give, compared with what MySQL's give.
+//! Results of casts, compared with MySQL's.
 
 use super::testing::{self, literal};
 use super::text::format_value;
@@ -51,7 +51,7 @@ fn cast_line(line: &str) -> Vec<String> {
     let (value, from) = literal(fields[1]);
     let result = cast_value(&value, &from, &to, &context);
     let mut conditions = testing::conditions(&diagnostics);
-    // The array's path gives the same.
+    // The cast of an array gives the same.
     let array = array_of_values(&[value], from.physical());
     let array = cast_array(&array, &from, &to, &context).map(|array| array_value(&array, 0));
     assert_eq!(array, result, "{line}");

@@ -10,7 +10,7 @@ use crate::sql_type::{SqlType, TypeKind};
 use crate::temporal::{append_date, append_datetime, append_time};
 use crate::value::Value;
 
-/// Zeros in front of what was appended since `start`, up to a width.
+/// Pads the text appended since `start` with leading zeros up to a width.
 fn fill_zeros(out: &mut Vec<u8>, start: usize, width: u32) {
     let missing = (width as usize).saturating_sub(out.len() - start);
     out.splice(start..start, std::iter::repeat_n(b'0', missing));
@@ -98,7 +98,7 @@ pub struct ColumnFormatter<'a> {
 }
 
 impl<'a> ColumnFormatter<'a> {
-    /// For an array of a type.
+    /// A formatter for an array of a type.
     pub fn new(array: &'a dyn Array, sql_type: &'a SqlType) -> Self {
         Self {
             source: Source::new(array),

@@ -1,11 +1,11 @@
-//! Which conversions can neither fail nor warn, by the types alone. What an expression that holds no other part
-//! computes may be computed for rows that nobody asked for, or left out.
+//! Which conversions can neither fail nor warn, by the types alone. An expression with only such conversions may be
+//! evaluated for rows that are filtered out later, or not at all.
 
 use super::array::same_text;
 use crate::decimal::decimal_of_numeric;
 use crate::sql_type::{PhysicalType, SqlType, TypeKind};
 
-/// `max_allowed_packet` is never less, in bytes: a result that fits it is never refused for its length.
+/// Lower bound of `max_allowed_packet` in bytes: a result that fits it is never refused for its length.
 pub const MAX_ALLOWED_PACKET_MIN: u32 = 1024;
 
 /// Whether CAST of every value of one type to another can neither fail nor warn.
@@ -52,7 +52,7 @@ pub fn is_total_cast(from: &SqlType, to: &SqlType) -> bool {
             let width = match from.kind {
                 TypeKind::Decimal => Some(from.length + 2),
                 TypeKind::Date | TypeKind::DateTime => Some(from.length),
-                // Where zeroes are put in front, or a width was asked for, the length says nothing.
+                // With leading zeros or an explicit width, the length says nothing about the values.
                 _ if !from.zerofill => from.integer_bits().map(|bits| match bits {
                     8 => 4,
                     16 => 6,

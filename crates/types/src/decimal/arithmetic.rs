@@ -31,7 +31,7 @@ impl Decimal {
     }
 
     /// `ROUND(self, places)` or, with `truncate`, `TRUNCATE(self, places)`: `places` may be
-    /// negative; the result's scale is `places`, at least 0 and at most the own scale.
+    /// negative; the result's scale is `places`, at least 0 and at most the number's own scale.
     pub fn round(self, places: i64, truncate: bool) -> Outcome {
         if places >= i64::from(self.scale) {
             return Ok(self);
@@ -61,7 +61,7 @@ impl Decimal {
         Self::new(unscaled, 0).checked()
     }
 
-    /// The largest integer that is not larger, scale 0.
+    /// The largest integer not greater than the number, scale 0.
     pub fn floor(self) -> Self {
         let truncated = self.truncate(0);
         if self.is_negative() && truncated.compare(self) != Ordering::Equal {
@@ -71,7 +71,7 @@ impl Decimal {
         }
     }
 
-    /// The smallest integer that is not smaller, scale 0.
+    /// The smallest integer not less than the number, scale 0.
     pub fn ceiling(self) -> Self {
         self.negate().floor().negate()
     }
@@ -101,7 +101,7 @@ impl Decimal {
         self.add(other.negate())
     }
 
-    /// The product, at the sum of the scales or MySQL's largest.
+    /// The product, at the sum of the scales, at most MySQL's largest.
     pub fn multiply(self, other: Self) -> Outcome {
         let exact = self.scale.saturating_add(other.scale);
         let scale = exact.min(DECIMAL_SCALE_MAX);
@@ -110,7 +110,7 @@ impl Decimal {
         Self::new(product, scale).checked()
     }
 
-    /// The quotient at `scale` as [`Quotients`] has it; `None` for a zero divisor.
+    /// The quotient at `scale`, as of [`Quotients`]; `None` for a zero divisor.
     pub fn divide(self, other: Self, scale: u8) -> Option<Outcome> {
         let quotients = Quotients::new(self.scale, other.scale, scale);
         let quotient = quotients.quotient(self.unscaled, other.unscaled)?;
@@ -150,7 +150,7 @@ impl Decimal {
         }
     }
 
-    /// For numbers so far apart in scale that aligning overflows.
+    /// Comparison of numbers so far apart in scale that aligning them overflows.
     fn compare_by_parts(self, other: Self) -> Ordering {
         let split = |value: Self| {
             let power = pow10_i256(value.scale).unwrap_or(i256::MAX);

@@ -4,7 +4,7 @@ use arrow_buffer::i256;
 
 use super::{Decimal, ParsedDecimal, parse_decimal};
 
-/// 10^n is an exact double up to here.
+/// Powers of ten that are exact doubles.
 const EXACT_POWERS: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22,

@@ -33,7 +33,7 @@ pub use result_type::{
 };
 pub use text::{ParsedDecimal, parse_decimal};
 
-/// The most digits of a value between two operations: more than a column's 65, as in MySQL, which
+/// Greatest number of digits of an intermediate value: more than a column's 65, as in MySQL, which
 /// computes with 81; 256 bits hold no more than these.
 pub const DECIMAL_DIGITS_MAX: u8 = 76;
 
@@ -119,7 +119,7 @@ impl Decimal {
         }
     }
 
-    /// The value itself when it has no more digits than can be computed with.
+    /// The value itself when it has at most [`DECIMAL_DIGITS_MAX`] digits.
     pub fn checked(self) -> Result<Self, DecimalOverflow> {
         if self.fits(DECIMAL_DIGITS_MAX) {
             Ok(self)

@@ -1,4 +1,4 @@
-//! Texts that are plain numbers: most of those that are read as numbers.
+//! Texts that are plain numbers: nearly all texts that are read as numbers.
 
 /// Whether a byte is a space of C's `isspace`, which MySQL skips around numbers and dates.
 pub(crate) fn is_space(byte: u8) -> bool {

@@ -1,4 +1,4 @@
-//! Division of decimals of two known scales: what is the same for all rows is found out once, and small numbers are
+//! Division of decimals of two known scales: what does not depend on the values is computed once, and small numbers are
 //! divided in small integers.
 
 use arrow_buffer::i256;
@@ -6,20 +6,20 @@ use arrow_buffer::i256;
 use super::native::{divide_shifted, pow10_i128};
 use super::{Decimal, DecimalOverflow};
 
-/// The quotients of numbers of one scale by numbers of another one, at a third.
+/// Divider of numbers of one scale by numbers of another, with a result scale.
 #[derive(Debug, Clone, Copy)]
 pub struct Quotients {
     shift: i16,
     scale: u8,
     truncates: bool,
-    /// What a small dividend is multiplied by.
+    /// Factor for a small dividend.
     factor: Option<i128>,
 }
 
 impl Quotients {
-    /// Of a dividend and a divisor of these scales, at `scale`: the dividend's + `div_precision_increment`, at most
-    /// 30. Rounded, unless MySQL computes no digit more than that: it works in words of nine digits, and `2.0 / 3`
-    /// at nine digits is 0.666666666.
+    /// A divider of numbers with scale `dividend` by numbers with scale `divisor`. `scale` is the dividend's +
+    /// `div_precision_increment`, at most 30. The quotient is rounded, unless MySQL computes no digit beyond it: it
+    /// works in words of nine digits, and `2.0 / 3` at nine digits is 0.666666666.
     pub fn new(dividend: u8, divisor: u8, scale: u8) -> Self {
         let shift = i16::from(scale) + i16::from(divisor) - i16::from(dividend);
         let words = |digits: u8| digits.div_ceil(9);
@@ -54,7 +54,8 @@ impl Quotients {
         )
     }
 
-    /// The same where numbers and quotient are small; `None` where they may not be, and for a zero divisor.
+    /// [`Self::quotient`] for small numbers and a small quotient; `None` where they may be large, and for a zero
+    /// divisor.
     #[inline]
     pub fn small_quotient(&self, dividend: i128, divisor: i128) -> Option<i128> {
         let scaled = dividend.checked_mul(self.factor?)?;
@@ -74,7 +75,7 @@ impl Quotients {
     }
 }
 
-/// What rounding away from zero adds.
+/// The amount that rounding away from zero adds.
 #[inline]
 fn step(is_up: bool, one_is_negative: bool, other_is_negative: bool) -> i128 {
     match (is_up, one_is_negative != other_is_negative) {
@@ -129,7 +130,7 @@ mod tests {
         let quotients = Quotients::new(2, 2, 6);
         assert_eq!(quotients.small_quotient(5, 0), None);
         assert!(quotients.quotient(i256::ONE, i256::ZERO).is_none());
-        // The least number by minus one does not fit its integer.
+        // `i64::MIN` / -1 does not fit 64 bits.
         let least = Quotients::new(0, 0, 0).small_quotient(i128::from(i64::MIN), -1);
         assert!(least.is_none_or(|it| it == -i128::from(i64::MIN)));
     }

@@ -20,9 +20,9 @@ pub enum DecimalOperation {
     Remainder,
 }
 
-/// The DECIMAL that holds every value of an integer type, or the DECIMAL itself. Integers count
-/// 3, 5, 8, 10, 19 (unsigned 20) digits; a BIGINT of a smaller `length` (a literal) has that many.
-/// Temporal values count the digits of their numeric form. Others (strings, floats) are taken as
+/// The DECIMAL that holds every value of an integer type, or the DECIMAL itself. Integers have 3,
+/// 5, 8, 10, 19 (unsigned 20) digits; a BIGINT of a smaller `length` (a literal) has `length`
+/// digits. Temporal values have the digits of their numeric form. Others (strings, floats) count as
 /// the widest decimal.
 pub fn decimal_of_numeric(sql_type: &SqlType) -> SqlType {
     let digits = match sql_type.kind {

@@ -229,7 +229,7 @@ proptest! {
     fn wide_multiplication_agrees_with_narrow(a in any::<i64>(), b in any::<i64>(), drop in 1_u8..18) {
         let exact = i128::from(a) * i128::from(b);
         let narrow = native::rescale_i128(exact, drop, 0).unwrap();
-        // Forces the wide path by scaling one factor up and dropping as much more.
+        // Forces the wide path by scaling one factor up and dropping as many digits more.
         let power = pow10_i256(50).unwrap();
         let wide = native::multiply_drop(
             i256::from_i128(i128::from(a)).wrapping_mul(power),

@@ -17,7 +17,7 @@ pub struct ParsedDecimal {
     /// How many bytes of the text were read; 0 when it starts with no number. Trailing spaces
     /// count as read.
     pub consumed: usize,
-    /// Whether the number has more digits before the point than can be computed with.
+    /// Whether the number has more digits before the point than [`DECIMAL_DIGITS_MAX`].
     pub overflow: bool,
     /// Whether digits after the point were rounded away.
     pub rounded: bool,
@@ -55,8 +55,8 @@ impl Digits {
     }
 }
 
-/// Reads the number that a text starts with, as MySQL does where it needs a DECIMAL: leading
-/// spaces, sign, digits, point, digits, exponent. What follows is the caller's to complain about.
+/// Reads the number that a text starts with, as MySQL does in a DECIMAL context: leading spaces, sign, digits, point,
+/// digits, exponent. The caller warns of text behind it.
 pub fn parse_decimal(text: &[u8]) -> ParsedDecimal {
     if let Some((digits, scale)) = plain_number(text) {
         return ParsedDecimal {
@@ -78,7 +78,7 @@ pub fn parse_decimal(text: &[u8]) -> ParsedDecimal {
     let mut seen = false;
     let mut after_point = false;
     let mut rounded = false;
-    // The first digit that is dropped decides about rounding; later ones cannot.
+    // Only the first dropped digit decides about rounding.
     let mut round_up = None;
     loop {
         match text.get(at) {

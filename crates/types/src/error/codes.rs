@@ -15,7 +15,7 @@ macro_rules! codes {
     };
 }
 
-/// The table is in the order of the numbers, so that a new row has one position.
+/// The rows are in the order of their numbers, so that a new row has one position.
 const _: () = {
     let mut index = 1;
     while index < ALL.len() {

@@ -1,10 +1,10 @@
-//! Errors as MySQL reports them: errno, SQLSTATE, text. The texts stand in one table, [`codes`].
+//! Errors as MySQL reports them: errno, SQLSTATE, text. The texts are in one table, [`codes`].
 
 pub mod codes;
 
 use std::fmt;
 
-/// The result of anything that a user's statement can make fail.
+/// Result of an operation that a user's statement can make fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// One row of the table of errors.
@@ -50,7 +50,7 @@ impl ErrorCode {
     }
 }
 
-/// An error with its final text. One pointer wide, so that `Result`s stay small on the row path.
+/// An error with its final text, one pointer wide so that `Result`s stay small on the row path.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Error(Box<ErrorParts>);
 
@@ -61,7 +61,7 @@ struct ErrorParts {
 }
 
 impl Error {
-    /// A defect of Mayfly itself, and nothing that a user's statement or data can be blamed for.
+    /// The error of a defect in Mayfly itself, not in a user's statement or data.
     pub fn internal(what: impl fmt::Display) -> Self {
         codes::ER_UNKNOWN_ERROR.with(&[&format_args!(
             "internal error: {what}. This is a defect of Mayfly {}: please report it with the statement",
@@ -69,7 +69,7 @@ impl Error {
         )])
     }
 
-    /// The error of a statement in which something panicked.
+    /// The error of a statement that panicked.
     pub fn of_panic(payload: &(dyn std::any::Any + Send)) -> Self {
         let text = payload.downcast_ref::<String>().map(String::as_str);
         let text = text
@@ -93,7 +93,7 @@ impl Error {
         &self.0.message
     }
 
-    /// Whether this error is of that code.
+    /// Whether the error has this code.
     pub fn is(&self, code: &ErrorCode) -> bool {
         self.errno() == code.errno
     }

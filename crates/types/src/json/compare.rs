@@ -1,10 +1,8 @@
 //! The order of documents: the manual, "Comparison and Ordering of JSON Values".
 //!
-//! Values of different kinds stand in the order null, number, string, object, array, boolean, date, time,
-//! date and time, bits, bytes.
-//! Numbers are compared by their exact value, strings by their bytes, arrays element by element.
-//! Of objects the one with fewer members comes first; then their keys and values are compared in
-//! turn.
+//! Values of different kinds stand in the order null, number, string, object, array, boolean, date, time, date and
+//! time, bits, bytes. Numbers are compared by their exact value, strings by their bytes, arrays element by element. An
+//! object with fewer members comes first; then their keys and values are compared in turn.
 //!
 //! [`append_sort_key`] gives bytes of the same order, for hashing and sorting: equal documents, such
 //! as `1` and `1.0`, have equal keys.
@@ -66,7 +64,7 @@ pub fn compare(a: &[u8], b: &[u8]) -> Ordering {
         Rank::Null => Ordering::Equal,
         Rank::Bool => a.first().cmp(&b.first()),
         Rank::Number => compare_numbers(&scalar_of(a), &scalar_of(b)),
-        // Dates are written in their order.
+        // The text of dates sorts in their order.
         Rank::String | Rank::Date | Rank::DateTime => unquote(a).cmp(&unquote(b)),
         Rank::Time => micros_of_time(a).cmp(&micros_of_time(b)),
         Rank::Bit | Rank::Blob => base64_order(a).cmp(base64_order(b)),
@@ -106,7 +104,7 @@ fn micros_of_time(value: &[u8]) -> i64 {
     parse_time(&unquote(value), false).map_or(0, |time| time.micros)
 }
 
-/// What orders bytes as the text of base64 that stands for them: its digits by their values, above 0.
+/// The bytes in an order like that of their base64 text: its digits by their values, above 0.
 fn base64_order(value: &[u8]) -> impl Iterator<Item = u8> {
     let (text, _) = untagged(value);
     text.iter().map(|byte| match byte {
@@ -115,7 +113,7 @@ fn base64_order(value: &[u8]) -> impl Iterator<Item = u8> {
         b'0'..=b'9' => byte - b'0' + 54,
         b'+' => 64,
         b'/' => 65,
-        // What fills up the end, and the quotes.
+        // Padding and the quotes.
         _ => 1,
     })
 }
@@ -142,12 +140,12 @@ fn exact(number: &JsonScalar<'_>) -> Decimal {
     }
 }
 
-/// Compares by the decimal that a double is written as; one beyond all decimals by its sign.
+/// Compares a double, by its decimal text, with a decimal; one beyond all decimals by its sign.
 fn compare_double(a: f64, b: Decimal) -> Ordering {
     match Decimal::from_f64(a) {
         Some(parsed) if !parsed.overflow => {
             let rounded = parsed.value.compare(b);
-            // What is too small for a decimal is still not zero.
+            // A double too small for a decimal is still not zero.
             match rounded {
                 Ordering::Equal if parsed.value.is_zero() && a != 0.0 => {
                     a.partial_cmp(&0.0).unwrap_or(Ordering::Equal)
@@ -160,8 +158,7 @@ fn compare_double(a: f64, b: Decimal) -> Ordering {
     }
 }
 
-/// Appends a key whose bytes compare as the documents do, as far as a double can tell two numbers
-/// apart.
+/// Appends a key whose bytes compare as the documents do, as far as a double distinguishes two numbers.
 pub fn append_sort_key(document: &[u8], out: &mut Vec<u8>) {
     let rank = Rank::of(document);
     out.push(rank as u8);
@@ -206,7 +203,7 @@ fn append_string_key(text: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&[0, 0]);
 }
 
-/// The nearest double, and then how far the number is above it.
+/// Appends the nearest double, then the number's distance above it.
 fn append_number_key(number: &JsonScalar<'_>, out: &mut Vec<u8>) {
     let (double, rest) = match number {
         JsonScalar::Double(value) => (*value, 0),

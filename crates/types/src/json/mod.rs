@@ -1,9 +1,9 @@
 //! JSON documents: the manual, "The JSON Data Type".
 //!
-//! A JSON value travels as its normalised text, the form in which MySQL prints it: members of
-//! objects ordered by the length of their key and then by its bytes, of equal keys the last one,
-//! `, ` and `: ` between values, one way to write each string and number. So equal documents have
-//! mostly equal texts, and most functions read the text as it stands.
+//! A JSON value travels as its normalised text, the form in which MySQL prints it: members of objects ordered by the
+//! length of their key and then by its bytes, for duplicate keys only the last member, `, ` and `: ` between values,
+//! one way to write each string and number. So equal documents have mostly equal texts, and most functions read the
+//! text as it stands.
 //!
 //! * [`parse()`]: any JSON text to a [`Json`] tree, with MySQL's errors; [`append_normalized`]
 //! * [`Json::append_to`]: a tree to normalised text
@@ -34,7 +34,7 @@ pub use text::{JsonKind, JsonScalar, kind_of, scalar_of};
 use crate::decimal::Decimal;
 use crate::error::{Error, codes};
 
-/// How many arrays and objects may stand in each other.
+/// Greatest nesting depth of arrays and objects.
 pub const DEPTH_MAX: usize = 100;
 
 /// A document as a tree, for functions that change it.
@@ -46,7 +46,7 @@ pub enum Json {
     Bool(bool),
     /// A number without a point that a BIGINT holds.
     Int(i64),
-    /// A larger one, up to the largest BIGINT UNSIGNED, or one that was unsigned.
+    /// A larger integer, up to the largest BIGINT UNSIGNED, or one that was unsigned.
     UInt(u64),
     /// Any other number.
     Double(f64),
@@ -54,7 +54,7 @@ pub enum Json {
     Decimal(Decimal),
     /// A string, without quotes and escapes.
     String(String),
-    /// A string that was a date, a time or bytes.
+    /// A string that was a temporal value or bytes.
     Typed(String, TypeTag),
     /// `[...]`
     Array(Vec<Json>),
@@ -73,7 +73,7 @@ fn key_order(a: &str, b: &str) -> std::cmp::Ordering {
 }
 
 impl JsonObject {
-    /// An object of members in any order; of equal keys the last one stays.
+    /// An object of members in any order; the last of duplicate keys is kept.
     pub fn of(mut members: Vec<(String, Json)>) -> Self {
         // Sorted stably after a reversal, the last of equal keys comes first and is kept.
         members.reverse();
@@ -99,7 +99,7 @@ impl JsonObject {
         self.members.get_mut(position).map(|member| &mut member.1)
     }
 
-    /// Sets the value of a key; gives the one it had.
+    /// Sets the value of a key; returns the previous one.
     pub fn insert(&mut self, key: String, value: Json) -> Option<Json> {
         match self.position(&key) {
             Ok(position) => Some(std::mem::replace(&mut self.members[position].1, value)),
@@ -110,7 +110,7 @@ impl JsonObject {
         }
     }
 
-    /// Removes a key; gives the value it had.
+    /// Removes a key; returns its value.
     pub fn remove(&mut self, key: &str) -> Option<Json> {
         let position = self.position(key).ok()?;
         Some(self.members.remove(position).1)
@@ -143,8 +143,8 @@ impl JsonObject {
 }
 
 impl Json {
-    /// How many arrays and objects stand in each other, the scalar in them counted: 1 for a scalar
-    /// and for an empty array or object (`JSON_DEPTH`).
+    /// Nesting depth of arrays and objects, counting a scalar inside: 1 for a scalar and for an empty array or object
+    /// (`JSON_DEPTH`).
     pub fn depth(&self) -> usize {
         let deepest = match self {
             Self::Array(elements) => elements.iter().map(Self::depth).max(),
@@ -162,17 +162,17 @@ impl Json {
     }
 }
 
-/// Why a text is no JSON.
+/// Error of a text that is not valid JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JsonError {
-    /// It breaks the grammar.
+    /// Syntax error.
     Syntax {
-        /// What is wrong, in the words of MySQL's parser.
+        /// The error in the words of MySQL's parser.
         message: &'static str,
-        /// The byte at which it was noticed.
+        /// The byte at which it was found.
         position: usize,
     },
-    /// More than [`DEPTH_MAX`] arrays and objects in each other.
+    /// Arrays and objects are nested more than [`DEPTH_MAX`] deep.
     TooDeep,
 }
 

@@ -13,9 +13,9 @@ const CELL_MAX: u64 = u32::MAX as u64;
 /// A position in an array, from its start or from its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cell {
-    /// Its distance.
+    /// Distance from that end, from 0.
     pub index: usize,
-    /// Whether that is from the last element (`last-2`).
+    /// Whether it counts from the last element (`last-2`).
     pub from_end: bool,
 }
 
@@ -43,13 +43,13 @@ pub enum Leg {
     },
     /// `.*`
     AnyMember,
-    /// `[3]`, `[last]`; of a value that is no array, position 0 is the value itself.
+    /// `[3]`, `[last]`; for a value other than an array, position 0 is the value itself.
     Cell(Cell),
     /// `[1 to last]`
     Range(Cell, Cell),
     /// `[*]`
     AnyCell,
-    /// `**`: the value and everything in it.
+    /// `**`: the value and everything nested in it.
     Ellipsis,
 }
 
@@ -60,7 +60,7 @@ pub struct JsonPath {
 }
 
 impl JsonPath {
-    /// Compiles a path; error 3143 when it is none.
+    /// Compiles a path; error 3143 when it is invalid.
     pub fn parse(text: &[u8]) -> Result<Self, Error> {
         let fail = |position: usize| codes::ER_INVALID_JSON_PATH.with(&[&position]);
         let text = std::str::from_utf8(text).map_err(|error| fail(error.valid_up_to()))?;
@@ -88,7 +88,7 @@ impl JsonPath {
             true
         });
         if self.legs.contains(&Leg::Ellipsis) {
-            // Several ways may lead to the same part.
+            // Several ways may lead to the same value.
             let mut kept = start;
             for index in start..found.len() {
                 let part = found[index];
@@ -114,7 +114,7 @@ impl JsonPath {
         first
     }
 
-    /// The part of a tree that a path without wildcards leads to.
+    /// The value of a tree at a path without wildcards.
     pub fn find_mut<'a>(&self, document: &'a mut Json) -> Option<&'a mut Json> {
         find_mut(&self.legs, document)
     }
@@ -142,7 +142,7 @@ fn find_mut<'a>(legs: &[Leg], value: &'a mut Json) -> Option<&'a mut Json> {
     }
 }
 
-/// Gives the parts that match to `take`, until that returns `false`. Returns whether to go on.
+/// Passes each match to `take` until that returns `false`. Returns whether to go on.
 fn walk<'a>(legs: &[Leg], value: &'a [u8], take: &mut dyn FnMut(&'a [u8]) -> bool) -> bool {
     let Some((leg, rest)) = legs.split_first() else {
         return take(value);

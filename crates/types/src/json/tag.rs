@@ -1,9 +1,9 @@
-//! The types that scalars had before they came into a document.
+//! Types of JSON scalars that their text does not show.
 
 use std::borrow::Cow;
 
-/// A type that the text of a scalar does not say. It stands behind the text as a byte that is nowhere else
-/// in normalised text, where all control characters are escaped.
+/// Tag for the type of a scalar. It stands behind the text as a control character, which normalised text otherwise
+/// always escapes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum TypeTag {
@@ -26,13 +26,13 @@ pub enum TypeTag {
 }
 
 impl TypeTag {
-    /// The tag that a byte is.
+    /// The tag of a byte, if it is one.
     pub(super) fn of(byte: u8) -> Option<Self> {
         let index = usize::from(byte).checked_sub(1)?;
         Self::NAMES.get(index).map(|row| row.0)
     }
 
-    /// The byte behind a scalar.
+    /// The byte of the tag.
     pub(crate) fn byte(self) -> u8 {
         self as u8
     }
@@ -42,7 +42,7 @@ impl TypeTag {
         Self::NAMES[self as usize - 1].1
     }
 
-    /// Every tag in the order of their bytes, with its name.
+    /// Every tag in the order of its byte, with its name.
     const NAMES: [(Self, &str); 8] = [
         (Self::Decimal, "DECIMAL"),
         (Self::Unsigned, "UNSIGNED INTEGER"),

@@ -9,7 +9,7 @@ use super::tag::untagged;
 use super::{Json, TypeTag, print};
 use crate::decimal::{Decimal, parse_decimal};
 
-/// What a value is.
+/// Kind of a JSON value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JsonKind {
     /// `null`
@@ -26,7 +26,7 @@ pub enum JsonKind {
     Object,
 }
 
-/// What a normalised value is.
+/// Kind of a normalised value.
 pub fn kind_of(text: &[u8]) -> JsonKind {
     match text.first() {
         Some(b'{') => JsonKind::Object,
@@ -38,7 +38,7 @@ pub fn kind_of(text: &[u8]) -> JsonKind {
     }
 }
 
-/// A value that is no array and no object.
+/// A JSON scalar; arrays and objects are only named.
 #[derive(Debug, Clone, PartialEq)]
 pub enum JsonScalar<'a> {
     /// `null`
@@ -79,7 +79,7 @@ pub fn scalar_of(text: &[u8]) -> JsonScalar<'_> {
     }
 }
 
-/// The number of a normalised text. Without a tag it is a DECIMAL unless a DOUBLE is written just so.
+/// The number of a normalised text. Without a tag it is a DECIMAL unless a DOUBLE prints the same way.
 pub(super) fn classify_number(number: &[u8]) -> Json {
     let (digits, tag) = untagged(number);
     let text = std::str::from_utf8(digits).unwrap_or_default();
@@ -148,7 +148,7 @@ pub fn unquote(text: &[u8]) -> Cow<'_, [u8]> {
             b'r' => out.push(b'\r'),
             b't' => out.push(b'\t'),
             b'u' => {
-                // Normalised text has this form for control characters only.
+                // Normalised text has this form only for control characters.
                 let digits = rest.get(at + 2..at + 6).unwrap_or_default();
                 let digits = std::str::from_utf8(digits).unwrap_or_default();
                 let point = u32::from_str_radix(digits, 16).unwrap_or(0);
@@ -213,7 +213,7 @@ fn string_length(text: &[u8]) -> usize {
     text.len()
 }
 
-/// The elements of a normalised array, in order; none of anything else.
+/// Iterator over the elements of a normalised array, in order; empty for any other value.
 #[derive(Debug, Clone)]
 pub struct Elements<'a> {
     rest: &'a [u8],
@@ -242,7 +242,7 @@ impl<'a> Iterator for Elements<'a> {
     }
 }
 
-/// The members of a normalised object, in order; none of anything else.
+/// Iterator over the members of a normalised object, in order; empty for any other value.
 #[derive(Debug, Clone)]
 pub struct Members<'a> {
     rest: &'a [u8],
@@ -259,7 +259,7 @@ pub fn members(text: &[u8]) -> Members<'_> {
 }
 
 impl<'a> Iterator for Members<'a> {
-    /// The key as it is written, in quotes and escaped (see [`unquote`]), and the value.
+    /// The key as written, in quotes and escaped (see [`unquote`]), and the value.
     type Item = (&'a [u8], &'a [u8]);
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -15,7 +15,7 @@ pub const fn is_leap_year(year: u16) -> bool {
     year.is_multiple_of(4) && (!year.is_multiple_of(100) || (year.is_multiple_of(400) && year != 0))
 }
 
-/// 365 or 366
+/// Days in a year: 365 or 366.
 pub const fn days_in_year(year: u16) -> i64 {
     if is_leap_year(year) { 366 } else { 365 }
 }
@@ -76,12 +76,12 @@ pub fn date_of_day_number(number: i64) -> Option<DateTime> {
     Some(DateTime::date(year as u16, month as u8, day as u8))
 }
 
-/// 0 = Monday … 6 = Sunday (WEEKDAY).
+/// Weekday of a day number: 0 = Monday … 6 = Sunday (WEEKDAY).
 pub const fn weekday(day_number: i64) -> u8 {
     ((day_number + 5).rem_euclid(7)) as u8
 }
 
-/// 1 to 366; counts zero parts as [`day_number`] does.
+/// Day of the year, 1 to 366; zero parts count as in [`day_number`].
 pub fn day_of_year(date: DateTime) -> i64 {
     day_number(date) - day_number(DateTime::date(date.year, 1, 1)) + 1
 }

@@ -31,8 +31,8 @@ pub enum IntervalUnit {
     YearMonth,
 }
 
-/// Every unit in the order of its declaration: its keyword, and the first and last part of a compound
-/// one; a simple one has one part.
+/// Every unit in the order of its declaration: its keyword, and the first and last part of a compound one; a simple one
+/// has one part.
 #[rustfmt::skip]
 const UNITS: [(&str, IntervalUnit, usize, usize); 20] = [
     ("MICROSECOND", IntervalUnit::Microsecond, MICROSECOND, MICROSECOND),
@@ -57,7 +57,7 @@ const UNITS: [(&str, IntervalUnit, usize, usize); 20] = [
     ("YEAR_MONTH", IntervalUnit::YearMonth, YEAR, MONTH),
 ];
 
-// A unit's row is found by the unit itself.
+// The row of a unit is found by its discriminant.
 const _: () = {
     let mut row = 0;
     while row < UNITS.len() {
@@ -75,7 +75,7 @@ const MINUTE: usize = 4;
 const SECOND: usize = 5;
 const MICROSECOND: usize = 6;
 
-/// The most digits of the fraction of a second.
+/// Greatest number of digits of the fraction of a second.
 const FRACTION_DIGITS: usize = 6;
 
 impl IntervalUnit {
@@ -112,20 +112,20 @@ impl IntervalUnit {
         self.parts().1 >= HOUR
     }
 
-    /// Whether it can have microseconds.
+    /// Whether it has a part of microseconds.
     pub fn has_microseconds(self) -> bool {
         self.parts().1 == MICROSECOND
     }
 }
 
-/// How long an interval is: months and microseconds do not convert into one another.
+/// Length of an interval: months and microseconds do not convert into one another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Interval {
-    /// Years, quarters and months.
+    /// Months, with years and quarters converted.
     pub months: i64,
-    /// Weeks and days.
+    /// Days, with weeks converted.
     pub days: i64,
-    /// All smaller units.
+    /// Microseconds of all smaller units.
     pub micros: i128,
 }
 
@@ -151,10 +151,9 @@ impl Interval {
         interval
     }
 
-    /// The value of a compound unit: numbers with anything between them. With fewer numbers than
-    /// parts the first parts are missing. A last number of microseconds is a fraction of a second,
-    /// also where it stands alone. Text of no number is an interval of 0; `None` when a number is
-    /// too large, or there are more of them than parts.
+    /// The value of a compound unit: numbers separated by anything. With fewer numbers than parts the first parts are
+    /// missing. A last number of microseconds is a fraction of a second, also alone. Text without a number is an
+    /// interval of 0; `None` when a number is too large, or there are more numbers than parts.
     pub fn parse_compound(unit: IntervalUnit, text: &[u8]) -> Option<Self> {
         let (first, last) = unit.parts();
         let wanted = last - first + 1;
@@ -207,7 +206,7 @@ impl Interval {
         })
     }
 
-    /// The interval of the opposite direction.
+    /// The negated interval.
     pub fn negate(self) -> Self {
         Self {
             months: self.months.saturating_neg(),
@@ -217,9 +216,8 @@ impl Interval {
     }
 }
 
-/// A date and time an interval later. Adding months keeps the day, or takes the last of a shorter
-/// month. `None` when the result is outside of the years 0 to 9999 (MySQL warns 1441 and gives
-/// NULL) or the value is no real day.
+/// A date and time plus an interval. Adding months keeps the day, or takes the last day of a shorter month. `None` when
+/// the result is outside of the years 0 to 9999 (MySQL warns 1441 and gives NULL) or the value has a zero part.
 pub fn add_interval(value: DateTime, interval: Interval) -> Option<DateTime> {
     let mut value = value;
     if interval.months != 0 {
@@ -250,7 +248,7 @@ pub fn add_interval(value: DateTime, interval: Interval) -> Option<DateTime> {
     Some(calendar::date_of_day_number(number)?.with_time_of_day(time))
 }
 
-/// A TIME an interval later; `None` outside of its range, or for intervals with months.
+/// A TIME plus an interval; `None` outside of the range of TIME, or for intervals with months.
 pub fn add_interval_to_time(micros: i64, interval: Interval) -> Option<i64> {
     if interval.months != 0 {
         return None;

@@ -1,5 +1,5 @@
-//! Locales: what days and months are called (`lc_time_names`) and how FORMAT() groups digits. The
-//! table is `locales.txt` beside this file.
+//! Locales: names of days and months (`lc_time_names`), and the digit groups of FORMAT(). The table
+//! is `locales.txt` beside this file.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -10,11 +10,11 @@ static TABLE: LazyLock<Vec<Locale>> = LazyLock::new(|| parse(include_str!("local
 pub struct Locale {
     /// Its name, such as `en_US`.
     pub name: &'static str,
-    /// What stands before the fraction of a number.
+    /// The decimal point.
     pub decimal_point: &'static str,
-    /// What stands between groups of digits.
+    /// The separator between groups of digits.
     pub separator: &'static str,
-    /// How many digits the groups have, from the point on; the last size repeats. Empty: no groups.
+    /// Sizes of the groups, from the point on; the last size repeats. Empty: no groups.
     pub groups: Vec<usize>,
     names: [Vec<&'static str>; 4],
 }

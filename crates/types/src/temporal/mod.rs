@@ -37,11 +37,11 @@ pub const MICROS_PER_DAY: i64 = 86_400 * MICROS_PER_SECOND;
 /// The largest TIME, 838:59:59, in microseconds.
 pub const TIME_MAX_MICROS: i64 = (838 * 3600 + 59 * 60 + 59) * MICROS_PER_SECOND;
 
-/// What is wrong with a date or time. All kinds make the same user error; which one decides
-/// whether it is one.
+/// Fault of a date or time. All kinds give the same user error; the rules in force decide which
+/// kinds are errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TemporalError {
-    /// The text does not start with a date or time: a month 13, an hour 25 are none.
+    /// The text does not start with a date or time, as with month 13 or hour 25.
     Malformed,
     /// '0000-00-00', which NO_ZERO_DATE forbids.
     ZeroDate,
@@ -148,12 +148,12 @@ impl DateTime {
         self.year == 0 && self.month == 0 && self.day == 0
     }
 
-    /// Whether the month or the day is 0, so that the date is no real day.
+    /// Whether the month or the day is 0, so that the date is not a real day.
     pub const fn has_zero_part(self) -> bool {
         self.month == 0 || self.day == 0
     }
 
-    /// The same day at midnight.
+    /// Midnight of the value's day.
     pub const fn at_midnight(self) -> Self {
         Self::date(self.year, self.month, self.day)
     }
@@ -164,7 +164,7 @@ impl DateTime {
             + self.microsecond as i64
     }
 
-    /// The same day at another time of day, which is below 24 hours.
+    /// The value's day at another time of day, which is below 24 hours.
     pub const fn with_time_of_day(self, micros: i64) -> Self {
         let seconds = micros / MICROS_PER_SECOND;
         Self {
@@ -204,7 +204,7 @@ impl DateTime {
         self.check_date(rules, self != Self::default())
     }
 
-    /// `not_zero` says whether any digit was not 0.
+    /// Checks the date; `not_zero`: whether any digit was not 0.
     fn check_date(self, rules: DateRules, not_zero: bool) -> Result<(), TemporalError> {
         if !not_zero {
             return if rules.no_zero_date {
@@ -244,7 +244,7 @@ impl DateTime {
         }
     }
 
-    /// The value some microseconds later; a date with a zero part only within its day.
+    /// The value plus microseconds; a date with a zero part only within its day.
     pub fn add_micros(self, micros: i64) -> Option<Self> {
         let time = self.time_of_day() + micros;
         if (0..MICROS_PER_DAY).contains(&time) {
@@ -257,7 +257,7 @@ impl DateTime {
     }
 }
 
-/// How many microseconds the last of `digits` fractional digits stands for.
+/// Microseconds of one unit of the last of `digits` fractional digits.
 pub const fn fraction_unit(digits: u8) -> i64 {
     match digits {
         0 => 1_000_000,

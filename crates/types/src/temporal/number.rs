@@ -6,16 +6,16 @@ use crate::decimal::Decimal;
 /// The first year of two digits that belongs to the last century.
 const CENTURY_PIVOT: i64 = 70;
 
-/// A number as a date or time is read from it.
+/// Parts of a number that is read as a date or time.
 #[derive(Debug, Clone, Copy)]
 pub struct NumberParts {
     /// The digits before the point.
     pub whole: i64,
-    /// Whether it is below zero, also where there is nothing but zeros before the point.
+    /// Whether the number is below zero, also where there are only zeros before the point.
     pub is_negative: bool,
-    /// The first six digits behind it.
+    /// The first six digits behind the point.
     pub micros: u32,
-    /// Whether those that follow round it up, by a microsecond.
+    /// Whether the digits after those round the microseconds up by one.
     pub rounds_up: bool,
 }
 
@@ -34,7 +34,7 @@ impl NumberParts {
         })
     }
 
-    /// The date that it is, and whether it was a mere date.
+    /// The date of the number, and whether it had no time of day.
     pub fn datetime(self, rules: DateRules) -> Result<(DateTime, bool), TemporalError> {
         if self.is_negative {
             return Err(TemporalError::OutOfRange);
@@ -49,7 +49,7 @@ impl NumberParts {
         Ok((value, is_date))
     }
 
-    /// The time that it is in microseconds, and whether that was clamped.
+    /// The time of the number in microseconds, and whether it was clamped.
     pub fn time(self) -> Result<(i64, bool), TemporalError> {
         let (micros, is_cut) = time_from_number(self.whole, self.micros)?;
         let more = i64::from(self.rounds_up && !is_cut);
@@ -68,7 +68,7 @@ impl NumberParts {
     }
 }
 
-/// Reads a number as a date or a date and time; the flag says whether it was a mere date.
+/// Reads a number as a date or a date and time; the flag says whether it had no time of day.
 pub fn datetime_from_number(
     number: i64,
     microsecond: u32,

@@ -34,7 +34,7 @@ pub struct ParsedTime {
     pub out_of_range: bool,
     /// There was more text after the value.
     pub truncated: bool,
-    /// The date and time of which this is the time of day.
+    /// The date and time that `micros` is the time of day of.
     pub moment: Option<ParsedDateTime>,
 }
 
@@ -42,7 +42,7 @@ fn is_blank(text: &[u8]) -> bool {
     spaces(text) == text.len()
 }
 
-/// A date or date and time. `truncate` cuts digits after the sixth instead of rounding
+/// Parses a date or date and time. `truncate` cuts digits after the sixth instead of rounding
 /// (TIME_TRUNCATE_FRACTIONAL).
 pub fn parse_datetime(
     text: &[u8],
@@ -56,7 +56,7 @@ pub fn parse_datetime(
     parse_general(text, rules, truncate, false)
 }
 
-/// `YYYY-MM-DD` and `YYYY-MM-DD hh:mm:ss`, the forms that nearly all text has.
+/// Parses `YYYY-MM-DD` and `YYYY-MM-DD hh:mm:ss`, the forms of nearly all texts.
 fn parse_usual(text: &[u8], rules: DateRules) -> Option<Result<ParsedDateTime, TemporalError>> {
     let pair = |at: usize| -> Option<u8> {
         let (high, low) = (text[at].wrapping_sub(b'0'), text[at + 1].wrapping_sub(b'0'));
@@ -241,7 +241,7 @@ fn parse_general(
     })
 }
 
-/// `+hh:mm` or `-hh:mm` from -13:59 to +14:00, and nothing after it.
+/// Parses `+hh:mm` or `-hh:mm` from -13:59 to +14:00, with nothing after it.
 fn parse_offset_suffix(text: &[u8]) -> Result<Option<(i32, usize)>, TemporalError> {
     let sign = match text.first() {
         Some(b'+') => 1,
@@ -266,8 +266,8 @@ fn parse_offset_suffix(text: &[u8]) -> Result<Option<(i32, usize)>, TemporalErro
     Ok(Some((sign * total, 6)))
 }
 
-/// A TIME: `[D ]hh:mm[:ss]`, `hhmmss`, `D hh`, each with a fraction, or the time of day of a full
-/// date and time. `truncate` cuts digits after the sixth instead of rounding.
+/// Parses a TIME: `[D ]hh:mm[:ss]`, `hhmmss`, `D hh`, each with a fraction, or the time of day of a
+/// full date and time. `truncate` cuts digits after the sixth instead of rounding.
 pub fn parse_time(text: &[u8], truncate: bool) -> Result<ParsedTime, TemporalError> {
     let text = &text[spaces(text)..];
     let negative = text.first() == Some(&b'-');
@@ -290,7 +290,7 @@ pub fn parse_time(text: &[u8], truncate: bool) -> Result<ParsedTime, TemporalErr
     parse_mere_time(text, negative, truncate)
 }
 
-/// Reads digits; `None` when they exceed what any part may hold.
+/// Reads digits; `None` when they exceed the range of any part.
 fn digits(text: &[u8], at: &mut usize) -> Option<u64> {
     let mut value = 0_u64;
     while let Some(byte @ b'0'..=b'9') = text.get(*at) {

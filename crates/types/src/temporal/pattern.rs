@@ -8,16 +8,16 @@ fn number(out: &mut Vec<u8>, value: u64, width: usize) {
     out.extend_from_slice(format!("{value:0width$}").as_bytes());
 }
 
-/// What [`date_format`] prints.
+/// A value for [`date_format`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Printed {
     /// The date; for a TIME it is zero.
     pub date: DateTime,
     /// Hours, which for a TIME may exceed a day.
     pub hours: u64,
-    /// A TIME below zero.
+    /// Whether it is a TIME below zero.
     pub negative: bool,
-    /// A TIME, which has no date to print.
+    /// Whether it is a TIME, which has no date to print.
     pub is_time: bool,
 }
 
@@ -141,19 +141,19 @@ pub fn date_format(
     Some(())
 }
 
-/// What a format string of STR_TO_DATE or DATE_FORMAT can hold, for the result's type.
+/// Which parts of a date and time a format string holds, which decides the result's type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FormatParts {
-    /// Any specifier of a date.
+    /// Whether there is a specifier of a date.
     pub date: bool,
-    /// Any specifier of a time.
+    /// Whether there is a specifier of a time.
     pub time: bool,
-    /// `%f`
+    /// Whether there is `%f`.
     pub microsecond: bool,
 }
 
 impl FormatParts {
-    /// Looks through a format.
+    /// The parts of a format.
     pub fn of(format: &[u8]) -> Self {
         let mut parts = Self::default();
         let mut bytes = format.iter();
@@ -182,12 +182,12 @@ impl FormatParts {
     }
 }
 
-/// What [`str_to_date`] read.
+/// Result of [`str_to_date`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StrToDate {
     /// The date and the time of day.
     pub value: DateTime,
-    /// Text was left after the format's end, which MySQL warns about.
+    /// Whether text was left after the format's end, which MySQL warns about.
     pub truncated: bool,
 }
 
@@ -215,7 +215,7 @@ impl Reader<'_> {
         )
     }
 
-    /// One of some names, by the first `shortest` letters or all.
+    /// Index of the name that comes next, abbreviated to three letters or in full.
     fn name(&mut self, names: &[&str], abbreviated: bool) -> Option<usize> {
         let matches = |name: &[u8]| {
             self.text.len() >= name.len() && self.text[..name.len()].eq_ignore_ascii_case(name)
@@ -290,7 +290,7 @@ struct Gathered {
 
 impl Gathered {
     fn finish(self, value: &mut DateTime) -> Option<()> {
-        // On a clock of twelve hours it is morning unless it says otherwise.
+        // On a twelve-hour clock it is morning without AM or PM.
         if self.twelve_hours {
             if !(1..=12).contains(&value.hour) {
                 return None;

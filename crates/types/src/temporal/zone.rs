@@ -20,12 +20,12 @@ pub enum TimeZone {
     Named(jiff::tz::TimeZone),
 }
 
-/// An instant that a local date and time stands for.
+/// The instant of a local date and time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Instant {
     /// Microseconds since 1970.
     pub unix_micros: i64,
-    /// The clocks never show that time: they were set forward over it.
+    /// Whether the clocks skip that local time.
     pub is_skipped: bool,
 }
 
@@ -107,14 +107,14 @@ impl TimeZone {
         }
     }
 
-    /// The same instant on another zone's clock.
+    /// Local time on another zone's clock of the instant of a local time.
     pub fn convert(&self, local: DateTime, to: &Self) -> Option<DateTime> {
         to.local_of_unix(self.unix_of_local(local)?)
     }
 }
 
-/// A zone's clock for many instants: it remembers the time between two changes of the offset that
-/// it saw last, so that instants near each other cost one addition each.
+/// Clock of a zone for many instants: it remembers the last interval between two changes of the
+/// offset, so that instants near each other cost one addition each.
 #[derive(Debug, Clone)]
 pub struct ZoneClock {
     zone: TimeZone,
@@ -153,12 +153,12 @@ impl ZoneClock {
         self.offset == 0 && self.from == i64::MIN && self.until == i64::MAX
     }
 
-    /// Whether the clock is never set: local times then have the order of the instants.
+    /// Whether the offset never changes, so that local times have the order of the instants.
     pub fn is_never_set(&self) -> bool {
         self.from == i64::MIN && self.until == i64::MAX
     }
 
-    /// A packed date and time of UTC as the clock shows it. What is no instant (zero dates) stays.
+    /// Local date and time of a packed date and time in UTC. Zero dates are unchanged.
     pub fn local_of_utc(&mut self, packed: i64) -> i64 {
         let utc = DateTime::unpack(packed);
         if utc.has_zero_part() {
@@ -171,15 +171,15 @@ impl ZoneClock {
         packed_of_unix(unix.saturating_add(self.offset)).unwrap_or(packed)
     }
 
-    /// The packed date and time of UTC at which the clock shows `packed`; see
-    /// [`TimeZone::unix_of_local`] for times that it skips or repeats.
+    /// Packed date and time in UTC of a local one; see [`TimeZone::unix_of_local`] for times that
+    /// the clock skips or repeats.
     pub fn utc_of_local(&mut self, packed: i64) -> i64 {
         let local = DateTime::unpack(packed);
         if local.has_zero_part() {
             return packed;
         }
         let unix = local.to_micros() - DAY_NUMBER_1970 * MICROS_PER_DAY - self.offset;
-        // A day from both changes only one instant has that time.
+        // A day away from both changes, a local time has only one instant.
         let certain =
             self.from.saturating_add(MICROS_PER_DAY)..self.until.saturating_sub(MICROS_PER_DAY);
         let unix = if certain.contains(&unix) {
@@ -253,7 +253,7 @@ fn instant_in_zone(zone: &jiff::tz::TimeZone, local: DateTime, as_utc: i64) -> O
     })
 }
 
-/// The offset of a zone whose clock was never set, in seconds: UTC has many names.
+/// The offset in seconds of a zone that never changes it: UTC has many names.
 fn only_offset(zone: &jiff::tz::TimeZone) -> Option<i64> {
     let fixed = zone.to_fixed_offset().ok();
     let offset = fixed.or_else(|| {

@@ -1,7 +1,7 @@
 //! Expressions.
 //!
-//! Special syntax that means the same as an ordinary call or another expression is parsed into that one:
-//! [`crate::encodings`] lists the forms. Each node here has a meaning that no other has.
+//! Special syntax that means the same as an ordinary call or another expression is parsed into that one;
+//! [`crate::encodings`] lists the forms. Each kind of node here has a meaning of its own.
 
 use std::fmt;
 
@@ -176,7 +176,7 @@ impl Value {
     }
 }
 
-/// An operator before its operand.
+/// A unary operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each is written as it is called")]
 pub enum UnaryOperator {
@@ -186,7 +186,7 @@ pub enum UnaryOperator {
     BitwiseNot,
 }
 
-/// An operator between its operands.
+/// A binary operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "each is written as it is called")]
 pub enum BinaryOperator {
@@ -307,7 +307,7 @@ pub struct TypedString {
     pub kind: TemporalLiteral,
     /// The text between the quotes.
     pub value: String,
-    /// Whether it is written as `{ts '…'}`, which is a mere string where it is no value of its type.
+    /// Whether it is written as `{ts '…'}`, which is a mere string where it is not a valid value of its type.
     pub is_escape: bool,
 }
 
@@ -336,7 +336,7 @@ impl TemporalLiteral {
 pub struct Function {
     /// Its name, as written.
     pub name: ObjectName,
-    /// What stands between the parentheses.
+    /// The arguments.
     pub args: FunctionArguments,
     /// `RESPECT NULLS`, `IGNORE NULLS`.
     pub null_treatment: Option<NullTreatment>,
@@ -344,12 +344,12 @@ pub struct Function {
     pub over: Option<WindowType>,
 }
 
-/// What stands between the parentheses of a call.
+/// Arguments of a call with its parentheses.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FunctionArguments {
-    /// There are no parentheses: `CURRENT_DATE`.
+    /// No parentheses: `CURRENT_DATE`.
     None,
-    /// Arguments, perhaps none.
+    /// A list of arguments, perhaps empty.
     List(FunctionArgumentList),
 }
 
@@ -364,7 +364,7 @@ pub struct FunctionArgumentList {
     pub order_by: Vec<OrderByExpr>,
     /// `SEPARATOR` of `GROUP_CONCAT`.
     pub separator: Option<Value>,
-    /// `LIMIT` of `GROUP_CONCAT` in MariaDB: how many rows are left out, and at most how many are taken.
+    /// `LIMIT` of `GROUP_CONCAT` in MariaDB: offset and row count.
     pub limit: Option<(u64, u64)>,
 }
 
@@ -377,7 +377,7 @@ pub enum FunctionArg {
     Wildcard,
 }
 
-/// What a window function does with NULL.
+/// Treatment of NULL by a window function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each is written as it is called")]
 pub enum NullTreatment {

@@ -1,11 +1,11 @@
-//! Queries: `WITH`, set operations, query blocks, windows, and what stands in `FROM`.
+//! Queries: `WITH`, set operations, query blocks, windows, and table references.
 
 pub mod expression;
 
 use self::expression::Expr;
 use super::{ColumnType, Ident, ObjectName, TableName};
 
-/// A query with what stands before and behind its body.
+/// A query: its body with the clauses before and behind it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Query {
     /// `WITH …`.
@@ -16,7 +16,7 @@ pub struct Query {
     pub order_by: Vec<OrderByExpr>,
     /// `LIMIT …`.
     pub limit_clause: Option<LimitClause>,
-    /// `FOR UPDATE`, `FOR SHARE`: one for each table that is named.
+    /// `FOR UPDATE`, `FOR SHARE`: one clause for each named table.
     pub locks: Vec<LockClause>,
 }
 
@@ -72,7 +72,7 @@ pub enum SetOperator {
 pub enum SetQuantifier {
     All,
     Distinct,
-    /// Nothing is written, which means DISTINCT.
+    /// No quantifier, which means DISTINCT.
     None,
 }
 
@@ -116,13 +116,13 @@ pub struct SelectModifiers {
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "fields are the words of the syntax")]
 pub enum SelectItem {
-    /// A column, which keeps its name.
+    /// An expression without an alias that is a column and keeps its name.
     UnnamedExpr(Expr),
-    /// An expression and the name of its column, written or made of its text.
+    /// An expression with the name of its column, an alias or the expression's text.
     ExprWithAlias {
         expr: Expr,
         alias: Ident,
-        /// Nobody has written the name: it is the expression's text.
+        /// Whether the name is the expression's text, not an alias.
         implicit: bool,
     },
     /// `t.*`.
@@ -138,7 +138,7 @@ pub struct GroupBy {
     pub keys: Vec<Expr>,
     /// `WITH ROLLUP`.
     pub with_rollup: bool,
-    /// `CUBE (…)` or `GROUPING SETS (…)`, which only a secondary engine of MySQL makes.
+    /// `CUBE (…)` or `GROUPING SETS (…)`, which in MySQL only a secondary engine supports.
     pub several_sets: bool,
 }
 
@@ -176,7 +176,7 @@ pub struct LockClause {
     pub nonblock: Option<NonBlock>,
 }
 
-/// What a locking read locks rows for.
+/// Strength of the row locks of a locking read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each is written as it is called")]
 pub enum LockType {
@@ -184,7 +184,7 @@ pub enum LockType {
     Update,
 }
 
-/// What a locking read does instead of waiting.
+/// `NOWAIT` or `SKIP LOCKED` of a locking read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each is written as it is called")]
 pub enum NonBlock {
@@ -200,7 +200,7 @@ pub struct TableWithJoins {
     pub joins: Vec<Join>,
 }
 
-/// A join with what is on its left.
+/// A join with its right operand.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "fields are the words of the syntax")]
 pub struct Join {
@@ -232,7 +232,7 @@ impl JoinOperator {
         }
     }
 
-    /// The condition, to be changed.
+    /// The condition, mutably.
     pub fn constraint_mut(&mut self) -> &mut JoinConstraint {
         match self {
             Self::Inner(constraint)
@@ -252,7 +252,7 @@ pub enum JoinConstraint {
     Using(Vec<Ident>),
     /// `NATURAL`.
     Natural,
-    /// There is none.
+    /// No condition.
     None,
 }
 
@@ -313,7 +313,7 @@ pub enum TableIndexHintType {
     Force,
 }
 
-/// What an index hint is for.
+/// Scope of an index hint (`FOR JOIN`, …).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each is written as it is called")]
 pub enum TableIndexHintForClause {
@@ -337,7 +337,7 @@ pub enum JsonTableColumn {
     },
 }
 
-/// A column of `JSON_TABLE` that has a value of the document.
+/// A column of `JSON_TABLE` that has a value from the document.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "fields are the words of the syntax")]
 pub struct JsonTableNamedColumn {
@@ -349,7 +349,7 @@ pub struct JsonTableNamedColumn {
     pub on_error: Option<JsonTableColumnErrorHandling>,
 }
 
-/// What a column of `JSON_TABLE` has where the document has no value for it.
+/// Value of a column of `JSON_TABLE` where the document has none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each is written as it is called")]
 pub enum JsonTableColumnErrorHandling {
@@ -371,10 +371,10 @@ pub enum WindowType {
 #[derive(Debug, Clone, PartialEq)]
 pub struct NamedWindowDefinition(pub Ident, pub WindowSpec);
 
-/// What stands between the parentheses of a window.
+/// A window specification, the part between the parentheses.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WindowSpec {
-    /// The window that this one begins with.
+    /// The named window that it extends.
     pub window_name: Option<Ident>,
     /// `PARTITION BY …`; empty without.
     pub partition_by: Vec<Expr>,
@@ -387,15 +387,15 @@ pub struct WindowSpec {
 /// `units BETWEEN start AND end`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WindowFrame {
-    /// The unit of its distances.
+    /// Unit of its distances.
     pub units: WindowFrameUnits,
     /// Its first row.
     pub start_bound: WindowFrameBound,
-    /// Its last row; the current one without.
+    /// Its last row; `None`: the current row.
     pub end_bound: Option<WindowFrameBound>,
 }
 
-/// The unit of the distances of a frame.
+/// Unit of the distances of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each is written as it is called")]
 pub enum WindowFrameUnits {

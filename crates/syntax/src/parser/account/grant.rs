@@ -8,10 +8,10 @@ use crate::ast::{
 use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
 
-/// What stands before `ON`, `TO` or `FROM`; `None` is `ALL`.
+/// The list before `ON`, `TO` or `FROM`; `None` is `ALL`.
 type Granted = Option<Vec<Item>>;
 
-/// A privilege, or a role: which it is shows behind the list.
+/// A privilege or a role: only the words behind the list tell which.
 struct Item {
     privilege: PrivilegeName,
     host: Option<String>,
@@ -19,7 +19,7 @@ struct Item {
 }
 
 impl Item {
-    /// The role that it names.
+    /// The item as a role.
     fn into_role(self) -> Option<AccountReference> {
         let host = self.host;
         match self.privilege {
@@ -178,7 +178,7 @@ impl Parser<'_> {
         self.table_name().map(GrantLevel::Table)
     }
 
-    /// The privileges that are granted; only roles have a host.
+    /// The list as privileges; only roles have a host.
     fn privileges(&self, granted: Granted) -> Result<Privileges> {
         let Some(items) = granted else {
             return Ok(Privileges::All);
@@ -207,7 +207,7 @@ fn takes_columns(privilege: &PrivilegeName) -> bool {
     }
 }
 
-/// The words of the privileges that the grammar knows; of those that begin alike the longer first.
+/// The words of the static privileges; among those with a common beginning, the longer ones first.
 const STATIC: &[(&[Kw], Privilege)] = &[
     (&kw![SELECT], Privilege::Select),
     (&kw![INSERT], Privilege::Insert),

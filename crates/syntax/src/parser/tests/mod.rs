@@ -1,4 +1,4 @@
-//! Tests of the grammar. What is accepted and where errors stand was checked with MySQL.
+//! Tests of the grammar, with MySQL's answers on which texts are accepted and where errors are.
 
 use proptest::prelude::*;
 
@@ -299,7 +299,7 @@ proptest! {
         drop(parse(&sql, &DEFAULT));
     }
 
-    /// A text without its literals has as many `?`, and is the same statement.
+    /// A parameterized text has as many `?` as literals, and is the same statement.
     #[test]
     fn literals_become_parameters(sql in mutation()) {
         if let (Some(taken), Ok(whole)) = (crate::parameterize(&sql, &DEFAULT), parse_one(&sql, &DEFAULT)) {
@@ -313,7 +313,8 @@ proptest! {
         }
     }
 
-    /// What callers rely on to walk a tree and to quote a statement.
+    /// The bounds of heights and texts that callers rely on to walk a tree and to quote a
+    /// statement.
     #[test]
     fn heights_and_texts_are_in_bounds(sql in mutation()) {
         if let Ok(parsed) = parse_one(&sql, &DEFAULT) {

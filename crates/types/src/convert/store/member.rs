@@ -18,7 +18,7 @@ fn find(to: &SqlType, text: &[u8]) -> Option<usize> {
     })
 }
 
-/// The text that a value is looked up by; `None` when it counts by its number.
+/// The text that a value is looked up by; `None` when the value is an index.
 fn text_of<'a>(datum: Datum<'a>, from: &SqlType, buffer: &'a mut Vec<u8>) -> Option<&'a [u8]> {
     let text = match datum {
         Datum::Bytes(bytes) if from.kind != TypeKind::Json => bytes,
@@ -42,7 +42,7 @@ fn number_of(datum: Datum<'_>) -> i128 {
     }
 }
 
-/// The number that a text is as a whole.
+/// The number that a text consists of; `None` where it is not a number.
 fn number_in(text: &[u8]) -> Option<i128> {
     let parsed = parse_integer(text);
     (parsed.consumed == text.len() && !text.is_empty() && !parsed.overflow).then_some(parsed.value)

@@ -31,7 +31,7 @@ use crate::sql_type::{DECIMALS_NOT_FIXED, PhysicalType, SqlType, TypeKind};
 use crate::temporal::{DateRules, DateTime};
 use crate::value::Value;
 
-/// What storing needs to know of its statement and column.
+/// Context of storing: statement and column.
 #[derive(Debug, Clone, Copy)]
 pub struct StoreContext<'a> {
     /// The statement; its `sql_mode` decides what is an error.
@@ -220,7 +220,7 @@ fn store_native(
     convert_native(datum, from, to, context)
 }
 
-/// What a CAST of a document would only warn of is an error.
+/// Stores in a JSON column. What CAST only warns of is an error.
 fn store_document(
     datum: Datum<'_>,
     from: &SqlType,
@@ -368,7 +368,7 @@ fn fits_unchanged(
             cast_unchanged(array, from, to).is_some()
                 && all_dates_allowed(array, DateRules::of(context.cast.sql_mode))
         }
-        // What is a TIMESTAMP already was in its range.
+        // A TIMESTAMP is in its range already.
         TypeKind::Timestamp => {
             from.kind == TypeKind::Timestamp
                 && from.decimals <= to.decimals
@@ -380,7 +380,7 @@ fn fits_unchanged(
             let integer_digits = |ty: &SqlType| ty.length.saturating_sub(ty.decimals.into());
             from.decimals == to.decimals && integer_digits(from) <= integer_digits(to)
         }
-        // A parameter may be infinite or no number.
+        // A parameter may be an infinity or NaN.
         TypeKind::Float | TypeKind::Double => {
             cast_unchanged(array, from, to).is_some()
                 && all_in::<Float64Type>(array, f64::MIN, f64::MAX)

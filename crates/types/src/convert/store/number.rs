@@ -31,9 +31,9 @@ pub(super) fn range(to: &SqlType) -> (i128, i128) {
 /// A number rounded to an integer; `exceeds` when it is beyond every integer type.
 struct Whole {
     value: i128,
-    /// The number was below zero, even if that was rounded away.
+    /// The number was below zero, even if it was rounded to 0.
     negative: bool,
-    /// More text followed: to be complained about when nothing worse is wrong.
+    /// More text followed: a warning unless there is a worse fault.
     truncated: bool,
 }
 
@@ -54,7 +54,7 @@ fn whole_of_decimal(value: Decimal) -> Whole {
     }
 }
 
-/// The integer that a value is nearest to, with the complaint about a text that is none.
+/// The integer nearest to a value; reports text that is not a number.
 fn whole(datum: Datum<'_>, from: &SqlType, context: &StoreContext<'_>) -> Result<Whole> {
     let exact = |value: i128| Whole {
         value,
@@ -226,7 +226,8 @@ pub(super) fn year(datum: Datum<'_>, from: &SqlType, context: &StoreContext<'_>)
     if let (0, Datum::Bytes(bytes)) = (number, datum)
         && from.kind != TypeKind::Json
     {
-        // '0', '00', '000' and what begins with a zero are 2000; the number 0, '0000' and what is no number are 0000.
+        // '0', '00', '000' and other texts with a leading zero are 2000; the number 0, '0000' and texts that are not
+        // numbers are 0000.
         let digits = bytes.trim_ascii();
         if truncated {
             context.truncated()?;
@@ -247,7 +248,7 @@ pub(super) fn year(datum: Datum<'_>, from: &SqlType, context: &StoreContext<'_>)
     Ok(year.unwrap_or(0))
 }
 
-/// The value of a BIT column: of a string, its bytes.
+/// The value of a BIT column; for a string, its bytes.
 pub(super) fn bit(
     datum: Datum<'_>,
     from: &SqlType,

@@ -24,16 +24,16 @@ const LEAST_DATETIME: i64 = 10_000_000_000;
 /// 9999-12-31 23:59:59 as a number.
 const LARGEST_DATETIME: u64 = 99_991_231_235_959;
 
-/// What is wrong with a value.
+/// Fault of a temporal value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
-    /// It is a date or time, but none that the column takes.
+    /// A date or time that is not valid for the column.
     Range,
-    /// It is none, or is followed by something else.
+    /// Not a date or time, or followed by other text.
     Truncated,
-    /// A date or a time of day was dropped.
+    /// A date or a time of day that was dropped.
     Dropped,
-    /// The clocks of the session's time zone skip that time.
+    /// A local time that the session's time zone skips.
     Skipped,
 }
 
@@ -48,7 +48,8 @@ impl From<TemporalError> for Fault {
     }
 }
 
-/// Strict mode quotes the value; otherwise the text is one of the general ones.
+/// Error or warning for a fault. Strict mode quotes the value; otherwise the text is one of the
+/// general ones.
 fn complain(
     fault: Fault,
     datum: Datum<'_>,
@@ -63,7 +64,7 @@ fn complain(
                 TypeKind::Time => "time",
                 _ => "datetime",
             };
-            // A date with a time of day is shown with the digits that the column has.
+            // A date with a time of day is shown with the column's number of fractional digits.
             let value = match from.kind {
                 TypeKind::DateTime | TypeKind::Timestamp => SqlType {
                     decimals: to.decimals,
@@ -129,7 +130,7 @@ pub(super) fn datetime(
                 stored = zone.local_of_unix(instant.unix_micros).unwrap_or_default();
             }
             Some(_) => {}
-            // A number that is no whole date is none.
+            // A number without a complete date is not a date.
             None if value.has_zero_part() && from.is_numeric() => {
                 fault = Some(Fault::Truncated);
                 stored = DateTime::default();
@@ -146,7 +147,7 @@ pub(super) fn datetime(
     Ok(stored.pack())
 }
 
-/// The value, and what is wrong with it although it can be stored.
+/// The value, and the fault of one that can be stored nevertheless.
 fn read_datetime(
     datum: Datum<'_>,
     from: &SqlType,

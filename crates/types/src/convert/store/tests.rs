@@ -80,7 +80,7 @@ fn store_line(line: &str) -> Vec<String> {
     };
     let (value, from) = literal(text);
     let stored = store_value(&value, &from, &ty, &context);
-    // The array's path gives the same.
+    // Storing as an array gives the same.
     let array = super::super::array_of_values(&[value], from.physical());
     let array =
         store_array(&array, &from, &ty, &context).map(|array| super::super::array_value(&array, 0));

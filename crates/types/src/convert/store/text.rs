@@ -77,8 +77,8 @@ pub(super) fn string(
     limit_length(out, to, complained, context)
 }
 
-/// Appends a text in the column's character set; tells whether it complained. Characters that it
-/// lacks become `?`; bytes that are no character end the text.
+/// Appends a text in the column's character set; returns whether it warned. Missing characters become `?`; invalid
+/// bytes end the text.
 fn transcode(
     out: &mut Vec<u8>,
     bytes: &[u8],
@@ -115,7 +115,7 @@ fn refuse_length(context: &StoreContext<'_>) -> Result<()> {
     context.reject(|| context.column_error(&code))
 }
 
-/// Cuts, trims or pads the value to what the column holds. One complaint about a value is enough.
+/// Cuts, trims or pads the value to the column's length. At most one warning per value.
 fn limit_length(
     out: &mut Vec<u8>,
     to: &SqlType,
@@ -138,11 +138,11 @@ fn limit_length(
                 .unwrap_or(0),
         };
         if end < out.len() {
-            // Those of a character set of two or four bytes are not known as white space.
+            // Spaces of character sets of two or four bytes are not recognized as white space.
             let knows_spaces = !is_binary && charset.min_length() == 1;
             let only_spaces = knows_spaces && spaces(&out[end..]) == out.len() - end;
             if complained {
-                // The worse has been said.
+                // A worse fault was reported already.
             } else if !only_spaces {
                 refuse_length(context)?;
             } else if to.kind != TypeKind::Char {
@@ -161,7 +161,7 @@ fn limit_length(
     Ok(())
 }
 
-/// Stores in a JSON column. A wrong text is an error in every mode.
+/// Stores in a JSON column. Invalid JSON text is an error in every mode.
 pub(super) fn json(
     out: &mut Vec<u8>,
     datum: Datum<'_>,
