@@ -1,5 +1,5 @@
-//! The process' general allocator, for what does not come from a pool: it keeps what was freed, and after a
-//! burst of work that is much.
+//! The process' general allocator, for memory that does not come from a pool. It keeps freed memory, which is much
+//! after a burst of work.
 
 /// Returns freed memory to the system, where the allocator can be asked to.
 #[cfg_attr(
@@ -14,16 +14,16 @@ pub fn trim_allocator() {
     }
 }
 
-/// Larger pieces are of pages of their own, which go back to the system when they are freed; the columns
-/// of a batch are smaller.
+/// Size from which a piece gets its own pages, which go back to the system when they are freed; the columns of a batch
+/// are smaller.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const OWN_PAGES: libc::c_int = 1 << 20;
-/// What may be free at the end of the heap.
+/// Greatest free memory at the end of the heap.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const FREE_AT_END: libc::c_int = 4 << 20;
 
-/// Makes the allocator keep little of what is freed: for a process whose memory is limited. Left alone, it
-/// takes ever larger pieces from the heap, where one that lives keeps all below it.
+/// Makes the allocator keep little freed memory: for a process whose memory is limited. Otherwise it takes ever larger
+/// pieces from the heap, where one live piece keeps all memory below it.
 #[cfg_attr(
     all(target_os = "linux", target_env = "gnu"),
     expect(unsafe_code, reason = "calls into the C library")

@@ -8,12 +8,11 @@
 //! rows. A limit may be changed while bytes are in use (`SET GLOBAL temptable_max_ram`); one that is
 //! lowered below `used` refuses new charges until enough was given back.
 //!
-//! A limit is never passed, but by the node that is charged itself: a table may need a little more
-//! than its own limit to work at all. So that such *working sets* find memory when everything else
-//! has grown up to the limits above, what merely grows leaves a quarter of those to them: a charge
-//! at a node may take its whole limit, and three quarters of each limit above. What is refused
-//! overflows to temporary files; a working set that is refused is an error. Temporary space is no
-//! working set: its limits may be taken wholly.
+//! A limit is never passed, but by the node that is charged itself: a table may need a little more than its own limit
+//! to work at all. So that such *working sets* find memory when everything else has grown up to the limits above,
+//! charges for growth leave them a quarter of those limits: such a charge may take the whole limit of its node, and
+//! three quarters of each limit above. A table whose growth is refused overflows to temporary files; a working set that
+//! is refused is an error. Temporary space has no working sets: its limits may be used up.
 //!
 //! A node without a limit of its own may be one of those that divide the room of the nodes above between
 //! them ([`Budget::sharing_child`]): it grows while it holds no more than what is left free. One takes a half,
@@ -33,19 +32,19 @@ struct Node {
     setting: &'static str,
     limit: AtomicU64,
     share: Option<Share>,
-    /// Whether the limit, where it is [`UNLIMITED`], is what the node leaves free above.
+    /// Whether the limit, where it is [`UNLIMITED`], is the room that the node leaves free above.
     shares_room: bool,
     used: AtomicU64,
     peak: AtomicU64,
     parent: Option<Budget>,
 }
 
-/// What bytes are for; see the module.
+/// Kind of a charge: growth leaves a part of the limits to working sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Charge {
-    /// They grow with the data.
+    /// Bytes that grow with the data.
     Growth,
-    /// Nothing goes on without them.
+    /// Bytes without which no statement makes progress.
     WorkingSet,
 }
 
@@ -57,7 +56,7 @@ pub struct Budget(Arc<Node>);
 pub const UNLIMITED: u64 = u64::MAX;
 
 impl Budget {
-    /// The root of a tree. `setting` is the variable that sets `limit`.
+    /// The root of a tree. `setting`: the variable that sets `limit`.
     pub fn root(kind: BudgetKind, setting: &'static str, limit: u64) -> Self {
         Self::node(kind, setting, limit, None, false, None)
     }
@@ -72,14 +71,14 @@ impl Budget {
         Self::node(self.0.kind, setting, limit, None, false, Some(self.clone()))
     }
 
-    /// A node below this one, as [`Self::child`]; where `limit` is [`UNLIMITED`] it grows while it holds no more
+    /// A node below this one, as [`Self::child`]; where `limit` is [`UNLIMITED`] it may grow while it holds no more
     /// than the nodes above have free.
     pub fn sharing_child(&self, setting: &'static str, limit: u64) -> Self {
         Self::node(self.0.kind, setting, limit, None, true, Some(self.clone()))
     }
 
-    /// A node below this one whose limit is a part of what this one's setting says, with its owner and what to do
-    /// beside raising the setting.
+    /// A node below this one whose limit is a part of this one's setting, with the owner of the part and advice other
+    /// than raising the setting.
     pub fn part(&self, limit: u64, owner: &'static str, advice: &'static str) -> Self {
         let setting = self.0.setting;
         let share = Share {
@@ -127,8 +126,7 @@ impl Budget {
         self.limiting().0.setting
     }
 
-    /// The limit; [`UNLIMITED`] for none. That of a node that shares the room above changes with what others
-    /// hold.
+    /// The limit; [`UNLIMITED`] for none. For a node that shares the room above, it changes with the use by others.
     #[inline]
     pub fn limit(&self) -> u64 {
         match self.0.limit.load(Ordering::Relaxed) {
@@ -146,21 +144,21 @@ impl Budget {
         }
     }
 
-    /// The node whose setting limits this one: of one that shares the room above, the tightest there.
+    /// The node whose setting limits this one: for a node that shares the room above, the tightest one there.
     fn limiting(&self) -> &Self {
         let shares = self.0.shares_room && self.0.limit.load(Ordering::Relaxed) == UNLIMITED;
         let above = shares.then(|| Self::least_room(self.above(Charge::Growth)));
         above.flatten().unwrap_or(self)
     }
 
-    /// The value of the variable that sets the limit, of which that may be a part.
+    /// The value of the variable that sets the limit; the limit may be a part of it.
     pub fn value(&self) -> u64 {
         self.0
             .share
             .map_or_else(|| self.limit(), |share| share.whole)
     }
 
-    /// Changes the limit. What is in use stays in use.
+    /// Changes the limit; bytes in use stay in use.
     pub fn set_limit(&self, limit: u64) {
         self.0.limit.store(limit, Ordering::Relaxed);
     }
@@ -170,17 +168,17 @@ impl Budget {
         self.0.used.load(Ordering::Relaxed)
     }
 
-    /// The most that was ever in use at once.
+    /// The greatest number of bytes in use so far.
     pub fn peak(&self) -> u64 {
         self.0.peak.load(Ordering::Relaxed)
     }
 
-    /// Forgets the peak (FLUSH STATUS).
+    /// Resets the peak (FLUSH STATUS).
     pub fn reset_peak(&self) {
         self.0.peak.store(self.used(), Ordering::Relaxed);
     }
 
-    /// This node and its ancestors, and what a charge at this node may bring each to.
+    /// This node and its ancestors, each with the ceiling of a charge at this node.
     fn ceilings(&self, charge: Charge) -> impl Iterator<Item = (&Self, u64)> {
         let own = match charge {
             Charge::Growth => self.limit(),
@@ -189,7 +187,7 @@ impl Budget {
         std::iter::once((self, own)).chain(self.above(charge))
     }
 
-    /// The ancestors, and what a charge at this node may bring each to.
+    /// The ancestors, each with the ceiling of a charge at this node.
     fn above(&self, charge: Charge) -> impl Iterator<Item = (&Self, u64)> {
         let above = std::iter::successors(self.parent(), |node| node.parent());
         above.map(move |node| match (charge, node.limit()) {
@@ -231,8 +229,8 @@ impl Budget {
         limits.min().unwrap_or(UNLIMITED)
     }
 
-    /// How much a table should plan to use that is charged here: its own limit, and not more than a
-    /// quarter of those above, since it is seldom alone.
+    /// How much a table that is charged here should plan to use: its own limit, and at most a quarter of the limits
+    /// above, which it seldom has alone.
     #[inline]
     pub fn share(&self) -> u64 {
         let above = self
@@ -254,7 +252,7 @@ impl Budget {
         Self::least_room(self.ceilings(Charge::Growth))
     }
 
-    /// As [`Self::refusing`], for a working set.
+    /// [`Self::refusing`] for a working set.
     pub fn refusing_forced(&self, bytes: u64) -> Option<&Self> {
         self.refusing_charge(bytes, Charge::WorkingSet)
     }
@@ -270,7 +268,7 @@ impl Budget {
         self.0.parent.as_ref()
     }
 
-    /// Whether what is charged to this node is charged to `other` too.
+    /// Whether charges to this node also count for `other`.
     pub fn is_below(&self, other: &Self) -> bool {
         let mut next = Some(self);
         while let Some(budget) = next {
@@ -282,7 +280,7 @@ impl Budget {
         false
     }
 
-    /// A reservation of nothing yet.
+    /// An empty reservation.
     pub fn reservation(&self) -> Reservation {
         Reservation {
             budget: self.clone(),
@@ -290,7 +288,7 @@ impl Budget {
         }
     }
 
-    /// Reserves `bytes`, or says which limit forbids it.
+    /// Reserves `bytes`; the error names the limit that forbids it.
     pub fn reserve(&self, bytes: u64) -> Result<Reservation, LimitError> {
         self.charge(bytes, Charge::Growth)?;
         Ok(Reservation {
@@ -299,8 +297,8 @@ impl Budget {
         })
     }
 
-    /// Reserves `bytes` of a working set, without which no statement can make progress: it may pass
-    /// this node's limit, and takes what others leave of the limits above.
+    /// Reserves `bytes` of a working set, without which no statement can make progress: it may pass this node's limit,
+    /// and take all that is free of the limits above.
     pub fn reserve_forced(&self, bytes: u64) -> Result<Reservation, LimitError> {
         self.charge(bytes, Charge::WorkingSet)?;
         Ok(Reservation {
@@ -348,7 +346,7 @@ impl Budget {
         }
     }
 
-    /// The error that so many bytes are too many.
+    /// The error of a request of `requested` bytes.
     pub fn error(&self, requested: u64) -> LimitError {
         let limiting = self.limiting();
         let of_table = || Share {
@@ -500,7 +498,7 @@ mod tests {
             (Some("tmp_table_size"), None)
         );
         assert!(table.is_below(&global) && table.is_below(&table) && !global.is_below(&table));
-        // Growth leaves a quarter of what is shared.
+        // Growth leaves a quarter of the shared limits.
         assert_eq!(
             table.tightest().map(Budget::setting),
             Some("temptable_max_ram")
@@ -525,7 +523,7 @@ mod tests {
         let text = "memory_limit = 1600 bytes of memory, of which one session may have 200; 150 in use, 100 more needed; \
                     raise memory_limit or free variables";
         assert_eq!(error.to_string(), text);
-        // What is beside it finds memory when others have taken all that they may.
+        // A working set finds memory when growth has taken all that it may.
         let statement = others.child("none", UNLIMITED);
         let rest = statement.reserve_forced(1350).unwrap();
         assert!(statement.reserve_forced(1).is_err());
@@ -559,11 +557,11 @@ mod tests {
         let other = grow(&second);
         assert_eq!((other.bytes(), first.available()), (300, 0));
         drop((held, other));
-        // Two that grow turn about have a third each.
+        // Two nodes that grow alternately get a third each.
         let (mut held, mut other) = (first.reservation(), second.reservation());
         while held.try_grow(1).is_ok() | other.try_grow(1).is_ok() {}
         assert_eq!((held.bytes(), other.bytes()), (400, 400));
-        // Who comes later finds room, and a limit of one's own is held as it is.
+        // A later node finds room, and a limit of its own holds as it is.
         let own = all.sharing_child("tmp_table_size", 390);
         assert_eq!((grow(&own).bytes(), own.setting()), (390, "tmp_table_size"));
         let many: Vec<Budget> = (0..62)

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What the temporary space of a process has done. Bytes in use and their peak
-/// (`Tmp_space_used`, `Max_tmp_space_used`) are the [`crate::Budget`]'s, not repeated here.
+/// Counters of the temporary space of a process. Bytes in use and their peak (`Tmp_space_used`,
+/// `Max_tmp_space_used`) are counted by the [`crate::Budget`].
 #[derive(Debug, Default)]
 pub struct TempCounters {
     created_files: AtomicU64,
@@ -11,8 +11,8 @@ pub struct TempCounters {
 }
 
 impl TempCounters {
-    /// `Created_tmp_files`: temporary files that were asked for and got bytes. Space is recycled
-    /// from one to the next, so fewer may exist in the file system.
+    /// `Created_tmp_files`: temporary files into which bytes were written. Space is recycled from
+    /// one to the next, so fewer may exist in the file system.
     pub fn created_files(&self) -> u64 {
         self.created_files.load(Ordering::Relaxed)
     }

@@ -1,5 +1,5 @@
-//! What can go wrong when memory or temporary space is asked for. Each variant calls for another
-//! reaction: a limit makes a table overflow, an I/O failure ends the statement.
+//! Errors of requests for memory and temporary space. Each variant calls for another reaction: at a
+//! limit a table overflows, an I/O failure ends the statement.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -13,34 +13,34 @@ pub enum BudgetKind {
     TempSpace,
 }
 
-/// The result of asking for memory or temporary space.
+/// Result of a request for memory or temporary space.
 pub type Result<T, E = MemoryError> = std::result::Result<T, E>;
 
-/// A limit that would be passed.
+/// Error of a limit that would be passed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LimitError {
     /// The setting that sets the limit, as the user writes it.
     pub setting: &'static str,
-    /// What is limited.
+    /// The limited resource.
     pub kind: BudgetKind,
     /// The setting's value in bytes.
     pub limit: u64,
-    /// What was in use under this limit.
+    /// Bytes in use under this limit.
     pub used: u64,
-    /// How many bytes more were asked for.
+    /// Bytes requested beyond those in use.
     pub requested: u64,
-    /// What of the setting's value the limit is; none where it is the value itself.
+    /// The part of the setting's value that the limit is; `None` where it is the whole value.
     pub share: Option<Share>,
 }
 
-/// A part of a setting's value, which is somebody's limit.
+/// A part of a setting's value that serves as a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Share {
     /// The setting's value in bytes.
     pub whole: u64,
-    /// Whose it is.
+    /// The owner of the part.
     pub owner: &'static str,
-    /// What to do, beside raising the setting.
+    /// Advice other than raising the setting.
     pub advice: &'static str,
 }
 
@@ -90,15 +90,15 @@ impl std::error::Error for LimitError {}
 /// A call to the operating system that failed on a temporary file.
 #[derive(Debug)]
 pub struct IoFailure {
-    /// What was being done: "write", "read", "create" …
+    /// The operation: "write", "read", "create" …
     pub operation: &'static str,
     /// The file or directory.
     pub path: PathBuf,
-    /// Where in the file.
+    /// Offset in the file.
     pub offset: u64,
-    /// How many bytes were to be moved.
+    /// Number of bytes of the operation.
     pub bytes: u64,
-    /// What the system said.
+    /// The system's error.
     pub source: std::io::Error,
 }
 
@@ -108,11 +108,11 @@ impl IoFailure {
         self.source.raw_os_error().unwrap_or(0)
     }
 
-    /// What happened, for a message that names the file itself: `28 - No space left on device;
-    /// write of 4096 bytes at offset 0`.
+    /// Description of the failure, for a message that names the file itself: `28 - No space left on
+    /// device; write of 4096 bytes at offset 0`.
     pub fn detail(&self) -> String {
         let text = self.source.to_string();
-        // Rust puts the number behind the system's text.
+        // Rust appends the number to the system's text.
         let text = text.split(" (os error").next().unwrap_or_default();
         format!(
             "{} - {text}; {} of {} bytes at offset {}",
@@ -144,16 +144,16 @@ impl std::error::Error for IoFailure {
     }
 }
 
-/// A directory that has no room left for temporary files.
+/// A directory without room for more temporary files.
 #[derive(Debug)]
 pub struct DirectoryFull {
     /// The directory.
     pub directory: PathBuf,
-    /// What files in it may take; `u64::MAX` for no limit of its own.
+    /// Greatest size of the files in it; `u64::MAX` for no limit of its own.
     pub capacity: u64,
     /// Bytes in use there.
     pub used: u64,
-    /// What its device said; `None`: it is the capacity that is used up.
+    /// Error of its device; `None`: the capacity is used up.
     pub failure: Option<IoFailure>,
 }
 
@@ -168,10 +168,10 @@ impl fmt::Display for DirectoryFull {
     }
 }
 
-/// All directories for temporary files are full.
+/// Error when all directories for temporary files are full.
 #[derive(Debug)]
 pub struct NoRoomError {
-    /// How many bytes more were asked for.
+    /// Bytes requested beyond those in use.
     pub requested: u64,
     /// Each directory of `tmpdir`.
     pub directories: Vec<DirectoryFull>,
@@ -192,7 +192,7 @@ impl fmt::Display for NoRoomError {
     }
 }
 
-/// Any failure of this crate.
+/// Error of this crate.
 #[derive(Debug)]
 pub enum MemoryError {
     /// A budget's limit: overflow to temporary files, or name the setting in the error.
@@ -202,7 +202,7 @@ pub enum MemoryError {
         /// The size of the block.
         bytes: usize,
     },
-    /// The statement is to end; why, its `Interrupt` says.
+    /// The statement is to end; its `Interrupt` has the reason.
     Interrupted,
     /// A temporary file could not be created, written, read or removed.
     Io(Box<IoFailure>),
@@ -212,7 +212,7 @@ pub enum MemoryError {
     Corrupt {
         /// The file.
         path: PathBuf,
-        /// Where in the file.
+        /// Offset in the file.
         offset: u64,
         /// How many bytes were read.
         bytes: u64,
@@ -220,7 +220,7 @@ pub enum MemoryError {
 }
 
 impl MemoryError {
-    /// Whether a budget refused: the one error that a table answers by writing to temporary files.
+    /// Whether a budget refused: the only error on which a table overflows to temporary files.
     pub fn is_memory_limit(&self) -> bool {
         matches!(self, Self::Limit(limit) if limit.kind == BudgetKind::Memory)
     }
@@ -245,7 +245,7 @@ impl fmt::Display for MemoryError {
     }
 }
 
-/// What is wrong with bytes that were read back, for a message that names the file itself.
+/// Description of corrupt bytes, for a message that names the file itself.
 pub fn corruption(offset: u64, bytes: u64) -> String {
     format!(
         "checksum mismatch in {bytes} bytes at offset {offset}; the temporary file was changed or \

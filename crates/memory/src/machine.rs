@@ -1,12 +1,12 @@
-//! The memory of the machine, and what of it the process may use.
+//! The memory of the machine, and how much of it the process may use.
 //!
-//! A container or a unit of systemd is given less than the machine has by a control group, and ends without a word
-//! when it takes more. A limit of any group above the process holds for it, so the smallest counts
+//! A control group gives a container or a unit of systemd less than the machine has, and kills it without a message
+//! when it takes more. A limit of any group above the process applies to it, so the smallest counts
 //! (`Documentation/admin-guide/cgroup-v2.rst` and `cgroup-v1/memory.rst` of Linux).
 
 use std::path::{Component, Path, PathBuf};
 
-/// Bytes of memory that the machine has, where the system says so.
+/// Bytes of the machine's memory, where the system reports it.
 #[cfg_attr(unix, expect(unsafe_code, reason = "calls into the C library"))]
 pub fn physical_memory() -> Option<u64> {
     #[cfg(unix)]
@@ -28,7 +28,7 @@ pub fn usable_memory() -> Option<u64> {
 }
 
 /// The smallest limit of the control groups of a process, whose lines of `/proc/PID/cgroup` are `groups`, in the file
-/// system at `mount`: of version 2, and of version 1's controller of memory.
+/// system at `mount`: groups of version 2, and of version 1's memory controller.
 fn group_limit(groups: &str, mount: &Path) -> Option<u64> {
     let limits = groups.lines().flat_map(|line| {
         let mut fields = line.splitn(3, ':').skip(1);
@@ -56,7 +56,7 @@ fn limits_above(root: &Path, path: &str, name: &str) -> Vec<u64> {
         .ancestors()
         .take_while(|above| above.starts_with(root));
     let read = |directory: &Path| std::fs::read_to_string(directory.join(name)).ok();
-    // `max` is no number: no limit.
+    // `max` means no limit.
     above
         .filter_map(read)
         .filter_map(|text| text.trim().parse().ok())
@@ -85,12 +85,12 @@ mod tests {
         write("user.slice/shell/memory.max", "4096\n");
         assert_eq!(limit("0::/user.slice/shell\n"), Some(4096));
         assert_eq!(limit("0::/system.slice\n"), None);
-        // Of version 1, with other controllers beside.
+        // Version 1, with other controllers.
         write("memory/docker/memory.limit_in_bytes", "536870912\n");
         write("memory/memory.limit_in_bytes", "9223372036854771712\n");
         let groups = "5:cpu,cpuacct:/docker\n4:memory:/docker\n1:name=systemd:/docker\n";
         assert_eq!(limit(groups), Some(512 << 20));
-        // Only the root of a container's group is mounted.
+        // In a container, only the root of its group is mounted.
         write("memory.max", "2147483648\n");
         assert_eq!(limit("0::/../../elsewhere\n"), Some(2 << 30));
         assert_eq!(limit("0::/not/mounted\n"), Some(2 << 30));

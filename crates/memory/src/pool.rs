@@ -4,9 +4,9 @@
 //! partition pass took 134 ms with fresh memory and 36 ms with memory that had been used before,
 //! so blocks go back to a pool and out again, across statements and sessions.
 //!
-//! Blocks come in a few size classes, so that a one-row table holds 4 KiB and a large table is not
-//! a million small pieces: a table takes blocks of the next class as it grows. A request that fits
-//! no class is an allocation of its own and is not reused.
+//! Blocks come in a few size classes, so that a one-row table holds 4 KiB and a large table does not consist of a
+//! million small pieces: a table takes blocks of the next class as it grows. A request that fits no class is an
+//! allocation of its own and is not reused.
 //!
 //! A class cuts its blocks out of slabs of at most 64 blocks (a bitmap each). Slabs of the larger
 //! classes are 2 MiB, aligned, and advised to be huge pages: that makes even their first touch
@@ -67,7 +67,7 @@ impl SizeClass {
             .filter(|class| *class != Self::Huge || bytes >= pages::HUGE_PAGE_BYTES / 2)
     }
 
-    /// How many bytes are charged for a block of at least `bytes`.
+    /// Bytes charged for a block of at least `bytes`.
     pub fn charged(bytes: usize) -> u64 {
         Self::holding(bytes).map_or(bytes, Self::bytes) as u64
     }
@@ -109,17 +109,17 @@ impl SizeClass {
 const _: () = assert!(SizeClass::Small.blocks_per_slab() <= 64);
 const _: () = assert!(SizeClass::Medium.blocks_per_slab() <= 64);
 
-/// How a pool behaves.
+/// Options of a pool.
 #[derive(Debug, Clone, Copy)]
 pub struct PoolOptions {
-    /// How many bytes of empty slabs are kept for reuse.
+    /// Bytes of empty slabs that are kept for reuse.
     pub idle_limit: u64,
-    /// How many are kept while they are taken again every few seconds.
+    /// Bytes of empty slabs that are kept as long as they are reused every few seconds.
     pub recent_limit: u64,
 }
 
 impl PoolOptions {
-    /// So many bytes of empty slabs are kept, however long ago they were used.
+    /// Options that keep `idle_limit` bytes of empty slabs, however long ago they were used.
     pub fn keeping(idle_limit: u64) -> Self {
         Self {
             idle_limit,
@@ -130,9 +130,9 @@ impl PoolOptions {
 
 struct Slab {
     pages: Pages,
-    /// A set bit is a free block.
+    /// Bit set of the free blocks.
     free: u64,
-    /// Where this slab stands in `ClassState::partial`, while it does.
+    /// Index of this slab in `ClassState::partial`, while it is there.
     partial_index: u32,
 }
 
@@ -148,16 +148,16 @@ struct ClassState {
 struct PoolInner {
     classes: [Mutex<ClassState>; 4],
     options: PoolOptions,
-    /// How often an empty slab was taken.
+    /// Number of times that an empty slab was reused.
     reused: AtomicU64,
-    /// There is a thread that returns what is above the idle limit.
+    /// Whether a thread is running that returns slabs above the idle limit.
     is_decaying: AtomicBool,
     live_bytes: AtomicU64,
     empty_bytes: AtomicU64,
     mapped_bytes: AtomicU64,
 }
 
-/// The pool. Cloning gives another handle.
+/// A pool of blocks. Cloning gives another handle.
 #[derive(Clone)]
 pub struct BlockPool(Arc<PoolInner>);
 
@@ -184,18 +184,18 @@ impl BlockPool {
         }))
     }
 
-    /// A block of at least `bytes`, charged to `budget`: of the smallest class that holds them, or an
-    /// allocation of its own. Its content is whatever it held before.
+    /// A block of at least `bytes`, charged to `budget`: of the smallest class that holds them, or an allocation of its
+    /// own. Its content is undefined: that of its last use.
     pub fn take(&self, bytes: usize, budget: &Budget) -> Result<Block> {
         self.take_reserved(bytes, budget.reserve(SizeClass::charged(bytes))?)
     }
 
-    /// As [`Self::take`], for a working set; see [`Budget::reserve_forced`].
+    /// [`Self::take`] for a working set; see [`Budget::reserve_forced`].
     pub fn take_forced(&self, bytes: usize, budget: &Budget) -> Result<Block> {
         self.take_reserved(bytes, budget.reserve_forced(SizeClass::charged(bytes))?)
     }
 
-    /// Bytes of blocks that are out.
+    /// Bytes of blocks in use.
     pub fn live_bytes(&self) -> u64 {
         self.0.live_bytes.load(Ordering::Relaxed)
     }
@@ -374,8 +374,8 @@ enum Origin {
     Own(Pages),
 }
 
-/// A piece of memory that is ours alone until it is dropped: then it returns to its pool and its
-/// bytes to the budget. Its content starts as whatever the block held before.
+/// A piece of memory owned by one user until it is dropped: then the block returns to its pool and its bytes to the
+/// budget. Its first content is that of its last use.
 pub struct Block {
     start: NonNull<u8>,
     length: usize,
@@ -397,7 +397,7 @@ impl Block {
         self.length
     }
 
-    /// The first byte. It stays where it is for the life of the block.
+    /// Pointer to the first byte, which does not move during the life of the block.
     #[inline]
     pub fn as_ptr(&self) -> *mut u8 {
         self.start.as_ptr()
@@ -410,7 +410,7 @@ impl Block {
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.length) }
     }
 
-    /// The bytes, to be changed.
+    /// The bytes, mutably.
     #[inline]
     pub fn as_mut_slice(&mut self) -> &mut [u8] {
         // SAFETY: as in `as_slice`; `&mut self` makes the access exclusive.

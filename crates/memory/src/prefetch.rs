@@ -1,6 +1,6 @@
-//! Hints to the processor about memory that is going to be read.
+//! Prefetch hints to the processor.
 
-/// Asks the memory for the cache line at an address, which need not be valid.
+/// Prefetches the cache line at an address, which need not be valid.
 #[inline(always)]
 pub fn prefetch<T>(address: *const T) {
     #[cfg(target_arch = "x86_64")]

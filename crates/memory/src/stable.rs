@@ -1,9 +1,9 @@
-//! Which memory stays where it is: the ranges that a temporary table may point into.
+//! Stable memory: the ranges that a temporary table may point into.
 //!
 //! A base table's chunks do not move or change while a reader holds them, and they are charged to
 //! the base table already. A temporary table built from them therefore need not copy their strings:
-//! it keeps the buffer alive and points into it. Whether a buffer is of this kind is asked here, by
-//! address, so that it does not matter through how many operators a string went.
+//! it keeps the buffer alive and points into it. [`StableRanges::contains`] decides by address
+//! whether a buffer is stable, however many operators a string has passed through.
 
 use crate::sync::{read_lock, write_lock};
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use std::sync::{Arc, RwLock};
 pub struct StableRanges(Arc<RwLock<BTreeMap<usize, usize>>>);
 
 impl StableRanges {
-    /// No ranges yet.
+    /// An empty set of ranges.
     pub fn new() -> Self {
         Self::default()
     }

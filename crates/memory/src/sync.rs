@@ -1,5 +1,5 @@
-//! Locks without poison: what they guard is whole before anything that may panic, so that a panic of
-//! one holder is no reason for others to fail.
+//! Locks without poisoning: the guarded data is consistent before anything that may panic, so that a panic of one
+//! holder need not make others fail.
 
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 

@@ -1,8 +1,8 @@
-//! What the process has used of the machine.
+//! Resources that the process has used.
 
 #![expect(unsafe_code, reason = "a call into the C library")]
 
-/// The numbers of getrusage(2) for the whole process; `None` where the system does not tell.
+/// The numbers of getrusage(2) for the whole process; `None` where the system does not report them.
 pub fn process_usage() -> Option<libc::rusage> {
     // SAFETY: `rusage` is plain numbers, for which all zeros are values; getrusage writes one of them into memory
     // that is ours.

@@ -1,8 +1,8 @@
-//! A clear message where a mapped file cannot be read.
+//! Handler of SIGBUS that names the mapped file that cannot be read.
 //!
-//! The kernel has no error for a load from memory: where a page of a mapped file cannot be read, because
-//! the device fails or the file was truncated, the process gets SIGBUS. It cannot go on, but it says
-//! which file it was before it ends.
+//! The kernel has no error for a load from memory: where a page of a mapped file cannot be read, because the device
+//! fails or the file was truncated, the process gets SIGBUS. It cannot continue, but writes the name of the file before
+//! it ends.
 
 use crate::sync::lock;
 use std::ffi::c_void;
@@ -11,15 +11,15 @@ use std::path::Path;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Mutex, Once, OnceLock};
 
-/// Files that are known at one time; more are mapped without a message.
+/// Greatest number of registered files; further ones are mapped without a message.
 const FILES: usize = 64;
 
-/// A mapped file, as a signal handler can read it.
+/// A mapped file, readable by a signal handler.
 struct Mapped {
     start: AtomicUsize,
-    /// 0 where there is none.
+    /// End of the mapped range; 0 where there is none.
     end: AtomicUsize,
-    /// What is written; it is never given back, since a handler may be reading it.
+    /// The message; it is never freed, since a handler may be reading it.
     text: AtomicPtr<Vec<u8>>,
 }
 
@@ -34,15 +34,15 @@ static MAPPED: [Mapped; FILES] = [const {
 /// Held while the list changes.
 static CHANGING: Mutex<()> = Mutex::new(());
 
-/// What was done with the signal before.
+/// The action for the signal before ours.
 static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
 
-/// Says which file it was when a load from a mapped range fails, until it is dropped.
+/// Registration of a mapped file, until it is dropped: a failing load from the range reports the file.
 #[derive(Debug)]
 pub struct MappedFile(Option<usize>);
 
 impl MappedFile {
-    /// Of a file that is mapped there.
+    /// Registers a file that is mapped at a range.
     pub fn new(range: &Range<usize>, file: &Path) -> Self {
         if range.is_empty() {
             return Self(None);
@@ -79,7 +79,7 @@ impl Drop for MappedFile {
     }
 }
 
-/// Whether a text is this one already, as when a file is opened again and again.
+/// Whether a text equals the one wanted, as when a file is opened again and again.
 #[expect(unsafe_code, reason = "a text that is never given back")]
 fn is_text(text: *mut Vec<u8>, wanted: &[u8]) -> bool {
     // SAFETY: it is null, or was made by `Box::into_raw` and is never freed or changed.
@@ -123,8 +123,8 @@ extern "C" fn on_bus_error(
                 libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), text.len());
             }
         }
-        // The load is tried again when this returns, and is then for the handler that was there before:
-        // in the end the kernel, which ends the process.
+        // The load is repeated when this returns, and the previous handler gets the signal: in the end the kernel,
+        // which ends the process.
         if let Some(before) = BEFORE.get()
             && libc::sigaction(libc::SIGBUS, &raw const *before, std::ptr::null_mut()) == 0
         {

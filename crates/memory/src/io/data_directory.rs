@@ -1,4 +1,4 @@
-//! The directory of durable data: one process at a time has it.
+//! The data directory, which one process at a time owns.
 
 use std::fs::{self, File};
 use std::io;
@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use super::directory_lock::{LOCK_FILE, Lock, take};
 use super::private::{create_private_directory, make_private, private_file};
 
-/// What the lock file holds once there are data.
+/// Content of the lock file of a directory with data.
 const MARK: &[u8] = b"this directory holds a database\n";
 
-/// A directory that no other process has, as long as this lives. The lock goes with the process,
-/// however that ends.
+/// A directory that no other process uses as long as this lives. The lock is released with the process, however that
+/// ends.
 #[derive(Debug)]
 pub struct DataDirectory {
     path: PathBuf,
@@ -20,23 +20,23 @@ pub struct DataDirectory {
     was_open_to_others: bool,
 }
 
-/// A directory that was asked for.
+/// Result of taking a directory.
 #[derive(Debug)]
 pub enum Taken {
-    /// It is this process's now.
+    /// The directory, owned by this process.
     Free(DataDirectory),
-    /// Another process has it, which this text names where that is known.
+    /// Another process owns it; the text names that process where it is known.
     Held(String),
 }
 
 impl DataDirectory {
-    /// Takes a directory, which is made if it is not there. What others may do with it and its files is taken from
-    /// them, unless it holds something else.
+    /// Takes a directory, and creates it if it does not exist. It and its files are made private, unless it holds
+    /// something else than data.
     pub fn lock(path: &Path) -> io::Result<Taken> {
         create_private_directory(path)?;
         let lock_path = path.join(LOCK_FILE);
         let is_of_data = lock_path.symlink_metadata().is_ok() || is_empty(path)?;
-        // Before the lock is asked for: who may not open its file cannot hold it.
+        // Before locking: a process that may not open the file cannot hold its lock.
         let was_open_to_others = is_of_data && make_all_private(path)?;
         Ok(match take(path)? {
             Lock::Own(lock) => Taken::Free(Self {
@@ -48,17 +48,17 @@ impl DataDirectory {
         })
     }
 
-    /// Whether there were data in it once.
+    /// Whether it has ever held data.
     pub fn is_marked(&self) -> io::Result<bool> {
         self.lock.metadata().map(|metadata| metadata.len() > 0)
     }
 
-    /// Notes that there are data in it, for good.
+    /// Notes permanently that it holds data.
     pub fn mark(&self) -> io::Result<()> {
         self.lock.write_all_at(MARK, 0)
     }
 
-    /// The length of a file of it; none where it is not there.
+    /// The length of one of its files; `None` where it does not exist.
     pub fn length_of(&self, name: &str) -> io::Result<Option<u64>> {
         match self.path.join(name).metadata() {
             Ok(metadata) => Ok(Some(metadata.len())),
@@ -67,29 +67,29 @@ impl DataDirectory {
         }
     }
 
-    /// True where others could read or write in it until now.
+    /// Whether others could read or write in it until now.
     pub fn was_open_to_others(&self) -> bool {
         self.was_open_to_others
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// A file of it, which is made if it is not there.
+    /// Opens one of its files, and creates it if it does not exist.
     pub fn file(&self, name: &str) -> io::Result<DirectoryFile> {
         let mut options = private_file();
         let options = options.read(true).write(true).create(true).truncate(false);
         options.open(self.path.join(name)).map(DirectoryFile)
     }
 
-    /// Brings to disk which files there are, and that it is there itself.
+    /// Syncs the directory's entries, and its own entry, to disk.
     pub fn sync(&self) -> io::Result<()> {
         sync_entries(&self.path)
     }
 
-    /// Makes a directory for a copy, which is private from then on; false when there is something in it.
+    /// Creates a private directory for a copy; false when it exists and is not empty.
     pub fn make_empty(path: &Path) -> io::Result<bool> {
         create_private_directory(path)?;
         let is_empty = is_empty(path)?;
@@ -104,13 +104,13 @@ fn is_empty(path: &Path) -> io::Result<bool> {
     Ok(fs::read_dir(path)?.next().is_none())
 }
 
-/// Makes a directory and its files private. True where something was not.
+/// Makes a directory and its files private; returns whether something was not.
 fn make_all_private(path: &Path) -> io::Result<bool> {
     let mut was_open = make_private(&File::open(path)?);
     for entry in fs::read_dir(path)? {
         let entry = entry?;
         if entry.file_type()?.is_file() {
-            // Without following a link that has taken its place.
+            // Does not follow a link that has replaced it.
             let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
             let opened = File::options()
                 .read(true)
@@ -126,13 +126,13 @@ impl Drop for DataDirectory {
     // Closing the file is not enough: a process that another thread has just forked holds the same open file
     // until it executes its program, and with it the lock (flock(2)).
     fn drop(&mut self) {
-        // An error leaves the lock to the file's closing.
+        // On an error, closing the file releases the lock.
         let _ = self.lock.unlock();
     }
 }
 
-/// Whether a device has no room for another page of a file. What it keeps for root and for itself does not count: it does
-/// not say how much of that root may have.
+/// Whether a device has no room for another page of a file. Blocks reserved for root do not count, since the system
+/// does not say how many of them root may use.
 pub fn is_full(path: &Path) -> bool {
     const PAGES: u64 = 4;
     let has_no_room =
@@ -140,15 +140,15 @@ pub fn is_full(path: &Path) -> bool {
     rustix::fs::statvfs(path).is_ok_and(has_no_room)
 }
 
-/// Brings to disk what is in a directory, and that it is there: a directory that was made is an entry
-/// of the one above, which may have been made with it.
+/// Syncs to disk the entries of a directory, and its own entry: a new directory is an entry of its parent, which may be
+/// new as well.
 pub fn sync_entries(directory: &Path) -> io::Result<()> {
     let directory = directory.canonicalize()?;
     File::open(&directory)?.sync_all()?;
     for above in directory.ancestors().skip(1) {
         let synced = File::open(above).and_then(|above| above.sync_all());
         match synced.map_err(|error| error.kind()) {
-            // Without the right to read it nothing was made in it, and not every file system syncs directories.
+            // A directory that cannot be read has no new entries of ours, and not every file system syncs directories.
             Ok(()) | Err(io::ErrorKind::PermissionDenied | io::ErrorKind::InvalidInput) => {}
             Err(kind) => return Err(kind.into()),
         }
@@ -161,21 +161,21 @@ pub fn sync_entries(directory: &Path) -> io::Result<()> {
 pub struct DirectoryFile(File);
 
 impl DirectoryFile {
-    /// How many bytes it has.
+    /// Its length in bytes.
     pub fn length(&self) -> io::Result<u64> {
         self.0.metadata().map(|metadata| metadata.len())
     }
 
-    /// Gives it another length.
+    /// Changes its length.
     pub fn set_length(&self, length: u64) -> io::Result<()> {
         self.0.set_len(length)
     }
 
-    /// Gives it a length, all of whose bytes have their place on the disk.
+    /// Changes its length and allocates disk space for all bytes.
     pub fn allocate(&self, length: u64) -> io::Result<()> {
         use rustix::fs::{FallocateFlags, fallocate};
         match fallocate(&self.0, FallocateFlags::empty(), 0, length) {
-            // Not every file system knows the call.
+            // Not every file system supports the call.
             Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => {
                 let zeros = vec![0; 64 << 10];
                 let mut at = self.length()?;
@@ -190,7 +190,7 @@ impl DirectoryFile {
         }
     }
 
-    /// Reads as many bytes as there is room for; fewer are an error.
+    /// Fills `bytes`; fewer bytes are an error.
     pub fn read_at(&self, bytes: &mut [u8], at: u64) -> io::Result<()> {
         self.0.read_exact_at(bytes, at)
     }
@@ -201,7 +201,7 @@ impl DirectoryFile {
         self.0.write_all_at(bytes, at)
     }
 
-    /// Brings to disk what was written.
+    /// Syncs written bytes to disk.
     #[inline]
     pub fn sync(&self) -> io::Result<()> {
         self.0.sync_data()

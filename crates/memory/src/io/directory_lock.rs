@@ -1,9 +1,9 @@
-//! The lock file of a data directory, and who holds it.
+//! The lock file of a data directory, and the processes that hold its lock.
 //!
-//! A lock (flock(2)) needs no right but to open the file, so the file is its owner's alone. Whoever opened it before that
-//! may hold a lock for ever: a process of another user cannot be a server of this directory, and its lock is left to it
-//! with the old file, in whose place comes a new one. Two processes that do so at one time are kept apart by the name
-//! under which the new file is made.
+//! A lock (flock(2)) needs only the right to open the file, so the file is readable by its owner alone. A process that
+//! opened it before may hold a lock for ever: a process of another user cannot be a server of this directory, so it
+//! keeps the lock of the old file, which is replaced by a new one. Two processes that do so at the same time are kept
+//! apart by the name under which the new file is made.
 
 use std::fs::{File, OpenOptions, Permissions, TryLockError};
 use std::io;
@@ -12,17 +12,17 @@ use std::path::Path;
 
 /// Its name.
 pub(super) const LOCK_FILE: &str = "mayfly.lock";
-/// The name of one that shall take its place.
+/// Name of a new lock file before it replaces the old one.
 const NEW_FILE: &str = "mayfly.lock.new";
 const MODE: u32 = 0o600;
-/// Another process was quicker so many times.
+/// Number of attempts, each lost to a faster process.
 const TRIES: usize = 20;
 
-/// A lock that was asked for.
+/// Result of taking a lock.
 pub(super) enum Lock {
-    /// This process has it.
+    /// This process holds it.
     Own(File),
-    /// Another process has it; its number and user, where they are known.
+    /// Another process holds it; its process id and user, where they are known.
     Others(String),
 }
 
@@ -34,7 +34,7 @@ pub(super) fn take(directory: &Path) -> io::Result<Lock> {
         let file = open(&path, false)?;
         match file.try_lock() {
             Ok(()) if is_of(&file, &path) && !is_replaced(&new)? => return Ok(Lock::Own(file)),
-            // Another file has come to its place, or is about to.
+            // Another file has replaced it, or is about to.
             Ok(()) => continue,
             Err(TryLockError::WouldBlock) => {}
             Err(TryLockError::Error(error)) => return Err(error),
@@ -64,13 +64,13 @@ fn open(path: &Path, is_new: bool) -> io::Result<File> {
     };
     let file = options.open(path)?;
     if file.metadata()?.mode() & 0o777 & !MODE != 0 {
-        // Another user's file stays as it is; who may write into the directory made it.
+        // Another user's file stays as it is: a user who may write into the directory made it.
         let _ = file.set_permissions(Permissions::from_mode(MODE));
     }
     Ok(file)
 }
 
-/// Whether a path is still that of an open file.
+/// Whether a path still refers to an open file.
 fn is_of(file: &File, path: &Path) -> bool {
     let identity = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino());
     let named = path.symlink_metadata().map(identity);
@@ -78,7 +78,7 @@ fn is_of(file: &File, path: &Path) -> bool {
     matches!((named, opened), (Ok(named), Ok(opened)) if named == opened)
 }
 
-/// Whether another process is making a new file. One whose maker has gone is removed.
+/// Whether another process is making a new file. The new file of a process that has ended is removed.
 fn is_replaced(new: &Path) -> io::Result<bool> {
     let file = match OpenOptions::new().write(true).open(new) {
         Ok(file) => file,
@@ -92,8 +92,8 @@ fn is_replaced(new: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Puts a new file, which this process has locked, into the place of one that strangers hold; none where something has
-/// changed meanwhile.
+/// Replaces a file that strangers hold by a new one, which this process has locked; `None` where another process has
+/// changed something in between.
 fn replace(path: &Path, new: &Path, owner: u32) -> io::Result<Option<File>> {
     if is_replaced(new)? {
         return Ok(None);
@@ -106,7 +106,7 @@ fn replace(path: &Path, new: &Path, owner: u32) -> io::Result<Option<File>> {
     if file.try_lock().is_err() || !is_of(&file, new) {
         return Ok(None);
     }
-    // Who has taken the old file before the new one was there is seen here; who takes it later sees the new one.
+    // A process that locked the old file before the new one was in place is seen here; a later one sees the new file.
     let old = open(path, false)?;
     let holders = Holder::all_of(&old)?;
     let is_strangers = old.try_lock().is_err()
@@ -116,7 +116,7 @@ fn replace(path: &Path, new: &Path, owner: u32) -> io::Result<Option<File>> {
         std::fs::remove_file(new)?;
         return Ok(None);
     }
-    // What the old one says of the directory, the new one says too.
+    // Copies the mark of the directory to the new file.
     let mark = std::fs::read(path).unwrap_or_default();
     std::os::unix::fs::FileExt::write_all_at(&file, &mark, 0)?;
     std::fs::rename(new, path)?;
@@ -131,7 +131,7 @@ struct Holder {
 }
 
 impl Holder {
-    /// Those that the system knows of; none in another namespace of processes.
+    /// The holders known to the system; empty in another namespace of processes.
     fn all_of(file: &File) -> io::Result<Vec<Self>> {
         let metadata = file.metadata()?;
         let device = format!(
@@ -148,7 +148,7 @@ impl Holder {
         Ok(processes.filter_map(holder).collect())
     }
 
-    /// Whether it is another user's than the directory's owner, the user of this process, and root.
+    /// Whether it belongs to a user other than the directory's owner, the user of this process, and root.
     fn is_stranger(&self, owner: u32) -> bool {
         let own = rustix::process::geteuid().as_raw();
         ![0, own, owner].contains(&self.user)
@@ -181,7 +181,7 @@ fn processes(locks: &str, device: &str, inode: u64) -> Vec<u32> {
     locks.lines().filter_map(process).collect()
 }
 
-/// A user's name in the text of `/etc/passwd`, or the number.
+/// A user's name from the text of `/etc/passwd`, or the number.
 fn name_of(passwd: &str, user: u32) -> String {
     let mut lines = passwd
         .lines()
@@ -240,7 +240,7 @@ mod tests {
         };
         assert!(!directory.join(NEW_FILE).exists());
         assert_eq!(file.metadata().unwrap().mode() & 0o777, MODE);
-        // While one is being made, the old one is nobody's.
+        // While a new one is being made, nobody gets the old one.
         drop(file);
         let made = open(&directory.join(NEW_FILE), true).unwrap();
         made.try_lock().unwrap();

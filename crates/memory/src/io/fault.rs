@@ -9,25 +9,25 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use super::{IoBackend, IoFile};
 use crate::sync::lock;
 
-/// What the failing call does. A fault waits for a call that it can strike: those, and no others,
-/// are counted.
+/// Kind of a failure. A fault strikes the n-th of the calls that it can affect; only those are
+/// counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// A write, or making a file, finds the device full.
+    /// A write, or the creation of a file, finds the device full.
     DiskFull,
-    /// Any call finds that the device fails.
+    /// Any call fails with a device error.
     DeviceError,
-    /// A file or directory cannot be made or opened.
+    /// A file or directory cannot be created or opened.
     OpenError,
     /// A read fails.
     ReadError,
     /// A write moves half of its bytes; every later write finds the device full.
     ShortWrite,
-    /// A read gives other bytes than were written.
+    /// A read returns other bytes than were written.
     CorruptRead,
-    /// A read or write moves one byte only, which is no failure.
+    /// A read or write moves one byte only, which is not a failure.
     ShortMove,
-    /// A signal interrupts a read or write before it moved anything, which is no failure.
+    /// A signal interrupts a read or write before it moved anything, which is not a failure.
     Signal,
 }
 
@@ -52,7 +52,7 @@ impl Fault {
         Self::Signal,
     ];
 
-    /// Whether a program that does all it should never notices.
+    /// Whether a correct program never notices it.
     pub fn is_harmless(self) -> bool {
         matches!(self, Self::ShortMove | Self::Signal)
     }
@@ -84,7 +84,7 @@ struct Armed {
     fail_at: u64,
 }
 
-/// Called with the number of each call.
+/// Callback with the number of each call.
 type Listener = Box<dyn Fn(u64) + Send + Sync>;
 
 struct State {
@@ -97,7 +97,7 @@ impl State {
         lock(&self.armed)
     }
 
-    /// Counts a call; the fault that strikes it, if one does.
+    /// Counts a call; returns the fault that strikes it, if one does.
     fn struck(&self, call: Call) -> Option<Fault> {
         let mut armed = self.lock();
         if !armed.fault.strikes(call) {
@@ -128,8 +128,8 @@ impl fmt::Debug for State {
     }
 }
 
-/// Wraps another backend and fails the `fail_at`-th call (counted from 1) of those that the fault
-/// can strike. Removing always works: it is what cleans up.
+/// Backend that wraps another one and fails the `fail_at`-th call (counted from 1) of those that
+/// the fault can strike. Removal always works: cleaning up needs it.
 #[derive(Debug)]
 pub struct FaultIo {
     inner: Arc<dyn IoBackend>,
@@ -142,8 +142,8 @@ impl FaultIo {
         Self::with(inner, fault, fail_at, None)
     }
 
-    /// A backend that never fails but calls `listener` with the number of each call before it is
-    /// made: it may panic, or end the statement.
+    /// A backend that never fails but calls `listener` with the number of each call before it: the
+    /// listener may panic, or end the statement.
     pub fn listening(
         inner: Arc<dyn IoBackend>,
         listener: impl Fn(u64) + Send + Sync + 'static,
@@ -172,7 +172,7 @@ impl FaultIo {
         }
     }
 
-    /// Counts from now on, and fails the `fail_at`-th call from now.
+    /// Restarts counting, and fails the `fail_at`-th call from now.
     pub fn arm(&self, fault: Fault, fail_at: u64) {
         *self.state.lock() = Armed {
             fault,

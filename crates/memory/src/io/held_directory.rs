@@ -1,8 +1,8 @@
-//! A directory that is held open, for looking up and removing what is in it by handles.
+//! A directory held open, to look up and remove its entries by handles.
 //!
-//! Whoever may write in `tmpdir` can put a link where a directory or a lock file is expected, also between a look at it
-//! and its removal. Names are looked up below the open directory alone (openat(2)), links are never followed, and what
-//! belongs to another user stays as it is.
+//! A user who may write in `tmpdir` can put a link where a directory or a lock file is expected, also between a check
+//! and the removal. Names are looked up below the open directory alone (openat(2)), links are never followed, and
+//! entries of another user stay as they are.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -13,7 +13,7 @@ use std::path::Path;
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 
-/// Directories in a directory that are removed with what they hold.
+/// Depth of nested directories that are removed with their content.
 const DEPTH_MAX: u32 = 2;
 
 /// A directory that is held open.
@@ -46,8 +46,8 @@ impl HeldDirectory {
         Ok(names)
     }
 
-    /// Opens a file of this user, and locks it; `None` where it is a link, no file, another user's, or locked, or
-    /// where the name is no longer the file's once it is locked.
+    /// Opens a file of this user, and locks it; `None` where it is a link, not a file, another user's, or locked, or
+    /// where the name refers to another file once it is locked.
     pub fn lock(&self, name: &str) -> Option<File> {
         let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = rustix::fs::openat(&self.0, name, flags, Mode::empty()).ok()?;
@@ -64,14 +64,13 @@ impl HeldDirectory {
 
     /// Removes a file, or a link as such.
     ///
-    /// # Errors
-    /// Where it is none, or may not be removed.
+    /// # Errors Where it is neither, or may not be removed.
     pub fn remove_file(&self, name: &str) -> io::Result<()> {
         Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?)
     }
 
-    /// Removes a directory of this user with its files, and the directories in it that hold but files. What cannot be
-    /// removed is left.
+    /// Removes a directory of this user with its files, and the directories in it that hold only files. Entries that
+    /// cannot be removed are left.
     pub fn remove_directory(&self, name: &OsStr) {
         self.remove_below(name.as_bytes(), DEPTH_MAX);
     }
@@ -92,12 +91,12 @@ impl HeldDirectory {
                 held.remove_below(name.to_bytes(), depth - 1);
             }
         }
-        // An entry that is not that directory any more is a link, which stays, or an empty directory.
+        // An entry that was replaced is a link, which stays, or an empty directory.
         let _ = rustix::fs::unlinkat(&self.0, name, AtFlags::REMOVEDIR);
     }
 }
 
-/// True for what belongs to the user that this process runs as.
+/// Whether it belongs to the user that this process runs as.
 fn is_own(stat: &Stat) -> bool {
     stat.st_uid == rustix::process::geteuid().as_raw()
 }

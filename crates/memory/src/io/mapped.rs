@@ -1,11 +1,11 @@
-//! Where a file is mapped in this process.
+//! The addresses at which a file is mapped.
 
 use std::ops::Range;
 use std::path::Path;
 
 /// The addresses at which a file is mapped, as one range; `None` where the system does not say.
 ///
-/// A library that maps a file need not tell where. Linux lists all mappings in `/proc/self/maps`
+/// A library that maps a file does not say where. Linux lists all mappings in `/proc/self/maps`
 /// (proc_pid_maps(5)), one or several neighbouring lines for each.
 pub fn mapped_range(file: &Path) -> Option<Range<usize>> {
     let file = file.canonicalize().ok()?;

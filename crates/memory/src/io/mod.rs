@@ -25,7 +25,7 @@ pub use scan::{DIRECT_ALIGNMENT, PageCache, ScanIo, ScannedFile};
 pub use small_device::SmallDevice;
 pub use system::SystemIo;
 
-/// What temporary files need of a file system.
+/// Operations that temporary files need of a file system.
 pub trait IoBackend: Send + Sync + Debug {
     /// Makes a directory; it must not exist.
     fn create_dir(&self, path: &Path) -> io::Result<()>;
@@ -43,11 +43,11 @@ pub trait IoBackend: Send + Sync + Debug {
 
 /// An open temporary file. Reads and writes name their offset, so several threads may share it.
 pub trait IoFile: Send + Sync + Debug {
-    /// Writes at `offset`, possibly fewer bytes than given; says how many.
+    /// Writes at `offset`, possibly fewer bytes than given; returns how many.
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize>;
     /// Reads from `offset`, possibly fewer bytes than asked for; 0 at the end of the file.
     fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<usize>;
-    /// Makes an empty file so long, with space for all of it.
+    /// Gives an empty file `length` bytes, with space for all of them.
     fn allocate(&self, length: u64) -> io::Result<()>;
     /// Cuts or extends the file.
     fn set_len(&self, length: u64) -> io::Result<()>;

@@ -10,12 +10,12 @@ use std::path::Path;
 const FILE_MODE: u32 = 0o640;
 /// Mode of a directory that is made.
 const DIRECTORY_MODE: u32 = 0o750;
-/// What nobody but the owner may do: write as the group, anything as others.
+/// Permissions that are always removed: writing for the group, everything for others.
 const FORBIDDEN: u32 = 0o027;
-/// Everyone may make files in a directory, and remove their own.
+/// Sticky bit of a directory in which everyone may make files and remove their own.
 const STICKY: u32 = 0o1000;
 
-/// Options to open a file with: one that is made is private.
+/// Options to open a file with; a new one is private.
 #[must_use]
 pub fn private_file() -> OpenOptions {
     let mut options = File::options();
@@ -32,8 +32,8 @@ pub fn create_private_directory(path: &Path) -> io::Result<()> {
     builder.recursive(true).mode(DIRECTORY_MODE).create(path)
 }
 
-/// Takes from others what they may do with a file or a directory that is there; true where there was something.
-/// A directory that everyone makes files in stays as it is.
+/// Removes the permissions of others from an existing file or directory; returns whether there were any. A sticky
+/// directory stays as it is.
 pub fn make_private(file: &File) -> bool {
     let Ok(metadata) = file.metadata() else {
         return false;

@@ -7,10 +7,10 @@ use std::path::Path;
 
 use super::SystemIo;
 
-/// What offsets, lengths and addresses of reads past the page cache are multiples of.
+/// Alignment of offsets, lengths and addresses of reads past the page cache.
 pub const DIRECT_ALIGNMENT: usize = 4096;
 
-/// What the operating system's page cache has to do with reads.
+/// Use of the operating system's page cache by reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageCache {
     /// Reads go through it.
@@ -19,7 +19,7 @@ pub enum PageCache {
     Bypassed,
 }
 
-/// What measurements need of a file system.
+/// Operations that measurements need of a file system.
 pub trait ScanIo: Send + Sync + Debug {
     /// Opens a file to be read. An error of the kind `Unsupported` or `InvalidInput` where the file system cannot read
     /// past the cache.
@@ -34,7 +34,8 @@ pub trait ScannedFile: Send + Sync + Debug {
     fn read_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<usize>;
     /// Removes the file from the page cache, as far as the system does.
     fn evict(&self) -> io::Result<()>;
-    /// How many bytes of a range are in the page cache, to whole pages. Of a file that belongs to others the system may say all.
+    /// Bytes of a range that are in the page cache, in whole pages. For a file of another user the system may report
+    /// all of them.
     fn cached_bytes(&self, offset: u64, length: u64) -> io::Result<u64>;
 }
 
@@ -74,7 +75,7 @@ impl ScannedFile for SystemScannedFile {
     #[expect(unsafe_code, reason = "posix_fadvise has no safe wrapper in std")]
     fn evict(&self) -> io::Result<()> {
         use std::os::fd::AsRawFd;
-        // Pages that are not on disk yet would stay.
+        // Pages that are not on disk yet would stay in the cache.
         self.0.sync_data()?;
         // SAFETY: the descriptor is open for as long as `self` lives; no memory is passed.
         let error =

@@ -1,5 +1,5 @@
-//! A file system with a directory on a small device, for tests: what is written there beyond its capacity
-//! finds the device full, as `write` and `fallocate` do.
+//! A file system with a directory on a small device, for tests: writes beyond its capacity find the device full, as
+//! with `write` and `fallocate`.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io;
@@ -27,7 +27,7 @@ impl Device {
             * PAGE
     }
 
-    /// Gives pages to a file, from the first on, as long as there are some; where the part ends that has them.
+    /// Allocates pages to a file, from the first on, as long as there are any; returns the end of the allocated part.
     fn grow(&mut self, file: &Path, start: u64, end: u64) -> u64 {
         let mut left = self.capacity.saturating_sub(self.used()) / PAGE;
         let pages = self.files.entry(file.to_owned()).or_default();
@@ -44,7 +44,7 @@ impl Device {
     }
 }
 
-/// See the module. Removing always works.
+/// Backend with a directory on a device of limited capacity. Removal always works.
 #[derive(Debug)]
 pub struct SmallDevice {
     inner: Arc<dyn IoBackend>,
@@ -53,7 +53,7 @@ pub struct SmallDevice {
 }
 
 impl SmallDevice {
-    /// A backend over `inner`, where `directory` is on a device of so many bytes. Directories take nothing.
+    /// A backend over `inner`, where `directory` is on a device of `capacity` bytes. Directories take no space.
     pub fn new(inner: Arc<dyn IoBackend>, directory: PathBuf, capacity: u64) -> Self {
         let device = Device {
             capacity,
@@ -70,12 +70,12 @@ impl SmallDevice {
         lock(&self.device)
     }
 
-    /// The device has so many bytes from now on.
+    /// Changes the capacity of the device.
     pub fn set_capacity(&self, capacity: u64) {
         self.lock().capacity = capacity;
     }
 
-    /// What files take.
+    /// Bytes that files use.
     pub fn used(&self) -> u64 {
         self.lock().used()
     }

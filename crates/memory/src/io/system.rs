@@ -80,7 +80,7 @@ impl IoFile for SystemFile {
         }
         let error = io::Error::last_os_error();
         match error.raw_os_error() {
-            // A file system that cannot: the space is taken as it is written.
+            // Without fallocate, space is allocated as it is written.
             Some(libc::EOPNOTSUPP | libc::ENOSYS) => self.0.set_len(length),
             _ => Err(error),
         }

@@ -1,8 +1,8 @@
-//! Returns memory to the system that was kept because it was used a moment ago.
+//! Returns memory to the system that was kept because it was used recently.
 //!
-//! A statement that takes a gigabyte is often followed by one that takes it again, and to have the kernel clear a
-//! gigabyte of pages costs as much as to write it. So more than the idle limit is kept for some seconds after use;
-//! a thread that lives only as long sends it back.
+//! A statement that takes a gigabyte is often followed by one that takes as much, and clearing a gigabyte of pages
+//! costs the kernel as much as writing it. So more than the idle limit is kept for some seconds after use; a thread
+//! that lives only as long returns it.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use super::{BlockPool, PoolInner};
 
-/// Empty slabs above the idle limit are kept while one of them is taken at least so often.
+/// Greatest time between two reuses of empty slabs above the idle limit; after it, they are returned.
 const KEPT_FOR: Duration = Duration::from_secs(3);
 
-/// Starts the thread, if none is there yet; false if that cannot be.
+/// Starts the thread, if none is running; false if that fails.
 pub(super) fn start(pool: &Arc<PoolInner>) -> bool {
     if pool.is_decaying.swap(true, Ordering::AcqRel) {
         return true;
@@ -67,7 +67,7 @@ mod tests {
         assert_eq!(pool.idle_bytes(), 8 << 20);
         decay(&Arc::downgrade(&pool.0), Duration::from_millis(1));
         assert_eq!(pool.idle_bytes(), 4 << 20);
-        // The thread holds no pool alive, and ends with it.
+        // The thread keeps no pool alive, and ends with it.
         let weak = Arc::downgrade(&pool.0);
         drop(pool);
         decay(&weak, Duration::from_millis(1));

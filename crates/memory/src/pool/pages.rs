@@ -7,7 +7,7 @@
 
 use std::ptr::NonNull;
 
-/// The size and alignment of a huge page on the machines we run on.
+/// The size and alignment of a huge page on the supported machines.
 pub(super) const HUGE_PAGE_BYTES: usize = 2 << 20;
 
 /// An anonymous mapping, unmapped when dropped.
@@ -83,12 +83,12 @@ impl Pages {
         self.start
     }
 
-    /// How many bytes were asked for.
+    /// Requested size in bytes.
     pub(super) fn requested_bytes(&self) -> usize {
         self.requested
     }
 
-    /// The byte at `offset`, which lies inside.
+    /// Pointer to the byte at `offset`, which must lie inside.
     pub(super) fn at(&self, offset: usize) -> NonNull<u8> {
         assert!(offset < self.requested, "an offset inside the mapping");
         // SAFETY: the offset was just checked to lie inside the mapping.
@@ -103,7 +103,7 @@ impl Drop for Pages {
     #[cfg(unix)]
     fn drop(&mut self) {
         // SAFETY: `start` and `requested` are what `map` kept of its mapping, and no block of it is
-        // left: blocks hold their pool, and a slab is dropped only when it is empty.
+        // in use: blocks hold their pool, and a slab is dropped only when it is empty.
         unsafe {
             libc::munmap(self.start.as_ptr().cast(), self.requested);
         }

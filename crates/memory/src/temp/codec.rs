@@ -1,13 +1,12 @@
-//! What is done to bytes between memory and a file: compression, then encryption, and a check.
+//! Encoding of bytes between memory and a file: compression, then encryption, and a check.
 //!
-//! Bytes are compressed if that saves a unit of file space, and encrypted as they are stored then.
-//! LZ4 (block format) is the compression; AES-256 in Galois/counter mode (NIST SP 800-38D) is the
-//! encryption. The key is of one process and never leaves its memory. A nonce is a counter that no two
-//! writes share, whatever place of a file they go to, and stays in memory like the tag, so that
-//! an old content of the same place, or that of another place, is no valid one.
+//! Bytes are compressed if that saves a unit of file space, and then encrypted. LZ4 (block format) is the compression;
+//! AES-256 in Galois/counter mode (NIST SP 800-38D) is the encryption. The key belongs to one process and never leaves
+//! its memory. A nonce is a counter that no two writes share, whatever position of a file they go to, and stays in
+//! memory like the tag, so that an old content of the same position, or the content of another, fails the check.
 //!
-//! Both need somewhere to put what they make: a *workspace*. There are as many as there are lanes, made
-//! when they are needed and kept until the space is trimmed; a thread that finds none waits for one.
+//! Both need a buffer for their output: a *workspace*. There is at most one per lane, made when it is needed and kept
+//! until the space is trimmed; a thread that finds none free waits for one.
 
 use std::fmt;
 use std::io;
@@ -25,17 +24,17 @@ use super::{EXTENT_UNIT, PIECE};
 use crate::budget::{Budget, Reservation};
 use crate::sync::lock;
 
-/// How temporary files are compressed: `tmp_files_compression`.
+/// Compression of temporary files: `tmp_files_compression`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Compression {
-    /// Not at all.
+    /// No compression.
     #[default]
     None,
-    /// LZ4, where it saves something.
+    /// LZ4, where it saves space.
     Lz4,
 }
 
-/// A key of AES-256 for the temporary files of one process. Nothing shows it.
+/// A key of AES-256 for the temporary files of one process. It is never printed.
 #[derive(Clone)]
 pub struct EncryptionKey([u8; 32]);
 
@@ -54,16 +53,16 @@ impl fmt::Debug for EncryptionKey {
 
 const TAG: usize = 16;
 
-/// What stored bytes are checked with.
+/// Check of stored bytes.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Check {
     /// XXH3 of the stored bytes.
     Checksum(u64),
-    /// They are encrypted.
+    /// Nonce and tag of encrypted bytes.
     Sealed { nonce: u64, tag: [u8; TAG] },
 }
 
-/// Bytes as they are stored.
+/// Bytes in their stored form.
 #[derive(Debug)]
 pub(super) struct Encoded<'a> {
     pub(super) bytes: &'a [u8],
@@ -91,7 +90,7 @@ impl Cipher {
         })
     }
 
-    /// Encrypts by `seal`, which is given a nonce that no other call has.
+    /// Encrypts by `seal`, which gets a nonce that no other call has.
     fn seal<E>(&self, seal: impl FnOnce(Nonce) -> Result<[u8; TAG], E>) -> io::Result<Check> {
         let number = self.next_nonce.fetch_add(1, Ordering::Relaxed);
         let tag = seal(nonce(number)).map_err(|_| io::Error::other("the encryption failed"))?;
@@ -99,7 +98,7 @@ impl Cipher {
     }
 }
 
-/// See the module.
+/// Encoder and decoder of stored bytes, with its workspaces.
 pub(super) struct Codec {
     compression: AtomicU8,
     cipher: Option<Cipher>,
@@ -154,7 +153,7 @@ impl Codec {
         self.cipher.is_some()
     }
 
-    /// Gives the memory of workspaces back that nobody uses.
+    /// Frees the memory of unused workspaces.
     pub(super) fn trim(&self) {
         for slot in &self.workspaces.slots {
             if let Some(mut slot) = try_lock(slot) {
@@ -163,18 +162,18 @@ impl Codec {
         }
     }
 
-    /// Whether bytes of this length are to be compressed: those of one unit take one unit anyway.
+    /// Whether bytes of this length are compressed: those of one unit take one unit anyway.
     fn compresses(&self, length: usize) -> bool {
         self.compression() != Compression::None && length as u64 > EXTENT_UNIT
     }
 
-    /// What [`Self::encode`] needs for so many bytes; `None` when they are stored as they are.
+    /// The workspace that [`Self::encode`] needs for `length` bytes; `None` when they are stored as they are.
     pub(super) fn workspace(&self, length: usize) -> Option<WorkspaceGuard<'_>> {
         let is_needed = self.compresses(length) || self.is_encrypted();
         is_needed.then(|| self.workspaces.take())
     }
 
-    /// The bytes as they are to be stored.
+    /// The stored form of the bytes.
     pub(super) fn encode<'a>(
         &self,
         bytes: &'a [u8],
@@ -218,7 +217,7 @@ impl Codec {
         })
     }
 
-    /// Fills `bytes` from `stored` bytes that `read` reads; false when they are not what was written.
+    /// Fills `bytes` from `stored` bytes that `read` reads; false when the check fails.
     pub(super) fn decode<E>(
         &self,
         bytes: &mut [u8],
@@ -279,7 +278,7 @@ impl Workspace {
         }
     }
 
-    /// Compresses into the buffer; how many bytes that are, if it saves a unit.
+    /// Compresses into the buffer; returns the compressed length if it saves a unit.
     fn compress(&mut self, bytes: &[u8]) -> Option<usize> {
         let length = compress_into_with_table(bytes, &mut self.buffer, &mut self.table).ok()?;
         let units = |length: usize| (length as u64).div_ceil(EXTENT_UNIT);
@@ -309,7 +308,7 @@ impl Workspaces {
                 .map(|memory| memory.reserve_forced(Workspace::BYTES))
                 .transpose()
         };
-        // The first one is there whatever the limit: without it, no table could make room.
+        // The first workspace is there whatever the limit: without it, no table could overflow.
         let first = try_lock(&self.slots[0]).map(|slot| (slot, reserve().unwrap_or(None)));
         let free = first.or_else(|| {
             let slot = self.slots[1..].iter().find_map(try_lock)?;
@@ -327,7 +326,7 @@ impl Workspaces {
 
 /// A workspace that nobody else uses until this is dropped.
 pub(super) struct WorkspaceGuard<'a> {
-    /// Goes first, so that no two are charged for one workspace.
+    /// Dropped first, so that no two reservations are charged for one workspace.
     _reservation: Option<Reservation>,
     slot: MutexGuard<'a, Option<Workspace>>,
 }

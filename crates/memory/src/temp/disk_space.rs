@@ -1,43 +1,42 @@
-//! The bytes that files take, and may take: of one directory, and of all together.
+//! Accounts of the bytes that files use and may use: of one directory, and of all together.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::budget::UNLIMITED;
 
-/// A directory whose device was full is asked again when so many requests were turned away: what is not
-/// ours may have left meanwhile.
+/// After this many refused requests a full device is asked again: files of others may have been removed.
 const ASK_AGAIN: u64 = 64;
 
-/// What a file cannot grow within.
+/// The limit that a file cannot grow within.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoRoom {
-    /// What all directories together may take.
+    /// The limit of all directories together.
     Total,
-    /// What this directory may take.
+    /// The capacity of this directory.
     Capacity,
-    /// What the device of this directory had when it was last found full.
+    /// The device of this directory, which was found full.
     Device,
 }
 
-/// See the module.
+/// Account of the space of a directory, or of all directories.
 #[derive(Debug)]
 pub(super) struct DiskSpace {
     used: AtomicU64,
     limit: u64,
-    /// What was in use when the device was found full.
+    /// Bytes in use when the device was found full.
     device: AtomicU64,
     turned_away: AtomicU64,
     total: Option<Arc<DiskSpace>>,
 }
 
 impl DiskSpace {
-    /// That of all directories.
+    /// The account of all directories.
     pub(super) fn total(limit: u64) -> Arc<Self> {
         Arc::new(Self::new(limit, None))
     }
 
-    /// That of a directory.
+    /// The account of a directory.
     pub(super) fn part(limit: u64, total: &Arc<Self>) -> Self {
         Self::new(limit, Some(Arc::clone(total)))
     }
@@ -60,7 +59,7 @@ impl DiskSpace {
         self.limit
     }
 
-    /// Takes so many more bytes if nothing forbids it.
+    /// Takes `bytes` more if no limit forbids it.
     pub(super) fn grow(&self, bytes: u64) -> Result<(), NoRoom> {
         if bytes == 0 {
             return Ok(());
@@ -102,7 +101,7 @@ impl DiskSpace {
         }
     }
 
-    /// A file that took `before` bytes takes `now`.
+    /// Notes that a file that took `before` bytes now takes `now`.
     pub(super) fn changed(&self, before: u64, now: u64) {
         match before.checked_sub(now) {
             Some(fewer) => self.shrink(fewer),
@@ -115,12 +114,12 @@ impl DiskSpace {
         }
     }
 
-    /// The device has no more than what is in use.
+    /// Notes that the device has no more than the bytes in use.
     pub(super) fn note_full_device(&self) {
         self.device.store(self.used(), Ordering::Relaxed);
     }
 
-    /// The device may have more than when it was found full.
+    /// Forgets that the device was full.
     pub(super) fn forget_full_device(&self) {
         self.device.store(UNLIMITED, Ordering::Relaxed);
     }

@@ -1,8 +1,7 @@
-//! A table's temporary file and the extents in it.
+//! A table's temporary file and its extents.
 //!
-//! An extent is stored in pieces of at most [`PIECE`] bytes. Each is compressed and encrypted for itself, so
-//! that the memory for that does not grow with the extent, and is in the first directory that has room for
-//! it.
+//! An extent is stored in pieces of at most [`PIECE`] bytes. Each piece is compressed and encrypted separately, so that
+//! the memory for that does not grow with the extent, and is in the first directory that has room for it.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -39,7 +38,7 @@ impl TempFile {
         }))
     }
 
-    /// Writes `bytes` as one extent. The budget is charged what the file takes for it.
+    /// Writes `bytes` as one extent. The budget is charged the bytes of the file that it takes.
     pub fn write(&self, bytes: &[u8]) -> Result<Extent> {
         let inner = &*self.0;
         let codec = &inner.space.codec;
@@ -75,7 +74,7 @@ impl TempFile {
     }
 }
 
-/// A part of an extent, as it is stored.
+/// A piece of an extent, in its stored form.
 #[derive(Debug)]
 struct Piece {
     tier: usize,
@@ -86,7 +85,7 @@ struct Piece {
     check: Check,
 }
 
-/// Most extents are one piece.
+/// The pieces of an extent; most have one.
 #[derive(Debug)]
 enum Pieces {
     None,
@@ -136,13 +135,13 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// How many bytes were written.
+    /// Bytes written.
     #[expect(clippy::len_without_is_empty, reason = "no extent is empty")]
     pub fn len(&self) -> usize {
         self.length
     }
 
-    /// How many bytes of files it takes.
+    /// Bytes of files that it takes.
     pub fn stored_bytes(&self) -> u64 {
         self.reservation.bytes()
     }
@@ -194,7 +193,7 @@ impl Extent {
                 Some(refused) => refusals.push(refused),
             }
         }
-        // Before the end, devices that were full are asked again.
+        // Before giving up, full devices are asked again.
         for (number, refused) in refusals.iter_mut().enumerate() {
             if matches!(refused, Refused::NoRoom(NoRoom::Device)) {
                 tiers[number].disk.forget_full_device();
@@ -278,8 +277,8 @@ impl Drop for Extent {
 }
 
 impl Allocation {
-    /// Moves `length` bytes. `step` moves some of them, those from a number on, at an offset of the file,
-    /// and says how many; none: `at_end`.
+    /// Moves `length` bytes. `step` moves bytes from an index on, at an offset of the file, and returns how many; 0 is
+    /// the error `at_end`.
     fn transfer(
         &self,
         operation: &'static str,

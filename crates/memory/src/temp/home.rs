@@ -1,4 +1,5 @@
-//! The directory of one process under `tmpdir`, its lock file, and what dead processes left.
+//! The directory of one process under `tmpdir`, its lock file, and the directories of dead
+//! processes.
 
 use std::ffi::OsStr;
 use std::io;
@@ -9,10 +10,10 @@ use crate::io::{HeldDirectory, IoBackend, IoFile};
 
 const PREFIX: &str = "mayfly-";
 const LOCK_SUFFIX: &str = "lock";
-/// How many names are tried before giving up: more than there can be processes of one id.
+/// Number of names that are tried: more than there can be processes of one id.
 const NAME_TRIES: u32 = 1000;
 
-/// A directory that is ours while we hold its lock file.
+/// A directory that belongs to this process while it holds the lock file.
 #[derive(Debug)]
 pub(super) struct Home {
     directory: PathBuf,
@@ -42,8 +43,8 @@ impl Home {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 Err(error) => return Err(failure(&lock_path, error)),
             };
-            // Another process that is looking for orphans may lock the new file briefly and
-            // remove it: then this name is not ours.
+            // Another process that is looking for orphans may lock the new file briefly and remove
+            // it: then this name is lost.
             let ours = lock.try_lock().unwrap_or(false) && io.exists(&lock_path);
             if !ours {
                 continue;
@@ -72,8 +73,8 @@ impl Home {
         &self.directory
     }
 
-    /// Removes the directory and then the lock file. What cannot be removed is an orphan that the
-    /// next start removes, so failures are not reported.
+    /// Removes the directory and then the lock file. Failures are not reported: what remains is an
+    /// orphan, which the next start removes.
     pub(super) fn remove(self, io: &dyn IoBackend) {
         let place = (self.directory.parent(), self.directory.file_name());
         if let (Some(tmpdir), Some(name)) = place
@@ -86,7 +87,7 @@ impl Home {
     }
 }
 
-/// A file that nobody needs unless everything else succeeds.
+/// A file that is removed unless all further steps succeed.
 struct UnusedFile<'a> {
     io: &'a dyn IoBackend,
     path: &'a Path,
@@ -98,7 +99,7 @@ impl Drop for UnusedFile<'_> {
     }
 }
 
-/// Removes the directories under `tmpdir` whose process is dead; says how many.
+/// Removes the directories under `tmpdir` whose process is dead; returns how many.
 pub(super) fn remove_orphans(tmpdir: &Path) -> io::Result<usize> {
     let held = match HeldDirectory::open(tmpdir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
@@ -109,7 +110,7 @@ pub(super) fn remove_orphans(tmpdir: &Path) -> io::Result<usize> {
         let Some(name) = directory_of(&lock_name) else {
             continue;
         };
-        // Held until the file is gone, so that nobody else sweeps it too.
+        // Held until the file is removed, so that no other process removes it too.
         let Some(_lock) = held.lock(&lock_name) else {
             continue;
         };
@@ -121,7 +122,7 @@ pub(super) fn remove_orphans(tmpdir: &Path) -> io::Result<usize> {
     Ok(removed)
 }
 
-/// Name of the directory that belongs to a lock file of this name, if it is one of ours.
+/// Name of the directory that belongs to a lock file of this name, if it is one of Mayfly's.
 fn directory_of(lock_name: &str) -> Option<&str> {
     let (name, suffix) = lock_name.rsplit_once('.')?;
     let number = name.strip_prefix(PREFIX)?;

@@ -1,10 +1,9 @@
-//! One file of the temporary space and the account of its parts.
+//! A lane: one file of the temporary space and the account of its parts.
 //!
-//! Free parts lie in order of their offset, each as long as can be: one that is given back is joined
-//! with its neighbours, and taken again by a request that it fits best, so that the file never grows while what
-//! is free would do. Parts whose space went back to the file system (*holes*) are listed apart, and
-//! taken last. When the last part in use is given back everything is free again and taking restarts
-//! at offset 0, over pages that the page cache still holds.
+//! Free parts are ordered by offset and as long as possible: a part that is given back is joined with its neighbours,
+//! and a request takes the part that fits it best, so that the file does not grow while free parts suffice. Parts whose
+//! space was returned to the file system (*holes*) are listed apart, and used last. When the last part in use is given
+//! back everything is free again and allocation restarts at offset 0, over pages that the page cache still holds.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -16,7 +15,7 @@ use crate::error::IoFailure;
 use crate::io::{IoBackend, IoFile};
 use crate::sync::lock;
 
-/// An open file and where it is.
+/// An open file with its path.
 #[derive(Debug)]
 pub(super) struct LaneFile {
     pub(super) file: Box<dyn IoFile>,
@@ -31,17 +30,17 @@ pub(super) struct Allocation {
     pub(super) size: u64,
 }
 
-/// What became of asking for space.
+/// Result of a request for space.
 #[derive(Debug)]
 pub(super) enum Taken {
     Allocation(Allocation),
     /// There is no file yet.
     NoFile,
-    /// The file would have to grow by so many bytes, for which there is no space.
+    /// The file would have to grow by `n` bytes, for which there is no space.
     NoSpace(u64, NoRoom),
 }
 
-/// Free parts of a file: all holes, or all not.
+/// Free parts of a file, either all holes or none.
 #[derive(Debug, Default)]
 struct Free {
     by_offset: BTreeMap<u64, u64>,
@@ -50,7 +49,7 @@ struct Free {
 }
 
 impl Free {
-    /// Whether one part has `size` bytes.
+    /// Whether one part has at least `size` bytes.
     fn has(&self, size: u64) -> bool {
         let largest = self.by_size.last();
         largest.is_some_and(|(length, _)| *length >= size)
@@ -94,7 +93,7 @@ impl Free {
         Some(offset)
     }
 
-    /// Takes the part that ends at `end`; where it starts.
+    /// Takes the part that ends at `end`; returns its start.
     fn take_last(&mut self, end: u64) -> Option<u64> {
         let (&offset, &length) = self.by_offset.last_key_value()?;
         (offset + length == end).then(|| {
@@ -104,8 +103,8 @@ impl Free {
     }
 }
 
-/// A file that is being made. Unless it is done, the file and its space go when this is dropped, by an error
-/// or a panic, and the file is made anew when it is needed again.
+/// A file that is being made. If it is dropped unfinished, by an error or a panic, the file and its space are removed,
+/// and it is made anew when it is needed again.
 struct UnfinishedFile<'a> {
     io: &'a dyn IoBackend,
     path: &'a Path,
@@ -134,14 +133,14 @@ struct LaneState {
     file: Option<Arc<LaneFile>>,
     free: Free,
     holes: Free,
-    /// Behind it nothing is in use.
+    /// End of the last part in use.
     end: u64,
-    /// The length of the file: from `end` on it is free.
+    /// The length of the file: it is free from `end` on.
     length: u64,
     used: u64,
 }
 
-/// A file of a directory; it exists once something was written.
+/// A file of a directory; it exists once bytes were written.
 #[derive(Debug, Default)]
 pub(super) struct Lane(Mutex<LaneState>);
 
@@ -161,8 +160,7 @@ impl Lane {
         self.lock().take(size, disk)
     }
 
-    /// Makes the file at `path` if there is none, with `initial` bytes. False: there is no space for
-    /// those.
+    /// Makes the file at `path`, with `initial` bytes, if it does not exist. False: there is no space for those.
     pub(super) fn open(
         &self,
         io: &dyn IoBackend,
@@ -205,8 +203,8 @@ impl Lane {
         Ok(true)
     }
 
-    /// Takes space back. Beyond `idle_limit` it goes to the file system, but not that of the
-    /// first `initial` bytes as long as nothing is in use.
+    /// Takes space back. Beyond `idle_limit` it is returned to the file system, except the first `initial` bytes when
+    /// nothing is in use.
     pub(super) fn give_back(
         &self,
         allocation: Allocation,
@@ -225,9 +223,9 @@ impl Lane {
         disk.changed(before, state.on_disk());
     }
 
-    /// Takes space back whose bytes could not be written because the device is full: what of it
-    /// the device has given goes back there, and so does what is free behind it, so that the length
-    /// says again what the device holds.
+    /// Takes space back whose bytes could not be written because the device is full: the part of it that the device has
+    /// allocated is returned there, and so is the free space behind it, so that the length is again what the device
+    /// holds.
     pub(super) fn give_back_unwritten(&self, allocation: &Allocation, disk: &DiskSpace) {
         let mut state = self.lock();
         let before = state.on_disk();
@@ -238,14 +236,14 @@ impl Lane {
         disk.changed(before, state.on_disk());
     }
 
-    /// Gives about `wanted` bytes that nobody uses to the file system; says how many.
+    /// Returns about `wanted` unused bytes to the file system; returns how many.
     pub(super) fn give_idle(&self, wanted: u64, disk: &DiskSpace) -> u64 {
         let mut state = self.lock();
         let Some(open) = state.file.clone() else {
             return 0;
         };
         let file = &*open.file;
-        // Whole units: no file system gives back less.
+        // Whole units, the smallest size that file systems release.
         let wanted = wanted.div_ceil(EXTENT_UNIT).saturating_mul(EXTENT_UNIT);
         let before = state.on_disk();
         let target = before.saturating_sub(wanted);
@@ -263,7 +261,7 @@ impl Lane {
         before.saturating_sub(state.on_disk())
     }
 
-    /// Removes the file when nothing of it is in use; whether there is no file now.
+    /// Removes the file when nothing of it is in use; returns whether there is no file now.
     pub(super) fn remove_if_idle(&self, io: &dyn IoBackend, disk: &DiskSpace) -> bool {
         let mut state = self.lock();
         if state.used > 0 {
@@ -313,7 +311,7 @@ impl LaneState {
         Taken::Allocation(Allocation { file, offset, size })
     }
 
-    /// A part is free, or, when it is to go to the file system, a hole.
+    /// Makes a part free or, with `punch`, a hole.
     fn release(&mut self, allocation: &Allocation, punch: bool) {
         let (file, offset, size) = (&*allocation.file.file, allocation.offset, allocation.size);
         if punch && file.punch(offset, size).is_ok() {
@@ -324,7 +322,7 @@ impl LaneState {
         self.shorten(file);
     }
 
-    /// Cuts the file to `length`, or to what is in use.
+    /// Cuts the file to `length`, or to the part in use.
     fn cut(&mut self, file: &dyn IoFile, length: u64) {
         let length = length.max(self.end);
         // A file that cannot be cut only keeps space that will be used again.
@@ -333,13 +331,13 @@ impl LaneState {
         }
     }
 
-    /// Free parts at the end are no parts any more.
+    /// Removes free parts at the end of the file.
     fn shorten(&mut self, file: &dyn IoFile) {
         loop {
             if let Some(start) = self.free.take_last(self.end) {
                 self.end = start;
             } else if let Some(start) = self.holes.take_last(self.end) {
-                // What is behind a hole is cut with it: the file is whole up to its length.
+                // A part behind a hole is cut with it: the file is whole up to its length.
                 let end = self.end;
                 self.end = start;
                 if file.set_len(start).is_ok() {

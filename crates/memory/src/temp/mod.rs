@@ -1,27 +1,25 @@
-//! Temporary space: where tables go that outgrow their memory.
+//! Temporary space: the files of tables that outgrow their memory.
 //!
-//! A process has one directory under each of its `tmpdir`s, made when the first byte goes there and not
-//! before, and in it a few files, the *lanes*. A table's [`TempFile`] is a set of [`Extent`]s in one
-//! lane; there are several lanes because the kernel lets one thread at a time write a file.
+//! A process has one directory under each of its `tmpdir`s, made when the first byte is written there, and in it a few
+//! files, the *lanes*. A table's [`TempFile`] is a set of [`Extent`]s in one lane; there are several lanes because the
+//! kernel lets one thread at a time write a file.
 //!
-//! The directories are *tiers*, fastest first: an extent goes to the first that has room for it, by its
-//! capacity and its device, so that space which is given back in an earlier one is used again. Only
-//! when all are full, that is an error.
+//! The directories are *tiers*, fastest first: an extent goes to the first that has room for it, by its capacity and
+//! its device, so that space which is given back in an earlier one is used again. The error is raised only when all are
+//! full.
 //!
-//! Space is recycled: an extent that is dropped can be taken by the next statement, which then
-//! overwrites pages that are still in the page cache. That is several times cheaper than growing a
-//! file. What waits for reuse is bounded by [`TempSpaceOptions::idle_limit`], charged to nobody,
-//! and returned by [`TempSpace::trim`]. All files together, with what waits in them, never take
-//! more than [`TempSpaceOptions::limit`]: where a file would have to grow beyond, what waits is
-//! given back first.
+//! Space is recycled: an extent that is dropped can be taken by the next statement, which then overwrites pages that
+//! are still in the page cache. That is several times cheaper than growing a file. Idle space is bounded by
+//! [`TempSpaceOptions::idle_limit`], charged to no budget, and returned by [`TempSpace::trim`]. All files together,
+//! with their idle space, never take more than [`TempSpaceOptions::limit`]: where a file would have to grow beyond,
+//! idle space is returned first.
 //!
-//! Extents may be compressed and encrypted (`codec`). Every extent has a checksum, or the tag of its
-//! encryption, held in memory with its offset: a file that was changed or a device that lies gives a
-//! clear error, never a wrong result.
+//! Extents may be compressed and encrypted (`codec`). Every extent has a checksum, or the tag of its encryption, held
+//! in memory with its offset: a file that was changed or a faulty device gives a clear error, never a wrong result.
 //!
-//! Whose directory is whose: before a process makes its directory `mayfly-<name>` it makes and
-//! locks `mayfly-<name>.lock`. The lock ends with the process, however it ends, so
-//! [`TempSpace::remove_orphans`] may remove exactly those whose lock it can take.
+//! Ownership of directories: before a process makes its directory `mayfly-<name>` it makes and locks
+//! `mayfly-<name>.lock`. The lock ends with the process, however it ends, so [`TempSpace::remove_orphans`] may remove
+//! exactly those whose lock it can take.
 
 mod codec;
 mod disk_space;
@@ -45,7 +43,7 @@ pub use extent::{Extent, TempFile};
 use home::Home;
 use tier::{Refused, Tier};
 
-/// Extents start at multiples of this.
+/// Alignment of the start of extents.
 const EXTENT_UNIT: u64 = 4096;
 
 /// The largest part of an extent that is compressed and encrypted as one.
@@ -56,12 +54,12 @@ const PIECE: usize = 256 << 10;
 pub struct TierOptions {
     /// The directory under which this process makes its own.
     pub directory: PathBuf,
-    /// How many bytes the files in it may take; [`UNLIMITED`] for none of its own.
+    /// Greatest size of the files in it; [`UNLIMITED`] for no limit of its own.
     pub capacity: u64,
 }
 
 impl TierOptions {
-    /// A directory that may be filled.
+    /// A directory without a capacity.
     pub fn new(directory: PathBuf) -> Self {
         Self {
             directory,
@@ -70,34 +68,33 @@ impl TierOptions {
     }
 }
 
-/// Where temporary files live and how much is kept for reuse.
+/// Options of temporary space.
 #[derive(Debug, Clone)]
 pub struct TempSpaceOptions {
     /// The directories, in the order in which they are filled; at least one.
     pub tiers: Vec<TierOptions>,
-    /// How many files of a directory are written side by side: the number of worker threads.
+    /// Number of files of a directory that are written in parallel: the number of worker threads.
     pub lanes: usize,
-    /// How many bytes of file space may wait for reuse in each directory.
+    /// Bytes of file space that may be idle in each directory.
     pub idle_limit: u64,
-    /// How many bytes the files of the first directory are made with, before the first is written.
+    /// Initial size of the files of the first directory.
     pub initial: u64,
-    /// How many bytes the files may take.
+    /// Greatest size of all files together.
     pub limit: u64,
-    /// The setting of `initial` and `limit`.
+    /// The setting that gives `initial` and `limit`.
     pub limit_setting: &'static str,
-    /// What the files are called; those that have no name of their own have the last one's with a
-    /// number.
+    /// Names of the files; further files have the last name with a number.
     pub names: Vec<String>,
-    /// How extents are compressed; see [`TempSpace::set_compression`].
+    /// Compression of extents; see [`TempSpace::set_compression`].
     pub compression: Compression,
-    /// The key that extents are encrypted with; `None`: they are not.
+    /// The key of the encryption of extents; `None`: they are not encrypted.
     pub encryption: Option<EncryptionKey>,
-    /// What is charged for memory in which extents are compressed and encrypted, as long as they are.
+    /// Budget of the memory in which extents are compressed and encrypted, charged while that is done.
     pub working_memory: Option<Budget>,
 }
 
 impl TempSpaceOptions {
-    /// Files under `tmpdir` that take what they need.
+    /// Options of files under `tmpdir` that take what they need.
     pub fn new(tmpdir: PathBuf, lanes: usize, idle_limit: u64) -> Self {
         Self {
             tiers: vec![TierOptions::new(tmpdir)],
@@ -161,7 +158,7 @@ impl TempSpace {
         }))
     }
 
-    /// Whether files can be made in every directory: makes and removes one's own.
+    /// Checks that files can be made in every directory: makes and removes one's own.
     pub fn check_directories(&self) -> Result<(), IoFailure> {
         let io = &*self.0.io;
         for tier in &self.0.options.tiers {
@@ -170,12 +167,12 @@ impl TempSpace {
         Ok(())
     }
 
-    /// How extents are compressed from now on; those that are there stay as they are.
+    /// Sets the compression of later extents.
     pub fn set_compression(&self, compression: Compression) {
         self.0.codec.set_compression(compression);
     }
 
-    /// How extents are compressed.
+    /// The compression of later extents.
     pub fn compression(&self) -> Compression {
         self.0.codec.compression()
     }
@@ -185,12 +182,12 @@ impl TempSpace {
         self.0.codec.is_encrypted()
     }
 
-    /// Removes what dead processes left in the directories; says how many there were. A living
-    /// neighbour's directory is left alone.
+    /// Removes the directories of dead processes; returns how many there were. Directories of living processes are left
+    /// alone.
     pub fn remove_orphans(&self) -> std::io::Result<usize> {
         let tiers = self.0.options.tiers.iter();
         let removed = tiers.map(|tier| home::remove_orphans(&tier.directory));
-        // All of them, whatever becomes of one.
+        // All of them, even if one fails.
         removed.collect::<Vec<_>>().into_iter().sum()
     }
 
@@ -201,9 +198,8 @@ impl TempSpace {
         TempFile::new(Arc::clone(&self.0), lane, budget.clone())
     }
 
-    /// Makes a directory of its own, for files that something else writes: in the first directory in
-    /// which that is possible. What is written there counts as no temporary space, and is neither compressed nor
-    /// encrypted.
+    /// Makes a separate directory for files that other code writes: in the first directory in which that is possible.
+    /// Its content does not count as temporary space, and is neither compressed nor encrypted.
     pub fn make_directory(&self) -> Result<TempDirectory> {
         let io = &*self.0.io;
         let mut tiers = self.0.options.tiers.iter();
@@ -217,7 +213,7 @@ impl TempSpace {
         })
     }
 
-    /// What was done so far.
+    /// The counters.
     pub fn counters(&self) -> &TempCounters {
         &self.0.counters
     }
@@ -227,17 +223,17 @@ impl TempSpace {
         self.0.tiers.iter().map(|tier| tier.usage().0).sum()
     }
 
-    /// Bytes that the files take, and what they may take.
+    /// Bytes that the files take, and the limit.
     pub fn disk_bytes(&self) -> (u64, u64) {
         (self.0.disk.used(), self.0.disk.limit())
     }
 
-    /// What it was made with, but the key.
+    /// The options that it was made with, without the key.
     pub fn options(&self) -> &TempSpaceOptions {
         &self.0.options
     }
 
-    /// Bytes of file space that wait for reuse.
+    /// Bytes of idle file space.
     pub fn idle_bytes(&self) -> u64 {
         self.0.tiers.iter().map(|tier| tier.usage().1).sum()
     }
@@ -268,10 +264,10 @@ impl TempSpace {
     }
 }
 
-/// How full a directory is.
+/// Use of a directory.
 #[derive(Debug, Clone)]
 pub struct TierUsage {
-    /// What it was made with.
+    /// The options of the directory.
     pub options: TierOptions,
     /// The directory of this process, once it exists.
     pub directory: Option<PathBuf>,
@@ -290,7 +286,7 @@ pub struct TempDirectory {
 }
 
 impl TempDirectory {
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         let home = self.home.as_ref();
         home.map_or(Path::new(""), Home::directory)
@@ -324,7 +320,7 @@ impl Inner {
         let mut directories: Vec<_> = described
             .map(|(tier, refused)| tier.describe(refused))
             .collect();
-        // A device that is full says itself where and what, if it is the only one.
+        // If it is the only one, a full device reports its own error.
         if let [only] = directories.as_mut_slice()
             && let Some(failure) = only.failure.take()
         {

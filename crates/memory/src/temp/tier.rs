@@ -1,4 +1,4 @@
-//! One directory of the temporary space: its files, and what they take of its capacity and device.
+//! A tier: one directory of the temporary space, with its files and their use of its capacity and device.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,13 +12,13 @@ use crate::error::{DirectoryFull, IoFailure};
 use crate::io::IoBackend;
 use crate::sync::lock;
 
-/// Why a directory takes no bytes.
+/// Reason why a directory takes no bytes.
 #[derive(Debug)]
 pub(super) enum Refused {
     NoRoom(NoRoom),
-    /// The device said that it is full.
+    /// The device is full.
     Full(IoFailure),
-    /// A file could not be made.
+    /// A file could not be created.
     Failed(IoFailure),
 }
 
@@ -32,14 +32,14 @@ impl From<IoFailure> for Refused {
     }
 }
 
-/// See the module.
+/// A directory of the temporary space, with its lanes.
 #[derive(Debug)]
 pub(super) struct Tier {
     options: TierOptions,
     home: Mutex<Option<Home>>,
     pub(super) lanes: Vec<Lane>,
     pub(super) disk: DiskSpace,
-    /// How many bytes each file is made with.
+    /// Initial size of each file.
     initial: u64,
     idle_limit: u64,
 }
@@ -72,14 +72,14 @@ impl Tier {
         home.as_ref().map(|home| home.directory().to_owned())
     }
 
-    /// Bytes of its files that are in use, and those that wait for reuse.
+    /// Bytes of its files in use, and idle.
     pub(super) fn usage(&self) -> (u64, u64) {
         let usages = self.lanes.iter().map(Lane::usage);
         usages.fold((0, 0), |sum, usage| (sum.0 + usage.0, sum.1 + usage.1))
     }
 
-    /// Gives `size` bytes of a lane, making its file and the directory if need be. What nobody uses is
-    /// given back where there is no space: all of `tiers` where it is that of all.
+    /// Allocates `size` bytes of a lane, making its file and the directory if need be. Where there is no space, idle
+    /// space is returned: of all `tiers` where it is the limit of all.
     pub(super) fn allocate(
         &self,
         lane_index: usize,
@@ -93,7 +93,7 @@ impl Tier {
                 Taken::Allocation(allocation) => return Ok(allocation),
                 Taken::NoSpace(missing, no_room) => (missing, no_room),
                 Taken::NoFile => {
-                    // When others have grown meanwhile it begins with nothing.
+                    // When others have grown in between, the file starts empty.
                     let _ = self.open(lane_index, self.initial, space)?
                         || self.open(lane_index, 0, space)?;
                     continue;
@@ -115,7 +115,7 @@ impl Tier {
         }
     }
 
-    /// Gives up to about `wanted` bytes that nobody uses to the file system; says how many.
+    /// Returns up to about `wanted` idle bytes to the file system; returns how many.
     fn give_idle(&self, wanted: u64) -> u64 {
         self.lanes.iter().fold(0, |given, lane| {
             if given < wanted {
@@ -143,19 +143,19 @@ impl Tier {
         self.lanes[lane_index].open(io, path, initial, &self.disk)
     }
 
-    /// Takes back what was allocated.
+    /// Takes an allocation back.
     pub(super) fn give_back(&self, lane_index: usize, allocation: Allocation) {
         let lane = &self.lanes[lane_index];
         lane.give_back(allocation, self.idle_limit, self.initial, &self.disk);
     }
 
-    /// Takes back what could not be written because the device is full.
+    /// Takes an allocation back that could not be written because the device is full.
     pub(super) fn give_back_unwritten(&self, lane_index: usize, allocation: &Allocation) {
         self.lanes[lane_index].give_back_unwritten(allocation, &self.disk);
         self.disk.note_full_device();
     }
 
-    /// What to say of a tier that takes no more.
+    /// The report of a tier that takes no more.
     pub(super) fn describe(&self, refused: Refused) -> DirectoryFull {
         DirectoryFull {
             directory: self.options.directory.clone(),
@@ -168,7 +168,7 @@ impl Tier {
         }
     }
 
-    /// Removes the files that hold nothing, and the directory when none is left.
+    /// Removes the files that are not in use, and the directory when none is left.
     pub(super) fn trim(&self, io: &dyn IoBackend) {
         let mut home = lock(&self.home);
         self.disk.forget_full_device();
@@ -181,7 +181,7 @@ impl Tier {
         }
     }
 
-    /// Removes all that there is.
+    /// Removes all files and the directory.
     pub(super) fn close(&mut self, io: &dyn IoBackend) {
         for lane in &self.lanes {
             lane.remove_if_idle(io, &self.disk);

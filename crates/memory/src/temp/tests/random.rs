@@ -1,11 +1,11 @@
-//! Random work on temporary space, beside a model of it: every way to store bytes, several directories
-//! with capacities, devices that are full, and calls that fail.
+//! Random operations on temporary space, compared with a model: every way to store bytes, several directories with
+//! capacities, devices that are full, and calls that fail.
 
 use super::*;
 use crate::io::SmallDevice;
 use proptest::prelude::*;
 
-/// What bytes an extent has.
+/// Content of an extent.
 #[derive(Debug, Clone, Copy)]
 enum Content {
     Zeros,
@@ -19,7 +19,7 @@ enum Step {
     Read(usize),
     Drop(usize),
     Compress(bool),
-    /// The device of the first directory has so many pages.
+    /// The device of the first directory has `n` pages.
     Device(u64),
     Fault(Fault, u64),
     Trim,
@@ -125,7 +125,7 @@ fn run(name: &str, setting: &Setting, steps: &[Step]) {
                 match files[*file].write(&bytes) {
                     Ok(extent) => held.push((extent, bytes)),
                     Err(MemoryError::NoRoom(error)) if !is_device_limited && !is_fault_armed => {
-                        // It is true that there is no room.
+                        // There really is no room.
                         for full in error.directories {
                             let needed = full.used + error.requested;
                             assert!(needed > full.capacity, "{full}");
@@ -176,7 +176,7 @@ fn run(name: &str, setting: &Setting, steps: &[Step]) {
         let taken: u64 = tiers.iter().map(|tier| tier.disk_bytes).sum();
         assert_eq!(space.disk_bytes().0, taken);
         assert!(taken <= setting.limit);
-        // What the device has given is accounted for.
+        // The allocation of the device is accounted for.
         assert!(device.used() <= tiers[0].disk_bytes);
     }
     faults.arm(Fault::DeviceError, 0);

@@ -1,4 +1,4 @@
-//! How bytes are stored: compressed, encrypted, checked.
+//! Stored forms of bytes: compressed, encrypted, checked.
 
 use super::*;
 use std::os::unix::fs::FileExt;
@@ -16,7 +16,7 @@ fn noise(length: usize, mut seed: u64) -> Vec<u8> {
     (0..length).map(|_| next() as u8).collect()
 }
 
-/// Text as rows have it.
+/// Text like that of rows.
 fn text(length: usize) -> Vec<u8> {
     let words = (0..).flat_map(|n: u32| format!("order {n} of customer {}; ", n % 97).into_bytes());
     words.take(length).collect()
@@ -142,7 +142,7 @@ fn no_two_writes_are_encrypted_alike() {
     let (space, _, file) = made((Compression::None, true), &scratch);
     let mut seen = std::collections::HashSet::new();
     for round in 0..20 {
-        // The same bytes at the same place.
+        // Equal bytes at the same position.
         let extents = write_all(&file, [4096; 1]);
         let mut stored = vec![0; 4096];
         let path = extents[0].path();
@@ -177,7 +177,7 @@ fn the_key_is_not_shown() {
     }
 }
 
-/// The file of an extent, to be changed behind the space's back.
+/// The file of an extent, for changes that the space does not see.
 fn open(extent: &Extent) -> std::fs::File {
     let options = std::fs::OpenOptions::new()
         .read(true)
@@ -207,7 +207,7 @@ fn a_changed_file_is_found_out_in_every_mode() {
         for bytes in [text(20_000), noise(20_000, 5)] {
             let extent = file.write(&bytes).unwrap();
             let lane = open(&extent);
-            // Whatever of the last unit is stored, the first byte of it is.
+            // Whatever part of the last unit is stored, it includes the first byte.
             let last = extent.stored_bytes() - 4096;
             for offset in [0, 1, 100, 4095, 4096, last] {
                 let mut byte = [0];
@@ -261,7 +261,7 @@ fn a_truncated_file_is_an_error() {
         {
             lane.set_len(cut).unwrap();
             for extent in &extents {
-                // Those before the cut are whole.
+                // Extents before the cut are whole.
                 if let Err(error) = bytes_of(extent) {
                     assert!(error.to_string().contains("mayfly-"), "{error}");
                 }
@@ -271,7 +271,7 @@ fn a_truncated_file_is_an_error() {
             let error = bytes_of(extent).unwrap_err();
             assert!(matches!(error, MemoryError::Io(_)), "{mode:?}: {error}");
         }
-        // The space goes on.
+        // The space remains usable.
         drop(extents);
         assert_eq!(budget.used(), 0);
         let extent = file.write(&text(70_000)).unwrap();

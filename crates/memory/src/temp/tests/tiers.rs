@@ -1,4 +1,4 @@
-//! Several directories: which is used when, and what is said when all are full.
+//! Several directories: the order of their use, and the error when all are full.
 
 use super::*;
 use crate::io::SmallDevice;
@@ -59,7 +59,7 @@ fn a_small_directory_overflows_to_the_next_and_is_used_again() {
     for (n, extent) in [0, 2, 3, 4, 5].into_iter().zip(&extents) {
         assert_pattern(extent, n);
     }
-    // What another file leaves to reuse is given back for this one.
+    // Idle space of another file is returned for this one.
     drop((extents, again));
     let other = space.file(&budget);
     let extents = write_all(&other, [4096; 4]);
@@ -132,7 +132,7 @@ fn the_limit_of_all_directories_is_named() {
         "{error}"
     );
     drop(extents);
-    // Another file needs what waits in both directories.
+    // Another file needs the idle space of both directories.
     let other = space.file(&budget);
     assert_eq!(tiers_of(&write_all(&other, [4096; 3])), [0, 0, 1]);
 }
@@ -154,11 +154,11 @@ fn a_full_device_makes_the_next_directory_take_over_until_it_has_room() {
     for (n, extent) in extents.iter().enumerate() {
         assert_pattern(extent, n as u8);
     }
-    // What is given back there is used again at once.
+    // Space that is given back there is reused at once.
     drop(extents.remove(0));
     let again = file.write(&pattern(8000, 7)).unwrap();
     assert_eq!(tier_of(&again), 0);
-    // What others have given back is found out after some more.
+    // Space that others have freed is found after some more requests.
     io.set_capacity(1 << 20);
     let more = write_all(&file, [4096; 200]);
     assert!(tiers_of(&more)[100..].iter().all(|tier| *tier == 0));
@@ -188,7 +188,7 @@ fn a_full_device_is_named_with_its_directory() {
         error.contains("tmpdir_capacity = 8192 bytes, 8192 in use"),
         "{error}"
     );
-    // A device that has room again is found out before the next error.
+    // Before the next error, a device is found to have room again.
     io.set_capacity(8192);
     assert_eq!(tier_of(&file.write(&pattern(4096, 1)).unwrap()), 0);
     assert_eq!(budget.used(), 12288);
@@ -248,7 +248,7 @@ fn a_directory_that_cannot_be_used_is_named_at_the_start() {
     std::fs::remove_file(&wrong).unwrap();
     std::os::unix::fs::symlink(&good, &wrong).unwrap();
     checked().unwrap();
-    // Twice the same directory is two directories in it.
+    // The same directory twice gives two directories in it.
     let space = tiered_as_is(&good, &wrong);
     let budget = Budget::unlimited(BudgetKind::TempSpace);
     let extents = write_all(&space.file(&budget), [4096; 3]);
