@@ -1,4 +1,4 @@
-//! A page that holds a report: one file, no script, light or dark as the reader has chosen.
+//! The page of a report: one file, without script, light or dark as the reader has chosen.
 
 use std::fmt::Write;
 
@@ -15,7 +15,8 @@ tr.strong td{background:var(--strong);font-weight:600}\
 pre{background:var(--strong);padding:.8rem;overflow-x:auto}\
 figure{margin:1rem 0}";
 
-/// Text as it stands in HTML and XML, also in attributes. What XML cannot hold becomes U+FFFD.
+/// Text escaped for HTML and XML, also for attributes. Characters that XML cannot hold become
+/// U+FFFD.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -33,7 +34,7 @@ pub fn escape(text: &str) -> String {
     out
 }
 
-/// A page under construction. Text is escaped; only [`Page::figure`] takes what is drawn already.
+/// A page under construction. Text is escaped; only [`Page::figure`] takes markup.
 #[derive(Debug)]
 pub struct Page {
     title: String,
@@ -50,7 +51,7 @@ impl Page {
         }
     }
 
-    /// A heading below the page's own.
+    /// Adds a heading below the page's own.
     pub fn heading(&mut self, text: &str) {
         let _ = writeln!(self.body, "<h2>{}</h2>", escape(text));
     }
@@ -60,17 +61,17 @@ impl Page {
         let _ = writeln!(self.body, "<p>{}</p>", escape(text));
     }
 
-    /// Lines that keep their form, such as those of an option file.
+    /// Adds preformatted lines, such as those of an option file.
     pub fn preformatted(&mut self, text: &str) {
         let _ = writeln!(self.body, "<pre>{}</pre>", escape(text));
     }
 
-    /// A picture that [`crate::svg`] drew.
+    /// Adds a picture drawn by [`crate::svg`].
     pub fn figure(&mut self, svg: &str) {
         let _ = writeln!(self.body, "<figure>{svg}</figure>");
     }
 
-    /// A table; `strong` says which rows stand out.
+    /// Adds a table; `strong` gives the rows to highlight.
     pub fn table(
         &mut self,
         caption: &str,
@@ -78,7 +79,7 @@ impl Page {
         rows: &[Vec<String>],
         strong: impl Fn(usize) -> bool,
     ) {
-        // A table that is wider than the window is moved by keys, too.
+        // A table that is wider than the window can be scrolled by keys.
         let caption = escape(caption);
         let _ = write!(
             self.body,
@@ -120,7 +121,7 @@ impl Page {
     }
 }
 
-/// Whether a column behind the first holds numbers with their units, and nothing else.
+/// Whether a column behind the first holds only numbers with their units.
 fn is_numeric(rows: &[Vec<String>], column: usize) -> bool {
     const LETTERS_OF_UNIT_MAX: usize = 8;
     let is_number = |cell: &String| {

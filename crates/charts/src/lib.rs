@@ -1,14 +1,16 @@
 //! Charts of measurements: lines and bars, drawn for a terminal or as SVG, and the page that holds them.
 //!
-//! A chart is plain data ([`LineChart`], [`BarChart`]). [`svg`] draws it as a picture that stands alone: its style is
-//! in it, it follows the reader's choice of light or dark, and a screen reader finds its title, its description and
-//! every value. [`terminal`] draws the same chart in characters, without colour and within a width. [`html`] makes one
-//! page of pictures, tables and text that needs no other file.
+//! A chart is plain data ([`LineChart`], [`BarChart`]). [`svg`] draws it as a self-contained picture: it includes its
+//! style, follows the reader's choice of light or dark, and a screen reader finds its title, its description and every
+//! value. [`terminal`] draws the same chart in characters, without colour and within a width. [`html`] makes one page
+//! of pictures, tables and text that needs no other file.
 //!
-//! Libraries for charts draw either for a terminal or as SVG, in fixed colours and without the values in words; the drawing
+//! Libraries for charts draw either for a terminal or as SVG, in fixed colours and without the values in words; the
+//! drawing
 //! itself is the small part.
 //!
-//! What cannot be drawn (a value that is not finite, or not positive on a logarithmic axis) is left out; no chart panics.
+//! What cannot be drawn (a value that is not finite, or not positive on a logarithmic axis) is left out; no chart
+//! panics.
 
 pub mod html;
 mod scale;
@@ -17,63 +19,63 @@ pub mod terminal;
 
 pub use scale::{Axis, Scale, Unit};
 
-/// A value at a place, and how far around the value others were measured.
+/// A value at a position, and the range of repeated measurements.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
     /// The place.
     pub x: f64,
     /// The value.
     pub y: f64,
-    /// The least and the greatest of what the error bar spans.
+    /// The least and the greatest value of the error bar.
     pub range: Option<(f64, f64)>,
 }
 
-/// The values of one thing, in the order in which the line connects them.
+/// A series of values, in the order in which the line connects them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// What the legend calls it.
+    /// Name in the legend.
     pub name: String,
     /// Its values.
     pub points: Vec<Point>,
-    /// Drawn dashed: what stands beside the measured values for comparison.
+    /// Whether it is drawn dashed, as a reference for comparison.
     pub is_reference: bool,
 }
 
 /// Lines over a common axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LineChart {
-    /// What it shows, in a few words.
+    /// Title.
     pub title: String,
-    /// What a reader who does not see it should know: the finding in a sentence.
+    /// Description for readers who do not see it: the finding in a sentence.
     pub description: String,
-    /// The axis of the places.
+    /// The horizontal axis.
     pub x: Axis,
-    /// The axis of the values.
+    /// The vertical axis.
     pub y: Axis,
     /// The lines.
     pub series: Vec<Series>,
 }
 
-/// A bar, and how far around its value others were measured.
+/// A bar, and the range of repeated measurements.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bar {
     /// The value.
     pub value: f64,
-    /// The least and the greatest of what the error bar spans.
+    /// The least and the greatest value of the error bar.
     pub range: Option<(f64, f64)>,
 }
 
-/// The bars of one thing: one for each series of the chart, `None` where there is no value.
+/// A group of bars: one for each series of the chart, `None` where there is no value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BarGroup {
-    /// What the bars are of.
+    /// Label of the group.
     pub label: String,
     /// The bars, in the order of [`BarChart::series`].
     pub bars: Vec<Option<Bar>>,
 }
 
 impl BarGroup {
-    /// Bars of values whose spread is not known.
+    /// A group of bars whose spread is not known.
     pub fn of_values(
         label: impl Into<String>,
         values: impl IntoIterator<Item = Option<f64>>,
@@ -89,13 +91,13 @@ impl BarGroup {
 /// Horizontal bars in groups, from zero.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BarChart {
-    /// What it shows, in a few words.
+    /// Title.
     pub title: String,
-    /// What a reader who does not see it should know: the finding in a sentence.
+    /// Description for readers who do not see it: the finding in a sentence.
     pub description: String,
     /// The axis of the values. On a logarithmic one, bars begin at the power of ten below the least value.
     pub value: Axis,
-    /// What the legend calls the bars of each group.
+    /// Names in the legend of the bars of each group.
     pub series: Vec<String>,
     /// The groups, from the top.
     pub groups: Vec<BarGroup>,

@@ -1,26 +1,26 @@
-//! Axes: where a value lies between the ends of its axis, at which values an axis has marks, and how values are written.
+//! Axes: positions of values between the ends of an axis, tick marks, and formatting of values.
 
-/// How values are spread along an axis.
+/// Scale of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
-    /// Equal differences are equally long.
+    /// Equal differences have equal lengths.
     Linear,
-    /// Equal ratios are equally long; marks at powers of two.
+    /// Equal ratios have equal lengths; ticks at powers of two.
     Log2,
-    /// Equal ratios are equally long; marks at powers of ten, and at 2 and 5 times them where few would fit.
+    /// Equal ratios have equal lengths; ticks at powers of ten, and at 2 and 5 times them where few would fit.
     Log10,
 }
 
-/// How values are written.
+/// Format of values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// A number.
     Number,
-    /// Bytes as MySQL's option files write them: `128K`, `2M`, and plain digits for what is no multiple.
+    /// Bytes in the notation of MySQL's option files: `128K`, `2M`, and plain digits for other numbers.
     Bytes,
     /// Seconds, in the largest unit that gives at least 1: `1.2 s`, `340 ms`, `15 µs`.
     Seconds,
-    /// A share as per cent: 0.25 is `25 %`.
+    /// A share as a percentage: 0.25 is `25 %`.
     Percent,
     /// A ratio: `1.25 ×`.
     Times,
@@ -29,16 +29,16 @@ pub enum Unit {
 /// An axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Axis {
-    /// What it measures.
+    /// Label of the axis.
     pub label: String,
-    /// How its values are spread.
+    /// Scale of the axis.
     pub scale: Scale,
-    /// How its values are written.
+    /// Format of its values.
     pub unit: Unit,
 }
 
 impl Unit {
-    /// A value, written for people.
+    /// A value as readable text.
     pub fn write(self, value: f64) -> String {
         match self {
             Self::Number => digits(value),
@@ -58,7 +58,7 @@ impl Unit {
     }
 }
 
-/// Three significant digits, without zeros behind the point.
+/// Three significant digits, without trailing zeros behind the point.
 fn digits(value: f64) -> String {
     let size = value.abs();
     if size >= 1e12 || (size < 1e-9 && size > 0.0) {
@@ -116,7 +116,7 @@ impl Projection {
         if high > low {
             return Self { scale, low, high };
         }
-        // One value: it stands in the middle.
+        // A single value is in the middle.
         let (low, high) = match scale {
             Scale::Linear => (
                 low - low.abs().max(1.0) / 2.0,
@@ -127,7 +127,7 @@ impl Projection {
         Self { scale, low, high }
     }
 
-    /// An axis that ends at marks around its values; a linear one begins at zero if `from_zero`.
+    /// An axis that ends at ticks around its values; a linear one begins at zero if `from_zero`.
     pub(crate) fn round(scale: Scale, values: impl Iterator<Item = f64>, from_zero: bool) -> Self {
         let zero = (from_zero && scale == Scale::Linear).then_some(0.0);
         let tight = Self::tight(scale, values.chain(zero));
@@ -151,7 +151,7 @@ impl Projection {
         }
     }
 
-    /// Where a value lies: 0 at the low end, 1 at the high one. `None` for what the axis does not have.
+    /// Position of a value: 0 at the low end, 1 at the high one. `None` for a value outside the axis' domain.
     pub(crate) fn place(&self, value: f64) -> Option<f64> {
         if !is_drawable(self.scale, value) {
             return None;
@@ -165,7 +165,7 @@ impl Projection {
         place.is_finite().then(|| place.clamp(0.0, 1.0))
     }
 
-    /// The values with a mark, about so many at most, in order.
+    /// The values of the ticks, about `most` at most, in order.
     pub(crate) fn marks(&self, most: usize) -> Vec<f64> {
         let most = most.max(2);
         let slack = 1.0 + 1e-9;
@@ -174,7 +174,7 @@ impl Projection {
                 let step = nice_step((self.high - self.low) / most as f64);
                 let first = (self.low / step - 1e-9).ceil();
                 let marks = (0..=4 * most).map(|index| (first + index as f64) * step);
-                // A step too small to change the number would give the same mark for ever.
+                // A step too small to change the number would repeat the same tick for ever.
                 marks
                     .take_while(|mark| *mark <= self.high + step * 1e-9)
                     .collect()
@@ -214,7 +214,7 @@ fn is_drawable(scale: Scale, value: f64) -> bool {
     value.abs() < 1e150 && (scale == Scale::Linear || value > 1e-150)
 }
 
-/// The least of 1, 2 and 5 times a power of ten that is not below a step.
+/// The least number of the form 1, 2 or 5 times a power of ten that is not below a step.
 fn nice_step(step: f64) -> f64 {
     if !step.is_finite() || step <= f64::MIN_POSITIVE {
         return 1.0;

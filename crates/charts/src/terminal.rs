@@ -1,13 +1,13 @@
 //! Charts in characters: bars of block elements, lines of braille dots. They need no colour; each series has its own
-//! sign.
+//! marker.
 
 use crate::scale::Projection;
 use crate::{BarChart, LineChart, Scale};
 
 const EIGHTHS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
-/// The signs of the series, the first series' first.
+/// The markers of the series, in order.
 const SIGNS: [char; 8] = ['●', '□', '▲', '◇', '○', '■', '△', '◆'];
-/// The fewest characters that a chart is drawn in.
+/// Least width of a chart in characters.
 const WIDTH_MIN: usize = 24;
 
 /// A bar for a share of the whole, padded with spaces to `width` characters.
@@ -36,7 +36,7 @@ pub fn bar_chart(chart: &BarChart, width: usize) -> String {
             .flat_map(|group| group.bars.iter().flatten())
     };
     let axis = Projection::round(chart.value.scale, bars().map(|bar| bar.value), true);
-    // Bars of an axis from zero are in proportion to the longest of them.
+    // Bars of an axis from zero are in proportion to the longest one.
     let longest = bars()
         .map(|bar| bar.value)
         .filter(|value| value.is_finite())
@@ -84,7 +84,7 @@ pub fn bar_chart(chart: &BarChart, width: usize) -> String {
     out
 }
 
-/// Dots of a picture of characters: two beside and four above each other in each.
+/// A canvas of braille characters, each two dots wide and four high.
 struct Canvas {
     width: usize,
     height: usize,
@@ -102,7 +102,7 @@ impl Canvas {
         }
     }
 
-    /// The dot of a place in the unit square; the first row is the top one.
+    /// The dot at a point of the unit square; the first row is the top one.
     fn dot(&self, (x, y): (f64, f64)) -> (usize, usize) {
         let (columns, rows) = (self.width * 2 - 1, self.height * 4 - 1);
         (
@@ -112,7 +112,7 @@ impl Canvas {
     }
 
     fn set(&mut self, column: usize, row: usize) {
-        // Braille patterns count the dots down the left column, then the right one, the lowest two last.
+        // Braille patterns number the dots down the left column, then the right one, the lowest two last.
         const BITS: [[u8; 4]; 2] = [[0, 1, 2, 6], [3, 4, 5, 7]];
         let cell = row / 4 * self.width + column / 2;
         if let Some(dots) = self.dots.get_mut(cell) {
@@ -207,7 +207,7 @@ pub fn line_chart(chart: &LineChart, width: usize, height: usize) -> String {
     out
 }
 
-/// The written marks below the axis, none over another.
+/// The line of tick labels below the axis, without overlaps.
 fn axis_line(chart: &LineChart, x: &Projection, left: usize, width: usize) -> String {
     let mut line: Vec<char> = vec![' '; left + width];
     let mut free_from = 0;
@@ -228,7 +228,7 @@ fn axis_line(chart: &LineChart, x: &Projection, left: usize, width: usize) -> St
     line.trim_end().to_owned() + "\n"
 }
 
-/// A text without control characters, of at most so many characters.
+/// A text without control characters, cut to `width` characters.
 fn cut(text: &str, width: usize) -> String {
     let text = text
         .chars()

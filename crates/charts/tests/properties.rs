@@ -1,5 +1,4 @@
-//! Any chart, however senseless its numbers and texts, is well-formed SVG whose coordinates are numbers, and fits the
-//! terminal.
+//! Any chart, with any numbers and texts, is well-formed SVG whose coordinates are numbers, and fits the terminal.
 
 use mayfly_charts::html::Page;
 use mayfly_charts::{
@@ -90,7 +89,7 @@ fn bar_chart() -> impl Strategy<Value = BarChart> {
         })
 }
 
-/// Checks that a picture is XML, that its coordinates are finite and that it says what it is.
+/// Checks that a picture is XML, has finite coordinates, and has a title and description.
 fn check_svg(picture: &str) {
     let document = roxmltree::Document::parse(picture).expect("it is well-formed");
     let root = document.root_element();
@@ -169,7 +168,7 @@ proptest! {
         page.preformatted(&words);
         page.figure(&picture);
         page.table(&words, &[&words], &[vec![words.clone()]], |_| true);
-        // The page is XML too, but for its first line.
+        // The page is XML too, except for its first line.
         let page = page.finish();
         let body = page.split_once('\n').expect("it has lines").1;
         roxmltree::Document::parse(body).expect("it is well-formed");

@@ -1,4 +1,4 @@
-//! The page over a source without an engine, to work on the page: `cargo run -p mayfly-http --example fake [PORT]`.
+//! The page over a source without an engine, for work on the page: `cargo run -p mayfly-http --example fake [PORT]`.
 
 use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr};

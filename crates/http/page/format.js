@@ -63,7 +63,7 @@ export function statementText(text) {
   return String(text ?? '').replace(/`(\w+)`/g, '$1').replace(/ ?\. ?(?=[\w*`])/g, '.').replace(/ ,/g, ',').replace(/\( /g, '(').replace(/ \)/g, ')').replace(/(\w) \((?=\S)/g, (found, letter, index, all) => (/\b(IN|AS|FROM|AND|OR|ON|WHERE|BY|VALUES|UNION|ALL|NOT|SELECT|OVER|USING|JOIN|EXISTS|THEN|WHEN|ELSE|INTO)$/i.test(all.slice(0, index + 1)) ? found : `${letter}(`));
 }
 
-/** A text in one line, not longer than so many characters. */
+/** A text in one line, cut to a number of characters. */
 export function short(text, most) {
   const line = String(text ?? '').replace(/\s+/g, ' ').trim();
   return line.length > most ? `${line.slice(0, most - 1)}…` : line;

@@ -1,4 +1,4 @@
-//! The page's own files, which are part of the program.
+//! The page's own files, which are compiled into the program.
 
 use crate::response::Response;
 
@@ -47,7 +47,7 @@ mod tests {
         assert!(bytes < 150 << 10, "{bytes} bytes");
         for (path, _, text) in FILES {
             for address in ["https://", "http://", "@import", "innerHTML"] {
-                // The name of a namespace is no address.
+                // The name of a namespace is not an address.
                 let names = text.matches("http://www.w3.org/").count();
                 let known = if address == "http://" { names } else { 0 };
                 assert_eq!(text.matches(address).count(), known, "{path}: {address}");

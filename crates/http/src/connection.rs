@@ -1,4 +1,4 @@
-//! One connection: requests in, answers out, within limits of bytes and time.
+//! One connection: requests and answers, within limits of bytes and time.
 
 use std::io::{self, Read, Write};
 use std::time::{Duration, Instant};
@@ -6,21 +6,22 @@ use std::time::{Duration, Instant};
 use crate::request::{Head, Method, Parsed};
 use crate::response::{Response, Status};
 
-/// What one client may take.
+/// Limits of one client.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// Connections at the same time. For one more, the oldest goes that has not shown the token; where all have, it is told
-    /// to come back.
+    /// Greatest number of concurrent connections. For one more, the oldest unauthenticated one is closed; where all are
+    /// authenticated, the new one is refused for now.
     pub connections: usize,
-    /// Bytes of a request before its body.
+    /// Greatest number of bytes of a request before its body.
     pub head_bytes: usize,
-    /// Bytes of a body.
+    /// Greatest number of bytes of a body.
     pub body_bytes: usize,
-    /// From the first byte of a request to its last; and to its first byte, for who has not shown the token.
+    /// Greatest time from the first byte of a request to its last, and for an unauthenticated client until the first
+    /// byte.
     pub request_time: Duration,
-    /// Between two requests of one who has.
+    /// Greatest time between two requests of an authenticated client.
     pub idle_time: Duration,
-    /// For an answer to be taken.
+    /// Greatest time to send an answer.
     pub response_time: Duration,
 }
 
@@ -37,30 +38,31 @@ impl Default for Limits {
     }
 }
 
-/// A socket, or what a test has instead.
+/// A socket, or a substitute in tests.
 pub(crate) trait Transport: Read + Write {
-    /// A read that takes longer fails.
+    /// Sets the time after which a read fails.
     fn limit_read(&mut self, time: Duration) -> io::Result<()>;
-    /// A write that takes longer fails.
+    /// Sets the time after which a write fails.
     fn limit_write(&mut self, time: Duration) -> io::Result<()>;
-    /// Nothing more will be written.
+    /// Ends writing.
     fn end_writing(&mut self) -> io::Result<()>;
 }
 
-/// How much of an unread request is read away, so that the client sees the answer and no reset.
+/// Greatest number of unread bytes of a request that are read and discarded, so that the client sees the answer and not
+/// a reset.
 const LINGER_BYTES: usize = 256 << 10;
 const LINGER_TIME: Duration = Duration::from_secs(1);
 
-/// Who lets requests in and answers them.
+/// Admission of requests, and answers to them.
 pub(crate) trait Service {
-    /// Lets a request in by its head, before its body is read; whether it shows the token.
+    /// Admits a request by its head, before its body is read; returns whether it shows the token.
     fn admit(&self, head: &Head) -> Result<bool, Response>;
 
-    /// The answer to a request that was let in.
+    /// The answer to an admitted request.
     fn answer(&self, head: &Head, body: &[u8]) -> Response;
 }
 
-/// Serves a client until one of the two has enough. An error of the transport is the client's end.
+/// Serves a client until either side ends the connection. An error of the transport counts as the client's end.
 pub(crate) fn serve(transport: &mut impl Transport, limits: &Limits, service: &dyn Service) {
     let mut connection = Connection {
         transport,
@@ -77,12 +79,12 @@ struct Connection<'c, T> {
     limits: &'c Limits,
     service: &'c dyn Service,
     has_shown_token: bool,
-    /// What was read and not used yet: the next request may be in it.
+    /// Bytes that were read and not used yet: the next request may be in it.
     buffer: Vec<u8>,
 }
 
 impl<T: Transport> Connection<'_, T> {
-    /// Serves a request. Whether there may be another one.
+    /// Serves a request; returns whether another one may follow.
     fn serve_one(&mut self) -> io::Result<bool> {
         let request = match self.request() {
             Ok(Some(request)) => request,
@@ -108,9 +110,9 @@ impl<T: Transport> Connection<'_, T> {
         Ok(keeps_alive)
     }
 
-    /// The next request; `None` when the client has gone between two of them.
+    /// The next request; `None` when the client has closed the connection between two of them.
     fn request(&mut self) -> Result<Option<(Head, Body)>, Ended> {
-        // RFC 9112, 2.2: empty lines before a request are left out.
+        // RFC 9112, 2.2: empty lines before a request are ignored.
         let mut began = (!self.buffer.is_empty()).then(Instant::now);
         let (head, length) = loop {
             let blank = self
@@ -136,7 +138,7 @@ impl<T: Transport> Connection<'_, T> {
         };
         match self.service.admit(&head) {
             Ok(shows_token) => self.has_shown_token |= shows_token,
-            // Where there is a body, it is not read, and so where the next request begins is not known.
+            // The body is not read, so that the start of the next request is not known.
             Err(refused) if head.body_length > 0 => return Err(refused.into()),
             Err(refused) => {
                 self.buffer.drain(..length);
@@ -157,7 +159,7 @@ impl<T: Transport> Connection<'_, T> {
         Ok(Some((head, Ok(body))))
     }
 
-    /// Reads some bytes of a request that began at a time, or that has not begun.
+    /// Reads bytes of a request that began at a time, or that has not begun.
     fn read(&mut self, began: Option<Instant>) -> Result<usize, Ended> {
         let left = match began {
             Some(began) => self.limits.request_time.checked_sub(began.elapsed()),
@@ -221,10 +223,10 @@ fn is_late(error: &io::Error) -> bool {
     )
 }
 
-/// The body of a request that was let in, or the answer to one that was not and has none.
+/// The body of an admitted request, or the answer to a refused one without a body.
 type Body = Result<Vec<u8>, Response>;
 
-/// Why there is no request.
+/// Reason why there is no request.
 enum Ended {
     ByClient(io::Error),
     ByAnswer(Response),
@@ -249,7 +251,7 @@ mod tests {
     use std::cell::RefCell;
     use std::collections::VecDeque;
 
-    /// A client that sends pieces and goes.
+    /// A client that sends a request in pieces and closes.
     #[derive(Default)]
     struct Pieces {
         input: VecDeque<Vec<u8>>,
@@ -271,7 +273,7 @@ mod tests {
 
     impl Write for Pieces {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            // A socket takes what it has room for.
+            // A socket takes as many bytes as it has room for.
             let count = bytes.len().min(1000);
             self.output.extend_from_slice(&bytes[..count]);
             Ok(count)
@@ -296,7 +298,7 @@ mod tests {
         }
     }
 
-    /// Lets everybody in, answers with the request, and notes it.
+    /// Service that admits every request, answers with it, and notes it.
     #[derive(Default)]
     struct Echo(RefCell<Vec<String>>);
 
@@ -321,7 +323,7 @@ mod tests {
         }
     }
 
-    /// Serves bytes that come in pieces of these sizes. Gives what was asked, and the answers' status and body.
+    /// Serves bytes that come in pieces of these sizes. Returns the requests, and the answers' status and body.
     fn serve_pieces(bytes: &[u8], sizes: &[usize]) -> (Vec<String>, Vec<(u16, Vec<u8>)>) {
         let mut client = Pieces::default();
         let (mut rest, mut sizes) = (bytes, sizes.iter().cycle());
@@ -337,8 +339,8 @@ mod tests {
         (asked, answers)
     }
 
-    /// Reads the answers to these requests back: each is whole, and nothing is between or behind them. An answer to
-    /// HEAD tells the length of a body that is not there (RFC 9110, section 9.3.2).
+    /// Parses the answers to these requests: each is whole, and nothing is between or behind them. An answer to HEAD
+    /// has the length of a body that is not sent (RFC 9110, section 9.3.2).
     fn answers(mut bytes: &[u8], asked: &[String]) -> Vec<(u16, Vec<u8>)> {
         let mut found = Vec::new();
         while !bytes.is_empty() {
@@ -409,7 +411,7 @@ mod tests {
         assert_eq!((asked.len(), answers.len()), (1, 1));
     }
 
-    /// Parts of requests, right and wrong.
+    /// Parts of requests, valid and invalid.
     fn part() -> impl Strategy<Value = Vec<u8>> {
         let known = prop::sample::select(vec![
             GET,
@@ -449,10 +451,10 @@ mod tests {
         ) {
             let bytes = parts.concat();
             let (asked, answers) = serve_pieces(&bytes, &sizes);
-            // The last answer may refuse the rest; all others are to requests.
+            // The last answer may refuse the rest; each other one answers a request.
             prop_assert!(asked.len() <= answers.len() && answers.len() <= asked.len() + 1);
             prop_assert!(answers.iter().take(asked.len()).all(|(code, _)| *code == 200));
-            // Pieces change nothing.
+            // The division into pieces changes nothing.
             prop_assert_eq!(serve_pieces(&bytes, &[usize::MAX]), (asked, answers));
         }
 

@@ -1,9 +1,9 @@
-//! Who may ask: the page's own browser window, and who shows the token.
+//! Access control of requests: the page's own browser window, and clients that show the token.
 //!
-//! A page of another site must not be able to ask for anything in the name of somebody who has this page open, or who
-//! merely runs a server. Three things keep it out. `Host` must be an address or a name that is known to be this server's: a
-//! foreign name that is made to lead here (DNS rebinding) is refused. `Origin` and `Sec-Fetch-Site`, where a browser
-//! sends them, must be this server's own. And a token stands in a header, which no browser adds by itself.
+//! A page of another site must not be able to send requests in the name of a user who has this page open, or who merely
+//! runs a server. Three checks prevent it. `Host` must be an address or a name that is known to be this server's: a
+//! foreign name that resolves to this server (DNS rebinding) is refused. `Origin` and `Sec-Fetch-Site`, where a browser
+//! sends them, must be this server's own. And the token is in a header, which no browser adds by itself.
 
 use std::net::IpAddr;
 
@@ -11,16 +11,16 @@ use crate::request::{Head, Method};
 use crate::response::{Response, Status};
 use crate::token::Token;
 
-/// See the module.
+/// Checks of the head of a request.
 #[derive(Debug)]
 pub(crate) struct Guard {
     pub(crate) token: Option<Token>,
-    /// Names of this server besides `localhost`.
+    /// Names of this server other than `localhost`.
     pub(crate) names: Vec<String>,
 }
 
 impl Guard {
-    /// Refuses what does not come from this server's page or from a program.
+    /// Refuses a request that comes neither from this server's page nor from a program.
     pub(crate) fn admit(&self, head: &Head) -> Result<(), Response> {
         let refused = |text: &str| Response::error(Status::Forbidden, text);
         let host = head.header("host").unwrap_or_default();
@@ -30,7 +30,7 @@ impl Guard {
             ));
         }
         let is_same_site = match head.header_bytes("sec-fetch-site") {
-            // `none`: someone has typed the address.
+            // `none`: the user typed the address.
             Some(site) => matches!(site, b"same-origin" | b"none"),
             None => true,
         };
@@ -55,7 +55,7 @@ impl Guard {
         Ok(())
     }
 
-    /// Refuses who does not show the token.
+    /// Refuses a request without the token.
     pub(crate) fn authorize(&self, head: &Head) -> Result<(), Response> {
         let Some(token) = &self.token else {
             return Ok(());
@@ -73,7 +73,7 @@ impl Guard {
         ))
     }
 
-    /// Whether `Host` names this server: an address, which no other site can be made of, or one of its names.
+    /// Whether `Host` names this server: an IP address, which DNS rebinding cannot use, or one of its names.
     fn is_own(&self, host: &str) -> bool {
         if let Some(rest) = host.strip_prefix('[') {
             let address = rest.split(']').next().unwrap_or_default();

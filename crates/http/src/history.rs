@@ -1,23 +1,23 @@
-//! What was over time: a bounded ring of samples, an hour in seconds and a day in minutes.
+//! History of the measurements: a bounded ring of samples, an hour in seconds and a day in minutes.
 
 use std::collections::VecDeque;
 
-/// Seconds that are kept one by one.
+/// Number of seconds that are kept one by one.
 const SECONDS: usize = 3_600;
-/// Minutes that are kept.
+/// Number of minutes that are kept.
 const MINUTES: usize = 1_440;
 const MINUTE: u64 = 60_000;
 
-/// How several samples become one.
+/// Aggregation of several samples to one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fold {
-    /// The most that there was.
+    /// The maximum.
     Most,
-    /// A rate: what there was on average.
+    /// The mean, for rates.
     Mean,
 }
 
-/// What is sampled, in the order of a sample's values. The names are those of the JSON.
+/// The series, in the order of a sample's values. The names are those in JSON.
 pub(crate) const SERIES: [(&str, Fold); 8] = [
     ("memory", Fold::Most),
     ("disk", Fold::Most),
@@ -29,7 +29,7 @@ pub(crate) const SERIES: [(&str, Fold); 8] = [
     ("disk_tables", Fold::Mean),
 ];
 
-/// One value a series; `None` where the source does not have it.
+/// One value per series; `None` where the source does not have it.
 pub(crate) type Values = [Option<f64>; SERIES.len()];
 
 /// The values at a time.
@@ -40,18 +40,19 @@ pub(crate) struct Sample {
     pub(crate) values: Values,
 }
 
-/// See the module. What grows in the source (statements, tables) is kept as a rate for each second.
+/// Samples of the last hour in seconds and the last day in minutes. Counters of the source (statements, tables) are
+/// kept as rates per second.
 #[derive(Debug, Default)]
 pub(crate) struct History {
     seconds: VecDeque<Sample>,
     minutes: VecDeque<Sample>,
-    /// Samples of the minute that runs.
+    /// Samples of the current minute.
     minute: Vec<Sample>,
     last: Option<Sample>,
 }
 
 impl History {
-    /// Adds what was read at a time: what there is, and for the series of rates how many there have been.
+    /// Adds the values read at a time: gauges, and for the series of rates the counters.
     pub(crate) fn record(&mut self, at: u64, read: Values) {
         let last = self.last.replace(Sample { at, values: read });
         let mut values = read;
@@ -60,7 +61,7 @@ impl History {
                 let before = last.and_then(|last| Some((last.at, last.values[index]?)));
                 values[index] = before.zip(read[index]).map(|((then, count), now)| {
                     let seconds = at.saturating_sub(then).max(1) as f64 / 1e3;
-                    // Counters that were set back begin anew.
+                    // Counters that were reset begin anew.
                     (now - count).max(0.0) / seconds
                 });
             }
@@ -83,7 +84,7 @@ impl History {
         self.seconds.back()
     }
 
-    /// The samples of the last so many seconds, folded to at most so many.
+    /// The samples of the last `seconds` seconds, folded to at most `points`.
     pub(crate) fn last(&self, seconds: u64, points: usize) -> Vec<Sample> {
         let Some(latest) = self.latest() else {
             return Vec::new();

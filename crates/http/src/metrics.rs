@@ -1,8 +1,8 @@
-//! `/metrics`: the same numbers for Prometheus, in its text format.
+//! `/metrics`: the page's numbers in the text format of Prometheus.
 //!
-//! Every family is a row of a table. Labels take few values (purposes, engines, names of limits and relations), so
-//! that a server with many statements costs Prometheus no more than one with few; statements by their digest are
-//! there only where someone has asked for a number of them.
+//! Every family is a row of a table. Labels take few values (purposes, engines, names of limits and relations), so that
+//! a server with many statements costs Prometheus no more than one with few; statements by their digest are included
+//! only on request, up to a given number.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
@@ -16,10 +16,10 @@ use crate::source::{Row, Source};
 
 const KIND: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Combinations of labels that a family has at most.
+/// Greatest number of label combinations of a family.
 const SERIES_MAX: usize = 64;
 
-/// Status variables that only grow: the variable, the metric without its prefix, what it counts.
+/// Status variables that only grow: variable, metric without its prefix, help text.
 const COUNTERS: &[(&str, &str, &str)] = &[
     (
         "questions",
@@ -132,7 +132,7 @@ const COMMANDS: [&str; 12] = [
     "truncate",
 ];
 
-/// Columns of living temporary tables that are added up by purpose and engine.
+/// Columns of live temporary tables that are summed by purpose and engine.
 const TABLE_SUMS: &[(&str, &str, &str)] = &[
     (
         "ROWS",
@@ -151,7 +151,7 @@ const TABLE_SUMS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Members of a statement that are shown by digest.
+/// Members of a statement that are exported by digest.
 const DIGEST_COUNTERS: &[(&str, &str, &str)] = &[
     (
         "executions",

@@ -1,14 +1,14 @@
-//! Requests: bytes of strangers into what is asked for, or the answer that refuses them.
+//! Parses requests: bytes of any client into a request, or into the answer that refuses it.
 //!
-//! RFC 9112 is kept to the letter where two readers of the same bytes could disagree: a request with two
-//! lengths, a length that is no number, or a transfer coding ends the connection.
+//! RFC 9112 is followed strictly where two parsers could disagree about the same bytes: a request with two lengths, a
+//! length that is not a number, or a transfer coding ends the connection.
 
 use crate::response::{Response, Status};
 
-/// How many headers a request may have.
+/// Greatest number of headers of a request.
 const HEADERS_MAX: usize = 64;
 
-/// What is asked.
+/// Method of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
     Get,
@@ -20,23 +20,23 @@ pub(crate) enum Method {
 #[derive(Debug, Clone)]
 pub(crate) struct Head {
     pub(crate) method: Method,
-    /// Without the query.
+    /// The path without the query.
     pub(crate) path: String,
-    /// Behind the question mark.
+    /// The query, behind the question mark.
     pub(crate) query: String,
     headers: Vec<(String, Vec<u8>)>,
     pub(crate) body_length: usize,
-    /// The client wants to send more requests on this connection.
+    /// Whether the client wants to send more requests on this connection.
     pub(crate) keeps_alive: bool,
-    /// It waits for a go-ahead before it sends the body.
+    /// Whether it waits for `100 Continue` before it sends the body.
     pub(crate) expects_continue: bool,
 }
 
-/// What a buffer begins with.
+/// Result of parsing the beginning of a buffer.
 pub(crate) enum Parsed {
-    /// Not yet a whole head.
+    /// The head is incomplete.
     Partial,
-    /// A head, of so many bytes.
+    /// A head, and its length in bytes.
     Head(Head, usize),
 }
 
@@ -142,7 +142,7 @@ impl Head {
         Some(value.trim())
     }
 
-    /// The value of a name of the query, as it stands there.
+    /// The value of a parameter of the query, undecoded.
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
         let mut pairs = self
             .query

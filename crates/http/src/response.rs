@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use serde_json::json;
 
-/// Scripts and styles come from this server alone, and none stand in the page itself; no other page shows this one in a
-/// frame; no text becomes HTML by accident.
+/// Headers of a browser's protections: scripts and styles are loaded from this server alone and none are inline; no
+/// other page shows this one in a frame; no text is interpreted as HTML by accident.
 const SECURITY_HEADERS: &str = "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
 connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
 trusted-types 'none'\r\n\
@@ -17,7 +17,7 @@ Cross-Origin-Resource-Policy: same-origin\r\n\
 Permissions-Policy: camera=(), geolocation=(), microphone=()\r\n\
 Cache-Control: no-store\r\n";
 
-/// What became of a request.
+/// Status of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Status {
     Ok,
@@ -29,7 +29,7 @@ pub(crate) enum Status {
     RequestTimeout,
     BodyTooLarge,
     UnsupportedMediaType,
-    /// The statement was understood and had an error.
+    /// The statement was executed and returned an error.
     StatementFailed,
     HeadTooLarge,
     NotImplemented,
@@ -55,7 +55,7 @@ impl Status {
         }
     }
 
-    /// Whether the rest of the connection cannot be read: where this request ends is not known.
+    /// Whether the rest of the connection cannot be read, because the end of this request is not known.
     pub(crate) fn ends_connection(self) -> bool {
         matches!(
             self,
@@ -96,7 +96,7 @@ impl Response {
         self
     }
 
-    /// An error as JSON, with a text for people.
+    /// An error as JSON, with a readable text.
     pub(crate) fn error(status: Status, message: &str) -> Self {
         let body = json!({ "error": { "message": message } });
         Self::json(&body).with_status(status)

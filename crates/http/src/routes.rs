@@ -1,4 +1,4 @@
-//! Which path is answered by what.
+//! The routes: the answer for each path.
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ use crate::response::{Response, Status};
 use crate::sampler::Sampler;
 use crate::source::Source;
 
-/// The longest history that may be asked for, and its points.
+/// Greatest length in seconds of a requested history, and its greatest number of points.
 const HISTORY_SECONDS: u64 = 86_400;
 const HISTORY_POINTS: usize = 1_440;
 
-/// What all connections answer with.
+/// The routes of all connections.
 pub(crate) struct Routes {
     pub(crate) source: Arc<dyn Source>,
     pub(crate) sampler: Arc<Sampler>,
@@ -32,7 +32,7 @@ impl Service for Routes {
         let is_asset = head.method != Method::Post && assets::find(&head.path).is_some();
         match self.guard.authorize(head) {
             Ok(()) => Ok(true),
-            // The page's own files are everybody's, who sends nothing for them.
+            // The page's own files need no token, but a request for them must not have a body.
             Err(_) if is_asset && head.body_length == 0 => Ok(false),
             Err(refused) => Err(refused),
         }

@@ -1,4 +1,4 @@
-//! Reads once a second how much there is, for the charts.
+//! Samples the source once a second, for the charts.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -9,7 +9,7 @@ use crate::source::{Row, Source};
 
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// The history, and the end of its thread.
+/// The history, and the stop signal of its thread.
 #[derive(Debug, Default)]
 pub(crate) struct Sampler {
     history: Mutex<History>,
@@ -82,5 +82,5 @@ fn read(source: &dyn Source) -> Values {
     ]
 }
 
-/// The living temporary tables, with whatever columns there are.
+/// The live temporary tables, with all columns that the source has.
 pub(crate) const TABLES: &str = "SELECT * FROM information_schema.TEMP_TABLES";

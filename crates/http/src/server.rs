@@ -1,4 +1,4 @@
-//! The listener and the threads: one for each connection, so many at the same time and no more.
+//! The listener and the threads: one thread per connection, up to a limit.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -17,23 +17,23 @@ use crate::sampler::Sampler;
 use crate::source::Source;
 use crate::token::Token;
 
-/// How a server is started.
+/// Options of a server.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Where to listen; port 0 is any free one.
+    /// Address to listen on; port 0 is any free one.
     pub address: SocketAddr,
-    /// What is to be shown for everything but the page's own files; `None` lets everybody in.
+    /// Token required for everything but the page's own files; `None`: no token is required.
     pub token: Option<Token>,
     /// Names by which browsers may reach the server, besides its addresses and `localhost`.
     pub names: Vec<String>,
-    /// How many statements `/metrics` shows by their digest.
+    /// Number of statements that `/metrics` shows by their digest.
     pub metrics_digests: usize,
     /// See [`Limits`].
     pub limits: Limits,
 }
 
 impl Options {
-    /// At an address, for who has the token.
+    /// Options with an address and a token.
     pub fn new(address: SocketAddr, token: Option<Token>) -> Self {
         Self {
             address,
@@ -54,11 +54,11 @@ pub struct Server {
     threads: Vec<JoinHandle<()>>,
 }
 
-/// What the threads share.
+/// State shared by the threads.
 #[derive(Debug, Default)]
 struct Shared {
     is_stopping: AtomicBool,
-    /// The living connections by their number, which rises.
+    /// The open connections by their number, which increases.
     living: Mutex<BTreeMap<u64, Living>>,
     ended: Condvar,
 }
@@ -66,7 +66,7 @@ struct Shared {
 /// A connection that lives.
 #[derive(Debug)]
 struct Living {
-    /// Its socket, to end it.
+    /// Its socket, to close it.
     socket: TcpStream,
     has_shown_token: Arc<AtomicBool>,
 }
@@ -77,7 +77,7 @@ impl Shared {
     }
 }
 
-/// Takes a connection off the list, also when its thread panics.
+/// Guard that takes a connection off the list, also when its thread panics.
 struct Entry {
     shared: Arc<Shared>,
     number: u64,
@@ -91,7 +91,7 @@ impl Drop for Entry {
 }
 
 impl Server {
-    /// Listens.
+    /// Starts listening.
     pub fn start(source: Arc<dyn Source>, options: Options) -> io::Result<Self> {
         let listener = TcpListener::bind(options.address)?;
         let address = listener.local_addr()?;
@@ -119,25 +119,25 @@ impl Server {
         Ok(server)
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The address for a browser on this machine, or on another one where it listens on all addresses.
+    /// The URL for a browser on this machine, or on another one where it listens on all addresses.
     pub fn url(&self) -> String {
         format!("http://{}", reachable(self.address))
     }
 
-    /// Takes no more connections and ends those that there are. Whether all have ended within a time: one that runs a
-    /// statement ends with it.
+    /// Accepts no more connections and closes the open ones. Returns whether all have ended within `patience`: one that
+    /// runs a statement ends with it.
     pub fn stop(&mut self, patience: Duration) -> bool {
         self.shared.is_stopping.store(true, Ordering::SeqCst);
         self.sampler.end();
         for living in self.shared.living().values() {
             let _ = living.socket.shutdown(Shutdown::Both);
         }
-        // The listener looks at the flag when somebody comes.
+        // The listener looks at the flag at the next connection.
         let woken = TcpStream::connect_timeout(&reachable(self.address), Duration::from_secs(1));
         let living = self.shared.living();
         let wait = self
@@ -164,7 +164,7 @@ impl Drop for Server {
     }
 }
 
-/// Where somebody on this machine reaches a server that listens on an address.
+/// The address at which a client on this machine reaches a server that listens on an address.
 fn reachable(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
@@ -180,7 +180,7 @@ fn thread(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<JoinHa
         .spawn(work)
 }
 
-/// How long the listener rests after an error, which may last (no more descriptors).
+/// Pause of the listener after an error, which may persist (no more descriptors).
 const REST: Duration = Duration::from_millis(50);
 
 fn accept(listener: &TcpListener, shared: &Arc<Shared>, routes: &Arc<Routes>, limits: &Limits) {
@@ -201,7 +201,7 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>, routes: &Arc<Routes>, li
     }
 }
 
-/// Gives a connection its thread.
+/// Starts the thread of a connection.
 fn begin(
     mut socket: TcpStream,
     number: u64,
@@ -213,7 +213,7 @@ fn begin(
     let mut living = shared.living();
     if living.len() >= limits.connections && !make_room(&mut living) {
         drop(living);
-        // The listener waits for nobody: who does not take these few bytes at once does without them.
+        // The listener does not wait: the answer is sent only if the socket takes it at once.
         socket.set_nonblocking(true)?;
         let busy = Response::error(Status::Busy, "too many connections");
         let _ = socket.write(&busy.to_bytes(true, false));
@@ -225,7 +225,7 @@ fn begin(
         has_shown_token: Arc::clone(&has_shown_token),
     };
     living.insert(number, entry);
-    // A stop either sees it in the list or was seen here.
+    // Either a stop sees the connection in the list, or the stop is seen here.
     if shared.is_stopping.load(Ordering::SeqCst) {
         socket.shutdown(Shutdown::Both)?;
     }
@@ -242,14 +242,14 @@ fn begin(
     let serve = move || {
         let entry = entry;
         connection::serve(&mut socket, &limits, &service);
-        // What the thread holds of the source goes before it is counted as ended.
+        // The thread releases the source before it is counted as ended.
         drop(service);
         drop(entry);
     };
     thread("http connection", serve).map(|_| ())
 }
 
-/// Ends the oldest connection that has not shown the token: whoever has it is not shut out by those who have not.
+/// Closes the oldest unauthenticated connection: clients with the token are not shut out by those without.
 fn make_room(living: &mut BTreeMap<u64, Living>) -> bool {
     let is_stranger = |living: &Living| !living.has_shown_token.load(Ordering::Acquire);
     let oldest = living.iter().find(|(_, living)| is_stranger(living));
@@ -257,13 +257,13 @@ fn make_room(living: &mut BTreeMap<u64, Living>) -> bool {
         return false;
     };
     if let Some(gone) = living.remove(&number) {
-        // One that has gone already is ended too.
+        // A closed connection may be shut down again.
         let _ = gone.socket.shutdown(Shutdown::Both);
     }
     true
 }
 
-/// Answers a connection's requests, and notes whether one has shown the token.
+/// Service that answers a connection's requests, and notes whether one has shown the token.
 struct Noting {
     routes: Arc<Routes>,
     has_shown_token: Arc<AtomicBool>,

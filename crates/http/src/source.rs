@@ -1,30 +1,30 @@
-//! What the page reads: statements in SQL, and their results as text.
+//! Source of the page's data: statements in SQL, and their results as text.
 
 use std::fmt;
 
-/// On whose behalf a statement runs.
+/// Purpose of a statement's session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Session {
-    /// The page's own watching, which is left out of what the page shows.
+    /// The page's own monitoring, which the page does not show.
     Watching,
-    /// Someone has asked for it: EXPLAIN, KILL.
+    /// A user's request: EXPLAIN, KILL.
     Asked,
 }
 
-/// What is to be known of a source without asking it by SQL.
+/// Facts about a source that need no SQL.
 #[derive(Debug, Clone, Default)]
 pub struct Facts {
-    /// The server's version, as VERSION() has it.
+    /// The server's version, as in VERSION().
     pub version: String,
-    /// The account that statements run as.
+    /// The account that runs the statements.
     pub account: String,
 }
 
-/// Where the page reads. Every call may come from another thread.
+/// A source of the page's data. Each call may come from another thread.
 pub trait Source: Send + Sync + 'static {
-    /// Runs statements one after the other in one session, which has its settings of the beginning
-    /// before and after, and gives the result of each. Each text is one statement: a text with a second
-    /// one is an error, and does nothing. The first error ends it.
+    /// Runs statements in one session and returns the result of each. The session has its default settings before and
+    /// after. Each text must be one statement: a text with a second one is an error, and runs nothing. The first error
+    /// ends it.
     fn run(&self, session: Session, statements: &[&str]) -> Result<Vec<Table>, SourceError>;
 
     /// See [`Facts`].
@@ -33,16 +33,16 @@ pub trait Source: Send + Sync + 'static {
     /// The report of the advisor in its own JSON form, or `None` where there is no advisor.
     fn findings(&self) -> Result<Option<serde_json::Value>, SourceError>;
 
-    /// Whether this is one of the sessions of [`Session::Watching`].
+    /// Whether a session is one of [`Session::Watching`].
     fn is_watching(&self, session_id: u64) -> bool;
 }
 
 /// A statement's error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceError {
-    /// MySQL's number.
+    /// MySQL's error number.
     pub code: u16,
-    /// MySQL's text.
+    /// MySQL's error text.
     pub message: String,
 }
 
@@ -54,17 +54,17 @@ impl fmt::Display for SourceError {
 
 impl std::error::Error for SourceError {}
 
-/// A result: its columns' names, and its values as a client is shown them; `None` is NULL.
+/// A result: column names, and values as a client displays them; `None` is NULL.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Table {
-    /// Names, in any letters.
+    /// Names, in any letter case.
     pub columns: Vec<String>,
-    /// One value a column each.
+    /// One value per column.
     pub rows: Vec<Vec<Option<String>>>,
 }
 
 impl Table {
-    /// The rows, to be asked by the names of columns.
+    /// The rows, with access by column name.
     pub(crate) fn rows(&self) -> impl Iterator<Item = Row<'_>> {
         self.rows.iter().map(|values| Row {
             columns: &self.columns,
@@ -73,7 +73,7 @@ impl Table {
     }
 }
 
-/// A row of a [`Table`]. A column that is not there reads as NULL, so that the page does without it.
+/// A row of a [`Table`]. A missing column reads as NULL, so that the page works without it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Row<'t> {
     columns: &'t [String],

@@ -1,24 +1,24 @@
-//! The token that a browser or Prometheus shows: whoever has it can see and end what its account can.
+//! The access token of a browser or Prometheus: its holder can see and end everything that the account can.
 
 use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
-/// Characters that a token has at least, so that nobody guesses it.
+/// Least number of characters of a token, so that it cannot be guessed.
 const LENGTH_MIN: usize = 16;
 
-/// A token's digest, which is all that is kept of it.
+/// The digest of a token; the token itself is not stored.
 #[derive(Debug, Clone)]
 pub struct Token([u8; 32]);
 
 impl Token {
-    /// A new text of 128 random bits.
+    /// A new random text of 128 bits.
     pub fn random_text() -> Result<String, String> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).map_err(|error| format!("no random bytes: {error}"))?;
         Ok(HEXLOWER.encode(&bytes))
     }
 
-    /// The token of a text, which must be one that a header can hold.
+    /// The token of a text, which must be valid in a header.
     pub fn new(text: &str) -> Result<Self, String> {
         if text.len() < LENGTH_MIN || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(format!(
@@ -28,8 +28,7 @@ impl Token {
         Ok(Self(digest(text.as_bytes())))
     }
 
-    /// Whether a text is this token. The time that it takes says nothing: what is compared is two digests, of
-    /// which every byte is looked at.
+    /// Whether a text is this token, in constant time: it compares every byte of two digests.
     pub(crate) fn is(&self, text: &[u8]) -> bool {
         let pairs = self.0.iter().zip(digest(text));
         let difference = pairs.fold(0, |sum, (own, other)| sum | (own ^ other));

@@ -1,4 +1,4 @@
-//! The server over sockets: who is let in, what each path answers, what becomes of slow and numerous clients.
+//! The server over sockets: admission, the answer of each path, and slow and numerous clients.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
@@ -75,7 +75,7 @@ impl Page {
         self.send(&format!("POST {path}"), &headers, &body.to_string())
     }
 
-    /// What somebody has asked for, without what the page reads itself.
+    /// Statements of users, without those of the page itself.
     fn asked(&self) -> Vec<String> {
         let ran = self.fake.ran.lock().expect("no panic");
         let asked = ran.iter().filter(|(session, _)| *session == Session::Asked);
@@ -160,7 +160,7 @@ fn another_sites_page_is_refused_even_with_the_token() {
         ),
         403
     );
-    // What a form can send without asking.
+    // Content that an HTML form can send to another site.
     assert_eq!(post("localhost", "Content-Type: text/plain\r\n"), 415);
     assert_eq!(post("localhost", ""), 415);
     assert_eq!(page.asked(), [""; 0]);
@@ -189,7 +189,7 @@ fn the_overview_has_what_is_now_without_the_page_itself() {
     assert_eq!(overview["tables"][0]["digest"], digest("9f2c41d7a0"));
     assert_eq!(overview["tables"][5]["name"], "shop.basket");
     assert_eq!(overview["tables"][5]["statement"], Value::Null);
-    // The statement as it runs, with its literals, and the limit of its own session.
+    // The statement with its literals, and the limit of its own session.
     let statement = overview["tables"][0]["statement"].as_str().expect("a text");
     assert!(statement.ends_with("LIMIT 100"), "{statement}");
     assert_eq!(overview["tables"][0]["memory_limit"], 32 << 20);
@@ -491,7 +491,7 @@ fn who_has_shown_the_token_is_not_shut_out_by_those_who_have_not() {
         socket.read_exact(&mut begin).expect("an answer");
         assert_eq!(&begin, b"HTTP/1.1 200 ");
     };
-    // Two silent ones hold all places: the older goes, and then the other one.
+    // Two silent ones hold all places: the older is closed, and then the other one.
     let mut silent = [page.connect(), page.connect()];
     let mut trusted = [page.connect(), page.connect()];
     trusted.iter_mut().for_each(ask);
@@ -500,12 +500,12 @@ fn who_has_shown_the_token_is_not_shut_out_by_those_who_have_not() {
         socket.read_to_end(&mut rest).expect("the end");
         assert_eq!(rest, b"");
     }
-    // Nobody gives way any more.
+    // No connection can be closed for a new one.
     let mut answer = String::new();
     let _ = page.connect().read_to_string(&mut answer);
     assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
     drop(trusted);
-    // They go, and others come.
+    // They close, and others connect.
     let mut codes = (0..1000).map(|_| {
         std::thread::sleep(Duration::from_millis(5));
         let mut socket = page.connect();
@@ -521,7 +521,7 @@ fn who_has_shown_the_token_is_not_shut_out_by_those_who_have_not() {
 fn the_token_is_asked_for_before_a_body_is_read() {
     let page = Page::new();
     for path in ["POST /api/explain", "GET /"] {
-        // The body does not come, and is not waited for.
+        // The missing body is not waited for.
         let (code, head, _) = page.raw(&format!(
             "{path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n"
         ));
@@ -547,8 +547,8 @@ fn a_stop_ends_connections_and_listening() {
     );
 }
 
-/// The names of a text of Prometheus, after the rules of its format are checked: one HELP and TYPE before a family's
-/// samples, families in one piece, no sample twice, counters that say so.
+/// The metric families of a Prometheus text, after a check of the rules of its format: one HELP and TYPE before a
+/// family's samples, families contiguous, no sample twice, counters declared as such.
 fn families(text: &str) -> Vec<String> {
     assert!(text.ends_with('\n'));
     let (mut families, mut seen) = (Vec::<String>::new(), std::collections::HashSet::new());

@@ -1,7 +1,7 @@
-//! What the cases together say: one value for `read_buffer_size`, which serves all kinds of scans.
+//! Advice from all cases together: one value for `read_buffer_size`, which serves all kinds of scans.
 //!
-//! For each size, what counts is the case in which it loses most against that case's best. The advice is the
-//! smallest size whose greatest loss is not more than a hundredth above the least that any size has.
+//! The loss of a size is its greatest loss against the best size of a case, over all cases. The advice is the smallest
+//! size whose loss is at most a hundredth above the least loss of all sizes.
 
 use crate::choice::LEAST_DIFFERENCE;
 use crate::measure::{CaseReport, Report};
@@ -12,38 +12,38 @@ pub const DEFAULT_READ_BUFFER_SIZE: u64 = 128 << 10;
 /// MySQL's default.
 pub const DEFAULT_READ_RND_BUFFER_SIZE: u64 = 256 << 10;
 
-/// The value of a variable that was measured.
+/// Advised value of a variable.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setting {
     /// The value.
     pub value: u64,
-    /// The most that it loses against the best size of a case, as a share.
+    /// Its greatest loss against the best size of a case, as a share.
     pub loss: f64,
-    /// The same of the default, if it was measured.
+    /// The loss of the default value, if it was measured.
     pub default_loss: Option<f64>,
     /// The case in which the default loses most, if it loses anywhere.
     pub default_loses_in: Option<String>,
 }
 
 impl Setting {
-    /// Whether the default does as well.
+    /// Whether the default is as good.
     pub fn is_default_as_good(&self) -> bool {
         self.default_loss
             .is_some_and(|loss| loss <= self.loss + LEAST_DIFFERENCE)
     }
 }
 
-/// What should stand in an option file.
+/// Advised lines of an option file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Advice {
-    /// From the cases of scans.
+    /// Advice from the cases of scans.
     pub read_buffer_size: Option<Setting>,
-    /// From the case of positions.
+    /// Advice from the case of positions.
     pub read_rnd_buffer_size: Option<Setting>,
 }
 
 impl Advice {
-    /// That of a report; a variable no case of which was measured has none.
+    /// The advice from a report; `None` for a variable that no case measured.
     pub fn of(report: &Report) -> Self {
         let setting = |default, is_sequential| {
             let cases = report
@@ -88,7 +88,7 @@ fn setting<'r>(
     if measured.is_empty() {
         return None;
     }
-    // For each size its greatest loss, and the case of it. A size that a case lacks is not advised.
+    // For each size its greatest loss, and the case of that loss. A size that a case lacks is not advised.
     let losses: Vec<Option<(f64, &str)>> = (0..sizes.len())
         .map(|size| {
             let mut greatest = (0.0, "");

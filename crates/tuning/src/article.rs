@@ -1,11 +1,11 @@
-//! What the article measured: MySQL 5.1.21, MyISAM, two Xeon CPUs, two drives in RAID 0.
+//! Measurements of the article: MySQL 5.1.21, MyISAM, two Xeon CPUs, two drives in RAID 0.
 
 use crate::case::{Access, Case, RowOrder, Scanners};
 
 /// A published table: `read_buffer_size` and seconds.
 #[derive(Debug, PartialEq)]
 pub struct Published {
-    /// What was measured, in a few words.
+    /// Name of the measurement.
     pub name: &'static str,
     /// Sizes in bytes, and seconds.
     pub seconds: &'static [(u64, f64)],
@@ -58,7 +58,7 @@ pub fn published(case: &Case) -> Option<&'static Published> {
 }
 
 impl Published {
-    /// How much longer a size takes than the best one: 0.05 is 5 % longer.
+    /// By which share a size takes longer than the best one: 0.05 is 5 % longer.
     pub fn excess(&self, size: u64) -> Option<f64> {
         let best = self
             .seconds

@@ -1,6 +1,6 @@
-//! What is measured: one case is one kind of scan, at every size.
+//! Cases of the measurement: one case is one kind of scan, at every size.
 
-/// Where the rows come from.
+/// Source of the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// The page cache, which holds the whole table.
@@ -11,19 +11,19 @@ pub enum Access {
     Direct,
 }
 
-/// Who scans.
+/// Number and division of concurrent scanners.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scanners {
     /// One scanner.
     One,
-    /// So many at once, each a part of the table.
+    /// `n` scanners at once, each of a part of the table.
     Parts(usize),
-    /// So many at once, each the whole table.
+    /// `n` scanners at once, each of the whole table.
     Whole(usize),
 }
 
 impl Scanners {
-    /// How many there are.
+    /// Number of scanners.
     pub fn count(self) -> usize {
         match self {
             Self::One => 1,
@@ -32,43 +32,43 @@ impl Scanners {
     }
 }
 
-/// In which order the bytes of rows are read.
+/// Order in which the bytes of rows are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowOrder {
-    /// As they are stored.
+    /// The order in the file.
     Stored,
-    /// As they are stored, but the second part of one row in 128 is elsewhere in the table, as in a table whose rows were
-    /// updated and deleted.
+    /// The order in the file, but the second part of one row in 128 is elsewhere in the table, as in a table whose rows
+    /// were updated and deleted.
     Fragmented,
-    /// Random positions, sorted by a buffer's worth at a time, as a sort reads the rows that it has put in order. The size is that of
-    /// `read_rnd_buffer_size`.
+    /// Random positions, sorted by a buffer's worth at a time, as a sort reads the rows in their sorted order. The size
+    /// is that of `read_rnd_buffer_size`.
     Positions,
 }
 
 /// One kind of scan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Case {
-    /// Its name among the cases: one word.
+    /// Its name, one word, unique among the cases.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// Its description, one line.
     pub title: String,
-    /// Where the rows come from.
+    /// Source of the rows.
     pub access: Access,
-    /// Who scans.
+    /// Number and division of the scanners.
     pub scanners: Scanners,
-    /// In which order rows are read.
+    /// Order in which rows are read.
     pub order: RowOrder,
-    /// The length of a table, where many small ones are scanned instead of one.
+    /// The length of a table, where many small tables are scanned instead of one.
     pub table_bytes: Option<u64>,
-    /// Whether each scan takes a buffer from the allocator and gives it back, or all use the same.
+    /// Whether each scan allocates its buffer and frees it, instead of reusing one.
     pub has_fresh_buffer: bool,
 }
 
-/// The length of a small table: its scan is over so soon that taking the buffer counts.
+/// The length of a small table: its scan is so short that allocating the buffer counts.
 const SMALL_TABLE: u64 = 4 << 20;
 
 impl Case {
-    /// All cases, the article's two first; `scanners` at once where there are many.
+    /// All cases, beginning with the article's two; `scanners`: number of scanners in the concurrent cases.
     pub fn all(scanners: usize) -> Vec<Self> {
         use Access::{Cached, Direct, Disk};
         use RowOrder::{Fragmented, Positions, Stored};
@@ -173,7 +173,7 @@ impl Case {
         ]
     }
 
-    /// The cases that say most in little time.
+    /// The most informative cases that take little time.
     pub fn quick(scanners: usize) -> Vec<Self> {
         let names = ["cached", "disk", "direct", "cached-many", "disk-many"];
         let mut cases = Self::all(scanners);
@@ -181,12 +181,12 @@ impl Case {
         cases
     }
 
-    /// Whether the size is that of `read_buffer_size`.
+    /// Whether the case measures `read_buffer_size`.
     pub fn is_sequential(&self) -> bool {
         self.order != RowOrder::Positions
     }
 
-    /// The variable whose size it is.
+    /// The variable that the case measures.
     pub fn variable(&self) -> &'static str {
         if self.is_sequential() {
             "read_buffer_size"

@@ -1,19 +1,20 @@
-//! The choice among sizes: the best, those that cannot be told from it, and the smallest of them.
+//! The choice among sizes: the best, those that cannot be distinguished from it, and the smallest of them.
 //!
-//! Sizes are compared within rounds, because what slows a round slows all its sizes. The best has the least
-//! median of its times, each as a share of the middle time of its round. Another size is as good if the median of its times,
-//! each as a multiple of the best one's in the same round, is not above 1 by more than two standard errors of that median. A
-//! difference of less than 1 % is never worth a setting, and one of more than 5 % is never called noise: the rule allows for no more
-//! and no less, however calm or restless the machine is. With fewer than three rounds the error is not known, and 5 % are allowed.
+//! Sizes are compared within rounds, because what slows a round slows all its sizes. The best has the least median of
+//! its times, each as a share of the median time of its round. Another size is as good if the median of its times, each
+//! as a multiple of the best one's in the same round, exceeds 1 by at most two standard errors of that median. A
+//! difference of less than 1 % never justifies a setting, and one of more than 5 % is never called noise: the tolerance
+//! is limited to this range, however calm or restless the machine is. With fewer than three rounds the error is not
+//! known, and the tolerance is 5 %.
 
 use crate::statistics::{Summary, error_of_median, median};
 
-/// A difference below this is none.
+/// Least relative difference that counts.
 pub const LEAST_DIFFERENCE: f64 = 0.01;
-/// A difference above this is one, whatever the noise.
+/// Relative difference that counts whatever the noise.
 pub const MOST_DIFFERENCE: f64 = 0.05;
 
-/// What the times of a case's sizes say. Sizes are known by their index.
+/// Evaluation of the times of a case's sizes. Sizes are given by their index.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Choice {
     /// The size with the least time.
@@ -22,16 +23,16 @@ pub struct Choice {
     pub chosen: usize,
     /// For each size its times as multiples of the best one's in the same rounds; `None` for a size without a time.
     pub relative: Vec<Option<Summary>>,
-    /// For each size whether it cannot be told from the best.
+    /// For each size whether it cannot be distinguished from the best.
     pub is_as_good: Vec<bool>,
-    /// Two standard errors of such a multiple, in the middle over the sizes: what may be chance. `None` with fewer than three
-    /// rounds. Above [`MOST_DIFFERENCE`] the machine was too restless for the choice to be sure.
+    /// Two standard errors of such a multiple, the median over the sizes: differences up to it may be chance. `None`
+    /// with fewer than three rounds. Above [`MOST_DIFFERENCE`] the machine was too restless for a sure choice.
     pub noise: Option<f64>,
 }
 
 impl Choice {
-    /// Of rounds, each with the seconds of every size, from the smallest size on; `None` for what was not measured. Rounds that
-    /// lack a size count only if none is complete. `None` if nothing was measured.
+    /// The choice from rounds, each with the seconds of every size, from the smallest size on; `None` for a size
+    /// without a time. Rounds that lack a size count only if none is complete. `None` if nothing was measured.
     pub fn of(rounds: &[Vec<Option<f64>>]) -> Option<Self> {
         let sizes = rounds.iter().map(Vec::len).max()?;
         let is_complete =
@@ -49,7 +50,7 @@ impl Choice {
             shares.collect::<Vec<f64>>()
         };
         let middles = (0..sizes).filter_map(|size| Some((size, median(&shares(size))?)));
-        // Of equals the smaller size.
+        // Of equal sizes, the smaller one.
         let best = middles.min_by(|a, b| a.1.total_cmp(&b.1))?.0;
         let mut relative = Vec::with_capacity(sizes);
         let mut is_as_good = Vec::with_capacity(sizes);
@@ -78,7 +79,7 @@ impl Choice {
         })
     }
 
-    /// How much longer a size takes than the best, as a share; `None` for a size without a time.
+    /// By which share a size takes longer than the best; `None` for a size without a time.
     pub fn excess(&self, size: usize) -> Option<f64> {
         Some(self.relative.get(size)?.as_ref()?.median - 1.0)
     }

@@ -1,18 +1,18 @@
-//! Rows in two parts: where the second part of a fragmented row is.
+//! Fragmented rows: position of the second part of a row in two parts.
 //!
-//! A MyISAM row that no longer fits its place goes on in a free one, and the first part has the position of the second. A scan
-//! reads the table in order and fetches the second part of such a row when it meets the first. Here one row of each
-//! group of 128 is in two parts, and its second half is taken from the first row of another group. The groups that
-//! belong together are a random permutation, so it goes for any file, with nothing written into it.
+//! A MyISAM row that no longer fits its place is continued in a free one, and the first part has the position of the
+//! second. A scan reads the table in order and fetches the second part of such a row when it meets the first. Here one
+//! row of each group of 128 is in two parts, and its second half is taken from the first row of another group. The
+//! groups are paired by a random permutation, so that this works with any file, and nothing is written into it.
 
 use crate::random::Random;
 
 /// Rows of a group.
 const GROUP: u64 = 128;
-/// Which row of a group is in two parts.
+/// Index in its group of the row in two parts.
 const DIVIDED: u64 = 64;
 
-/// Where second parts are, for the rows of a window.
+/// Positions of the second parts for the rows of a window.
 #[derive(Debug, Clone)]
 pub(crate) struct Fragments {
     /// For each group the group that has the second part.
@@ -20,7 +20,7 @@ pub(crate) struct Fragments {
 }
 
 impl Fragments {
-    /// Those of so many rows.
+    /// The positions for `rows` rows.
     pub(crate) fn new(rows: u64, seed: u64) -> Self {
         let groups = u32::try_from(rows / GROUP).unwrap_or(u32::MAX);
         let mut order: Vec<u32> = (0..groups).collect();
@@ -28,7 +28,8 @@ impl Fragments {
         Self { order }
     }
 
-    /// The row whose second half belongs to a row; both count from the beginning of the window. `None` for a whole row.
+    /// The row whose second half belongs to a row; both are counted from the beginning of the window. `None` for a
+    /// whole row.
     pub(crate) fn second_part(&self, row: u64) -> Option<u64> {
         if row % GROUP != DIVIDED {
             return None;

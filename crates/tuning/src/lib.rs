@@ -1,15 +1,16 @@
 //! Which `read_buffer_size` is best on a machine, found by measurement.
 //!
 //! "MySQL: what read_buffer_size value is optimal?" (2007) scanned a MyISAM table with buffers of 8200 bytes to 32 MiB.
-//! 128K was the best, and larger buffers, which the sample option files recommended, were up to half slower. The article ends
-//! with what else should be tried: other tables, fragmented rows, several scanners, reads past the cache, other machines. This
-//! crate repeats the experiment with all of these ([`Case`]) on the machine at hand.
+//! 128K was the best, and larger buffers, which the sample option files recommended, took up to half longer. The
+//! article ends with a list of further experiments: other tables, fragmented rows, several scanners, reads past the
+//! cache, other machines. This crate repeats the experiment with all of these ([`Case`]) on the machine at hand.
 //!
 //! 1. A scan ([`FileScans`]) does what MyISAM does: it reads a buffer's length at a time and goes over the rows in it,
-//!    each copied into a record.
+//! each copied into a record.
 //! 2. Sizes are measured turn about ([`measure`]): a round has each size once, in a random order. What disturbs the
-//!    machine disturbs all sizes, and sizes are compared within rounds only.
-//! 3. The choice ([`Choice`]) does not trust small differences: it is the smallest size that cannot be told from the best.
+//! machine disturbs all sizes, and sizes are compared within rounds only.
+//! 3. The choice ([`Choice`]) does not trust small differences: it is the smallest size that cannot be told from the
+//! best.
 //!
 //! The crate prints nothing; clock, files and randomness are given to it.
 
@@ -39,9 +40,9 @@ pub use statistics::{Summary, median};
 
 use std::time::{Duration, Instant};
 
-/// A clock that never goes back.
+/// A monotonic clock.
 pub trait Clock: Sync {
-    /// The time since some moment in the past.
+    /// The time since a fixed moment in the past.
     fn now(&self) -> Duration;
 }
 

@@ -10,68 +10,68 @@ use crate::random::Random;
 use crate::scan::{Failure, Scan, Scans, TableShape, Window};
 use crate::statistics::Summary;
 
-/// Rounds that should fit into a case's time: enough for a median with an error.
+/// Number of rounds that should fit into a case's time: enough for a median with an error.
 const ROUNDS_WANTED: u32 = 7;
-/// Bytes of the first scan, which shows how fast a case is, and the least that scans go over: several reads of the
-/// largest size.
+/// Bytes of the first scan, which shows the speed of a case, and the minimum of all scans: several reads of the largest
+/// size.
 const FIRST_BYTES: u64 = 64 << 20;
 /// The size of the first scan.
 const FIRST_SIZE: u64 = 128 << 10;
 
-/// What to measure.
+/// Parameters of a measurement.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// The kinds of scans.
     pub cases: Vec<Case>,
     /// The sizes, from the smallest on.
     pub sizes: Vec<u64>,
-    /// The time for all of it.
+    /// The time for all cases together.
     pub time: Duration,
-    /// The most rounds of a case.
+    /// Greatest number of rounds of a case.
     pub rounds: usize,
     /// Bytes of the table that is to fit into the page cache.
     pub cached_bytes: u64,
-    /// What decides the order of sizes in each round.
+    /// Seed of the order of sizes in each round.
     pub seed: u64,
 }
 
-/// What was measured.
+/// Result of a measurement.
 #[derive(Debug)]
 pub struct Report {
     /// The sizes, as in the plan.
     pub sizes: Vec<u64>,
-    /// What came of each case that was begun.
+    /// The result of each case that was begun.
     pub cases: Vec<CaseReport>,
-    /// It was asked to stop before its end.
+    /// Whether it was stopped before its end.
     pub was_stopped: bool,
 }
 
-/// What came of a case.
+/// The result of a case.
 #[derive(Debug)]
 pub struct CaseReport {
     /// The case.
     pub case: Case,
-    /// Its times, or why there are none.
+    /// Its times, or the reason why there are none.
     pub outcome: Outcome,
 }
 
-/// Times, or why there are none.
+/// Times, or the reason why there are none.
 #[derive(Debug)]
 pub enum Outcome {
     /// The times.
     Measured(Measured),
-    /// Why there are none.
+    /// The reason why there are none.
     Skipped(String),
 }
 
 /// The times of a case.
 #[derive(Debug)]
 pub struct Measured {
-    /// Bytes of the rows that the scanners of a scan saw together.
+    /// Bytes of the rows that the scanners of a scan read together.
     pub bytes: u64,
-    /// The seconds of each size in each round; `None` for what was not reached.
+    /// The seconds of each size in each round; `None` where it was not reached.
     pub rounds: Vec<Vec<Option<f64>>>,
-    /// What they say.
+    /// The evaluation of the times.
     pub choice: Choice,
 }
 
@@ -96,10 +96,11 @@ impl CaseReport {
     }
 }
 
-/// Measures. `stop` is asked often, and ends it with what there is; `begin` is told of each case.
+/// Measures all cases. `stop` is called often, and ends the measurement with the results so far; `begin` is called with
+/// each case.
 ///
 /// # Errors
-/// [`Failure::Io`] and [`Failure::Differs`]: nothing can be said of a file that cannot be read or changes.
+/// [`Failure::Io`] and [`Failure::Differs`]: a file that cannot be read or changes cannot be measured.
 pub fn measure(
     plan: &Plan,
     shape: TableShape,
@@ -173,19 +174,19 @@ struct CaseRun<'a> {
     stop: &'a dyn Fn() -> bool,
     case: &'a Case,
     random: Random,
-    /// The longest scan so far, with what had to be done before it.
+    /// The longest scan so far, including its preparation.
     longest: Duration,
-    /// Bytes of the rows that the last scan gave.
+    /// Bytes of the rows of the last scan.
     bytes: u64,
 }
 
 impl CaseRun<'_> {
-    /// Rows of so many bytes, at least one.
+    /// Number of rows in `bytes` bytes, at least one.
     fn rows(&self, bytes: u64) -> u64 {
         (bytes / self.shape.row_bytes.max(1) as u64).max(1)
     }
 
-    /// The rows that scans of the case may go over.
+    /// Number of rows that scans of the case may read.
     fn table_rows(&self) -> u64 {
         match self.case.access {
             Access::Cached => self.rows(self.plan.cached_bytes).min(self.shape.rows),
@@ -193,7 +194,7 @@ impl CaseRun<'_> {
         }
     }
 
-    /// So many rows that the rounds fit into the time, found by a first scan.
+    /// The window of rows with which the rounds fit into the time, found by a first scan.
     fn window(&mut self, time: Duration) -> Result<Window, Failure> {
         let table_rows = self.table_rows();
         let first = Window {
@@ -207,7 +208,7 @@ impl CaseRun<'_> {
         if time.is_zero() {
             return Ok(first);
         }
-        // The first of all scans may have to wake something up.
+        // The very first scan may have to wake up a device or a CPU.
         self.timed(first, FIRST_SIZE)?;
         self.longest = Duration::ZERO;
         self.timed(first, FIRST_SIZE)?;
@@ -224,7 +225,7 @@ impl CaseRun<'_> {
         Ok(window)
     }
 
-    /// A scan; remembers how long it took with all that had to be done for it.
+    /// Runs a scan; notes its duration with all preparation.
     fn timed(&mut self, window: Window, size: u64) -> Result<Scan, Failure> {
         if (self.stop)() {
             return Err(Failure::Stopped);
@@ -236,7 +237,8 @@ impl CaseRun<'_> {
         Ok(scan)
     }
 
-    /// Measures in rounds. A scan that might end after `ends` is not begun; only the first round may go on to `last`.
+    /// Measures in rounds. A scan that might end after `ends` is not begun; only the first round may continue until
+    /// `last`.
     fn rounds(
         &mut self,
         window: Window,
@@ -266,8 +268,7 @@ impl CaseRun<'_> {
         Ok(())
     }
 
-    /// The window of a round. Rounds from disk go on through the table, so that no cache of the device's own has seen
-    /// it all.
+    /// The window of a round. Rounds from disk move through the table, so that no cache of the device holds all of it.
     fn moved(&self, window: Window, round: u64) -> Window {
         let places = self.table_rows() - window.rows + 1;
         let first_row = match self.case.access {

@@ -1,6 +1,6 @@
 //! Reproducible randomness: SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
 
-/// A sequence of numbers that its seed decides.
+/// A pseudorandom sequence, determined by its seed.
 #[derive(Debug, Clone)]
 pub(crate) struct Random(u64);
 
@@ -29,7 +29,7 @@ impl Random {
     }
 }
 
-/// A number that looks random and that another number decides.
+/// Pseudorandom number that another number determines.
 pub(crate) fn mix(number: u64) -> u64 {
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

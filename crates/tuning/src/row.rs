@@ -1,4 +1,4 @@
-//! The table that is scanned when the user has none: rows of fixed length as MyISAM stores them.
+//! The table that is scanned when the user has no file: rows of fixed length as MyISAM stores them.
 //!
 //! ```text
 //! 0  flags, 1 byte: 1 for a row that is there (0 is one that was deleted)
@@ -19,10 +19,10 @@ use crate::random::mix;
 pub const ROW_BYTES: usize = 55;
 const FLAGS: u8 = 1;
 const TEXT_AT: usize = 5;
-/// Rows that are written at a time.
+/// Number of rows that are written at a time.
 const ROWS_AT_A_TIME: u64 = 1 << 15;
 
-/// Writes the row of a number into its [`ROW_BYTES`] bytes.
+/// Writes the row with a number into its [`ROW_BYTES`] bytes.
 pub fn write_row(number: u64, row: &mut [u8]) {
     let value = mix(number);
     row[0] = FLAGS;
@@ -35,7 +35,7 @@ pub fn write_row(number: u64, row: &mut [u8]) {
     }
 }
 
-/// The values of a row; `None` for bytes that are no row.
+/// The values of a row; `None` for bytes that are not a row.
 pub fn row(bytes: &[u8]) -> Option<(u32, &[u8])> {
     let bytes: &[u8; ROW_BYTES] = bytes.try_into().ok()?;
     let number: [u8; 4] = bytes[1..TEXT_AT].try_into().ok()?;
@@ -43,7 +43,8 @@ pub fn row(bytes: &[u8]) -> Option<(u32, &[u8])> {
     (bytes[0] == FLAGS).then_some((u32::from_le_bytes(number), text))
 }
 
-/// Makes a file of so many rows. `stop` ends it early; gives whether it is complete. What is incomplete is removed.
+/// Makes a file of `rows` rows. `stop` ends it early; returns whether the file is complete. An incomplete file is
+/// removed.
 ///
 /// # Errors
 /// The file cannot be made or written.
@@ -69,7 +70,7 @@ pub fn make_table(
     }
     if !matches!(written, Ok(true)) {
         drop(file);
-        // The first error says more than that of removing what is left.
+        // The first error is more informative than one of removing the rest.
         let _ = files.remove_file(path);
     }
     written

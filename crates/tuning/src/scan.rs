@@ -1,5 +1,5 @@
-//! Scans of a file as MyISAM does them: a buffer's length is read at a time, and each row in it is copied into a record and
-//! looked at, as a server does before it asks the WHERE clause.
+//! Scans of a file as MyISAM does them: one buffer's length is read at a time, and each row in it is copied into a
+//! record and evaluated, as a server does before the WHERE clause.
 
 use std::io;
 use std::path::Path;
@@ -14,15 +14,15 @@ use crate::fragments::Fragments;
 use crate::random::Random;
 use crate::sizes::read_bytes;
 
-/// Of so many rows one is read by its position.
+/// Rows of the table per row that is read by its position.
 const ROWS_PER_POSITION: u64 = 512;
-/// What a position and its place among the results take in the buffer beside the row.
+/// Bytes that a position and its index among the results take in the buffer beside the row.
 const POSITION_BYTES: usize = 16;
-/// How much of a table must be in the cache, or gone from it, for a scan to be called so.
+/// Share of a table that must be in the cache, or out of it, for a cached or uncached scan.
 const MOSTLY: f64 = 0.9;
 const SEED: u64 = 2007;
 
-/// A table: rows of fixed length, from the beginning of the file.
+/// Shape of a table: rows of fixed length, from the beginning of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TableShape {
     /// Bytes of a row.
@@ -31,36 +31,36 @@ pub struct TableShape {
     pub rows: u64,
 }
 
-/// The rows that a scan goes over.
+/// The rows that a scan reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
     /// The first.
     pub first_row: u64,
-    /// How many.
+    /// Number of rows.
     pub rows: u64,
 }
 
-/// What a scan found.
+/// Result of a scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scan {
-    /// The time from the beginning of the first scanner to the end of the last.
+    /// The time from the start of the first scanner to the end of the last.
     pub elapsed: Duration,
-    /// Rows of all scanners.
+    /// Number of rows of all scanners.
     pub rows: u64,
     /// A sum over the rows, the same for every size.
     pub digest: u64,
 }
 
-/// Why there is no scan.
+/// Error of a scan.
 #[derive(Debug)]
 pub enum Failure {
     /// The machine cannot do the case; the text says why.
     Skipped(String),
-    /// It was asked to stop.
+    /// The measurement was stopped.
     Stopped,
     /// The file cannot be read.
     Io(io::Error),
-    /// Two scans of the same rows found different ones: the file is being changed.
+    /// Two scans of the same rows read different ones: the file is being changed.
     Differs,
 }
 
@@ -83,25 +83,25 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Something that can be scanned.
+/// A source of scans.
 pub trait Scans {
-    /// Gets ready for scans of a case over windows of so many rows as this one.
+    /// Prepares scans of a case over windows with as many rows as this one.
     ///
     /// # Errors
     /// [`Failure::Skipped`] where the case is impossible.
     fn prepare(&mut self, case: &Case, window: Window) -> Result<(), Failure>;
 
-    /// Scans once, with a buffer of that size.
+    /// Scans once, with a buffer of `size` bytes.
     ///
     /// # Errors
-    /// Why there is no scan.
+    /// The reason why there is no scan.
     fn scan(&mut self, case: &Case, window: Window, size: u64) -> Result<Scan, Failure>;
 }
 
 /// Scans of a file.
 pub struct FileScans<'a> {
     file: Box<dyn ScannedFile>,
-    /// The file past the cache, or why that is impossible.
+    /// The file opened for reads past the cache, or the reason why that is impossible.
     direct: Result<Box<dyn ScannedFile>, String>,
     shape: TableShape,
     clock: &'a dyn Clock,
@@ -112,7 +112,7 @@ pub struct FileScans<'a> {
 }
 
 impl<'a> FileScans<'a> {
-    /// Scans of a file that holds rows of so many bytes. It is open from now on, so its name is no longer needed.
+    /// Scans of a file that holds rows of `row_bytes` bytes. The file stays open, so its name is no longer needed.
     ///
     /// # Errors
     /// The file cannot be opened.
@@ -148,14 +148,14 @@ impl<'a> FileScans<'a> {
         (window.first_row * row_bytes, window.rows * row_bytes)
     }
 
-    /// The share of a window that is in the page cache, where the system tells.
+    /// The share of a window that is in the page cache, where the system reports it.
     fn cached_share(&self, window: Window) -> Option<f64> {
         let (offset, length) = self.bytes(window);
         let cached = self.file.cached_bytes(offset, length).ok()?;
         Some(cached as f64 / length.max(1) as f64)
     }
 
-    /// Reads a window, so that it is in the page cache.
+    /// Reads a window into the page cache.
     fn warm(&self, window: Window) -> Result<(), Failure> {
         let (offset, length) = self.bytes(window);
         let mut bytes = vec![0; 1 << 20];
@@ -236,7 +236,7 @@ impl Scans for FileScans<'_> {
                 let mut buffer = Buffer::new(DIRECT_ALIGNMENT, 0);
                 let read = file.read_at(buffer.area(DIRECT_ALIGNMENT), 0);
                 read.map_err(|error| refused(&error))?;
-                // Pages of the file that are in the cache would have to be looked for by every read.
+                // Otherwise every read would look for the file's pages in the cache.
                 let _ = self.file.evict();
             }
         }
@@ -263,7 +263,7 @@ impl Scans for FileScans<'_> {
             }
             Scanners::One | Scanners::Whole(_) => window,
         });
-        // Buffers that are kept are in memory before the clock starts.
+        // Reused buffers are in memory before the clock starts.
         let work: Vec<(Window, Option<Buffer>)> = windows
             .map(|window| {
                 let kept = (!case.has_fresh_buffer && case.is_sequential()).then(|| {
@@ -309,14 +309,14 @@ impl Scans for FileScans<'_> {
     }
 }
 
-/// What was seen of rows.
+/// Number and digest of rows that were read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Seen {
     rows: u64,
     digest: u64,
 }
 
-/// One thread's scan.
+/// The scan of one thread.
 struct Scanner<'s> {
     file: &'s dyn ScannedFile,
     shape: TableShape,
@@ -330,7 +330,7 @@ struct Scanner<'s> {
 }
 
 impl Scanner<'_> {
-    /// Scans its own window, which is a part of the case's, which begins at the row `origin`.
+    /// Scans its own window, a part of the case's window, which begins at the row `origin`.
     fn run(&mut self, own: Window, origin: u64, kept: Option<Buffer>) -> Result<(), Failure> {
         if self.case.order == RowOrder::Positions {
             return self.by_position(origin);
@@ -376,7 +376,7 @@ impl Scanner<'_> {
         let end = begin + table.rows * row_bytes as u64;
         let alignment = DIRECT_ALIGNMENT as u64;
         let mut position = begin / alignment * alignment;
-        // Bytes before the first row, and bytes of a row that the last read has begun.
+        // Bytes before the first row, and bytes of a row whose rest is in the next read.
         let mut skipped = (begin - position) as usize;
         let mut kept = 0;
         let mut row = table.first_row - origin;
@@ -413,7 +413,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Puts the second half of another row behind the first half of this one: from the buffer if it is there.
+    /// Copies the second half of another row behind the first half of this one: from the buffer if it is there.
     fn fetch_second_part(
         &mut self,
         other: u64,
@@ -434,8 +434,8 @@ impl Scanner<'_> {
         read_exactly(self.file, second, place)
     }
 
-    /// Reads rows by their positions: as many as the buffer holds are put into the order of the file, read, and given in
-    /// the order that was asked for.
+    /// Reads rows by their positions: as many as fit into the buffer are sorted into file order, read, and returned in
+    /// the requested order.
     fn by_position(&mut self, origin: u64) -> Result<(), Failure> {
         let row_bytes = self.shape.row_bytes;
         let rows_at_a_time = (read_bytes(self.size) / (row_bytes + POSITION_BYTES)).max(1);
@@ -470,7 +470,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Looks at the record: both ends of it go into the digest.
+    /// Evaluates the record: both of its ends go into the digest.
     fn look(&mut self) {
         let record = &self.record;
         let ends = match (record.first_chunk::<8>(), record.last_chunk::<8>()) {
@@ -486,7 +486,7 @@ impl Scanner<'_> {
     }
 }
 
-/// Reads until the bytes are full or the file ends; gives how many there are.
+/// Reads until `bytes` is full or the file ends; returns the number of bytes.
 fn read_fully(file: &dyn ScannedFile, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
     let mut done = 0;
     while done < bytes.len() {
@@ -494,7 +494,7 @@ fn read_fully(file: &dyn ScannedFile, bytes: &mut [u8], offset: u64) -> io::Resu
             Ok(0) => break,
             Ok(count) => done += count,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            // A read past the cache that ended within a block ended with the file.
+            // A read past the cache that ended within a block ended at the end of the file.
             Err(error)
                 if !done.is_multiple_of(DIRECT_ALIGNMENT)
                     && error.kind() == io::ErrorKind::InvalidInput =>

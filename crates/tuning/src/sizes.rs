@@ -1,8 +1,8 @@
-//! The sizes that are tried.
+//! The sizes that are measured.
 
 use mayfly_memory::io::DIRECT_ALIGNMENT;
 
-/// From the article's least, which was the variable's minimum then, to its greatest.
+/// Sizes from the article's smallest, then the variable's minimum, to its largest.
 pub const SIZES: [u64; 13] = [
     8200,
     16 << 10,
@@ -19,14 +19,14 @@ pub const SIZES: [u64; 13] = [
     32 << 20,
 ];
 
-/// How many bytes are read at a time at a `read_buffer_size`: whole blocks of 4 KiB, as in MySQL, which rounds the
-/// variable down (8200 to 8192).
+/// Bytes of one read at a `read_buffer_size`: whole blocks of 4 KiB, as in MySQL, which rounds the variable down (8200
+/// to 8192).
 pub fn read_bytes(size: u64) -> usize {
     let size = usize::try_from(size).unwrap_or(usize::MAX / 2);
     (size / DIRECT_ALIGNMENT).max(1) * DIRECT_ALIGNMENT
 }
 
-/// A size as option files write it: `128K`.
+/// A size in the notation of option files: `128K`.
 pub fn size_text(size: u64) -> String {
     for (shift, unit) in [(30, "G"), (20, "M"), (10, "K")] {
         if size >= 1 << shift && size.is_multiple_of(1 << shift) {

@@ -1,22 +1,22 @@
 //! Medians and their spread.
 
-/// What a few samples say.
+/// Summary of a few samples.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Summary {
-    /// The value in the middle.
+    /// The median.
     pub median: f64,
-    /// A quarter of the samples is below.
+    /// The lower quartile.
     pub low_quartile: f64,
-    /// A quarter of the samples is above.
+    /// The upper quartile.
     pub high_quartile: f64,
     /// The least.
     pub least: f64,
-    /// How many samples there are.
+    /// Number of samples.
     pub count: usize,
 }
 
 impl Summary {
-    /// Of samples, none of which is NaN; `None` of none.
+    /// The summary of samples without NaN; `None` without samples.
     pub fn of(samples: &[f64]) -> Option<Self> {
         let sorted = sorted(samples);
         Some(Self {
@@ -28,7 +28,7 @@ impl Summary {
         })
     }
 
-    /// Half the distance of the quartiles as a share of the median.
+    /// Half the interquartile range as a share of the median.
     pub fn spread(&self) -> f64 {
         if self.median > 0.0 {
             (self.high_quartile - self.low_quartile) / 2.0 / self.median
@@ -44,20 +44,20 @@ fn sorted(samples: &[f64]) -> Vec<f64> {
     sorted
 }
 
-/// A quantile, between two samples in proportion (Hyndman and Fan's definition 7).
+/// A quantile, interpolated between two samples (Hyndman and Fan's definition 7).
 fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
     let place = share * sorted.len().checked_sub(1)? as f64;
     let (below, above) = (place.floor() as usize, place.ceil() as usize);
     Some(sorted[below] + (sorted[above] - sorted[below]) * place.fract())
 }
 
-/// The value in the middle, or the mean of the two there.
+/// The median: the value in the middle, or the mean of the two in the middle.
 pub fn median(samples: &[f64]) -> Option<f64> {
     quantile(&sorted(samples), 0.5)
 }
 
-/// The standard error of a median, estimated from the median absolute deviation, as of a normal distribution: outliers
-/// count little. `None` of fewer than three samples.
+/// The standard error of a median, estimated from the median absolute deviation as for a normal distribution: outliers
+/// count little. `None` with fewer than three samples.
 pub(crate) fn error_of_median(samples: &[f64]) -> Option<f64> {
     if samples.len() < 3 {
         return None;
@@ -67,7 +67,7 @@ pub(crate) fn error_of_median(samples: &[f64]) -> Option<f64> {
         .iter()
         .map(|sample| (sample - middle).abs())
         .collect();
-    // 1.4826: from this deviation to the standard one. 1.2533: a median's error is so many times that of a mean.
+    // 1.4826: ratio of the standard deviation to this deviation. 1.2533: ratio of a median's error to that of a mean.
     Some(1.4826 * 1.2533 * median(&deviations)? / (samples.len() as f64).sqrt())
 }
 
@@ -84,14 +84,14 @@ mod tests {
             (3.0, 3.0, 3.0, 1)
         );
         assert_eq!(one.spread(), 0.0);
-        // By hand: 1 2 4 8 16; quartiles at places 1 and 3.
+        // By hand: 1 2 4 8 16; quartiles at indexes 1 and 3.
         let five = Summary::of(&[8.0, 1.0, 16.0, 2.0, 4.0]).expect("there are samples");
         assert_eq!(
             (five.median, five.low_quartile, five.high_quartile),
             (4.0, 2.0, 8.0)
         );
         assert_eq!((five.least, five.spread()), (1.0, 0.75));
-        // Place 0.75 of 1 2 3 4 is 1.75.
+        // Index 0.75 of 1 2 3 4 is 1.75.
         let four = Summary::of(&[1.0, 2.0, 3.0, 4.0]).expect("there are samples");
         assert_eq!(
             (four.low_quartile, four.median, four.high_quartile),

@@ -11,10 +11,10 @@ use crate::{Bar, BarChart};
 const TITLE_HEIGHT: f64 = 34.0;
 const BAR_HEIGHT: f64 = 16.0;
 const GROUP_GAP: f64 = 12.0;
-/// Pixels of a character of a label, which may be of capitals.
+/// Pixels of a character of a label, which may be a capital.
 const LABEL_CHARACTER: f64 = 8.0;
 const BELOW: f64 = 52.0;
-/// Pixels for the longest written value behind a bar.
+/// Pixels of the longest value text behind a bar.
 const VALUE_WIDTH: f64 = 70.0;
 
 pub(super) fn draw(chart: &BarChart) -> Drawing {

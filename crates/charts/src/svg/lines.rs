@@ -8,16 +8,16 @@ use crate::html::escape;
 use crate::scale::Projection;
 use crate::{LineChart, Point, Series};
 
-/// Pixels of the height of the area that the lines are drawn in.
+/// Height in pixels of the plot area.
 const AREA_HEIGHT: f64 = 280.0;
 const TITLE_HEIGHT: f64 = 34.0;
-/// Pixels below the area: marks and the label of the axis.
+/// Height in pixels below the plot area: ticks and the label of the axis.
 const BELOW: f64 = 52.0;
 const RIGHT: f64 = 20.0;
-/// Half the width of a mark.
+/// Half the width of a marker.
 const DOT: f64 = 4.5;
 
-/// The area of a chart, and where values are in it.
+/// The plot area of a chart, with the projection of values into it.
 struct Area {
     left: f64,
     top: f64,
@@ -174,7 +174,7 @@ fn draw_series(out: &mut String, chart: &LineChart, area: &Area, index: usize, s
     out.push_str("</g>");
 }
 
-/// The mark of a series at a place: each has its own shape.
+/// Draws the marker of a series at a point: each series has its own shape.
 fn dot(out: &mut String, index: usize, (x, y): (f64, f64), told: &str) {
     let corners: &[(f64, f64)] = match index % 4 {
         1 => &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],

@@ -1,7 +1,7 @@
-//! Charts as SVG that stands alone, as a file or inside a page.
+//! Charts as self-contained SVG, as a file or inside a page.
 //!
-//! Every colour is a CSS class, so that `prefers-color-scheme` turns a picture dark. Series differ in the shape of
-//! their marks as well, for those who do not see the colours. All text passes through [`escape`].
+//! Every colour is a CSS class, so that `prefers-color-scheme` switches a picture to dark. Series differ also in the
+//! shape of their markers, for readers who do not distinguish the colours. All text passes through [`escape`].
 
 mod bars;
 mod lines;
@@ -26,7 +26,7 @@ pub fn line_chart(chart: &LineChart) -> String {
     document(&chart.title, &chart.description, &[lines::draw(chart)], 1)
 }
 
-/// Several line charts in one picture, so many beside each other.
+/// Several line charts in one picture, `columns` per row.
 pub fn line_charts(title: &str, description: &str, charts: &[LineChart], columns: usize) -> String {
     let drawn: Vec<Drawing> = charts.iter().map(lines::draw).collect();
     document(title, description, &drawn, columns)
@@ -37,7 +37,7 @@ pub fn bar_chart(chart: &BarChart) -> String {
     document(&chart.title, &chart.description, &[bars::draw(chart)], 1)
 }
 
-/// What a chart draws within its own coordinates.
+/// A drawing of a chart in its own coordinates.
 struct Drawing {
     content: String,
     height: f64,
@@ -72,7 +72,7 @@ fn document(title: &str, description: &str, drawings: &[Drawing], columns: usize
     )
 }
 
-/// A name for an element that is the same for the same title and fits into an attribute.
+/// An element identifier derived from the title, valid in an attribute.
 fn identifier(title: &str) -> String {
     let name: String = title
         .chars()
@@ -87,7 +87,7 @@ fn identifier(title: &str) -> String {
     format!("chart-{name}")
 }
 
-/// A text at a place; `anchor` is `start`, `middle` or `end`.
+/// Appends a text at a position; `anchor` is `start`, `middle` or `end`.
 fn text(out: &mut String, class: &str, anchor: &str, (x, y): (f64, f64), text: &str) {
     let _ = write!(
         out,
@@ -105,8 +105,8 @@ fn line(out: &mut String, class: &str, from: (f64, f64), to: (f64, f64)) {
     );
 }
 
-/// The legend from a place on, in lines no longer than `width`; gives its height. Nothing for a single series, which the
-/// title names.
+/// Appends the legend from a position on, in lines no longer than `width`; returns its height. Empty for a single
+/// series, which the title names.
 fn legend(
     out: &mut String,
     names: &[&str],
@@ -130,7 +130,7 @@ fn legend(
     y - top + LEGEND_LINE / 2.0
 }
 
-/// A text that fits into so many pixels, cut with an ellipsis if it must be.
+/// A text that fits into `pixels` pixels, cut with an ellipsis if necessary.
 fn fitting(text: &str, pixels: f64) -> String {
     let most = (pixels / CHARACTER).max(1.0) as usize;
     if text.chars().count() <= most {

@@ -1,7 +1,7 @@
-//! The style that each picture carries: eight colours that differ for the colour-blind too (after Okabe and Ito), darker
-//! on a light ground and lighter on a dark one.
+//! The style of each picture: eight colours that colour-blind readers can distinguish (after Okabe and Ito), darker on
+//! a light background and lighter on a dark one.
 
-/// Series that have colours of their own; after them the colours begin again.
+/// Number of distinct series colours, after which they repeat.
 pub(super) const COLOURS: usize = 8;
 
 pub(super) const CSS: &str = "\

@@ -1,4 +1,4 @@
-//! The plan of a statement, measured if someone asks for it.
+//! The plan of a statement, with measurements on request.
 
 use serde_json::{Value, json};
 
@@ -6,10 +6,10 @@ use super::failed;
 use crate::response::{Response, Status};
 use crate::source::{Session, Source, SourceError, Table};
 
-/// MySQL's error of a variable that is not there.
+/// MySQL's error of an unknown variable.
 const NO_VARIABLE: u16 = 1193;
 
-/// The statement that is measured changes nothing, and ends by itself.
+/// Settings of a measured statement: it changes nothing, and ends after a time.
 const BEFORE_MEASURING: [&str; 2] = [
     "SET SESSION max_execution_time = 60000",
     "START TRANSACTION READ ONLY",
@@ -36,7 +36,7 @@ pub(crate) fn explain(source: &dyn Source, body: &[u8]) -> Response {
     }
 }
 
-/// A statement without what stands around it.
+/// A statement without blanks and semicolons around it.
 fn statement(text: &str) -> &str {
     text.trim_start()
         .trim_end_matches(|it: char| it == ';' || it.is_whitespace())
@@ -64,7 +64,7 @@ fn run(
         source.run(Session::Asked, &statements)
     };
     let results = match run(Some("SET SESSION explain_json_format_version = 2")) {
-        // A source that has one version of the format only.
+        // A source with only one version of the format.
         Err(error) if error.code == NO_VARIABLE => run(None)?,
         other => other?,
     };

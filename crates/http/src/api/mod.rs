@@ -1,7 +1,7 @@
-//! What the page asks for, as JSON. One file a question.
+//! Answers to the page's requests, as JSON. One file per request.
 //!
-//! Rows of relations become objects by a list of members and columns. A relation that the source does not have leaves
-//! its member empty and a note, so that the page shows what there is.
+//! A list of members and columns describes how the rows of a relation become objects. A relation that the source does
+//! not have leaves its member empty and adds a note, so that the page shows the rest.
 
 pub(crate) mod explain;
 pub(crate) mod kill;
@@ -15,12 +15,12 @@ use serde_json::{Map, Value, json};
 use crate::response::{Response, Status};
 use crate::source::{Row, Session, Source, SourceError, Table};
 
-/// How a column's text becomes JSON.
+/// Conversion of a column's text to JSON.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Kind {
     Text,
     Number,
-    /// Picoseconds, as performance_schema has times; seconds in JSON.
+    /// Picoseconds, the unit of performance_schema; seconds in JSON.
     Picoseconds,
 }
 
@@ -46,14 +46,14 @@ fn value(row: &Row<'_>, column: &str, kind: Kind) -> Value {
     }
 }
 
-/// A limit in JSON. The largest numbers, which no machine can reach, stand for none.
+/// A limit in JSON. The largest numbers, which no machine can reach, mean no limit.
 pub(crate) fn limit(bytes: Option<u64>) -> Value {
     bytes
         .filter(|bytes| *bytes < 1 << 60)
         .map_or(Value::Null, Value::from)
 }
 
-/// The result of one statement that the page runs for itself.
+/// The result of one statement that the page runs on its own behalf.
 pub(crate) fn watch(source: &dyn Source, statement: &str) -> Result<Table, SourceError> {
     let results = source.run(Session::Watching, &[statement])?;
     Ok(results.into_iter().next_back().unwrap_or_default())
@@ -75,7 +75,7 @@ pub(crate) fn list(
     }
 }
 
-/// The answer to a statement that has failed.
+/// The answer for a statement that failed.
 pub(crate) fn failed(error: &SourceError) -> Response {
     let body = json!({ "error": { "message": error.message, "code": error.code } });
     Response::json(&body).with_status(Status::StatementFailed)

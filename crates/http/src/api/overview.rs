@@ -1,4 +1,4 @@
-//! What is now: temporary tables, sessions, and the limits that they share.
+//! The current state: temporary tables, sessions, and their common limits.
 
 use serde_json::{Map, Value, json};
 
@@ -46,7 +46,7 @@ const SESSION: &[Member] = &[
     ("statement", "INFO", Text),
 ];
 
-/// Limits of bytes that the page compares with; 0 is no limit for those that say so.
+/// Limits in bytes that the page compares with; the flag: whether 0 means no limit.
 pub(crate) const LIMITS: [(&str, bool); 5] = [
     ("tmp_table_size", false),
     ("temptable_max_ram", false),
@@ -97,8 +97,8 @@ pub(crate) fn overview(source: &dyn Source, sampler: &Sampler) -> Value {
     })
 }
 
-/// The statement that a temporary table is of: that which its session runs, or else the text of its digest. A table of
-/// CREATE TEMPORARY TABLE is of none.
+/// The statement that a temporary table belongs to: the one that its session runs, or else the text of its digest; none
+/// for a table of CREATE TEMPORARY TABLE.
 fn statement_of(table: &Map<String, Value>, sessions: &[Map<String, Value>]) -> Value {
     let digest_text = table.get("digest_text").cloned().unwrap_or_default();
     if digest_text.is_null() {
@@ -131,7 +131,7 @@ pub(crate) fn databases(source: &dyn Source) -> Value {
     json!({ "databases": names, "notes": notes })
 }
 
-/// The global values of [`LIMITS`]; null is no limit, or one that the source does not know.
+/// The global values of [`LIMITS`]; null for no limit, or for one that the source does not know.
 pub(crate) fn limits(source: &dyn Source, notes: &mut Vec<String>) -> Map<String, Value> {
     let names: Vec<String> = LIMITS.iter().map(|(name, _)| format!("'{name}'")).collect();
     let statement = format!(
@@ -163,7 +163,7 @@ fn latest(sampler: &Sampler) -> Value {
     )
 }
 
-/// `GET /api/history`: the samples of the last seconds, a list a series.
+/// `GET /api/history`: the samples of the last seconds, one list per series.
 pub(crate) fn history(sampler: &Sampler, seconds: u64, points: usize) -> Value {
     let samples = sampler.history().last(seconds, points);
     let series = SERIES.iter().enumerate().map(|(index, (name, _))| {

@@ -1,4 +1,4 @@
-//! The settings that decide about temporary tables, with what they mean.
+//! The settings for temporary tables, with their meaning.
 
 use std::collections::HashMap;
 
@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use super::watch;
 use crate::source::{Source, Table};
 
-/// What a value counts.
+/// Unit of a value.
 #[derive(Debug, Clone, Copy)]
 enum Unit {
-    /// Bytes; 0 means what it says, the greatest value no limit.
+    /// Bytes; 0 is an ordinary value, the greatest value means no limit.
     Bytes,
-    /// Bytes, of which 0 and the greatest value are no limit.
+    /// Bytes, where 0 and the greatest value mean no limit.
     BytesOrNone,
     Rows,
     Other,

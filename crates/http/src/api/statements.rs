@@ -1,4 +1,4 @@
-//! What statements have cost, by their digest.
+//! Costs of statements, by their digest.
 
 use serde_json::{Map, Value, json};
 
@@ -8,9 +8,9 @@ use crate::response::{Response, Status};
 use crate::source::{Source, SourceError};
 
 const RELATION: &str = "performance_schema.events_statements_summary_by_digest";
-/// Digests that a list has.
+/// Greatest number of digests in a list.
 const MOST: usize = 100;
-/// MySQL's error of a column that is not there.
+/// MySQL's error of an unknown column.
 const NO_COLUMN: u16 = 1054;
 
 const STATEMENT: &[Member] = &[
@@ -44,7 +44,7 @@ const STATEMENT: &[Member] = &[
     ("last_seen", "LAST_SEEN", Text),
 ];
 
-/// Orders that a list may have: members of [`STATEMENT`].
+/// Orders of a list: members of [`STATEMENT`].
 const ORDERS: &[&str] = &[
     "seconds",
     "seconds_mean",
@@ -70,7 +70,7 @@ pub(crate) fn statements(source: &dyn Source, order: Option<&str>) -> Value {
     let mut notes = Vec::new();
     let (order, list) = match top(source, order, MOST) {
         Ok(list) => (order, list),
-        // The source does not count this: what it does count comes in the usual order.
+        // The source does not have this counter: its digests come in the usual order.
         Err(error) if error.code == NO_COLUMN => {
             notes.push(format!("{order}: {error}"));
             let list = top(source, DEFAULT_ORDER, MOST);
@@ -84,7 +84,7 @@ pub(crate) fn statements(source: &dyn Source, order: Option<&str>) -> Value {
     json!({ "order": order, "statements": list, "notes": notes })
 }
 
-/// The statements that come first in an order, without those that no digest is of.
+/// The first statements in an order, without those that have no digest.
 pub(crate) fn top(
     source: &dyn Source,
     order: &str,

@@ -1,4 +1,4 @@
-//! Status variables that are numbers.
+//! Numeric status variables.
 
 use std::collections::HashMap;
 

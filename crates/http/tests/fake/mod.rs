@@ -1,5 +1,5 @@
-//! A source without an engine: a server with a few sessions whose temporary tables grow and go to disk, and which takes
-//! every KILL.
+//! A source without an engine: a server with a few sessions whose temporary tables grow and overflow to disk, and which
+//! accepts every KILL.
 
 mod tables;
 
@@ -15,11 +15,11 @@ use tables::{digests, events, findings, meanings, memory, plan, status, variable
 /// The session that watches.
 pub(crate) const WATCHER: u64 = 3;
 
-/// See the module.
+/// Simulated source of a server.
 #[derive(Debug)]
 pub(crate) struct Fake {
     started: Instant,
-    /// Every text that was run, with whose session it ran in.
+    /// Every text that was run, with the purpose of its session.
     pub(crate) ran: Mutex<Vec<(Session, String)>>,
     killed: Mutex<HashSet<u64>>,
     /// Relations and columns that this server does not have.
@@ -139,7 +139,7 @@ const DIGESTS: [(&str, &str, &str, [u64; 9]); 8] = [
     ),
 ];
 
-/// A digest as MySQL has it, of its first digits.
+/// A digest in MySQL's form, from its first digits.
 pub(crate) fn digest(first: &str) -> String {
     format!("{first:0<64}")
 }
@@ -266,7 +266,7 @@ impl Fake {
     fn tables(&self, seconds: f64) -> Table {
         let killed = lock(&self.killed);
         let mib = |value: f64| (value * 1_048_576.0) as u64;
-        // Each grows, and goes to disk where it meets a limit, in its own rhythm.
+        // Each grows, and overflows to disk where it meets a limit, with its own period.
         let wave = |period: f64, shift: f64| ((seconds / period + shift) % 1.0).powf(0.8);
         let limit = 16.0;
         let mut rows = Vec::new();
@@ -311,7 +311,7 @@ impl Fake {
                 } else {
                     Value::Null
                 },
-                // The session has set it for itself.
+                // A limit that the session has set.
                 json!(mib(limit) * 2),
                 Value::Null,
             ]);

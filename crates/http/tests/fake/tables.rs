@@ -1,5 +1,5 @@
-//! What the server of the tests answers: its status, variables, digests, memory and findings, as functions of the time
-//! since it began.
+//! Results of the simulated server: its status, variables, digests, memory and findings, as functions of the time since
+//! its start.
 
 use mayfly_http::Table;
 use serde_json::{Value, json};
@@ -241,7 +241,7 @@ pub(super) fn memory(seconds: f64) -> Table {
     )
 }
 
-/// A plan of MySQL's second version, with what Mayfly adds.
+/// A plan in MySQL's second version of the format, with Mayfly's additions.
 pub(super) fn plan(measured: bool) -> Value {
     let step = |operation: &str, rows: f64, milliseconds: f64, more: Value, inputs: Vec<Value>| {
         let mut step = json!({ "operation": operation, "estimated_rows": rows * 0.8, "estimated_total_cost": rows * 0.35 });
@@ -259,7 +259,7 @@ pub(super) fn plan(measured: bool) -> Value {
         step
     };
     let limit = json!({ "name": "tmp_table_size", "bytes": 16_777_216 });
-    // What is added to a temporary table that was measured.
+    // Members added to a temporary table that was measured.
     let table = |expected: Value, memory: u64, disk: u64| {
         let mut table = expected;
         if measured {

@@ -1,4 +1,4 @@
-//! Measurements of a file and the scans below them.
+//! Measurements of a file and the scans that they consist of.
 
 mod measurement;
 mod scans;

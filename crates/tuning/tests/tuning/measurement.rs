@@ -1,4 +1,4 @@
-//! The order of measurements against a machine that is made up: times that are planted, a clock that only scans move on.
+//! The order of measurements on a simulated machine: planted times, and a clock that only scans advance.
 
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,14 +25,14 @@ impl Hands {
     }
 }
 
-/// A machine: seconds of a scan by case, size, bytes, and the number of the scan.
+/// A simulated machine: seconds of a scan by case, size, bytes, and the number of the scan.
 struct Machine<'a, F> {
     clock: &'a Hands,
     seconds: F,
     scans: RefCell<Vec<(&'static str, Window, u64)>>,
-    /// Cases that it cannot do.
+    /// Cases that it cannot run.
     impossible: &'static [&'static str],
-    /// From this scan on rows look different.
+    /// The scan from which on rows differ.
     changes_at: usize,
 }
 
@@ -48,7 +48,7 @@ impl<F: Fn(&Case, u64, f64, usize) -> f64> Scans for Machine<'_, F> {
         let number = self.scans.borrow().len();
         self.scans.borrow_mut().push((case.name, window, size));
         let seconds = (self.seconds)(case, size, window.rows as f64 * ROW, number);
-        // What must be done before the scan is not in its time.
+        // The preparation of the scan is not in its time.
         self.clock.move_on(seconds * 1.1);
         let digest = window.first_row + u64::from(number >= self.changes_at) * 1_000_000_007;
         Ok(Scan {
@@ -138,7 +138,7 @@ fn a_round_has_each_size_once_in_an_order_of_its_own_over_the_same_rows() {
     let mut machine = machine(&clock, as_in_the_article);
     run(&plan(&["disk"], 20.0), &mut machine, &|| false).expect("it runs");
     let scans = machine.scans.borrow();
-    // The first two find out how fast the machine is.
+    // The first two determine the speed of the machine.
     let rounds: Vec<_> = scans[2..].chunks_exact(SIZES.len()).collect();
     assert!(rounds.len() >= 3);
     for round in &rounds {
@@ -185,7 +185,7 @@ fn what_was_measured_before_an_interrupt_is_reported() {
             .filter_map(|case| case.measured())
             .map(|(measured, _)| measured.rounds.iter().flatten().flatten().count())
             .sum();
-        // Two scans of each case find out how fast it is.
+        // Two scans of each case determine its speed.
         let all = machine.scans.borrow().len();
         assert_eq!(
             measured,
@@ -206,8 +206,8 @@ fn a_file_that_changes_is_an_error() {
 }
 
 proptest! {
-    /// However fast the machine is and however its speed changes, the time is kept but for the scans that find out how fast
-    /// a case is, and no size is advised that is 6 % worse than another everywhere.
+    /// However fast the machine is and however its speed changes, the time is kept except for the scans that determine
+    /// the speed of a case, and no size is advised that is 6 % worse than another everywhere.
     #[test]
     fn the_time_is_kept(
         speed in 1e7..2e10_f64,

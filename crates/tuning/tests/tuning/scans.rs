@@ -1,5 +1,5 @@
-//! Scans of files in memory: whatever the size, the rows and the case, each row is seen once by each scanner, and reads are
-//! what the case says.
+//! Scans of files in memory: whatever the size, the rows and the case, each row is read once by each scanner, and reads
+//! are those of the case.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -17,7 +17,7 @@ use mayfly_tuning::{
 };
 use proptest::prelude::*;
 
-/// A clock that goes on by a millisecond each time it is looked at.
+/// A clock that advances by a millisecond at each reading.
 #[derive(Default)]
 struct Ticks(AtomicU64);
 
@@ -27,14 +27,14 @@ impl Clock for Ticks {
     }
 }
 
-/// A file in memory that remembers how it was read.
+/// A file in memory that records how it was read.
 #[derive(Debug, Clone, Default)]
 struct Memory(Arc<Content>);
 
 #[derive(Debug, Default)]
 struct Content {
     bytes: Vec<u8>,
-    /// The most bytes that a read gives; 0 for all.
+    /// Greatest number of bytes that a read returns; 0 for all.
     short: usize,
     /// Bytes that stay in the cache after it was emptied.
     stuck: u64,
@@ -234,7 +234,7 @@ fn a_scan_reads_a_buffer_at_a_time() {
                 (index * bytes, left.min(bytes) as usize, is_direct)
             })
             .collect();
-        // A read that the end of the file cut short is tried once more, to see that it is the end.
+        // A read that the end of the file cut short is repeated once, to confirm the end.
         let mut found = reads(name, size, rows);
         found.retain(|(offset, ..)| *offset < length);
         assert_eq!(found, expected, "{name}");
@@ -349,7 +349,7 @@ fn a_file_that_was_cut_meanwhile_is_an_error() {
         scans.prepare(&case(name), window).expect("it is possible");
         match scans.scan(&case(name), window, 8200) {
             Err(Failure::Io(error)) => assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof),
-            // No position need be behind the end.
+            // No position needs to be beyond the end.
             Ok(_) if name == "positions" => {}
             other => panic!("{name}: {other:?}"),
         }
@@ -374,7 +374,7 @@ fn a_table_is_made_of_its_rows_or_not_at_all() {
             .chunks_exact(ROW_BYTES)
             .all(|bytes| row(bytes).is_some())
     );
-    // It is open, so it can be scanned without its name.
+    // The file is open, so it can be scanned without its name.
     let mut scans = scans.expect("it opens");
     let window = Window {
         first_row: 0,
