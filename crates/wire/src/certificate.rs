@@ -1,5 +1,5 @@
-//! What is read from certificates: names in those of clients, in OpenSSL's one line, which is what accounts
-//! require (`/C=DE/O=Example/CN=ann`), and the version.
+//! Reads certificates: the subject and issuer of a client's, in OpenSSL's one-line form, which accounts require
+//! (`/C=DE/O=Example/CN=ann`), and the version.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use mayfly_engine::ClientCertificate;
 use yasna::tags::TAG_OID;
 use yasna::{ASN1Error, ASN1ErrorKind, ASN1Result, BERReader, BERReaderSeq, Tag};
 
-/// What OpenSSL calls the parts of names. Others stand there with their numbers.
+/// OpenSSL's names of the attribute types of names. Other types appear with their numbers.
 const SHORT_NAMES: [(&str, &str); 21] = [
     ("2.5.4.3", "CN"),
     ("2.5.4.4", "SN"),
@@ -42,7 +42,7 @@ pub(crate) fn version(der: &[u8]) -> Option<u32> {
     Some(read(der).ok()?.version)
 }
 
-/// What is read of a certificate.
+/// The fields that are read of a certificate.
 struct Certificate {
     version: u32,
     names: ClientCertificate,
@@ -78,7 +78,7 @@ fn skip_rest(reader: &mut BERReaderSeq<'_, '_>) -> ASN1Result<()> {
     Ok(())
 }
 
-/// A `Name` (RFC 5280, 4.1.2.4): a sequence of sets of attributes.
+/// A `Name` (RFC 5280, 4.1.2.4), a sequence of sets of attributes, in the one-line form.
 fn one_line(name: BERReader<'_, '_>) -> ASN1Result<String> {
     let mut line = String::new();
     name.read_sequence_of(|set| {
@@ -112,7 +112,7 @@ fn write_attribute(line: &mut String, kind: &[u8], value: &[u8]) {
     }
 }
 
-/// An object identifier as its numbers. (yasna's own reader refuses a byte 0x80 inside of a number, which DER has.)
+/// An object identifier as its numbers. (yasna's own reader refuses a byte 0x80 inside of a number, which DER allows.)
 fn identifier(der: &[u8]) -> String {
     let mut text = String::new();
     let mut number: u64 = 0;

@@ -1,4 +1,4 @@
-//! Packets over a stream: what the rest of the crate talks to a client through.
+//! Packets over a stream: the channel through which the rest of the crate talks to a client.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;
@@ -10,34 +10,34 @@ use rustls::ServerConfig;
 use crate::packet::{Algorithm, Compression, PacketDecoder, PacketEncoder, PacketError};
 use crate::stream::{PACE, PIECE_MIN, Stream};
 
-/// How long a read waits before it gives the thread back: short enough for timeouts and shutdowns,
-/// long enough that a busy client finds its thread still there.
+/// How long a read waits before it frees the thread: short enough for timeouts and shutdowns, long enough that a busy
+/// client keeps its thread.
 pub(crate) const READ_PAUSE: Duration = Duration::from_millis(100);
 
-/// So many bytes of a reply are sent on their way.
+/// Number of bytes of a reply at which they are sent.
 const FLUSH_AT: usize = 64 << 10;
 
-/// What a read takes at once.
+/// Size of a read.
 pub(crate) const READ_SIZE: usize = 16 << 10;
 
-/// How much of a refused packet is read so that the client can read the error.
+/// Greatest number of bytes of a refused packet that are read, so that the client can read the error.
 const DRAIN_MAX: usize = 256 << 20;
 
-/// The same of a client that has not logged in.
+/// [`DRAIN_MAX`] for a client that has not logged in.
 const LOGIN_DRAIN_MAX: usize = 256 << 10;
 
-/// In how many pieces a login may come: the largest there is takes about a hundred packets of a slow network.
-/// A login byte by byte costs the system a call and more for each.
+/// Greatest number of reads of a login: the largest login takes about a hundred packets of a slow network. Each byte of
+/// a login byte by byte would cost a system call and more.
 const LOGIN_PIECES_MAX: u32 = 128;
 
-/// Why the wait for a packet, a login or a command failed.
+/// Failure of the wait for a packet, a login or a command.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The client is gone, or too slow.
+    /// The client has closed the connection, or is too slow.
     Gone(io::Error),
-    /// Its packets are wrong: it gets the error, and the connection ends.
+    /// The client's packets are malformed: it gets the error, and the connection ends.
     Wrong(Error),
-    /// What it asked for failed, or is denied: it gets the error.
+    /// The request failed, or is denied: the client gets the error.
     Refused(Error),
 }
 
@@ -53,7 +53,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// What was received within a pause.
+/// Result of waiting for a payload for one pause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Received {
     /// A payload.
@@ -64,34 +64,34 @@ pub(crate) enum Received {
     End,
 }
 
-/// How long a client may take.
+/// Network timeouts of a client.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NetworkTimeouts {
-    /// `net_read_timeout`: for the rest of a packet that began.
+    /// `net_read_timeout`: for the rest of a packet whose first bytes have come.
     pub(crate) read: Duration,
-    /// `net_write_timeout`: to take what is sent.
+    /// `net_write_timeout`: for sent bytes to be accepted.
     pub(crate) write: Duration,
 }
 
-/// See the module.
+/// Packets to and from a client over its stream.
 #[derive(Debug)]
 pub(crate) struct Channel {
-    /// None only while TLS begins.
+    /// The stream; `None` only while TLS begins.
     stream: Option<Stream>,
     decoder: PacketDecoder,
     encoder: PacketEncoder,
     compression: Option<Compression>,
-    /// What is sent, compressed.
+    /// Compressed bytes to be sent.
     compressed: Vec<u8>,
     timeouts: NetworkTimeouts,
     drain_max: usize,
-    /// Reads until the login was over.
+    /// Number of reads until the end of the login.
     login_pieces: u32,
     received: u64,
     sent: u64,
-    /// Bytes of replies that were sent, before they were compressed.
+    /// Bytes of replies sent, before compression.
     replied: u64,
-    /// How many they were, with those that waited, when that was asked last.
+    /// Bytes of replies, sent and waiting, at the last [`Self::take_replied`].
     replied_before: u64,
 }
 
@@ -133,7 +133,7 @@ impl Channel {
         stream.socket().set_timeouts(READ_PAUSE, timeouts.write)
     }
 
-    /// The client asked for TLS.
+    /// Switches to TLS, as the client asked.
     pub(crate) fn start_tls(&mut self, configuration: Arc<ServerConfig>) -> io::Result<()> {
         let stream = self.stream.take().ok_or_else(gone)?;
         let socket = stream.socket().clone();
@@ -143,13 +143,13 @@ impl Channel {
         socket.set_timeouts(READ_PAUSE, self.timeouts.write)
     }
 
-    /// From here on everything is compressed.
+    /// Compresses everything from here on.
     pub(crate) fn start_compression(&mut self, algorithm: Algorithm) {
         self.compression = Some(Compression::new(algorithm));
         self.decoder.count_outside();
     }
 
-    /// A command begins: packets are counted anew.
+    /// Begins a command: packets are numbered anew.
     pub(crate) fn begin_command(&mut self) {
         self.decoder.begin_command();
         if let Some(compression) = &mut self.compression {
@@ -157,20 +157,20 @@ impl Channel {
         }
     }
 
-    /// Whether a packet has begun to come, or has come already.
+    /// Whether a packet has come, at least in part.
     pub(crate) fn has_begun(&mut self) -> bool {
         !self.decoder.is_empty()
             || self.compression.as_ref().is_some_and(|it| !it.is_empty())
             || self.stream.as_mut().is_some_and(Stream::has_read_ahead)
     }
 
-    /// The server sends a packet that is no reply.
+    /// Begins a packet of the server that is not a reply.
     pub(crate) fn begin_reply(&mut self) {
         self.begin_command();
         self.encoder.set_sequence(0);
     }
 
-    /// How many bytes were received and sent since this was asked last.
+    /// Bytes received and sent since the last call.
     pub(crate) fn take_traffic(&mut self) -> (u64, u64) {
         (
             std::mem::take(&mut self.received),
@@ -178,16 +178,15 @@ impl Channel {
         )
     }
 
-    /// How many bytes of replies there are since this was asked last, sent or waiting to be sent, before they
-    /// are compressed.
+    /// Bytes of replies since the last call, sent or waiting to be sent, before compression.
     pub(crate) fn take_replied(&mut self) -> u64 {
         let replied = self.replied + self.encoder.len() as u64;
         let before = std::mem::replace(&mut self.replied_before, replied);
         replied.saturating_sub(before)
     }
 
-    /// Puts the next payload in `payload`, if one comes within a pause. A payload that has begun to
-    /// come may take as long as `net_read_timeout` says.
+    /// Receives the next payload into `payload`, if one comes within a pause. A payload whose first bytes have come may
+    /// take `net_read_timeout`.
     pub(crate) fn receive(&mut self, payload: &mut Vec<u8>) -> Result<Received, Failure> {
         let mut began: Option<Instant> = None;
         loop {
@@ -234,7 +233,7 @@ impl Channel {
         }
     }
 
-    /// The next payload, for which the client has as long as `within`.
+    /// The next payload, which must come within `within`.
     pub(crate) fn receive_within(
         &mut self,
         payload: &mut Vec<u8>,
@@ -253,7 +252,7 @@ impl Channel {
         }
     }
 
-    /// The same within `net_read_timeout`.
+    /// [`Self::receive_within`] with `net_read_timeout`.
     pub(crate) fn receive_now(&mut self, payload: &mut Vec<u8>) -> Result<(), Failure> {
         self.receive_within(payload, self.timeouts.read)
     }
@@ -263,7 +262,7 @@ impl Channel {
         let read = loop {
             match self.stream()?.read(&mut bytes) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // TLS that ends without a word.
+                // TLS that ends without a closing message.
                 Err(error) if error.kind() == ErrorKind::UnexpectedEof => break 0,
                 read => break read?,
             }
@@ -276,7 +275,7 @@ impl Channel {
         Ok(read)
     }
 
-    /// Expands the next compressed packet, if one has come.
+    /// Decompresses the next packet, if it has come.
     fn expand_next(&mut self) -> Result<bool, Failure> {
         let Some(compression) = &mut self.compression else {
             return Ok(false);
@@ -286,8 +285,8 @@ impl Channel {
         expanded.map_err(|wrong| self.wrong(wrong))
     }
 
-    /// The error of wrong packets. The rest of one that is too long is read, so that the client
-    /// comes to read the error.
+    /// The error of malformed packets. The rest of a packet that is too long is read, so that the client gets to read
+    /// the error.
     fn wrong(&mut self, wrong: PacketError) -> Failure {
         self.encoder
             .set_sequence(self.decoder.sequence().wrapping_add(1));
@@ -302,7 +301,7 @@ impl Channel {
         }
     }
 
-    /// Reads so many bytes and forgets them.
+    /// Reads and discards `bytes` bytes.
     fn drain(&mut self, mut bytes: usize) {
         let begun = Instant::now();
         let mut buffer = [0; READ_SIZE];
@@ -329,7 +328,7 @@ impl Channel {
         self.encoder.packet(write);
     }
 
-    /// Sends what waits, if it is much: whether it was.
+    /// Sends waiting bytes if there are many; returns whether there were.
     pub(crate) fn flush_if_full(&mut self) -> io::Result<bool> {
         let is_full = self.encoder.len() >= FLUSH_AT;
         if is_full {
@@ -338,7 +337,7 @@ impl Channel {
         Ok(is_full)
     }
 
-    /// Sends what waits.
+    /// Sends the waiting bytes.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         if self.encoder.is_empty() {
             return Ok(());
@@ -357,12 +356,12 @@ impl Channel {
         self.sent += bytes.len() as u64;
         self.replied += self.encoder.len() as u64;
         self.encoder.clear();
-        // Both sides count on from here.
+        // Both sides continue numbering from here.
         self.decoder.set_sequence(self.encoder.sequence());
         Ok(())
     }
 
-    /// An idle connection needs no memory.
+    /// Frees the buffers, which an idle connection does not need.
     pub(crate) fn release(&mut self) {
         self.decoder.release();
         self.encoder.release(0);
@@ -370,7 +369,7 @@ impl Channel {
     }
 }
 
-/// There is no stream any more.
+/// The error when there is no stream any more.
 fn gone() -> io::Error {
     ErrorKind::NotConnected.into()
 }

@@ -1,10 +1,10 @@
 //! The MySQL protocol over the engine: any client or driver of MySQL or MariaDB connects to
 //! [`Server`].
 //!
-//! `packet` turns bytes into payloads and back, `login` authenticates a client, `reply` writes
-//! the packets of the server, `connection` runs commands; none of them knows a socket. `stream` and
+//! `packet` turns bytes into payloads and back, `login` authenticates a client, `reply` writes the
+//! packets of the server, `connection` runs commands; none of them knows a socket. `stream` and
 //! `channel` are the only modules that read and write, `server` the only one that starts threads.
-//! Everything that a command means is the engine's.
+//! The engine implements the commands.
 //!
 //! There is no asynchronous runtime: see [`server`] for the threads instead.
 

@@ -1,4 +1,4 @@
-//! Keys and certificates as files of text.
+//! Keys and certificates as PEM files.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -12,14 +12,14 @@ pub(crate) fn encode(label: &str, der: &[u8]) -> String {
     pem::encode_config(&Pem::new(label, der), config)
 }
 
-/// Writes a new file that its owner alone may read.
+/// Writes a new file that only its owner may read.
 pub(crate) fn write_secret(path: &Path, text: &str) -> Result<(), String> {
     write(path, text, 0o600)
 }
 
-/// Writes a file for clients, which others may not write, whatever the umask.
+/// Writes a file for clients, which only its owner may write, whatever the umask.
 pub(crate) fn write_public(path: &Path, text: &str) -> Result<(), String> {
-    // What an interrupted attempt left.
+    // Left by an interrupted attempt.
     let _ = std::fs::remove_file(path);
     write(path, text, 0o640)
 }

@@ -1,4 +1,4 @@
-//! A client proves its password over its channel: at its login, and when it changes its user.
+//! Authentication of a client over its channel: at its login, and when it changes its user.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -10,11 +10,10 @@ use crate::channel::{Channel, Failure, Received};
 use crate::login::{Exchange, Response, Scramble, Step};
 use crate::service::Service;
 
-/// Goes through the exchange that begins with `response`. The last packet of it, if there is one,
-/// waits in the channel for what follows. `host`: where the client is; `scramble`: what the response was
-/// made with, if that is known; `privacy`: whether nobody can listen, and how the connection is
-/// encrypted; `malformed`: the error of a payload that is no proof. A client whose proof is wrong has
-/// waited for the error as long as the engine says.
+/// Runs the exchange that begins with `response`. The last packet of the exchange, if there is one, waits in the
+/// channel for the packets that follow. `host`: the client's host; `scramble`: the nonce of the response, if that is
+/// known; `privacy`: whether nobody can listen, and how the connection is encrypted; `malformed`: the error of a
+/// payload that is not a proof. A client whose proof is wrong gets the error after the delay that the engine demands.
 pub(crate) fn prove(
     channel: &mut Channel,
     service: &Service,
@@ -53,7 +52,7 @@ pub(crate) fn prove(
     }
 }
 
-/// Lets a client wait. One that goes away, or goes on speaking, is gone at once, and its thread is free.
+/// Delays a client. One that closes the connection, or continues sending, is dropped at once, which frees its thread.
 fn hold(channel: &mut Channel, delay: Duration) -> Result<(), Failure> {
     let begun = Instant::now();
     let mut payload = Vec::new();

@@ -1,4 +1,4 @@
-//! What every connection has of its server.
+//! The parts of a server that every connection uses.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use mayfly_engine::Database;
 
 use crate::login::LoginKeys;
 
-/// See the module.
+/// The parts of a server that every connection uses.
 #[derive(Debug)]
 pub(crate) struct Service {
     pub(crate) database: Arc<Database>,

@@ -1,4 +1,5 @@
-//! The sockets of all connections, parked ones too: how many there are, how to stop them, and which clients have gone.
+//! The sockets of all connections, parked ones included: counting them, stopping them, and finding disconnected
+//! clients.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::stream::Socket;
 
-/// See the module.
+/// The sockets of all connections.
 #[derive(Debug, Default)]
 pub(crate) struct Sockets(Mutex<State>);
 
@@ -23,11 +24,11 @@ struct State {
 #[derive(Debug)]
 struct Counted {
     socket: Socket,
-    /// What ends its session, once there is one.
+    /// Handle that ends its session, once there is one.
     kill: Option<KillHandle>,
 }
 
-/// A socket that is counted as long as this lives.
+/// Guard of a counted socket.
 #[derive(Debug)]
 pub(crate) struct CountedSocket {
     sockets: Arc<Sockets>,
@@ -35,7 +36,7 @@ pub(crate) struct CountedSocket {
 }
 
 impl CountedSocket {
-    /// The session of the client, which ends when the client goes away.
+    /// Sets the session of the client, which ends when the client disconnects.
     pub(crate) fn set_session(&self, kill: KillHandle) {
         if let Some(counted) = self.sockets.0.lock().sockets.get_mut(&self.number) {
             counted.kill = Some(kill);
@@ -50,12 +51,12 @@ impl Drop for CountedSocket {
 }
 
 impl Sockets {
-    /// How many there are.
+    /// Number of sockets.
     pub(crate) fn count(&self) -> usize {
         self.0.lock().sockets.len()
     }
 
-    /// Counts a socket. Where the server stops, nothing more is read of it.
+    /// Counts a socket. When the server stops, it is not read any more.
     pub(crate) fn add(self: &Arc<Self>, socket: Socket) -> CountedSocket {
         let mut state = self.0.lock();
         if state.is_stopping {
@@ -70,7 +71,7 @@ impl Sockets {
         }
     }
 
-    /// Nothing more comes from any client.
+    /// Stops reading from all clients.
     pub(crate) fn stop_reading(&self) {
         let mut state = self.0.lock();
         state.is_stopping = true;
@@ -79,7 +80,8 @@ impl Sockets {
         }
     }
 
-    /// Ends the sessions whose clients have gone: one that runs a statement does not read, and would run to its end.
+    /// Ends the sessions of disconnected clients: one that runs a statement does not read, and would otherwise run to
+    /// its end.
     pub(crate) fn end_abandoned(&self) {
         let state = self.0.lock();
         let sessions = state.sockets.values();
@@ -94,7 +96,7 @@ impl Sockets {
             tv_sec: 0,
             tv_nsec: 0,
         };
-        // It is asked again soon.
+        // The sockets are polled again soon.
         if poll(&mut asked, Some(&at_once)).is_err() {
             return;
         }

@@ -11,7 +11,7 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use crate::certificate;
 
-/// A connected socket. Clones are the same socket.
+/// A connected socket. Clones refer to the same socket.
 #[derive(Debug, Clone)]
 pub(crate) struct Socket(Arc<socket2::Socket>);
 
@@ -20,19 +20,19 @@ impl Socket {
         Self(Arc::new(socket))
     }
 
-    /// Reads and writes that take longer end with `WouldBlock`.
+    /// Sets the times after which reads and writes end with `WouldBlock`.
     pub(crate) fn set_timeouts(&self, read: Duration, write: Duration) -> io::Result<()> {
         self.0.set_read_timeout(Some(read))?;
         self.0.set_write_timeout(Some(write))
     }
 
-    /// Ends reads and writes: a thread that waits for one sees the end.
+    /// Ends reads and writes: a thread that waits for one gets the end of the stream.
     pub(crate) fn close(&self) {
         // A socket that is closed already gives an error.
         let _ = self.0.shutdown(Shutdown::Both);
     }
 
-    /// Ends reads: a thread that waits for one sees the end.
+    /// Ends reads: a thread that waits for one gets the end of the stream.
     pub(crate) fn stop_reading(&self) {
         // A socket that is closed already gives an error.
         let _ = self.0.shutdown(Shutdown::Read);
@@ -61,14 +61,14 @@ impl Write for Socket {
     }
 }
 
-/// After a shorter read from a client that has not logged in, the next read waits: a login byte by byte
-/// must not cost a system call for each.
+/// Length of a read from an unauthenticated client below which the next read is delayed: a login byte by byte must not
+/// cost a system call for each.
 pub(crate) const PIECE_MIN: usize = 64;
 
-/// How long that wait is.
+/// The delay of that read.
 pub(crate) const PACE: Duration = Duration::from_millis(2);
 
-/// A socket during a handshake of TLS.
+/// A socket during a TLS handshake.
 struct Paced<'s>(&'s mut Socket);
 
 impl Read for Paced<'_> {
@@ -99,7 +99,7 @@ pub(crate) enum Stream {
 }
 
 impl Stream {
-    /// The stream goes on in TLS. `begun`: bytes of the client's that were read already.
+    /// Switches the stream to TLS. `begun`: bytes of the client that were read already.
     pub(crate) fn start_tls(
         self,
         configuration: Arc<ServerConfig>,
@@ -140,7 +140,7 @@ impl Stream {
         };
         let suite = tls.conn.negotiated_cipher_suite();
         let name = suite.and_then(|suite| suite.suite().as_str()).unwrap_or("");
-        // The verifier has accepted valid ones only.
+        // The verifier has accepted valid certificates only.
         let certificate = tls.conn.peer_certificates();
         let certificate = certificate.and_then(<[_]>::first);
         Some(Encryption {
@@ -150,7 +150,7 @@ impl Stream {
         })
     }
 
-    /// Whether bytes of the client wait here that the socket no longer shows.
+    /// Whether bytes of the client are buffered here, which the socket no longer reports.
     pub(crate) fn has_read_ahead(&mut self) -> bool {
         match self {
             Self::Plain(_) => false,
@@ -162,7 +162,7 @@ impl Stream {
     }
 }
 
-/// A cipher suite as OpenSSL names it, from its name in the standard.
+/// OpenSSL's name of a cipher suite, from its standard name.
 fn openssl_cipher(name: &str) -> String {
     match name.split_once("_WITH_") {
         None => name.replacen("TLS13_", "TLS_", 1),

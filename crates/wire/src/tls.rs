@@ -1,4 +1,4 @@
-//! TLS: a certificate of the user's, or one that is made when a client first asks for TLS.
+//! TLS: with the user's certificate, or one that is made when a client first asks for TLS.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -12,11 +12,11 @@ use rustls::{RootCertStore, ServerConfig};
 
 use crate::{certificate, pem};
 
-/// File names in the data directory, as MySQL's.
+/// File names in the data directory, as in MySQL.
 const CERTIFICATE: &str = "server-cert.pem";
 const KEY: &str = "server-key.pem";
 
-/// Where the certificate comes from.
+/// Source of the certificate.
 #[derive(Debug, Clone, Default)]
 pub enum TlsOptions {
     /// A self-signed one, stored in the data directory if there is one.
@@ -24,7 +24,7 @@ pub enum TlsOptions {
     SelfSigned,
     /// The user's files, PEM: `ssl_cert` and `ssl_key`.
     Files {
-        /// Certificate, with those between it and the authority.
+        /// The certificate, followed by the intermediate certificates.
         certificate: PathBuf,
         /// Its private key.
         key: PathBuf,
@@ -33,9 +33,9 @@ pub enum TlsOptions {
     Off,
 }
 
-/// What TLS connections of a server need. A self-signed certificate is made, or read, when the first client asks for
-/// TLS: making it, and the random numbers that it takes, would be most of the time that a server needs to start. Files that
-/// the user names are read at the start, so that a wrong one is known then.
+/// Configuration of a server's TLS connections. A self-signed certificate is made, or read, when the first client asks
+/// for TLS: making it, and the random numbers that it takes, would be most of the server's start time. Files that the
+/// user names are read at the start, so that an error is reported then.
 #[derive(Debug)]
 pub(crate) struct Tls {
     options: TlsOptions,
@@ -45,7 +45,8 @@ pub(crate) struct Tls {
 }
 
 impl Tls {
-    /// `None` without TLS. Clients may give certificates that `authorities`, a file of certificates, have signed.
+    /// The configuration; `None` without TLS. Clients may show certificates that `authorities`, a file of certificates,
+    /// have signed.
     pub(crate) fn new(
         options: &TlsOptions,
         authorities: Option<&Path>,
@@ -66,7 +67,7 @@ impl Tls {
         Ok(Some(tls))
     }
 
-    /// What a connection needs; an error says why there can be none.
+    /// The configuration of a connection; an error says why there is none.
     pub(crate) fn configuration(&self) -> Result<Arc<ServerConfig>, String> {
         self.configuration.get_or_init(|| self.configure()).clone()
     }
@@ -102,7 +103,7 @@ impl Tls {
         let (certificate, key) = (directory.join(CERTIFICATE), directory.join(KEY));
         if !certificate.is_file() || !key.is_file() {
             let made = self_signed()?;
-            // What an interrupted attempt left.
+            // Left by an interrupted attempt.
             let _ = std::fs::remove_file(&key);
             pem::write_secret(&key, &made.signing_key.serialize_pem())?;
             pem::write_public(&certificate, &made.cert.pem())?;
@@ -111,7 +112,7 @@ impl Tls {
     }
 }
 
-/// Asks clients for certificates of these authorities; they need not have one.
+/// A verifier that asks clients for certificates of these authorities; clients need not have one.
 fn verifier(
     authorities: &Path,
     provider: &Arc<CryptoProvider>,
@@ -161,7 +162,7 @@ fn self_signed() -> Result<rcgen::CertifiedKey<rcgen::KeyPair>, String> {
 mod tests {
     use super::*;
 
-    /// As `openssl x509 -req` makes them without a file of extensions.
+    /// Made by `openssl x509 -req` without a file of extensions.
     const VERSION_1: &str = "\
 -----BEGIN CERTIFICATE-----
 MIIBJTCBywIURE/NRzyZsINQM0OS/x/Q+G1x0QIwCgYIKoZIzj0EAwIwFDESMBAG

@@ -9,7 +9,7 @@ use crate::packet::PayloadReader;
 const MICROS_PER_SECOND: u64 = 1_000_000;
 const SECONDS_PER_DAY: u64 = 86_400;
 
-/// Appends a DATE, DATETIME or TIMESTAMP: as many of its parts as are not 0.
+/// Appends a DATE, DATETIME or TIMESTAMP without its trailing parts that are 0.
 pub(crate) fn append_datetime(out: &mut Vec<u8>, value: DateTime) {
     let length = match value {
         _ if value == DateTime::default() => 0,
@@ -51,7 +51,7 @@ pub(crate) fn append_time(out: &mut Vec<u8>, micros: i64) {
     out.extend_from_slice(&bytes[..usize::from(length)]);
 }
 
-/// Reads the value of a parameter of a type, unsigned or not; texts are of the connection's
+/// Reads the value of a parameter of a type, unsigned or not; texts have the connection's
 /// collation. `None`: the payload is malformed.
 pub(crate) fn read_parameter(
     reader: &mut PayloadReader<'_>,
@@ -152,7 +152,7 @@ pub(crate) fn bytes(bytes: &[u8], collation: CollationId) -> (Value, SqlType) {
     )
 }
 
-/// Parts that are out of range are as MySQL takes them: the zero date.
+/// Reads a date and time. With parts out of range it is the zero date, as in MySQL.
 fn read_datetime(reader: &mut PayloadReader<'_>) -> Option<DateTime> {
     let length = usize::from(reader.u8()?);
     let mut parts = PayloadReader::new(reader.bytes(length)?);
@@ -180,7 +180,7 @@ fn read_datetime(reader: &mut PayloadReader<'_>) -> Option<DateTime> {
     })
 }
 
-/// The most that a TIME holds: 838:59:59.
+/// The greatest TIME: 838:59:59.
 const TIME_MAX: u64 = (838 * 3600 + 59 * 60 + 59) * MICROS_PER_SECOND;
 
 fn read_time(reader: &mut PayloadReader<'_>) -> Option<i64> {
@@ -195,7 +195,7 @@ fn read_time(reader: &mut PayloadReader<'_>) -> Option<i64> {
     let minutes = hours * 60 + u64::from(parts.u8()?);
     let seconds = minutes * 60 + u64::from(parts.u8()?);
     let fraction = if length >= 12 { parts.u32()? } else { 0 };
-    // What is far out of range would not fit in microseconds.
+    // Larger values would not fit in microseconds.
     let micros = seconds.min(TIME_MAX) * MICROS_PER_SECOND + u64::from(fraction);
     let micros = micros.min(TIME_MAX);
     Some(if is_negative {

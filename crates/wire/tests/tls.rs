@@ -1,4 +1,4 @@
-//! Clients in TLS, with certificates and without: which are admitted, and what is known of them.
+//! Clients in TLS, with and without certificates: which are admitted, and their certificates as the server sees them.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::io::{Read, Write};
@@ -57,7 +57,7 @@ impl Authority {
     }
 }
 
-/// The server's certificate is not what these tests are about.
+/// Verifier that accepts any certificate of the server, which these tests are not about.
 #[derive(Debug)]
 struct Anyone(Arc<CryptoProvider>);
 
@@ -131,7 +131,7 @@ fn packet(sequence: u8, payload: &[u8]) -> Vec<u8> {
     packet
 }
 
-/// The answer to the greeting; with an empty name the request to go on in TLS.
+/// The response to the greeting; with an empty name the request for TLS.
 fn response(capabilities: u32, user: &str) -> Vec<u8> {
     let mut payload = capabilities.to_le_bytes().to_vec();
     payload.extend_from_slice(&(1_u32 << 24).to_le_bytes());
@@ -153,7 +153,7 @@ fn answer(payload: &[u8]) -> Result<(), u16> {
 
 const CAPABILITIES: u32 = PROTOCOL_41 | SECURE_CONNECTION | PLUGIN_AUTH;
 
-/// Logs in without TLS: the error, if there is one.
+/// Logs in without TLS; returns the error, if there is one.
 fn log_in_plainly(address: SocketAddr, user: &str) -> Result<(), u16> {
     let mut stream = TcpStream::connect(address).unwrap();
     read(&mut stream).unwrap();
@@ -162,8 +162,8 @@ fn log_in_plainly(address: SocketAddr, user: &str) -> Result<(), u16> {
     answer(&read(&mut stream).unwrap())
 }
 
-/// Logs in through TLS and asks for a status variable: the error of the server, or `None` when it broke
-/// the connection off.
+/// Logs in through TLS and asks for a status variable; returns the server's error, or `None` when it closed the
+/// connection.
 fn log_in(address: SocketAddr, user: &str, identity: Option<&Identity>) -> Option<Result<(), u16>> {
     let mut socket = TcpStream::connect(address).unwrap();
     let patience = Some(Duration::from_secs(60));
@@ -233,7 +233,7 @@ fn clients_show_their_certificates() {
                 "{user}"
             );
         }
-        // Who has signed it is not known here.
+        // The server does not know the signer.
         assert_eq!(log_in(address, user, Some(&stranger)), None, "{user}");
     }
 }

@@ -1,4 +1,4 @@
-//! COM_CHANGE_USER: another account in the same connection.
+//! COM_CHANGE_USER: changes the account of a connection.
 
 use mayfly_engine::{Command, codes};
 

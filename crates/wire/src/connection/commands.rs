@@ -1,4 +1,4 @@
-//! Commands: the first byte of a payload says which.
+//! Commands, which the first byte of a payload identifies.
 
 use std::io;
 
@@ -10,7 +10,7 @@ use crate::channel::Failure;
 use crate::packet::PayloadReader;
 use crate::reply::{End, NULL, append_bytes, append_definition, append_row_end};
 
-// The first byte of a command. Those that are missing are of replication, or obsolete.
+// The first byte of a command. Those that are missing belong to replication, or are obsolete.
 const COM_QUIT: u8 = 1;
 const COM_INIT_DB: u8 = 2;
 const COM_QUERY: u8 = 3;
@@ -32,11 +32,11 @@ const COM_SET_OPTION: u8 = 27;
 const COM_STMT_FETCH: u8 = 28;
 const COM_RESET_CONNECTION: u8 = 31;
 
-/// The position of the default in a row of SHOW COLUMNS.
+/// Index of the default in a row of SHOW COLUMNS.
 const SHOW_COLUMNS_DEFAULT: usize = 4;
 
-/// COM_REFRESH: what each bit flushes. The other bits are of mechanisms that Mayfly does not have: caches
-/// of hosts and threads, replication.
+/// COM_REFRESH: the objects that each bit flushes. The other bits flush objects that Mayfly does not have: caches of
+/// hosts and threads, replication.
 const REFRESHED: [(u8, &str); 4] = [
     (0x01, "FLUSH PRIVILEGES"),
     (0x02, "FLUSH LOGS"),
@@ -48,13 +48,13 @@ const REFRESHED: [(u8, &str); 4] = [
 const MULTI_STATEMENTS_ON: u16 = 0;
 const MULTI_STATEMENTS_OFF: u16 = 1;
 
-/// What was read of a payload; an error when it is malformed.
+/// The value read from a payload; an error when it is malformed.
 pub(super) fn well_formed<T>(read: Option<T>) -> Result<T, Failure> {
     read.ok_or_else(|| codes::ER_MALFORMED_PACKET.error().into())
 }
 
 impl Connection {
-    /// Runs a command and writes its reply; false when the client is done.
+    /// Runs a command and writes its reply; false when the client ends the connection.
     pub(super) fn command(&mut self, payload: &[u8]) -> io::Result<bool> {
         match self.run(payload) {
             Err(Failure::Wrong(error) | Failure::Refused(error)) => {
@@ -86,7 +86,7 @@ impl Connection {
             }
             COM_FIELD_LIST => self.field_list(content)?,
             COM_REFRESH => self.refresh(content)?,
-            // The kind of shutdown that follows means nothing, since there is one.
+            // The kind of shutdown that follows is ignored, since there is only one.
             COM_SHUTDOWN => {
                 self.session.execute("SHUTDOWN")?;
                 self.eof();
@@ -177,7 +177,7 @@ impl Connection {
             .packet(|out| out.extend_from_slice(text.as_bytes()));
     }
 
-    /// COM_REFRESH, which is what FLUSH was before it was a statement.
+    /// COM_REFRESH, the older form of the statement FLUSH.
     fn refresh(&mut self, content: &[u8]) -> Result<(), Failure> {
         let wanted = *well_formed(content.first())?;
         for (_, flush) in REFRESHED.iter().filter(|(bit, _)| wanted & bit != 0) {
@@ -187,7 +187,7 @@ impl Connection {
         Ok(())
     }
 
-    /// COM_DEBUG: the server's state goes to its log.
+    /// COM_DEBUG: writes the server's state to its log.
     fn debug(&mut self) -> Result<(), Failure> {
         self.session.count_command(Command::Debug);
         for line in self.session.server_state()? {
@@ -197,7 +197,7 @@ impl Connection {
         Ok(())
     }
 
-    /// The end of a reply that is neither rows nor an OK.
+    /// Appends an EOF, for a reply that is neither rows nor an OK.
     fn eof(&mut self) {
         let status = self.status();
         self.eof_with(status);

@@ -1,4 +1,4 @@
-//! LOAD DATA LOCAL: the file comes from the client, over the connection that asked for it.
+//! LOAD DATA LOCAL: the client sends the file over the connection of the statement.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ const REQUEST: u8 = 0xFB;
 
 type Slot = Arc<Mutex<Option<Box<Channel>>>>;
 
-/// The channel of a connection, which is lent to the session while a statement runs.
+/// The channel of a connection, lent to the session while a statement runs.
 #[derive(Debug)]
 pub(super) struct Lent {
     own: Option<Box<Channel>>,
@@ -28,13 +28,13 @@ impl Lent {
         }
     }
 
-    /// The channel, which is here again when no statement runs.
+    /// The channel, which is back when no statement runs.
     pub(super) fn get(&mut self) -> &mut Channel {
         self.take_back();
         self.own.as_mut().expect("lent channels come back")
     }
 
-    /// A statement begins that may ask for files.
+    /// Lends the channel to a statement that may ask for files.
     pub(super) fn lend(&mut self) {
         if let Some(channel) = self.own.take() {
             *self.slot.lock() = Some(channel);
@@ -61,7 +61,7 @@ impl Lent {
 #[derive(Debug)]
 struct ClientFiles {
     slot: Slot,
-    /// The client said that it would send files.
+    /// Whether the client announced that it sends files.
     is_allowed: bool,
 }
 
@@ -89,8 +89,8 @@ impl LocalFiles for ClientFiles {
     }
 }
 
-/// One file, as its packets come; an empty one is the end. What is not read is taken from the
-/// stream at the end, so that the next command is found behind it.
+/// One file, received packet by packet; an empty packet is the end. On drop the rest is read, so
+/// that the next command follows in the stream.
 #[derive(Debug)]
 struct ClientFile {
     slot: Slot,
@@ -129,7 +129,7 @@ impl Read for ClientFile {
 
 impl Drop for ClientFile {
     fn drop(&mut self) {
-        // The next read finds an error here again.
+        // The next read returns the error again.
         while !self.is_at_end && self.next_packet().is_ok() {}
     }
 }

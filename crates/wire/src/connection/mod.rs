@@ -1,7 +1,7 @@
-//! A client's connection after its login: commands come, replies go.
+//! A client's connection after its login: it reads commands and sends replies.
 //!
-//! A connection belongs to the thread that serves it, as long as commands come one after the other.
-//! When the client pauses it is parked, without a thread, until bytes come: see [`crate::server`].
+//! A connection keeps the thread that serves it as long as commands follow each other closely. When
+//! the client pauses it is parked, without a thread, until bytes come: see [`crate::server`].
 
 mod change_user;
 mod commands;
@@ -26,23 +26,23 @@ use crate::service::Service;
 use crate::sockets::CountedSocket;
 use crate::stream::Socket;
 
-/// What becomes of a connection that was served.
+/// State of a connection after it was served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
     /// The client pauses.
     Park,
-    /// It is over.
+    /// The connection ends.
     Close,
 }
 
-/// The bytes of packets that a payload came in, before they were compressed.
+/// Bytes of the packets of a payload, before compression.
 fn packet_bytes(payload: usize) -> u64 {
     const HEADER: usize = 4;
     const LONGEST: usize = 0xff_ffff;
     (payload + HEADER * (payload / LONGEST + 1)) as u64
 }
 
-/// See the module.
+/// A client's connection after its login.
 #[derive(Debug)]
 pub(crate) struct Connection {
     channel: Lent,
@@ -52,15 +52,15 @@ pub(crate) struct Connection {
     statements: ClientStatements,
     service: Arc<Service>,
     login: LoggedIn,
-    /// When the last reply was sent.
+    /// Time of the last reply.
     idle_since: Instant,
     limits: ClientLimits,
     kill: KillHandle,
     /// Bytes of the command that is not answered yet.
     received: u64,
-    /// What the first command is answered with, after which the connection ends.
+    /// Error that answers the first command and ends the connection.
     refused: Option<Error>,
-    /// It is counted as long as this lives.
+    /// Counts the socket as long as this lives.
     counted: CountedSocket,
 }
 
@@ -92,12 +92,12 @@ impl Connection {
         };
         connection.session_began()?;
         connection.welcome()?;
-        // The login is no part of the first statement.
+        // The login does not count for the first statement.
         connection.channel.get().take_replied();
         Ok(connection)
     }
 
-    /// The login is over. From its OK on everything is compressed, if the client wants that.
+    /// Ends the login. From its OK on everything is compressed, if the client wants compression.
     fn welcome(&mut self) -> io::Result<()> {
         if let Err(failed) = self.session.run_init_connect() {
             tracing::warn!("init_connect: {}; {}", failed.cause, failed.answer);
@@ -113,7 +113,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Applies the settings of a session that begins to its connection.
+    /// Applies the settings of a new session to its connection.
     fn session_began(&mut self) -> io::Result<()> {
         let has = |capability| self.capabilities.contains(capability);
         let files = self
@@ -129,7 +129,7 @@ impl Connection {
         self.apply_limits()
     }
 
-    /// A statement may have changed the limits of the connection.
+    /// Applies the limits of the connection that a statement may have changed.
     fn settings_changed(&mut self) -> io::Result<()> {
         if self.session.client_limits() != self.limits {
             self.apply_limits()?;
@@ -153,18 +153,18 @@ impl Connection {
         &self.socket
     }
 
-    /// Whether no command came for as long as `wait_timeout` says.
+    /// Whether no command has come for `wait_timeout`.
     pub(crate) fn is_idle_for_too_long(&self, now: Instant) -> bool {
         now.saturating_duration_since(self.idle_since) >= self.limits.idle
     }
 
-    /// Serves commands until the client pauses or leaves.
+    /// Serves commands until the client pauses or closes the connection.
     pub(crate) fn serve(&mut self, payload: &mut Vec<u8>) -> Next {
         loop {
             let channel = self.channel.get();
             channel.begin_command();
             match channel.receive(payload) {
-                // A command that came after KILL is not answered any more.
+                // A command that came after KILL is not answered.
                 Ok(Received::Payload) if self.kill.is_closed() => return Next::Close,
                 Ok(Received::Payload) => {}
                 Ok(Received::Nothing) => {
@@ -207,14 +207,15 @@ impl Connection {
         }
     }
 
-    /// The reply to a statement or a command is complete, though perhaps not sent.
+    /// Notes that the reply to a statement or a command is complete, though perhaps not sent.
     fn answered(&mut self) {
         let received = std::mem::take(&mut self.received);
         let sent = self.channel.get().take_replied();
         self.session.answered(received, sent);
     }
 
-    /// The client went away without COM_QUIT, was too slow, or sent a wrong packet.
+    /// Notes that the client closed the connection without COM_QUIT, was too slow, or sent a
+    /// malformed packet.
     fn lost(&self) {
         self.service.database.count_aborted_client();
     }
@@ -223,17 +224,17 @@ impl Connection {
     fn send_last_error(&mut self, error: &Error) {
         let channel = self.channel.get();
         channel.packet(|out| append_error(out, error));
-        // An error here means that the client is gone.
+        // An error here means that the client has closed the connection.
         let _ = channel.flush();
     }
 
-    /// Ends the connection with an error that is no reply.
+    /// Ends the connection with an error that is not a reply.
     pub(crate) fn end_with(&mut self, error: &Error) {
         self.channel.get().begin_reply();
         self.send_last_error(error);
     }
 
-    /// The connection was closed because the server went offline.
+    /// Ends the connection if it was closed because the server went offline.
     pub(crate) fn end_if_shut_out(&mut self) {
         if self.kill.is_closed()
             && let Some(error) = self.session.shut_out()
@@ -242,7 +243,7 @@ impl Connection {
         }
     }
 
-    /// The state of the session.
+    /// The status flags of the session.
     fn status(&self) -> StatusFlags {
         use StatusFlags as S;
         let state = self.session.state();
@@ -269,7 +270,7 @@ impl Connection {
         )
     }
 
-    /// An OK for a command that is no statement.
+    /// Appends the OK of a command that is not a statement.
     fn ok(&mut self) {
         let changes = self.session.take_state_changes();
         let end = End {

@@ -1,4 +1,4 @@
-//! Prepared statements of clients: COM_STMT_PREPARE and what follows it.
+//! Prepared statements of clients: COM_STMT_PREPARE and the commands on them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ const CURSOR_TYPE_READ_ONLY: u8 = 1;
 /// The highest bit of a parameter's type.
 const UNSIGNED: u8 = 0x80;
 
-/// MySQL's error for a value that came in pieces.
+/// MySQL's error for a value sent in pieces that is too long.
 const LONG_DATA_TOO_LONG: &str = "Parameter of prepared statement which is set through \
     mysql_send_long_data() is longer than 'max_allowed_packet' bytes";
 
@@ -53,7 +53,7 @@ impl ClientStatements {
         self.last_id
     }
 
-    /// The statement of an id that a client sent with a command.
+    /// The statement with an id that a client sent with a command.
     fn get(&mut self, id: u32, command: &str) -> Result<&mut ClientStatement, Error> {
         let statement = self.statements.get_mut(&id);
         statement.ok_or_else(|| codes::ER_UNKNOWN_STMT_HANDLER.with(&[&id, &command]))
@@ -64,24 +64,24 @@ impl ClientStatements {
     }
 }
 
-/// One statement and what the client has sent for it.
+/// A prepared statement and the data that the client has sent for it.
 #[derive(Debug)]
 struct ClientStatement {
     prepared: Arc<Prepared>,
-    /// The types of the values: clients send them once.
+    /// The types of the values, which clients send only once.
     types: Vec<(ColumnType, bool)>,
-    /// Values that came in pieces, by their parameter.
+    /// Values sent in pieces, by parameter.
     long_data: HashMap<u16, Vec<u8>>,
-    /// One of them was too long, or all together: the statement does not run before it is reset.
+    /// Error when one of them was too long, or all together: the statement does not run before it is reset.
     long_data_refused: Option<Error>,
-    /// Memory for them, with its bytes.
+    /// Memory for them, with its number of bytes.
     long_data_memory: Option<(KeptMemory, u64)>,
-    /// The values of the run before, whose memory is used again.
+    /// The values of the previous run, whose memory is reused.
     values: Vec<(Value, SqlType)>,
     cursor: Option<(Cursor, Rows)>,
 }
 
-/// Memory for values in pieces is taken in steps of so many bytes.
+/// Step in which memory for values in pieces is taken.
 const LONG_DATA_STEP: u64 = 256 << 10;
 
 impl ClientStatement {
@@ -94,7 +94,7 @@ impl ClientStatement {
             .as_ref()
             .map_or(0, |(_, bytes)| *bytes);
         if bytes > has {
-            // What is held is given back first: it is a part of what is asked for.
+            // The memory held is given back first: it is included in the new request.
             self.long_data_memory = None;
             let step = bytes.next_multiple_of(LONG_DATA_STEP);
             self.long_data_memory = Some((session.keep(step)?, step));
@@ -171,7 +171,7 @@ impl Connection {
         Ok(())
     }
 
-    /// The columns of a cursor go out; its rows wait for COM_STMT_FETCH.
+    /// Sends the columns of a cursor; its rows wait for COM_STMT_FETCH.
     fn cursor_is_open(&mut self, columns: &[ResultColumn], encoder: &ResultEncoder) {
         let status = self.status() | StatusFlags::SERVER_STATUS_CURSOR_EXISTS;
         let capabilities = self.capabilities;
@@ -212,7 +212,7 @@ impl Connection {
         Ok(())
     }
 
-    /// COM_STMT_SEND_LONG_DATA, which has no reply: an error of it is reported when the statement runs.
+    /// COM_STMT_SEND_LONG_DATA, which has no reply: an error is reported when the statement runs.
     pub(super) fn send_long_data(&mut self, content: &[u8]) {
         let mut reader = PayloadReader::new(content);
         let (Some(id), Some(parameter)) = (reader.u32(), reader.u16()) else {
@@ -268,8 +268,8 @@ impl Connection {
 }
 
 impl ClientStatement {
-    /// Reads the content of COM_STMT_EXECUTE behind the statement's id: the values, and whether the client
-    /// wants a cursor. `None` when it is malformed.
+    /// Reads the content of COM_STMT_EXECUTE behind the statement's id: the values, and whether the client wants a
+    /// cursor. `None` when it is malformed.
     fn read_run(&mut self, reader: &mut PayloadReader<'_>, collation: CollationId) -> Option<bool> {
         let flags = reader.u8()?;
         // The number of runs, which is always 1.

@@ -22,7 +22,7 @@ fn run<'s, 't>(
 }
 
 impl Connection {
-    /// Runs the statements of a text and sends their results. An error ends it.
+    /// Runs the statements of a text and sends their results, until the first error.
     pub(super) fn query(&mut self, text: &[u8]) -> Result<(), Failure> {
         let text = self.session.text_of_client(text)?.into_owned();
         let mut rest = Some(text.as_str());
@@ -32,8 +32,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Runs the first statement of a text and sends its result. Gives what follows it, when that has
-    /// statements and the client wants them run.
+    /// Runs the first statement of a text and sends its result. Returns the text behind it, if that has statements and
+    /// the client wants them run.
     fn first_statement<'t>(&mut self, text: &'t str) -> Result<Option<&'t str>, Failure> {
         let is_several = self
             .capabilities
@@ -55,7 +55,7 @@ impl Connection {
         Ok(next)
     }
 
-    /// Ends what was sent of a result.
+    /// Appends the end of a result.
     pub(super) fn end_of_result(&mut self, result: &StatementResult, has_more: bool) {
         let changes = self.session.take_state_changes();
         let mut status = self.status();

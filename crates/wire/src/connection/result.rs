@@ -1,4 +1,4 @@
-//! A statement's rows, sent as they are made.
+//! A statement's rows, sent as they are produced.
 
 use std::io;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(super) fn append_columns(
     append_columns_end(channel, capabilities, status);
 }
 
-/// The packet that ends descriptions, for clients that know it.
+/// Appends the packet that ends column definitions, for clients that expect it.
 pub(super) fn append_columns_end(
     channel: &mut Channel,
     capabilities: CapabilityFlags,
@@ -55,7 +55,7 @@ pub(super) fn send_rows(
     let rows = Rows::new(&columns, encoder, format);
     let mut was_flushed = false;
     if stream.has_single_row() {
-        // The row is in values already: no batch is made of it.
+        // The row is in single values already: no batch is made of it.
         if let Ok(Some(values)) = stream.next_row() {
             channel.packet(|out| rows.append(&columns, values, out));
         }
@@ -78,7 +78,8 @@ pub(super) fn send_rows(
     }
 }
 
-/// Appends the rows of a batch, and sends what becomes too much: whether that was so.
+/// Appends the rows of a batch, and sends waiting bytes if there are many; returns whether there
+/// were.
 pub(super) fn send_batch(
     channel: &mut Channel,
     rows: &Rows,

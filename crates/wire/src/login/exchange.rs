@@ -1,9 +1,9 @@
-//! The exchange that proves a password.
+//! Authentication exchange: the proof of a password.
 //!
-//! The account says which plugin counts. When the client began with that one, its first proof is
-//! checked; otherwise it is asked to begin anew with the right one. `caching_sha2_password` has a
-//! short way for accounts that logged in lately, and a full one, in which the password itself comes:
-//! as it is where nobody can listen, else under the server's RSA key.
+//! The account's plugin decides. When the client began with that plugin, its first proof is checked; otherwise it is
+//! asked to begin anew with the right one. `caching_sha2_password` has a fast path for accounts that logged in lately,
+//! and full authentication, in which the client sends the password itself: in clear where nobody can listen, else
+//! encrypted with the server's RSA key.
 
 use std::sync::Arc;
 
@@ -16,25 +16,25 @@ use mysql_common::proto::MySerialize;
 
 use super::{LoginKeys, Response, Scramble};
 
-/// AuthMoreData: what the plugin says.
+/// AuthMoreData: data of the plugin.
 const MORE_DATA: u8 = 1;
-/// The short way was enough.
+/// The fast path succeeded.
 const FAST_SUCCESS: u8 = 3;
 /// The password must come.
 const FULL_AUTHENTICATION: u8 = 4;
 /// The client asks for the RSA key.
 const PUBLIC_KEY_REQUEST: &[u8] = &[2];
 
-/// What to do next.
+/// Next step of the exchange.
 #[derive(Debug)]
 pub(crate) enum Step {
-    /// Send this payload and give the next one that comes to [`Exchange::next`].
+    /// Send this payload and pass the client's next one to [`Exchange::next`].
     Ask(Vec<u8>),
     /// The proof is right; send this payload before the OK.
     Accept(Option<Vec<u8>>),
     /// The proof is wrong. The flag: whether the client gave a password.
     Refuse(bool),
-    /// What it sent is malformed.
+    /// The client's payload is malformed.
     Malformed,
 }
 
@@ -42,13 +42,13 @@ pub(crate) enum Step {
 enum Expected {
     /// The proof of the account's plugin.
     Proof,
-    /// The password, or a request for the key to hide it.
+    /// The password, or a request for the key to encrypt it.
     Password,
     /// The password, hidden.
     HiddenPassword,
 }
 
-/// What the session of a client begins with. `capabilities`: those that both sides have.
+/// Options of a client's session. `capabilities`: those that both sides have.
 pub(crate) fn session_options(
     response: &Response,
     host: &str,
@@ -79,15 +79,15 @@ pub(crate) struct Exchange {
     login: Login,
     scramble: Scramble,
     keys: Arc<LoginKeys>,
-    /// Nobody can listen: TLS or a Unix socket.
+    /// Whether nobody can listen: TLS or a Unix socket.
     is_private: bool,
     expected: Expected,
 }
 
 impl Exchange {
-    /// Begins with what the client answered to the greeting, or sent to change its user. `scramble`: what
-    /// its proof was made with; `None` asks it for another proof, since clients differ in which scramble
-    /// they remember after the login. `host`: where it is; how the connection is encrypted; whether nobody can listen.
+    /// Begins with the client's response to the greeting, or its COM_CHANGE_USER. `scramble`: the nonce of its proof;
+    /// `None` asks it for another proof, since clients differ in which scramble they remember after the login. `host`:
+    /// the client's host; the other parameters: how the connection is encrypted, and whether nobody can listen.
     pub(crate) fn begin(
         database: &Database,
         keys: Arc<LoginKeys>,
@@ -125,12 +125,12 @@ impl Exchange {
         &self.login
     }
 
-    /// The same, when it is proved.
+    /// The login of [`Self::login`] after it is proved.
     pub(crate) fn into_login(self) -> Login {
         self.login
     }
 
-    /// Goes on with the next payload.
+    /// Continues with the client's next payload.
     pub(crate) fn next(&mut self, payload: &[u8]) -> Step {
         match (self.expected, self.login.plugin()) {
             (Expected::Proof, AuthenticationPlugin::MysqlNativePassword) => {
@@ -154,7 +154,7 @@ impl Exchange {
                 Some((0, password)) => self.password(password),
                 _ => Step::Malformed,
             },
-            // Without asking for the key: the client remembers it.
+            // Without a request for the key: the client remembers it.
             (Expected::Password | Expected::HiddenPassword, _) => {
                 match self.keys.password(payload, &self.scramble.0) {
                     Some(password) => self.password(&password),
@@ -165,7 +165,7 @@ impl Exchange {
     }
 
     fn proof(&mut self, payload: &[u8]) -> Step {
-        // An empty password is nothing, or only its zero.
+        // An empty password is sent as nothing, or as only its zero.
         let payload = if payload == [0] { &[] } else { payload };
         match self.login.check_fast(&self.scramble.0, payload) {
             FastCheck::Accepted if payload.is_empty() => Step::Accept(None),

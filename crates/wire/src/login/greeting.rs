@@ -7,10 +7,11 @@ use mysql_common::proto::MySerialize;
 
 use super::scramble::Scramble;
 
-/// utf8mb4_0900_ai_ci: the collation that a client should assume.
+/// utf8mb4_0900_ai_ci: the default collation announced to clients.
 const COLLATION: u8 = 255;
 
-/// What this server can do, with or without TLS. A connection uses what the client can do, too.
+/// The server's capabilities, with or without TLS. A connection uses those that the client has,
+/// too.
 pub(crate) fn server_capabilities(has_tls: bool) -> CapabilityFlags {
     use CapabilityFlags as C;
     let all = C::CLIENT_LONG_PASSWORD
@@ -47,9 +48,9 @@ pub(crate) fn server_capabilities(has_tls: bool) -> CapabilityFlags {
 pub(crate) struct Greeting {
     /// The connection's number.
     pub(crate) id: u64,
-    /// What the client proves its password with.
+    /// The nonce of the client's proof.
     pub(crate) scramble: Scramble,
-    /// Whether TLS can be asked for.
+    /// Whether the client may ask for TLS.
     pub(crate) has_tls: bool,
     /// Capabilities that settings disable.
     pub(crate) withheld: CapabilityFlags,

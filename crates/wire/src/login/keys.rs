@@ -1,7 +1,7 @@
-//! The RSA keys with which a client hides its password where there is no TLS.
+//! The RSA keys with which a client encrypts its password where there is no TLS.
 //!
-//! They are made when a client first asks for them (which takes longer than a start may), and kept
-//! beside the data so that clients which remember the public key can go on with it.
+//! They are made when a client first asks for them (which takes too long for a start), and stored
+//! beside the data so that clients which remember the public key can continue to use it.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -18,7 +18,7 @@ use crate::pem;
 const PRIVATE_KEY: &str = "private_key.pem";
 const PUBLIC_KEY: &str = "public_key.pem";
 
-/// The keys of a server, once somebody asks.
+/// The keys of a server, made at the first request for them.
 #[derive(Debug)]
 pub(crate) struct LoginKeys {
     directory: Option<PathBuf>,
@@ -37,7 +37,7 @@ impl std::fmt::Debug for Keys {
 }
 
 impl LoginKeys {
-    /// Keys that are stored in a directory, or live as long as the process.
+    /// Keys that are stored in a directory, or without one only in memory.
     pub(crate) fn new(directory: Option<&Path>) -> Self {
         Self {
             directory: directory.map(Path::to_owned),
@@ -61,7 +61,7 @@ impl LoginKeys {
         self.keys().map(|keys| keys.public.as_slice())
     }
 
-    /// The password that a client encrypted, without its zero; `None` when it is none.
+    /// The decrypted password of a client, without its zero; `None` when it is invalid.
     pub(crate) fn password(&self, encrypted: &[u8], scramble: &[u8; LENGTH]) -> Option<Vec<u8>> {
         let keys = self.keys()?;
         let mut out = vec![0; keys.private.min_output_size()];

@@ -1,7 +1,7 @@
-//! The login: the exchange from the greeting to the first command, and that of COM_CHANGE_USER.
+//! The login: the exchange from the greeting to the first command, and the one of COM_CHANGE_USER.
 //!
-//! No I/O here: [`Exchange`] takes the payloads that came and says what to do next. See the protocol
-//! documentation, "Connection Phase" and "caching_sha2_password".
+//! No I/O here: [`Exchange`] takes the client's payloads and returns the next step. See the protocol documentation,
+//! "Connection Phase" and "caching_sha2_password".
 
 mod exchange;
 mod greeting;
@@ -23,7 +23,7 @@ use crate::packet::Algorithm;
 #[derive(Debug)]
 pub(crate) struct LoggedIn {
     pub(crate) capabilities: CapabilityFlags,
-    /// Nobody can listen.
+    /// Whether nobody can listen.
     pub(crate) is_private: bool,
     pub(crate) encryption: Option<Encryption>,
     pub(crate) host: String,

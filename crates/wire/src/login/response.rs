@@ -1,51 +1,52 @@
-//! What a client sends at its login: the answer to the greeting, or COM_CHANGE_USER.
+//! A client's login payload: the response to the greeting, or COM_CHANGE_USER.
 
 use mysql_common::constants::CapabilityFlags;
 
 use crate::packet::PayloadReader;
 
-/// The answer to the greeting, read.
+/// A parsed response to the greeting.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Response {
-    /// What the client can do.
+    /// The client's capabilities.
     pub(crate) capabilities: u32,
-    /// The number of the collation that it wants.
+    /// The number of the collation that the client requests.
     pub(crate) collation: u16,
     /// The account's name.
     pub(crate) user: Vec<u8>,
     /// The proof of the password.
     pub(crate) proof: Vec<u8>,
-    /// The database to begin in.
+    /// The initial database.
     pub(crate) database: Option<Vec<u8>>,
     /// The name of the plugin that made the proof.
     pub(crate) plugin: Vec<u8>,
     /// Connection attributes: names and values.
     pub(crate) attributes: Vec<(Vec<u8>, Vec<u8>)>,
-    /// The level of `zstd` that it wants.
+    /// The level of `zstd` that the client requests.
     pub(crate) zstd_level: u8,
 }
 
-/// The most bytes of connection attributes that are taken: `performance_schema` has the same limit.
+/// Greatest number of bytes of connection attributes: `performance_schema` has the same limit.
 const ATTRIBUTES_MAX: usize = 64 << 10;
 
-/// `mysql_native_password`: what a client uses that names no plugin.
+/// `mysql_native_password`: the plugin of a client that names none.
 const UNNAMED_PLUGIN: &[u8] = b"mysql_native_password";
 
 impl Response {
-    /// Whether the client can do all of that.
+    /// Whether the client has all of the given capabilities.
     pub(crate) fn has(&self, capability: CapabilityFlags) -> bool {
         self.capabilities & capability.bits() == capability.bits()
     }
 
-    /// What the client can do when it asks for TLS before the rest of its answer; `None` if this is
-    /// no such request.
+    /// The client's capabilities in a request for TLS, which precedes the rest of the response;
+    /// `None` if the payload is not such a request.
     pub(crate) fn tls_request(payload: &[u8]) -> Option<u32> {
         let capabilities = PayloadReader::new(payload).u32()?;
         let asks = capabilities & CapabilityFlags::CLIENT_SSL.bits() != 0;
         (asks && payload.len() <= 32).then_some(capabilities)
     }
 
-    /// Reads the answer to the greeting; `None` when it is malformed, or of a protocol before 4.1.
+    /// Reads the response to the greeting; `None` when it is malformed, or of a protocol before
+    /// 4.1.
     pub(crate) fn of_greeting(payload: &[u8]) -> Option<Self> {
         let mut reader = PayloadReader::new(payload);
         let capabilities = reader.u32()?;
@@ -98,7 +99,7 @@ impl Response {
         Some(response)
     }
 
-    /// Plugin, attributes and what follows them.
+    /// Reads the plugin, the attributes and the fields behind them.
     fn rest(&mut self, reader: &mut PayloadReader<'_>, capabilities: u32) -> Option<()> {
         let has = |flag: CapabilityFlags| capabilities & flag.bits() != 0;
         self.plugin = if has(CapabilityFlags::CLIENT_PLUGIN_AUTH) && !reader.is_empty() {
@@ -122,7 +123,7 @@ impl Response {
     }
 }
 
-/// Bytes before a zero, or, as some clients leave the last zero out, all of the rest.
+/// Bytes before a zero or, as some clients omit the last zero, all of the rest.
 fn text(reader: &mut PayloadReader<'_>) -> Option<Vec<u8>> {
     if let Some(bytes) = reader.bytes_before_zero() {
         return Some(bytes.to_vec());

@@ -1,14 +1,14 @@
-//! The random bytes with which a client proves its password.
+//! The scramble, the nonce of a client's proof of its password.
 
-/// The length of a scramble; it travels with a zero behind it.
+/// The length of a scramble; it is sent with a zero behind it.
 pub(crate) const LENGTH: usize = 20;
 
-/// Random bytes, of which none is 0 or `$`: clients read them as text.
+/// Random bytes other than 0 and `$`, since clients read them as text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scramble(pub(crate) [u8; LENGTH]);
 
 impl Scramble {
-    /// New ones, from the system's randomness.
+    /// A new scramble, from the system's random numbers.
     pub(crate) fn new() -> std::io::Result<Self> {
         let mut bytes = [0; LENGTH];
         getrandom::fill(&mut bytes).map_err(|error| std::io::Error::other(error.to_string()))?;

@@ -11,17 +11,17 @@ use super::{PAYLOAD_MAX, PacketError, number_of_three, three_bytes};
 
 const HEADER: usize = 7;
 
-/// Shorter pieces are not worth it: the protocol's own limit.
+/// Shorter pieces are not compressed: the protocol's own limit.
 const LENGTH_MIN: usize = 50;
 
-/// So much is compressed at a time with zstd, whose tables are as large as what is compressed (three MiB at the highest
-/// level that is allowed), while what it saves hardly grows.
+/// Number of bytes compressed at a time with zstd, whose tables are as large as its input (three MiB at the highest
+/// level that is allowed), while larger pieces hardly compress better.
 const ZSTD_PIECE: usize = 256 << 10;
 
-/// How the content is compressed.
+/// Compression algorithm of the packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Algorithm {
-    /// `zlib`, at the usual level.
+    /// `zlib`, at its default level.
     Zlib,
     /// `zstd`, at a level.
     Zstd(i32),
@@ -41,7 +41,7 @@ impl Algorithm {
 #[derive(Debug)]
 pub(crate) struct Compression {
     algorithm: Algorithm,
-    /// Bytes that came and are no whole packet yet.
+    /// Received bytes of an incomplete packet.
     buffer: Vec<u8>,
     sequence: u8,
 }
@@ -60,18 +60,18 @@ impl Compression {
         self.sequence = 0;
     }
 
-    /// Whether no bytes wait for the rest of their packet.
+    /// Whether no incomplete packet is buffered.
     pub(crate) fn is_empty(&self) -> bool {
         self.buffer.is_empty()
     }
 
-    /// Takes bytes that came.
+    /// Appends received bytes.
     pub(crate) fn feed(&mut self, bytes: &[u8]) {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// The plain bytes of the next packet, to `plain`; false when bytes of it are still to come. What
-    /// comes behind a command may be the next one, which is counted anew: so one at a time.
+    /// Passes the plain bytes of the next packet to `plain`; false when the packet is incomplete. One packet at a time:
+    /// the bytes behind a command may be the next one, whose packets are numbered anew.
     pub(crate) fn decode_next(&mut self, plain: impl FnOnce(&[u8])) -> Result<bool, PacketError> {
         let Some(header) = self.buffer.get(..HEADER) else {
             return Ok(false);
@@ -96,7 +96,7 @@ impl Compression {
         Ok(true)
     }
 
-    /// Exactly `length` bytes, which is below 16 MiB: nothing that is sent can be larger inside.
+    /// Decompresses `content` to exactly `length` bytes, which is below 16 MiB: no packet can be larger inside.
     fn expand(&self, content: &[u8], length: usize) -> Result<Vec<u8>, PacketError> {
         let mut plain = Vec::new();
         let limit = length as u64 + 1;
@@ -113,10 +113,10 @@ impl Compression {
         }
     }
 
-    /// Plain packets as compressed ones, to `out`.
+    /// Appends plain packets as compressed ones to `out`.
     pub(crate) fn encode(&mut self, plain: &[u8], out: &mut Vec<u8>) -> std::io::Result<()> {
         let piece_bytes = match self.algorithm {
-            // As MySQL does: mysql-connector-python reads a row from no more than two compressed packets.
+            // As in MySQL: mysql-connector-python reads a row from no more than two compressed packets.
             Algorithm::Zlib => PAYLOAD_MAX,
             Algorithm::Zstd(_) => ZSTD_PIECE,
         };
@@ -130,7 +130,7 @@ impl Compression {
                         ZlibEncoder::new(piece, level).read_to_end(out)?;
                     }
                     Algorithm::Zstd(level) => {
-                        // At once: the compressor's tables are of the piece's size, not of the level's.
+                        // In one call: the compressor's tables then have the piece's size, not the level's.
                         out.extend_from_slice(&zstd::bulk::compress(piece, level)?);
                     }
                 }
@@ -208,7 +208,7 @@ mod tests {
         sender
             .encode(&vec![0; 1 << 20], &mut bytes)
             .expect("in memory");
-        // It says that it is smaller than it is.
+        // The header announces a smaller size than the content has.
         bytes[4..7].copy_from_slice(&three_bytes(1000));
         let mut receiver = Compression::new(Algorithm::Zlib);
         receiver.feed(&bytes);

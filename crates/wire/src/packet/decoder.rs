@@ -1,40 +1,39 @@
-//! Bytes from a client into payloads.
+//! Decodes a client's bytes into payloads.
 
 use super::{HEADER, PAYLOAD_MAX, number_of_three};
 
-/// What is wrong with the bytes of a client. The connection ends: where the next packet begins is
-/// not known.
+/// Error in the bytes of a client. The connection ends: the start of the next packet is not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PacketError {
-    /// Error 1156: packets are counted, and this one's number is another.
+    /// Error 1156: the packet has another sequence number than expected.
     OutOfOrder,
     /// Error 1153: the payload is longer than `max_allowed_packet`.
     TooLarge,
-    /// Error 1157: what is compressed cannot be read.
+    /// Error 1157: a compressed packet cannot be decompressed.
     Compression,
 }
 
-/// What waits to be read shrinks back to this, so that an idle connection is small.
+/// Size to which the buffer shrinks, so that an idle connection is small.
 const KEPT: usize = 16 << 10;
 
-/// The bytes that came and are not yet read, as payloads.
+/// Decoder of received bytes into payloads.
 #[derive(Debug, Default)]
 pub(crate) struct PacketDecoder {
-    /// Bytes that came; those before `start` are read.
+    /// Received bytes; those before `start` were read.
     buffer: Vec<u8>,
     start: usize,
-    /// What came of a payload in several packets.
+    /// The received part of a payload in several packets.
     begun: Vec<u8>,
     is_begun: bool,
     sequence: u8,
-    /// Packets are counted outside of these, where they are compressed: clients number the inner ones
-    /// as they like.
+    /// Whether sequence numbers are checked on the compressed packets around these: clients number the inner ones as
+    /// they like.
     is_counted_outside: bool,
     max_payload: usize,
 }
 
 impl PacketDecoder {
-    /// A decoder that refuses longer payloads.
+    /// A decoder with a greatest payload length.
     pub(crate) fn new(max_payload: usize) -> Self {
         Self {
             max_payload,
@@ -42,37 +41,37 @@ impl PacketDecoder {
         }
     }
 
-    /// Refuses longer payloads from here on.
+    /// Changes the greatest payload length.
     pub(crate) fn set_max_payload(&mut self, bytes: usize) {
         self.max_payload = bytes;
     }
 
-    /// From here on the numbers of packets mean nothing.
+    /// Ignores the sequence numbers of packets from here on.
     pub(crate) fn count_outside(&mut self) {
         self.is_counted_outside = true;
     }
 
-    /// A command begins: its packets are counted from 0.
+    /// Begins a command: its packets are numbered from 0.
     pub(crate) fn begin_command(&mut self) {
         self.sequence = 0;
     }
 
-    /// The number of the next packet, of either side.
+    /// The sequence number of the next packet, of either side.
     pub(crate) fn sequence(&self) -> u8 {
         self.sequence
     }
 
-    /// The number that the next packet of the client has.
+    /// Sets the sequence number of the client's next packet.
     pub(crate) fn set_sequence(&mut self, sequence: u8) {
         self.sequence = sequence;
     }
 
-    /// Whether nothing waits to be read.
+    /// Whether no bytes wait to be read.
     pub(crate) fn is_empty(&self) -> bool {
         self.start == self.buffer.len() && !self.is_begun
     }
 
-    /// Appends bytes that came.
+    /// Appends received bytes.
     pub(crate) fn feed(&mut self, bytes: &[u8]) {
         if self.start == self.buffer.len() {
             self.buffer.clear();
@@ -81,20 +80,19 @@ impl PacketDecoder {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// Whether the next packet is there as a whole.
+    /// Whether the next packet is complete.
     pub(crate) fn has_whole(&self) -> bool {
         self.missing() == Some(0)
     }
 
-    /// How many more bytes complete the packet whose header came, if that is known.
+    /// Number of bytes missing of the packet whose header has come, if that is known.
     pub(crate) fn missing(&self) -> Option<usize> {
         let rest = &self.buffer[self.start..];
         let header = rest.get(..HEADER)?;
         Some((HEADER + number_of_three(header)).saturating_sub(rest.len()))
     }
 
-    /// Replaces the content of `payload` by the next payload; false when bytes of it
-    /// are still to come.
+    /// Replaces the content of `payload` by the next payload; false when it is incomplete.
     pub(crate) fn next(&mut self, payload: &mut Vec<u8>) -> Result<bool, PacketError> {
         loop {
             let rest = &self.buffer[self.start..];
@@ -136,7 +134,7 @@ impl PacketDecoder {
         }
     }
 
-    /// The bytes that came and are not read: they are of another protocol.
+    /// Takes the received bytes that were not read: they belong to another protocol.
     pub(crate) fn take_rest(&mut self) -> Vec<u8> {
         let rest = self.buffer.split_off(self.start);
         self.buffer.clear();
@@ -144,7 +142,7 @@ impl PacketDecoder {
         rest
     }
 
-    /// Gives the memory back that waits for bytes.
+    /// Frees the memory of the buffer.
     pub(crate) fn release(&mut self) {
         if self.is_empty() {
             self.buffer = Vec::new();

@@ -1,8 +1,8 @@
-//! Payloads into the bytes of packets.
+//! Encodes payloads into the bytes of packets.
 
 use super::{HEADER, PAYLOAD_MAX, three_bytes};
 
-/// Packets that wait to be sent.
+/// Encoded packets that wait to be sent.
 #[derive(Debug, Default)]
 pub(crate) struct PacketEncoder {
     bytes: Vec<u8>,
@@ -15,12 +15,12 @@ impl PacketEncoder {
         self.sequence
     }
 
-    /// The number that the next packet gets: one after the client's last.
+    /// Sets the sequence number of the next packet: one after the client's last.
     pub(crate) fn set_sequence(&mut self, sequence: u8) {
         self.sequence = sequence;
     }
 
-    /// Appends a payload, which `write` appends to the bytes before.
+    /// Appends a payload, which `write` appends to the bytes before it.
     pub(crate) fn packet(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         let begin = self.bytes.len();
         self.bytes.extend_from_slice(&[0; HEADER]);
@@ -39,7 +39,7 @@ impl PacketEncoder {
         self.sequence = self.sequence.wrapping_add(1);
     }
 
-    /// The payload behind the header at `begin` is too long for one packet.
+    /// Splits the payload behind the header at `begin`, which is too long for one packet.
     fn split(&mut self, begin: usize) {
         let payload = self.bytes.split_off(begin + HEADER);
         self.bytes.truncate(begin);
@@ -57,7 +57,7 @@ impl PacketEncoder {
         }
     }
 
-    /// How many bytes wait.
+    /// Number of waiting bytes.
     pub(crate) fn len(&self) -> usize {
         self.bytes.len()
     }
@@ -72,24 +72,24 @@ impl PacketEncoder {
         &self.bytes
     }
 
-    /// Forgets the bytes, which are sent.
+    /// Removes the bytes after they were sent.
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
     }
 
-    /// The bytes that wait, to the caller.
+    /// Takes the waiting bytes.
     #[cfg(any(test, fuzzing))]
     pub(crate) fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.bytes)
     }
 
-    /// Leaves what was appended since `length`: the reply begins anew.
+    /// Removes the bytes behind `length`, so that the reply begins anew.
     pub(crate) fn truncate(&mut self, length: usize, sequence: u8) {
         self.bytes.truncate(length);
         self.sequence = sequence;
     }
 
-    /// Gives the memory back, but for so much.
+    /// Frees the memory except `kept` bytes.
     pub(crate) fn release(&mut self, kept: usize) {
         if self.bytes.is_empty() {
             self.bytes.shrink_to(kept);

@@ -1,4 +1,4 @@
-//! Packets: bytes of the stream into payloads, and payloads into bytes. No I/O here.
+//! Packets: decoding of the stream into payloads, and encoding of payloads. No I/O here.
 //!
 //! A packet is a header (length in three bytes, a sequence number) and a payload; a payload of
 //! 16 MiB − 1 or more travels in several packets, of which the last is shorter. Both sides count the
@@ -15,10 +15,10 @@ pub(crate) use self::decoder::{PacketDecoder, PacketError};
 pub(crate) use self::encoder::PacketEncoder;
 pub(crate) use self::reader::PayloadReader;
 
-/// The longest payload of one packet; that long, it goes on in the next.
+/// The longest payload of one packet; a payload of this length or more continues in the next packet.
 pub(crate) const PAYLOAD_MAX: usize = 0xFF_FFFF;
 
-/// Length and sequence number.
+/// Length of a header: payload length and sequence number.
 pub(crate) const HEADER: usize = 4;
 
 /// A number of three bytes.
@@ -26,7 +26,7 @@ pub(crate) fn number_of_three(bytes: &[u8]) -> usize {
     usize::from(bytes[0]) | usize::from(bytes[1]) << 8 | usize::from(bytes[2]) << 16
 }
 
-/// The same, written.
+/// The three bytes of a number.
 pub(crate) fn three_bytes(number: usize) -> [u8; 3] {
     [number as u8, (number >> 8) as u8, (number >> 16) as u8]
 }

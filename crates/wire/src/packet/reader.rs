@@ -1,6 +1,6 @@
-//! What a payload consists of, read with care: it comes from anyone.
+//! Reader of the fields of a payload, which may come from any client.
 
-/// The rest of a payload. Every method gives `None` when the payload ends before what is asked for.
+/// The rest of a payload. Every method returns `None` when the payload ends too early.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PayloadReader<'p> {
     rest: &'p [u8],
@@ -47,7 +47,7 @@ impl<'p> PayloadReader<'p> {
         self.array().map(u64::from_le_bytes)
     }
 
-    /// A number that says itself how long it is.
+    /// A length-encoded number.
     pub(crate) fn length_encoded_number(&mut self) -> Option<u64> {
         match self.u8()? {
             0xFC => self.u16().map(u64::from),
@@ -56,7 +56,7 @@ impl<'p> PayloadReader<'p> {
                 Some(u64::from(u32::from_le_bytes([a, b, c, 0])))
             }
             0xFE => self.u64(),
-            // NULL and the first byte of an error are no numbers.
+            // NULL and the first byte of an error are not numbers.
             0xFB | 0xFF => None,
             small => Some(u64::from(small)),
         }

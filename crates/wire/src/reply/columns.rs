@@ -1,13 +1,13 @@
-//! The description of a result's column.
+//! The definition of a result's column.
 
 use mayfly_engine::{ResultColumn, ResultEncoder, ResultOrigin};
 
 use super::{append_bytes, append_measured};
 
-/// What follows the texts: the length of the numbers.
+/// Length of the fixed fields behind the texts.
 const NUMBERS: u8 = 12;
 
-/// Appends the description. See the protocol documentation, "Column Definition".
+/// Appends the definition. See the protocol documentation, "Column Definition".
 pub(crate) fn append_definition(out: &mut Vec<u8>, column: &ResultColumn, encoder: &ResultEncoder) {
     let origin = column.origin.as_ref();
     let name = |part: fn(&ResultOrigin) -> &String| origin.map_or("", |origin| part(origin));

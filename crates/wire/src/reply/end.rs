@@ -1,4 +1,4 @@
-//! How a reply ends: OK, an error, or the end of rows.
+//! Ends of replies: OK, an error, or the end of rows.
 
 use mayfly_engine::{Error, StateChanges};
 use mysql_common::constants::{CapabilityFlags, StatusFlags};
@@ -22,7 +22,7 @@ pub(crate) struct End<'e> {
 }
 
 impl End<'_> {
-    /// The end of a command that is no statement.
+    /// The end of a command that is not a statement.
     pub(crate) fn with(status: StatusFlags) -> Self {
         Self {
             status,
@@ -40,7 +40,7 @@ pub(crate) fn append_ok(out: &mut Vec<u8>, end: &End<'_>, capabilities: Capabili
     append_ok_as(OK, out, end, capabilities);
 }
 
-/// The end of a result's rows, or, for clients that know no other, of its columns.
+/// Appends the end of a result's rows or, for older clients, of its columns.
 pub(crate) fn append_row_end(out: &mut Vec<u8>, end: &End<'_>, capabilities: CapabilityFlags) {
     if capabilities.contains(CapabilityFlags::CLIENT_DEPRECATE_EOF) {
         return append_ok_as(EOF, out, end, capabilities);
@@ -110,7 +110,7 @@ pub(crate) fn append_error(out: &mut Vec<u8>, error: &Error) {
     out.extend_from_slice(error.message().as_bytes());
 }
 
-/// The same as a payload, without SQLSTATE: before the client has said what it can do.
+/// The payload of an error without SQLSTATE: before the client's capabilities are known.
 pub(crate) fn error_payload(error: &Error) -> Vec<u8> {
     let mut out = vec![ERROR];
     out.extend_from_slice(&error.errno().to_le_bytes());

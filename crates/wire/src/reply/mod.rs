@@ -1,4 +1,4 @@
-//! What the server sends: payloads, appended to the bytes of a packet.
+//! Payloads of the server, appended to the bytes of a packet.
 
 mod columns;
 mod end;
@@ -8,10 +8,10 @@ pub(crate) use self::columns::append_definition;
 pub(crate) use self::end::{End, append_error, append_ok, append_row_end, error_payload};
 pub(crate) use self::rows::{RowFormat, Rows};
 
-/// What stands for NULL in a text row.
+/// NULL in a text row.
 pub(crate) const NULL: u8 = 0xFB;
 
-/// Appends a number in as many bytes as it needs.
+/// Appends a length-encoded number.
 pub(crate) fn append_number(out: &mut Vec<u8>, number: u64) {
     match number {
         0..=250 => out.push(number as u8),
@@ -36,8 +36,8 @@ pub(crate) fn append_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
-/// Appends what `write` appends, behind its length. Most values are short: their length has its
-/// byte already when they are written.
+/// Appends the output of `write` behind its length. Most values are short: one byte is reserved for
+/// the length before they are written.
 pub(crate) fn append_measured<T>(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>) -> T) -> T {
     let begin = out.len();
     out.push(0);

@@ -1,4 +1,4 @@
-//! Rows: as texts, or, of prepared statements, in binary.
+//! Rows: as text or, for prepared statements, in binary.
 
 use mayfly_engine::{
     Batch, BatchEncoder, ClientValue, FieldType, ResultColumn, ResultEncoder, Value,
@@ -7,16 +7,16 @@ use mayfly_engine::{
 use super::{NULL, append_measured};
 use crate::values::{append_datetime, append_time};
 
-/// How the values of a result travel.
+/// Format of the values of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RowFormat {
-    /// Each as a text.
+    /// Each value as text.
     Text,
-    /// Numbers and dates in their binary form.
+    /// Numbers and dates in binary.
     Binary,
 }
 
-/// Writes the rows of one result.
+/// Writer of the rows of one result.
 #[derive(Debug)]
 pub(crate) struct Rows {
     encoder: ResultEncoder,
@@ -24,11 +24,11 @@ pub(crate) struct Rows {
     types: Vec<FieldType>,
 }
 
-/// One row, wherever its values are.
+/// Values of one row, independent of their storage.
 trait RowValues {
-    /// Appends a value's displayed bytes; false, and nothing is appended, for NULL.
+    /// Appends a value's displayed bytes; false, without appending, for NULL.
     fn append(&self, column: usize, out: &mut Vec<u8>) -> bool;
-    /// A value by its type; its displayed bytes are appended if it has none.
+    /// A value in its binary form; without one, its displayed bytes are appended.
     fn typed(&self, column: usize, out: &mut Vec<u8>) -> ClientValue;
 }
 
@@ -111,7 +111,7 @@ impl Rows {
         }
     }
 
-    /// A zero, a bit for each NULL (the first two bits are not used), and the other values.
+    /// Appends a zero, a null bitmap (its first two bits are not used), and the other values.
     fn append_binary(&self, values: &impl RowValues, out: &mut Vec<u8>) {
         out.push(0);
         let bits = out.len();
@@ -139,7 +139,7 @@ impl BatchRows<'_> {
     }
 }
 
-/// Appends a value as a text behind its length; false, and nothing is appended, for NULL.
+/// Appends a value as text behind its length; false, without appending, for NULL.
 fn append_text(values: &impl RowValues, column: usize, out: &mut Vec<u8>) -> bool {
     let begin = out.len();
     let is_some = append_measured(out, |out| values.append(column, out));

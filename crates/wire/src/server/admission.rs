@@ -1,4 +1,4 @@
-//! From an accepted socket to a connection: greeting, TLS, login.
+//! Admission of an accepted socket to a connection: greeting, TLS, login.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,16 +15,15 @@ use crate::prove::prove;
 use crate::reply::{append_error, error_payload};
 use crate::stream::Stream;
 
-/// The longest payload of a client that has not logged in yet: 64 KiB of connection attributes, which is
-/// what clients send at most, and the rest.
+/// The longest payload of an unauthenticated client: 64 KiB of connection attributes, which is the most that clients
+/// send, and the rest.
 const LOGIN_PAYLOAD_MAX: usize = 68 << 10;
 
-/// The levels of `zstd` that a client may choose among. Above, a level costs much more of the server's time
-/// and memory (22: 700 MiB and a second for each reply) than it saves; a client that asks for more gets the
-/// highest.
+/// The levels of `zstd` that a client may choose. A higher level costs much more of the server's time and memory (22:
+/// 700 MiB and a second for each reply) than it saves; a client that asks for more gets the highest.
 const ZSTD_LEVELS: std::ops::RangeInclusive<i32> = 1..=7;
 
-/// Takes a client in; `None` when it is refused or leaves.
+/// Admits a client; `None` when it is refused or closes the connection.
 pub(super) fn admit(shared: &Arc<Shared>, accepted: Accepted) -> Option<Connection> {
     let database = shared.database();
     let counted = shared.sockets.add(accepted.socket.clone());
@@ -67,7 +66,7 @@ pub(super) fn admit(shared: &Arc<Shared>, accepted: Accepted) -> Option<Connecti
             if let Failure::Wrong(error) | Failure::Refused(error) = failure {
                 tracing::info!(host = accepted.host, "refused: {error}");
                 channel.packet(|out| append_error(out, &error));
-                // An error here means that the client is gone.
+                // An error here means that the client has closed the connection.
                 let _ = channel.flush();
             }
             None
@@ -163,7 +162,7 @@ impl Admission<'_> {
     }
 }
 
-/// The compressions that `protocol_compression_algorithms` leaves out.
+/// The compressions that `protocol_compression_algorithms` excludes.
 fn withheld(database: &Database) -> CapabilityFlags {
     let allowed = database.variable("protocol_compression_algorithms");
     let allowed = allowed.unwrap_or_default().to_lowercase();
@@ -178,7 +177,7 @@ fn withheld(database: &Database) -> CapabilityFlags {
     withheld
 }
 
-/// How the client's packets are compressed: by zlib if it can do both, as MySQL and its clients take it.
+/// The compression of the client's packets: zlib if it supports both, as in MySQL and its clients.
 fn algorithm(capabilities: CapabilityFlags, level: u8) -> Option<Algorithm> {
     if capabilities.contains(CapabilityFlags::CLIENT_COMPRESS) {
         return Some(Algorithm::Zlib);

@@ -1,4 +1,4 @@
-//! The sockets that the server listens on.
+//! The listening sockets of the server.
 
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
@@ -12,10 +12,10 @@ use mio::{Interest, Registry, Token};
 use super::Accepted;
 use crate::stream::Socket;
 
-/// The host of a client that came through the Unix socket or the loopback interface.
+/// The host of a client that connected through the Unix socket or the loopback interface.
 const LOCALHOST: &str = "localhost";
 
-/// Every user of the system may connect; the login decides about the rest.
+/// Every user of the system may connect; the login decides the rest.
 const SOCKET_MODE: u32 = 0o777;
 
 /// The listening sockets.
@@ -56,7 +56,7 @@ impl Listeners {
         &self.addresses
     }
 
-    /// How many there are: their tokens are the numbers from 0.
+    /// Number of listeners: their tokens are the numbers from 0.
     pub(super) fn len(&self) -> usize {
         self.listeners.len()
     }
@@ -76,14 +76,14 @@ impl Listeners {
         Ok(())
     }
 
-    /// The next connection of a listener; `None` when there is none now.
+    /// The next connection of a listener; `None` when none is waiting.
     pub(super) fn accept(&self, number: usize) -> io::Result<Option<Accepted>> {
         let accepted = match self.listeners.get(number) {
             Some(Listener::Tcp(listener)) => listener.accept().and_then(|(stream, address)| {
                 let socket = socket2::Socket::from(std::net::TcpStream::from(stream));
                 socket.set_nonblocking(false)?;
                 socket.set_tcp_nodelay(true)?;
-                // A client whose machine is gone is detected some day.
+                // Detects eventually that a client's machine is gone.
                 socket.set_keepalive(true)?;
                 Ok(Accepted {
                     socket: Socket::new(socket),
@@ -116,15 +116,14 @@ impl Drop for Listeners {
     fn drop(&mut self) {
         for listener in &self.listeners {
             if let Listener::Unix(_, path) = listener {
-                // It may be gone already.
+                // The file may have been removed already.
                 let _ = std::fs::remove_file(path);
             }
         }
     }
 }
 
-/// The name of a client's host. Names are not looked up; the loopback addresses have a name of
-/// their own.
+/// The name of a client's host. Names are not looked up; the loopback addresses are `localhost`.
 fn host(address: IpAddr) -> String {
     let address = address.to_canonical();
     if address.is_loopback() {
@@ -133,7 +132,7 @@ fn host(address: IpAddr) -> String {
     address.to_string()
 }
 
-/// Listens on a path. The socket of a dead server is replaced, that of a living one is not.
+/// Listens on a path. The socket of a dead server is replaced, the one of a living server is not.
 fn unix_listener(path: &Path) -> io::Result<UnixListener> {
     let listener = match UnixListener::bind(path) {
         Err(error) if error.kind() == ErrorKind::AddrInUse => {
@@ -161,7 +160,7 @@ mod tests {
         assert!(Listeners::open(&[], Some(&path)).is_err());
         drop(first);
         assert!(!path.exists());
-        // Left by a process that had no time to remove it.
+        // Left by a process that ended without removing it.
         drop(std::os::unix::net::UnixListener::bind(&path).expect("free"));
         assert!(path.exists());
         Listeners::open(&[], Some(&path)).expect("replaced");

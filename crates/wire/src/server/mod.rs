@@ -30,22 +30,22 @@ use crate::sockets::Sockets;
 use crate::stream::Socket;
 use crate::tls::{Tls, TlsOptions};
 
-/// What a server listens on.
+/// Options of a server's listeners.
 #[derive(Debug, Clone, Default)]
 pub struct ServerOptions {
     /// Addresses to listen on; with port 0, any free one.
     pub addresses: Vec<SocketAddr>,
     /// The Unix socket.
     pub socket: Option<PathBuf>,
-    /// The directory of keys and certificates.
+    /// The directory of the keys and certificates.
     pub directory: Option<PathBuf>,
     /// TLS.
     pub tls: TlsOptions,
-    /// `ssl_ca`: the certificates of those who may sign certificates of clients, PEM.
+    /// `ssl_ca`: certificates of the authorities that may sign certificates of clients, PEM.
     pub authorities: Option<PathBuf>,
 }
 
-/// What all threads of a server share.
+/// State shared by all threads of a server.
 #[derive(Debug)]
 pub(crate) struct Shared {
     service: Arc<Service>,
@@ -75,7 +75,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Begins to listen. An error says why it cannot.
+    /// Starts listening. An error says why that is impossible.
     pub fn start(database: Arc<Database>, options: &ServerOptions) -> Result<Self, String> {
         let directory = options.directory.as_deref();
         let service = Arc::new(Service {
@@ -106,13 +106,13 @@ impl Server {
         &self.addresses
     }
 
-    /// How many connections there are.
+    /// Number of connections.
     pub fn connections(&self) -> usize {
         self.shared.sockets.count()
     }
 
-    /// Takes no more connections, lets running statements end for as long as `patience`, then ends
-    /// them. True when all connections are gone.
+    /// Stops accepting connections, lets running statements finish for `patience`, then ends them. True when all
+    /// connections have ended.
     pub fn stop(&mut self, patience: Duration) -> bool {
         self.begin_to_stop();
         let begun = Instant::now();
@@ -150,7 +150,7 @@ impl Drop for Server {
     }
 }
 
-/// A socket that was accepted, and where its client is.
+/// An accepted socket with the client's address.
 #[derive(Debug)]
 pub(crate) struct Accepted {
     socket: Socket,
@@ -158,6 +158,6 @@ pub(crate) struct Accepted {
     host: String,
     /// The port behind the address.
     port: Option<u16>,
-    /// It came through the Unix socket: nobody can listen.
+    /// Whether it was accepted from the Unix socket, where nobody can listen.
     is_private: bool,
 }

@@ -17,20 +17,20 @@ use super::listeners::Listeners;
 use super::workers::Task;
 use crate::connection::Connection;
 
-/// How often parked connections are looked through for those that idle too long.
+/// Interval between checks of the parked connections for those that have been idle too long.
 const TICK: Duration = Duration::from_secs(1);
-/// After how many of them it is looked which clients have gone.
+/// Number of those intervals between checks for clients that have disconnected.
 const ABANDONED_TICKS: u32 = 3;
 
-/// After an error of accept, as when the process has no more descriptors.
+/// Pause after an error of accept, as when the process has no more descriptors.
 const RETRY: Duration = Duration::from_millis(50);
 
-/// How many events are taken at once.
+/// Number of events taken at once.
 const EVENTS: usize = 256;
 
 const WAKER: Token = Token(usize::MAX);
 
-/// The connections that nobody serves.
+/// The parked connections.
 #[derive(Debug)]
 pub(super) struct Parking {
     registry: Registry,
@@ -62,13 +62,13 @@ impl Parking {
         let _ = self.waker.wake();
     }
 
-    /// Parks a connection. It comes back when the server stops.
+    /// Parks a connection. It is returned when the server stops.
     pub(super) fn park(&self, connection: Box<Connection>) -> Result<(), Box<Connection>> {
         let mut parked = self.parked.lock();
         if parked.is_closed {
             return Err(connection);
         }
-        // Tokens of listeners are small; numbers of connections are not used twice.
+        // Tokens of listeners are small; numbers of connections are not reused.
         parked.last = parked.last.wrapping_add(1) & (usize::MAX >> 1);
         let token = parked.last | 1 << (usize::BITS - 2);
         let descriptor = connection.socket().as_fd().as_raw_fd();
@@ -92,11 +92,11 @@ impl Parking {
 
     fn forget(&self, connection: &Connection) {
         let descriptor = connection.socket().as_fd().as_raw_fd();
-        // It was registered when it was parked.
+        // Parked connections are registered.
         let _ = self.registry.deregister(&mut SourceFd(&descriptor));
     }
 
-    /// Gives away those that idle too long.
+    /// Removes connections that have been idle too long and passes them to `give`.
     fn take_idle(&self, now: Instant, mut give: impl FnMut(Box<Connection>)) {
         let mut parked = self.parked.lock();
         let is_idle =
@@ -109,7 +109,7 @@ impl Parking {
         }
     }
 
-    /// Gives all of them away; no more are taken.
+    /// Removes all connections and passes them to `give`; no more are parked.
     fn close(&self, mut give: impl FnMut(Box<Connection>)) {
         let mut parked = self.parked.lock();
         parked.is_closed = true;
@@ -138,7 +138,7 @@ fn run(shared: &Arc<Shared>, poll: &mut Poll, listeners: &Listeners) {
     let mut events = Events::with_capacity(EVENTS);
     let mut looked_through = Instant::now();
     let mut ticks = 0;
-    // Listeners whose connections could not all be accepted: they are not announced again.
+    // Whether some listeners' connections could not all be accepted: they are not announced again.
     let mut is_behind = false;
     while !shared.is_stopping() {
         let wait = if is_behind { RETRY } else { TICK };
@@ -186,7 +186,7 @@ fn run(shared: &Arc<Shared>, poll: &mut Poll, listeners: &Listeners) {
     });
 }
 
-/// Accepts what there is; false when that failed for now.
+/// Accepts the waiting connections; false when that failed for now.
 fn accept_all(shared: &Arc<Shared>, listeners: &Listeners) -> bool {
     let mut is_complete = true;
     for number in 0..listeners.len() {

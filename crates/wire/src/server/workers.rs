@@ -11,24 +11,24 @@ use parking_lot::{Condvar, Mutex};
 use super::{Accepted, Shared, admission};
 use crate::connection::{Connection, Next};
 
-/// A thread that had nothing to do for so long ends.
+/// Time without a task after which a thread ends.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// The stack of a thread: deep statements get more where they need it.
+/// The stack of a thread: deeply nested statements get more where they need it.
 const STACK: usize = 1 << 20;
 
-/// What a thread is given to do.
+/// Task of a thread.
 #[derive(Debug)]
 pub(super) enum Task {
-    /// A client that has just come.
+    /// Serve a client that has just connected.
     Admit(Accepted),
-    /// A client that has sent something.
+    /// Serve a client that has sent bytes.
     Serve(Box<Connection>),
-    /// A client whose connection ends with an error.
+    /// End a client's connection with an error.
     End(Box<Connection>, Error),
 }
 
-/// See the module.
+/// The threads that serve connections, and their tasks.
 #[derive(Debug, Default)]
 pub(super) struct Workers {
     state: Mutex<State>,
@@ -45,8 +45,8 @@ struct State {
 }
 
 impl Workers {
-    /// Forgets the threads that have ended for want of work, whose stacks are allocated until then. Whether
-    /// there were any: a burst is over.
+    /// Joins the threads that have ended without tasks, whose stacks are allocated until then. Returns whether there
+    /// were any: a burst is over.
     pub(super) fn forget_ended(&self) -> bool {
         let threads = &mut self.state.lock().threads;
         let before = threads.len();
@@ -54,13 +54,13 @@ impl Workers {
         threads.len() < before
     }
 
-    /// Threads that have nothing to do end.
+    /// Ends the threads without a task.
     pub(super) fn stop(&self) {
         self.state.lock().is_stopping = true;
         self.is_task.notify_all();
     }
 
-    /// Gives a task to a thread that is free, or to a new one.
+    /// Gives a task to an idle thread, or to a new one.
     pub(super) fn give(&self, shared: &Arc<Shared>, task: Task) {
         let mut state = self.state.lock();
         state.tasks.push_back(task);
@@ -77,7 +77,7 @@ impl Workers {
             .spawn(move || work(&shared));
         match thread {
             Ok(thread) => self.state.lock().threads.push(thread),
-            // A thread that becomes free takes the task.
+            // A thread that becomes idle takes the task.
             Err(error) => tracing::warn!("no thread for a connection: {error}"),
         }
     }
