@@ -1,39 +1,39 @@
-//! Two workloads side by side: which statements are new, gone, slower or faster.
+//! Comparison of two workloads: which statements are new, gone, slower or faster.
 
 use serde::Serialize;
 
 use crate::workload::{Digest, Workload};
 
-/// A change of the average by less than this factor is no news.
+/// Least factor by which an average must change to be reported.
 const FACTOR: f64 = 1.1;
 
-/// What is different from an earlier workload.
+/// Differences from an earlier workload.
 #[derive(Debug, Clone, Serialize)]
 pub struct Comparison {
-    /// Where the earlier workload comes from.
+    /// Sources of the earlier workload.
     pub sources: Vec<String>,
-    /// The sums of the earlier workload, and of the later one.
+    /// Totals of the earlier workload, and of the later one.
     pub before: Side,
     /// See `before`.
     pub after: Side,
-    /// Statements, those whose time has changed most first.
+    /// Statements, ordered by the change of their time, greatest first.
     pub statements: Vec<ComparedStatement>,
-    /// Statements that the limit has left out.
+    /// Number of statements that the limit has left out.
     pub statements_left_out: usize,
 }
 
-/// Sums of one of the two.
+/// Totals of one of the two workloads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Side {
-    /// How many statements ran.
+    /// Number of runs.
     pub runs: u64,
-    /// Seconds that they took.
+    /// Time of the runs in seconds.
     pub seconds: f64,
-    /// Seconds that 95 % of the runs did not exceed; null where that is not known.
+    /// 95th percentile of the seconds of the runs; null where it is not known.
     pub p95: Option<f64>,
     /// Temporary tables; null where they are not counted.
     pub temporary_tables: Option<u64>,
-    /// Of them, on disk.
+    /// Temporary tables on disk.
     pub disk_tables: Option<u64>,
 }
 
@@ -46,27 +46,27 @@ pub struct ComparedStatement {
     pub example: String,
     /// The default database.
     pub database: Option<String>,
-    /// What became of it.
+    /// Change of the statement.
     pub verdict: Verdict,
-    /// Its sums; null where it did not run.
+    /// Its totals; null where it did not run.
     pub before: Option<Side>,
     /// See `before`.
     pub after: Option<Side>,
 }
 
-/// What became of a statement, by the average of its runs.
+/// Change of a statement, by the average of its runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// It ran in the later workload alone.
+    /// Ran only in the later workload.
     New,
-    /// It ran in the earlier workload alone.
+    /// Ran only in the earlier workload.
     Gone,
-    /// Its average is longer by a tenth and more.
+    /// Its average is at least a tenth longer.
     Slower,
-    /// Its average is shorter by a tenth and more.
+    /// Its average is at least a tenth shorter.
     Faster,
-    /// Neither.
+    /// No change of a tenth or more.
     Same,
 }
 
@@ -108,7 +108,7 @@ impl Side {
         }
     }
 
-    /// Seconds of a run.
+    /// Average seconds of a run.
     pub fn average(&self) -> f64 {
         self.seconds / self.runs.max(1) as f64
     }

@@ -1,4 +1,4 @@
-//! What statements are sent to: a server far away, or a session of this process.
+//! Connections that run statements: to a remote server, or a session of this process.
 
 /// A result: the names of its columns, and its rows in text form.
 #[derive(Debug, Clone, Default)]
@@ -9,7 +9,7 @@ pub struct Rows {
     pub rows: Vec<Vec<Option<String>>>,
 }
 
-/// Something that statements can be sent to.
+/// A connection that runs statements.
 pub trait Connection {
     /// Runs a statement.
     ///

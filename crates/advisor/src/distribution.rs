@@ -1,11 +1,11 @@
-//! How long runs took: a distribution of times in little memory, and its percentiles.
+//! Distribution of run times in little memory, and its percentiles.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// Times in buckets, each 5 % wider than the one before, so that a percentile is exact to a few percent however many times
-/// there are: it is the average of its bucket, and where all of them are the same, that time.
+/// Histogram of times. Each bucket is 5 % wider than the one before, so that a percentile is exact to a few percent
+/// however many times there are: it is the average of its bucket, and exact where all times of the bucket are equal.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Distribution {
     /// The number and the sum of the times of each bucket.
@@ -13,10 +13,10 @@ pub(crate) struct Distribution {
     count: u64,
 }
 
-/// Times that this share of all runs did not exceed, in seconds.
+/// Percentiles of the run times, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Percentiles {
-    /// A half; not known of a server's own sums.
+    /// The median; not known from a server's own summary.
     pub median: Option<f64>,
     /// 95 %
     pub p95: f64,
@@ -35,7 +35,7 @@ impl Distribution {
         self.count += 1;
     }
 
-    /// The time that a share of all, 0 to 1, does not exceed: by the nearest rank.
+    /// The quantile of a share, 0 to 1, by the nearest rank.
     fn quantile(&self, share: f64) -> Option<f64> {
         let rank = ((self.count as f64 * share).ceil() as u64).max(1);
         let mut below = 0;

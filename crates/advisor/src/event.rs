@@ -1,10 +1,10 @@
-//! One run of a statement, as a server has recorded it.
+//! One run of a statement, as recorded by a server.
 
-/// What a slow log says of one run. A number that the log's format does not have is `None`, which is not the same
-/// as zero: without the number of temporary tables, whether there was one has to be found out in another way.
+/// Entry of a slow log for one run. A number that the log's format does not have is `None`, as opposed to zero: without
+/// the number of temporary tables, whether there was one must be concluded from other facts.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Event {
-    /// When it began or ended, in microseconds since 1970.
+    /// Time of its start or end, in microseconds since 1970.
     pub time: Option<i64>,
     /// The account, as `user@host`.
     pub account: String,
@@ -12,29 +12,29 @@ pub struct Event {
     pub database: Option<String>,
     /// The statement.
     pub text: String,
-    /// The statement was longer than what is kept of it.
+    /// Whether the statement was longer than the kept part.
     pub truncated: bool,
     /// Seconds that it took.
     pub query_time: f64,
     /// Seconds that it waited for locks.
     pub lock_time: f64,
-    /// Rows that the client got.
+    /// Rows sent to the client.
     pub rows_sent: u64,
     /// Rows that were read.
     pub rows_examined: u64,
-    /// Temporary tables that were made, in memory and on disk.
+    /// Temporary tables created, in memory and on disk.
     pub tables: Option<u64>,
     /// Temporary tables that were on disk in the end.
     pub disk_tables: Option<u64>,
-    /// The bytes of all of them.
+    /// Bytes of all of them.
     pub bytes: Option<u64>,
     /// Temporary tables that outgrew `tmp_table_size`.
     pub size_limit_hits: Option<u64>,
-    /// Rounds of merging that sorts made on disk.
+    /// Sort merge passes on disk.
     pub merge_passes: Option<u64>,
     /// A sort used files.
     pub sort_on_disk: Option<bool>,
-    /// A table was joined without an index.
+    /// Whether a table was joined without an index.
     pub full_join: Option<bool>,
     /// The server's own EXPLAIN, one line a row, the first line the names of the columns.
     pub explain: Vec<String>,

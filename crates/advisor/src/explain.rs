@@ -1,6 +1,6 @@
-//! EXPLAIN of the server in its traditional form, from its slow log or from a connection.
+//! EXPLAIN output of the server in its traditional form, from its slow log or from a connection.
 
-/// One row.
+/// One row of EXPLAIN.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ExplainRow {
     /// `select#`, empty for the result of a set operation.
@@ -9,17 +9,17 @@ pub struct ExplainRow {
     pub select_type: String,
     /// The table's alias, or a name such as `<derived2>`.
     pub table: String,
-    /// How it is read: ALL, index, ref, …
+    /// Its access type: ALL, index, ref, …
     pub access: String,
     /// The index that is used.
     pub key: String,
-    /// Rows that are thought to be read.
+    /// Estimated number of rows read.
     pub rows: Option<u64>,
     /// `Using temporary`, `Using filesort`, …
     pub extra: String,
 }
 
-/// What EXPLAIN says of a statement.
+/// EXPLAIN output of a statement.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Explain {
     /// Its rows, in order.
@@ -27,7 +27,7 @@ pub struct Explain {
 }
 
 impl Explain {
-    /// Rows of named values.
+    /// Output from rows with column names.
     pub fn of_rows(names: &[String], rows: &[Vec<Option<String>>]) -> Self {
         let place = |name: &str| names.iter().position(|one| one.eq_ignore_ascii_case(name));
         let places = ["id", "select_type", "table", "type", "key", "rows", "Extra"].map(place);
@@ -54,7 +54,7 @@ impl Explain {
         }
     }
 
-    /// Lines of values with tabs between them, the first line the names, as slow logs have them.
+    /// Output from lines of tab-separated values, the first line the names, as in slow logs.
     pub fn of_lines(lines: &[String]) -> Option<Self> {
         let values = |line: &String| {
             line.split('\t')
@@ -70,19 +70,19 @@ impl Explain {
         (!explain.rows.is_empty()).then_some(explain)
     }
 
-    /// Whether a row's `Extra` has these words.
+    /// Whether a row's `Extra` contains these words.
     pub fn says(&self, words: &str) -> bool {
         self.rows.iter().any(|row| row.extra.contains(words))
     }
 
-    /// Whether a row is of one of these kinds of SELECT.
+    /// Whether a row has one of these select types.
     pub fn has_select_type(&self, kinds: &[&str]) -> bool {
         self.rows
             .iter()
             .any(|row| kinds.iter().any(|kind| row.select_type.contains(kind)))
     }
 
-    /// The table that is read first of the outermost query block.
+    /// The table that is read first in the outermost query block.
     pub fn first_table(&self) -> Option<&str> {
         let first = self.rows.first()?;
         Some(first.table.as_str()).filter(|table| !table.is_empty() && !table.starts_with('<'))

@@ -1,28 +1,29 @@
-//! A finding: what a statement's temporary table costs, why it is there, and what would remove it.
+//! Findings: cost and cause of a statement's temporary table, and changes that would remove it.
 
 use serde::Serialize;
 
-/// Why there is a temporary table, or why it is on disk. The names are stable: they stand in JSON.
+/// Cause of a temporary table, or of its being on disk. The names are stable: they are used in
+/// JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
     /// A BLOB, TEXT or JSON value sends the table to disk.
     BlobColumn,
-    /// A string of more than 512 characters does.
+    /// A string of more than 512 characters sends the table to disk.
     LongString,
     /// The table outgrows `tmp_table_size` or `max_heap_table_size`.
     SizeLimit,
     /// `big_tables` is set.
     BigTables,
-    /// GROUP BY has no index to follow.
+    /// No index gives the order of GROUP BY.
     GroupByWithoutIndex,
-    /// ORDER BY wants another order than GROUP BY.
+    /// ORDER BY has another order than GROUP BY.
     OrderDiffersFromGroup,
-    /// DISTINCT has no index to follow.
+    /// No index gives the order of DISTINCT.
     DistinctWithoutIndex,
-    /// ORDER BY names columns that are not of the first table of a join.
+    /// ORDER BY names columns of other tables than the first of a join.
     OrderByAcrossJoin,
-    /// COUNT(DISTINCT), GROUP_CONCAT and the like keep their values in a table.
+    /// COUNT(DISTINCT), GROUP_CONCAT and similar aggregates keep their values in a table.
     DistinctAggregate,
     /// A window function keeps its rows.
     WindowFunction,
@@ -34,39 +35,39 @@ pub enum Cause {
     UnionDistinct,
     /// INTERSECT, EXCEPT, or an ORDER BY over UNION ALL.
     SetOperation,
-    /// A subquery's rows are kept to be looked up.
+    /// A subquery is materialized for lookups.
     SubqueryMaterialization,
     /// MariaDB keeps the results of a correlated subquery.
     SubqueryCache,
-    /// SQL_BUFFER_RESULT asks for it.
+    /// SQL_BUFFER_RESULT.
     BufferedResult,
-    /// INSERT … SELECT reads the table that it fills.
+    /// INSERT … SELECT reads its target table.
     InsertFromSameTable,
-    /// UPDATE of several tables keeps what it will change.
+    /// A multiple-table UPDATE keeps the rows that it will change.
     MultiTableUpdate,
     /// SHOW, or a query of information_schema.
     MetadataQuery,
-    /// A sort goes through files.
+    /// A sort uses files.
     SortOnDisk,
     /// A join reads a table without an index.
     JoinWithoutIndex,
-    /// The server has counted temporary tables that nothing here explains.
+    /// The server counted temporary tables that no rule explains.
     Unexplained,
 }
 
-/// How sure a finding is.
+/// Confidence of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Confidence {
     /// A guess from the statement alone.
     Possible,
-    /// The server's rules say so, from what is known.
+    /// A consequence of the server's rules and the known facts.
     Likely,
-    /// The server has counted it, and the schema shows the cause.
+    /// The server counted it, and the schema shows the cause.
     Certain,
 }
 
-/// What kind of change.
+/// Kind of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ChangeKind {
@@ -78,62 +79,62 @@ pub enum ChangeKind {
     Setting,
     /// Another text of the statement.
     Rewrite,
-    /// Something that people have to decide; `sql` may be empty.
+    /// A decision for the user; `sql` may be empty.
     Advice,
 }
 
-/// A change that would help.
+/// A recommended change.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Change {
-    /// What kind.
+    /// Kind of the change.
     pub kind: ChangeKind,
     /// The statements to run, or the new text of the statement; empty for advice.
     pub sql: String,
-    /// What it does.
+    /// Its effect.
     pub does: String,
-    /// A query that shows beforehand whether it is safe.
+    /// A query that checks beforehand whether it is safe.
     pub check: Option<String>,
-    /// What it costs, and what may go wrong.
+    /// Its costs and risks.
     pub risk: String,
-    /// What it did on copies of the tables, where it was tried.
+    /// Its measured effect on copies of the tables, where it was tried.
     pub tried: Option<Tried>,
-    /// The optimizer may leave it aside: it is recommended only when it was tried.
+    /// Whether the optimizer may not use it: it is recommended only when it was tried.
     #[serde(skip)]
     pub(crate) is_uncertain: bool,
 }
 
-/// A statement before and after a change, on copies of its tables.
+/// Measurements of a statement before and after a change, on copies of its tables.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Tried {
-    /// The rows of the largest copy, and whether every copy is whole.
+    /// Number of rows of the largest copy, and whether every copy is complete.
     pub rows: u64,
     /// See `rows`.
     pub whole: bool,
-    /// What the statement was before.
+    /// The statement before the change.
     pub before: Measured,
-    /// What it is with the change.
+    /// The statement after the change.
     pub after: Measured,
 }
 
-/// What a run of a statement was.
+/// Measurements of a run of a statement.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Measured {
-    /// Seconds, of the fastest of some runs.
+    /// Seconds of the fastest of several runs.
     pub seconds: f64,
     /// Temporary tables.
     pub temporary_tables: u64,
-    /// Of them, on disk.
+    /// Temporary tables on disk.
     pub disk_tables: u64,
-    /// Rounds of merging of its sorts.
+    /// Sort merge passes.
     pub sort_merge_passes: u64,
-    /// Tables that were joined without an index.
+    /// Tables joined without an index.
     pub full_joins: u64,
-    /// Rows that were read, of temporary tables too.
+    /// Rows read, including rows of temporary tables.
     pub rows_read: u64,
 }
 
 impl Change {
-    /// A change by a statement.
+    /// A change made by a statement.
     pub(crate) fn new(kind: ChangeKind, sql: impl Into<String>, does: impl Into<String>) -> Self {
         Self {
             kind,
@@ -151,19 +152,19 @@ impl Change {
         Self::new(ChangeKind::Advice, "", does)
     }
 
-    /// With a query to ask first.
+    /// Adds a query that checks beforehand whether the change is safe.
     pub(crate) fn checked_by(mut self, check: impl Into<String>) -> Self {
         self.check = Some(check.into());
         self
     }
 
-    /// Of which nobody knows that the optimizer takes it.
+    /// Marks the change as one that the optimizer may not use.
     pub(crate) fn uncertain(mut self) -> Self {
         self.is_uncertain = true;
         self
     }
 
-    /// The same as advice, for a server that it was not tried on.
+    /// The change as advice, for a server on which it was not tried.
     pub(crate) fn as_advice(&self) -> Self {
         let first = self.sql.lines().next().unwrap_or_default();
         if self.kind == ChangeKind::Rewrite {
@@ -181,27 +182,27 @@ impl Change {
         ))
     }
 
-    /// With what it costs.
+    /// Adds its costs and risks.
     pub(crate) fn at_risk(mut self, risk: impl Into<String>) -> Self {
         self.risk = risk.into();
         self
     }
 }
 
-/// What is wrong with one statement, and what to do.
+/// A problem of one statement, with its solutions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
-    /// Why.
+    /// Cause of the problem.
     pub cause: Cause,
-    /// How sure it is.
+    /// Confidence of the finding.
     pub confidence: Confidence,
-    /// What it rests on.
+    /// Basis of the confidence.
     pub because: String,
-    /// What is the matter, in this statement's names.
+    /// The problem, in the names of this statement.
     pub evidence: String,
-    /// The best change first; the others are alternatives to it.
+    /// Changes, the best one first; the others are alternatives to it.
     pub changes: Vec<Change>,
-    /// What is to be expected.
+    /// The expected gain.
     pub gain: String,
 }
 
@@ -243,7 +244,7 @@ impl Cause {
             .unwrap_or_default()
     }
 
-    /// It says why a table is on disk, and not why it is there.
+    /// Whether it is the cause of a table's being on disk, and not of the table itself.
     pub fn is_of_disk(self) -> bool {
         matches!(
             self,
@@ -266,7 +267,7 @@ impl Confidence {
         }
     }
 
-    /// One step less.
+    /// The next lower confidence.
     pub(crate) fn lowered(self) -> Self {
         match self {
             Self::Certain => Self::Likely,

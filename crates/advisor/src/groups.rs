@@ -1,25 +1,25 @@
-//! Whose statements they were: runs by user, by host and by schema.
+//! Runs by user, by host and by schema.
 
 use std::collections::HashMap;
 
 use crate::distribution::{Distribution, Percentiles};
 use crate::event::Event;
 
-/// Names of a kind that are kept.
+/// Greatest number of names kept of each kind.
 const NAMES_MAX: usize = 2000;
 
-/// What a name stands for.
+/// Kind of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum GroupKind {
-    /// The user of an account.
+    /// The user part of an account.
     User,
-    /// The host that an account came from.
+    /// The host part of an account.
     Host,
     /// The default database.
     Schema,
 }
 
-/// The runs of one name.
+/// Runs of one group.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Group {
     pub(crate) runs: u64,
@@ -30,13 +30,13 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// Of its times, where they are known one by one.
+    /// Percentiles of its run times, where single times are known.
     pub(crate) fn percentiles(&self) -> Option<Percentiles> {
         self.times.percentiles()
     }
 }
 
-/// All names of all kinds.
+/// All groups of all kinds.
 #[derive(Debug, Default)]
 pub(crate) struct Groups {
     by_name: HashMap<(GroupKind, String), Group>,
@@ -65,7 +65,7 @@ impl Groups {
         }
     }
 
-    /// Adds sums of a schema that a server keeps itself: runs, seconds, temporary tables, and those on disk.
+    /// Adds a server's own totals of a schema: runs, seconds, temporary tables, and those on disk.
     pub(crate) fn add_sums(&mut self, schema: &str, runs: u64, seconds: f64, tables: [u64; 2]) {
         if let Some(group) = self.group(GroupKind::Schema, schema) {
             group.runs = group.runs.saturating_add(runs);
@@ -86,7 +86,7 @@ impl Groups {
         Some(self.by_name.entry(key).or_default())
     }
 
-    /// The names of a kind, those with the most time first.
+    /// The groups of a kind, ordered by time, greatest first.
     pub(crate) fn of(&self, kind: GroupKind) -> Vec<(&str, &Group)> {
         let own = self.by_name.iter().filter(|((own, _), _)| *own == kind);
         let mut list: Vec<(&str, &Group)> = own

@@ -1,4 +1,4 @@
-//! Whether an index gives rows in an order, and which index would.
+//! Indexes that give rows in an order, existing or recommended.
 
 use mayfly_syntax::ast::Expr;
 
@@ -6,39 +6,38 @@ use crate::schema::{Index, Table};
 use crate::sql_text::quoted;
 use crate::statement::{Block, ColumnPlace, Value};
 
-/// The longest key of InnoDB's index records, and the most columns of an index.
+/// Greatest length of InnoDB's index records, and greatest number of columns of an index.
 const KEY_BYTES_MAX: u64 = 3072;
 const KEY_COLUMNS_MAX: usize = 16;
-/// Columns are added to an index so that the table itself is not read, up to so many, and so many bytes.
+/// Greatest number of columns, and of bytes, of an index that is extended to a covering one.
 const COVERING_COLUMNS_MAX: usize = 6;
 const COVERING_BYTES_MAX: u64 = 1024;
 
-/// An index that a statement could use.
+/// A recommended index.
 #[derive(Debug, Clone)]
 pub(crate) struct IndexAdvice {
     /// `CREATE INDEX …`
     pub(crate) statement: String,
-    /// It holds every column that the statement reads of the table.
+    /// Whether it is covering: it holds every column that the statement reads of the table.
     pub(crate) covering: bool,
-    /// There are conditions beside those that an equal sign fixes: another index may find fewer rows.
+    /// Whether there are conditions other than equalities: another index may find fewer rows.
     pub(crate) filtered: bool,
-    /// The statement reads the first rows of the index alone, by a LIMIT that nothing stands in the way of.
+    /// Whether the statement reads only the first rows of the index, by a LIMIT.
     pub(crate) limited: bool,
-    /// An index that it makes superfluous.
+    /// An index that it makes redundant.
     pub(crate) replaces: Option<String>,
-    /// At most about so many bytes.
+    /// Estimated greatest size in bytes.
     pub(crate) bytes_max: Option<u64>,
 }
 
-/// The bytes of an index of so many rows, whose values have so many bytes in so many columns: with the header of a
-/// record, lengths, the primary key, and pages that are not full. InnoDB was measured.
+/// Bytes of an index of `rows` rows, whose values have `values` bytes in `columns` columns: with record headers,
+/// lengths, the primary key, and partly filled pages. Measured on InnoDB.
 pub(crate) fn record_bytes(rows: u64, values: u64, columns: usize) -> u64 {
     let record = values + columns as u64 + 11;
     rows.saturating_mul(record) / 4 * 5
 }
 
-/// The columns of a table's index, with the primary key behind them, as InnoDB has it. An expression or a prefix ends
-/// the order.
+/// The columns of a table's index, followed by the primary key as in InnoDB. An expression or a prefix ends the order.
 fn ordered_columns(table: &Table, index: &Index) -> Vec<usize> {
     let whole = |index: &Index| -> Vec<usize> {
         let parts = index
@@ -112,7 +111,7 @@ fn fixed_of(block: &Block, table: usize) -> Vec<usize> {
         .collect()
 }
 
-/// Whether conditions find at most one row of a table.
+/// Whether conditions match at most one row of a table.
 pub(crate) fn is_one_row(block: &Block, table: usize) -> bool {
     let Some(source) = block.tables.get(table).and_then(|table| table.base()) else {
         return false;
@@ -129,7 +128,7 @@ pub(crate) fn is_one_row(block: &Block, table: usize) -> bool {
         })
 }
 
-/// An index for reading a table by the columns that conditions fix, then in the order of `columns`.
+/// Recommends an index for reading a table by the columns that conditions fix, then in the order of `columns`.
 pub(crate) fn advise(block: &Block, table: usize, columns: &[usize]) -> Option<IndexAdvice> {
     let source = block.tables.get(table)?.base()?;
     let mut parts = fixed_of(block, table);
@@ -171,14 +170,14 @@ pub(crate) fn advise(block: &Block, table: usize, columns: &[usize]) -> Option<I
             && !block.has_windows,
         replaces: superfluous.map(|index| index.name.clone()),
         bytes_max: source.rows.zip(width).map(|(rows, width)| {
-            // A row of the index has no more of the values than the row has.
+            // A row of the index has at most the values of the table's row.
             let values = source.row_bytes.map_or(width, |bytes| bytes.min(width));
             record_bytes(rows, values, parts.len())
         }),
     })
 }
 
-/// Adds the other columns that the statement reads of the table, if they fit; whether they do.
+/// Adds the other columns that the statement reads of the table, if they fit; returns whether they do.
 fn cover(block: &Block, table: usize, source: &Table, parts: &mut Vec<usize>, bytes: u64) -> bool {
     if block.has_wildcard() {
         return false;
@@ -217,7 +216,7 @@ fn cover(block: &Block, table: usize, source: &Table, parts: &mut Vec<usize>, by
     false
 }
 
-/// A name that no index of the table has.
+/// An unused index name of the table.
 fn free_name(table: &Table, columns: &[&str]) -> String {
     let base: String = format!("by_{}", columns.join("_"))
         .chars()

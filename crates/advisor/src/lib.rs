@@ -1,14 +1,14 @@
-//! Reads what a MySQL-family server has done and finds which statements make temporary tables, why, and what would
-//! remove them.
+//! Reads what a MySQL-family server has run and finds which statements make temporary tables, why, and which changes
+//! would remove them.
 //!
-//! The way is: events of slow logs ([`SlowLog`]) or a server's own sums ([`Live::workload`]) → digests
-//! ([`Workload`]) → each digest's statement taken apart against the [`Schema`] → the temporary tables that the
-//! server's rules ask for, as far as they agree with its counters → causes, one rule each → changes, tried on copies of
-//! the tables where there is a server ([`Trial`]) → a [`Report`] as text, JSON or HTML.
+//! The steps are: events of slow logs ([`SlowLog`]) or a server's own summary ([`Live::workload`]) → digests
+//! ([`Workload`]) → each digest's statement analyzed against the [`Schema`] → the temporary tables that follow from the
+//! server's rules, as far as they agree with its counters → causes, one rule each → changes, tried on copies of the
+//! tables where there is a server ([`Trial`]) → a [`Report`] as text, JSON or HTML.
 //!
-//! Invariants: nothing here changes a server ([`Live`] sends reading statements alone, [`Trial`] changes temporary tables
-//! of its own session); what the server has counted wins over what the rules say; what is not known makes a finding less
-//! sure, and never up.
+//! Invariants: nothing here changes a server ([`Live`] sends only statements that read, [`Trial`] changes only
+//! temporary tables of its own session); the server's counters take precedence over the rules; an unknown fact lowers
+//! the confidence of a finding and never raises it.
 
 mod client;
 mod comparison;
@@ -56,10 +56,10 @@ pub use workload::{Digest, Workload};
 use rules::Context;
 use statement::ValueTypes;
 
-/// What is known when findings are asked for.
+/// Facts for the search for findings.
 #[derive(Debug)]
 pub struct Input<'a> {
-    /// What the server was asked to do.
+    /// The workload of the server.
     pub workload: &'a Workload,
     /// Its tables.
     pub schema: &'a Schema,
@@ -67,16 +67,17 @@ pub struct Input<'a> {
     pub server: &'a Server,
 }
 
-/// The findings of one digest. `explain` is the server's, when it was asked; without it, that of the slow log is read.
+/// The findings of one digest. `explain` is the server's output, when it was asked; without it, the one of the slow log
+/// is used.
 ///
-/// Changes of which nobody knows that the optimizer takes them are advice here: a [`Report`] tries them.
+/// Changes that the optimizer may not use are given as advice here: a [`Report`] tries them.
 pub fn findings(input: &Input<'_>, digest: &Digest, explain: Option<Explain>) -> Vec<Finding> {
     let mut findings = findings_to_try(input, digest, explain);
     settle(&mut findings);
     findings
 }
 
-/// Makes advice of the changes that were to be tried and were not.
+/// Turns untried uncertain changes into advice.
 pub(crate) fn settle(findings: &mut [Finding]) {
     for change in findings.iter_mut().flat_map(|finding| &mut finding.changes) {
         if change.is_uncertain && change.tried.is_none() {

@@ -1,7 +1,7 @@
-//! A server that runs, through an ordinary connection that only reads.
+//! A running server, through an ordinary connection that only reads.
 //!
-//! Invariant: every statement that [`Live`] sends is one of the few in this file, or EXPLAIN of a SELECT, and stands in a
-//! transaction that is READ ONLY. No statement of the workload is run.
+//! Invariant: every statement that [`Live`] sends is one of the few in this file, or EXPLAIN of a SELECT, in a READ
+//! ONLY transaction. No statement of the workload is run.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -19,11 +19,11 @@ use crate::server::{Family, Server};
 use crate::sql_text::{quoted, tokens};
 use crate::workload::{Digest, Workload};
 
-/// A server that is asked.
+/// A running server with its connection.
 pub struct Live {
     connection: Box<dyn Connection>,
     server: Server,
-    /// What could not be read, for people.
+    /// Messages about objects that could not be read.
     notes: Vec<String>,
     /// Tables whose definition was refused, and why.
     unread: Vec<(String, String)>,
@@ -37,20 +37,20 @@ impl std::fmt::Debug for Live {
     }
 }
 
-/// Settings that decide about temporary tables.
+/// Settings that affect temporary tables.
 const SETTINGS: &str = "'tmp_table_size','max_heap_table_size','temptable_max_ram','temptable_max_mmap','internal_tmp_mem_storage_engine',\
     'optimizer_switch','sort_buffer_size','join_buffer_size','big_tables','group_concat_max_len','sql_mode','performance_schema','version_comment'";
 
-/// The sums of a digest that servers of all ages have.
+/// The columns of a digest summary that servers of all versions have.
 const SUMS: &str = "SCHEMA_NAME, DIGEST, DIGEST_TEXT, COUNT_STAR, SUM_TIMER_WAIT, MAX_TIMER_WAIT, SUM_ROWS_SENT, SUM_ROWS_EXAMINED, \
     SUM_CREATED_TMP_TABLES, SUM_CREATED_TMP_DISK_TABLES, SUM_SELECT_FULL_JOIN, SUM_SORT_MERGE_PASSES, \
     UNIX_TIMESTAMP(FIRST_SEEN), UNIX_TIMESTAMP(LAST_SEEN)";
 
 impl Live {
-    /// Asks which server it is and how it is set.
+    /// Reads the server's version and settings.
     ///
     /// # Errors
-    /// When the connection is lost or refuses to be READ ONLY.
+    /// The connection is lost or refuses to be READ ONLY.
     pub fn new(mut connection: Box<dyn Connection>) -> Result<Self, String> {
         let version = connection.query("SELECT VERSION()")?;
         let version = version
@@ -61,13 +61,13 @@ impl Live {
             .next()
             .unwrap_or_default();
         let mut server = Server::of_version(&version, true);
-        // So that neither a statement nor a function that EXPLAIN evaluates could write.
+        // Prevents writes by statements and by functions that EXPLAIN evaluates.
         connection.query("SET SESSION TRANSACTION READ ONLY")?;
         let limit = match server.family {
             Family::MariaDb => "SET SESSION max_statement_time = 20",
             _ => "SET SESSION max_execution_time = 20000",
         };
-        // Older servers have no limit of time.
+        // Older servers have no time limit.
         let _ = connection.query(limit);
         let settings = connection.query(&format!(
             "SHOW GLOBAL VARIABLES WHERE Variable_name IN ({SETTINGS})"
@@ -96,7 +96,7 @@ impl Live {
         &self.server
     }
 
-    /// What could not be read.
+    /// Messages about objects that could not be read.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -104,7 +104,7 @@ impl Live {
     /// The server's digests, from performance_schema.
     ///
     /// # Errors
-    /// When it has none, with what to do.
+    /// The server has none; the message says how to enable them.
     pub fn workload(&mut self) -> Result<Workload, String> {
         let from = "FROM performance_schema.events_statements_summary_by_digest WHERE DIGEST_TEXT IS NOT NULL \
                     AND (SCHEMA_NAME IS NULL OR SCHEMA_NAME NOT IN ('mysql', 'performance_schema', 'sys', 'information_schema')) \
@@ -192,7 +192,7 @@ impl Live {
     fn definition(&mut self, database: &str, name: &str) -> Option<String> {
         let full = format!("{}.{}", quoted(database), quoted(name));
         match self.connection.query(&format!("SHOW CREATE TABLE {full}")) {
-            // A table has two columns, a view four.
+            // The result has two columns for a table, four for a view.
             Ok(rows) => rows.rows.into_iter().next()?.into_iter().nth(1)?,
             Err(error) => {
                 self.unread.push((format!("{database}.{name}"), error));
@@ -231,7 +231,7 @@ impl Live {
             return None;
         }
         let sql = match self.server.family {
-            // A setting may ask for another form.
+            // A setting may select another format.
             Family::MySql if self.server.version >= (5, 6, 0) => {
                 format!("EXPLAIN FORMAT=TRADITIONAL {}", digest.example)
             }
@@ -290,7 +290,7 @@ fn summary(row: &[Option<String>], samples: &std::collections::HashMap<String, S
     let sample = text(14)
         .filter(|text| !text.is_empty())
         .or_else(|| text(1).and_then(|digest| samples.get(&digest).cloned()));
-    // Both are cut at a length, and say so by their last characters or not at all.
+    // Both are cut at a length, with or without a mark at the end.
     let whole = sample
         .as_ref()
         .is_some_and(|sample| !sample.ends_with("...") && sample.len() < 1000);
@@ -379,7 +379,7 @@ pub(crate) fn tables_of(sql: &str, database: Option<&str>) -> Vec<(String, Strin
         .collect()
 }
 
-/// Calls a function on every query of a tree.
+/// Visitor that calls a function on every query of a tree.
 struct Queries<'f>(&'f mut dyn FnMut(&ast::Query) -> ControlFlow<()>);
 
 impl ast::Visitor for Queries<'_> {

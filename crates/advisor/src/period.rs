@@ -1,4 +1,4 @@
-//! Since and until when runs are looked at: a time, or how long ago.
+//! Start and end of the analyzed period: a time, or an age.
 
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
@@ -11,8 +11,8 @@ const UNITS: [(&str, i64); 5] = [
     ("w", 604_800),
 ];
 
-/// The time that a text means, in microseconds since 1970: `2h`, `7d`, `2026-11-26`, `2026-11-26 10:00:00` or with a
-/// zone as `2026-11-26T10:00:00Z`. Times without a zone are UTC, as those of the report are. `now` is the present time.
+/// The time of a text, in microseconds since 1970: `2h`, `7d`, `2026-11-26`, `2026-11-26 10:00:00` or with a zone as
+/// `2026-11-26T10:00:00Z`. Times without a zone are UTC, as in the report. `now` is the present time.
 pub fn moment(text: &str, now: i64) -> Option<i64> {
     let text = text.trim();
     for (unit, seconds) in UNITS {

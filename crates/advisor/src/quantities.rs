@@ -1,6 +1,6 @@
-//! Quantities for people.
+//! Readable forms of quantities.
 
-/// Bytes for people.
+/// A size in bytes as readable text.
 pub(crate) fn size(bytes: u64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB"];
     let mut value = bytes as f64;
@@ -16,7 +16,7 @@ pub(crate) fn size(bytes: u64) -> String {
     }
 }
 
-/// Seconds for people.
+/// A time in seconds as readable text.
 pub(crate) fn seconds(seconds: f64) -> String {
     if seconds >= 3600.0 {
         format!("{:.1} h", seconds / 3600.0)
@@ -31,12 +31,12 @@ pub(crate) fn seconds(seconds: f64) -> String {
     }
 }
 
-/// A number of runs for people.
+/// A number of runs as readable text.
 pub(crate) fn runs(number: u64) -> String {
     counted(number, "run")
 }
 
-/// A number of things for people, whose plural ends in `s`.
+/// A number with a noun whose plural ends in `s`.
 pub(crate) fn counted(number: u64, thing: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {thing}{plural}")

@@ -1,5 +1,5 @@
-//! Changes of a statement's text that keep what it means. They work on tokens, so that the rest of the text stays as
-//! its author wrote it.
+//! Rewrites of a statement's text that keep its meaning. They work on tokens, so that the rest of the text stays as its
+//! author wrote it.
 
 use crate::sql_text::{Token, tokens};
 
@@ -34,7 +34,7 @@ pub(crate) fn without_word(sql: &str, word: &str) -> Option<String> {
     ))
 }
 
-/// The tokens of a text, and the places in them of its SELECTs, in order.
+/// The tokens of a text, and the indexes of its SELECTs, in order.
 fn selects(sql: &str) -> (Vec<Token>, Vec<usize>) {
     let list: Vec<Token> = tokens(sql).collect();
     let places = list
@@ -45,7 +45,7 @@ fn selects(sql: &str) -> (Vec<Token>, Vec<usize>) {
     (list, places)
 }
 
-/// The text without some items of the select list of its `block`-th SELECT. `items` is how many it has.
+/// The text without some items of the select list of its `block`-th SELECT. `items`: number of items of that list.
 pub(crate) fn without_items(
     sql: &str,
     block: usize,
@@ -97,7 +97,7 @@ pub(crate) fn with_group_keys(sql: &str, block: usize, keys: &[String]) -> Optio
     let (list, places) = selects(sql);
     let mut depth = 0_i32;
     let mut at = *places.get(block)? + 1;
-    // Behind this SELECT, at its own depth.
+    // Behind this SELECT, at its own nesting depth.
     let group = loop {
         let token = list.get(at)?;
         if token.is_symbol(sql, '(') {
@@ -144,7 +144,7 @@ pub(crate) fn with_group_keys(sql: &str, block: usize, keys: &[String]) -> Optio
     ))
 }
 
-/// The text with another expression in place of each occurrence of one, compared token by token.
+/// The text with each occurrence of an expression replaced, compared token by token.
 pub(crate) fn with_expression(sql: &str, old: &str, new: &str) -> Option<String> {
     let list: Vec<Token> = tokens(sql).collect();
     let wanted: Vec<&str> = tokens(old).map(|token| token.of(old)).collect();

@@ -1,7 +1,7 @@
-//! Which server it is, and what its rules of temporary tables are.
+//! The server's version, and its rules of temporary tables.
 //!
-//! MySQL manual: "Internal Temporary Table Use in MySQL"; MariaDB documentation: "Internal Temporary Tables". What the
-//! manuals leave open was measured on MariaDB 10.11 and MySQL 9.7.
+//! MySQL manual: "Internal Temporary Table Use in MySQL"; MariaDB documentation: "Internal Temporary Tables". Facts
+//! that the manuals leave open were measured on MariaDB 10.11 and MySQL 9.7.
 
 use std::collections::BTreeMap;
 
@@ -22,15 +22,15 @@ pub enum Family {
 /// A server: its family, version and settings, as far as they are known.
 #[derive(Debug, Clone, Serialize)]
 pub struct Server {
-    /// Whose rules hold.
+    /// Its family, whose rules apply.
     pub family: Family,
     /// Major, minor and patch.
     pub version: (u32, u32, u32),
-    /// Its name and version, for people.
+    /// Its name and version as readable text.
     pub name: String,
-    /// Whether it was given or found out, and not assumed.
+    /// Whether the version was given or detected, and not assumed.
     pub known: bool,
-    /// Global variables; empty when only a log is known.
+    /// Global variables; empty when there is only a log.
     #[serde(skip)]
     pub variables: BTreeMap<String, String>,
 }
@@ -50,10 +50,10 @@ impl Default for Server {
 }
 
 impl Server {
-    /// The server of a version as `VERSION()` gives it, such as `10.11.6-MariaDB-log` or `8.0.36-28`.
+    /// The server with a version from `VERSION()`, such as `10.11.6-MariaDB-log` or `8.0.36-28`.
     pub fn of_version(version: &str, known: bool) -> Self {
         let lower = version.to_ascii_lowercase();
-        // Old clients are told 5.5.5 before MariaDB's own version.
+        // Old clients are sent 5.5.5 before MariaDB's own version.
         let digits = version.strip_prefix("5.5.5-").unwrap_or(version);
         let mut numbers = digits
             .split(|c: char| !c.is_ascii_digit())
@@ -81,7 +81,7 @@ impl Server {
         }
     }
 
-    /// The server that wrote a log whose first line is this one.
+    /// The server that wrote a log with this first line.
     pub fn of_banner(banner: &str) -> Option<Self> {
         let (_, behind) = banner.split_once("Version: ")?;
         let (version, comment) = behind.split_once(' ').unwrap_or((behind, ""));
@@ -97,7 +97,7 @@ impl Server {
         self.variables.get(name).map(String::as_str)
     }
 
-    /// A global variable that is a number.
+    /// The numeric value of a global variable.
     pub fn number(&self, name: &str) -> Option<u64> {
         self.variable(name)?.parse().ok()
     }
@@ -111,7 +111,7 @@ impl Server {
             .map(|(_, value)| value == "on")
     }
 
-    /// The bytes at which a temporary table goes to disk.
+    /// Size in bytes at which a temporary table goes to disk.
     pub fn size_limit(&self) -> u64 {
         let limit = |name| self.number(name).unwrap_or(LIMIT_DEFAULT);
         if self.has_temp_table_engine() {
@@ -121,7 +121,7 @@ impl Server {
         }
     }
 
-    /// The settings that make [`Self::size_limit`].
+    /// The settings that determine [`Self::size_limit`].
     pub fn size_settings(&self) -> &'static [&'static str] {
         if self.has_temp_table_engine() {
             &["tmp_table_size"]
@@ -130,7 +130,7 @@ impl Server {
         }
     }
 
-    /// The engine TempTable of MySQL and Mayfly, which keeps strings at their actual length.
+    /// Whether it has the engine TempTable of MySQL and Mayfly, which keeps strings at their actual length.
     pub fn has_temp_table_engine(&self) -> bool {
         let engine = self.variable("internal_tmp_mem_storage_engine");
         let has = match self.family {
@@ -141,7 +141,7 @@ impl Server {
         has && !engine.is_some_and(|engine| engine.eq_ignore_ascii_case("memory"))
     }
 
-    /// A temporary table with a BLOB, TEXT or JSON column is made on disk.
+    /// Whether a temporary table with a BLOB, TEXT or JSON column is created on disk.
     pub fn blobs_on_disk(&self) -> bool {
         match self.family {
             Family::MariaDb => self.version < (13, 1, 0),
@@ -150,22 +150,22 @@ impl Server {
         }
     }
 
-    /// A key of GROUP BY or DISTINCT that is a long string sends the table to disk.
+    /// Whether a long string as a key of GROUP BY or DISTINCT sends the table to disk.
     pub fn long_keys_on_disk(&self) -> bool {
         self.blobs_on_disk()
     }
 
-    /// Joined rows and groups go through a temporary table into the sort of ORDER BY, and not straight.
+    /// Whether joined rows and groups go through a temporary table into the sort of ORDER BY, and not directly.
     pub fn sorts_in_tables(&self) -> bool {
         !(self.family == Family::MySql && self.version >= (8, 0, 20))
     }
 
-    /// A derived table is merged although its select list holds a subquery.
+    /// Whether a derived table is merged although its select list has a subquery.
     pub fn merges_selected_subqueries(&self) -> bool {
         self.family != Family::MySql
     }
 
-    /// GROUP BY sorts its result unless ORDER BY NULL says otherwise.
+    /// Whether GROUP BY sorts its result, unless there is ORDER BY NULL.
     pub fn sorts_groups(&self) -> bool {
         match self.family {
             Family::MySql => self.version < (8, 0, 13),
@@ -174,7 +174,7 @@ impl Server {
         }
     }
 
-    /// Tables are joined by a hash table where no index finds rows.
+    /// Whether tables are joined by a hash join where no index finds rows.
     pub fn has_hash_joins(&self) -> bool {
         match self.family {
             Family::MySql => self.version >= (8, 0, 20),
@@ -183,7 +183,7 @@ impl Server {
         }
     }
 
-    /// An index may be over an expression: `CREATE INDEX … ((expression))`.
+    /// Whether an index may be on an expression: `CREATE INDEX … ((expression))`.
     pub fn has_functional_indexes(&self) -> bool {
         self.family == Family::MySql && self.version >= (8, 0, 13)
     }

@@ -1,10 +1,10 @@
-//! The tokens of a statement's text with their places, for rewriting a text without printing its tree, and for
+//! The tokens of a statement's text with their positions, for rewriting a text without printing its tree, and for
 //! splitting a dump into statements.
 //!
-//! The content of `/*! … */` counts as code, as servers see it. A text that ends in the middle of a string or comment
-//! ends its last token.
+//! The content of `/*! … */` counts as code, as in servers. A text that ends in the middle of a string or comment ends
+//! its last token.
 
-/// What a token is.
+/// Kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A keyword or a name without quotes.
@@ -17,7 +17,7 @@ pub(crate) enum Kind {
     Symbol,
 }
 
-/// A token and where it stands.
+/// A token with its position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Token {
     pub(crate) kind: Kind,
@@ -41,7 +41,7 @@ impl Token {
         self.kind == Kind::Symbol && self.of(sql).starts_with(symbol)
     }
 
-    /// The name that it is, without quotes.
+    /// Its name without quotes.
     pub(crate) fn name(&self, sql: &str) -> String {
         match self.kind {
             Kind::Name => self.of(sql).trim_matches('`').replace("``", "`"),
@@ -50,7 +50,7 @@ impl Token {
     }
 }
 
-/// The tokens of a text, one after the other.
+/// Iterator over the tokens of a text.
 pub(crate) struct Tokens<'a> {
     sql: &'a str,
     at: usize,
@@ -78,7 +78,7 @@ impl Tokens<'_> {
         self.sql.as_bytes()[self.at..].starts_with(text.as_bytes())
     }
 
-    /// Goes behind the next occurrence of a text, or to the end.
+    /// Skips past the next occurrence of a text, or to the end.
     fn skip_behind(&mut self, text: &str) {
         let rest = self.sql.as_bytes().get(self.at..).unwrap_or_default();
         let found = rest
@@ -170,7 +170,7 @@ pub(crate) fn quoted(name: &str) -> String {
     mayfly_syntax::printer::quoted_identifier(name)
 }
 
-/// A text in one line: blanks joined, and what is longer than `characters` cut off.
+/// A text in one line: blanks joined, and cut to `characters` characters.
 pub(crate) fn one_line(sql: &str, characters: usize) -> String {
     let mut line = String::new();
     for word in sql.split_whitespace() {

@@ -1,4 +1,4 @@
-//! Which temporary tables a server makes for a statement, and what is in them.
+//! Temporary tables that a server makes for a statement, and their contents.
 //!
 //! The rules are those of the servers' optimizers (MySQL manual "Internal Temporary Table Use in MySQL", "GROUP BY
 //! Optimization", "DISTINCT Optimization"; MariaDB documentation "Internal Temporary Tables"), each checked on MariaDB
@@ -19,26 +19,26 @@ use crate::workload::Digest;
 /// A temporary table that a statement needs.
 #[derive(Debug, Clone)]
 pub(crate) struct TemporaryTable {
-    /// What for.
+    /// Its purpose.
     pub(crate) purpose: Purpose,
     /// The block that it is made for.
     pub(crate) block: Option<usize>,
-    /// How sure it is that it is made.
+    /// Strength of the reason to make it.
     pub(crate) strength: Strength,
     /// The values in its rows.
     pub(crate) held: Vec<Held>,
 }
 
-/// How sure it is that a temporary table is made.
+/// Whether a temporary table is always made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Strength {
-    /// It depends on costs.
+    /// Depends on costs.
     Perhaps,
-    /// The server's rules say so.
+    /// Required by the server's rules.
     Always,
 }
 
-/// What a temporary table is made for.
+/// Purpose of a temporary table.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Purpose {
     /// GROUP BY
@@ -47,33 +47,33 @@ pub(crate) enum Purpose {
     OrderDiffersFromGroup,
     /// DISTINCT
     Distinct,
-    /// ORDER BY over a join, by columns that are not of its first table.
+    /// ORDER BY over a join, by columns of other tables than its first.
     OrderByAcrossJoin,
     /// A window function.
     Window,
     /// COUNT(DISTINCT …), GROUP_CONCAT(…).
     DistinctAggregate(String),
-    /// A derived table, a view or a common table expression that is not merged, and why not.
+    /// A derived table, a view or a common table expression that is not merged, and the reason.
     NotMerged(NotMerged),
     /// A recursive common table expression.
     Recursive(String),
-    /// UNION, INTERSECT, EXCEPT, or UNION ALL with an ORDER BY over it.
+    /// UNION, INTERSECT, EXCEPT, or UNION ALL with an ORDER BY.
     SetOperation(usize),
-    /// A subquery whose rows are looked up.
+    /// A materialized subquery.
     Materialization,
-    /// The results of a subquery by what it reads of the outer row (MariaDB).
+    /// The results of a subquery by the values of the outer row that it reads (MariaDB).
     SubqueryCache,
     /// SQL_BUFFER_RESULT
     Buffer,
-    /// INSERT … SELECT of the table itself.
+    /// INSERT … SELECT from the target table.
     InsertFromSameTable,
     /// UPDATE of several tables.
     MultiTableUpdate,
-    /// SHOW and tables that the server makes itself.
+    /// SHOW, and tables that the server generates.
     Metadata(String),
 }
 
-/// Why a query block stays a table of its own.
+/// Reason why a query block is not merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NotMerged {
     Distinct,
@@ -95,16 +95,16 @@ pub(crate) enum NotMerged {
 pub(crate) struct Held {
     /// Its expression.
     pub(crate) expr: Expr,
-    /// How wide it is.
+    /// Width of the value.
     pub(crate) value: Value,
-    /// Rows are found by it.
+    /// Whether rows are looked up by it.
     pub(crate) is_key: bool,
-    /// It is computed, and not a column or the MIN or MAX of one.
+    /// Whether it is computed: neither a column nor the MIN or MAX of one.
     pub(crate) computed: bool,
 }
 
 impl Held {
-    /// A server that keeps rows of fixed length makes it a BLOB.
+    /// Whether a server with rows of fixed length makes it a BLOB.
     pub(crate) fn is_long(&self) -> bool {
         let characters = self.value.characters().unwrap_or(0);
         characters > LONG_STRING_CHARACTERS && (self.computed || self.is_key)
@@ -119,7 +119,7 @@ pub(crate) struct Finder<'a> {
 }
 
 impl Finder<'_> {
-    /// The tables that the server's rules ask for, and those that they allow.
+    /// The tables that the server's rules require, and those that they allow.
     pub(crate) fn all(&self) -> Vec<TemporaryTable> {
         let mut found = Vec::new();
         for block in &self.statement.blocks {
@@ -164,7 +164,7 @@ impl Finder<'_> {
         found
     }
 
-    /// A block that the block around it could have taken in.
+    /// Adds the table of a block that the outer block does not merge.
     fn not_merged(&self, block: &Block, found: &mut Vec<TemporaryTable>) {
         let forced = match &block.role {
             Role::Derived(_) | Role::CommonTable(..) => false,
@@ -228,7 +228,7 @@ impl Finder<'_> {
         })
     }
 
-    /// GROUP BY and DISTINCT.
+    /// Adds the tables of GROUP BY and DISTINCT.
     fn groups(&self, block: &Block, found: &mut Vec<TemporaryTable>) {
         if !block.group_by.is_empty() {
             self.group_by(block, found);
@@ -259,7 +259,7 @@ impl Finder<'_> {
     fn group_by(&self, block: &Block, found: &mut Vec<TemporaryTable>) {
         let keys: Vec<&Expr> = block.group_by.iter().collect();
         let order: Vec<&Expr> = block.order_by.iter().map(|key| &key.expr).collect();
-        // Rows are sorted, and groups follow each other.
+        // Rows are sorted, so that equal groups are adjacent.
         let sorts = block.rollup
             || block.modifiers().sql_big_result
             || block
@@ -317,7 +317,7 @@ impl Finder<'_> {
             ByIndex::Perhaps => Strength::Perhaps,
             _ => Strength::Always,
         };
-        // Over one table it is a GROUP BY of its items; over a join rows are compared whole.
+        // Over one table it is a GROUP BY of its items; over a join whole rows are compared.
         let is_key = block.tables.len() == 1;
         let held = items.iter().map(|item| self.held(block, item, is_key));
         found.push(TemporaryTable {
@@ -328,7 +328,8 @@ impl Finder<'_> {
         });
     }
 
-    /// ORDER BY across a join, windows, SQL_BUFFER_RESULT, subqueries that are looked up, tables of the server.
+    /// Adds the tables of ORDER BY across a join, windows, SQL_BUFFER_RESULT, materialized subqueries, and generated
+    /// tables.
     fn others(&self, block: &Block, found: &mut Vec<TemporaryTable>) {
         let push = |found: &mut Vec<TemporaryTable>, purpose, strength, held| {
             found.push(TemporaryTable {
@@ -358,7 +359,7 @@ impl Finder<'_> {
             && !block.has_windows
         {
             let order: Vec<&Expr> = block.order_by.iter().map(|key| &key.expr).collect();
-            // Columns of one table: it may be the first of the join, and is then sorted by itself.
+            // Columns of one table: it may be the first of the join, and is then sorted separately.
             let of_one = index::key_columns(block, &order).is_some();
             let unknown = order.iter().any(|key| block.place(key).is_none());
             let strength = if of_one || unknown {
@@ -412,7 +413,7 @@ impl Finder<'_> {
             .iter()
             .filter_map(|block| self.statement.blocks.get(*block))
             .flat_map(|block| self.items(block))
-            // The columns of the result are those of a table, whatever they are computed of.
+            // The columns of the result are columns of a table, however they are computed.
             .map(|held| Held {
                 computed: false,
                 is_key: false,
@@ -476,7 +477,7 @@ impl Finder<'_> {
             .any(|table| matches!(table.origin, Origin::Unknown(_)))
     }
 
-    /// How sure it is that rows go through a table on their way to a sort.
+    /// Strength of the reason to sort rows through a table.
     fn sorted_in_table(&self) -> Strength {
         if self.server.sorts_in_tables() {
             Strength::Always
@@ -494,7 +495,7 @@ impl Finder<'_> {
         }
     }
 
-    /// The select list; the columns of the tables for `*`.
+    /// Values of the select list; for `*`, the columns of the tables.
     fn items(&self, block: &Block) -> Vec<Held> {
         let mut held: Vec<Held> = block
             .items()
@@ -513,7 +514,7 @@ impl Finder<'_> {
         held
     }
 
-    /// The keys of GROUP BY, and what is kept of each group.
+    /// The keys of GROUP BY, and the values kept of each group.
     fn grouped_values(&self, block: &Block) -> Vec<Held> {
         let mut held: Vec<Held> = block
             .group_by
@@ -551,7 +552,7 @@ fn is_name(expr: &Expr) -> bool {
     matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_))
 }
 
-/// MIN and MAX of a column are of the column's type.
+/// Whether an expression is MIN or MAX of a column, which have the column's type.
 fn is_extreme_of_name(expr: &Expr) -> bool {
     let Expr::Function(call) = expr else {
         return false;
@@ -564,7 +565,7 @@ fn is_extreme_of_name(expr: &Expr) -> bool {
         && matches!(list.args.as_slice(), [ast::FunctionArg::Expr(expr)] if is_name(expr))
 }
 
-/// Whether one list of keys begins another.
+/// Whether one list of keys is a prefix of another.
 fn is_prefix(short: &[&Expr], long: &[&Expr]) -> bool {
     let same = |a: &Expr, b: &Expr| {
         let last = |expr: &Expr| match expr {
@@ -577,7 +578,7 @@ fn is_prefix(short: &[&Expr], long: &[&Expr]) -> bool {
     short.len() <= long.len() && short.iter().zip(long).all(|(a, b)| same(a, b))
 }
 
-/// Subqueries and assignments in a select list.
+/// Visitor that finds subqueries and assignments in a select list.
 #[derive(Default)]
 struct Inside {
     subqueries: bool,
@@ -602,7 +603,7 @@ impl Visitor for Inside {
     }
 }
 
-/// The tables of those that the rules give which agree with what the server has reported.
+/// The tables among those of the rules that agree with the server's counters.
 pub(crate) fn agreeing(
     mut tables: Vec<TemporaryTable>,
     digest: &Digest,
@@ -652,7 +653,7 @@ pub(crate) fn agreeing(
     let is_sure = tables
         .iter()
         .any(|table| table.strength == Strength::Always);
-    // What depends on costs explains tables that the server has counted and nothing else explains.
+    // Tables that depend on costs are assumed where the server counted tables that nothing else explains.
     let sure = tables
         .iter()
         .filter(|table| table.strength == Strength::Always)
@@ -661,7 +662,7 @@ pub(crate) fn agreeing(
     if is_sure && !missing || !digest.is_counted() {
         tables.retain(|table| table.strength == Strength::Always);
     } else if is_sure {
-        // Conversion to disk counts a table twice: then the others need not be there.
+        // Conversion to disk counts a table twice, so the others need not exist.
         let converted = digest.disk_tables_max > 0;
         tables.retain(|table| {
             table.strength == Strength::Always
@@ -678,7 +679,7 @@ pub(crate) fn agreeing(
     tables
 }
 
-/// What is known of the schema's part in a statement: whether every table of it is known.
+/// Whether every table of a statement is known.
 pub(crate) fn is_known(statement: &Statement, schema: &Schema) -> bool {
     !schema.is_empty()
         && !statement

@@ -1,11 +1,11 @@
-//! Changes tried on copies of tables, before they are recommended.
+//! Trials of changes on copies of tables, before the changes are recommended.
 //!
-//! The copies are temporary tables under the names of the tables that they are of, in a session of their own: the
-//! statement runs on them as it is, and nobody else sees them. A copy of a large table has its first rows alone, and
-//! limits of memory are then as much smaller as it is.
+//! The copies are temporary tables with the names of their original tables, in a separate session: the statement runs
+//! on them unchanged, and no other session sees them. A copy of a large table has only its first rows, and limits of
+//! memory are reduced in proportion.
 //!
-//! Invariant: nothing but temporary tables is changed. Before a definition is changed, the server is asked whether the
-//! name is that of a temporary table; statements of the workload run in transactions that are READ ONLY.
+//! Invariant: only temporary tables are changed. Before a definition is changed, the server is asked whether the name
+//! is that of a temporary table; statements of the workload run in READ ONLY transactions.
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -24,26 +24,26 @@ use crate::sql_text::quoted;
 use crate::statement::Value;
 use crate::workload::Digest;
 
-/// Rows and bytes of a copy.
+/// Greatest number of rows, and of bytes, of a copy.
 const COPY_ROWS_MAX: u64 = 100_000;
 const COPY_BYTES_MAX: u64 = 64 << 20;
-/// The trials of all statements together: no more are begun afterwards.
+/// Greatest time of all trials together: none is begun after it.
 const TRIALS_TIME: Duration = Duration::from_secs(300);
-/// Statements that take longer in the workload are not run.
+/// Greatest time of a statement in the workload; slower ones are not tried.
 const SECONDS_MAX: f64 = 60.0;
-/// A statement is measured up to so many times, as long as all runs together are this short.
+/// Greatest number of runs of a measurement, and the total time up to which a statement is run again.
 const RUNS: usize = 3;
 const RUNS_TIME: Duration = Duration::from_secs(2);
-/// A change may make a statement so much slower before it is dropped: what runs vary by.
+/// Factor by which a change may slow a statement down before it is rejected: the variation of runs.
 const SLOWER: f64 = 1.25;
 const SLOWER_SECONDS: f64 = 0.003;
-/// A change that removes no table has to make a statement so much faster.
+/// Factor that a change which removes no table must reach.
 const FASTER: f64 = 0.75;
-/// A larger buffer has to make a statement so much faster.
+/// Factor that a larger buffer must reach.
 const BUFFER_FASTER: f64 = 0.9;
-/// The name of a copy until it has that of its table.
+/// Name of a copy until it gets the name of its table.
 const COPY: &str = "mayfly_advise_copy";
-/// Settings that are as much smaller as copies are, and the least value that servers take.
+/// Settings that are reduced in proportion to the copies, and the least value that servers accept.
 const LIMITS: [(&str, u64); 3] = [
     ("tmp_table_size", 1024),
     ("max_heap_table_size", 16_384),
@@ -56,7 +56,7 @@ pub struct Trial {
     server: Server,
     notes: Vec<String>,
     began: Instant,
-    /// Databases in which the account may not make temporary tables: they are not asked again and again.
+    /// Databases in which the account may not create temporary tables: they are asked only once.
     denied: BTreeSet<String>,
 }
 
@@ -66,29 +66,29 @@ impl std::fmt::Debug for Trial {
     }
 }
 
-/// The copies that a statement reads.
+/// The copies of the tables that a statement reads.
 struct Copies {
     tables: Vec<Arc<Table>>,
-    /// The rows of the largest.
+    /// Number of rows of the largest copy.
     rows: u64,
-    /// The least share of a table that its copy has.
+    /// The least share of a table that its copy holds.
     share: f64,
 }
 
-/// Temporary tables, those on disk, rounds of merging, joins without an index, rows read.
+/// Counters: temporary tables, those on disk, sort merge passes, joins without an index, rows read.
 type Counters = [u64; 5];
 
-/// A run, and a sum of its rows whatever their order.
+/// A run, and an order-independent sum of its rows.
 struct Run {
     measured: Measured,
     rows: u64,
 }
 
 impl Trial {
-    /// Makes a session ready for trials.
+    /// Prepares a session for trials.
     ///
     /// # Errors
-    /// When the connection is lost, or temporary tables would be written to a binary log.
+    /// The connection is lost, or temporary tables would be written to a binary log.
     pub fn new(mut connection: Box<dyn Connection>, server: &Server) -> Result<Self, String> {
         if connection.query("SET SESSION sql_log_bin = 0").is_err()
             && first(&mut *connection, "SELECT @@log_bin")? != "0"
@@ -99,14 +99,14 @@ impl Trial {
                     .to_owned(),
             );
         }
-        // So that copying locks no row of a table.
+        // Copying then locks no rows of the tables.
         connection.query("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")?;
         connection.query("SET SESSION autocommit = 1")?;
         let limit = match server.family {
             Family::MariaDb => "SET SESSION max_statement_time = 60",
             _ => "SET SESSION max_execution_time = 60000",
         };
-        // Older servers have no limit of time.
+        // Older servers have no time limit.
         let _ = connection.query(limit);
         Ok(Self {
             connection,
@@ -117,13 +117,13 @@ impl Trial {
         })
     }
 
-    /// What could not be tried, and why.
+    /// Messages about changes that could not be tried.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
-    /// Tries the changes of a statement's findings. Those that did nothing, or harm, are replaced by a line that says so;
-    /// those that helped say how much.
+    /// Tries the changes of a statement's findings. Those without effect, or with a bad one, are replaced by a line
+    /// that says so; those that helped get their measurements.
     pub fn examine(&mut self, digest: &Digest, schema: &Schema, findings: &mut [Finding]) {
         let has_changes = findings
             .iter()
@@ -215,7 +215,7 @@ impl Trial {
             self.connection.query(&sql)?;
         }
         self.assert_temporary(&name)?;
-        // Where a server has no statistics of temporary tables, it goes by their rows.
+        // A server without statistics of temporary tables estimates by their number of rows.
         let _ = self.connection.query(&format!("ANALYZE TABLE {name}"));
         let rows = first(
             &mut *self.connection,
@@ -266,13 +266,13 @@ impl Trial {
                     None => self.try_one(&change, digest, copies)?,
                 };
                 let mut judged = verdict(&before, &run, &change);
-                // A finding of a table that is made promises that it goes.
+                // A finding about a temporary table promises that its change removes the table.
                 let is_of_table =
                     !finding.cause.is_of_disk() && finding.cause != Cause::JoinWithoutIndex;
                 if judged.as_ref().is_ok_and(|judged| judged.by_time) && is_of_table {
                     judged = Err("the table stays".to_owned());
                 } else if judged.as_ref().is_ok_and(|judged| judged.by_time) {
-                    // The server may have been busy with others: what it was before is measured again.
+                    // The server may have been busy: the state before the change is measured again.
                     let again = self.measure(&digest.example)?.measured.seconds;
                     before.measured.seconds = before.measured.seconds.min(again);
                     judged = verdict(&before, &run, &change);
@@ -306,7 +306,7 @@ impl Trial {
         Ok(())
     }
 
-    /// Does a change, measures the statement, and undoes the change. The inner error is what the server has against the
+    /// Applies a change, measures the statement, and reverts the change. The inner error is the server's error on the
     /// change.
     fn try_one(
         &mut self,
@@ -383,7 +383,7 @@ impl Trial {
         }
     }
 
-    /// The bytes of the index that a change makes, by the values in the copy and the rows of the table.
+    /// Bytes of the index that a change creates, from the values in the copy and the number of rows of the table.
     fn index_bytes(&mut self, change: &Change, copies: &Copies) -> Result<Option<u64>, String> {
         let definition = change.sql.lines().next().unwrap_or_default();
         let columns_of = |table: &Table| -> Option<Vec<usize>> {
@@ -428,7 +428,7 @@ impl Trial {
         let (Some(length), Some(copied)) = (number(0), number(1)) else {
             return Ok(None);
         };
-        // Statistics are estimates; a copy of the whole is not.
+        // Statistics are estimates; a complete copy is exact.
         let rows = if copies.share >= 1.0 {
             copied
         } else {
@@ -437,7 +437,7 @@ impl Trial {
         Ok(Some(record_bytes(rows, fixed + length, columns.len())))
     }
 
-    /// Whether EXPLAIN of a statement has an index, whose name is quoted.
+    /// Whether EXPLAIN of a statement uses an index, whose name is quoted.
     fn uses_index(&mut self, statement: &str, name: &str) -> bool {
         let form = match self.server.family {
             Family::MySql => "FORMAT=TRADITIONAL ",
@@ -447,7 +447,7 @@ impl Trial {
         let Ok(rows) = rows else { return false };
         let name = name.trim_matches('`').replace("``", "`");
         let explain = Explain::of_rows(&rows.names, &rows.rows);
-        // An index merge names several.
+        // An index merge names several indexes.
         explain.rows.iter().any(|row| {
             row.key
                 .split(',')
@@ -455,7 +455,7 @@ impl Trial {
         })
     }
 
-    /// Makes limits of memory as much smaller as copies are.
+    /// Reduces limits of memory in proportion to the copies.
     fn set_limits(&mut self, share: f64) -> Result<(), String> {
         if share >= 1.0 {
             return Ok(());
@@ -493,7 +493,7 @@ impl Trial {
         Ok(counters)
     }
 
-    /// Runs a statement some times.
+    /// Runs a statement several times.
     fn measure(&mut self, sql: &str) -> Result<Run, String> {
         let before = self.counters()?;
         let own = self.counters()?;
@@ -502,7 +502,7 @@ impl Trial {
         self.connection.query("ROLLBACK")?;
         let (mut seconds, rows) = run?;
         let after = self.counters()?;
-        // Reading the counters makes tables too.
+        // Reading the counters creates tables too.
         let made = |at: usize| {
             let asked = own[at].saturating_sub(before[at]);
             after[at].saturating_sub(own[at]).saturating_sub(asked)
@@ -554,8 +554,8 @@ fn first(connection: &mut dyn Connection, sql: &str) -> Result<String, String> {
         .unwrap_or_default())
 }
 
-/// The tables that a statement reads, unless one of them cannot be copied: a view does not see temporary tables, and
-/// MySQL reads one once in a statement.
+/// The tables that a statement reads; an error if one of them cannot be copied: a view does not see temporary tables,
+/// and MySQL can refer to one only once in a statement.
 fn tables_to_copy(digest: &Digest, schema: &Schema, family: Family) -> Option<Vec<Arc<Table>>> {
     let mut tables: Vec<Arc<Table>> = Vec::new();
     for (database, name) in tables_of(&digest.example, digest.database.as_deref()) {
@@ -571,13 +571,13 @@ fn tables_to_copy(digest: &Digest, schema: &Schema, family: Family) -> Option<Ve
     (!tables.is_empty()).then_some(tables)
 }
 
-/// How many rows a copy has.
+/// Number of rows of a table's copy.
 fn rows_max(table: &Table) -> u64 {
     let by_bytes = table.row_bytes.map(|bytes| COPY_BYTES_MAX / bytes.max(1));
     by_bytes.unwrap_or(COPY_ROWS_MAX).clamp(1000, COPY_ROWS_MAX)
 }
 
-/// A statement with the limits in it made as much smaller as copies are.
+/// A statement with its limits reduced in proportion to the copies.
 fn scaled(sql: &str, share: f64) -> String {
     if share >= 1.0 {
         return sql.to_owned();
@@ -590,7 +590,7 @@ fn scaled(sql: &str, share: f64) -> String {
         let Some(start) = text[behind..].find(digits).map(|start| behind + start) else {
             continue;
         };
-        // Only ` = ` and `=` stand between.
+        // Only ` = ` and `=` may be between.
         if text[behind..start].trim() != "=" {
             continue;
         }
@@ -605,7 +605,7 @@ fn scaled(sql: &str, share: f64) -> String {
     text
 }
 
-/// What a change costs, with the measured size of its index.
+/// The risk of a change, with the measured size of its index.
 fn with_index_size(risk: &str, bytes: u64) -> String {
     let size = crate::quantities::size(bytes);
     let Some((before, behind)) = risk.split_once(INDEX_SIZE_MAX) else {
@@ -628,14 +628,14 @@ fn refused(error: &str) -> String {
 /// A change that helps.
 struct Judged {
     after: Measured,
-    /// Nothing but its time says so.
+    /// Whether only its time shows the gain.
     by_time: bool,
 }
 
-/// What a change made of the statement, or why it is not recommended.
+/// The effect of a change on the statement, or the reason why it is not recommended.
 fn verdict(before: &Run, run: &Result<Run, String>, change: &Change) -> Result<Judged, String> {
     let after = run.as_ref().map_err(Clone::clone)?;
-    // Where only an index or a setting is other, the order in a list may be, as it may be from run to run.
+    // With an index or a setting, the order within a list may differ, as from run to run.
     if change.kind == ChangeKind::Rewrite && before.rows != after.rows {
         return Err("it gives other rows".to_owned());
     }
@@ -656,7 +656,7 @@ fn verdict(before: &Run, run: &Result<Run, String>, change: &Change) -> Result<J
     if new.full_joins > old.full_joins {
         return Err("it makes a join without an index".to_owned());
     }
-    // A larger buffer is itself a cost: fewer merges that take as long are no gain.
+    // A larger buffer is itself a cost: fewer merge passes in the same time are not a gain.
     if change.sql.contains("sort_buffer_size") && new.seconds > old.seconds * BUFFER_FASTER {
         return Err("it saves no time".to_owned());
     }

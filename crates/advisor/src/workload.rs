@@ -1,7 +1,7 @@
-//! What a server was asked to do, by statement digest.
+//! The workload of a server, by statement digest.
 //!
-//! Events of slow logs are added one at a time; rows of `events_statements_summary_by_digest` are added as sums. Either
-//! way a digest keeps one statement as its example, the slowest one.
+//! Events of slow logs are added one at a time; rows of `events_statements_summary_by_digest` are added as totals.
+//! Either way a digest keeps one statement as its example, the slowest one.
 
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
@@ -11,36 +11,36 @@ use crate::distribution::{Distribution, Percentiles};
 use crate::event::Event;
 use crate::groups::Groups;
 
-/// Digests that are kept; the events of further ones are only counted.
+/// Greatest number of digests kept; the events of further ones are only counted.
 const DIGESTS_MAX: usize = 20_000;
-/// What is kept of an example.
+/// Greatest number of bytes kept of an example.
 const EXAMPLE_BYTES_MAX: usize = 1 << 16;
-/// Texts of which the digest is remembered.
+/// Greatest number of texts whose digest is cached.
 const TEXTS_MAX: usize = 100_000;
 
-/// The runs of a digest, added up.
+/// Totals of the runs of a digest.
 #[derive(Debug, Clone, Default)]
 pub struct Digest {
     /// The normalized text.
     pub text: String,
-    /// 64 hexadecimal digits that name it.
+    /// Its hash of 64 hexadecimal digits.
     pub hash: String,
     /// The default database.
     pub database: Option<String>,
-    /// One of its statements, the slowest that is known, and its time.
+    /// The slowest known statement, and its time.
     pub example: String,
-    /// The example is a statement as it ran, and not a digest text or the beginning of a statement.
+    /// Whether the example is a statement as it ran, and not a digest text or the beginning of a statement.
     pub example_is_whole: bool,
     pub(crate) example_time: f64,
     /// The server's EXPLAIN of an example: lines of tab-separated values, names first.
     pub explain: Vec<String>,
     /// The accounts that ran it, at most eight.
     pub accounts: Vec<String>,
-    /// When it first and last ran, in microseconds since 1970.
+    /// Time of the first and of the last run, in microseconds since 1970.
     pub first: Option<i64>,
     /// See `first`.
     pub last: Option<i64>,
-    /// How often it ran.
+    /// Number of runs.
     pub runs: u64,
     /// Seconds in all.
     pub seconds: f64,
@@ -50,60 +50,60 @@ pub struct Digest {
     pub rows_sent: u64,
     /// See `rows_sent`.
     pub rows_examined: u64,
-    /// The most rows that a run sent.
+    /// Greatest number of rows sent by a run.
     pub rows_sent_max: u64,
-    /// The most rows that a run read.
+    /// Greatest number of rows read by a run.
     pub rows_examined_max: u64,
-    /// Runs whose record says how many temporary tables they made.
+    /// Runs whose record has the number of temporary tables.
     pub runs_counted: u64,
     /// Temporary tables.
     pub tables: u64,
-    /// Of them, those on disk.
+    /// Temporary tables on disk.
     pub disk_tables: u64,
-    /// Runs with one on disk.
+    /// Runs with a temporary table on disk.
     pub disk_runs: u64,
-    /// The most tables of one run, and the most on disk.
+    /// Greatest number of tables of a run, and of tables on disk.
     pub tables_max: u64,
     /// See `tables_max`.
     pub disk_tables_max: u64,
-    /// Bytes of temporary tables, when the record has them.
+    /// Bytes of temporary tables, where the record has them.
     pub bytes: Option<u64>,
-    /// The most bytes of one run.
+    /// Greatest number of bytes of a run.
     pub bytes_max: u64,
-    /// Tables that outgrew `tmp_table_size`, when the record has them.
+    /// Tables that outgrew `tmp_table_size`, where the record has them.
     pub size_limit_hits: Option<u64>,
-    /// Rounds of merging of sorts, when the record has them.
+    /// Sort merge passes, where the record has them.
     pub merge_passes: Option<u64>,
-    /// Runs whose sort used files, when the record has them.
+    /// Runs whose sort used files, where the record has them.
     pub disk_sorts: Option<u64>,
-    /// Runs that joined a table without an index, when the record has them.
+    /// Runs that joined a table without an index, where the record has them.
     pub full_joins: Option<u64>,
-    /// How long each run took, where that is known.
+    /// Distribution of the run times, where they are known.
     pub(crate) times: Distribution,
-    /// Percentiles that a server has counted itself.
+    /// Percentiles that a server has computed itself.
     pub(crate) counted_percentiles: Option<Percentiles>,
 }
 
 impl Digest {
-    /// Whether it is known how many temporary tables it made.
+    /// Whether the number of its temporary tables is known.
     pub fn is_counted(&self) -> bool {
         self.runs_counted > 0
     }
 
-    /// The times that shares of its runs did not exceed, where that is known.
+    /// Percentiles of its run times, where they are known.
     pub fn percentiles(&self) -> Option<Percentiles> {
         self.times.percentiles().or(self.counted_percentiles)
     }
 
-    /// Whether a finding about it is possible: it made temporary tables, sorted on disk or joined without an index, or
-    /// it is not known whether it did.
+    /// Whether it may have a finding: it made temporary tables, sorted on disk or joined without an index, or this is
+    /// not known.
     pub fn is_of_interest(&self) -> bool {
         let has_tables = !self.is_counted() || self.tables + self.disk_tables > 0;
         let has_sorts = self.merge_passes.unwrap_or(0) + self.disk_sorts.unwrap_or(0) > 0;
         has_tables || has_sorts || self.full_joins != Some(0)
     }
 
-    /// Adds the sums of another digest that has the same text here.
+    /// Adds the totals of another digest that has the same text here.
     fn add_sums(&mut self, other: &Self) {
         let sums = [
             (&mut self.runs, other.runs),
@@ -125,7 +125,7 @@ impl Digest {
         self.rows_examined_max = self.rows_examined_max.max(other.rows_examined_max);
         self.first = self.first.min(other.first).or(self.first).or(other.first);
         self.last = self.last.max(other.last);
-        // Those of two sums cannot be added up.
+        // Percentiles cannot be added.
         self.counted_percentiles = None;
         Self::add(&mut self.full_joins, other.full_joins);
         Self::add(&mut self.merge_passes, other.merge_passes);
@@ -135,7 +135,7 @@ impl Digest {
         }
     }
 
-    /// Adds a number to a sum that is only there when something was added.
+    /// Adds a number to a total that is `None` until something was added.
     fn add(sum: &mut Option<u64>, number: Option<u64>) {
         if let Some(number) = number {
             *sum = Some(sum.unwrap_or(0).saturating_add(number));
@@ -155,7 +155,7 @@ impl Digest {
             self.first = Some(self.first.map_or(time, |first| first.min(time)));
             self.last = Some(self.last.map_or(time, |last| last.max(time)));
         }
-        // MariaDB leaves the line of numbers out when they are zero; then flags say so.
+        // MariaDB omits the line of numbers when they are zero; then flags tell.
         if event.tables.is_some() || event.disk_tables.is_some() {
             let tables = event.tables.unwrap_or(0);
             let on_disk = event.disk_tables.unwrap_or(0);
@@ -201,36 +201,36 @@ impl Digest {
 pub struct Workload {
     digests: Vec<Digest>,
     by_name: HashMap<(String, Option<String>), usize>,
-    /// The digests of texts, by the hash of the text and its database.
+    /// Indexes of the digests of texts, by the hash of the text and its database.
     by_text: HashMap<u64, usize>,
-    /// Events of digests that were not kept.
+    /// Number of events of digests that were not kept.
     pub left_out: u64,
     /// Seconds of all events.
     pub seconds: f64,
     /// All events.
     pub runs: u64,
-    /// How long all of them took.
+    /// Distribution of all run times.
     pub(crate) times: Distribution,
     pub(crate) groups: Groups,
 }
 
 impl Workload {
-    /// Nothing yet.
+    /// An empty workload.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The digests, in the order in which they were first seen.
+    /// The digests, in the order of their first events.
     pub fn digests(&self) -> &[Digest] {
         &self.digests
     }
 
-    /// The times that shares of all runs did not exceed, where that is known.
+    /// Percentiles of all run times, where they are known.
     pub fn percentiles(&self) -> Option<Percentiles> {
         self.times.percentiles()
     }
 
-    /// The digest here of a digest there.
+    /// The digest of this workload that equals one of another workload.
     pub(crate) fn same_digest(&self, other: &Digest) -> Option<&Digest> {
         let key = (other.hash.clone(), other.database.clone());
         self.digests.get(*self.by_name.get(&key)?)
@@ -267,7 +267,7 @@ impl Workload {
         self.place(digest).map(|(index, _)| index)
     }
 
-    /// The place of a digest, which is put there if it is new and there is room; and whether another was there.
+    /// The index of a digest, which is added if it is new and there is room; and whether it was there before.
     fn place(&mut self, digest: Digest) -> Option<(usize, bool)> {
         let key = (digest.hash.clone(), digest.database.clone());
         if let Some(index) = self.by_name.get(&key) {
@@ -281,7 +281,7 @@ impl Workload {
         Some((self.digests.len() - 1, false))
     }
 
-    /// Adds the sums of a digest that a server keeps itself.
+    /// Adds the totals of a digest that a server keeps itself.
     pub fn add_summary(&mut self, mut summary: Digest) {
         self.runs = self.runs.saturating_add(summary.runs);
         self.seconds += summary.seconds;

@@ -1,5 +1,5 @@
 //! The findings of slow logs that were captured from MariaDB 10.11 and MySQL 9.7 (`tests/advise/capture`): each
-//! statement of `causes.sql` has the causes that stand above it and no others, and those of `no_causes.sql` have none.
+//! statement of `causes.sql` has exactly the causes in the comment above it, and those of `no_causes.sql` have none.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -58,7 +58,7 @@ fn statements_without_causes() -> Vec<Case> {
         .collect()
 }
 
-/// What a log says, and who wrote it.
+/// The events of a log, and the server that wrote it.
 struct Log {
     workload: Workload,
     schema: Schema,

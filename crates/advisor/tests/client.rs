@@ -1,4 +1,4 @@
-//! Servers that send what they should not, keep silent, or are others than they seem.
+//! Servers that send invalid packets, stay silent, or have another identity.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -19,7 +19,7 @@ use mayfly_advisor::{Address, Client, Connection as _, Limits, Roots, Rows, Tls}
 const NONCE: &[u8; 20] = b"abcdefghijklmnopqrst";
 const PASSWORD: &str = "open sesame";
 
-/// A server's end of a connection, which does what a test says.
+/// A server's end of a connection, controlled by a test.
 struct Peer<S> {
     stream: S,
     sequence: u8,
@@ -29,13 +29,13 @@ impl<S: Read + Write> Peer<S> {
     fn send(&mut self, packet: &[u8]) {
         let [a, b, c, _] = (packet.len() as u32).to_le_bytes();
         let bytes = [&[a, b, c, self.sequence], packet].concat();
-        // A client that has had enough is gone.
+        // A client that has given up has closed the connection.
         let _ = self.stream.write_all(&bytes);
         let _ = self.stream.flush();
         self.sequence = self.sequence.wrapping_add(1);
     }
 
-    /// The next packet; nothing when the client has gone.
+    /// The next packet; empty when the client has closed the connection.
     fn receive(&mut self) -> Vec<u8> {
         let mut header = [0; 4];
         if self.stream.read_exact(&mut header).is_err() {
@@ -48,13 +48,13 @@ impl<S: Read + Write> Peer<S> {
         packet
     }
 
-    /// Greets, and takes the answer.
+    /// Sends a greeting, and receives the response.
     fn greet(&mut self, plugin: &str, more: CapabilityFlags) -> Vec<u8> {
         self.send(&greeting(plugin, more));
         self.receive()
     }
 
-    /// Lets a client in whatever it says, and takes its statement.
+    /// Admits a client unconditionally, and receives its statement.
     fn let_in(&mut self) -> Vec<u8> {
         self.greet("mysql_native_password", CapabilityFlags::empty());
         self.send(OK);
@@ -114,12 +114,12 @@ fn error(address: &Address) -> String {
     connect(address).map(drop).unwrap_err()
 }
 
-/// What a statement gives, where the server answers with these packets.
+/// The result of a statement that the server answers with these packets.
 fn answer(limits: Limits, packets: Vec<Vec<u8>>) -> Result<Rows, String> {
     let (address, thread) = server(move |mut peer| {
         let command = peer.let_in();
         packets.iter().for_each(|packet| peer.send(packet));
-        // Until the client goes.
+        // Until the client closes the connection.
         while !peer.receive().is_empty() {}
         command
     });
@@ -177,7 +177,7 @@ fn the_password_is_proved_and_not_told() {
     }
 }
 
-/// Asks for the password itself, and offers a key of its own.
+/// Asks for the password itself, and offers its own key.
 fn greedy(mut peer: Peer<TcpStream>) -> Vec<u8> {
     peer.greet("caching_sha2_password", CapabilityFlags::empty());
     peer.send(&[1, 4]);
@@ -190,7 +190,7 @@ fn a_server_gets_the_password_under_a_key_that_the_user_has_named_alone() {
     let refused = error(&address);
     assert!(refused.contains("--server-public-key-path"), "{refused}");
     assert_eq!(thread.join().unwrap(), b"");
-    // A key that is none is an error before anything is sent.
+    // An invalid key is an error before anything is sent.
     address.server_key =
         Some(b"-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n".to_vec());
     assert!(error(&address).contains("public key"));
@@ -321,7 +321,7 @@ fn a_server_that_does_not_answer_is_given_up() {
         time: Duration::from_millis(100),
         ..Limits::default()
     };
-    // Nothing at all, a part of the greeting, and nothing behind a statement.
+    // Nothing, a part of the greeting, and nothing after a statement.
     for sent in [None, Some(3)] {
         let (address, thread) = server(move |mut peer| {
             if let Some(bytes) = sent {
@@ -338,7 +338,7 @@ fn a_server_that_does_not_answer_is_given_up() {
     assert!(refused.contains("0.1 seconds"), "{refused}");
 }
 
-/// A server with a certificate for these names; what it reads first under TLS.
+/// A server with a certificate for these names; returns what it reads first under TLS.
 fn tls_server(name: &str) -> (Address, JoinHandle<Vec<u8>>, Vec<u8>) {
     let made = rcgen::generate_simple_self_signed(vec![name.to_owned()]).unwrap();
     let certificate = made.cert.der().clone();
@@ -356,7 +356,7 @@ fn tls_server(name: &str) -> (Address, JoinHandle<Vec<u8>>, Vec<u8>) {
             "caching_sha2_password",
             CapabilityFlags::CLIENT_SSL,
         ));
-        // The request for TLS has no name of a user.
+        // The request for TLS has no user name.
         assert_eq!(plain.receive().len(), 32);
         let connection = ServerConnection::new(Arc::new(config)).unwrap();
         let mut peer = Peer {
@@ -374,7 +374,7 @@ fn tls_server(name: &str) -> (Address, JoinHandle<Vec<u8>>, Vec<u8>) {
 
 #[test]
 fn a_certificate_is_verified_before_anything_is_sent() {
-    // Of that authority, and for that name: it is told the password itself.
+    // With that authority and that name, it receives the password itself.
     let (mut address, thread, root) = tls_server("127.0.0.1");
     let verified = |root: &[u8], identity| Tls::Verified {
         roots: Roots::from_der([root.to_vec()]),
@@ -395,7 +395,7 @@ fn a_certificate_is_verified_before_anything_is_sent() {
         }
         assert_eq!(thread.join().unwrap().is_empty(), !is_taken);
     }
-    // Of another authority, whatever is asked of the name.
+    // From another authority, with either kind of verification.
     for identity in [true, false] {
         let (mut address, thread, _) = tls_server("127.0.0.1");
         let other = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).unwrap();
@@ -404,7 +404,7 @@ fn a_certificate_is_verified_before_anything_is_sent() {
         assert!(refused.contains("--ssl-ca"), "{refused}");
         assert_eq!(thread.join().unwrap(), b"");
     }
-    // A server without TLS is not spoken to.
+    // No data are sent to a server without TLS.
     let (mut address, thread) =
         server(|mut peer| peer.greet("caching_sha2_password", CapabilityFlags::empty()));
     address.tls = verified(&root, true);

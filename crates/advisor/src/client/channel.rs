@@ -1,4 +1,4 @@
-//! The way to a server: a socket each of whose reads and writes ends by a deadline, with TLS or without.
+//! The connection to a server: a socket each of whose reads and writes ends by a deadline, with TLS or without.
 
 use std::io::{self, BufReader, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs as _};
@@ -9,18 +9,18 @@ use rustls::{ClientConnection, StreamOwned};
 
 use super::Address;
 
-/// How long one of a host's addresses may take to answer.
+/// Time in which one of a host's addresses must answer.
 const CONNECT_TIME: Duration = Duration::from_secs(10);
 const PORT: u16 = 3306;
 
-/// A way to a server.
+/// The connection to a server.
 #[derive(Debug)]
 pub(super) enum Channel {
-    /// As the bytes are.
+    /// Unencrypted.
     Plain(BufReader<Socket>),
     /// Encrypted; the server's certificate was verified.
     Tls(Box<StreamOwned<ClientConnection, Socket>>),
-    /// None any more.
+    /// Closed.
     Closed,
 }
 
@@ -44,7 +44,7 @@ impl Channel {
         Self::Closed
     }
 
-    /// Whether nobody between can read: a Unix socket, or TLS.
+    /// Whether nobody in between can read: a Unix socket, or TLS.
     pub(super) fn is_private(&self) -> bool {
         match self {
             Self::Plain(socket) => socket.get_ref().is_unix(),
@@ -58,7 +58,7 @@ impl Channel {
         matches!(self, Self::Plain(socket) if socket.get_ref().is_unix())
     }
 
-    /// When reads and writes end.
+    /// Sets the time at which reads and writes end.
     pub(super) fn set_deadline(&mut self, deadline: Option<Instant>) {
         match self {
             Self::Plain(socket) => socket.get_mut().deadline = deadline,
@@ -133,7 +133,7 @@ impl Socket {
         matches!(self.stream, Stream::Unix(_))
     }
 
-    /// The time that is left; none for as long as it takes.
+    /// The time that is left; `None` without a deadline.
     fn left(&self) -> io::Result<Option<Duration>> {
         let Some(deadline) = self.deadline else {
             return Ok(None);

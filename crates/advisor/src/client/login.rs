@@ -1,4 +1,4 @@
-//! The login: the server's greeting, TLS, and proving that one knows the password.
+//! The login: the server's greeting, TLS, and the proof of the password.
 
 use aws_lc_rs::rsa::{OAEP_SHA1_MGF1SHA1, OaepPublicEncryptingKey, PublicEncryptingKey};
 use mysql_common::constants::CapabilityFlags;
@@ -15,9 +15,9 @@ use super::tls::{self, Tls};
 /// utf8mb4_general_ci, and utf8mb3_general_ci of servers before 5.5.3.
 const UTF8MB4: u8 = 45;
 const UTF8MB3: u8 = 33;
-/// The most bytes of a packet that the server may send, as it is told.
+/// Greatest packet of the server, as announced to it.
 const PACKET_MAX: u32 = 1 << 30;
-/// Requests of the server before it has let the client in or not.
+/// Greatest number of authentication requests of the server.
 const STEPS_MAX: usize = 8;
 
 const OLD_PASSWORD: &str =
@@ -25,7 +25,7 @@ const OLD_PASSWORD: &str =
 const NATIVE: &str = "mysql_native_password";
 const CACHING_SHA2: &str = "caching_sha2_password";
 
-/// A server's public key, which the user has named.
+/// A server's public key, named by the user.
 pub(super) struct ServerKey(OaepPublicEncryptingKey);
 
 impl ServerKey {
@@ -51,7 +51,7 @@ impl ServerKey {
     }
 }
 
-/// What a server says of itself.
+/// The greeting of a server.
 struct Greeting {
     capabilities: CapabilityFlags,
     nonce: Vec<u8>,
@@ -103,7 +103,7 @@ impl Greeting {
     }
 }
 
-/// The bytes of a nonce.
+/// Length of a nonce.
 const NONCE: usize = 20;
 
 /// Logs in.
@@ -141,7 +141,7 @@ pub(super) fn log_in(
         nonce: greeting.nonce,
         plugin: greeting.plugin,
     };
-    // Another plugin than these is the account's only if the server asks for it again.
+    // Another plugin than these is used only if the server asks for it again.
     if login.plugin != CACHING_SHA2 {
         NATIVE.clone_into(&mut login.plugin);
     }
@@ -164,7 +164,7 @@ pub(super) fn log_in(
     Err(malformed())
 }
 
-/// What the request for TLS and the response begin with.
+/// The common beginning of the request for TLS and the response.
 fn head(capabilities: CapabilityFlags, character_set: u8) -> Vec<u8> {
     let mut head = Vec::with_capacity(64);
     head.extend_from_slice(&capabilities.bits().to_le_bytes());
@@ -174,7 +174,7 @@ fn head(capabilities: CapabilityFlags, character_set: u8) -> Vec<u8> {
     head
 }
 
-/// A login that goes on.
+/// A login in progress.
 struct Login<'a> {
     packets: &'a mut Packets,
     key: Option<&'a ServerKey>,
@@ -184,7 +184,7 @@ struct Login<'a> {
 }
 
 impl Login<'_> {
-    /// What proves to the server that one knows the password, and does not tell it.
+    /// Proof that the client knows the password, without revealing it.
     fn proof(&self) -> Result<Vec<u8>, String> {
         let (nonce, password) = (self.nonce.as_slice(), self.password.as_bytes());
         match self.plugin.as_str() {
@@ -197,7 +197,7 @@ impl Login<'_> {
         }
     }
 
-    /// Answers what the server asks; whether it has let the client in.
+    /// Answers a request of the server; returns whether the client is admitted.
     fn step(&mut self) -> Result<bool, String> {
         let packet = self.packets.read()?;
         match packet.as_slice() {
@@ -213,14 +213,14 @@ impl Login<'_> {
                 self.packets.write(&proof)?;
                 Ok(false)
             }
-            // The server remembers the account's password, and lets the client in next.
+            // The server has the password cached, and admits the client next.
             [0x01, 0x03] if self.plugin == CACHING_SHA2 => Ok(false),
             [0x01, 0x04] if self.plugin == CACHING_SHA2 => self.tell().map(|()| false),
             _ => Err(malformed()),
         }
     }
 
-    /// Sends the password itself, which the server does not remember.
+    /// Sends the password itself, which the server has not cached.
     fn tell(&mut self) -> Result<(), String> {
         let mut password = self.password.as_bytes().to_vec();
         password.push(0);

@@ -1,8 +1,8 @@
 //! A client of MySQL's protocol for servers that are not trusted.
 //!
-//! Invariants: whatever a server sends ends in rows or in an error. It cannot make the client panic, keep more bytes than
-//! [`Limits`] say, or wait longer. The password itself, and not a proof that one knows it, goes only through a Unix
-//! socket, through TLS with a certificate that was verified, or under a key that the user has named.
+//! Invariants: whatever a server sends ends in rows or in an error. It cannot make the client panic, keep more bytes
+//! than [`Limits`] say, or wait longer. The password itself, as opposed to a proof of it, goes only through a Unix
+//! socket, through TLS with a verified certificate, or encrypted with a key that the user has named.
 
 mod channel;
 mod login;
@@ -20,7 +20,7 @@ use crate::connection::{Connection, Rows};
 
 pub use self::tls::{Roots, Tls};
 
-/// Where a server is, and who asks.
+/// Address of a server, with the account.
 #[derive(Debug, Clone, Default)]
 pub struct Address {
     /// Its host.
@@ -39,14 +39,14 @@ pub struct Address {
     pub server_key: Option<Vec<u8>>,
 }
 
-/// What one statement may take.
+/// Limits of one statement.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// The time from its first byte to the last byte of its result.
+    /// Greatest time from its first byte to the last byte of its result.
     pub time: Duration,
-    /// Rows that are kept.
+    /// Greatest number of rows kept.
     pub rows: usize,
-    /// Bytes of its result that are kept.
+    /// Greatest number of bytes of its result kept.
     pub bytes: usize,
 }
 
@@ -60,7 +60,7 @@ impl Default for Limits {
     }
 }
 
-/// The most columns of a result that a server of MySQL's family makes.
+/// Greatest number of columns of a result of a server of MySQL's family.
 const COLUMNS_MAX: u64 = 4096;
 const COM_QUERY: u8 = 0x03;
 const COM_QUIT: u8 = 0x01;
@@ -70,16 +70,17 @@ const COM_QUIT: u8 = 0x01;
 pub struct Client {
     packets: Packets,
     limits: Limits,
-    /// Why the connection cannot be used any more: what a server sends after an error of the protocol means nothing.
+    /// The reason why the connection cannot be used any more: after a protocol error, bytes of the server have no
+    /// meaning.
     broken: Option<String>,
 }
 
-/// Takes the packet of a row with so many columns, and says how many of its bytes are kept.
+/// Callback that takes the packet of a row with a number of columns, and returns how many of its bytes are kept.
 type TakeRow<'t> = dyn FnMut(&[u8], usize) -> Result<Option<usize>, String> + 't;
 
-/// How a statement failed.
+/// Failure of a statement.
 enum Failure {
-    /// The server says so, and goes on.
+    /// An error of the server, which remains usable.
     Server(String),
     /// The connection is lost.
     Connection(String),
@@ -95,7 +96,7 @@ impl Client {
     /// Connects to a server and logs in.
     ///
     /// # Errors
-    /// When it cannot be reached, cannot be trusted or refuses the account.
+    /// The server cannot be reached, cannot be trusted or refuses the account.
     pub fn connect(address: &Address, limits: Limits) -> Result<Self, String> {
         let key = address.server_key.as_deref().map(ServerKey::read);
         let key = key.transpose()?;
@@ -109,7 +110,7 @@ impl Client {
         })
     }
 
-    /// Runs a statement and hands over its rows, which are not kept; the limit of time alone holds.
+    /// Runs a statement and passes on its rows, which are not kept; only the limit of time applies.
     ///
     /// # Errors
     /// The server's message, or that of a lost connection.
@@ -125,8 +126,8 @@ impl Client {
         .map(drop)
     }
 
-    /// Runs a statement; `take` is called for each row with its packet and how many columns it has, and says how many of
-    /// its bytes are kept. Gives the names of the columns.
+    /// Runs a statement; `take` is called for each row with its packet and its number of columns, and returns how many
+    /// of its bytes are kept. Returns the names of the columns.
     fn run(
         &mut self,
         sql: &str,
@@ -205,7 +206,7 @@ impl Client {
     }
 }
 
-/// How long a login may take, and the bytes of its packets.
+/// Greatest time of a login, and greatest size of its packets.
 const LOGIN_TIME: Duration = Duration::from_secs(30);
 const LOGIN_BYTES: usize = 1 << 20;
 

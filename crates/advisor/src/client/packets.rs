@@ -1,19 +1,20 @@
-//! Packets: their headers, and how many bytes and how much time they may take.
+//! Packets: their headers, and the limits of their bytes and time.
 
 use std::io::{Read as _, Write as _};
 use std::time::{Duration, Instant};
 
 use super::channel::Channel;
 
-/// The most bytes behind one header; a packet of so many goes on behind the next.
+/// Greatest number of bytes behind one header; a packet of that length continues behind the next
+/// one.
 const PIECE_MAX: usize = 0xff_ffff;
 
-/// The two ways of packets.
+/// Reader and writer of packets.
 #[derive(Debug)]
 pub(super) struct Packets {
     channel: Channel,
     sequence: u8,
-    /// The most bytes of a packet that is read.
+    /// Greatest size of a packet to be read.
     packet_max: usize,
     time: Duration,
 }
@@ -28,15 +29,15 @@ impl Packets {
         }
     }
 
-    /// From now on so much time is left, and a packet may have so many bytes.
+    /// Sets the remaining time, and the greatest size of a packet.
     pub(super) fn set_limits(&mut self, time: Duration, packet_max: usize) {
         self.packet_max = packet_max;
         self.time = time;
-        // A time that no clock shows is none.
+        // A time beyond the clock's range means no deadline.
         self.channel.set_deadline(Instant::now().checked_add(time));
     }
 
-    /// A command begins: packets are numbered anew.
+    /// Begins a command: packets are numbered anew.
     pub(super) fn begin(&mut self) {
         self.sequence = 0;
     }
@@ -45,7 +46,7 @@ impl Packets {
         &self.channel
     }
 
-    /// From here on packets go through another channel.
+    /// Replaces the channel.
     pub(super) fn change_channel(
         &mut self,
         change: impl FnOnce(Channel) -> Result<Channel, String>,
@@ -55,7 +56,7 @@ impl Packets {
         Ok(())
     }
 
-    /// Nothing is read or written any more.
+    /// Closes the channel.
     pub(super) fn close(&mut self) {
         self.channel = Channel::closed();
     }
@@ -80,7 +81,7 @@ impl Packets {
                 ));
             }
             let before = packet.len();
-            // Memory is taken for what has come, and not for what is announced.
+            // Memory is allocated for received bytes, not for the announced length.
             let piece = (&mut self.channel).take(length as u64);
             let read = { piece }.read_to_end(&mut packet);
             read.map_err(|error| self.failed(&error))?;

@@ -1,4 +1,4 @@
-//! Reading the fields of a packet, which may end anywhere.
+//! Reads the fields of a packet, which may be truncated anywhere.
 
 use mayfly_types::printable;
 
@@ -10,14 +10,14 @@ impl<'a> Reader<'a> {
         Self(packet)
     }
 
-    /// So many bytes.
+    /// The next `count` bytes.
     pub(super) fn take(&mut self, count: usize) -> Result<&'a [u8], String> {
         let (taken, rest) = self.0.split_at_checked(count).ok_or_else(malformed)?;
         self.0 = rest;
         Ok(taken)
     }
 
-    /// An integer of so many bytes, at most eight, the least first.
+    /// A little-endian integer of `bytes` bytes, at most eight.
     pub(super) fn integer(&mut self, bytes: usize) -> Result<u64, String> {
         let bytes = self.take(bytes)?.iter().rev();
         Ok(bytes.fold(0, |value, byte| value << 8 | u64::from(*byte)))
@@ -31,7 +31,7 @@ impl<'a> Reader<'a> {
         taken
     }
 
-    /// An integer whose first byte says how long it is.
+    /// A length-encoded integer.
     pub(super) fn length(&mut self) -> Result<u64, String> {
         match self.integer(1)? {
             0xfc => self.integer(2),
@@ -62,25 +62,25 @@ impl<'a> Reader<'a> {
         self.text().map(Some)
     }
 
-    /// What is left.
+    /// The rest.
     pub(super) fn rest(self) -> &'a [u8] {
         self.0
     }
 }
 
-/// The message of a packet that is not as the protocol has it.
+/// The message for a malformed packet.
 pub(super) fn malformed() -> String {
     "the server sends what is no packet of MySQL's protocol".to_owned()
 }
 
-/// An error packet as MySQL's clients show it.
+/// An error packet in the form of MySQL's clients.
 pub(super) fn server_error(packet: &[u8]) -> String {
     let mut reader = Reader::new(packet.get(1..).unwrap_or_default());
     let Ok(code) = reader.integer(2) else {
         return malformed();
     };
     let rest = reader.rest();
-    // Before the login has begun there is no SQLSTATE.
+    // Before the login there is no SQLSTATE.
     let (state, message) = match rest.strip_prefix(b"#") {
         Some(rest) => rest.split_at_checked(5).unwrap_or((rest, &[])),
         None => (b"HY000".as_slice(), rest),

@@ -1,4 +1,4 @@
-//! TLS with a certificate that is verified.
+//! TLS with a verified certificate.
 
 use std::sync::Arc;
 
@@ -13,18 +13,18 @@ use rustls::{
 
 use super::channel::Channel;
 
-/// How a connection is encrypted.
+/// Encryption of a connection.
 #[derive(Debug, Clone, Default)]
 pub enum Tls {
-    /// It is not.
+    /// No encryption.
     #[default]
     Disabled,
-    /// The server's certificate must be of one of these authorities, and, as MySQL's `VERIFY_IDENTITY` asks and
-    /// `VERIFY_CA` does not, for the name of the host.
+    /// The server's certificate must be signed by one of these authorities and, for MySQL's `VERIFY_IDENTITY` but not
+    /// for `VERIFY_CA`, name the host.
     Verified {
         /// The authorities.
         roots: Roots,
-        /// Whether the name of the host counts.
+        /// Whether the certificate must name the host.
         identity: bool,
     },
 }
@@ -34,10 +34,10 @@ pub enum Tls {
 pub struct Roots(Vec<CertificateDer<'static>>);
 
 impl Roots {
-    /// Those of a PEM file's text.
+    /// The authorities in the text of a PEM file.
     ///
     /// # Errors
-    /// Where it holds none, or one that cannot be read.
+    /// The file holds none, or one that cannot be read.
     pub fn from_pem(text: &[u8]) -> Result<Self, String> {
         let roots = CertificateDer::pem_slice_iter(text).collect::<Result<Vec<_>, _>>();
         let roots = roots.map_err(|error| error.to_string())?;
@@ -54,7 +54,7 @@ impl Roots {
 
     fn store(&self) -> RootCertStore {
         let mut store = RootCertStore::empty();
-        // A system has some that no verifier takes.
+        // Some certificates of a system are rejected by every verifier.
         store.add_parsable_certificates(self.0.iter().cloned());
         store
     }
@@ -70,7 +70,7 @@ pub(super) fn encrypt(
     let Channel::Plain(socket) = channel else {
         return Err("the connection is encrypted already".to_owned());
     };
-    // What came before the encryption began may be anybody's.
+    // Bytes received before the encryption may come from anybody.
     if !socket.buffer().is_empty() {
         return Err("the server sends bytes before it is asked for TLS".to_owned());
     }
@@ -101,7 +101,7 @@ pub(super) fn encrypt(
     let connection =
         ClientConnection::new(Arc::new(config), name).map_err(|error| failed(&error))?;
     let mut stream = StreamOwned::new(connection, socket.into_inner());
-    // So that the certificate is verified before anything is sent.
+    // Verifies the certificate before anything is sent.
     while stream.conn.is_handshaking() {
         let done = stream.conn.complete_io(&mut stream.sock);
         done.map_err(|error| format!("TLS: {error}{}", advice(&error)))?;
@@ -109,7 +109,7 @@ pub(super) fn encrypt(
     Ok(Channel::Tls(Box::new(stream)))
 }
 
-/// What may be done about a certificate.
+/// Advice on an error of the certificate.
 fn advice(error: &std::io::Error) -> &'static str {
     let error = error.get_ref().and_then(|error| error.downcast_ref());
     match error {
@@ -121,7 +121,7 @@ fn advice(error: &std::io::Error) -> &'static str {
     }
 }
 
-/// Verifies that a certificate is of an authority, and perhaps its name.
+/// Verifier of a certificate's authority, and optionally its name.
 #[derive(Debug)]
 struct Verifier {
     authority: Arc<WebPkiServerVerifier>,
@@ -145,7 +145,7 @@ impl ServerCertVerifier for Verifier {
             now,
         );
         match verified {
-            // The name is looked at when all else is in order.
+            // The name is checked after everything else.
             Err(Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
             )) if !self.identity => Ok(ServerCertVerified::assertion()),

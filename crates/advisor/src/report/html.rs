@@ -1,4 +1,4 @@
-//! The report as one page that needs nothing else: styles and charts are in it, for light and dark, screen and paper.
+//! The report as one self-contained page: it includes styles and charts, for light and dark, screen and paper.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use crate::quantities::{runs, seconds, size};
 use crate::sql_text::one_line;
 
 const STYLE: &str = include_str!("page.css");
-/// Bars of a chart.
+/// Greatest number of bars of a chart.
 const BARS_MAX: usize = 12;
 
 /// The report as HTML.

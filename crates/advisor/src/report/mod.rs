@@ -1,4 +1,4 @@
-//! The findings of a workload, ranked, and their forms.
+//! The ranked findings of a workload, and the forms of the report.
 
 mod html;
 mod json;
@@ -19,82 +19,82 @@ pub use html::html;
 pub use json::json;
 pub use text::text;
 
-/// Statements that the server is asked to explain.
+/// Greatest number of statements that the server is asked to explain.
 const EXPLAINED_MAX: usize = 500;
-/// Names of users, hosts and schemas that are told.
+/// Greatest number of users, hosts and schemas in the report.
 const GROUPS_MAX: usize = 100;
 
-/// What is said of a workload.
+/// Report on a workload.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
     /// The version of the JSON form: members are only added under the same version.
     pub format: u32,
-    /// Where it comes from: names of files, an address.
+    /// Its sources: names of files, an address.
     pub sources: Vec<String>,
     /// The server.
     pub server: Server,
-    /// Sums over the whole workload.
+    /// Totals of the whole workload.
     pub totals: Totals,
-    /// Statements with findings, the one with the most to gain first.
+    /// Statements with findings, ordered by the possible gain, greatest first.
     pub statements: Vec<StatementReport>,
-    /// Statements with findings that the limit has left out.
+    /// Number of statements with findings that the limit has left out.
     pub statements_left_out: usize,
-    /// Changes that several findings ask for, once each, the best first.
+    /// Changes of all findings without repetitions, the best first.
     pub changes: Vec<MergedChange>,
-    /// Whose statements they were.
+    /// Runs by user, host and schema.
     pub groups: Groups,
-    /// What is different from an earlier workload, where one was given.
+    /// Differences from an earlier workload, where one was given.
     pub comparison: Option<Comparison>,
-    /// What could not be read, and what would make the findings surer.
+    /// Messages about objects that could not be read, and ways to raise the confidence of findings.
     pub notes: Vec<String>,
 }
 
-/// Runs by user, by host and by schema, those with the most time first, a hundred names of each at most.
+/// Runs by user, by host and by schema, ordered by time, greatest first, at most a hundred of each.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Groups {
-    /// By the user of the account.
+    /// By the user part of the account.
     pub users: Vec<GroupReport>,
-    /// By the host that it came from.
+    /// By the host part of the account.
     pub hosts: Vec<GroupReport>,
     /// By the default database.
     pub schemas: Vec<GroupReport>,
 }
 
-/// The runs of a user, a host or a schema.
+/// Runs of a user, a host or a schema.
 #[derive(Debug, Clone, Serialize)]
 pub struct GroupReport {
     /// The user, host or schema.
     pub name: String,
-    /// How many statements ran.
+    /// Number of runs.
     pub runs: u64,
-    /// Seconds that they took, and as a share of the workload's.
+    /// Time in seconds, and as a share of the workload's.
     pub seconds: f64,
     /// See `seconds`.
     pub seconds_share: f64,
-    /// Times that shares of the runs did not exceed; null where they are not known.
+    /// Percentiles of the run times; null where they are not known.
     pub percentiles: Option<Percentiles>,
-    /// Temporary tables that were counted.
+    /// Temporary tables counted.
     pub temporary_tables: u64,
-    /// Of them, on disk.
+    /// Temporary tables on disk.
     pub disk_tables: u64,
 }
 
-/// Sums over a workload.
+/// Totals of a workload.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Totals {
-    /// Statements that ran.
+    /// Number of runs.
     pub runs: u64,
-    /// Different digests.
+    /// Number of digests.
     pub digests: usize,
-    /// Seconds that they took.
+    /// Time of the runs in seconds.
     pub seconds: f64,
-    /// Times that shares of the runs did not exceed; null where they are not known.
+    /// Percentiles of the run times; null where they are not known.
     pub percentiles: Option<Percentiles>,
-    /// Runs of statements that could not be read, and how many statements these are.
+    /// Number of runs of statements that could not be analyzed, and number of these statements.
     pub unread_runs: u64,
     /// See `unread_runs`.
     pub unread_digests: usize,
-    /// When the first and the last of them ran, in microseconds since 1970.
+    /// Time of the first and of the last run, in microseconds since 1970.
     pub first: Option<i64>,
     /// See `first`.
     pub last: Option<i64>,
@@ -102,11 +102,11 @@ pub struct Totals {
     pub counted: bool,
     /// Temporary tables.
     pub temporary_tables: u64,
-    /// Of them, on disk.
+    /// Temporary tables on disk.
     pub disk_tables: u64,
     /// Bytes of temporary tables, where the source has them.
     pub bytes: Option<u64>,
-    /// Tables and views of the schema that are known.
+    /// Number of known tables and views.
     pub schema_tables: usize,
     /// See `schema_tables`.
     pub schema_views: usize,
@@ -125,9 +125,9 @@ pub struct StatementReport {
     pub example: String,
     /// The default database.
     pub database: Option<String>,
-    /// The accounts that ran it, eight at most.
+    /// The accounts that ran it, at most eight.
     pub accounts: Vec<String>,
-    /// How often it ran.
+    /// Number of runs.
     pub runs: u64,
     /// Seconds in all, as a share of the workload's, and of the longest run.
     pub seconds: f64,
@@ -135,7 +135,7 @@ pub struct StatementReport {
     pub seconds_share: f64,
     /// See `seconds`.
     pub seconds_max: f64,
-    /// Times that shares of the runs did not exceed; null where they are not known.
+    /// Percentiles of the run times; null where they are not known.
     pub percentiles: Option<Percentiles>,
     /// Rows sent and read.
     pub rows_sent: u64,
@@ -143,40 +143,40 @@ pub struct StatementReport {
     pub rows_examined: u64,
     /// Temporary tables; null where the source does not count them.
     pub temporary_tables: Option<u64>,
-    /// Of them, on disk.
+    /// Temporary tables on disk.
     pub disk_tables: Option<u64>,
     /// Their bytes; null where the source has none.
     pub bytes: Option<u64>,
-    /// Rounds of merging of sorts; null where the source has none.
+    /// Sort merge passes; null where the source does not count them.
     pub sort_merge_passes: Option<u64>,
-    /// What is wrong, and what to do.
+    /// The findings, with their changes.
     pub findings: Vec<Finding>,
 }
 
-/// A change and what it helps.
+/// A change with the statements that it helps.
 #[derive(Debug, Clone, Serialize)]
 pub struct MergedChange {
     /// The change.
     #[serde(flatten)]
     pub change: Change,
-    /// The ranks of the statements that it helps.
+    /// Ranks of the statements that it helps.
     pub statements: Vec<usize>,
-    /// The seconds that these took.
+    /// Time of these statements in seconds.
     pub seconds: f64,
-    /// The disk tables that they made.
+    /// Temporary tables on disk of these statements.
     pub disk_tables: u64,
 }
 
-/// Whoever can look closer at statements than a log does: a server that runs.
+/// A running server that can examine statements more closely than a log.
 pub trait Examiner {
     /// The server's EXPLAIN of a digest's example.
     fn explain(&mut self, digest: &Digest) -> Option<Explain>;
 
-    /// Tries the changes of a digest's findings, and takes out those that do not help.
+    /// Tries the changes of a digest's findings, and removes those that do not help.
     fn examine(&mut self, digest: &Digest, schema: &Schema, findings: &mut Vec<Finding>);
 }
 
-/// No server.
+/// Examiner without a server.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Nobody;
 
@@ -202,7 +202,7 @@ impl Report {
         digests.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
         let mut found: Vec<(f64, &Digest, Vec<Finding>)> = Vec::new();
         for (number, digest) in digests.into_iter().enumerate() {
-            // The server is spared what would hardly be shown.
+            // Statements that would hardly be shown are not sent to the server.
             let plan = if number < EXPLAINED_MAX {
                 examiner.explain(digest)
             } else {
@@ -278,11 +278,11 @@ fn groups(input: &Input<'_>) -> Groups {
     }
 }
 
-/// Counts the statements that cannot be read; a note about them, if there are any.
+/// Counts the statements that could not be analyzed; returns a note about them, if there are any.
 fn count_unread(input: &Input<'_>, totals: &mut Totals) -> Option<String> {
     let mut first = None;
     for digest in input.workload.digests() {
-        // The beginning of a statement is as good as the whole for being counted.
+        // The beginning of a statement is counted like a whole one.
         if !digest.example_is_whole && digest.example.len() >= 1000 {
             continue;
         }
@@ -344,7 +344,7 @@ fn notes(input: &Input<'_>, totals: &Totals) -> Vec<String> {
     notes
 }
 
-/// What there is to gain: seconds, weighed by what the worst finding costs, and halved for guesses.
+/// The possible gain: seconds, weighted by the cost of the worst finding, and halved for guesses.
 fn score(digest: &Digest, findings: &[Finding]) -> f64 {
     let weight = |finding: &Finding| {
         let cost = match (finding.cause.is_of_disk(), digest.disk_tables > 0) {
@@ -391,8 +391,8 @@ fn statement(
     }
 }
 
-/// The first change of each finding, where it changes the server: the same change once, and the largest value of a
-/// setting.
+/// The first change of each finding, where it changes the server: without repetitions, and of a setting the largest
+/// value.
 fn merged(statements: &[StatementReport]) -> Vec<MergedChange> {
     let mut changes: Vec<MergedChange> = Vec::new();
     for statement in statements {
@@ -445,7 +445,7 @@ fn merged(statements: &[StatementReport]) -> Vec<MergedChange> {
     changes
 }
 
-/// The same text, or the same settings with other values.
+/// Whether two changes have the same text, or the same settings with other values.
 fn is_same(a: &Change, b: &Change) -> bool {
     let names = |sql: &str| {
         sql.split(|c: char| c.is_ascii_digit())

@@ -7,7 +7,7 @@ use crate::finding::{Change, ChangeKind, Tried};
 use crate::quantities::{counted, runs, seconds, size};
 use crate::sql_text::one_line;
 
-/// The report as text. Lines are as wide as `width` says, but statements to copy are never broken.
+/// The report as text. Lines have at most `width` characters, except statements to copy, which are never broken.
 pub fn text(report: &Report, width: usize) -> String {
     let mut page = Page {
         text: String::new(),
@@ -88,7 +88,7 @@ impl Page {
         self.text.push('\n');
     }
 
-    /// Words in lines, each behind an indent. What follows the first colon of a label stands under it.
+    /// Appends words in lines, each behind an indent. Text behind the first colon of a label is aligned below it.
     fn paragraph(&mut self, indent: &str, words: &str) {
         const LABEL: usize = 8;
         let (label, words) = match words.split_once(": ") {
@@ -118,8 +118,8 @@ impl Page {
         self.line(&line);
     }
 
-    /// A table: its first line are titles, the first column stands at the left and the last one too. Below each line
-    /// comes one of `below`, unless that is empty.
+    /// Appends a table: the first line has the titles; the first and the last column are left-aligned. Each line is
+    /// followed by one of `below`, unless that is empty.
     fn table(&mut self, lines: &[Vec<String>], below: impl IntoIterator<Item = String>) {
         let mut below = below.into_iter();
         let columns = lines.first().map_or(0, Vec::len);
@@ -153,7 +153,7 @@ impl Page {
         }
     }
 
-    /// A statement as it is to be run.
+    /// Appends a statement to be copied.
     fn statement(&mut self, indent: &str, sql: &str) {
         let mut lines = sql.lines().peekable();
         while let Some(line) = lines.next() {
@@ -232,7 +232,7 @@ pub(super) fn percentiles_text(percentiles: &Percentiles) -> String {
     )
 }
 
-/// Lines of users, hosts or schemas.
+/// Appends the lines of users, hosts or schemas.
 fn of_groups(page: &mut Page, title: &str, groups: &[GroupReport]) {
     const SHOWN: usize = 5;
     if groups.is_empty() {
@@ -263,7 +263,7 @@ fn of_groups(page: &mut Page, title: &str, groups: &[GroupReport]) {
     }
 }
 
-/// A comparison with an earlier workload.
+/// Appends the comparison with an earlier workload.
 fn of_comparison(page: &mut Page, comparison: &Comparison) {
     page.blank();
     page.paragraph(
@@ -278,7 +278,7 @@ fn of_comparison(page: &mut Page, comparison: &Comparison) {
         let name = vec![one.verdict.name().to_owned()];
         lines.push([name, cells(&one.before, &one.after)].concat());
     }
-    // Each statement stands below its numbers.
+    // Each statement is printed below its numbers.
     let room = page.width.saturating_sub(10);
     let statements = comparison.statements.iter();
     let statements = statements.map(|one| one_line(&one.example, room));
@@ -294,7 +294,7 @@ fn of_comparison(page: &mut Page, comparison: &Comparison) {
     }
 }
 
-/// Runs, time, time of a run, percentile and disk tables: before and after.
+/// Cells of runs, time, time of a run, percentile and disk tables: before and after.
 pub(super) fn cells(before: &Option<Side>, after: &Option<Side>) -> Vec<String> {
     let pair = |value: &dyn Fn(&Side) -> Option<String>| {
         let side = |side: &Option<Side>| side.as_ref().and_then(value);
@@ -409,7 +409,7 @@ pub(super) fn tried_text(tried: &Tried) -> String {
 
 fn of_change(page: &mut Page, change: &Change, number: usize) {
     let (label, does) = match change.does.strip_prefix("not ") {
-        // It was tried and did not help.
+        // A change that was tried and did not help.
         Some(rest) => ("not", rest),
         None if number == 0 => ("change", change.does.as_str()),
         None => ("or", change.does.as_str()),

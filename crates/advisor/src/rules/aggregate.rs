@@ -1,4 +1,4 @@
-//! Aggregates that keep their values in a table.
+//! Rule for aggregates that keep their values in a table.
 
 use mayfly_syntax::ast::Expr;
 
@@ -33,7 +33,7 @@ pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
             && let Some(advice) = index::advise(block, at, &columns)
         {
             let change = index_change(&advice, name);
-            // An index has one order, and a list is kept all the same.
+            // An index has only one order, and GROUP_CONCAT keeps its list even with an index.
             let several = block.aggregates.iter().filter(|one| one.distinct).count() > 1;
             finding.changes.push(if several || name == "GROUP_CONCAT" {
                 change.uncertain()

@@ -1,4 +1,4 @@
-//! BLOB, TEXT and JSON values, which engines with rows of fixed length cannot keep in memory.
+//! Rule for BLOB, TEXT and JSON values, which engines with rows of fixed length cannot keep in memory.
 
 use super::context::{Context, list_of};
 use super::size_limit::characters_that_fit;
@@ -48,7 +48,7 @@ pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
     findings.push(finding);
 }
 
-/// A column of a base table that holds short texts may be a VARCHAR. One behind a function stays what it is.
+/// Recommends VARCHAR for a column of a base table that holds short texts, unless it is the argument of a function.
 fn shorter(
     context: &Context<'_>,
     table: &TemporaryTable,
@@ -74,7 +74,7 @@ fn shorter(
     }
 }
 
-/// The bytes of the longest character of a type.
+/// Bytes of the longest character of a type.
 fn bytes_per_character(ty: &mayfly_types::SqlType) -> u64 {
     if ty.is_binary_string() {
         1
@@ -83,11 +83,11 @@ fn bytes_per_character(ty: &mayfly_types::SqlType) -> u64 {
     }
 }
 
-/// ALTER TABLE that makes a column a VARCHAR of so many characters, with everything else as it was.
+/// ALTER TABLE that makes a column a VARCHAR of `characters` characters, without other changes.
 pub(super) fn alter(block: &Block, place: ColumnPlace, characters: u64) -> Option<Change> {
     let table = block.tables.get(place.table)?.base()?;
     let column = table.columns.get(place.column)?;
-    // A document is checked when it is written, and a generated column follows its expression.
+    // JSON documents are validated when written, and a generated column follows its expression.
     if column.ty.kind == mayfly_types::TypeKind::Json
         || column.generated
         || column.attributes.contains("json_valid")
@@ -117,11 +117,11 @@ pub(super) fn alter(block: &Block, place: ColumnPlace, characters: u64) -> Optio
     )
 }
 
-/// A value that is not a key can be read behind the table.
+/// Recommends reading a value that is not a key after the temporary table.
 fn outside(context: &Context<'_>, table: &TemporaryTable, held: &Held) -> Option<Change> {
     if held.is_key {
         let text = held.expr.to_string();
-        // Of the widest character set.
+        // The widest character set is assumed.
         let characters = characters_that_fit(context, table, held, 255, 4)?;
         let short = format!("LEFT({text}, {characters})");
         let does = format!(

@@ -1,4 +1,4 @@
-//! Statements that keep the rows that they will write.
+//! Rule for statements that keep the rows that they will write.
 
 use super::context::Context;
 use crate::finding::{Cause, Change, Finding};

@@ -1,4 +1,4 @@
-//! What rules see of a statement, and what several of them say.
+//! Facts that rules see of a statement, and texts that several rules share.
 
 use crate::explain::Explain;
 use crate::finding::{Cause, Change, ChangeKind, Confidence, Finding};
@@ -10,7 +10,7 @@ use crate::statement::{Block, Statement};
 use crate::temp_tables::{Held, Purpose, Strength, TemporaryTable};
 use crate::workload::Digest;
 
-/// What is known of one statement.
+/// Facts about one statement.
 pub(crate) struct Context<'a> {
     pub(crate) digest: &'a Digest,
     pub(crate) statement: &'a Statement,
@@ -18,12 +18,12 @@ pub(crate) struct Context<'a> {
     pub(crate) server: &'a Server,
     pub(crate) schema: &'a Schema,
     pub(crate) explain: Option<&'a Explain>,
-    /// Every table of the statement is known.
+    /// Whether every table of the statement is known.
     pub(crate) known: bool,
 }
 
 impl Context<'_> {
-    /// How sure a finding about a temporary table is, and what that rests on.
+    /// Confidence of a finding about a temporary table, and its basis.
     pub(crate) fn confidence(&self, strength: Strength) -> (Confidence, String) {
         let (sure, why) = match (self.digest.is_counted(), self.known, self.explain.is_some()) {
             (true, true, _) => (
@@ -56,7 +56,7 @@ impl Context<'_> {
         }
     }
 
-    /// The tables for a purpose.
+    /// The tables made for a purpose.
     pub(crate) fn tables_for(
         &self,
         is_wanted: impl Fn(&Purpose) -> bool,
@@ -71,14 +71,14 @@ impl Context<'_> {
         self.statement.blocks.get(table.block?)
     }
 
-    /// Whether tables were on disk, by the counters.
+    /// Whether tables were on disk, by the counters; `None` where they are unknown.
     pub(crate) fn is_on_disk(&self) -> Option<bool> {
         self.digest
             .is_counted()
             .then_some(self.digest.disk_tables > 0)
     }
 
-    /// The values that send a table to disk when it is made.
+    /// The values that send a table to disk at its creation.
     pub(crate) fn disk_values(
         &self,
         is_cause: impl Fn(&Held) -> bool,
@@ -143,10 +143,10 @@ impl Context<'_> {
     }
 }
 
-/// What stands before the size of an index in its risk, which a trial measures.
+/// Text before the estimated size of an index in its risk, which a trial replaces by a measurement.
 pub(crate) const INDEX_SIZE_MAX: &str = ", of at most ";
 
-/// A change by an index, and how sure it is that the index is used.
+/// A change by an index, and whether the optimizer uses it for certain.
 pub(crate) fn index_change(advice: &IndexAdvice, what: &str) -> Change {
     let mut does = format!("{what} then follows the index");
     if advice.covering {
@@ -169,7 +169,7 @@ pub(crate) fn index_change(advice: &IndexAdvice, what: &str) -> Change {
     }
 }
 
-/// Expressions in a list, at most four.
+/// A list of at most four expressions.
 pub(crate) fn list_of<'e>(
     expressions: impl IntoIterator<Item = &'e mayfly_syntax::ast::Expr>,
 ) -> String {

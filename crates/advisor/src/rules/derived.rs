@@ -1,4 +1,4 @@
-//! Derived tables, views and common table expressions that stay tables of their own.
+//! Rule for derived tables, views and common table expressions that are not merged.
 
 use super::context::Context;
 use crate::finding::{Cause, Change, ChangeKind, Finding};
@@ -128,7 +128,7 @@ fn change(context: &Context<'_>, block: &Block, why: NotMerged) -> Option<Change
     })
 }
 
-/// Columns of a derived table that are BLOBs or long and that nothing outside reads.
+/// Columns of a derived table that are BLOBs or long and that the outer blocks do not read.
 fn without_unread(context: &Context<'_>, block: &Block) -> Option<Change> {
     let Role::Derived(alias) = &block.role else {
         return None;
@@ -166,7 +166,7 @@ fn without_unread(context: &Context<'_>, block: &Block) -> Option<Change> {
         .enumerate()
         .filter(|(_, name)| {
             name.is_some_and(|name| {
-                // The block's own text is in that of the outer one.
+                // The block's own text is part of the outer one's.
                 let inside = count_words(&block.select.to_string(), name);
                 count_words(&outer_text, name) <= inside
                     && !order.iter().any(|key| count_words(key, name) > 0)

@@ -1,4 +1,4 @@
-//! DISTINCT that no index gives the order of.
+//! Rule for DISTINCT without an index in its order.
 
 use mayfly_syntax::ast::Expr;
 

@@ -1,4 +1,4 @@
-//! GROUP BY that no index gives the order of, and ORDER BY that wants another one.
+//! Rule for GROUP BY without an index in its order, and for ORDER BY in another order.
 
 use mayfly_syntax::ast::Expr;
 
@@ -83,7 +83,7 @@ fn changes(context: &Context<'_>, block: &Block, keys: &[&Expr], finding: &mut F
                         .at_risk(format!("{}; the keys of GROUP BY stand in another order, which changes no row", change.risk));
                     change.is_uncertain = uncertain;
                 }
-                // Whether the table is the first of the join is a matter of costs.
+                // Costs decide whether the table is the first of the join.
                 change.is_uncertain |= block.tables.len() > 1;
                 finding.changes.push(change);
             }
@@ -107,11 +107,11 @@ fn changes(context: &Context<'_>, block: &Block, keys: &[&Expr], finding: &mut F
     }
 }
 
-/// GROUP BY id, name: where id is the primary key of the table of name, GROUP BY id makes the same groups, with
-/// shorter keys.
+/// Shorter keys of a GROUP BY: in GROUP BY id, name, where id is the primary key of the table of name, GROUP BY id
+/// makes the same groups.
 fn fewer_keys(context: &Context<'_>, block: &Block, keys: &[&Expr]) -> Option<Change> {
     let strict = context.server.variable("sql_mode");
-    // MariaDB does not see that the primary key determines the other columns.
+    // MariaDB does not recognize that the primary key determines the other columns.
     if context.server.family == Family::MariaDb
         && strict.is_some_and(|mode| mode.contains("ONLY_FULL_GROUP_BY"))
     {
@@ -119,7 +119,7 @@ fn fewer_keys(context: &Context<'_>, block: &Block, keys: &[&Expr]) -> Option<Ch
     }
     let places: Vec<Option<ColumnPlace>> = keys.iter().map(|key| block.place(key)).collect();
     let joined = block.joined_columns();
-    // A key, or a column that every row has equal to one.
+    // A key, or a column that equals one in every row.
     let is_known = |place: ColumnPlace| {
         places.contains(&Some(place))
             || joined.iter().any(|(a, b)| {
@@ -201,7 +201,7 @@ fn with_keys(text: &str, block: &Block, keys: &[&Expr]) -> Option<String> {
     rewrite::with_group_keys(text, block.number, &keys)
 }
 
-/// GROUP BY a, b ORDER BY b, a: the keys may stand in either order.
+/// Reorders the keys of GROUP BY a, b ORDER BY b, a, whose order is free.
 fn reorder(context: &Context<'_>, block: &Block, finding: &mut Finding) -> bool {
     let keys: Vec<&Expr> = block.group_by.iter().collect();
     let order: Vec<&Expr> = block.order_by.iter().map(|key| &key.expr).collect();
@@ -214,7 +214,7 @@ fn reorder(context: &Context<'_>, block: &Block, finding: &mut Finding) -> bool 
     finding.changes.len() > before
 }
 
-/// A generated column for the one key that is computed of columns of one table, with an index.
+/// Recommends an indexed generated column for a single key that is computed from columns of one table.
 fn generated_column(context: &Context<'_>, block: &Block, keys: &[&Expr]) -> Option<Change> {
     let [key] = keys else { return None };
     if block.place(key).is_some() || !block.aggregates.is_empty() && is_aggregate(key) {

@@ -1,4 +1,4 @@
-//! Joins that read a whole table for each row, or make a hash table of it, because no index finds its rows.
+//! Rule for joins that read a whole table for each row, or build a hash table of it, because no index finds its rows.
 
 use super::context::{Context, index_change};
 use crate::finding::{Cause, Confidence, Finding};
@@ -7,7 +7,7 @@ use crate::quantities::{runs, seconds};
 use crate::schema::Table;
 use crate::statement::{Block, ColumnPlace};
 
-/// A table of fewer rows is read whole without harm.
+/// Least number of rows of a table whose full scan counts.
 const ROWS_MIN: u64 = 100;
 
 pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
@@ -36,7 +36,7 @@ pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
             if buffered == Some(false) {
                 continue;
             }
-            // The larger table is looked up.
+            // The larger table gets the index.
             let target = if a.rows.unwrap_or(0) > b.rows.unwrap_or(0) {
                 left
             } else {
@@ -66,7 +66,7 @@ pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
                 ),
             };
             let mut change = index_change(&advice, "the join");
-            // A hash join reads each table once, and may be the faster way.
+            // A hash join reads each table once, and may be faster.
             change.is_uncertain = context.server.has_hash_joins();
             findings.push(Finding {
                 cause: Cause::JoinWithoutIndex,

@@ -1,4 +1,5 @@
-//! Strings of more than 512 characters (`CONVERT_IF_BIGGER_TO_BLOB`): article 1's cause.
+//! Rule for strings of more than 512 characters (`CONVERT_IF_BIGGER_TO_BLOB`): the cause in article
+//! 1.
 
 use super::blob;
 use super::context::{Context, list_of};
@@ -53,7 +54,7 @@ pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
     findings.push(finding);
 }
 
-/// The bytes of the longest character of a value.
+/// Bytes of the longest character of a value.
 fn bytes_of(held: &Held) -> u64 {
     match held.value {
         Value::Text {
@@ -64,14 +65,14 @@ fn bytes_of(held: &Held) -> u64 {
     }
 }
 
-/// Columns that could be declared shorter, so that the value gets short enough.
+/// Columns whose declaration could be shortened so that the value becomes short enough.
 fn shorter_columns(
     context: &Context<'_>,
     table: &TemporaryTable,
     block: &Block,
     held: &Held,
 ) -> Vec<Change> {
-    // A subquery reads its columns in a block of its own.
+    // A subquery reads its columns in its own block.
     let mut places: Vec<(&Block, crate::statement::ColumnPlace)> = block
         .columns_of([&held.expr])
         .into_iter()
@@ -100,7 +101,7 @@ fn shorter_columns(
         let Some(own) = characters(block, place) else {
             continue;
         };
-        // What the rest of the expression takes stays.
+        // The length of the rest of the expression is unchanged.
         let others = total.saturating_sub(own);
         let room = characters_that_fit(context, table, held, LONG_STRING_CHARACTERS, bytes)
             .and_then(|most| most.checked_sub(others));

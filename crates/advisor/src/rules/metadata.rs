@@ -1,4 +1,4 @@
-//! SHOW statements and queries of information_schema, whose rows the server makes.
+//! Rule for SHOW statements and queries of information_schema, whose rows the server generates.
 
 use super::context::Context;
 use crate::finding::{Cause, Change, Finding};
@@ -24,7 +24,7 @@ pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
         }
     );
     let mut finding = context.finding(Cause::MetadataQuery, strength, evidence);
-    // What makes it is no matter of costs.
+    // Costs do not decide about its table.
     finding.confidence = context.confidence(crate::temp_tables::Strength::Always).0;
     finding.changes.push(Change::advice(
         "ask less often: let connection pools and object mappers keep what they know of tables (mysql clients: \

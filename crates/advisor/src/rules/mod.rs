@@ -1,7 +1,7 @@
-//! Causes: each file finds one, or a few that have the same cure, in one statement.
+//! Rules: each file finds one cause, or a few that have the same remedy, in one statement.
 //!
-//! A rule sees the temporary tables that the server's rules and its counters agree on ([`crate::temp_tables`]). It
-//! makes a finding of each that it knows the cause of, with the change that removes it.
+//! A rule sees the temporary tables on which the server's rules and its counters agree ([`crate::temp_tables`]). It
+//! makes a finding of each whose cause it knows, with the change that removes it.
 
 mod aggregate;
 mod blob;
@@ -28,7 +28,7 @@ use crate::finding::Finding;
 use crate::server::Server;
 use crate::workload::Digest;
 
-/// The rules, those that say why a table is there before those that say why it is on disk.
+/// The rules: causes of a table before causes of its being on disk.
 const RULES: &[fn(&Context<'_>, &mut Vec<Finding>)] = &[
     group_by::find,
     distinct::find,
@@ -61,7 +61,7 @@ pub(crate) fn find(context: &Context<'_>) -> Vec<Finding> {
 #[cfg(test)]
 mod tests;
 
-/// The findings of a statement that could not be read: what its counters say.
+/// The findings of a statement that could not be analyzed, from its counters.
 pub(crate) fn find_unread(digest: &Digest, server: &Server, why: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
     unexplained::find_unread(digest, server, why, &mut findings);

@@ -1,4 +1,4 @@
-//! ORDER BY over a join.
+//! Rule for ORDER BY over a join.
 
 use mayfly_syntax::ast::Expr;
 

@@ -1,4 +1,4 @@
-//! UNION and its kin.
+//! Rule for UNION and other set operations.
 
 use mayfly_syntax::ast::{Expr, Value};
 
@@ -68,7 +68,7 @@ fn other(
     finding
 }
 
-/// Whether no row can be in two of the arms, nor twice in one of them.
+/// Whether no row can occur in two of the arms, nor twice in one of them.
 fn are_disjoint(context: &Context<'_>, operation: &SetOperation) -> bool {
     let blocks: Option<Vec<&Block>> = operation
         .blocks
@@ -84,7 +84,7 @@ fn are_disjoint(context: &Context<'_>, operation: &SetOperation) -> bool {
         && (differ_in_constant(first, second) || differ_in_condition(first, second))
 }
 
-/// A single table's unique key is in the select list.
+/// Whether a single table's unique key is in the select list.
 fn has_unique_rows(block: &Block) -> bool {
     let [table] = block.tables.as_slice() else {
         return false;
@@ -111,7 +111,7 @@ fn has_unique_rows(block: &Block) -> bool {
         })
 }
 
-/// Items at the same place are two different constants.
+/// Whether items at the same position are two different constants.
 fn differ_in_constant(first: &Block, second: &Block) -> bool {
     first
         .items()
@@ -125,7 +125,7 @@ fn differ_in_constant(first: &Block, second: &Block) -> bool {
         })
 }
 
-/// The same column of the same table has to equal two different constants.
+/// Whether one column of one table must equal two different constants.
 fn differ_in_condition(first: &Block, second: &Block) -> bool {
     let table = |block: &Block| {
         block.tables.first().and_then(|table| {

@@ -1,4 +1,4 @@
-//! Words of the statement and settings of the server that ask for a table, or for one on disk.
+//! Rule for words of the statement and settings of the server that force a table, or one on disk.
 
 use super::context::Context;
 use crate::finding::{Cause, Change, ChangeKind, Finding};

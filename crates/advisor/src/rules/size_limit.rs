@@ -1,4 +1,4 @@
-//! Tables that outgrow `tmp_table_size`.
+//! Rule for tables that outgrow `tmp_table_size`.
 
 use super::context::Context;
 use crate::finding::{Cause, Change, ChangeKind, Confidence, Finding};
@@ -7,15 +7,15 @@ use crate::server::{Family, Server};
 use crate::statement::Value;
 use crate::temp_tables::{Held, Purpose, Strength, TemporaryTable};
 
-/// Beyond this a setting is no cure.
+/// Greatest value of a setting that is recommended.
 const RECOMMENDED_MAX: u64 = 2 << 30;
-/// A table of a join that is larger in memory than on disk by more than this is better left on disk.
+/// Greatest ratio of a join table's size in memory to its size on disk; beyond it the table is better left on disk.
 const BLOAT_MAX: u64 = 8;
-/// Lengths that strings are given, in characters.
+/// Lengths of strings that are recommended, in characters.
 const LENGTHS: [u64; 4] = [512, 255, 128, 64];
 
-/// The longest string, of at most so many characters, with which a table fits its memory; as long as it may be where
-/// rows are packed or their number is not known.
+/// The longest string, of at most `longest` characters, with which a table fits into memory; `longest` where rows are
+/// packed or their number is not known.
 pub(super) fn characters_that_fit(
     context: &Context<'_>,
     table: &TemporaryTable,
@@ -107,7 +107,7 @@ pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
         finding.confidence = Confidence::Possible;
         finding.because = "a table is on disk; whether by its size or by a BLOB column is not known without the schema".to_owned();
     }
-    // Rows are packed: what is smaller than the limit did not hit it.
+    // With packed rows, a table smaller than the limit did not hit it.
     let measured = digest.bytes_max;
     if measured > 0 && measured < limit && !context.server.blobs_on_disk() {
         finding.evidence = format!(
@@ -134,10 +134,10 @@ fn setting(context: &Context<'_>, limit: u64, settings: &[&str]) -> Vec<Change> 
         .iter()
         .filter_map(|table| needed_bytes(context, table))
         .max();
-    // What the server measured is held by the setting, whatever the estimate says.
+    // The measured size fits into the setting, whatever the estimate.
     let measured = context.digest.bytes_max;
     let known = needed.unwrap_or(measured.max(limit) * 4).max(measured);
-    // A quarter more, in whole steps of 16 MiB.
+    // A quarter more, rounded up to 16 MiB.
     let step = 16 << 20;
     let wanted = (known + known / 4).div_ceil(step) * step;
     let wanted = wanted.max(limit * 2);
@@ -191,7 +191,7 @@ fn setting(context: &Context<'_>, limit: u64, settings: &[&str]) -> Vec<Change> 
     changes
 }
 
-/// A statement with settings of its own, where the server has a way to say so.
+/// The statement with its own settings, where the server has a syntax for that.
 pub(super) fn for_statement_alone(
     server: &Server,
     text: &str,
@@ -223,7 +223,7 @@ fn with_hint(text: &str, assignments: &[String]) -> Option<String> {
     ))
 }
 
-/// The bytes that a table takes in memory: its rows times their width.
+/// Bytes of a table in memory: its rows times their width.
 fn needed_bytes(context: &Context<'_>, table: &TemporaryTable) -> Option<u64> {
     let rows = row_count(context, table)?;
     let fixed = !context.server.has_temp_table_engine();
@@ -247,7 +247,7 @@ fn width(context: &Context<'_>, table: &TemporaryTable, held: &Held, fixed: bool
         Value::Blob => return row_bytes(context, table),
         value => value.declared_bytes()?,
     };
-    // Packed rows are no longer than those of the tables they come from, give or take computed values.
+    // Packed rows are at most as long as those of their source tables, except for computed values.
     match row_bytes(context, table).filter(|_| !fixed) {
         Some(bytes) if matches!(held.value, Value::Text { .. }) => {
             Some(declared.min(bytes.max(64)))
@@ -265,7 +265,7 @@ fn row_bytes(context: &Context<'_>, table: &TemporaryTable) -> Option<u64> {
     bases.sum()
 }
 
-/// How many rows a table has: no more than are sent, when each is sent; no more than are read.
+/// Number of rows of a table: at most the rows sent, when each is sent; at most the rows read.
 fn row_count(context: &Context<'_>, table: &TemporaryTable) -> Option<u64> {
     let digest = context.digest;
     let block = context.block(table);

@@ -1,4 +1,4 @@
-//! Sorts that go through files.
+//! Rule for sorts that use files.
 
 use mayfly_syntax::ast::Expr;
 
@@ -11,7 +11,8 @@ use crate::server::{Family, Server};
 use crate::statement::Block;
 use crate::workload::Digest;
 
-/// `sort_buffer_size` is taken for each sort: beyond this it does harm.
+/// Greatest recommended `sort_buffer_size`: it is allocated for each sort, so that larger values do
+/// harm.
 const SORT_BUFFER_MAX: u64 = 32 << 20;
 
 pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
@@ -59,7 +60,7 @@ fn index_for(block: &Block) -> Option<Change> {
     ))
 }
 
-/// What the counters of sorts say.
+/// Findings from the counters of sorts.
 pub(super) fn find_counted(
     digest: &Digest,
     server: &Server,
@@ -91,14 +92,15 @@ pub(super) fn find_counted(
         }
     );
     let mut changes: Vec<Change> = index.into_iter().collect();
-    // A round merges several parts: the data are some times the buffer.
+    // A merge pass merges several parts: the data are several times the buffer.
     let rounds = (passes / digest.runs.max(1)).saturating_add(1);
     let wanted = (buffer.saturating_mul(rounds.saturating_mul(8)))
         .next_power_of_two()
         .max(buffer * 4)
         .min(SORT_BUFFER_MAX);
     if wanted > buffer {
-        // Every sort of every session may take the buffer: it is for the statement that needs it.
+        // Every sort of every session may allocate the buffer: it is set only for the statement
+        // that needs it.
         let text = digest.example_is_whole.then_some(digest.example.as_str());
         let setting = [format!("sort_buffer_size = {wanted}")];
         let alone = text.and_then(|text| for_statement_alone(server, text, &setting));

@@ -1,4 +1,4 @@
-//! Subqueries whose rows are kept to be looked up.
+//! Rule for materialized subqueries.
 
 use mayfly_syntax::ast::Expr;
 

@@ -1,4 +1,4 @@
-//! What is recommended, and what is not, without a server to try it on.
+//! Recommended changes, and changes that are not recommended, without a server to try them on.
 
 use crate::{Cause, Change, ChangeKind, Event, Finding, Input, Schema, Server, Workload, findings};
 

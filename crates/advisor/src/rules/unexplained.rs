@@ -1,4 +1,5 @@
-//! Temporary tables that the server has counted and that no rule explains: said, and not guessed.
+//! Rule for temporary tables that the server counted and that no rule explains: they are reported
+//! without a guess.
 
 use super::context::Context;
 use crate::finding::{Cause, Change, Confidence, Finding};
@@ -20,7 +21,7 @@ pub(super) fn find(context: &Context<'_>, findings: &mut Vec<Finding>) {
     findings.push(unexplained(context.digest, context.server, why));
 }
 
-/// The same of a statement that could not be read.
+/// [`find`] for a statement that could not be analyzed.
 pub(super) fn find_unread(
     digest: &Digest,
     server: &Server,

@@ -1,4 +1,4 @@
-//! Window functions.
+//! Rule for window functions.
 
 use super::context::Context;
 use crate::finding::{Cause, Change, Finding};

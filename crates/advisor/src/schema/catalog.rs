@@ -1,4 +1,4 @@
-//! The planner's view of the schema: names and types for the binder, and nothing that runs.
+//! The planner's catalog of the schema: names and types for the binder, without execution.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use mayfly_types::{CollationId, Error, Result, SqlType, Value};
 
 use super::Schema;
 
-/// A schema as seen from a default database.
+/// Catalog of a schema with a default database.
 #[derive(Debug)]
 pub(crate) struct SchemaCatalog<'s> {
     schema: &'s Schema,
@@ -20,7 +20,7 @@ pub(crate) struct SchemaCatalog<'s> {
 }
 
 impl<'s> SchemaCatalog<'s> {
-    /// A schema seen from a database.
+    /// The catalog of a schema with a default database.
     pub(crate) fn new(schema: &'s Schema, database: Option<&'s str>) -> Self {
         Self {
             schema,

@@ -1,7 +1,7 @@
-//! Definitions from text: dumps, and what SHOW CREATE shows.
+//! Definitions from text: dumps, and the output of SHOW CREATE.
 //!
-//! Each column and key of a table is parsed by itself, so that one that only another server understands costs no
-//! more than itself.
+//! Each column and key of a table is parsed separately, so that one which only another server understands does not make
+//! the others unreadable.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use super::types::{collation_of, column_type};
 use super::{Column, Index, Schema, Table, View};
 use crate::sql_text::{Kind, Token, tokens};
 
-/// Reads the definitions of a text into a schema; gives the names of those that could not be read.
+/// Reads the definitions of a text into a schema; returns the names of those that could not be read.
 pub(super) fn read(schema: &mut Schema, text: &str, database: &str) -> Vec<String> {
     let mut database = database.to_owned();
     let mut failed = Vec::new();
@@ -59,13 +59,13 @@ pub(super) fn read(schema: &mut Schema, text: &str, database: &str) -> Vec<Strin
     failed
 }
 
-/// The statements of a text, which end with a semicolon, or with what DELIMITER said.
+/// The statements of a text, which end with a semicolon, or with the delimiter of DELIMITER.
 fn split(text: &str) -> Vec<&str> {
     let mut statements = Vec::new();
     let mut start = 0;
     let mut behind = 0;
     for token in tokens(text) {
-        // What stands between lines of DELIMITER are bodies of routines and triggers.
+        // Text between DELIMITER lines is bodies of routines and triggers.
         if token.start < behind {
             continue;
         }
@@ -184,7 +184,7 @@ fn table_of(sql: &str, database: &str, schema: &Schema) -> Option<Table> {
     (!table.columns.is_empty()).then_some(table)
 }
 
-/// The texts between commas behind an opening parenthesis, and the position of the closing one.
+/// The texts between commas behind an opening parenthesis, and the index of the closing one.
 fn elements<'a>(sql: &'a str, list: &[Token], open: usize) -> (Vec<&'a str>, usize) {
     let mut found = Vec::new();
     let mut depth = 0_usize;
@@ -225,7 +225,7 @@ fn parse_element(text: &str) -> Option<TableElement> {
     })
 }
 
-/// Where the type of a column's definition begins and ends.
+/// Start and end of the type in a column's definition.
 fn type_place(text: &str, list: &[Token]) -> Option<(usize, usize)> {
     let ty = list.get(1)?;
     let mut end = ty.end;
@@ -320,7 +320,7 @@ fn add_indexes(schema: &mut Schema, sql: &str, database: &str) {
     schema.add_table(table);
 }
 
-/// The collation that a table's options name; MySQL's default without any.
+/// The collation of a table's options; MySQL's default without one.
 fn table_collation(tail: &str) -> CollationId {
     let list: Vec<Token> = tokens(tail).collect();
     let value = |names: [&str; 2]| {
@@ -403,7 +403,7 @@ fn common_tables(query: &mayfly_syntax::ast::Query) -> Vec<String> {
     tables.map(|table| table.alias.name.value.clone()).collect()
 }
 
-/// Puts the database before names of tables that have none, which may stand in another one where the view is read.
+/// Qualifies names of tables that have no database, since a view may be read from another one.
 struct Qualify<'a> {
     database: &'a str,
     common: Vec<String>,
@@ -428,7 +428,7 @@ impl VisitorMut for Qualify<'_> {
     }
 }
 
-/// The text with what stands in `/*! … */` as code.
+/// The text with the content of `/*! … */` as code.
 fn without_version_comments(sql: &str) -> String {
     let mut text = String::with_capacity(sql.len());
     let mut behind = 0;

@@ -1,5 +1,5 @@
-//! Tables, views and indexes of the server, read from the text of `CREATE TABLE` statements: those of a dump, or
-//! those that the server itself shows.
+//! Tables, views and indexes of the server, read from the text of `CREATE TABLE` statements: of a dump, or shown by the
+//! server.
 
 mod catalog;
 mod dump;
@@ -13,12 +13,12 @@ use mayfly_types::SqlType;
 
 pub(crate) use catalog::SchemaCatalog;
 
-/// What is known of the server's tables.
+/// The known tables of the server.
 #[derive(Debug, Default)]
 pub struct Schema {
     tables: BTreeMap<(String, String), Arc<Table>>,
     views: BTreeMap<(String, String), Arc<View>>,
-    /// The database of tables in a dump that names none.
+    /// Whether there are tables of a dump that names no database.
     unnamed: bool,
 }
 
@@ -33,9 +33,9 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// Its indexes.
     pub indexes: Vec<Index>,
-    /// About how many rows it has.
+    /// Estimated number of rows.
     pub rows: Option<u64>,
-    /// About how many bytes a row takes.
+    /// Estimated bytes of a row.
     pub row_bytes: Option<u64>,
 }
 
@@ -48,10 +48,10 @@ pub struct Column {
     pub ty: SqlType,
     /// Whether it may be NULL.
     pub nullable: bool,
-    /// What stands behind the type in its definition, such as `CHARACTER SET latin1 NOT NULL`, for statements that
-    /// change the type and nothing else.
+    /// The attributes behind its type, such as `CHARACTER SET latin1 NOT NULL`, for statements that change only the
+    /// type.
     pub attributes: String,
-    /// It is computed from others.
+    /// Whether it is a generated column.
     pub generated: bool,
 }
 
@@ -60,20 +60,20 @@ pub struct Column {
 pub struct Index {
     /// Its name.
     pub name: String,
-    /// Its columns, by position, with the length of a prefix; none for an expression.
+    /// Its columns, by position, with the length of a prefix; `None` for an expression.
     pub parts: Vec<(Option<usize>, Option<u64>)>,
-    /// UNIQUE or PRIMARY.
+    /// Whether it is UNIQUE or PRIMARY.
     pub unique: bool,
     /// PRIMARY
     pub primary: bool,
-    /// Finds values in order: no FULLTEXT, SPATIAL or HASH.
+    /// Whether it is ordered: not FULLTEXT, SPATIAL or HASH.
     pub ordered: bool,
 }
 
 /// A view.
 #[derive(Debug, Clone)]
 pub struct View {
-    /// How the planner sees it.
+    /// The planner's form of the view.
     pub source: Arc<ViewSource>,
     /// The text of its query.
     pub text: String,
@@ -88,7 +88,7 @@ impl Table {
 }
 
 impl Schema {
-    /// Nothing is known.
+    /// An empty schema.
     pub fn new() -> Self {
         Self::default()
     }
@@ -98,7 +98,7 @@ impl Schema {
         self.tables.is_empty() && self.views.is_empty()
     }
 
-    /// How many tables and views are known.
+    /// Number of tables and of views.
     pub fn counts(&self) -> (usize, usize) {
         (self.tables.len(), self.views.len())
     }
@@ -107,23 +107,23 @@ impl Schema {
         (database.to_lowercase(), name.to_lowercase())
     }
 
-    /// Adds a table, in place of one of the same name.
+    /// Adds a table, replacing one of the same name.
     pub fn add_table(&mut self, table: Table) {
         self.unnamed |= table.database.is_empty();
         let key = Self::key(&table.database, &table.name);
         self.tables.insert(key, Arc::new(table));
     }
 
-    /// Adds a view, in place of a table or view of the same name.
+    /// Adds a view, replacing a table or view of the same name.
     pub fn add_view(&mut self, view: View) {
         self.unnamed |= view.source.database.is_empty();
         let key = Self::key(&view.source.database, &view.source.name);
-        // A dump makes a table first that stands for the view.
+        // A dump first creates a placeholder table for the view.
         self.tables.remove(&key);
         self.views.insert(key, Arc::new(view));
     }
 
-    /// Changes what is known of a table's contents.
+    /// Sets the statistics of a table.
     pub fn set_statistics(
         &mut self,
         database: &str,
@@ -138,7 +138,7 @@ impl Schema {
         }
     }
 
-    /// A table. Those of a dump that names no database are in every database.
+    /// A table. Tables of a dump that names no database are in every database.
     pub fn table(&self, database: &str, name: &str) -> Option<&Arc<Table>> {
         let found = self.tables.get(&Self::key(database, name));
         found.or_else(|| {
@@ -153,8 +153,8 @@ impl Schema {
         found.or_else(|| self.unnamed.then(|| self.views.get(&Self::key("", name)))?)
     }
 
-    /// Reads statements that define tables and views, such as those of `mysqldump --no-data`; others are passed
-    /// over. `database` is that of names before the first USE. Gives the definitions that could not be read.
+    /// Reads statements that define tables and views, such as those of `mysqldump --no-data`; others are skipped.
+    /// `database` is the database of names before the first USE. Returns the definitions that could not be read.
     pub fn read_dump(&mut self, text: &str, database: &str) -> Vec<String> {
         dump::read(self, text, database)
     }

@@ -1,4 +1,4 @@
-//! Definitions as dumps of both servers have them.
+//! Definitions in the dumps of both servers.
 
 use mayfly_types::TypeKind;
 

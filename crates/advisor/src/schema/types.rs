@@ -1,12 +1,12 @@
-//! From a column's type as written to the type that it has. Wrong definitions are not refused: the server has taken
-//! them, so that what is unknown here is the nearest type that is known.
+//! Conversion of a column's written type to its SQL type. Invalid definitions are not refused, since the server
+//! accepted them: an unknown part becomes the nearest known type.
 
 use mayfly_syntax::ast::{ColumnType, TypeKind as Written};
 use mayfly_types::charset::Charset;
 use mayfly_types::{CollationId, SqlType, TypeKind};
 
-/// The collation that names stand for. One of another server that is not known here is the default of its character
-/// set, which its name begins with.
+/// The collation of names as written. A collation of another server that is not known here becomes the default of its
+/// character set, which its name begins with.
 pub(super) fn collation_of(charset: Option<&str>, collation: Option<&str>) -> Option<CollationId> {
     let by_collation = collation.and_then(|name| {
         CollationId::by_name(name).or_else(|| charset_of(name.split('_').next().unwrap_or(name)))

@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 
 use crate::event::Event;
 
-/// What a line above a statement says.
+/// Content of a line above a statement.
 pub(super) enum HeaderLine<'l> {
     /// `# Time: …`
     Time(i64),
@@ -15,11 +15,11 @@ pub(super) enum HeaderLine<'l> {
     Explain(&'l str),
     /// `Name: value  Name: value`
     Fields(&'l str),
-    /// Nothing that is known.
+    /// Nothing known.
     Nothing,
 }
 
-/// The beginnings of the names of fields that servers write.
+/// Beginnings of the names of fields that servers write.
 const FIELDS: &[&str] = &[
     "Query_time",
     "Lock_time",
@@ -56,7 +56,7 @@ fn is_field(name: &str) -> bool {
     FIELDS.iter().any(|known| name.starts_with(known))
 }
 
-/// What a line says, with or without its `#`.
+/// The content of a line, with or without its `#`.
 pub(super) fn header_line(line: &str) -> HeaderLine<'_> {
     let body = line.trim_start_matches('#').trim();
     if let Some(time) = body.strip_prefix("Time:") {
@@ -77,7 +77,7 @@ pub(super) fn header_line(line: &str) -> HeaderLine<'_> {
     }
 }
 
-/// Takes what a line says of an event.
+/// Adds the content of a line to an event.
 pub(super) fn take(line: HeaderLine<'_>, event: &mut Event) {
     match line {
         HeaderLine::Time(time) => event.time = Some(time),
@@ -117,9 +117,9 @@ pub(super) fn is_field_comment(line: &[u8]) -> bool {
         )
 }
 
-/// Whether a line has fields of an event and has lost its `#`.
+/// Whether a line has fields of an event but no `#`, which was lost.
 pub(super) fn is_field_line(line: &[u8]) -> bool {
-    // No statement begins so, and none is looked through to its end.
+    // No statement begins this way; only the beginning is searched.
     const NAME_BYTES: usize = 40;
     let beginning = &line[..line.len().min(NAME_BYTES)];
     let name = beginning
@@ -145,8 +145,8 @@ fn read_account(text: &str, event: &mut Event) {
     event.account = format!("{user}@{name}");
 }
 
-/// `Query_time: 0.1  Lock_time: 0.0  Schema:  Rows_sent: 1`: names end with a colon, and blanks or tabs stand between
-/// names and values. A value may be empty, and that of `Schema` may have blanks in it.
+/// The fields of `Query_time: 0.1  Lock_time: 0.0  Schema:  Rows_sent: 1`: names end with a colon, and blanks or tabs
+/// separate names and values. A value may be empty, and the value of `Schema` may contain blanks.
 fn fields(body: &str) -> Vec<(&str, &str)> {
     let mut fields: Vec<(&str, &str)> = Vec::new();
     let mut value_start = None;
@@ -179,7 +179,7 @@ fn is_name(word: &str) -> bool {
 }
 
 fn read_value(name: &str, value: &str, event: &mut Event) {
-    // Only names have blanks in them.
+    // Only names contain blanks.
     let word = value.split_ascii_whitespace().next().unwrap_or_default();
     let number = || word.parse::<u64>().ok();
     let yes = || match word {
@@ -198,7 +198,7 @@ fn read_value(name: &str, value: &str, event: &mut Event) {
         "Tmp_table_sizes" => event.bytes = number(),
         "Count_hit_tmp_table_size" => event.size_limit_hits = number(),
         "Merge_passes" | "Sort_merge_passes" => event.merge_passes = number(),
-        // A flag adds to a number that another line gives, and never takes from it.
+        // A flag adds to a number that another line gives, and never subtracts from it.
         "Tmp_table" => event.tables = event.tables.or(yes().map(u64::from)),
         "Tmp_table_on_disk" => event.disk_tables = event.disk_tables.or(yes().map(u64::from)),
         "Filesort_on_disk" => event.sort_on_disk = yes(),
@@ -216,8 +216,8 @@ fn seconds(text: &str) -> f64 {
     }
 }
 
-/// `2026-11-26T02:32:11.123456Z`, with an offset, or `261126  2:32:11` in a zone that the log does not name, which is
-/// read as UTC.
+/// The time of `2026-11-26T02:32:11.123456Z`, of one with an offset, or of `261126  2:32:11` in a zone that the log
+/// does not name, which is read as UTC.
 fn time_of(text: &str) -> Option<i64> {
     if text.contains('T') {
         let parsed = text.parse::<jiff::Timestamp>().ok();

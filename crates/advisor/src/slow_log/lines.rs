@@ -8,9 +8,9 @@ pub(super) struct Lines<'r> {
     limit: usize,
     line: Line,
     ahead: Option<Line>,
-    /// `line` has been read and is to be read again.
+    /// Whether `line` is to be returned again.
     kept: bool,
-    /// The end was reached while a line was looked for ahead.
+    /// Whether the end was reached in looking ahead.
     ended: bool,
 }
 
@@ -18,12 +18,12 @@ pub(super) struct Lines<'r> {
 #[derive(Debug, Default)]
 struct Line {
     bytes: Vec<u8>,
-    /// It was longer than the limit.
+    /// Whether it was longer than the limit.
     cut: bool,
 }
 
 impl<'r> Lines<'r> {
-    /// Lines of at most `limit` bytes each; what is longer is read and thrown away.
+    /// Lines of at most `limit` bytes each; the rest of a longer line is skipped.
     pub(super) fn new(reader: Box<dyn BufRead + 'r>, limit: usize) -> Self {
         Self {
             reader,
@@ -35,7 +35,7 @@ impl<'r> Lines<'r> {
         }
     }
 
-    /// Goes to the next line; whether there is one.
+    /// Advances to the next line; returns whether there is one.
     pub(super) fn advance(&mut self) -> Result<bool> {
         if std::mem::take(&mut self.kept) {
             return Ok(true);
@@ -50,17 +50,17 @@ impl<'r> Lines<'r> {
         read_line(&mut *self.reader, &mut self.line, self.limit)
     }
 
-    /// The line that [`Self::advance`] went to.
+    /// The current line.
     pub(super) fn line(&self) -> &[u8] {
         &self.line.bytes
     }
 
-    /// Whether the end of the line was thrown away.
+    /// Whether the end of the line was skipped.
     pub(super) fn is_cut(&self) -> bool {
         self.line.cut
     }
 
-    /// The next [`Self::advance`] stays at this line.
+    /// Makes the next [`Self::advance`] stay at this line.
     pub(super) fn keep(&mut self) {
         self.kept = true;
     }
@@ -79,7 +79,7 @@ impl<'r> Lines<'r> {
     }
 }
 
-/// Reads the next line; whether there was one.
+/// Reads the next line; returns whether there was one.
 fn read_line(reader: &mut dyn BufRead, line: &mut Line, limit: usize) -> Result<bool> {
     line.bytes.clear();
     line.cut = false;

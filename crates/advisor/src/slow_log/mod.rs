@@ -1,12 +1,13 @@
 //! Slow logs, plain or gzip, read as a stream of events.
 //!
 //! The formats are those of MySQL 5.1 to 9 (with and without `log_slow_extra`), MariaDB (every `log_slow_verbosity`),
-//! Percona Server and Mayfly. They share a frame: lines that begin with `#`, then perhaps `use database;` and
-//! `SET timestamp=…;`, then the statement, which ends with a semicolon at the end of a line. A database that
-//! `use` names holds for all that follows, since a server writes it only when it changes.
+//! Percona Server and Mayfly. They share a frame: lines that begin with `#`, then perhaps `use database;` and `SET
+//! timestamp=…;`, then the statement, which ends with a semicolon at the end of a line. A database that `use` names
+//! applies to all later events, since a server writes it only when it changes.
 //!
 //! What stands between a statement and the next lines that begin an event belongs to neither: commands of
-//! administrators, blank lines, the marks that `tail` puts between files and lines of those files, other programs' lines.
+//! administrators, blank lines, the marks that `tail` puts between files and lines of those files, other programs'
+//! lines.
 //! A line in a string or a comment of the statement begins no event, whatever it looks like; but where a server has
 //! logged a string that is never closed, the next event is found by its first two lines.
 //!
@@ -27,29 +28,29 @@ use header::HeaderLine;
 use lines::Lines;
 use scan::Scan;
 
-/// What is kept of a statement.
+/// Greatest number of bytes kept of a statement.
 const STATEMENT_BYTES_MAX: usize = 1 << 20;
-/// What is kept of a line above a statement.
+/// Greatest number of lines kept above a statement.
 const EXPLAIN_LINES_MAX: usize = 200;
 
-/// What a log holds that is no event.
+/// Content of a log other than events.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Skipped {
-    /// Entries that begin as events do and have no statement.
+    /// Entries that begin like events and have no statement.
     pub entries: u64,
-    /// Lines that belong to no event. Those that servers write between events, and blank lines, are not counted.
+    /// Lines outside of events. Those that servers write between events, and blank lines, are not counted.
     pub lines: u64,
 }
 
-/// Reads the events of one log.
+/// Reader of the events of one log.
 pub struct SlowLog<'r> {
     lines: Lines<'r>,
     database: Option<String>,
     time: Option<i64>,
-    /// The first line that a server writes into a log, such as
-    /// `/usr/sbin/mysqld, Version: 9.7.4 (Source distribution). started with:`.
+    /// The first line that a server writes into a log, such as `/usr/sbin/mysqld, Version: 9.7.4 (Source distribution).
+    /// started with:`.
     banner: Option<String>,
-    /// The family whose form the lines have.
+    /// The family whose format the lines have.
     family: Option<Family>,
     skipped: Skipped,
     /// Lines that follow a banner.
@@ -66,16 +67,16 @@ impl std::fmt::Debug for SlowLog<'_> {
 #[derive(Default)]
 struct Headers {
     event: Event,
-    /// There was one that says something.
+    /// Whether there was a known one.
     any: bool,
-    /// A command of an administrator stands where a statement would.
+    /// Whether an administrator command takes the place of the statement.
     is_command: bool,
-    /// There was a `use` or a `SET timestamp`.
+    /// Whether there was a `use` or a `SET timestamp`.
     has_prelude: bool,
 }
 
 impl<'r> SlowLog<'r> {
-    /// A log behind a reader; what begins as gzip does is unpacked.
+    /// A log behind a reader; gzip is detected and decompressed.
     ///
     /// # Errors
     /// Those of the reader.
@@ -90,7 +91,7 @@ impl<'r> SlowLog<'r> {
         } else {
             Box::new(buffered)
         };
-        // An editor's mark of UTF-8.
+        // The byte order mark of UTF-8.
         const MARK: &[u8] = &[0xef, 0xbb, 0xbf];
         if reader
             .fill_buf()
@@ -109,8 +110,8 @@ impl<'r> SlowLog<'r> {
         })
     }
 
-    /// The server that wrote what was read: what its line at the beginning says, or else the family that the form of
-    /// the lines shows.
+    /// The server that wrote the part read so far: by its line at the beginning or, without one, by the family of the
+    /// format.
     pub fn server(&self) -> Option<Server> {
         let named = self.banner.as_deref().and_then(Server::of_banner);
         named.or_else(|| match self.family? {
@@ -120,12 +121,12 @@ impl<'r> SlowLog<'r> {
         })
     }
 
-    /// What was read so far and is no event.
+    /// Content read so far that is not an event.
     pub fn skipped(&self) -> Skipped {
         self.skipped
     }
 
-    /// The next event. Commands of administrators, such as the end of a connection, are left out.
+    /// The next event. Administrator commands, such as the end of a connection, are left out.
     ///
     /// # Errors
     /// Those of the reader, also for damaged gzip data; the events before are good.
@@ -139,13 +140,13 @@ impl<'r> SlowLog<'r> {
             if !headers.event.text.is_empty() {
                 return Ok(Some(headers.event));
             }
-            // `use` alone is a statement too, of which nothing is to be said.
+            // `use` alone is a statement too, but gives no event.
             self.skipped.entries += u64::from(!headers.is_command && !headers.has_prelude);
         }
     }
 
-    /// Skips to the next lines that begin with `#` and say something of an event, and reads them. The line behind them
-    /// is kept.
+    /// Skips to the next lines that begin with `#` and have fields of an event, and reads them. The line behind them is
+    /// kept.
     fn read_headers(&mut self) -> Result<Headers> {
         let mut headers = Headers::default();
         while self.lines.advance()? {
@@ -154,13 +155,13 @@ impl<'r> SlowLog<'r> {
                 self.banner = Some(String::from_utf8_lossy(line).into_owned());
                 self.banner_lines = 2;
             } else if is_section(line) {
-                // What stands above it has no statement.
+                // The lines above it have no statement.
                 self.skipped.entries += u64::from(headers.any);
                 headers = Headers::default();
             } else if line.starts_with(b"#") && !is_command(line) {
                 let said = self.read_header(&mut headers.event);
                 headers.any |= said;
-                // A comment of a statement's author that stands by itself.
+                // A single comment line of a statement's author.
                 let is_bare = self.lines.line().trim_ascii().len() == 1;
                 self.skipped.lines += u64::from(!said && !is_bare && !headers.any);
             } else if headers.any {
@@ -177,7 +178,7 @@ impl<'r> SlowLog<'r> {
         Ok(headers)
     }
 
-    /// Takes what the line says of an event; whether it says something.
+    /// Adds the content of the line to an event; returns whether it has any.
     fn read_header(&mut self, event: &mut Event) -> bool {
         let line = self.lines.line();
         if line.ends_with(b"QC_hit: No") || line.ends_with(b"QC_hit: Yes") {
@@ -255,7 +256,7 @@ impl<'r> SlowLog<'r> {
         Ok(())
     }
 
-    /// Whether the line belongs to something behind the statement.
+    /// Whether the line belongs to something after the statement.
     fn begins_other(&mut self, scan: &Scan) -> Result<bool> {
         let line = self.lines.line();
         let is_begin = header::begins_event(line);
@@ -275,7 +276,7 @@ impl<'r> SlowLog<'r> {
         Ok(ahead.is_some_and(|line| header::begins_event(line) || header::is_field_comment(line)))
     }
 
-    /// Takes `use database;` and `SET timestamp=…;`; whether the line is one of them.
+    /// Takes `use database;` and `SET timestamp=…;`; returns whether the line is one of them.
     fn read_prelude(&mut self, event: &mut Event) -> bool {
         let Ok(line) = std::str::from_utf8(self.lines.line()) else {
             return false;
@@ -304,12 +305,13 @@ impl<'r> SlowLog<'r> {
     }
 }
 
-/// `# administrator command: Quit;` stands where a statement would.
+/// Whether the line is `# administrator command: Quit;` or similar, which takes the place of a statement.
 fn is_command(line: &[u8]) -> bool {
     line.starts_with(b"# administrator command: ")
 }
 
-/// The first of the three lines at the beginning of a log, also in its middle when the server was started again.
+/// Whether the line is the first of the three lines at the beginning of a log, which are repeated when the server is
+/// restarted.
 fn is_banner(line: &[u8]) -> bool {
     line.ends_with(b"started with:")
         && line
@@ -317,7 +319,7 @@ fn is_banner(line: &[u8]) -> bool {
             .any(|window| window.eq_ignore_ascii_case(b"version: "))
 }
 
-/// `==> error.log <==`, as `tail` and `head` write it between several files.
+/// Whether the line is `==> error.log <==`, which `tail` and `head` write between several files.
 fn is_section(line: &[u8]) -> bool {
     line.starts_with(b"==> ") && line.ends_with(b" <==")
 }

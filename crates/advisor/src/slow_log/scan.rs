@@ -1,8 +1,8 @@
-//! Where the text of a statement stands at the end of each of its lines: in code, in a string, in a comment.
+//! Lexical state at the end of each line of a statement: in code, in a string, in a comment.
 
 use crate::sql_text::tokens;
 
-/// What the end of a line is in.
+/// Lexical state at the end of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Inside {
     #[default]
@@ -13,22 +13,22 @@ enum Inside {
     Comment,
 }
 
-/// Follows a statement line by line.
+/// Line-by-line scanner of a statement.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     inside: Inside,
-    /// A line was cut off, so that nothing is known of what follows.
+    /// Whether a line was cut off, so that the state is unknown.
     lost: bool,
-    /// The last line ended with a semicolon that is code.
+    /// Whether the last line ended with a semicolon in code.
     terminated: bool,
-    /// The last line ended with a semicolon, wherever it stands.
+    /// Whether the last line ended with a semicolon, anywhere.
     semicolon: bool,
-    /// The last line was blank.
+    /// Whether the last line was blank.
     blank: bool,
 }
 
 impl Scan {
-    /// Reads the next line; `cut` says that its end is missing.
+    /// Reads the next line; `cut`: its end is missing.
     pub(super) fn read(&mut self, line: &[u8], cut: bool) {
         self.terminated = false;
         self.semicolon = line.trim_ascii_end().ends_with(b";");
@@ -57,7 +57,7 @@ impl Scan {
                     {
                         return;
                     }
-                    // What a server reads in a comment counts as code.
+                    // Comments that a server executes count as code.
                     b'/' if next == Some(b'*')
                         && line.get(at + 2) != Some(&b'!')
                         && line.get(at + 2..at + 4) != Some(b"M!") =>
@@ -73,7 +73,7 @@ impl Scan {
         }
     }
 
-    /// Whether the next line begins in a string or a comment, as far as the text can be trusted.
+    /// Whether the next line begins in a string or a comment, as far as the text is reliable.
     pub(super) fn is_open(&self) -> bool {
         !self.lost && self.inside != Inside::Code
     }
@@ -88,18 +88,18 @@ impl Scan {
         self.blank
     }
 
-    /// Whether the last line ended with a semicolon, be it in a string: a string that is never closed ends there.
+    /// Whether the last line ended with a semicolon, even in a string: a string that is never closed ends there.
     pub(super) fn has_semicolon(&self) -> bool {
         self.semicolon
     }
 }
 
-/// Whether a statement is one with statements in it, as stored programs are, and the last of them is not the end: then a
-/// semicolon ends one of these.
+/// Whether a statement is a compound one, as of stored programs, whose last inner statement is not the end: then a
+/// semicolon ends an inner statement.
 fn is_inside_body(text: &[u8]) -> bool {
-    // Words of a definition before its body.
+    // Number of words in which a definition's body begins.
     const WORDS: usize = 24;
-    // What is longer is not looked through at each of its lines.
+    // Size beyond which a statement is not scanned at each of its lines.
     const BYTES: usize = 1 << 17;
     let text = String::from_utf8_lossy(&text[..text.len().min(BYTES)]);
     let mut list = tokens(&text);
@@ -142,7 +142,7 @@ fn is_inside_body(text: &[u8]) -> bool {
     )
 }
 
-/// How many BEGIN and CASE of a text have no END yet.
+/// Number of BEGIN and CASE in a text without an END so far.
 fn blocks_open(text: &str) -> i32 {
     let mut open = 0;
     let mut list = tokens(text).peekable();

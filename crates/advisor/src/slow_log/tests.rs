@@ -1,4 +1,4 @@
-//! The formats of servers, each as the server writes it, and files that are none.
+//! The formats of servers, each as the server writes it, and files that are not slow logs.
 
 use std::io::Write as _;
 
@@ -82,7 +82,7 @@ fn the_banner_names_the_server() {
         (server.name.as_str(), server.known),
         ("MariaDB 10.11.19", true)
     );
-    // A log that was rotated may have no such line.
+    // A rotated log may have no such line.
     let (_, rest) = MARIADB.split_once("Argument\n").expect("it is there");
     let mut log = SlowLog::new(rest.as_bytes()).expect("memory can be read");
     log.next_event().expect("memory can be read");
@@ -177,7 +177,7 @@ fn gzip_is_unpacked() {
         .expect("memory takes it");
     let packed = packed.finish().expect("memory takes it");
     assert_eq!(events(&packed), events(MARIADB.as_bytes()));
-    // What is cut off is an error behind the good events, and no panic.
+    // Truncated gzip data give an error after the valid events, and no panic.
     let mut log = SlowLog::new(&packed[..packed.len() / 2]).expect("the beginning can be read");
     while let Ok(Some(_)) = log.next_event() {}
 }
@@ -307,7 +307,7 @@ SELECT 1;
     assert_eq!((server.family, server.known), (Family::Mayfly, false));
 }
 
-/// Statements of one and several lines, with all that may stand in strings and comments.
+/// Statements of one and several lines, with difficult content in strings and comments.
 const STATEMENTS: &[&str] = &[
     "SELECT 1",
     "SELECT ';' AS a",
@@ -324,7 +324,7 @@ const STATEMENTS: &[&str] = &[
     "SELECT 'ä\u{1f600}\tb'",
 ];
 
-/// What stands between events.
+/// Text between events.
 const NOISE: &[&str] = &[
     "",
     "\n",
@@ -337,7 +337,7 @@ const NOISE: &[&str] = &[
     "mysqld, Version: 8.4.3 (MySQL). started with:\nTcp port: 1  Unix socket: s\nTime  Id Command\n",
 ];
 
-/// An entry in one of the forms: its text and what is to be read of it.
+/// An entry in one of the formats: its text and the event to be read.
 fn written(form: usize, statement: &str, thousandths: u32) -> String {
     let seconds = f64::from(thousandths) / 1000.0;
     let blank = if form.is_multiple_of(2) { "  " } else { "\t" };

@@ -1,4 +1,4 @@
-//! Finds the query blocks of a statement, in the order in which their SELECTs stand in its text.
+//! Collects the query blocks of a statement, in the order of their SELECTs in its text.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -15,9 +15,9 @@ use super::{
 };
 use crate::schema::Schema;
 
-/// Databases whose tables the server makes itself.
+/// Databases whose tables the server generates.
 const SYSTEM_DATABASES: [&str; 3] = ["information_schema", "performance_schema", "sys"];
-/// Views in views that are followed.
+/// Greatest nesting depth of views.
 const VIEWS_MAX: usize = 32;
 
 /// Functions that make one value of a group.
@@ -50,7 +50,7 @@ struct Collector<'s> {
     schema: &'s Schema,
     database: &'s str,
     statement: Statement,
-    /// Views that are still to be looked into.
+    /// Views that remain to be analyzed.
     views: Vec<Arc<crate::schema::View>>,
 }
 
@@ -149,7 +149,7 @@ impl Collector<'_> {
         }
     }
 
-    /// The tables of UPDATE and DELETE as a block that selects nothing.
+    /// The tables of UPDATE and DELETE as a block without a select list.
     fn change(
         &mut self,
         with: Option<&ast::With>,
@@ -177,7 +177,7 @@ impl Collector<'_> {
         if let Some(selection) = selection {
             self.subqueries(&[selection], &block.with.clone());
         }
-        // It has no SELECT in the text: it stands behind all that have.
+        // Without a SELECT in the text, its number is after all that have one.
         block.number = self.statement.blocks.len();
         self.statement.blocks.push(block);
     }
@@ -199,7 +199,7 @@ impl Collector<'_> {
         self.common_tables(query.with.as_ref(), &mut visible);
         if let Role::Top = role {
             self.body(&query.body, query, &role, &visible);
-            // How often each is named is known at the end.
+            // The number of references to each is known at the end.
             let counts: Vec<usize> = self
                 .statement
                 .blocks
@@ -219,7 +219,7 @@ impl Collector<'_> {
         }
     }
 
-    /// The blocks of a query's body; gives their numbers.
+    /// The blocks of a query's body; returns their numbers.
     fn body(&mut self, body: &SetExpr, query: &Query, role: &Role, with: &[Cte]) -> Vec<usize> {
         match body {
             SetExpr::Select(select) => vec![self.select(select, query, role, with)],
@@ -279,7 +279,7 @@ impl Collector<'_> {
             aggregates: Vec::new(),
             has_windows: false,
         });
-        // Subqueries of the select list stand before those of FROM and of WHERE.
+        // Subqueries of the select list precede those of FROM and of WHERE.
         let projection: Vec<&Expr> = select
             .projection
             .iter()
@@ -426,7 +426,7 @@ impl Collector<'_> {
         }
     }
 
-    /// The subqueries of expressions, in their order, but not those inside of them.
+    /// The subqueries of expressions, in their order, without nested ones.
     fn subqueries(&mut self, expressions: &[&Expr], with: &[Cte]) {
         let mut found = Subqueries::default();
         for expression in expressions {
@@ -453,7 +453,7 @@ fn is_null(expr: &Expr) -> bool {
     matches!(expr, Expr::Value(ast::Value::Null))
 }
 
-/// A key with the select item in its place that it names by alias or position. GROUP BY prefers columns to aliases.
+/// A key, with an alias or position replaced by its select item. GROUP BY prefers columns to aliases.
 fn resolved(key: &Expr, select: &Select, tables: &[TableReference], prefer_alias: bool) -> Expr {
     match key {
         Expr::Value(ast::Value::Number(number)) => {
@@ -485,7 +485,7 @@ fn resolved(key: &Expr, select: &Select, tables: &[TableReference], prefer_alias
     }
 }
 
-/// What all must hold for a condition to hold.
+/// Splits a condition into its conjuncts.
 fn split_conditions(condition: Option<&Expr>, into: &mut Vec<Expr>) {
     match condition {
         Some(Expr::BinaryOp {
@@ -534,7 +534,7 @@ fn empty_select(from: Vec<TableWithJoins>, selection: Option<Expr>) -> Select {
     }
 }
 
-/// Collects subqueries and does not look into them.
+/// Visitor that collects subqueries without descending into them.
 #[derive(Default)]
 struct Subqueries {
     queries: Vec<(Query, SubqueryKind)>,
@@ -573,7 +573,7 @@ impl Visitor for Subqueries {
     }
 }
 
-/// Collects calls of aggregate and window functions outside of subqueries.
+/// Visitor that collects calls of aggregate and window functions outside of subqueries.
 #[derive(Default)]
 struct Calls {
     aggregates: Vec<Aggregate>,
@@ -606,7 +606,7 @@ impl Visitor for Calls {
     }
 }
 
-/// The aggregate that a call is, if it is one.
+/// The aggregate of a call, if it is one.
 pub(super) fn aggregate_of(call: &ast::Function) -> Option<Aggregate> {
     let name = call.name.to_string().trim_matches('`').to_ascii_uppercase();
     if !AGGREGATES.contains(&name.as_str()) || call.over.is_some() {

@@ -1,7 +1,7 @@
-//! What a statement asks for, query block by query block: the parts that decide about temporary tables.
+//! Analysis of a statement, query block by query block: the parts that decide about temporary tables.
 //!
-//! The tree is the parser's. Names are resolved against the schema as far as it is known; a table that is not known
-//! has columns of unknown types, so that findings about it are less sure instead of wrong.
+//! The tree is the parser's. Names are resolved against the schema as far as it is known; a table that is not known has
+//! columns of unknown types, which lowers the confidence of findings instead of making them wrong.
 
 mod collect;
 mod names;
@@ -20,9 +20,9 @@ pub(crate) use values::{Value, ValueTypes};
 /// A statement, taken apart.
 #[derive(Debug)]
 pub(crate) struct Statement {
-    /// What it does.
+    /// Kind of the statement.
     pub(crate) kind: StatementKind,
-    /// Its query blocks in the order of their SELECTs in the text; behind them those of views.
+    /// Its query blocks in the order of their SELECTs in the text, followed by those of views.
     pub(crate) blocks: Vec<Block>,
     /// Its set operations.
     pub(crate) set_operations: Vec<SetOperation>,
@@ -30,32 +30,32 @@ pub(crate) struct Statement {
     pub(crate) recursive: Vec<String>,
 }
 
-/// What a statement does.
+/// Kind of a statement.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum StatementKind {
-    /// It reads.
+    /// A query.
     Select,
-    /// INSERT, REPLACE or CREATE TABLE with a query; whether the query reads the table itself.
+    /// INSERT, REPLACE or CREATE TABLE with a query.
     InsertSelect {
         /// The table.
         target: TableName,
-        /// It is one of those that the query reads.
+        /// Whether the query reads the target table.
         reads_target: bool,
     },
     /// UPDATE of several tables.
     MultiTableUpdate,
-    /// SHOW of something that is not a variable.
+    /// SHOW of something other than variables.
     Show(String),
-    /// Anything else.
+    /// Any other statement.
     Other,
 }
 
 /// A query block: one SELECT.
 #[derive(Debug)]
 pub(crate) struct Block {
-    /// Its place among the blocks.
+    /// Its index among the blocks.
     pub(crate) number: usize,
-    /// What it is to the rest of the statement.
+    /// Its role in the statement.
     pub(crate) role: Role,
     /// Common table expressions that it may name.
     pub(crate) with: Vec<ast::Cte>,
@@ -63,19 +63,19 @@ pub(crate) struct Block {
     pub(crate) select: Select,
     /// The tables of FROM.
     pub(crate) tables: Vec<TableReference>,
-    /// What WHERE and ON demand, all of it.
+    /// The conjuncts of WHERE and ON.
     pub(crate) conditions: Vec<Expr>,
     /// The keys of GROUP BY, with aliases and positions resolved.
     pub(crate) group_by: Vec<Expr>,
     /// WITH ROLLUP
     pub(crate) rollup: bool,
-    /// The keys of ORDER BY, likewise.
+    /// The keys of ORDER BY, with aliases and positions resolved.
     pub(crate) order_by: Vec<OrderByExpr>,
-    /// It has a LIMIT.
+    /// Whether it has a LIMIT.
     pub(crate) has_limit: bool,
     /// Calls of aggregate functions.
     pub(crate) aggregates: Vec<Aggregate>,
-    /// It has window functions.
+    /// Whether it has window functions.
     pub(crate) has_windows: bool,
 }
 
@@ -90,16 +90,16 @@ pub(crate) struct Aggregate {
     pub(crate) arguments: Vec<Expr>,
 }
 
-/// What a query block is to the rest of the statement.
+/// Role of a query block in the statement.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Role {
     /// The statement itself, or an arm of its set operation.
     Top,
     /// A derived table.
     Derived(String),
-    /// A common table expression, and how often it is named.
+    /// A common table expression, and its number of references.
     CommonTable(String, usize),
-    /// A view, and whether it is made into a table by its definition.
+    /// A view.
     View {
         /// Its database and name.
         name: (String, String),
@@ -110,14 +110,14 @@ pub(crate) enum Role {
     Subquery(SubqueryKind),
 }
 
-/// How an expression uses a subquery.
+/// Use of a subquery in an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SubqueryKind {
-    /// IN, NOT IN, = ANY and the like.
+    /// IN, NOT IN, = ANY and similar.
     In,
     /// EXISTS
     Exists,
-    /// As a value.
+    /// A scalar subquery.
     Scalar,
 }
 
@@ -128,40 +128,40 @@ pub(crate) struct SetOperation {
     pub(crate) name: &'static str,
     /// ALL
     pub(crate) all: bool,
-    /// The blocks that take part.
+    /// Its operand blocks.
     pub(crate) blocks: Vec<usize>,
-    /// It has an ORDER BY of its own.
+    /// Whether it has its own ORDER BY.
     pub(crate) ordered: bool,
-    /// What it is to the rest.
+    /// Its role in the statement.
     pub(crate) role: Role,
 }
 
 /// A table of FROM.
 #[derive(Debug, Clone)]
 pub(crate) struct TableReference {
-    /// The name that the statement gives it.
+    /// Its alias in the statement.
     pub(crate) alias: String,
-    /// What it is.
+    /// Kind of the table.
     pub(crate) origin: Origin,
 }
 
-/// What a table of FROM is.
+/// Kind of a table in FROM.
 #[derive(Debug, Clone)]
 pub(crate) enum Origin {
-    /// A base table that is known.
+    /// A known base table.
     Base(Arc<Table>),
-    /// A view that is known, whose blocks stand among the statement's.
+    /// A known view, whose blocks are among the statement's.
     View,
     /// A derived table or common table expression.
     Query,
     /// A table of information_schema, performance_schema or sys.
     System(String),
-    /// A table that is not known.
+    /// An unknown table.
     Unknown(String),
 }
 
 impl TableReference {
-    /// The base table, if it is one that is known.
+    /// The base table, if it is a known one.
     pub(crate) fn base(&self) -> Option<&Arc<Table>> {
         match &self.origin {
             Origin::Base(table) => Some(table),
@@ -202,14 +202,14 @@ impl Block {
     }
 }
 
-/// Why a text could not be taken apart.
+/// Error of a text that could not be analyzed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NotUnderstood(pub String);
 
-/// Takes a statement apart. `text` may be a digest text, whose literals are `?`.
+/// Analyzes a statement. `text` may be a digest text, whose literals are `?`.
 ///
 /// # Errors
-/// When the text is no statement of the dialect.
+/// The text is not a statement of the dialect.
 pub(crate) fn analyze(
     text: &str,
     schema: &Schema,
@@ -225,10 +225,10 @@ pub(crate) fn analyze(
     }))
 }
 
-/// Reads a text and forgets it.
+/// Checks that a text can be parsed.
 ///
 /// # Errors
-/// When the text is no statement of the dialect.
+/// The text is not a statement of the dialect.
 pub(crate) fn check(text: &str) -> Result<(), NotUnderstood> {
     parse_one(&readable(text), &OPTIONS).map_err(|error| NotUnderstood(error.to_string()))?;
     Ok(())
@@ -239,7 +239,7 @@ const OPTIONS: ParseOptions = ParseOptions {
     ..ParseOptions::MYSQL_DEFAULT
 };
 
-/// A text without what the parser does not know: the dots of a digest text, and MariaDB's prefix.
+/// A text without parts that the parser does not know: the dots of a digest text, and MariaDB's prefix.
 fn readable(text: &str) -> Cow<'_, str> {
     let text = without_set_statement(text);
     if text.contains("...") {
@@ -248,7 +248,7 @@ fn readable(text: &str) -> Cow<'_, str> {
     Cow::Borrowed(text)
 }
 
-/// What stands behind MariaDB's `SET STATEMENT variable = value FOR`.
+/// The statement behind MariaDB's `SET STATEMENT variable = value FOR`.
 fn without_set_statement(text: &str) -> &str {
     use crate::sql_text::tokens;
     let mut list = tokens(text);
@@ -262,7 +262,7 @@ fn without_set_statement(text: &str) -> &str {
     text
 }
 
-/// The query that a statement runs, if it runs one.
+/// The query of a statement, if it has one.
 pub(crate) fn query_of(statement: &ast::Statement) -> Option<&Query> {
     match statement {
         ast::Statement::Query(query) => Some(query),

@@ -1,4 +1,4 @@
-//! Which column of which table a name means.
+//! Resolution of names to columns of tables.
 
 use std::ops::ControlFlow;
 
@@ -11,14 +11,14 @@ use crate::schema::Column;
 /// A column of a base table of a block: positions in the block's tables and the table's columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct ColumnPlace {
-    /// Which table of the block.
+    /// Index of the table in the block.
     pub(crate) table: usize,
-    /// Which column of it.
+    /// Index of the column in the table.
     pub(crate) column: usize,
 }
 
 impl Block {
-    /// The column of a base table that an expression is, if it is one that is known.
+    /// The base table column that an expression consists of; `None` for other expressions and unknown columns.
     pub(crate) fn place(&self, expr: &Expr) -> Option<ColumnPlace> {
         let (qualifier, name) = match expr {
             Expr::Identifier(name) if encodings::variable(expr).is_none() => (None, name),
@@ -48,7 +48,7 @@ impl Block {
             .get(place.column)
     }
 
-    /// The columns that expressions read of this block's base tables, outside of subqueries and in them, each once.
+    /// The columns of this block's base tables that expressions read, directly or in subqueries, each once.
     pub(crate) fn columns_of<'e>(
         &self,
         expressions: impl IntoIterator<Item = &'e Expr>,
@@ -63,7 +63,7 @@ impl Block {
         names.places
     }
 
-    /// The columns that the block demands to equal a constant.
+    /// The columns that conditions of the block equate with a constant.
     pub(crate) fn fixed_columns(&self) -> Vec<ColumnPlace> {
         let mut fixed = Vec::new();
         for condition in &self.conditions {
@@ -83,7 +83,7 @@ impl Block {
         fixed
     }
 
-    /// Pairs of columns of two tables that the block demands to be equal.
+    /// Pairs of columns of two tables that conditions of the block equate.
     pub(crate) fn joined_columns(&self) -> Vec<(ColumnPlace, ColumnPlace)> {
         let mut pairs = Vec::new();
         for condition in &self.conditions {
@@ -135,7 +135,7 @@ impl Visitor for Names<'_> {
     }
 }
 
-/// Whether there is a column or a subquery.
+/// Visitor that finds out whether there is a column or a subquery.
 struct AnyColumn(bool);
 
 impl Visitor for AnyColumn {

@@ -1,4 +1,4 @@
-//! Statements taken apart.
+//! Analysis of statements.
 
 use super::{Role, Statement, StatementKind, SubqueryKind, Value, ValueTypes, analyze};
 use crate::schema::Schema;

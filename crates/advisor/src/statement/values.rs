@@ -1,7 +1,7 @@
-//! How wide values are: the types of expressions, found by the planner's own binder.
+//! Widths of values: the types of expressions, found by the planner's own binder.
 //!
 //! An expression of a block is bound as the only item of a query over the block's FROM. Functional dependence is not
-//! asked for, since the server has accepted the statement.
+//! checked, since the server has accepted the statement.
 
 use mayfly_plan::PlanOptions;
 use mayfly_plan::bind;
@@ -11,21 +11,21 @@ use mayfly_types::{SqlMode, SqlType, TypeKind};
 use super::Block;
 use crate::schema::{Schema, SchemaCatalog};
 
-/// What a value is to a temporary table.
+/// A value as stored in a temporary table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Value {
     /// BLOB, TEXT or JSON.
     Blob,
-    /// A string of at most so many characters, of so many bytes each.
+    /// A string.
     Text {
-        /// At most so many.
+        /// Greatest number of characters.
         characters: u64,
-        /// The longest character of its character set.
+        /// Bytes of the longest character of its character set.
         bytes_per_character: u64,
     },
-    /// A value of fixed length.
+    /// A value of fixed length in bytes.
     Fixed(u64),
-    /// Not known.
+    /// An unknown value.
     Unknown,
 }
 
@@ -49,7 +49,7 @@ impl Value {
         Self::Fixed(ty.declared_bytes(None))
     }
 
-    /// The bytes that it takes in a row of fixed length.
+    /// Bytes of the value in a row of fixed length.
     pub(crate) fn declared_bytes(self) -> Option<u64> {
         match self {
             Self::Text {
@@ -61,7 +61,7 @@ impl Value {
         }
     }
 
-    /// The characters of a string.
+    /// Greatest number of characters of a string.
     pub(crate) fn characters(self) -> Option<u64> {
         match self {
             Self::Text { characters, .. } => Some(characters),
@@ -79,7 +79,7 @@ pub(crate) struct ValueTypes<'s> {
 }
 
 impl<'s> ValueTypes<'s> {
-    /// Types as they are in a schema, seen from a database. `group_concat_max_len` is the server's.
+    /// The types in a schema with a default database. `group_concat_max_len` is the server's.
     pub(crate) fn new(
         schema: &'s Schema,
         database: Option<&'s str>,
@@ -107,7 +107,7 @@ impl<'s> ValueTypes<'s> {
             .unwrap_or(Value::Unknown)
     }
 
-    /// The names and values of the columns that a block's select list gives; `None` where that is not known.
+    /// The names and values of the columns of a block's select list; `None` where they are not known.
     pub(crate) fn columns(&self, block: &Block) -> Option<Vec<(String, Value)>> {
         let query = self.query(block, block.select.projection.clone());
         let catalog = SchemaCatalog::new(self.schema, self.database);
