@@ -1,7 +1,7 @@
-//! Commands of the client, which the engine never sees: `use`, `source`, `help`, `exit` and the like, as the `mysql` client
-//! has them. They stand where a statement may begin, in the shell and in scripts alike.
+//! Commands of the client, which the engine never sees: `use`, `source`, `help`, `exit` and others of the `mysql`
+//! client. They are allowed wherever a statement may begin, in the shell and in scripts.
 
-/// What `help` shows.
+/// Text of `help`.
 pub(crate) const HELP: &str = "\
 Statements end with ; or \\g, or with \\G to show a line per column.
   \\h, help      this text
@@ -19,7 +19,7 @@ pub(crate) enum ClientCommand {
     Quit,
     /// Shows the help.
     Help,
-    /// Forgets what was typed.
+    /// Discards the input so far.
     Clear,
     /// Runs the statements of a file.
     Source(String),
@@ -28,7 +28,7 @@ pub(crate) enum ClientCommand {
 }
 
 impl ClientCommand {
-    /// Whether it may end in the delimiter, as a statement does: USE is a statement then.
+    /// Whether it may end with the delimiter, like a statement: USE is then a statement.
     pub(crate) fn may_be_delimited(&self) -> bool {
         !matches!(self, Self::Use(_))
     }
@@ -39,7 +39,7 @@ const WORDS: [&str; 13] = [
     "\\q", "\\h", "\\?", "\\c", "\\.", "\\u", "?", "quit", "exit", "help", "clear", "source", "use",
 ];
 
-/// Whether a text is the beginning of a command's word: the rest of it is still to be read.
+/// Whether a text is a prefix of a command's word, so that the rest must be read first.
 pub(crate) fn is_cut(text: &[u8]) -> bool {
     WORDS.iter().any(|word| {
         let begin = word.as_bytes().get(..text.len());
@@ -47,7 +47,7 @@ pub(crate) fn is_cut(text: &[u8]) -> bool {
     })
 }
 
-/// Whether a command may begin here; said of every statement, before its line is read.
+/// Whether a command may begin here; called for every statement, before its line is read.
 pub(crate) fn may_begin(text: &[u8]) -> bool {
     WORDS.iter().any(|word| {
         text.get(..word.len())
@@ -55,14 +55,14 @@ pub(crate) fn may_begin(text: &[u8]) -> bool {
     })
 }
 
-/// The command that a line is.
+/// The command in a line, if there is one.
 pub(crate) fn parse(line: &[u8]) -> Option<ClientCommand> {
     if !may_begin(line) {
         return None;
     }
     let line = std::str::from_utf8(line).ok()?.trim();
     let (word, argument) = match line.strip_prefix('\\') {
-        // Nothing need stand between `\.` and a name.
+        // There may be no blank between `\.` and a name.
         Some(rest) => rest.split_at(rest.chars().next()?.len_utf8()),
         None => line.split_at(line.find(char::is_whitespace).unwrap_or(line.len())),
     };
@@ -76,7 +76,7 @@ pub(crate) fn parse(line: &[u8]) -> Option<ClientCommand> {
         _ => return None,
     };
     let is_short = line.starts_with('\\');
-    // `q` alone is no command, `\quit` is none either.
+    // `q` alone is not a command, and neither is `\quit`.
     (is_short == (word.len() == 1 && word != "?") || word == "?").then_some(command)
 }
 

@@ -1,8 +1,9 @@
-//! What of a script failed, by kind, so that whoever goes on after errors learns what the result lacks.
+//! Failed statements of a script, counted by kind, so that a user who continues after errors learns what the result
+//! lacks.
 
 use std::collections::BTreeMap;
 
-/// Kinds of objects that CREATE makes, and their names for one and for several.
+/// Kinds of objects that CREATE makes, with their names in the singular and the plural.
 const OBJECTS: [(&str, &str, &str); 13] = [
     ("TABLE", "table", "tables"),
     ("VIEW", "view", "views"),
@@ -18,15 +19,15 @@ const OBJECTS: [(&str, &str, &str); 13] = [
     ("SERVER", "server", "servers"),
     ("TABLESPACE", "tablespace", "tablespaces"),
 ];
-/// How much of a statement is looked at.
+/// Number of bytes of a statement that are examined.
 const BEGINNING_BYTES: usize = 1 << 10;
 
 /// The statements that failed, counted by kind.
 #[derive(Debug, Default)]
 pub(crate) struct FailedStatements {
-    /// How many objects of a kind were not made, by its place in the list.
+    /// Number of objects of a kind that were not created, by the index of the kind in the list.
     objects: BTreeMap<usize, u64>,
-    /// How many other statements failed, by their first word.
+    /// Number of other failed statements, by their first word.
     others: BTreeMap<String, u64>,
     /// Whether any ever failed.
     any: bool,
@@ -54,7 +55,7 @@ impl FailedStatements {
         !self.any
     }
 
-    /// What is left out because it failed since this was asked last, in words; `None` if nothing.
+    /// A text on what is missing because it failed since the last call; `None` if nothing is.
     pub(crate) fn take_summary(&mut self) -> Option<String> {
         let objects = std::mem::take(&mut self.objects).into_iter();
         let objects = objects.filter_map(|(object, count)| {
@@ -74,7 +75,7 @@ impl FailedStatements {
     }
 }
 
-/// A word in capitals, without the marks of a conditional comment and what stands behind the word.
+/// A word in capitals, without the marks of a conditional comment and the text behind the word.
 fn word(text: &str) -> Option<String> {
     let text = text.trim_start_matches("/*M!").trim_start_matches("/*!");
     let letters = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '(');

@@ -1,11 +1,11 @@
-//! What a file on the command line is: a table, a script, or something that Mayfly does not read, which is said and never
-//! run as SQL.
+//! Format of a file on the command line: a table, a script, or a format that Mayfly does not read, which is reported
+//! and never run as SQL.
 
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// What a file is.
+/// Format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileFormat {
     /// Rows with delimiters between their fields.
@@ -14,10 +14,10 @@ pub(crate) enum FileFormat {
     Script,
 }
 
-/// Endings of names whose files are tables.
+/// File name extensions of tables.
 const DELIMITED: [&str; 3] = ["csv", "tsv", "tab"];
 
-/// Endings of names whose files cannot be read yet, and what they are.
+/// File name extensions of formats that cannot be read yet, and the names of the formats.
 const UNREADABLE: [(&str, &str); 22] = [
     ("json", "JSON"),
     ("ndjson", "JSON lines"),
@@ -43,7 +43,7 @@ const UNREADABLE: [(&str, &str); 22] = [
     ("duckdb", "a database of DuckDB"),
 ];
 
-/// How files begin that are no text.
+/// Signatures of files that are not text.
 const SIGNATURES: [(&[u8], &str); 9] = [
     (b"\x1f\x8b", "compressed by gzip"),
     (b"BZh", "compressed by bzip2"),
@@ -56,13 +56,13 @@ const SIGNATURES: [(&[u8], &str); 9] = [
     (b"ARROW1", "Arrow"),
 ];
 
-/// How much of a file is looked at.
+/// Number of bytes of a file that are examined.
 const HEAD_BYTES: u64 = 4096;
 
-/// What the file of a path is; `None` where there is none.
+/// The format of the file at a path; `None` where there is none.
 ///
 /// # Errors
-/// It is of a format that is not read.
+/// A format that is not read.
 pub(crate) fn of(path: &str) -> Result<Option<FileFormat>, String> {
     if !Path::new(path).is_file() {
         return Ok(None);
@@ -74,16 +74,16 @@ pub(crate) fn of(path: &str) -> Result<Option<FileFormat>, String> {
     Ok(Some(FileFormat::Script))
 }
 
-/// The ending of a name, in small letters.
+/// The extension of a name, in lower case.
 fn ending(path: &str) -> String {
     let ending = Path::new(path).extension().unwrap_or_default();
     ending.to_string_lossy().to_ascii_lowercase()
 }
 
-/// Refuses a file that is no script.
+/// Refuses a file that is not a script.
 ///
 /// # Errors
-/// It is a table, or of a format that is not read.
+/// A table, or a format that is not read.
 pub(crate) fn require_script(path: &str) -> Result<(), String> {
     let ending = ending(path);
     if DELIMITED.contains(&ending.as_str()) {
@@ -100,13 +100,14 @@ pub(crate) fn require_script(path: &str) -> Result<(), String> {
     }
 }
 
-/// What a file is that begins like no script; pipes are not looked into, because what is read of them is gone.
+/// The format of a file by a signature that no script has; pipes are not examined, because bytes read from them are
+/// lost.
 fn by_content(path: &str) -> Option<&'static str> {
     if !Path::new(path).is_file() {
         return None;
     }
     let mut head = Vec::new();
-    // What cannot be read is reported where it is read.
+    // An error of reading is reported when the file is read.
     let file = File::open(path).ok()?;
     file.take(HEAD_BYTES).read_to_end(&mut head).ok()?;
     let signature = SIGNATURES.iter().find(|(it, _)| head.starts_with(it));

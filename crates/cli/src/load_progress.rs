@@ -1,20 +1,20 @@
-//! The progress of a script or of a file that is loaded: a bar on standard error, if that is a terminal and it takes a
-//! while.
+//! The progress of a script or of a file that is loaded: a bar on standard error, if that is a terminal and the load
+//! takes long enough.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A script that takes longer than this gets a bar.
+/// Time after which a script gets a bar.
 const SHOWN_AFTER: Duration = Duration::from_millis(500);
-/// How often the clock of the bar goes on while a statement runs.
+/// Interval at which the bar's clock advances while a statement runs.
 const TICK: Duration = Duration::from_millis(200);
 
-/// The bar of a script; gone when it is dropped.
+/// The progress bar of a script, removed when it is dropped.
 #[derive(Debug)]
 pub(crate) struct LoadProgress {
-    /// Drawn once there is reason to.
+    /// The bar, once it is shown.
     bar: OnceLock<ProgressBar>,
     name: String,
     length: Option<u64>,
@@ -22,7 +22,7 @@ pub(crate) struct LoadProgress {
 }
 
 impl LoadProgress {
-    /// For a script of a name and a length in bytes, where they are known.
+    /// Progress of a script with a name and a length in bytes, where they are known.
     pub(crate) fn of_source(name: Option<&str>, length: Option<u64>) -> Self {
         Self {
             bar: OnceLock::new(),
@@ -32,14 +32,14 @@ impl LoadProgress {
         }
     }
 
-    /// For a text that needs no bar.
+    /// Progress without a bar.
     pub(crate) fn hidden() -> Self {
         let mut hidden = Self::of_source(None, None);
         hidden.begun = None;
         hidden
     }
 
-    /// So many bytes are done.
+    /// Sets the number of processed bytes.
     pub(crate) fn reached(&self, bytes: u64) {
         match (self.bar.get(), self.begun) {
             (None, Some(begun)) if begun.elapsed() > SHOWN_AFTER => {
@@ -67,7 +67,7 @@ impl LoadProgress {
         bar
     }
 
-    /// Prints something where the bar is.
+    /// Prints something in the place of the bar.
     pub(crate) fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
         match self.bar.get() {
             Some(bar) => bar.suspend(print),

@@ -1,7 +1,7 @@
 //! The `mayfly` program: a shell over the engine, the server, and the demonstration.
 //!
-//! This is the only crate that prints. It talks to the engine as any embedder would: a database,
-//! a session, statements.
+//! This is the only crate that prints. It uses the engine as any embedding program would: a database, a session,
+//! statements.
 
 mod advise;
 mod client_command;
@@ -47,8 +47,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Does what the command line asks for. An `Err` says why it could not start; errors of statements are
-/// printed where they happen.
+/// Runs the command line. An `Err` says why it could not start; errors of statements are printed where they happen.
 fn start(options: &Options) -> Result<ExitCode, String> {
     match &options.command {
         Some(Command::Advise(advise)) => return advise::run(advise),
@@ -81,19 +80,19 @@ fn start(options: &Options) -> Result<ExitCode, String> {
     run_texts(&mut session, options, &texts)
 }
 
-/// Where statements come from.
+/// Source of statements.
 enum Text<'o> {
     Statements(&'o str),
     Script(&'o str),
     StandardInput,
 }
 
-/// Whether an argument that is no file is meant as a statement: it has a space in it.
+/// Whether an argument that is not a file is meant as a statement: it contains a space.
 fn looks_like_sql(argument: &str) -> bool {
     argument.trim().contains(char::is_whitespace)
 }
 
-/// Says that there is no such file, and which command was meant if it has nearly the name of one.
+/// The message that there is no such file, with the command of a similar name if there is one.
 fn no_such_file(argument: &str) -> String {
     const NEARLY: f64 = 0.8;
     let command = Options::command();

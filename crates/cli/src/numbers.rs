@@ -1,4 +1,4 @@
-//! Numbers from nothing, in SQL that every server understands.
+//! Generated numbers, in SQL that every server understands.
 
 /// A subquery whose column `n` counts from zero, `rows` rows of it: a cross join of digits.
 pub(crate) fn subquery(rows: u64) -> String {

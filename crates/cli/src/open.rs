@@ -4,8 +4,8 @@ use mayfly_engine::{Database, Session};
 
 use crate::options::Options;
 
-/// A session of the database that the options describe. Its current database has this name, and is created where there
-/// is none.
+/// A session of the database that the options describe. Its current database is `current`, which is created if it does
+/// not exist.
 pub(crate) fn open(options: &Options, current: &str) -> Result<Session, String> {
     let database = Database::open(options.database_options()?).map_err(|e| e.to_string())?;
     let mut session = database.session();

@@ -1,6 +1,6 @@
-//! Whether two results have the same rows, without keeping them.
+//! Order-independent comparison of two results' rows, without keeping them.
 
-/// What rows have in common with the same rows in another order.
+/// Order-independent sum of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct RowSum {
     pub(crate) rows: u64,
@@ -37,7 +37,7 @@ impl RowSum {
         self.sum = self.sum.wrapping_add(other.sum);
     }
 
-    /// The number of rows alone, where any rows are right.
+    /// The sum with only the number of rows, where any rows are right.
     pub(crate) fn only_count(self) -> Self {
         Self { sum: 0, ..self }
     }

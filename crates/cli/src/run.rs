@@ -1,4 +1,4 @@
-//! Runs statements and shows what they give.
+//! Runs statements and prints their results.
 
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -23,10 +23,10 @@ use crate::statements::{Cut, StatementReader, TextSource, Unit};
 use crate::units;
 use crate::warnings;
 
-/// A statement that takes longer than this gets a progress bar.
+/// Time after which a statement gets a progress bar.
 const PROGRESS_BAR_AFTER: Duration = Duration::from_millis(500);
 
-/// Runs statements with one way of showing results.
+/// Runner of statements with one output format.
 #[derive(Debug)]
 pub(crate) struct Runner {
     format: Format,
@@ -34,33 +34,33 @@ pub(crate) struct Runner {
     interactive: bool,
     go_on: bool,
     failed: FailedStatements,
-    /// How many files are being read by `source`, one within the other.
+    /// Nesting depth of files read by `source`.
     depth: usize,
-    /// The names that the shell completes words to.
+    /// Names for the completion of words in the shell.
     names: Option<Names>,
-    /// They may have changed since they were looked up.
+    /// Whether they may have changed since they were looked up.
     names_changed: bool,
 }
 
-/// How a text ended.
+/// Reason why the reading of a text ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ended {
-    /// At its end.
+    /// The end of the text.
     Done,
-    /// At a statement that failed.
+    /// A failed statement.
     Failed,
-    /// At a command that ends the program.
+    /// A command that ends the program.
     Quit,
 }
 
-/// Where the statements of a text come from.
+/// Source of the statements of a text.
 #[derive(Debug, Default)]
 pub(crate) struct Source {
-    /// Its name, if it is a file's.
+    /// Its name, if it is a file.
     name: Option<String>,
     /// Its length, if it is known.
     length: Option<u64>,
-    /// It is a script, perhaps a dump: its progress is shown, and the statement that fails.
+    /// Whether it is a script, perhaps a dump: its progress is shown, and its failed statement.
     is_script: bool,
 }
 
@@ -75,7 +75,7 @@ impl Source {
         }
     }
 
-    /// Where a line of it is.
+    /// The position of a line in it.
     fn place(&self, line: usize) -> String {
         let file = self.name.as_ref().map(|name| format!(" of {name}"));
         format!("at line {line}{}", file.unwrap_or_default())
@@ -84,17 +84,17 @@ impl Source {
 
 /// The error of a text without a statement.
 const EMPTY_QUERY: u16 = 1065;
-/// The error of a statement that Mayfly cannot run.
+/// The error of a statement that Mayfly does not support.
 const NOT_THERE_YET: u16 = 1235;
 /// The error of a statement that Ctrl-C has ended.
 const INTERRUPTED: u16 = 1317;
-/// The most files that `source` reads, one within the other.
+/// Greatest nesting depth of files read by `source`.
 const SOURCE_DEPTH: usize = 32;
-/// How much of a statement that failed is shown.
+/// Number of bytes shown of a failed statement.
 const BEGINNING_BYTES: usize = 160;
 
 impl Runner {
-    /// For scripts, `-e` and pipes: results only; Ctrl-C ends the program.
+    /// A runner for scripts, `-e` and pipes: results only; Ctrl-C ends the program.
     pub(crate) fn batch(options: &Options) -> Self {
         let default = if io::stdout().is_terminal() {
             Format::Table
@@ -113,8 +113,8 @@ impl Runner {
         }
     }
 
-    /// For a terminal: counts, times and temporary tables after each result. A statement that fails does not keep
-    /// those that were typed behind it from running.
+    /// A runner for a terminal: counts, times and temporary tables after each result. After a failed statement, those
+    /// typed behind it still run.
     pub(crate) fn interactive(options: &Options, names: Names) -> Self {
         Self {
             names: Some(names),
@@ -142,7 +142,7 @@ impl Runner {
     /// Runs the statements of standard input.
     pub(crate) fn standard_input(&mut self, session: &mut Session) -> Result<Ended, String> {
         let wrong = |error| format!("standard input: {error}");
-        // A file is opened there anew, and a pipe is not looked into.
+        // Opening it reads a file from its start, and leaves a pipe unread.
         file_format::require_script("/dev/stdin")?;
         let input = io::stdin().as_fd().try_clone_to_owned().map_err(wrong)?;
         let input = File::from(input);
@@ -150,7 +150,7 @@ impl Runner {
         self.script(session, input, &source).map_err(wrong)
     }
 
-    /// Runs the statements of a text as they are read. What of a script failed is summed up at its end.
+    /// Runs the statements of a text as they are read. The failures of a script are summed up at its end.
     pub(crate) fn script(
         &mut self,
         session: &mut Session,
@@ -207,7 +207,7 @@ impl Runner {
             };
             match ended {
                 Ended::Done => {}
-                // Ctrl-C ends what was typed behind the statement too, but not the shell.
+                // Ctrl-C also discards the text typed behind the statement, but does not end the shell.
                 Ended::Failed if self.interactive && self.depth == 0 => reader.forget(),
                 _ => return Ok(ended),
             }
@@ -220,7 +220,7 @@ impl Runner {
         }
     }
 
-    /// Runs a statement, and says why it failed.
+    /// Runs a statement, and prints its error.
     fn statement(
         &mut self,
         session: &mut Session,
@@ -251,7 +251,7 @@ impl Runner {
         }
     }
 
-    /// Does what a command of the client says.
+    /// Runs a command of the client.
     fn command(&mut self, session: &mut Session, command: &ClientCommand) -> Ended {
         match command {
             ClientCommand::Quit => return Ended::Quit,
@@ -318,7 +318,7 @@ impl Runner {
         Ok(())
     }
 
-    /// Prints what a statement gives.
+    /// Prints the result of a statement.
     fn show(
         &self,
         mut stream: ResultStream<'_>,
@@ -354,7 +354,7 @@ impl Runner {
     }
 }
 
-/// Whether a statement may change the names that there are.
+/// Whether a statement may change the completed names.
 fn changes_names(statement: &[u8]) -> bool {
     const WITHOUT_NAMES: [&str; 6] = ["select", "insert", "update", "delete", "replace", "set"];
     let begins = |word: &&str| {
@@ -415,7 +415,7 @@ fn temporary_tables_line(tables: &[TemporaryTableRecord]) -> Option<String> {
     Some(line)
 }
 
-/// Why the result of a statement was not shown.
+/// Reason why the result of a statement was not printed.
 enum Failure {
     Statement(Error),
     Output(io::Error),
@@ -425,7 +425,7 @@ impl Failure {
     /// The message for the user.
     fn text(&self, source: &Source, cut: &Cut<'_>, interactive: bool) -> Option<String> {
         let error = match self {
-            // The reader of the pipe went away: there is nothing to report.
+            // The reader of the pipe has closed it: nothing is reported.
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return None,
             Self::Output(error) => {
                 return Some(format!("mayfly: cannot write the result: {error}"));
@@ -467,7 +467,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// A bar where the end is known, a count where it is not.
+/// The style of a bar where the end is known, of a count where it is not.
 fn progress_style(is_bounded: bool) -> ProgressStyle {
     let template = if is_bounded {
         "{spinner} [{elapsed}] {wide_bar} {human_pos}/{human_len} rows read"
@@ -477,7 +477,7 @@ fn progress_style(is_bounded: bool) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
-/// A progress bar on standard error, drawn by a thread of its own until this is dropped.
+/// A progress bar on standard error, drawn by a separate thread until this is dropped.
 struct Progress {
     ended: mpsc::Sender<()>,
     thread: Option<std::thread::JoinHandle<()>>,
@@ -523,7 +523,7 @@ impl Drop for Progress {
     }
 }
 
-/// Ends the running statement on Ctrl-C, instead of the program.
+/// Makes Ctrl-C end the running statement instead of the program.
 pub(crate) fn kill_on_interrupt(kill: KillHandle) -> Result<(), String> {
     ctrlc::set_handler(move || kill.kill()).map_err(|e| format!("Ctrl-C: {e}"))
 }

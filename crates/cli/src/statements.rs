@@ -1,37 +1,36 @@
-//! Cuts a text into statements as it is read, as the `mysql` client does: at `;`, `\g`, `\G` or the
-//! DELIMITER, outside of quotes and comments; and finds the client's own commands between them. No more
-//! of a script than its longest statement is in memory, so that dumps may be of any size; and the program
-//! can say at which line a statement that fails begins.
+//! Cuts a text into statements as it is read, as the `mysql` client does: at `;`, `\g`, `\G` or the DELIMITER, outside
+//! of quotes and comments; and finds the client's own commands between them. At most the longest statement of a script
+//! is in memory, so that dumps may have any size; and the line of a failed statement is known.
 //!
-//! A text is bytes: only the engine knows its character set, and dumps hold BLOBs as they are.
+//! A text is bytes: only the engine knows its character set, and dumps contain BLOBs as they are.
 
 use std::io::{self, Read};
 use std::ops::Range;
 
 use crate::client_command::{self, ClientCommand};
 
-/// Where a text comes from.
+/// Source of a text.
 pub(crate) trait TextSource {
-    /// Gives the next bytes, as many as there are; none at the end. An error of the kind Interrupted says that the
-    /// statement that was begun is to be forgotten.
+    /// Reads the next bytes, as many as there are; none at the end. An error of the kind Interrupted means that the
+    /// statement that was begun is to be discarded.
     fn read(&mut self, buffer: &mut [u8], place: Place<'_>) -> io::Result<usize>;
 
-    /// Forgets what was not given yet of what was typed.
+    /// Discards typed input that was not returned yet.
     fn forget(&mut self) {}
 }
 
-/// Where in a text more of it is wanted.
+/// Position in a text at which more of it is needed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place<'d> {
     /// A statement is begun.
     pub(crate) is_within: bool,
-    /// What ends statements.
+    /// The delimiter of statements.
     pub(crate) delimiter: &'d [u8],
 }
 
 impl<R: Read> TextSource for R {
     fn read(&mut self, buffer: &mut [u8], _: Place<'_>) -> io::Result<usize> {
-        // A single call, because what comes through a pipe may wait for what it says to be done.
+        // A single call: the sender of a pipe may wait for the result of what it has sent.
         loop {
             match Read::read(self, buffer) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -41,54 +40,54 @@ impl<R: Read> TextSource for R {
     }
 }
 
-/// What a text asks for next.
+/// Next unit of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Unit<'r> {
     /// A statement for the engine.
     Statement(Cut<'r>),
-    /// A command for the client, and the line on which it stands.
+    /// A command for the client, and its line.
     Command(ClientCommand, usize),
 }
 
 /// A statement of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Cut<'r> {
-    /// The statement, without its delimiter and what stands before it.
+    /// The statement, without its delimiter and without blanks and comments before it.
     pub(crate) text: &'r [u8],
-    /// The line on which it begins, from 1.
+    /// Its first line, from 1.
     pub(crate) line: usize,
-    /// It ended in `\G`.
+    /// Whether it ended in `\G`.
     pub(crate) vertical: bool,
     /// Its delimiter was there.
     pub(crate) is_complete: bool,
 }
 
-/// What is read at once, at the least.
+/// Least size of a read.
 const CHUNK: usize = 1 << 18;
 
-/// Reads the statements of a text.
+/// Reader of the statements of a text.
 #[derive(Debug)]
 pub(crate) struct StatementReader<R> {
     source: R,
     /// Bytes of the source that may be needed; those before `start` are not.
     buffer: Vec<u8>,
     start: usize,
-    /// Where to go on looking.
+    /// Offset at which scanning continues.
     at: usize,
     /// The line of `start`.
     line: usize,
     delimiter: Vec<u8>,
     at_end: bool,
-    /// The text ends within a quoted text or a comment.
+    /// Whether the text ends within a quoted text or a comment.
     is_cut_off: bool,
     /// Bytes of the source before `start`.
     bytes_done: u64,
 }
 
-/// What may stand before a text in UTF-8, and is no part of it (The Unicode Standard, 23.8).
+/// Byte order mark before a text in UTF-8, which is not part of it (The Unicode Standard, 23.8).
 pub(crate) const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// What a piece of text is.
+/// Kind of a piece of text.
 enum Piece {
     /// Belongs to a statement.
     Text,
@@ -98,12 +97,12 @@ enum Piece {
     Delimiter {
         vertical: bool,
     },
-    /// `\c`: the statement is forgotten.
+    /// `\c`: discards the statement.
     Cancel,
 }
 
 impl<R: TextSource> StatementReader<R> {
-    /// Starts at the beginning of a text with `;` as delimiter.
+    /// A reader at the beginning of a text, with `;` as delimiter.
     pub(crate) fn new(source: R) -> Self {
         Self {
             source,
@@ -118,7 +117,7 @@ impl<R: TextSource> StatementReader<R> {
         }
     }
 
-    /// How much of the text is in the statements so far.
+    /// Number of bytes of the text in the statements so far.
     pub(crate) fn bytes_done(&self) -> u64 {
         self.bytes_done
     }
@@ -139,7 +138,7 @@ impl<R: TextSource> StatementReader<R> {
                 self.pass();
                 continue;
             }
-            // `exit;` is as good as `exit`.
+            // `exit;` is equivalent to `exit`.
             let text = self.buffer.get(self.start..end).unwrap_or_default();
             if let Some(command) =
                 client_command::parse(text).filter(ClientCommand::may_be_delimited)
@@ -153,7 +152,7 @@ impl<R: TextSource> StatementReader<R> {
         }
     }
 
-    /// Goes behind the statement at hand; where it ends, and what ends it.
+    /// Skips to the end of the current statement; returns its end and the piece that ends it.
     fn statement_end(&mut self) -> io::Result<(usize, Option<Piece>)> {
         while let Some((piece, length)) = self.piece()? {
             let end = self.at;
@@ -165,14 +164,14 @@ impl<R: TextSource> StatementReader<R> {
         Ok((self.at, None))
     }
 
-    /// Forgets the statement that was begun, and what was read behind it.
+    /// Discards the statement that was begun, and the text read behind it.
     pub(crate) fn forget(&mut self) {
         self.buffer.clear();
         (self.start, self.at) = (0, 0);
         self.source.forget();
     }
 
-    /// Takes a command of the client that has a line of its own, without a delimiter.
+    /// Takes a command of the client on its own line, without a delimiter.
     fn take_line_command(&mut self) -> io::Result<Option<ClientCommand>> {
         while client_command::is_cut(self.rest()) && !self.at_end {
             self.read_more()?;
@@ -197,7 +196,7 @@ impl<R: TextSource> StatementReader<R> {
         Ok(command)
     }
 
-    /// A statement; reading goes on at `at`.
+    /// A statement; reading continues at `at`.
     fn cut(&mut self, text: Range<usize>, vertical: bool, is_complete: bool) -> Cut<'_> {
         let line = self.line;
         self.pass();
@@ -209,7 +208,7 @@ impl<R: TextSource> StatementReader<R> {
         }
     }
 
-    /// What is before `at` is done with.
+    /// Marks everything before `at` as processed.
     fn pass(&mut self) {
         let passed = self.buffer.get(self.start..self.at).unwrap_or_default();
         self.line += passed.iter().filter(|&&byte| byte == b'\n').count();
@@ -239,7 +238,7 @@ impl<R: TextSource> StatementReader<R> {
         }
     }
 
-    /// `DELIMITER //` is a command of the client and ends with its line.
+    /// Takes `DELIMITER //`, a command of the client that ends with its line.
     fn take_delimiter_command(&mut self) -> io::Result<bool> {
         const COMMAND: &[u8] = b"delimiter";
         let is_begun = |rest: &[u8]| {
@@ -273,7 +272,7 @@ impl<R: TextSource> StatementReader<R> {
         self.buffer.get(self.at..).unwrap_or_default()
     }
 
-    /// Reads until so many bytes follow, or to the end.
+    /// Reads until `count` bytes follow, or to the end.
     fn require(&mut self, count: usize) -> io::Result<()> {
         while !self.at_end && self.buffer.len() < self.at + count {
             self.read_more()?;
@@ -281,8 +280,7 @@ impl<R: TextSource> StatementReader<R> {
         Ok(())
     }
 
-    /// Reads about as much again as is buffered, so that scanning the buffer again costs no more than
-    /// reading it did.
+    /// Reads about as much again as is buffered, so that scanning the buffer again costs no more than reading it did.
     fn read_more(&mut self) -> io::Result<()> {
         self.buffer.drain(..self.start);
         self.at -= self.start;
@@ -300,7 +298,7 @@ impl<R: TextSource> StatementReader<R> {
         Ok(())
     }
 
-    /// How far it is to what `find` finds in the rest of the text, or to the end.
+    /// Distance to the match of `find` in the rest of the text, or to the end.
     fn length_to(&mut self, find: impl Fn(&[u8]) -> Option<usize>) -> io::Result<usize> {
         loop {
             if let Some(length) = find(self.rest()) {
@@ -313,20 +311,20 @@ impl<R: TextSource> StatementReader<R> {
         }
     }
 
-    /// The same of what must have an end.
+    /// [`Self::length_to`] of a text that must have an end.
     fn length_to_end(&mut self, find: impl Fn(&[u8]) -> Option<usize>) -> io::Result<usize> {
         let length = self.length_to(&find)?;
         self.is_cut_off = find(self.rest()).is_none();
         Ok(length)
     }
 
-    /// What begins at `at`, and how long it is; `None` at the end.
+    /// The piece at `at`, and its length; `None` at the end.
     fn piece(&mut self) -> io::Result<Option<(Piece, usize)>> {
         self.require(1)?;
         let Some(&first) = self.rest().first() else {
             return Ok(None);
         };
-        // No more is read than is needed: what is typed is to run before more is asked for.
+        // No more is read than necessary: typed statements run before more input is requested.
         if self.delimiter.first() == Some(&first) {
             self.require(self.delimiter.len())?;
         }
@@ -385,7 +383,7 @@ impl<R: TextSource> StatementReader<R> {
     }
 }
 
-/// Whether a byte may begin something else than text.
+/// Whether a byte may begin a piece other than text.
 fn is_special(byte: u8) -> bool {
     matches!(
         byte,
@@ -393,7 +391,7 @@ fn is_special(byte: u8) -> bool {
     ) || byte.is_ascii_whitespace()
 }
 
-/// The length of a quoted text; `None` when its end is not there.
+/// The length of a quoted text; `None` when its end is missing.
 fn quoted_length(text: &[u8], quote: u8) -> Option<usize> {
     let mut at = 1;
     loop {
@@ -410,13 +408,13 @@ fn quoted_length(text: &[u8], quote: u8) -> Option<usize> {
     }
 }
 
-/// The length of a comment; `None` when its end is not there.
+/// The length of a comment; `None` when its end is missing.
 fn comment_length(text: &[u8]) -> Option<usize> {
     let inside = text.get(2..)?;
     memchr::memmem::find(inside, b"*/").map(|end| 2 + end + 2)
 }
 
-/// How a text ends that is being typed.
+/// Ending of a text that is being typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// Behind a statement or a command.
@@ -427,12 +425,12 @@ pub(crate) enum Ending {
     Quoted,
 }
 
-/// How a text ends whose statements end in a delimiter.
+/// The ending of a text whose statements end in a delimiter.
 pub(crate) fn ending(text: &str, delimiter: &[u8]) -> Ending {
     let mut reader = StatementReader::new(text.as_bytes());
     reader.delimiter = delimiter.to_vec();
     let mut ending = Ending::Complete;
-    // Memory can be read.
+    // Reading from memory does not fail.
     while let Ok(Some(unit)) = reader.next_unit() {
         ending = match unit {
             Unit::Statement(cut) if !cut.is_complete => Ending::Statement,
@@ -554,7 +552,7 @@ mod tests {
         assert_eq!(reader.next_unit().unwrap(), None);
     }
 
-    /// Gives a line at a time, and no more of them than the statements need that were taken.
+    /// Returns one line at a time, and only lines that the taken statements need.
     struct Lines<'t>(std::str::SplitInclusive<'t, char>, usize);
 
     impl TextSource for Lines<'_> {
@@ -594,7 +592,7 @@ mod tests {
                 "Quit",
             ]
         );
-        // With its delimiter `use` is a statement of the engine, as any other on that line is.
+        // With its delimiter `use` is a statement of the engine, like any other on that line.
         assert_eq!(texts("use a; SELECT 1;"), ["use a", "SELECT 1"]);
         assert_eq!(texts("use a\\G"), ["use a"]);
         assert_eq!(texts("help 'x';\nuse;\nhelp"), ["help 'x'", "use", "Help"]);

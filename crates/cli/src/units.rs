@@ -1,4 +1,4 @@
-//! Quantities for people.
+//! Readable forms of quantities.
 
 /// Bytes in the largest unit that keeps three digits.
 pub(crate) fn bytes(count: u64) -> String {

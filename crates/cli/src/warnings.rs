@@ -1,15 +1,15 @@
-//! Warnings of statements in scripts, pipes and `-e`, on standard error: nobody asks SHOW WARNINGS there.
+//! Prints warnings of statements in scripts, pipes and `-e` on standard error, since no SHOW WARNINGS follows there.
 
 use mayfly_engine::{Condition, Level, printable};
 
-/// The most warnings of a statement that are shown.
+/// Greatest number of warnings shown of a statement.
 const SHOWN: usize = 5;
 
-/// Warnings about syntax and names of character sets that are deprecated. Every dump of MySQL's has some.
+/// Warnings about deprecated syntax and character set names, which every dump of MySQL's causes.
 const DEPRECATIONS: [u16; 4] = [1287, 1681, 3719, 3778];
 
-/// Prints the warnings of a statement that stands at a place. Notes are left out: they say what was done, as of a table that
-/// IF EXISTS did not find. So are deprecations: no value differs for them.
+/// Prints the warnings of a statement at a position. Notes are left out: they report actions, such as a table that IF
+/// EXISTS did not find. So are deprecations: they change no value.
 pub(crate) fn print(conditions: &[Condition], place: &str) {
     for line in lines(conditions, place) {
         eprintln!("{line}");

@@ -1,4 +1,4 @@
-//! Where the server is, who asks, and why it is trusted: the command line, an option file, the environment, the terminal.
+//! Address, account and trust of the server: from the command line, an option file, the environment and the terminal.
 
 use std::io::{BufRead, IsTerminal, Write};
 use std::net::IpAddr;
@@ -11,7 +11,7 @@ use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 use super::AdviseOptions;
 use crate::serve::config_file;
 
-/// Options that say why a server is trusted, under the names that MySQL's clients have.
+/// Options that establish trust in a server, under the names of MySQL's clients.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct TrustOptions {
     /// Certificates (PEM) of the authorities that the server's may be of [default: those that the system trusts].
@@ -26,7 +26,7 @@ pub(crate) struct TrustOptions {
     server_public_key_path: Option<PathBuf>,
 }
 
-/// Modes of TLS. There is none without verification: whoever is between could be the server.
+/// TLS modes. There is none without verification: an attacker in between could pose as the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum SslMode {
     #[value(name = "DISABLED")]
@@ -38,7 +38,7 @@ enum SslMode {
 }
 
 impl TrustOptions {
-    /// Takes a setting of an option file; those of the command line win.
+    /// Takes a setting of an option file; the command line takes precedence.
     fn read(&mut self, name: &str, value: Option<&str>, location: &str) -> Result<(), String> {
         let path = || value.map(PathBuf::from);
         match name {
@@ -58,7 +58,7 @@ impl TrustOptions {
         Ok(())
     }
 
-    /// Reads the files, and says in an address how its server is trusted.
+    /// Reads the files, and adds the trust options to an address.
     pub(crate) fn apply(&self, address: &mut Address) -> Result<(), String> {
         if let Some(path) = &self.server_public_key_path {
             address.server_key = Some(super::read(path)?);
@@ -102,7 +102,7 @@ impl TrustOptions {
     }
 }
 
-/// The server to ask and its name for people; none when the command line names none.
+/// The server to ask and its display name; `None` when the command line names none.
 pub(super) fn address(options: &AdviseOptions) -> Result<Option<(Address, String)>, String> {
     let mut address = Address::default();
     let mut trust = options.trust.clone();
@@ -153,8 +153,8 @@ pub(super) fn address(options: &AdviseOptions) -> Result<Option<(Address, String
     Ok(Some((address, name)))
 }
 
-/// The server of an address in one text, and its name for people: `mysql://user:password@host:port/`, or
-/// `user:password@/path/of/socket`. A password that is not in it is that of MYSQL_PWD.
+/// The address in a text, and its display name: `mysql://user:password@host:port/`, or `user:password@/path/of/socket`.
+/// Without a password in it, MYSQL_PWD is used.
 pub(crate) fn of_text(text: &str) -> Result<(Address, String), String> {
     let mut address = Address {
         user: "root".to_owned(),
@@ -191,10 +191,10 @@ fn without_scheme(url: &str) -> &str {
         .unwrap_or(url)
 }
 
-/// Reads `host:port/database`; whether it is one.
+/// Parses `host:port/database`; returns whether it is valid.
 fn read_place(place: &str, address: &mut Address) -> bool {
     let place = place.split(['/', '?']).next().unwrap_or_default();
-    // An address of IPv6 stands in brackets.
+    // An IPv6 address is in brackets.
     let (host, port) = match place.rsplit_once(':') {
         Some((host, port)) if !port.contains(']') => (host, Some(port)),
         _ => (place, None),

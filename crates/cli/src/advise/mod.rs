@@ -1,7 +1,7 @@
-//! `mayfly advise`: what makes temporary tables on a MySQL or MariaDB of one's own, and what would remove them.
+//! `mayfly advise`: finds what makes temporary tables on a MySQL or MariaDB server, and what would remove them.
 //!
-//! Here are the command line, files and the terminal; what is found is the `advisor` crate's matter. Nothing on the
-//! command line is a password: others could read it in the list of processes.
+//! This module has the command line, files and the terminal; the `advisor` crate finds the causes. No password is given
+//! on the command line, since others could read it in the list of processes.
 
 pub(crate) mod access;
 
@@ -26,7 +26,7 @@ pub(crate) struct AdviseOptions {
     /// Server to ask for its schema, EXPLAIN and settings, and for its statements when no file is given. Only reads.
     #[arg(long, value_name = "mysql://[USER@]HOST[:PORT]")]
     pub(crate) connect: Option<String>,
-    /// The same through a Unix socket.
+    /// Unix socket of the server to ask.
     #[arg(long, value_name = "FILE", conflicts_with = "connect")]
     pub(crate) socket: Option<PathBuf>,
     /// Account [default: that of the option file, or of the system]. Its password comes from MYSQL_PWD, from
@@ -85,7 +85,7 @@ pub(crate) enum Form {
     Html,
 }
 
-/// How long a statement of a trial may take; the server ends most of them itself before.
+/// Greatest time of a statement in a trial; the server's own limit is usually reached first.
 const TRIAL_TIME: Duration = Duration::from_secs(120);
 
 /// Reads, finds and prints.
@@ -189,7 +189,7 @@ pub(crate) fn run(options: &AdviseOptions) -> Result<ExitCode, String> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The server that is asked, where one is named.
+/// The server to ask, where one is named.
 struct Asked {
     live: Option<Live>,
     trial: Option<Trial>,
@@ -218,7 +218,7 @@ impl Examiner for Asked {
     }
 }
 
-/// What could not be tried: the first few, and how many more.
+/// Messages on changes that could not be tried: the first few, and the number of others.
 fn trial_notes(trial: &Trial) -> Vec<String> {
     const SHOWN: usize = 3;
     let all = trial.notes();
@@ -235,7 +235,7 @@ fn trial_notes(trial: &Trial) -> Vec<String> {
     notes
 }
 
-/// Which runs are looked at, in microseconds since 1970.
+/// The analyzed period, in microseconds since 1970.
 #[derive(Debug, Default)]
 struct Period {
     since: Option<i64>,
@@ -250,7 +250,7 @@ impl Period {
         })
     }
 
-    /// Whether a run is in it. One whose time is not known is.
+    /// Whether a run is in the period. A run whose time is not known is.
     fn holds(&self, time: Option<i64>) -> bool {
         let Some(time) = time else { return true };
         self.since.is_none_or(|since| time >= since) && self.until.is_none_or(|until| time < until)
@@ -338,7 +338,7 @@ fn write(options: &AdviseOptions, report: &Report) -> Result<(), String> {
             std::fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()))
         }
         None => match std::io::stdout().write_all(text.as_bytes()) {
-            // The reader has seen enough.
+            // The reader has closed the pipe.
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
             result => result.map_err(|error| error.to_string()),
         },

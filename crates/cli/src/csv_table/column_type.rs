@@ -1,21 +1,21 @@
-//! The types that columns of a CSV file may have: the narrowest one that holds every value.
+//! Column types of a CSV file: the narrowest one that holds every value.
 
 use super::slashed_date::{SlashedDate, is_date};
 
-/// Text columns up to this many characters become VARCHAR(255), longer ones LONGTEXT.
+/// Greatest length in characters of a text column that becomes VARCHAR(255); longer ones become LONGTEXT.
 const VARCHAR_CHARACTERS: usize = 255;
-/// What MySQL's DECIMAL can hold.
+/// Greatest number of digits of MySQL's DECIMAL.
 const DECIMAL_DIGITS_MAX: usize = 65;
 const DECIMAL_SCALE_MAX: usize = 30;
-/// Integers of more digits are beyond every integer type.
+/// Number of digits above which an integer fits no integer type.
 const INTEGER_DIGITS: usize = 20;
-/// Integers of so many digits are BIGINTs.
+/// Number of digits up to which an integer is a BIGINT.
 const BIGINT_DIGITS: usize = 18;
 
 /// The narrowest type that holds every value seen so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ColumnType {
-    /// No value yet but empty ones.
+    /// No value so far except empty ones.
     Unknown,
     /// Least and greatest value.
     Integer(i128, i128),
@@ -25,16 +25,16 @@ pub(super) enum ColumnType {
     Date,
     /// Digits of the fraction of a second.
     DateTime(usize),
-    /// The same.
+    /// Digits of the fraction of a second.
     Time(usize),
     /// `true` and `false`.
     Boolean,
-    /// A number with commas between groups of three digits: digits before and behind the point, and whether a value
-    /// shows that the comma is no decimal point.
+    /// A number with commas between groups of three digits: digits before and behind the point, and whether some value
+    /// shows that the comma is not a decimal point.
     Grouped(usize, usize, bool),
-    /// A date that is not written as SQL writes it.
+    /// A date in another form than SQL's.
     Slashed(SlashedDate),
-    /// The most characters of a value.
+    /// Greatest number of characters of a value.
     Text(usize),
 }
 
@@ -79,10 +79,11 @@ impl ColumnType {
             .unwrap_or_else(|| Self::text(text))
     }
 
-    /// The type of a text. Its characters are counted only if it might be a long one: no more of its length is needed.
+    /// The type of a text. Its characters are counted only if it may be a long one; otherwise its exact length does not
+    /// matter.
     pub(super) fn text(text: &[u8]) -> Self {
         let is_short = text.len() <= VARCHAR_CHARACTERS;
-        // Each character has one byte that continues none.
+        // Each character has one byte that is not a continuation byte.
         let begins = |byte: &&u8| (**byte & 0xc0) != 0x80;
         Self::Text(if is_short {
             text.len()
@@ -91,7 +92,7 @@ impl ColumnType {
         })
     }
 
-    /// How a value is stored that a file has as text: an expression over the text's.
+    /// The expression that converts the text of a file to the stored value.
     pub(super) fn conversion(self, text: String) -> String {
         match self {
             Self::Boolean => format!("{text} = 'true'"),
@@ -106,10 +107,10 @@ impl ColumnType {
         !matches!(self, Self::Boolean | Self::Grouped(..) | Self::Slashed(_))
     }
 
-    /// The type once all values are known, and what stays unclear about them: they are text then.
+    /// The type once all values are known, and what is ambiguous about them: they are then text.
     pub(super) fn settled(self, delimiter: u8) -> (Self, Option<String>) {
         match self {
-            // Where commas delimit fields, they are no decimal points.
+            // Where commas delimit fields, they are not decimal points.
             Self::Grouped(_, _, false) if delimiter != b',' => {
                 let unclear = "a comma may be a decimal point, or stand between groups of digits";
                 (Self::Text(0), Some(unclear.to_owned()))
@@ -122,8 +123,8 @@ impl ColumnType {
         }
     }
 
-    /// The narrowest type that holds what both hold. Text keeps its length only roughly: a column
-    /// that turns into text was shorter than any limit that matters.
+    /// The narrowest type that holds the values of both. The length of text is kept only roughly: a column that becomes
+    /// text had values shorter than any limit that matters.
     pub(super) fn join(self, other: Self) -> Self {
         use ColumnType::{
             Boolean, Date, DateTime, Decimal, Double, Grouped, Integer, Slashed, Text, Time,
@@ -194,7 +195,7 @@ fn groups(digits: usize, scale: usize, sure: bool) -> ColumnType {
     }
 }
 
-/// How many digits a text begins with.
+/// Number of digits at the beginning of a text.
 fn leading_digits(text: &[u8]) -> usize {
     text.iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
@@ -233,7 +234,7 @@ fn boolean(text: &[u8]) -> Option<ColumnType> {
     (is(b"true") || is(b"false")).then_some(ColumnType::Boolean)
 }
 
-/// `007` and `+1` stay text: as numbers they would not come back as they were.
+/// The type of a number. `007` and `+1` are text: as numbers they would lose their form.
 fn number(text: &[u8]) -> Option<ColumnType> {
     let unsigned = text.strip_prefix(b"-").unwrap_or(text);
     let digits = leading_digits(unsigned);

@@ -1,12 +1,12 @@
-//! Whether the first row of a CSV file names the columns, and the names that they get.
+//! Header of a CSV file: whether its first row names the columns, and the names of the columns.
 
 use super::column_type::ColumnType;
 
-/// The most characters of a column's name.
+/// Greatest number of characters of a column's name.
 const NAME_CHARACTERS: usize = 64;
 
-/// Whether the first row is a header. It is one if a value in it does not fit what stands below, which is no text; or if all is
-/// text, and the first row looks like identifiers.
+/// Whether the first row is a header. It is if one of its values does not fit the type of the rows below, unless that
+/// is text; or if all is text, and the first row looks like identifiers.
 pub(super) fn is_header(first: &[String], below: &[ColumnType]) -> bool {
     let differs = |(name, column): (&String, &ColumnType)| {
         let is_other = !column.is_text() && !name.is_empty();
@@ -25,7 +25,7 @@ pub(super) fn is_header(first: &[String], below: &[ColumnType]) -> bool {
     below.iter().all(|column| column.is_text()) && first.iter().all(identifier)
 }
 
-/// The names of the columns, each of them once: those of the header, or `column1` and so on.
+/// Distinct names of the columns: from the header, or `column1` and so on.
 pub(super) fn names(header: Option<&[String]>, width: usize) -> Vec<String> {
     let mut names: Vec<String> = Vec::with_capacity(width);
     for number in 1..=width {
@@ -50,7 +50,7 @@ pub(super) fn names(header: Option<&[String]>, width: usize) -> Vec<String> {
     names
 }
 
-/// A name that is no longer than names may be, with its ending.
+/// A name with an ending, cut to the greatest length.
 fn shortened(name: &str, ending: &str) -> String {
     let kept = name.chars().take(NAME_CHARACTERS - ending.len());
     kept.collect::<String>().trim_end().to_owned() + ending

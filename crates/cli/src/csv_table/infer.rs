@@ -13,21 +13,22 @@ use super::source::TextFile;
 
 /// The head of the file from which delimiter and line ends are guessed.
 const HEAD_BYTES: usize = 1 << 16;
-/// A row that is larger is taken for one whose quote was never closed.
+/// Size from which a row is assumed to have a quote that was never closed.
 const ROW_BYTES_MAX: usize = 1 << 28;
 
-/// What a file looks like.
+/// The format of a file, with its columns.
 #[derive(Debug)]
 pub(super) struct Shape {
     pub(super) columns: Vec<Column>,
     pub(super) dialect: Dialect,
     /// The bytes of the text before the first row of data.
     pub(super) skipped: usize,
-    /// Rows end in `\r\n`.
+    /// Whether rows end in `\r
+    /// `.
     pub(super) carriage_returns: bool,
-    /// The last row has no end of its line.
+    /// Whether the last row has no line end.
     pub(super) ends_open: bool,
-    /// LOAD DATA would read it otherwise: it is to be written anew.
+    /// Whether LOAD DATA would read it differently, so that it must be rewritten.
     pub(super) is_irregular: bool,
 }
 
@@ -36,15 +37,15 @@ pub(super) struct Shape {
 pub(super) struct Column {
     pub(super) name: String,
     pub(super) ty: ColumnType,
-    /// Whether nothing stands in a field: NULL.
+    /// Whether a field is empty: NULL.
     pub(super) has_null: bool,
-    /// Whether only quotes stand in a field: an empty text, or NULL of another type.
+    /// Whether a field consists only of quotes: an empty text, or NULL of another type.
     pub(super) has_empty: bool,
-    /// Why the column is text that looks like something else.
+    /// The reason why the column is text although it looks like something else.
     pub(super) unclear: Option<String>,
 }
 
-/// What was found of a column.
+/// Facts about a column.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ColumnFound {
     pub(super) ty: ColumnType,
@@ -59,7 +60,7 @@ impl ColumnFound {
         has_empty: false,
     };
 
-    /// Joins a value into its column. A column that is text already only takes the length.
+    /// Extends a column's type by a value. A text column only takes the length.
     fn widen(&mut self, field: Field<'_>) {
         if field.is_null() {
             self.has_null = true;
@@ -84,7 +85,7 @@ impl ColumnFound {
     }
 }
 
-/// Reads the whole file, so many bytes at a time; the delimiter is guessed if it is not known.
+/// Reads the whole file in pieces of a given size; the delimiter is guessed if it is not known.
 pub(super) fn infer(
     path: &str,
     file: &TextFile,
@@ -145,7 +146,7 @@ pub(super) fn infer(
             }
         })
         .collect();
-    // LOAD DATA cannot tell an empty text in quotes from one without.
+    // LOAD DATA does not distinguish an empty text in quotes from one without.
     let is_mixed = |column: &Column| column.ty.is_text() && column.has_null && column.has_empty;
     let is_irregular = found.is_irregular || found.ends.are_mixed() || columns.iter().any(is_mixed);
     Ok(Shape {
@@ -158,9 +159,9 @@ pub(super) fn infer(
     })
 }
 
-/// The first row of a file, from which the way it is written is guessed.
+/// The first row of a file, from which the dialect is guessed.
 struct FirstRow {
-    /// The fields, and whether they stand in quotes.
+    /// The fields, and whether they are in quotes.
     fields: Vec<(String, bool)>,
     dialect: Dialect,
     begin: usize,
@@ -207,7 +208,7 @@ impl FirstRow {
             };
             return Err(format!("{path}: {complaint}"));
         };
-        // A blank line of one column is a row without a value.
+        // In a file of one column, a blank line is a row without a value.
         dialect.skips_blank_lines = fields.len() > 1;
         Ok(Self {
             fields,
@@ -219,9 +220,9 @@ impl FirstRow {
     }
 }
 
-/// The one of `,`, tab, `;` and `|` that is in the first row most often, but not in quotes; and whether `\r` alone ends it.
+/// The most frequent one of `,`, tab, `;` and `|` in the first row outside of quotes; and whether `\r` alone ends it.
 fn first_line(head: &[u8]) -> (u8, bool) {
-    // Of several that are there as often, the last is taken.
+    // Of equally frequent ones, the last is taken.
     let mut counts = [(b'|', 0), (b';', 0), (b'\t', 0), (b',', 0)];
     let mut is_quoted = false;
     let mut lone_returns = false;
@@ -249,7 +250,7 @@ fn first_line(head: &[u8]) -> (u8, bool) {
     (best.map_or(b',', |(delimiter, _)| delimiter), lone_returns)
 }
 
-/// Which ends rows have.
+/// The line ends that rows have.
 #[derive(Debug, Clone, Copy, Default)]
 struct Ends {
     newline: bool,
@@ -275,7 +276,7 @@ impl Ends {
         self.file |= other.file;
     }
 
-    /// Whether LOAD DATA, which knows one end of a line, would read other rows.
+    /// Whether LOAD DATA, which knows one line end, would read other rows.
     fn are_mixed(self) -> bool {
         self.lone_return || (self.newline && self.return_newline)
     }
@@ -287,15 +288,15 @@ struct TypeReader {
     width: usize,
 }
 
-/// What was found in some rows.
+/// Facts about some rows.
 struct Found {
     columns: Vec<ColumnFound>,
     rows: u64,
     ends: Ends,
     is_irregular: bool,
-    /// The ends of lines in them.
+    /// Number of line ends in them.
     lines: usize,
-    /// The line of the first row that cannot be read, and what is wrong with it.
+    /// The line of the first row that cannot be read, and its error.
     wrong: Option<(usize, String)>,
 }
 
@@ -318,12 +319,12 @@ impl Parser for TypeReader {
     fn parse(&self, bytes: &[u8], is_last: bool) -> (Found, usize) {
         let mut rows = Rows::new(self.dialect, bytes, is_last);
         let mut found = Found::nothing(self.width);
-        // Looked at as a whole, because fields are short.
+        // Checked as a whole, because fields are short.
         let is_text = std::str::from_utf8(bytes).is_ok();
         let line = |at: usize| line_ends(bytes.get(..at).unwrap_or_default(), self.dialect) + 1;
         loop {
             let mut complaint = None;
-            // A row that the block cuts is read again with the next one, to the same effect.
+            // A row cut by the end of the block is read again with the next one, with the same result.
             let step = rows.next_row(|column, field| {
                 let Some(into) = found.columns.get_mut(column) else {
                     return;
@@ -367,13 +368,13 @@ impl Parser for TypeReader {
     }
 }
 
-/// The ends of lines in some bytes.
+/// Number of line ends in some bytes.
 fn line_ends(bytes: &[u8], dialect: Dialect) -> usize {
     let end = if dialect.lone_returns { b'\r' } else { b'\n' };
     memchr::memchr_iter(end, bytes).count()
 }
 
-/// What ends the reading of a file whose next row cannot be read.
+/// The error that ends reading at a row that cannot be read.
 fn unreadable() -> Error {
     Error::internal("a row cannot be read")
 }

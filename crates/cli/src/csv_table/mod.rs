@@ -1,8 +1,8 @@
-//! `mayfly data.csv`: a CSV file as a table of its name, with types inferred.
+//! `mayfly data.csv`: a CSV file as a table of its name, with inferred types.
 //!
-//! The file is read once to learn its shape (header, delimiter, types, NULLs) and to find unreadable
-//! rows, which are reported with file, line and column; then LOAD DATA fills the table. Types come
-//! from all rows, not from a sample, so that the second reading cannot meet a surprise.
+//! The file is read once to infer its format (header, delimiter, types, NULLs) and to find unreadable rows, which are
+//! reported with file, line and column; then LOAD DATA fills the table. Types are inferred from all rows, not from a
+//! sample, so that the second reading finds no value that does not fit.
 
 mod column_type;
 mod header;
@@ -24,7 +24,7 @@ use source::{Files, Loaded, TextFile};
 pub(crate) fn open(session: &mut Session, path: &str) -> Result<(), String> {
     let failed = |e: std::io::Error| format!("{path}: {e}");
     let length = std::fs::metadata(path).map_err(failed)?.len();
-    // It is read twice.
+    // The file is read twice.
     let progress = Arc::new(LoadProgress::of_source(Some(path), Some(2 * length)));
     let file = TextFile::new(path, Arc::clone(&progress)).map_err(failed)?;
     let path_of_table = Path::new(path);
@@ -60,7 +60,7 @@ pub(crate) fn open(session: &mut Session, path: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// How much of the file the session reads at a time.
+/// Number of bytes of the file that the session reads at a time.
 fn read_buffer_size(session: &mut Session) -> Result<u64, String> {
     let results = session.execute("SELECT @@read_buffer_size");
     let rows = results.map_err(|error| error.to_string())?;
@@ -85,14 +85,15 @@ fn create_statement(table: &str, shape: &Shape) -> String {
     format!("CREATE TABLE {table} ({})", columns.join(", "))
 }
 
-/// A field without anything is NULL, and a quoted empty one too unless the column is text. LOAD DATA says so with a variable.
+/// The LOAD DATA statement. An empty field is NULL, and so is a quoted empty one unless the column is text; LOAD DATA
+/// expresses this by a variable.
 fn load_statement(table: &str, path: &str, shape: &Shape) -> String {
     let mut targets = Vec::new();
     let mut assignments = Vec::new();
     for (index, column) in shape.columns.iter().enumerate() {
         let name = identifier(&column.name);
         let is_text = column.ty.is_text();
-        // A file that is written anew has the word NULL there.
+        // A rewritten file has the word NULL there.
         let has_null = column.has_null && !(is_text && shape.is_irregular);
         let is_nullable = has_null || (column.has_empty && !is_text);
         if !is_nullable && column.ty.is_stored_as_written() {

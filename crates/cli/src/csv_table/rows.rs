@@ -1,10 +1,11 @@
-//! Cutting a CSV file into rows and fields (RFC 4180): a field may stand in double quotes, which are doubled inside. More
-//! than the standard is read where it cannot be misunderstood: each of `\n`, `\r\n` and, in a file whose first row ends so,
-//! `\r` ends a row; blanks may stand behind a closing quote. What can be misunderstood is an error, so that no row is lost
-//! inside of a quoted field.
+//! Cuts a CSV file into rows and fields (RFC 4180): a field may be in double quotes, which are doubled inside.
+//! Extensions of the standard are accepted where they are unambiguous: each of `
+//! `, `\r
+//! ` and, in a file whose first row ends so, `\r` ends a row; blanks may follow a closing quote. Ambiguous input is an
+//! error, so that no row is lost inside of a quoted field.
 //!
-//! The bytes may be a part of a file that ends anywhere. A row that they cut is [`RowStep::Incomplete`], and the caller comes
-//! back to its beginning with more bytes.
+//! The bytes may be a part of a file that ends anywhere. A row that they cut is [`RowStep::Incomplete`], and the caller
+//! returns to its beginning with more bytes.
 
 use std::ops::Range;
 
@@ -12,34 +13,34 @@ use memchr::{memchr, memchr3};
 
 const QUOTE: u8 = b'"';
 
-/// How a file is written.
+/// The dialect of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Dialect {
-    /// What stands between fields.
+    /// The delimiter of fields.
     pub(super) delimiter: u8,
-    /// `\r` alone ends a row.
+    /// Whether `\r` alone ends a row.
     pub(super) lone_returns: bool,
-    /// Lines without anything are no rows: those of a file with one column are.
+    /// Whether empty lines are skipped: in a file with one column they are rows.
     pub(super) skips_blank_lines: bool,
 }
 
 /// A field of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Field<'r> {
-    /// What is in it, without quotes around it.
+    /// The content, without quotes around it.
     pub(super) text: &'r [u8],
-    /// It stands in quotes.
+    /// Whether it is in quotes.
     pub(super) is_quoted: bool,
 }
 
 impl Field<'_> {
-    /// Whether nothing stands there, or the word NULL, as LOAD DATA has it.
+    /// Whether it is empty or the word NULL, as in LOAD DATA.
     pub(super) fn is_null(&self) -> bool {
         !self.is_quoted && (self.text.is_empty() || self.text == b"NULL")
     }
 }
 
-/// What ends a row.
+/// The end of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RowEnd {
     /// `\n`
@@ -52,17 +53,17 @@ pub(super) enum RowEnd {
     File,
 }
 
-/// The outcome of reading a row.
+/// Result of reading a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RowStep {
     /// A row.
     Row {
-        /// How many fields it has.
+        /// Number of its fields.
         fields: usize,
-        /// What ends it.
+        /// Its end.
         end: RowEnd,
     },
-    /// The bytes end, and no row is begun.
+    /// The bytes end before a row begins.
     End,
     /// The bytes end before the row does.
     Incomplete,
@@ -70,14 +71,14 @@ pub(super) enum RowStep {
     Wrong {
         /// The column, from 1.
         column: usize,
-        /// The offset of what is wrong.
+        /// The offset of the error.
         at: usize,
-        /// What that is.
+        /// The error.
         complaint: &'static str,
     },
 }
 
-/// Behind a field.
+/// The end of a field.
 enum Separator {
     Delimiter,
     Row(RowEnd),
@@ -86,28 +87,28 @@ enum Separator {
 /// A field that was read.
 struct Found {
     text: Range<usize>,
-    /// Quotes are doubled in it.
+    /// Whether it contains doubled quotes.
     is_doubled: bool,
     is_quoted: bool,
     separator: Separator,
 }
 
-/// Why a field was not read.
+/// Reason why a field was not read.
 enum Unread {
     Incomplete,
     Wrong(usize, &'static str),
 }
 
-/// Cuts bytes into rows.
+/// Reader of rows from bytes.
 #[derive(Debug)]
 pub(super) struct Rows<'b> {
     dialect: Dialect,
     bytes: &'b [u8],
     at: usize,
     row_begin: usize,
-    /// The bytes end where the file does.
+    /// Whether the bytes end where the file does.
     is_last: bool,
-    /// Something was passed over: a blank line, or a blank behind a quote.
+    /// Whether something was skipped: a blank line, or a blank behind a quote.
     is_irregular: bool,
     undoubled: Vec<u8>,
 }
@@ -126,23 +127,23 @@ impl<'b> Rows<'b> {
         }
     }
 
-    /// Where the row at hand begins: how many bytes belong to what is before it.
+    /// Offset of the current row: the number of bytes before it.
     pub(super) fn row_begin(&self) -> usize {
         self.row_begin
     }
 
-    /// Where the next row begins.
+    /// Offset of the next row.
     pub(super) fn row_end(&self) -> usize {
         self.at
     }
 
-    /// Whether something was passed over: a blank line, or a blank behind a quote.
+    /// Whether something was skipped: a blank line, or a blank behind a quote.
     pub(super) fn is_irregular(&self) -> bool {
         self.is_irregular
     }
 
-    /// Reads a row, and hands over its fields with their numbers, from 0; those of a row that turns out to be incomplete
-    /// or wrong too.
+    /// Reads a row, and passes its fields with their indexes, from 0; also those of a row that turns out to be
+    /// incomplete or wrong.
     pub(super) fn next_row(&mut self, mut take: impl FnMut(usize, Field<'_>)) -> RowStep {
         if let Err(Unread::Incomplete) = self.skip_blank_lines() {
             return RowStep::Incomplete;
@@ -199,7 +200,7 @@ impl<'b> Rows<'b> {
         Ok(())
     }
 
-    /// What ends a row at an offset, and its length.
+    /// The end of a row at an offset, and its length.
     fn row_end_at(&self, at: usize) -> Result<Option<(RowEnd, usize)>, Unread> {
         Ok(match self.bytes.get(at) {
             Some(b'\n') => Some((RowEnd::Newline, 1)),
@@ -213,7 +214,7 @@ impl<'b> Rows<'b> {
         })
     }
 
-    /// What separates a field from the next one at an offset, where there is something, and the offset behind it.
+    /// The separator behind a field at an offset, if there is one, and the offset behind it.
     fn separator_at(&self, at: usize) -> Result<Option<(Separator, usize)>, Unread> {
         match self.bytes.get(at) {
             None if !self.is_last => Err(Unread::Incomplete),
@@ -291,7 +292,7 @@ impl<'b> Rows<'b> {
     }
 }
 
-/// Takes one of two quotes out of a text.
+/// Reduces each doubled quote of a text to one.
 fn undouble(mut text: &[u8], undoubled: &mut Vec<u8>) {
     undoubled.clear();
     while let Some(at) = memchr(QUOTE, text) {
@@ -301,7 +302,7 @@ fn undouble(mut text: &[u8], undoubled: &mut Vec<u8>) {
     undoubled.extend_from_slice(text);
 }
 
-/// Writes a field so that it is read as the same again, by LOAD DATA too.
+/// Writes a field so that it is read back as equal, by LOAD DATA too.
 pub(super) fn write_field(field: Field<'_>, row: &mut Vec<u8>) {
     if field.is_null() {
         row.extend_from_slice(b"NULL");
@@ -329,7 +330,7 @@ mod tests {
         skips_blank_lines: true,
     };
 
-    /// The rows of a text, as `a|b`, a quoted field as `'a'`, and what ends the reading.
+    /// The rows of a text, as `a|b`, a quoted field as `'a'`, and the reason why reading ended.
     fn rows(text: &str, dialect: Dialect, is_last: bool) -> (Vec<String>, RowStep) {
         let mut rows = Rows::new(dialect, text.as_bytes(), is_last);
         let mut found = Vec::new();

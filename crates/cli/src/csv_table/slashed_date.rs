@@ -5,7 +5,7 @@ const DAY_FIRST: u8 = 1;
 const MONTH_FIRST: u8 = 2;
 const YEAR_FIRST: u8 = 4;
 
-/// How the dates of a column may be written.
+/// The possible forms of the dates of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SlashedDate {
     /// The orders of the parts that all values allow.
@@ -23,7 +23,7 @@ enum Clock {
 }
 
 impl SlashedDate {
-    /// The ways to read a text as a date.
+    /// The possible readings of a text as a date.
     pub(super) fn of(text: &[u8]) -> Option<Self> {
         let (day, clock) = match text.iter().position(|&byte| byte == b' ') {
             Some(at) => (&text[..at], clock(&text[at + 1..])?),
@@ -43,7 +43,7 @@ impl SlashedDate {
             (4, 1 | 2) if is_date(a, b, c) => YEAR_FIRST,
             (1 | 2, 4) => {
                 let day_first = if is_date(c, b, a) { DAY_FIRST } else { 0 };
-                // Points stand in dates of countries that begin with the day.
+                // Points are used in countries whose dates begin with the day.
                 let may_be_month = separator != b'.' && is_date(c, a, b);
                 day_first | if may_be_month { MONTH_FIRST } else { 0 }
             }
@@ -56,7 +56,7 @@ impl SlashedDate {
         })
     }
 
-    /// The ways that are left when values of both are in a column.
+    /// The readings that the values of both allow.
     pub(super) fn join(self, other: Self) -> Option<Self> {
         let orders = self.orders & other.orders;
         let same = self.separator == other.separator && self.clock == other.clock;
@@ -86,7 +86,7 @@ impl SlashedDate {
         parts.join(char::from(self.separator).encode_utf8(&mut [0; 4])) + clock
     }
 
-    /// What keeps the column from being one of dates.
+    /// The reason why the column is not one of dates.
     pub(super) fn unclear(self) -> Option<String> {
         let is_unclear = self.orders == DAY_FIRST | MONTH_FIRST;
         is_unclear.then(|| {
@@ -102,7 +102,7 @@ impl SlashedDate {
     }
 }
 
-/// A number of at most so many digits, which are few.
+/// A number of at most `most` (few) digits.
 fn number(digits: &[u8], most: usize) -> Option<u32> {
     if !(1..=most).contains(&digits.len()) || !digits.iter().all(u8::is_ascii_digit) {
         return None;
@@ -131,7 +131,7 @@ fn clock(text: &[u8]) -> Option<Clock> {
     })
 }
 
-/// Whether there is such a day.
+/// Whether the day exists.
 pub(super) fn is_date(year: u32, month: u32, day: u32) -> bool {
     let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let days = match month {

@@ -1,5 +1,5 @@
-//! The text of a file, as LOAD DATA is to read it: in UTF-8, from the first row of data on, and written anew where LOAD DATA
-//! would understand it otherwise.
+//! The text of a file for LOAD DATA: in UTF-8, from the first row of data on, and rewritten where LOAD DATA would read
+//! it differently.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -12,9 +12,9 @@ use super::rows::{Dialect, RowStep, Rows, write_field};
 use crate::load_progress::LoadProgress;
 use crate::statements::BYTE_ORDER_MARK;
 
-/// How much is read at once.
+/// Size of a read.
 const CHUNK: usize = 1 << 18;
-/// The beginning of the file that tells how it is encoded.
+/// Size of the beginning of the file that shows its encoding.
 const HEAD_BYTES: u64 = 4096;
 
 /// The encoding of a file.
@@ -29,13 +29,13 @@ enum Encoding {
 pub(super) struct TextFile {
     path: PathBuf,
     encoding: Encoding,
-    /// The bytes of its byte order mark.
+    /// Length of its byte order mark.
     mark: usize,
     progress: Arc<LoadProgress>,
 }
 
 impl TextFile {
-    /// Looks at a file's beginning.
+    /// Detects the encoding from a file's beginning.
     pub(super) fn new(path: &str, progress: Arc<LoadProgress>) -> io::Result<Self> {
         let mut head = Vec::new();
         File::open(path)?.take(HEAD_BYTES).read_to_end(&mut head)?;
@@ -48,7 +48,7 @@ impl TextFile {
         })
     }
 
-    /// Its text, without a byte order mark. `done`: the bytes that were read of it before.
+    /// Its text, without a byte order mark. `done`: number of its bytes read before.
     pub(super) fn open(&self, done: u64) -> io::Result<Box<dyn Read + Send>> {
         let mut file = Counted {
             file: File::open(&self.path)?,
@@ -63,13 +63,13 @@ impl TextFile {
     }
 }
 
-/// Reads so many bytes, which are not wanted.
+/// Skips `bytes` bytes.
 fn skip(source: &mut impl Read, bytes: usize) -> io::Result<()> {
     io::copy(&mut source.take(bytes as u64), &mut io::sink())?;
     Ok(())
 }
 
-/// How a text is encoded, and the bytes of its mark. In UTF-16 without a mark every other byte of most texts is zero.
+/// The encoding of a text, and the length of its mark. In UTF-16 without a mark every other byte of most texts is zero.
 fn encoding(head: &[u8]) -> (Encoding, usize) {
     let utf16 = |big_endian| Encoding::Utf16 { big_endian };
     match head {
@@ -93,7 +93,7 @@ fn encoding(head: &[u8]) -> (Encoding, usize) {
     }
 }
 
-/// A file that tells how much of it was read.
+/// A file that reports how much of it was read.
 struct Counted {
     file: File,
     done: u64,
@@ -113,7 +113,7 @@ impl Read for Counted {
 struct Utf16<R> {
     source: R,
     big_endian: bool,
-    /// Bytes that were read and are no text yet.
+    /// Bytes that were read and not decoded yet.
     rest: Vec<u8>,
     text: Cursor<Vec<u8>>,
     ended: bool,
@@ -169,7 +169,7 @@ impl<R: Read> Read for Utf16<R> {
     }
 }
 
-/// Reads a part more behind what is there; how much.
+/// Appends more bytes to those there; returns how many.
 fn read_more(source: &mut impl Read, bytes: &mut Vec<u8>) -> io::Result<usize> {
     let kept = bytes.len();
     bytes.resize(kept + CHUNK.max(kept), 0);
@@ -183,7 +183,8 @@ fn read_more(source: &mut impl Read, bytes: &mut Vec<u8>) -> io::Result<usize> {
     read
 }
 
-/// A file that is written anew: `\n` behind each row, no blank lines, NULL where nothing stands.
+/// A rewritten file: `
+/// ` behind each row, no blank lines, NULL for empty fields.
 struct Rewritten<R> {
     source: R,
     dialect: Dialect,
@@ -235,17 +236,17 @@ impl<R: Read> Read for Rewritten<R> {
     }
 }
 
-/// What LOAD DATA is given of a file.
+/// The file for LOAD DATA.
 #[derive(Debug)]
 pub(super) struct Loaded {
     pub(super) file: TextFile,
     /// The bytes of the text before the first row of data.
     pub(super) skipped: usize,
-    /// What the last row lacks: the end of its line.
+    /// The missing line end of the last row.
     pub(super) line_end: &'static str,
-    /// The rows are written anew.
+    /// The dialect of rows that are rewritten.
     pub(super) rewritten: Option<Dialect>,
-    /// The bytes of the file that count as read when it is read for the second time.
+    /// Number of bytes of the file that count as read in the second reading.
     pub(super) done: u64,
 }
 
@@ -267,7 +268,7 @@ impl Loaded {
     }
 }
 
-/// The files of this process; the first that is asked for is the one to load.
+/// The files of this process; the first one requested is the one to load.
 #[derive(Debug)]
 pub(super) struct Files(Option<Loaded>);
 

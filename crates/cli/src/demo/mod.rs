@@ -1,5 +1,5 @@
-//! `mayfly demo`: article 0's experiment. One table, the grouping that took MySQL 5.0 seconds in
-//! memory and half an hour on disk, and its neighbours, at three memory limits.
+//! `mayfly demo`: the experiment of article 0. One table, the grouping that took MySQL 5.0 seconds
+//! in memory and half an hour on disk, and related statements, at three memory limits.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -24,12 +24,12 @@ const ARTICLE: &[(&str, &str)] = &[
 /// Characters of the longest bar.
 const BAR_WIDTH: usize = 40;
 
-/// The article's table, with its rows repeating about as often: one value in twenty is an earlier
-/// one again.
+/// The article's table, with about its share of duplicates: one value in twenty repeats an earlier
+/// one.
 const CREATE: &str =
     "CREATE TABLE gtest (i int unsigned NOT NULL, c char(50) NOT NULL) DEFAULT CHARSET=latin1";
 
-/// The statements that are timed: what each is called, and its text.
+/// The timed statements: name and text of each.
 fn statements(rows: u64) -> Vec<(&'static str, String)> {
     vec![
         (
@@ -114,8 +114,8 @@ pub(crate) fn run(demo: &DemoOptions, options: &Options) -> Result<ExitCode, Str
     }
 }
 
-/// Runs one statement in memory, at a tenth of the memory that it took, and at 1 MiB; whether all
-/// results were the same.
+/// Runs one statement in memory, at a tenth of the memory that it took, and at 1 MiB; returns
+/// whether all results were equal.
 fn compare(session: &mut Session, sql: &str) -> Result<bool, String> {
     let runs = runs(session, sql).map_err(|error| error.to_string())?;
     let longest = runs
@@ -138,10 +138,10 @@ fn compare(session: &mut Session, sql: &str) -> Result<bool, String> {
     Ok(runs.iter().all(|(_, run)| run.result == *first))
 }
 
-/// The runs of a statement, and what limited each.
+/// The runs of a statement, and the limit of each.
 fn runs(session: &mut Session, sql: &str) -> Result<Vec<(String, Run)>, Error> {
     limit(session, None)?;
-    // The first run warms up what later ones reuse.
+    // The first run warms up memory that later ones reuse.
     time(session, sql)?;
     let in_memory = time(session, sql)?;
     let tenth = (in_memory.peak_bytes() / 10).max(1 << 20);

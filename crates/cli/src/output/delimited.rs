@@ -1,4 +1,4 @@
-//! TSV as `mysql --batch` writes it, and CSV as RFC 4180 has it.
+//! TSV as `mysql --batch` writes it, and CSV by RFC 4180.
 
 use std::io::{self, Write};
 
@@ -90,8 +90,8 @@ fn escape_tsv(bytes: &[u8], line: &mut Vec<u8>) {
     }
 }
 
-/// Quotes what needs it. An empty string is quoted too, and the word NULL: a field without anything is NULL, and so is that word
-/// for those who read the file, LOAD DATA among them.
+/// Quotes a value where necessary. An empty string is quoted too, and so is the word NULL: readers of the file, LOAD
+/// DATA among them, take an empty field and that word for NULL.
 fn quote_csv(bytes: &[u8], line: &mut Vec<u8>) {
     let needs_quotes = |byte: &u8| matches!(byte, b',' | b'"' | b'\n' | b'\r');
     let means_null = bytes.is_empty() || bytes == b"NULL";

@@ -1,5 +1,5 @@
-//! An array of objects, one for each row. Exact numbers stay exact: they are written as they are
-//! shown, not through a float.
+//! Results as an array of objects, one for each row. Exact numbers stay exact: they are written as
+//! displayed, without conversion to a float.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,8 @@ use super::{Writer, is_number, rows_of, text_or_hexadecimal};
 
 /// Writes rows as they come.
 pub(super) struct JsonWriter {
-    /// Each column's name, quoted, and whether its shown text is a JSON number or document already.
+    /// Each column's name, quoted, and whether its displayed text is a valid JSON number or
+    /// document.
     columns: Vec<(String, bool)>,
     row_count: usize,
 }

@@ -1,7 +1,7 @@
-//! How results are shown: a table, a line per column, or one of the formats that programs read.
+//! Forms of results: a table, a line per column, or one of the formats that programs read.
 //!
 //! Table and vertical need all rows to know the widths; TSV, CSV and JSON are written as rows come,
-//! so that a result of any size can be piped on.
+//! so that a result of any size can be piped.
 
 mod delimited;
 mod json;
@@ -28,19 +28,19 @@ pub(crate) enum Format {
     Json,
 }
 
-/// A row as it is shown: the bytes of each value, `None` for NULL.
+/// A row in its displayed form: the bytes of each value, `None` for NULL.
 pub(crate) type Row = Vec<Option<Vec<u8>>>;
 
-/// Writes the result of one statement.
+/// Writer of the result of one statement.
 pub(crate) trait Writer {
-    /// Takes in some rows.
+    /// Adds rows.
     fn rows(&mut self, out: &mut dyn Write, rows: &StatementResult) -> io::Result<()>;
 
-    /// After the last row.
+    /// Ends the result after the last row.
     fn finish(&mut self, out: &mut dyn Write) -> io::Result<()>;
 }
 
-/// A writer of that format for a result of these columns.
+/// A writer of a format for a result with these columns.
 pub(crate) fn writer(format: Format, columns: &[ResultColumn], names: bool) -> Box<dyn Writer> {
     match format {
         Format::Table => Box::new(table::TableWriter::new(columns, names)),
@@ -56,7 +56,7 @@ fn rows_of(part: &StatementResult) -> impl Iterator<Item = Row> + '_ {
     (0..part.row_count()).map(|row| part.row_bytes(row))
 }
 
-/// A value as text for people: bytes that are no text in hexadecimal, NULL as such.
+/// A value as readable text: invalid UTF-8 in hexadecimal, and `NULL`.
 fn shown(value: Option<&[u8]>) -> String {
     value.map_or_else(|| "NULL".to_owned(), text_or_hexadecimal)
 }

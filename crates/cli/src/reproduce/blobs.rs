@@ -1,6 +1,6 @@
 //! Article 3, its own test: DISTINCT, GROUP BY and a join over texts, in TempTable and on disk.
 //!
-//! Definitions of the tables and queries are not in the article any more; they are made again from the names in its
+//! The article no longer has the definitions of its tables and queries; they are reconstructed from the names in its
 //! table of results.
 
 use mayfly_charts::{Axis, BarChart, BarGroup, Scale, Unit};
@@ -25,14 +25,14 @@ const QUERIES: [&str; 7] = [
     "SELECT DISTINCT u.t, r.t FROM uniques u JOIN repeating r ON r.id = u.id",
 ];
 
-/// Where temporary tables are.
+/// Engines of the temporary tables.
 const ENGINES: [(&str, Engine); 3] = [
     ("TempTable", Engine::TempTable),
     ("InnoDB", Engine::Legacy("INNODB")),
     ("MyISAM", Engine::Legacy("MYISAM")),
 ];
 
-/// The case of an engine: TempTable in memory, or the others, on disk from the first row on.
+/// The case of an engine: TempTable in memory, the others on disk from the first row on.
 pub(super) fn case(engine: Engine) -> Case {
     Case {
         engine,
@@ -43,7 +43,7 @@ pub(super) fn case(engine: Engine) -> Case {
 
 /// Measures, and adds a table.
 pub(super) fn run(subjects: &[Subject], rows: u64, told: &mut Told) -> Result<(), String> {
-    // Of each subject, of each engine, of each query.
+    // Indexed by subject, engine and query.
     let mut found = Vec::new();
     for subject in subjects {
         eprintln!("mayfly: article 3: making the tables on {} …", subject.name);
@@ -93,7 +93,7 @@ fn make(client: &mut dyn Client, rows: u64) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// The share of the slower time that is saved, as the article counts it.
+/// The share of the slower time that is saved: the article's definition of gain.
 fn gain(fast: Option<f64>, slow: Option<f64>) -> Option<f64> {
     Some(1.0 - fast? / slow?)
 }

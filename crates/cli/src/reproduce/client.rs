@@ -1,4 +1,4 @@
-//! Who runs statements: a session of Mayfly in this process, or a connection to a server.
+//! Clients that run statements: a session of Mayfly in this process, or a connection to a server.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,13 +8,13 @@ use mayfly_engine::{Database, Session, StatementResult};
 
 use crate::row_sum::RowSum;
 
-/// The database that holds everything, here and on a server.
+/// The database of the experiments, here and on a server.
 pub(super) const DATABASE: &str = "mayfly_reproduce";
 
-/// Why there is no result.
+/// Reason why there is no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Trouble {
-    /// It took longer than a statement may.
+    /// Time limit of a statement exceeded.
     TooLong,
     /// An error.
     Failed(String),
@@ -32,12 +32,12 @@ impl From<Trouble> for String {
 /// Rows as text.
 pub(super) type Rows = Vec<Vec<Option<String>>>;
 
-/// One who runs statements.
+/// A client that runs statements.
 pub(super) trait Client {
     /// Runs a statement, and gives its rows.
     fn rows(&mut self, sql: &str) -> Result<Rows, Trouble>;
 
-    /// Runs a statement to its last row, and adds its rows up.
+    /// Runs a statement to its last row, and sums up its rows.
     fn sum(&mut self, sql: &str) -> Result<RowSum, Trouble>;
 
     /// Runs a statement.
@@ -109,12 +109,12 @@ fn remote_trouble(error: String) -> Trouble {
     }
 }
 
-/// Time beyond the limit of a statement in which a server may say itself that it has passed.
+/// Additional time in which a server may report its own time limit of a statement.
 const GRACE_SECONDS: u64 = 10;
-/// Servers' own limit is for queries: a load may take this time, whatever the limit is.
+/// Least time limit of a load: servers apply their own limit to queries only.
 const LOAD_SECONDS: u64 = 600;
 
-/// Where clients connect to.
+/// Target of connections.
 pub(super) enum Place {
     /// A database of this process.
     Here(Arc<Database>),
@@ -123,20 +123,20 @@ pub(super) enum Place {
 }
 
 impl Place {
-    /// A client in the database of the experiments; statements may take so many seconds.
+    /// A client in the database of the experiments, with a time limit of `seconds` for a statement.
     pub(super) fn connect(&self, seconds: u64) -> Result<Box<dyn Client>, Trouble> {
         let mut client = self.connect_outside(seconds)?;
         client.run(&format!("USE {DATABASE}"))?;
         client.run("SET NAMES utf8mb4")?;
         let milliseconds = format!("SET SESSION max_execution_time = {}", seconds * 1000);
         if client.run(&milliseconds).is_err() {
-            // MariaDB's variable; older servers have no limit of time.
+            // MariaDB's variable; older servers have no time limit.
             let _ = client.run(&format!("SET SESSION max_statement_time = {seconds}"));
         }
         Ok(client)
     }
 
-    /// A client in no database.
+    /// A client without a default database.
     pub(super) fn connect_outside(&self, seconds: u64) -> Result<Box<dyn Client>, Trouble> {
         match self {
             Self::Here(database) => Ok(Box::new(database.session())),

@@ -17,12 +17,12 @@ const STATEMENT: &str = "SELECT * FROM (SELECT user_id, created, (SELECT user_em
      FROM login2 a WHERE a.user_id IN (100005, 100002, 100004, 100003)) AS a ORDER BY created";
 /// Rows of the article's table, by its AUTO_INCREMENT.
 const ROWS: u64 = 2047;
-/// Runs of each case, turn about; the median counts.
+/// Number of runs of each case, alternating; the median counts.
 const ROUNDS: usize = 5;
-/// Clients at the same time, as in the article.
+/// Number of concurrent clients, as in the article.
 const CLIENTS: usize = 2;
 
-/// A way to run the statement.
+/// A variant of the statement.
 struct Variant {
     /// Declared characters of `user_email`.
     length: u16,
@@ -66,14 +66,14 @@ impl Variant {
     }
 }
 
-/// What is measured: a subject with one of its engines.
+/// A measured column: a subject with one of its engines.
 struct Column<'s> {
     subject: &'s Subject,
     title: String,
     settings: Vec<String>,
 }
 
-/// What a variant gave: temporary tables of one run, those on disk, and the time of all queries.
+/// Results of a variant: temporary tables of one run, those on disk, and the time of all queries.
 struct Found {
     tables: u64,
     on_disk: u64,
@@ -197,13 +197,13 @@ fn settings(column: &Column<'_>, variant: &Variant) -> Vec<String> {
     settings
 }
 
-/// The temporary tables of one run, and those of them that are on disk.
+/// The temporary tables of one run, and those of them on disk.
 fn count(column: &Column<'_>, variant: &Variant) -> Result<[u64; 2], Trouble> {
     let mut client = column.subject.connect()?;
     for sql in settings(column, variant) {
         client.run(&sql)?;
     }
-    // Asking for counters counts too, so that is taken off.
+    // Reading the counters counts too, and is subtracted.
     let first = counters(client.as_mut())?;
     let second = counters(client.as_mut())?;
     client.run(STATEMENT)?;
@@ -242,7 +242,7 @@ fn counters(client: &mut dyn Client) -> Result<[u64; 2], Trouble> {
     Ok(["Created_tmp_tables", "Created_tmp_disk_tables"].map(|name| value(name).unwrap_or(0)))
 }
 
-/// Which temporary tables there are, and which are on disk.
+/// The table of temporary tables, and of those on disk.
 fn places(columns: &[Column<'_>], found: &[Vec<Found>]) -> Table {
     let mut table = Table {
         title: "Created_tmp_disk_tables of Created_tmp_tables, of one run".to_owned(),
@@ -271,7 +271,7 @@ fn places(columns: &[Column<'_>], found: &[Vec<Found>]) -> Table {
     table
 }
 
-/// The times of all queries, and each beside that of the merged derived table.
+/// The times of all queries, and their ratio to that of the merged derived table.
 fn times(columns: &[Column<'_>], found: &[Vec<Found>]) -> Table {
     let base = VARIANTS.iter().position(|it| it.is_merged).unwrap_or(0);
     let seconds = |column: usize, index: usize| found[column][index].outcome.seconds();

@@ -1,6 +1,7 @@
-//! Article 3, with sysbench: JSON documents are read, changed and made distinct by many clients.
+//! Article 3, with sysbench: many clients read, change and deduplicate JSON documents.
 //!
-//! The article's scripts were not published; the workloads are made again from their names, with its ranges of 500 rows.
+//! The article's scripts were not published; the workloads are reconstructed from their names, with its ranges of 500
+//! rows.
 
 use mayfly_charts::{Axis, BarChart, BarGroup, Scale, Unit};
 use serde_json::json;
@@ -18,13 +19,13 @@ use crate::what_if::settings::Engine;
 const RANGE: u64 = 500;
 /// Documents of one INSERT.
 const BATCH: u64 = 250;
-/// Times that a transaction is tried again after a deadlock.
+/// Number of attempts at a transaction after deadlocks.
 const TRIES: usize = 20;
 
-/// Runs of each engine, turn about; the median counts.
+/// Number of runs of each engine, alternating; the median counts.
 const ROUNDS: usize = 3;
 
-/// How much is done.
+/// Size of the experiment.
 #[derive(Debug, Clone, Copy)]
 struct Size {
     documents: u64,
@@ -38,7 +39,7 @@ pub(super) fn run(subjects: &[Subject], rows: u64, told: &mut Told) -> Result<()
         documents,
         range: RANGE.min(documents / 4),
     };
-    // Of each workload and number of clients, of each subject, of each engine.
+    // Indexed by workload and number of clients, subject, and engine.
     let mut lines = Vec::new();
     for workload in &JSON {
         let events = events(workload, rows);
@@ -123,7 +124,7 @@ fn measure(
     Outcome::of(run(), subject.seconds)
 }
 
-/// A document; its keys stand in the order in which MySQL stores them.
+/// A document; its keys are in MySQL's storage order.
 fn document(number: u64) -> String {
     let letter = char::from(b'a' + (number % 26) as u8);
     format!(
@@ -154,7 +155,7 @@ fn make(client: &mut dyn Client, size: Size) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// Numbers that are the same for an event wherever it runs (SplitMix64).
+/// Pseudorandom numbers that depend only on the event (SplitMix64).
 struct Random(u64);
 
 impl Random {
@@ -191,7 +192,7 @@ fn read(client: &mut dyn Client, random: &mut Random, size: Size) -> Result<RowS
     Ok(sum)
 }
 
-/// Reads and changes. What is read depends on what others have changed meanwhile, so only what is left at the end counts.
+/// Reads and changes. The rows read depend on concurrent changes, so only the final content counts.
 fn change(
     client: &mut dyn Client,
     event: u64,
@@ -199,7 +200,7 @@ fn change(
     size: Size,
 ) -> Result<RowSum, Trouble> {
     let counted = 1 + random.below(size.documents);
-    // Each event has a document of its own, since 7919 is a prime.
+    // Each event has its own document, since 7919 is a prime.
     let own = 1 + event * 7919 % size.documents;
     let text = document(1 + random.below(1_000_000));
     let mut result = Ok(RowSum::default());
@@ -231,7 +232,7 @@ fn transaction(
     Ok(RowSum::default())
 }
 
-/// A workload with a number of clients (its index), its events, and what each engine of each subject took.
+/// A workload, the index of a number of clients, the number of events, and the outcome of each engine of each subject.
 type Line = (&'static JsonGain, usize, usize, Vec<Vec<Outcome>>);
 
 fn table(subjects: &[Subject], lines: &[Line]) -> Table {

@@ -23,11 +23,11 @@ struct Line {
     table: &'static str,
     case: Case,
     published: Option<f64>,
-    /// Like the line before, but for a global setting.
+    /// Whether it differs from the line before only in a global setting.
     is_global: bool,
 }
 
-/// The lines: the article's, and what came after it. Limits are in proportion to the rows.
+/// The lines: the article's, followed by newer engines. Limits are in proportion to the rows.
 fn lines(rows: u64) -> Vec<Line> {
     let scaled = |bytes: u64| ((bytes * rows / ARTICLE_ROWS) >> 10 << 10).max(64 << 10);
     let size = |bytes: u64| Unit::Bytes.write(bytes as f64);
@@ -107,12 +107,12 @@ fn lines(rows: u64) -> Vec<Line> {
     lines
 }
 
-/// The article's statement: ten of the groups, whichever come first.
+/// The article's statement: any ten of the groups.
 fn first_groups(table: &str) -> String {
     format!("SELECT count(*) cnt, c FROM {table} GROUP BY c ORDER BY NULL LIMIT 10")
 }
 
-/// The same with all groups made, whatever a plan can do without.
+/// The article's grouping with all groups computed, whatever a plan could skip.
 fn every_group(table: &str) -> String {
     format!(
         "SELECT count(*), sum(cnt), max(cnt), min(c), max(c) \
@@ -163,7 +163,7 @@ pub(super) fn run(subjects: &[Subject], rows: u64) -> Result<Told, String> {
     Ok(told)
 }
 
-/// Makes the article's table. One value in twenty is an earlier one again, about as often as in the article.
+/// Makes the article's table. One value in twenty repeats an earlier one, about as often as in the article.
 fn make(client: &mut dyn Client, table: &str, rows: u64) -> Result<(), Trouble> {
     client.run(&format!(
         "CREATE TABLE {table} (i int unsigned NOT NULL, c char(50) NOT NULL) ENGINE=MyISAM DEFAULT CHARSET=latin1"
@@ -174,7 +174,7 @@ fn make(client: &mut dyn Client, table: &str, rows: u64) -> Result<(), Trouble> 
     ))
 }
 
-/// What the lines took on a subject.
+/// The outcomes of the lines on a subject.
 fn column(
     subject: &Subject,
     lines: &[Line],
@@ -213,7 +213,7 @@ fn column(
     Ok(outcomes)
 }
 
-/// The article's statement. Any ten groups are right, if their rows are as many as the table has of them.
+/// The article's statement. Any ten groups are right, if each has as many rows as in the table.
 fn ten_groups(client: &mut dyn Client, table: &str) -> Result<(f64, RowSum), Trouble> {
     let begin = Instant::now();
     let groups = client.rows(&first_groups(table))?;
@@ -239,7 +239,7 @@ fn ten_groups(client: &mut dyn Client, table: &str) -> Result<(f64, RowSum), Tro
     Ok((seconds, sum(&groups).only_count()))
 }
 
-/// The published and the measured times, and each beside that of MEMORY.
+/// The published and the measured times, and the ratio of each to that of MEMORY.
 fn table(subjects: &[Subject], lines: &[Line], outcomes: &[Vec<Outcome>], is_whole: bool) -> Table {
     let base = |index: usize| {
         let table = lines[index].table;

@@ -1,6 +1,6 @@
-//! `mayfly reproduce`: the experiments of five articles on temporary tables, on the engines that they are about, on
-//! Mayfly's own, and on a server if one is named. Published figures stand beside the measured ones; results must be
-//! equal everywhere.
+//! `mayfly reproduce`: the experiments of five articles on temporary tables, on the engines of the articles, on
+//! Mayfly's own, and on a server if one is named. Published figures are printed beside the measured ones; results must
+//! be equal everywhere.
 
 mod blobs;
 mod client;
@@ -82,7 +82,7 @@ pub(crate) fn run(reproduce: &ReproduceOptions, options: &Options) -> Result<Exi
     })
 }
 
-/// Where data is made: the first of the temporary directories.
+/// Directory for data: the first of the temporary directories.
 fn first_directory(tmpdir: Option<&Path>) -> PathBuf {
     let first = tmpdir.and_then(|list| std::env::split_paths(list).next());
     first.unwrap_or_else(std::env::temp_dir)

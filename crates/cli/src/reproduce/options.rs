@@ -6,9 +6,9 @@ use clap::Args;
 
 use crate::advise::access::TrustOptions;
 
-/// Rows of the first article's smaller table, there and here.
+/// Number of rows of the first article's smaller table, in the article and by default.
 const ROWS: u64 = 1_000_000;
-/// The same where only the form of the report counts.
+/// Number of rows with `--quick`, where only the form of the report counts.
 const QUICK_ROWS: u64 = 10_000;
 
 /// Options of `mayfly reproduce`.
@@ -41,7 +41,7 @@ pub(crate) struct ReproduceOptions {
 }
 
 impl ReproduceOptions {
-    /// Whether an article is asked for.
+    /// Whether an article is selected.
     pub(crate) fn has(&self, article: u8) -> bool {
         self.articles.is_empty() || self.articles.contains(&article)
     }

@@ -1,13 +1,13 @@
-//! What the five articles published: their figures, as tables.
+//! The published figures of the five articles, as tables.
 
 /// An article.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Article {
-    /// How `--article` calls it.
+    /// Its number for `--article`.
     pub(super) number: u8,
     pub(super) title: &'static str,
     pub(super) year: u16,
-    /// What it measured, and on what.
+    /// Subject of its measurements, and the machine.
     pub(super) subject: &'static str,
 }
 
@@ -45,7 +45,7 @@ pub(super) const ARTICLES: [Article; 5] = [
     },
 ];
 
-/// Article 0: seconds of the grouping, by the millions of rows and where the temporary table was.
+/// Article 0: seconds of the grouping, by millions of rows and location of the temporary table.
 pub(super) mod grouping {
     pub(in super::super) const MEMORY: f64 = 3.88;
     pub(in super::super) const MYISAM_LARGE_KEY_BUFFER: f64 = 34.47;
@@ -56,7 +56,7 @@ pub(super) mod grouping {
     pub(in super::super) const MYISAM_4M: f64 = 27.0 * 60.0 + 5.51;
 }
 
-/// Article 1: seconds of two clients for so many queries.
+/// Article 1: number of queries of two clients together.
 pub(super) const QUERIES: u64 = 100_000;
 pub(super) const DERIVED_MERGE_OFF: f64 = 137.111;
 pub(super) const DERIVED_MERGE_ON: f64 = 14.540;
@@ -82,7 +82,7 @@ pub(super) const STAGES: [(&str, f64, f64); 17] = [
     ("Table lock", 0.000_015, 0.000_308),
 ];
 
-/// Article 2: how many times faster 5.7 was than 5.6.
+/// Article 2: speed of 5.7 relative to 5.6.
 pub(super) const CREATE_DROP_GAIN: &str = "about 11 ×";
 pub(super) const CHANGE_GAIN: &str = "2–4 ×";
 
@@ -93,9 +93,9 @@ pub(super) const JSON_THREADS: [usize; 3] = [16, 32, 64];
 #[derive(Debug)]
 pub(super) struct JsonGain {
     pub(super) name: &'static str,
-    /// On the large machine.
+    /// Gain on the large machine.
     pub(super) large: [f64; 3],
-    /// On the machine with Windows.
+    /// Gain on the machine with Windows.
     pub(super) windows: [f64; 3],
 }
 

@@ -1,4 +1,4 @@
-//! What an article's experiments have shown, and the report of all of them: as text, as a page and as JSON.
+//! Results of an article's experiments, and the report of all of them: as text, as a page and as JSON.
 
 use std::fmt::Write as _;
 
@@ -47,16 +47,16 @@ pub(super) struct Table {
     pub(super) head: Vec<String>,
     pub(super) rows: Vec<Vec<String>>,
     pub(super) chart: Option<Chart>,
-    /// The same as numbers.
+    /// The figures of the table as numbers.
     pub(super) figures: Vec<Value>,
 }
 
 /// Results that must be equal.
 #[derive(Debug)]
 pub(super) struct Check {
-    /// Of what.
+    /// The compared results.
     pub(super) what: String,
-    /// Who gave which.
+    /// Each source with its result.
     pub(super) answers: Vec<(String, RowSum)>,
 }
 
@@ -65,7 +65,7 @@ impl Check {
         self.answers.windows(2).all(|pair| pair[0].1 == pair[1].1)
     }
 
-    /// In a sentence.
+    /// The check as a sentence.
     fn text(&self) -> String {
         let rows = |sum: &RowSum| match sum.rows {
             1 => "1 row".to_owned(),
@@ -89,21 +89,21 @@ impl Check {
     }
 }
 
-/// An article with what its experiments have shown.
+/// An article with the results of its experiments.
 #[derive(Debug)]
 pub(super) struct Told {
     pub(super) article: &'static Article,
-    /// How large the experiments were, beside the article's.
+    /// Size of the experiments, compared with the article's.
     pub(super) size: String,
     pub(super) tables: Vec<Table>,
     pub(super) notes: Vec<String>,
     pub(super) checks: Vec<Check>,
-    /// Errors of Mayfly, which there should not be.
+    /// Errors of Mayfly, of which there should be none.
     pub(super) failures: Vec<String>,
 }
 
 impl Told {
-    /// An article of which nothing is told yet.
+    /// An article without results yet.
     pub(super) fn new(article: &'static Article, size: String) -> Self {
         Self {
             article,
@@ -115,7 +115,7 @@ impl Told {
         }
     }
 
-    /// Adds a result to those that must be equal.
+    /// Adds a result to a set of results that must be equal.
     pub(super) fn check(&mut self, what: &str, who: &str, rows: RowSum) {
         let answer = (who.to_owned(), rows);
         match self.checks.iter_mut().find(|check| check.what == what) {
@@ -127,7 +127,7 @@ impl Told {
         }
     }
 
-    /// Takes note of what a measurement gave: its rows are compared, its error is told.
+    /// Adds the outcome of a measurement: its rows are compared, its error is reported.
     pub(super) fn take(&mut self, what: &str, who: &str, is_mayfly: bool, outcome: &Outcome) {
         match outcome {
             Outcome::Ran { rows, .. } => self.check(what, who, *rows),
@@ -230,13 +230,13 @@ impl Told {
     }
 }
 
-/// All that was measured.
+/// Results of all experiments.
 #[derive(Debug)]
 pub(super) struct Report {
-    /// What ran, and where.
+    /// Facts about the run: program, machine and servers.
     pub(super) facts: Vec<String>,
     pub(super) articles: Vec<Told>,
-    /// The time that all of it took.
+    /// Total time in seconds.
     pub(super) seconds: f64,
 }
 
@@ -257,12 +257,12 @@ impl Report {
         }
     }
 
-    /// How long it took, as the last line of the report.
+    /// The duration, as the last line of the report.
     fn duration(&self) -> String {
         format!("It took {}.", Unit::Seconds.write(self.seconds))
     }
 
-    /// For a terminal of so many columns.
+    /// The report for a terminal with `width` columns.
     pub(super) fn text(&self, width: usize) -> String {
         let mut out = format!("{TITLE}\n{}\n\n", self.facts.join("; "));
         for told in &self.articles {
@@ -273,7 +273,7 @@ impl Report {
         out
     }
 
-    /// A page that needs no other file.
+    /// The report as a self-contained page.
     pub(super) fn html(&self) -> String {
         let mut page = Page::new(TITLE);
         page.paragraph(&self.facts.join("; "));
@@ -284,7 +284,7 @@ impl Report {
         page.finish()
     }
 
-    /// Everything, for programs.
+    /// The report as JSON.
     pub(super) fn json(&self) -> String {
         let articles: Vec<Value> = self.articles.iter().map(Told::json).collect();
         let report = json!({
@@ -297,7 +297,7 @@ impl Report {
     }
 }
 
-/// A table for the terminal: the first column to the left, others to the right.
+/// A table for the terminal: the first column left-aligned, the others right-aligned.
 fn aligned(head: &[String], rows: &[Vec<String>]) -> String {
     let width = |column: usize| {
         let cells = rows
@@ -326,7 +326,7 @@ fn aligned(head: &[String], rows: &[Vec<String>]) -> String {
     out
 }
 
-/// Seconds, or what came instead of them.
+/// Seconds, or the reason why there are none.
 pub(super) fn time_cell(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Ran { seconds, .. } => Unit::Seconds.write(*seconds),
@@ -336,7 +336,7 @@ pub(super) fn time_cell(outcome: &Outcome) -> String {
     }
 }
 
-/// How many times as large a figure is as another one.
+/// The ratio of a figure to another one.
 pub(super) fn ratio(value: Option<f64>, base: Option<f64>) -> Option<f64> {
     let ratio = value? / base?;
     ratio.is_finite().then_some(ratio)
@@ -347,7 +347,7 @@ pub(super) fn ratio_cell(ratio: Option<f64>) -> String {
     ratio.map_or_else(String::new, |ratio| Unit::Times.write(ratio))
 }
 
-/// A gain: 0.5 is half as much again.
+/// A gain: 0.5 is 50 % more.
 pub(super) fn gain_cell(gain: Option<f64>) -> String {
     gain.map_or_else(String::new, |gain| format!("{:+.1} %", gain * 100.0))
 }

@@ -1,4 +1,4 @@
-//! Article 4: full table scans at every `read_buffer_size` that the article tried.
+//! Article 4: full table scans at every `read_buffer_size` of the article.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -34,12 +34,12 @@ const SIZES: [u64; 10] = [
 ];
 /// Bytes of the file for each row of the first article's table: a gigabyte at its size.
 const BYTES_A_ROW: u64 = 1074;
-/// Time for all scans, at the article's size and quickly.
+/// Time of all scans, at the article's size and with `--quick`.
 const TIME: Duration = Duration::from_secs(60);
 const QUICK_TIME: Duration = Duration::from_secs(6);
-/// The most of a table that is scanned in the cache.
+/// Greatest size of a table that is scanned in the cache.
 const CACHED_SIZE: u64 = 256 << 20;
-/// Scans of a server at each size.
+/// Number of scans of a server at each size.
 const SERVER_ROUNDS: usize = 5;
 
 /// Runs the experiment on a file in a directory, and on servers in a MyISAM table.
@@ -55,7 +55,7 @@ pub(super) fn run(
     let never = || false;
     let mut scans = FileScans::open(&SystemIo, &made.path, ROW_BYTES, &clock, &never)
         .map_err(|error| format!("{}: {error}", made.path.display()))?;
-    // The open file outlives its name.
+    // The open file remains usable without its name.
     drop(made);
     let shape = scans.shape();
     let mut cases = Case::all(1);
@@ -93,7 +93,7 @@ pub(super) fn run(
     for case in &report.cases {
         told.tables.push(table(&report, case, &servers));
         if let Some(warning) = figures::warning(case) {
-            // What to do about it is another command's matter.
+            // The advice in the warning applies to another command.
             let warning = warning.split(';').next().unwrap_or_default();
             told.notes.push(format!(
                 "{}: {warning}.",
@@ -141,7 +141,7 @@ fn scan_table(client: &mut dyn Client, rows: u64) -> Result<Vec<f64>, Trouble> {
         .collect())
 }
 
-/// The published and the measured times, and each beside the best of its column.
+/// The published and the measured times, and the ratio of each to the best of its column.
 fn table(report: &Report, case: &CaseReport, servers: &[(&Subject, Vec<f64>)]) -> Table {
     let is_cached = case.case.access == mayfly_tuning::Access::Cached;
     let servers = if is_cached { servers } else { &[] };

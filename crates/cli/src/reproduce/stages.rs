@@ -1,4 +1,4 @@
-//! Article 1's profile: the stages of its statement, beside what SHOW PROFILE says here.
+//! Article 1's profile: the stages of its statement, beside those of SHOW PROFILE here.
 
 use serde_json::json;
 
@@ -20,7 +20,7 @@ pub(super) fn profile(
     for sql in settings {
         client.run(sql)?;
     }
-    // What later runs find ready is made by the first.
+    // The first run prepares caches that later runs use.
     client.run(statement)?;
     client.run("SET SESSION profiling = 1")?;
     client.run(statement)?;

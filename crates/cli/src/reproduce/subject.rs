@@ -1,4 +1,4 @@
-//! Where experiments run: Mayfly with each of its engines of temporary tables, and a server if one is named.
+//! Subjects of the experiments: Mayfly with each of its engines of temporary tables, and a server if one is named.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,20 +11,20 @@ use crate::advise::access;
 use crate::options::Options;
 use crate::what_if::settings::{Case, Engine};
 
-/// Something that runs the experiments.
+/// A system that runs the experiments.
 pub(super) struct Subject {
     /// Its name for people.
     pub(super) name: String,
     pub(super) place: Place,
-    /// `None` for Mayfly, which can do everything.
+    /// `None` for Mayfly, which has all engines.
     server: Option<Abilities>,
-    /// A statement's time limit in seconds.
+    /// Time limit of a statement in seconds.
     pub(super) seconds: u64,
-    /// What goes with it.
+    /// Directory that is removed with the subject.
     directory: Option<PathBuf>,
 }
 
-/// Where a server has its internal temporary tables.
+/// Engines that a server has for its internal temporary tables.
 struct Abilities {
     family: Family,
     /// MEMORY can hold them.
@@ -36,7 +36,7 @@ struct Abilities {
 }
 
 impl Subject {
-    /// Mayfly in this process. Tables are kept in memory, or in a data directory of their own below `directory`.
+    /// Mayfly in this process. Tables are kept in memory, or in a separate data directory below `directory`.
     pub(super) fn mayfly(
         options: &Options,
         directory: Option<&Path>,
@@ -108,7 +108,7 @@ impl Subject {
                 "{at}: there is a database `{DATABASE}` already: if an interrupted run left it, drop it"
             ));
         }
-        // From here on the database is ours, to be dropped at the end.
+        // From here on the database is dropped at the end.
         make_database(&place).map_err(|error| format!("{at}: {error}"))?;
         Ok(Self {
             name: server.name,
@@ -134,7 +134,7 @@ impl Subject {
         self.place.connect(self.seconds)
     }
 
-    /// What its internal temporary tables are, for a heading.
+    /// Its engines of internal temporary tables, for a heading.
     pub(super) fn engines(&self) -> String {
         match &self.server {
             None => "Mayfly".to_owned(),
@@ -149,14 +149,14 @@ impl Subject {
         }
     }
 
-    /// The statements that set a case; `None` where it has no such engine.
+    /// The statements that set up a case; `None` where it has no such engine.
     pub(super) fn settings(&self, case: &Case) -> Option<Vec<String>> {
         let Some(abilities) = &self.server else {
             return Some(case.statements());
         };
         let engine = match case.engine {
             Engine::TempTable if abilities.temptable => Some("TempTable"),
-            // A table that stays in memory asks for no engine on disk.
+            // A table that stays in memory needs no engine on disk.
             Engine::Legacy(disk) if abilities.has(disk) || case.stays_in_memory() => {
                 // Tables that are on disk from their first row on need no engine in memory.
                 match (abilities.temptable, abilities.memory || case.on_disk) {
@@ -183,7 +183,7 @@ impl Subject {
         Some(statements)
     }
 
-    /// Sets a case; whether it has such an engine.
+    /// Sets up a case; returns whether there is such an engine.
     pub(super) fn set(&self, client: &mut dyn Client, case: &Case) -> Result<bool, Trouble> {
         let Some(statements) = self.settings(case) else {
             return Ok(false);
@@ -194,7 +194,7 @@ impl Subject {
         Ok(true)
     }
 
-    /// What readers should know of a server's figures.
+    /// Notes on a server's figures.
     pub(super) fn notes(&self) -> Vec<String> {
         let Some(it) = &self.server else {
             return Vec::new();
@@ -218,12 +218,13 @@ impl Subject {
         notes
     }
 
-    /// Whether two cases that differ only in global settings would be the same here.
+    /// Whether two cases that differ only in global settings would be equal here.
     pub(super) fn keeps_global_settings(&self) -> bool {
         self.server.is_some()
     }
 
-    /// The engine of temporary tables on disk that stands beside TempTable: InnoDB, or what a server has instead.
+    /// The engine of temporary tables on disk that is compared with TempTable: InnoDB, or a server's replacement for
+    /// it.
     pub(super) fn disk_engine(&self) -> Engine {
         match &self.server {
             Some(it) if !it.has("INNODB") => Engine::Legacy("MYISAM"),
@@ -249,7 +250,7 @@ fn make_database(place: &Place) -> Result<(), String> {
 }
 
 impl Abilities {
-    /// Whether its engine on disk stands for one of the two that Mayfly has; Aria is MyISAM's successor.
+    /// Whether its engine on disk corresponds to one of the two that Mayfly has; Aria is MyISAM's successor.
     fn has(&self, disk: &str) -> bool {
         (disk == "INNODB") == (self.disk == "InnoDB")
     }
@@ -257,7 +258,7 @@ impl Abilities {
 
 impl Drop for Subject {
     fn drop(&mut self) {
-        // Nothing can be done about what does not go.
+        // Failures of the cleanup are ignored.
         if self.server.is_some()
             && let Ok(mut client) = self.place.connect_outside(0)
         {

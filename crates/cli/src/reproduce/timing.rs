@@ -1,4 +1,4 @@
-//! How long statements take: one after the other, or of several clients at once.
+//! Times of statements: one after the other, or of several concurrent clients.
 
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
@@ -6,25 +6,25 @@ use std::time::{Duration, Instant};
 use super::client::{Client, Place, Trouble};
 use crate::row_sum::RowSum;
 
-/// Runs of a statement, unless they take too long together.
+/// Number of runs of a statement, unless they take too long together.
 const RUNS: usize = 3;
 const LONG: Duration = Duration::from_secs(4);
 
-/// What came of a measurement.
+/// Outcome of a measurement.
 #[derive(Debug, Clone)]
 pub(super) enum Outcome {
-    /// Seconds, and what the rows add up to.
+    /// Seconds, and the sum of the rows.
     Ran { seconds: f64, rows: RowSum },
-    /// It took longer than so many seconds.
+    /// (seconds): the time limit that was exceeded.
     TooLong(u64),
-    /// It cannot be done there.
+    /// Not possible on the subject.
     Cannot,
     /// An error.
     Failed(String),
 }
 
 impl Outcome {
-    /// What came of something that may fail.
+    /// The outcome of a run that may fail.
     pub(super) fn of(result: Result<(f64, RowSum), Trouble>, limit: u64) -> Self {
         match result {
             Ok((seconds, rows)) => Self::Ran { seconds, rows },
@@ -33,7 +33,7 @@ impl Outcome {
         }
     }
 
-    /// The median of several, which must have the same rows; what came instead, if one did not run.
+    /// The median of several outcomes, which must have the same rows; an outcome without a time, if there is one.
     pub(super) fn median(outcomes: Vec<Self>) -> Self {
         let mut times = Vec::with_capacity(outcomes.len());
         let mut all = None;
@@ -61,7 +61,7 @@ impl Outcome {
     }
 }
 
-/// The median of some runs, each of which gives its seconds and what its rows add up to.
+/// The median of several runs, each of which returns its seconds and the sum of its rows.
 pub(super) fn repeated(
     mut run: impl FnMut() -> Result<(f64, RowSum), Trouble>,
 ) -> Result<(f64, RowSum), Trouble> {
@@ -88,7 +88,7 @@ pub(super) fn statement(client: &mut dyn Client, sql: &str) -> Result<(f64, RowS
     })
 }
 
-/// The seconds of several statements together, without rows.
+/// The total seconds of several statements without results.
 pub(super) fn all(
     client: &mut dyn Client,
     statements: impl Iterator<Item = String>,
@@ -100,20 +100,21 @@ pub(super) fn all(
     Ok(begin.elapsed().as_secs_f64())
 }
 
-/// What several clients do at the same time.
+/// Work of several concurrent clients.
 pub(super) struct Load<'l> {
     pub(super) place: &'l Place,
-    /// Statements that each of them begins with; they are not counted.
+    /// Statements that each of them runs first; they are not counted.
     pub(super) settings: &'l [String],
     pub(super) clients: usize,
-    /// Events of all of them together.
+    /// Number of events of all clients together.
     pub(super) events: usize,
     /// The time limit of a statement.
     pub(super) seconds: u64,
 }
 
 impl Load<'_> {
-    /// Runs `event` with numbers from 0 on, in parts of equal size. Gives the seconds, and the sum of what the events gave.
+    /// Runs `event` with numbers from 0 on, divided equally among the clients. Returns the seconds, and the sum of the
+    /// events' results.
     pub(super) fn run(
         &self,
         event: &(dyn Fn(usize, &mut dyn Client) -> Result<RowSum, Trouble> + Sync),
@@ -146,7 +147,7 @@ impl Load<'_> {
             };
             threads.into_iter().map(join).collect()
         });
-        // A client may have begun, or even ended, before others have woken up.
+        // A client may have begun, or even ended, before others were scheduled.
         let parts = parts?;
         let begin = parts.iter().map(|part| part.0).min();
         let end = parts.iter().map(|part| part.1).max();

@@ -1,7 +1,7 @@
-//! Article 2: what temporary tables of users save beside tables that are kept.
+//! Article 2: the gain of users' temporary tables over ordinary tables.
 //!
-//! The article compares two releases: in the older one, temporary tables were logged like any other. So the gain here is
-//! that of a temporary table over one that is kept and logged, of the same server.
+//! The article compares two releases: in the older one, temporary tables were logged like any other. So the gain here
+//! is that of a temporary table over an ordinary, logged one on the same server.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use super::timing;
 use crate::options::Options;
 use crate::row_sum::RowSum;
 
-/// How many of each.
+/// Number of operations of each kind.
 #[derive(Debug, Clone, Copy)]
 struct Counts {
     tables: u64,
@@ -24,7 +24,7 @@ struct Counts {
     rows: u64,
 }
 
-/// What is measured, in its order, and the article's gain.
+/// The workloads in their order, with the article's gain.
 const WORKLOADS: [(&str, &str); 11] = [
     ("create tables", CREATE_DROP_GAIN),
     ("drop tables", CREATE_DROP_GAIN),
@@ -39,13 +39,13 @@ const WORKLOADS: [(&str, &str); 11] = [
     ("delete the rest by the primary key", CHANGE_GAIN),
 ];
 
-/// Kinds of tables: how CREATE and DROP call them.
+/// Kinds of tables: keyword of CREATE and DROP.
 const KINDS: [(&str, &str); 2] = [("kept", ""), ("temporary", "TEMPORARY ")];
 
 /// The seconds of each workload, and the table's content after inserting, updating and deleting.
 type Found = (Vec<f64>, [RowSum; 3]);
 
-/// Runs the experiment. `directory` is where tables of Mayfly are kept.
+/// Runs the experiment. `directory`: parent of Mayfly's data directory.
 pub(super) fn run(
     subjects: &[Subject],
     options: &Options,
@@ -121,7 +121,7 @@ fn measure(client: &mut dyn Client, keyword: &str, counts: Counts) -> Result<Fou
     };
     let sorted = (0..n).map(insert);
     let reverse = (n..2 * n).rev().map(insert);
-    // 7919 is a prime, so that each number comes once.
+    // 7919 is a prime, so that each number occurs once.
     let random = (0..n).map(|index| insert(2 * n + index * 7919 % n));
     times.push(in_transaction(client, sorted.chain(reverse).chain(random))?);
     let inserted = client.sum("SELECT id, a, b FROM t0")?;

@@ -1,27 +1,27 @@
 //! Configuration files of MySQL's form: `my.cnf`.
 //!
 //! Groups in brackets, `name = value` or `name` alone, comments behind `#` or `;`, `!include` and
-//! `!includedir`. Dashes and underscores in names are the same. See the manual, "Using Option
+//! `!includedir`. Dashes and underscores in names are equivalent. See the manual, "Using Option
 //! Files".
 
 use std::path::{Path, PathBuf};
 
-/// Files that include each other go no deeper.
+/// Greatest nesting depth of included files.
 const DEPTH_MAX: usize = 10;
 
 /// One setting of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Setting {
-    /// The group it stands in.
+    /// The group of the setting.
     pub(crate) group: String,
-    /// With underscores.
+    /// The name, with underscores.
     pub(crate) name: String,
     pub(crate) value: Option<String>,
     /// `file:line`
     pub(crate) location: String,
 }
 
-/// The settings of a file, in its order, of these groups.
+/// The settings of a file that belong to these groups, in order.
 pub(crate) fn read(path: &Path, groups: &[&str]) -> Result<Vec<Setting>, String> {
     let mut settings = Vec::new();
     read_into(&mut settings, path, groups, 0)?;
@@ -81,7 +81,7 @@ fn read_into(
     Ok(())
 }
 
-/// The files that `!includedir` means, by name.
+/// The files of `!includedir`, by name.
 fn files_of(directory: &Path) -> Result<Vec<PathBuf>, String> {
     let failed = |error: std::io::Error| format!("{}: {error}", directory.display());
     let mut files = Vec::new();
@@ -95,7 +95,7 @@ fn files_of(directory: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-/// A comment may stand behind a value, after a space.
+/// The text without the comment that may follow a value after a space.
 fn without_comment(text: &str) -> &str {
     let end = text
         .match_indices('#')
@@ -103,7 +103,7 @@ fn without_comment(text: &str) -> &str {
     end.map_or(text, |(offset, _)| &text[..offset]).trim()
 }
 
-/// A value, without quotes and with its escapes undone.
+/// A value, unquoted and unescaped.
 fn value_of(text: &str) -> String {
     let text = text.trim();
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''));

@@ -1,12 +1,12 @@
-//! File descriptors: each connection takes one, and the soft limit of a shell, 1024, is made for
+//! File descriptors: each connection takes one, and the usual soft limit, 1024, is meant for
 //! programs that use `select`.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// What the server needs besides those of its connections.
+/// Number of descriptors that the server needs besides its connections.
 const OWN: u64 = 64;
 
-/// Raises the soft limit of descriptors to the hard one. Says so when that is too few for
+/// Raises the soft limit of descriptors to the hard one. Reports when that is too low for
 /// `max_connections`.
 pub(super) fn raise_limit(max_connections: u64) -> Result<(), String> {
     let limit = getrlimit(Resource::Nofile);

@@ -1,4 +1,4 @@
-//! The live page: its server over sessions of the engine, which run as `root@localhost` inside of this process.
+//! The live page: its server over sessions of the engine, which run as `root@localhost` in this process.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -14,23 +14,23 @@ use mayfly_http::{Facts, Options, Server, Source, SourceError, Table, Token};
 
 use crate::options::{HttpOptions, WithoutToken};
 
-/// What others see of the page's sessions in `session_connect_attrs`.
+/// Program name of the page's sessions in `session_connect_attrs`.
 const PROGRAM: &str = "mayfly live page";
 
-/// Statements with findings that the page shows.
+/// Greatest number of statements with findings on the page.
 const FINDINGS_MAX: usize = 50;
 
-/// How long what the page runs for one request may take, whatever hints and kinds of statements are in it.
+/// Greatest time of the statements of one request, whatever hints and kinds of statements it has.
 const TIME_MAX: Duration = Duration::from_secs(60);
-/// A statement that begins just then is ended at the next of these.
+/// Interval of repeated kills, for a statement that begins just then.
 const KILL_AGAIN: Duration = Duration::from_millis(100);
-/// MySQL's error of a statement that has taken too long.
+/// MySQL's error of a statement that exceeded its time limit.
 const ER_QUERY_TIMEOUT: u16 = 3024;
 
-/// The page's own statements are not among those that it shows.
+/// Statement that hides the page's own statements from the page.
 const UNSEEN: &str = "UPDATE performance_schema.threads SET INSTRUMENTED = 'NO' WHERE PROCESSLIST_ID = CONNECTION_ID()";
 
-/// Starts the page if the command line asks for it, and says where it is.
+/// Starts the page if the command line asks for it, and prints its address.
 pub(super) fn start(
     database: &Arc<Database>,
     options: &HttpOptions,
@@ -66,7 +66,7 @@ pub(super) fn start(
     Ok(Some(server))
 }
 
-/// The token, and its text if it is to be shown.
+/// The token, and its text if it is to be printed.
 fn token(options: &HttpOptions) -> Result<(Option<Token>, Option<String>), String> {
     match (options.http_without_token, &options.http_token_file) {
         (Some(without), _) => {
@@ -91,7 +91,7 @@ fn check_without_token(without: WithoutToken, bind: IpAddr) -> Result<(), String
     ))
 }
 
-/// The token in a file. One that is not there is made, and only its owner may read it.
+/// The token in a file. A missing file is created, readable by its owner only.
 fn token_of_file(path: &Path) -> Result<Token, String> {
     let failed = |error: std::io::Error| format!("--http-token-file {}: {error}", path.display());
     let text = match std::fs::read_to_string(path) {
@@ -112,15 +112,15 @@ fn token_of_file(path: &Path) -> Result<Token, String> {
         .map_err(|error| format!("--http-token-file {}: {error}", path.display()))
 }
 
-/// The engine as the page sees it.
+/// The engine as a source of the page.
 #[derive(Debug)]
 struct EngineSource {
     database: Arc<Database>,
-    /// Sessions that watch and have nothing to do.
+    /// Idle monitoring sessions.
     idle: Mutex<Vec<Session>>,
-    /// The numbers of all sessions that watch.
+    /// The ids of all monitoring sessions.
     watching: Mutex<HashSet<u64>>,
-    /// How long one request may take.
+    /// Greatest time of one request.
     time_max: Duration,
 }
 
@@ -138,14 +138,14 @@ impl EngineSource {
         }
         let mut session = self.session();
         lock(&self.watching).insert(session.id());
-        // Where there is no such table, they are seen.
+        // Without that table, they are visible.
         let _ = session.execute(UNSEEN);
         session
     }
 }
 
 impl EngineSource {
-    /// Does something in a session, whose statements are ended when all together take too long.
+    /// Runs `work` in a session, and ends its statements when all together exceed the time limit.
     fn in_time<T>(
         &self,
         kill: KillHandle,
@@ -193,7 +193,7 @@ impl Source for EngineSource {
                 let mut session = self.watcher();
                 let kill = session.kill_handle();
                 let results = self.in_time(kill, || run_all(&mut session, statements));
-                // One that was killed goes.
+                // A killed session is not reused.
                 if session.shut_out().is_none() {
                     lock(&self.idle).push(session);
                 } else {
@@ -212,7 +212,7 @@ impl Source for EngineSource {
     }
 
     fn findings(&self) -> Result<Option<serde_json::Value>, SourceError> {
-        // Its settings change: it is not used again.
+        // Its settings change: it is not reused.
         let session = self.watcher();
         let id = session.id();
         let report = self.in_time(session.kill_handle(), || {
@@ -227,7 +227,7 @@ impl Source for EngineSource {
     }
 }
 
-/// What the advisor finds in a session's server, in its JSON form.
+/// The advisor's findings on a session's server, in their JSON form.
 fn advise(session: Session) -> Result<serde_json::Value, String> {
     let mut live = Live::new(Box::new(Asking(session)))?;
     let workload = live.workload()?;
@@ -245,7 +245,7 @@ fn advise(session: Session) -> Result<serde_json::Value, String> {
     serde_json::from_str(&mayfly_advisor::json(&report)).map_err(|error| error.to_string())
 }
 
-/// The session that the advisor asks.
+/// The advisor's session.
 struct Asking(Session);
 
 impl Connection for Asking {

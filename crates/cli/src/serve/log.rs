@@ -1,4 +1,4 @@
-//! The server's own log on standard error: an event is one line, whatever names of clients are in it.
+//! The server's own log on standard error: an event is one line, whatever names of clients it contains.
 
 use std::io::{self, Write};
 
@@ -6,7 +6,7 @@ use mayfly_engine::printable;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
-/// Starts the log with the events of a level, as `--log-level` says it.
+/// Starts the log at a level of `--log-level`.
 pub(super) fn start(level: &str) -> Result<(), String> {
     let filter = EnvFilter::try_new(level).map_err(|error| format!("--log-level: {error}"))?;
     tracing_subscriber::fmt()
@@ -17,7 +17,7 @@ pub(super) fn start(level: &str) -> Result<(), String> {
         .map_err(|error| error.to_string())
 }
 
-/// Standard error, to which an event is written as a line.
+/// Standard error, with one line for each event.
 #[derive(Debug, Clone, Copy)]
 struct Lines;
 
@@ -29,7 +29,7 @@ impl<'w> MakeWriter<'w> for Lines {
     }
 }
 
-/// Writes events, each with its line feed by one call, as one line.
+/// Writer that writes an event with its line feed in one call, as one line.
 struct Line<W>(W);
 
 impl<W: Write> Write for Line<W> {

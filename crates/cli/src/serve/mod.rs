@@ -1,9 +1,8 @@
 //! `mayfly serve`: the server for MySQL clients.
 //!
-//! The command line overrides a configuration file, and that the defaults. When the server listens it
-//! prints one line on standard output, which scripts can wait for; everything else that it reports goes
-//! to standard error. Exit codes: 0 after a shutdown, 1 when it could not start, 2 for a wrong command
-//! line.
+//! The command line overrides a configuration file, which overrides the defaults. When the server listens it prints one
+//! line on standard output, which scripts can wait for; everything else that it reports goes to standard error. Exit
+//! codes: 0 after a shutdown, 1 when it could not start, 2 for a wrong command line.
 
 pub(crate) mod config_file;
 mod descriptors;
@@ -28,16 +27,16 @@ use signal_hook::iterator::Signals;
 use self::settings::Settings;
 use crate::options::{Options, ServeOptions};
 
-/// How long running statements may go on when the server is asked to stop: those that are about to end.
+/// Time for which running statements may continue when the server is stopped, for those that are about to end.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// How long requests to the page may take then.
+/// Time for which requests to the page may continue then.
 const PAGE_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Serves until a signal or a client asks it to stop.
 pub(crate) fn run(serve: &ServeOptions, options: &Options) -> Result<ExitCode, String> {
     let mut settings = Settings::gather(serve, options)?;
     log::start(&settings.log_level)?;
-    // From here on signals wait until they are read.
+    // From here on signals are held until they are read.
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).map_err(|error| error.to_string())?;
     for warning in &settings.warnings {
         tracing::warn!("{warning}");
@@ -77,7 +76,7 @@ pub(crate) fn run(serve: &ServeOptions, options: &Options) -> Result<ExitCode, S
     Ok(ExitCode::SUCCESS)
 }
 
-/// Waits for a signal that ends the server, or for SHUTDOWN. SIGHUP opens the logs anew, as FLUSH LOGS does.
+/// Waits for a signal that ends the server, or for SHUTDOWN. SIGHUP reopens the logs, like FLUSH LOGS.
 fn wait_for_the_end(signals: &mut Signals, database: &Database) {
     for signal in signals.forever() {
         if signal != SIGHUP {
@@ -92,7 +91,7 @@ fn wait_for_the_end(signals: &mut Signals, database: &Database) {
     tracing::info!("SHUTDOWN: shutting down");
 }
 
-/// Errors that are reported to no client are in the log.
+/// Log of errors that are reported to no client.
 #[derive(Debug)]
 struct ServerLog;
 
@@ -131,7 +130,7 @@ impl BackgroundErrors for ServerLog {
     }
 }
 
-/// The first start makes an account.
+/// Creates the root account at the first start.
 fn set_up_root(database: &Arc<Database>, insecure: bool) -> Result<(), String> {
     let password = if insecure {
         RootPassword::Empty
@@ -146,7 +145,7 @@ fn set_up_root(database: &Arc<Database>, insecure: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// Writes a file that its owner alone may write, whatever the umask: what stands in it is believed.
+/// Writes a file that only its owner may write, whatever the umask, since its readers trust it.
 fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
     let mut options = File::options();
     options.write(true).create(true).truncate(true).mode(0o640);
@@ -155,7 +154,7 @@ fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
     file.write_all(text.as_bytes())
 }
 
-/// The line that scripts wait for; the file with the process' number is written before it.
+/// Prints the line that scripts wait for, after writing the file with the process id.
 fn announce(
     server: &Server,
     options: &ServerOptions,
@@ -176,7 +175,7 @@ fn announce(
     writeln!(out, "{line}")
         .and_then(|()| out.flush())
         .map_err(|error| format!("standard output: {error}"))?;
-    // An error means that systemd does not listen.
+    // On an error, systemd is not listening.
     let _ = sd_notify::notify(&[NotifyState::Ready]);
     Ok(())
 }

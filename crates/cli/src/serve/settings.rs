@@ -1,4 +1,4 @@
-//! What a server is started with, from the command line and a configuration file.
+//! Settings of a server's start, from the command line and a configuration file.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
@@ -13,7 +13,7 @@ use crate::options::{Options, ServeOptions, parse_size};
 /// MySQL's port.
 const PORT: u16 = 3306;
 
-/// The groups of a configuration file that are for this program. The first is its own.
+/// The groups of a configuration file that apply to this program; the first is its own.
 const GROUPS: [&str; 3] = ["mayfly", "mysqld", "server"];
 
 /// Options of a file that name a path or an address.
@@ -28,7 +28,7 @@ const PATHS: [&str; 8] = [
     "pid_file",
 ];
 
-/// Options of `mysqld` that mean nothing to Mayfly.
+/// Options of `mysqld` without a meaning for Mayfly.
 const MEANINGLESS: [&str; 8] = [
     "user",
     "basedir",
@@ -40,7 +40,7 @@ const MEANINGLESS: [&str; 8] = [
     "lc_messages_dir",
 ];
 
-/// See the module.
+/// Settings of a server's start.
 #[derive(Debug)]
 pub(super) struct Settings {
     pub(super) database: DatabaseOptions,
@@ -55,7 +55,7 @@ pub(super) struct Settings {
 #[derive(Debug, Default)]
 struct FileSettings {
     port: Option<u16>,
-    /// Those of [`PATHS`].
+    /// The settings named in [`PATHS`].
     paths: HashMap<String, String>,
     memory_limit: Option<u64>,
     threads: Option<usize>,
@@ -67,7 +67,7 @@ struct FileSettings {
 }
 
 impl Settings {
-    /// The settings of the command line, then those of the file.
+    /// Merges the settings of the command line with those of the file.
     pub(super) fn gather(serve: &ServeOptions, options: &Options) -> Result<Self, String> {
         let mut file = FileSettings::default();
         if let Some(path) = &serve.config {
@@ -99,14 +99,14 @@ impl Settings {
                 );
             }
         }
-        // The process' own files are not the client's.
+        // Clients must not read files of the server process.
         database.local_infile = false;
         database.defaults = if options.engine.mysql_defaults || file.has_mysql_defaults {
             Defaults::MySql
         } else {
             Defaults::Server
         };
-        // The command line's go before the file's.
+        // The command line's precede the file's.
         let given = std::mem::take(&mut database.variables);
         database.variables = std::mem::take(&mut file.variables);
         database.variables.extend(given);
@@ -234,13 +234,14 @@ impl FileSettings {
     }
 }
 
-/// The machine's name, by which logs are named.
+/// The machine's name, which is part of the names of logs.
 fn host_name() -> String {
     let name = rustix::system::uname();
     name.nodename().to_string_lossy().into_owned()
 }
 
-/// Where to listen: `bind_address`, a list, or everywhere. Without passwords only on this machine.
+/// Addresses to listen on: `bind_address`, a list, or all addresses. Without passwords only
+/// loopback addresses.
 fn addresses(bind: Option<&str>, port: u16, insecure: bool) -> Result<Vec<SocketAddr>, String> {
     let mut addresses = Vec::new();
     let bind = bind.unwrap_or(if insecure { "127.0.0.1" } else { "*" });
@@ -262,7 +263,7 @@ fn addresses(bind: Option<&str>, port: u16, insecure: bool) -> Result<Vec<Socket
     Ok(addresses)
 }
 
-/// IPv6 with IPv4, where there is IPv6.
+/// The unspecified address: of IPv6, which includes IPv4, where there is IPv6.
 fn everywhere() -> IpAddr {
     match TcpListener::bind((Ipv6Addr::UNSPECIFIED, 0)) {
         Ok(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),

@@ -26,13 +26,13 @@ const KEYWORDS: &str = "ALL, ALTER, ANALYZE, AND, AS, ASC, AVG, BETWEEN, BY, CAS
 pub(crate) struct Names(Arc<RwLock<Vec<String>>>);
 
 impl Names {
-    /// Takes the names that the session sees now.
+    /// Reads the names that the session sees now.
     pub(crate) fn refresh(&self, session: &mut Session) {
         *self.0.write().unwrap_or_else(|e| e.into_inner()) = session.visible_names();
     }
 }
 
-/// Completes the word before the cursor, and shows the text that is typed.
+/// Helper that completes the word before the cursor, and displays the typed text.
 pub(super) struct ShellHelper {
     names: Names,
     typing: Arc<Typing>,
@@ -44,7 +44,7 @@ impl ShellHelper {
     }
 }
 
-/// Where the word before a position begins, and what it may become.
+/// Start of the word before a position, and its completions.
 fn completions(names: &Names, line: &str, position: usize) -> (usize, Vec<String>) {
     let before = line.get(..position).unwrap_or(line);
     let start = before
@@ -80,7 +80,7 @@ impl Completer for ShellHelper {
 }
 
 impl Highlighter for ShellHelper {
-    /// The blanks that the lines behind the first one begin with are shown as their prompt.
+    /// Shows the leading blanks of continuation lines as their prompt.
     fn highlight<'l>(&self, line: &'l str, _: usize) -> Cow<'l, str> {
         let (blanks, prompt) = (
             format!("\n{INDENTATION}"),

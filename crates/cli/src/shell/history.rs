@@ -1,4 +1,4 @@
-//! The history file `~/.mayfly_history`: its owner alone may read it, and no statement with a password is in it.
+//! The history file `~/.mayfly_history`: readable by its owner only, without statements that contain a password.
 
 use std::fs::{File, Permissions};
 use std::io;
@@ -9,22 +9,23 @@ use std::time::{Duration, Instant};
 use rustyline::history::{FileHistory, History as _};
 use rustyline::{Config, Result};
 
-/// The most statements of the file.
+/// Greatest number of statements in the file.
 pub(super) const STATEMENTS: usize = 10_000;
 
-/// The most bytes of a statement that is kept.
+/// Greatest number of bytes of a statement that is kept.
 const STATEMENT_BYTES: usize = 1 << 16;
 
-/// How often the file is written while statements arrive.
+/// Interval of writes while statements arrive.
 const WRITTEN_EVERY: Duration = Duration::from_secs(1);
 
-/// Words of statements that are not kept, as `histignore` of the `mysql` client has them.
+/// Words of statements that are not kept, as in `histignore` of the `mysql` client.
 const SECRET_WORDS: [&str; 2] = ["identified", "password"];
 
-/// The first line of a file of the format that is written; one without it has `<\n>` for the ends of lines in statements.
+/// First line of a file of the written format; a file without it has `<
+/// >` for line ends in statements.
 const FORMAT: &str = "#V2";
 
-/// The file of a history, and when it was written.
+/// The file of a history, and the time when it was written.
 #[derive(Debug)]
 pub(super) struct HistoryFile {
     path: PathBuf,
@@ -32,7 +33,7 @@ pub(super) struct HistoryFile {
 }
 
 impl HistoryFile {
-    /// Reads a history from its file, which is made if it is not there, and made private if it is not.
+    /// Reads a history from its file, which is created if missing, and made private.
     pub(super) fn open(path: &Path, history: &mut FileHistory) -> io::Result<Self> {
         let mut options = File::options();
         options.append(true).create(true).mode(0o600);
@@ -55,13 +56,13 @@ impl HistoryFile {
         })
     }
 
-    /// Writes what is new.
+    /// Writes new statements.
     pub(super) fn write(&mut self, history: &mut FileHistory) -> Result<()> {
         self.written = Instant::now();
         history.append(&self.path)
     }
 
-    /// Writes what is new if some time has passed: in a paste each line is a statement.
+    /// Writes new statements if some time has passed: in a paste each line is a statement.
     pub(super) fn write_sometimes(&mut self, history: &mut FileHistory) -> Result<()> {
         if self.written.elapsed() < WRITTEN_EVERY {
             return Ok(());
@@ -70,7 +71,7 @@ impl HistoryFile {
     }
 }
 
-/// A history without statements yet.
+/// An empty history.
 pub(super) fn new(config: &Config) -> FileHistory {
     FileHistory::with_config(config)
 }

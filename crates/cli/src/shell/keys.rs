@@ -1,8 +1,8 @@
-//! What Enter and Tab do, which depends on whether they were typed or pasted.
+//! Actions of Enter and Tab, which depend on whether the keys were typed or pasted.
 //!
-//! A terminal without bracketed paste sends a paste as if it were typed. A person typing means by Tab a completion, and by
-//! Enter, in a statement that goes on, one line more of it, so that all of its lines can be edited. A paste means a tab, and
-//! each of its lines is taken for itself, so that a paste of any length costs no more than its length.
+//! A terminal without bracketed paste sends a paste as if it were typed. When typed, Tab completes a word, and Enter in
+//! an unfinished statement adds a line to it, so that all of its lines can be edited. When pasted, Tab is a tab
+//! character, and each line is taken separately, so that the cost of a paste is linear in its length.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,23 +16,23 @@ use rustyline::{
 use super::terminal::has_pending_input;
 use crate::statements::{Ending, Place, ending};
 
-/// What stands before the first line of a statement.
+/// Prompt of the first line of a statement.
 pub(super) const PROMPT: &str = "mayfly> ";
-/// What stands before the others.
+/// Prompt of the other lines.
 pub(super) const CONTINUATION_PROMPT: &str = "     -> ";
-/// What the lines of a statement begin with that were typed behind its first one; it is shown as the prompt.
+/// Beginning of the typed continuation lines of a statement; it is displayed as the prompt.
 pub(super) const INDENTATION: &str = "        ";
 
-/// Nobody types two characters within this time.
+/// Least time between two typed characters.
 const TYPING_TIME: Duration = Duration::from_millis(15);
 
-/// What is known of the text that is being typed.
+/// State of the text that is being typed.
 #[derive(Debug)]
 pub(super) struct Typing {
     begun: Instant,
-    /// When the last character was typed, in microseconds since then.
+    /// Time of the last character, in microseconds since the start.
     last: AtomicU64,
-    /// Lines of the statement were taken already.
+    /// Whether lines of the statement were taken already.
     is_within: AtomicBool,
     delimiter: Mutex<Vec<u8>>,
 }
@@ -47,7 +47,7 @@ impl Typing {
         })
     }
 
-    /// A line is asked for at a place of the text.
+    /// Notes that a line is requested at a place of the text.
     pub(super) fn ask(&self, place: Place<'_>) {
         self.is_within.store(place.is_within, Ordering::Relaxed);
         let mut delimiter = self
@@ -68,13 +68,13 @@ impl Typing {
         self.last.store(self.now(), Ordering::Relaxed);
     }
 
-    /// Whether what is typed comes from no person.
+    /// Whether the input comes from a paste.
     fn is_pasted(&self) -> bool {
         let passed = self.now().saturating_sub(self.last.load(Ordering::Relaxed));
         u128::from(passed) < TYPING_TIME.as_micros() || has_pending_input()
     }
 
-    /// The keys, and what they do.
+    /// The key bindings.
     pub(super) fn bindings(self: &Arc<Self>) -> [(KeyEvent, EventHandler); 4] {
         let enter = || EventHandler::Conditional(Box::new(Enter(Arc::clone(self))));
         let control = |key| KeyEvent(KeyCode::Char(key), Modifiers::CTRL);
@@ -88,7 +88,7 @@ impl Typing {
     }
 }
 
-/// Enter: takes the text, or adds a line to it.
+/// Action of Enter: takes the text, or adds a line to it.
 struct Enter(Arc<Typing>);
 
 impl ConditionalEventHandler for Enter {
@@ -116,7 +116,7 @@ impl ConditionalEventHandler for Enter {
     }
 }
 
-/// Tab: completes the word before the cursor; in a paste, and behind no word, it is a tab.
+/// Action of Tab: completes the word before the cursor; in a paste, and without a word, it inserts a tab.
 struct Tab(Arc<Typing>);
 
 impl ConditionalEventHandler for Tab {
@@ -131,7 +131,7 @@ impl ConditionalEventHandler for Tab {
         let is_behind_word = before.chars().next_back().is_some_and(is_word);
         let is_tab = !is_behind_word || self.0.is_pasted();
         self.0.typed();
-        // SelfInsert would be taken for a repetition of what was inserted last.
+        // SelfInsert would be taken for a repetition of the last insertion.
         is_tab.then(|| Cmd::Insert(count, "\t".to_owned()))
     }
 }

@@ -1,5 +1,5 @@
-//! The interactive shell: line editing, history, completion, and Ctrl-C that ends the statement
-//! and not the shell.
+//! The interactive shell: line editing, history, completion, and Ctrl-C that ends the statement and
+//! not the shell.
 
 mod completer;
 mod history;

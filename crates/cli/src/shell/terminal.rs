@@ -1,9 +1,9 @@
-//! The terminal between two prompts.
+//! The mode of the terminal between two prompts.
 //!
-//! The editor gives the terminal back as it found it. As terminals usually are, line by line, that would change what
-//! arrives while a statement runs: characters that end or erase lines are taken, and what exceeds a few KiB may be dropped. In
-//! the mode that is set here bytes stay as they are, and a full buffer makes the sender wait (termios(3), non-canonical mode).
-//! Ctrl-C still ends the statement.
+//! The editor restores the terminal's mode after each line. The usual canonical mode would change input that arrives
+//! while a statement runs: characters that end or erase lines are interpreted, and input beyond a few KiB may be
+//! dropped. In the mode that is set here bytes stay as they are, and a full buffer makes the sender wait (termios(3),
+//! non-canonical mode). Ctrl-C still ends the statement.
 
 use rustix::termios::{InputModes, LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use signal_hook::consts::{SIGHUP, SIGTERM};
@@ -12,7 +12,7 @@ use signal_hook::iterator::Signals;
 /// Terminals that the editor reads line by line.
 const LINE_BY_LINE: [&str; 3] = ["dumb", "cons25", "emacs"];
 
-/// The terminal's mode for the shell; dropped, it is as before.
+/// The terminal's mode for the shell; dropping it restores the previous mode.
 #[derive(Debug)]
 pub(super) struct TerminalMode {
     before: Termios,
@@ -36,7 +36,7 @@ impl TerminalMode {
         Some(mode)
     }
 
-    /// Sets the mode again, which the shell's parent changes when the shell was stopped meanwhile.
+    /// Sets the mode again, since the shell's parent changes it when the shell is stopped and continued.
     pub(super) fn apply(&self) {
         // A terminal that is gone needs no mode.
         let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &self.between);
@@ -50,15 +50,15 @@ impl Drop for TerminalMode {
     }
 }
 
-/// Gives the terminal back, as it was before, when a signal ends the shell.
+/// Restores the terminal when a signal ends the shell.
 fn restore_when_ended(before: Termios) {
     let Ok(mut signals) = Signals::new([SIGHUP, SIGTERM]) else {
         return;
     };
     std::thread::spawn(move || {
         for signal in signals.forever() {
-            // A terminal that is gone needs neither. The editor has asked for marks around pastes. A statement that runs may have
-            // locked standard output.
+            // Ends the bracketed paste mode of the editor; errors of a terminal that is gone are ignored. A running
+            // statement may have locked standard output.
             let _ = rustix::io::write(std::io::stdout(), b"\x1b[?2004l");
             let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &before);
             let _ = signal_hook::low_level::emulate_default_handler(signal);
@@ -66,7 +66,7 @@ fn restore_when_ended(before: Termios) {
     });
 }
 
-/// Whether something was typed that is not read yet.
+/// Whether there is unread input.
 pub(super) fn has_pending_input() -> bool {
     rustix::io::ioctl_fionread(std::io::stdin()).is_ok_and(|bytes| bytes > 0)
 }

@@ -1,4 +1,4 @@
-//! The text that a user types, line by line, as statements ask for it.
+//! Source of the text that a user types, line by line, as statements need it.
 
 use std::io;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ pub(super) struct TypedText {
     editor: Editor<ShellHelper, FileHistory>,
     history_file: Option<HistoryFile>,
     typing: Arc<Typing>,
-    /// What was typed and not given yet.
+    /// Typed bytes that were not returned yet.
     line: Vec<u8>,
     at: usize,
     /// The statement at hand.
@@ -106,7 +106,7 @@ impl TypedText {
     fn remember(&mut self) {
         let statement = std::mem::take(&mut self.statement);
         let statement = statement.trim_end();
-        // What cannot be kept is lost when the shell ends.
+        // A statement that cannot be kept is lost when the shell ends.
         if history::is_kept(statement) {
             let _ = self.editor.add_history_entry(statement);
         }
@@ -140,7 +140,7 @@ impl Drop for TypedText {
     fn drop(&mut self) {
         self.remember();
         if let Some(file) = &mut self.history_file {
-            // What cannot be kept is lost.
+            // Statements that cannot be written are lost.
             let _ = file.write(self.editor.history_mut());
         }
     }

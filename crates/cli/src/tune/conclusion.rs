@@ -1,10 +1,10 @@
-//! What the figures say: the lines for an option file, and their reasons.
+//! Conclusions from the figures: the lines for an option file, and their reasons.
 
 use mayfly_tuning::{
     Advice, DEFAULT_READ_BUFFER_SIZE, DEFAULT_READ_RND_BUFFER_SIZE, Setting, size_text,
 };
 
-/// The reasons, a sentence or a few for each variable.
+/// The reasons, one or a few sentences for each variable.
 pub(super) fn reasons(advice: &Advice) -> Vec<String> {
     let mut reasons = Vec::new();
     if let Some(setting) = &advice.read_buffer_size {
@@ -70,7 +70,7 @@ fn reason(name: &str, setting: &Setting, default: u64) -> String {
     text
 }
 
-/// Bytes for people.
+/// A size as readable text.
 fn size_of(bytes: u64) -> String {
     crate::units::bytes(bytes)
 }

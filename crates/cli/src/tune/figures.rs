@@ -1,4 +1,4 @@
-//! The figures of a case, as rows of a table and as a chart: the same for the terminal, the page and the pictures.
+//! The figures of a case, as rows of a table and as a chart, for the terminal, the page and the pictures.
 
 use mayfly_charts::{Axis, LineChart, Point, Scale, Series, Unit};
 use mayfly_tuning::{CaseReport, MOST_DIFFERENCE, Report, published, size_text};
@@ -11,13 +11,13 @@ pub(crate) struct Row {
     pub(crate) median: String,
     pub(crate) spread: String,
     pub(crate) rate: String,
-    /// How much longer than the best.
+    /// Excess over the best time.
     pub(crate) excess: String,
-    /// The same in the article.
+    /// The article's excess over its best time.
     pub(crate) article: String,
-    /// What the rule says of the size.
+    /// Result of the rule of choice for the size.
     pub(crate) verdict: &'static str,
-    /// The median as a share of the greatest of the case.
+    /// The median as a share of the greatest median of the case.
     pub(crate) share: f64,
     pub(crate) is_chosen: bool,
 }
@@ -106,7 +106,7 @@ fn percent(share: f64) -> String {
     format!("{:+.1} %", share * 100.0)
 }
 
-/// What was scanned, in a line.
+/// The scanned rows, in a line.
 pub(crate) fn extent(case: &CaseReport) -> Option<String> {
     let (measured, _) = case.measured()?;
     let complete = measured
@@ -119,7 +119,7 @@ pub(crate) fn extent(case: &CaseReport) -> Option<String> {
     Some(format!("{bytes} a scan, {complete} complete {rounds}"))
 }
 
-/// A warning where chance is larger than the differences that the rule trusts.
+/// A warning where the noise is larger than the differences that the rule trusts.
 pub(crate) fn warning(case: &CaseReport) -> Option<String> {
     let (_, choice) = case.measured()?;
     match choice.noise {
@@ -134,7 +134,7 @@ pub(crate) fn warning(case: &CaseReport) -> Option<String> {
     }
 }
 
-/// The chart of a case: how much longer each size takes than the best; the article's line beside it.
+/// The chart of a case: the excess of each size over the best, with the article's line beside it.
 pub(crate) fn chart(report: &Report, case: &CaseReport) -> Option<LineChart> {
     let (_, choice) = case.measured()?;
     let points = report.sizes.iter().zip(&choice.relative);
@@ -190,7 +190,7 @@ pub(crate) fn chart(report: &Report, case: &CaseReport) -> Option<LineChart> {
     })
 }
 
-/// A text as a sentence begins.
+/// A text with a capital at its beginning.
 pub(crate) fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters

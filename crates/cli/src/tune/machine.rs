@@ -1,5 +1,5 @@
-//! What a reader of the figures should know about the machine: processors, their caches, memory, the file system and
-//! how far ahead it reads. What the system does not tell is left out.
+//! Facts about the machine for readers of the figures: processors, their caches, memory, the file system and its
+//! read-ahead. Facts that the system does not report are left out.
 
 use std::path::Path;
 
@@ -76,7 +76,7 @@ pub(crate) fn facts(file: &Path) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// Bytes of memory that can be had without swapping.
+/// Bytes of memory available without swapping.
 pub(crate) fn available_memory() -> Option<u64> {
     memory(
         &std::fs::read_to_string("/proc/meminfo").ok()?,
@@ -90,14 +90,14 @@ pub(crate) fn free_space(directory: &Path) -> Option<u64> {
     Some(space.f_bavail.saturating_mul(space.f_frsize))
 }
 
-/// Columns of the terminal that standard output is; 80 for any other output.
+/// Number of columns of the terminal on standard output; 80 for any other output.
 pub(crate) fn terminal_width() -> usize {
     let size = rustix::termios::tcgetwinsize(std::io::stdout());
     size.map_or(80, |size| usize::from(size.ws_col))
         .clamp(60, 120)
 }
 
-/// Bytes of a line of /proc/meminfo.
+/// Bytes in a line of /proc/meminfo.
 fn memory(text: &str, name: &str) -> Option<u64> {
     let line = text
         .lines()
@@ -117,7 +117,7 @@ fn mount(text: &str, path: &Path) -> Option<(String, String)> {
         path.starts_with(point)
             .then(|| (depth, behind.split(' ').next().unwrap_or_default(), device))
     });
-    // Of mounts over each other the last is seen.
+    // Of mounts over each other the last one is visible.
     let (_, kind, device) = mounts.max_by_key(|(depth, ..)| *depth)?;
     Some((kind.to_owned(), device.to_owned()))
 }

@@ -1,4 +1,4 @@
-//! A data file that is made to be scanned.
+//! A data file that is created for the measurement.
 
 use std::path::{Path, PathBuf};
 
@@ -7,18 +7,18 @@ use mayfly_tuning::{ROW_BYTES, SystemIo, make_table};
 use super::machine;
 use crate::units;
 
-/// The data file that is made, unless the user says otherwise or space is short.
+/// Size of the data file, unless the user chooses it or space is short.
 const SIZE: u64 = 1 << 30;
-/// The least data file: some rows for each of many scanners.
+/// Least size of the data file: several rows for each of many scanners.
 const SIZE_MIN: u64 = 1 << 20;
 
-/// A data file that was made for the measurement, and goes with it.
+/// A data file created for the measurement, and removed with it.
 pub(crate) struct MadeFile {
     pub(crate) path: PathBuf,
 }
 
 impl MadeFile {
-    /// Makes one in a directory, of 1 GiB or a quarter of the free space where no size is given.
+    /// Creates one in a directory, of 1 GiB or a quarter of the free space where no size is given.
     pub(crate) fn make(
         directory: &Path,
         size: Option<u64>,
@@ -62,7 +62,7 @@ impl MadeFile {
 
 impl Drop for MadeFile {
     fn drop(&mut self) {
-        // Nothing can be done about a file that does not go.
+        // A failure of the removal is ignored.
         let _ = std::fs::remove_file(&self.path);
     }
 }

@@ -1,4 +1,5 @@
-//! `mayfly tune`: the experiment of "MySQL: what read_buffer_size value is optimal?" on this machine, and what to set.
+//! `mayfly tune`: the experiment of "MySQL: what read_buffer_size value is optimal?" on this machine, and the values to
+//! set.
 
 mod conclusion;
 pub(crate) mod figures;
@@ -22,7 +23,7 @@ use crate::units;
 use made_file::MadeFile;
 use report::Told;
 
-/// The most of a table that is scanned in the cache.
+/// Greatest size of a table that is scanned in the cache.
 const CACHED_SIZE: u64 = 256 << 20;
 
 /// Measures and prints.
@@ -65,7 +66,7 @@ pub(crate) fn run(tune: &TuneOptions, options: &Options) -> Result<ExitCode, Str
             let scans = open(&made.path, ROW_BYTES)?;
             let rows = scans.shape().rows;
             let size = units::bytes(rows * ROW_BYTES as u64);
-            // The open file outlives its name, which goes now.
+            // The open file remains usable; its name is removed now.
             drop(made);
             (
                 scans,
@@ -112,7 +113,7 @@ pub(crate) fn run(tune: &TuneOptions, options: &Options) -> Result<ExitCode, Str
     })
 }
 
-/// The cases that are asked for.
+/// The selected cases.
 fn cases(tune: &TuneOptions) -> Result<Vec<Case>, String> {
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
     let scanners = tune.scanners.map_or(cores, usize::from);

@@ -17,12 +17,12 @@ const CHART_HEIGHT: usize = 12;
 const RULE: &str = "Sizes are compared within rounds. \"As good\" cannot be told from the best: it takes at most two standard errors \
                     of the median longer, which count for 1 % at least and 5 % at most. The smallest of them is chosen.";
 
-/// What is reported.
+/// Content of the report.
 pub(super) struct Told<'a> {
     pub(super) report: &'a Report,
     pub(super) advice: &'a Advice,
     pub(super) facts: &'a [(&'static str, String)],
-    /// What was scanned.
+    /// The scanned file.
     pub(super) file: &'a str,
 }
 
@@ -36,7 +36,7 @@ impl Told<'_> {
         facts.join("; ")
     }
 
-    /// For a terminal of so many columns.
+    /// The report for a terminal with `width` columns.
     pub(super) fn text(&self, width: usize) -> String {
         let mut out = format!("{}\n{}\n", self.file, self.facts());
         for case in &self.report.cases {
@@ -88,7 +88,7 @@ impl Told<'_> {
         out
     }
 
-    /// How far the advice may be trusted; `None` if every case was calm.
+    /// Limits of the advice's reliability; `None` if every case was calm.
     fn doubt(&self) -> Option<String> {
         let measured = self
             .report
@@ -171,7 +171,7 @@ impl Told<'_> {
         page.finish()
     }
 
-    /// Every time that was measured, and what was made of it.
+    /// All measured times, and their evaluation.
     pub(super) fn json(&self) -> Value {
         let setting = |setting: &Option<mayfly_tuning::Setting>| {
             setting.as_ref().map(|setting| {

@@ -1,5 +1,5 @@
-//! `mayfly what-if`: a statement is run again under other limits and on other engines of temporary tables, to see what
-//! each of them costs. The results must be the same everywhere.
+//! `mayfly what-if`: runs a statement again under other limits and on other engines of temporary tables, to compare
+//! their costs. The results must be the same everywhere.
 
 mod report;
 pub(crate) mod settings;
@@ -18,27 +18,27 @@ use crate::run::{Ended, Runner, Source};
 use report::{Report, Verdict};
 use settings::{Case, cases};
 
-/// How a case went.
+/// Outcome of a case.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     /// All of its runs.
     Ran {
-        /// How long each took, the shortest first.
+        /// Time of each run, the shortest first.
         times: Vec<Duration>,
         /// The temporary tables of the last run.
         tables: Vec<TemporaryTableRecord>,
-        /// Of all rows together, whatever their order.
+        /// Sum of all rows, independent of their order.
         rows: RowSum,
     },
-    /// It took longer than a case may.
+    /// (limit): the time limit of a case, which was exceeded.
     TooLong(Duration),
-    /// Two runs gave other rows.
+    /// Two runs returned different rows.
     Unstable,
-    /// It ended with an error.
+    /// (message): the error that ended it.
     Failed(String),
 }
 
-/// Runs the statement under all cases, and prints what they cost.
+/// Runs the statement under all cases, and prints their costs.
 pub(crate) fn run(what_if: &WhatIfOptions, options: &Options) -> Result<ExitCode, String> {
     let mut session = open(options, &what_if.database)?;
     load(what_if, options, &mut session)?;
@@ -51,8 +51,8 @@ pub(crate) fn run(what_if: &WhatIfOptions, options: &Options) -> Result<ExitCode
         );
     }
     let text = |error: mayfly_engine::Error| error.to_string();
-    // The first runs warm up what later ones reuse, and say how much memory the statement wants and whether its rows
-    // can be compared at all.
+    // The first runs warm up memory that later ones reuse, and show how much memory the statement uses and whether its
+    // rows can be compared at all.
     Case::unlimited().apply(&mut session).map_err(text)?;
     let first = measure(&mut session, &what_if.statement, what_if.seconds, 2);
     let peak = match first {
@@ -95,7 +95,7 @@ pub(crate) fn run(what_if: &WhatIfOptions, options: &Options) -> Result<ExitCode
     Ok(ExitCode::FAILURE)
 }
 
-/// Why the rows of cases cannot be compared.
+/// Reason why the rows of cases cannot be compared.
 pub(crate) const UNSTABLE: &str = "two runs of the statement gave other rows, in memory and without a limit: it depends on the time, on random \
      numbers or on what others change, so that its rows cannot be compared between cases";
 
@@ -122,7 +122,7 @@ fn load(what_if: &WhatIfOptions, options: &Options, session: &mut Session) -> Re
     Ok(())
 }
 
-/// The runs of one case, as many as are asked for unless they take too long together.
+/// The requested number of runs of one case, unless they take too long together.
 fn measure(session: &mut Session, sql: &str, seconds: u64, runs: u16) -> Outcome {
     let begin = Instant::now();
     let mut outcome = run_once(session, sql, seconds);

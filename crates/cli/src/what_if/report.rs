@@ -1,4 +1,4 @@
-//! What `mayfly what-if` has found: as text, as a picture, as a page, and as JSON.
+//! Report of `mayfly what-if`: as text, as a picture, as a page, and as JSON.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use super::{Outcome, UNSTABLE};
 use crate::row_sum::RowSum;
 use crate::units;
 
-/// Columns of the chart on a terminal.
+/// Number of columns of the chart on a terminal.
 const CHART_WIDTH: usize = 100;
 
 /// The cases with their outcomes.
@@ -22,21 +22,21 @@ pub(crate) struct Report<'r> {
     pub(crate) outcomes: &'r [Outcome],
 }
 
-/// What the rows of all cases say together.
+/// Comparison of the rows of all cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// So many cases of so many ended in their time, with the same rows.
+    /// (ended, cases): this many of the cases ended within their time, with the same rows.
     Same(usize, usize),
-    /// Two cases gave other rows.
+    /// Two cases returned different rows.
     Different,
-    /// Two runs of a case did.
+    /// Two runs of a case returned different rows.
     Unstable,
-    /// So many cases of so many ended with an error.
+    /// (failed, cases): this many of the cases ended with an error.
     Failed(usize, usize),
 }
 
 impl Verdict {
-    /// The same in words.
+    /// The verdict as a sentence.
     pub(crate) fn text(self) -> String {
         match self {
             Self::Same(ended, all) if ended == all => {
@@ -56,7 +56,7 @@ impl Verdict {
     }
 }
 
-/// The median of times in order.
+/// The median of sorted times.
 fn median(times: &[Duration]) -> Duration {
     times.get(times.len() / 2).copied().unwrap_or_default()
 }
@@ -66,7 +66,7 @@ impl Report<'_> {
         self.cases.iter().zip(self.outcomes)
     }
 
-    /// The median of the first case that has the engine of another one and enough memory.
+    /// The median of the first case with the same engine and enough memory.
     fn in_memory(&self, engine: Engine) -> Option<Duration> {
         let is_legacy = |engine| matches!(engine, Engine::Legacy(_));
         let mut rows = self.rows();
@@ -80,7 +80,7 @@ impl Report<'_> {
         })
     }
 
-    /// What the rows of the cases say.
+    /// The comparison of the rows of the cases.
     pub(crate) fn verdict(&self) -> Verdict {
         let is =
             |wanted: fn(&Outcome) -> bool| self.outcomes.iter().filter(|one| wanted(one)).count();
@@ -107,7 +107,7 @@ impl Report<'_> {
         matches!(self.verdict(), Verdict::Same(..))
     }
 
-    /// The title of a case: what it says of memory holds only where the tables were in memory.
+    /// The title of a case: it names memory only where the tables were in memory.
     fn title(&self, case: &Case, outcome: &Outcome) -> String {
         let Outcome::Ran { tables, .. } = outcome else {
             return case.title.clone();
@@ -116,7 +116,7 @@ impl Report<'_> {
             .iter()
             .find(|table| table.disk_peak > 0 || !matches!(table.engine, "MEMORY" | "TempTable"));
         match on_disk.filter(|_| case.stays_in_memory()) {
-            // A BLOB or a long string, which MEMORY does not hold.
+            // A BLOB or a long string, which MEMORY cannot store.
             Some(table) => case
                 .title
                 .replace("in memory", &format!("no limit: {} on disk", table.engine)),
@@ -124,7 +124,7 @@ impl Report<'_> {
         }
     }
 
-    /// The cells of a case: its title, time, ratio to memory, and what its temporary tables were.
+    /// The cells of a case: its title, time, ratio to memory, and its temporary tables.
     fn cells(&self, case: &Case, outcome: &Outcome) -> Vec<String> {
         let (time, ratio, tables) = match outcome {
             Outcome::Ran { times, tables, .. } => {
@@ -221,7 +221,7 @@ impl Report<'_> {
         svg::bar_chart(&self.chart())
     }
 
-    /// A page that needs no other file.
+    /// The report as a self-contained page.
     pub(crate) fn html(&self) -> String {
         let mut page = html::Page::new("What if: temporary tables");
         page.preformatted(self.statement.trim());
@@ -236,7 +236,7 @@ impl Report<'_> {
         page.finish()
     }
 
-    /// Everything, for programs.
+    /// The report as JSON.
     pub(crate) fn json(&self) -> String {
         let cases = self.rows().map(|(case, outcome)| {
             let (memory, disk) = match case.engine {

@@ -1,12 +1,12 @@
-//! The cases of `mayfly what-if`: under which limits and on which engines the statement is run.
+//! The cases of `mayfly what-if`: the limits and engines under which the statement runs.
 
 use mayfly_engine::{Result, Session};
 
-/// No limit, for a setting that has no word for it.
+/// Value that means no limit, for a setting without a special value for it.
 const UNLIMITED: u64 = 1 << 40;
-/// `tmp_table_size` and `max_heap_table_size` as MySQL has them.
+/// MySQL's default of `tmp_table_size` and `max_heap_table_size`.
 const DEFAULT_SIZE: u64 = 16 << 20;
-/// `key_buffer_size` as MySQL has it, and as the first article raised it.
+/// MySQL's default of `key_buffer_size`, and the first article's value.
 const KEY_BUFFERS: [u64; 2] = [8 << 20, 128 << 20];
 /// The least limit that is tried.
 const LIMIT_MIN: u64 = 1 << 20;
@@ -16,20 +16,20 @@ const LIMIT_MIN: u64 = 1 << 20;
 pub(crate) enum Engine {
     /// Mayfly's own.
     TempTable,
-    /// MEMORY, and this engine on disk.
+    /// MEMORY, with this engine on disk.
     Legacy(&'static str),
 }
 
-/// One way to run the statement.
+/// A case: one way to run the statement.
 #[derive(Debug, Clone)]
 pub(crate) struct Case {
     pub(crate) title: String,
     pub(crate) engine: Engine,
-    /// Bytes of memory that a temporary table may have.
+    /// Greatest bytes of memory of a temporary table.
     pub(crate) limit: u64,
-    /// Bytes of the key cache, which MyISAM's indexes go through.
+    /// Bytes of the key cache, which MyISAM's indexes use.
     pub(crate) key_buffer: u64,
-    /// Tables are on disk from their first row on.
+    /// Whether tables are on disk from their first row on.
     pub(crate) on_disk: bool,
 }
 
@@ -39,7 +39,7 @@ impl Case {
         !self.on_disk && self.limit == UNLIMITED
     }
 
-    /// TempTable with all the memory that it wants.
+    /// TempTable without a memory limit.
     pub(crate) fn unlimited() -> Self {
         Self {
             title: "TempTable, in memory".to_owned(),
@@ -50,7 +50,7 @@ impl Case {
         }
     }
 
-    /// Sets what the case says. Settings that it does not say are as they were.
+    /// Applies the settings of the case; other settings are unchanged.
     pub(crate) fn apply(&self, session: &mut Session) -> Result<()> {
         for sql in self.statements() {
             session.execute(&sql)?;
@@ -58,7 +58,7 @@ impl Case {
         Ok(())
     }
 
-    /// The statements that set what the case says.
+    /// The statements that apply the case.
     pub(crate) fn statements(&self) -> Vec<String> {
         let (memory, disk) = match self.engine {
             Engine::TempTable => ("TempTable", "INNODB"),
@@ -79,12 +79,12 @@ impl Case {
     }
 }
 
-/// The cases for a statement whose largest temporary table wants `peak` bytes: both kinds of engine in memory, then
-/// at `limits`, or at MySQL's default and a tenth of the peak where none are given; and on disk from the first row on.
+/// The cases for a statement whose largest temporary table needs `peak` bytes: both kinds of engine in memory, then at
+/// `limits`, or at MySQL's default and a tenth of the peak where none are given; and on disk from the first row on.
 pub(crate) fn cases(peak: u64, limits: &[u64]) -> Vec<Case> {
     let mut limits = limits.to_vec();
     if limits.is_empty() {
-        // A size that people write: whole mebibytes.
+        // A size that users write: whole mebibytes.
         let tenth = peak / 10 / LIMIT_MIN * LIMIT_MIN;
         limits = vec![DEFAULT_SIZE, tenth.max(LIMIT_MIN)];
     }

@@ -1,4 +1,4 @@
-//! `mayfly advise` as a program: what it reads, what it writes, and how it ends.
+//! `mayfly advise` as a program: its input, its output, and its exit codes.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -171,7 +171,7 @@ fn two_logs_are_compared() {
     let comparison = &report["comparison"];
     assert_eq!(comparison["statements"].as_array().map(Vec::len), Some(5));
     assert!(comparison["statements_left_out"].as_u64() > Some(50));
-    // Each log is of one run of the same statements, and of what set it up.
+    // Each log has one run of the same statements, and of their setup.
     assert_eq!(
         (&comparison["before"]["runs"], &comparison["after"]["runs"]),
         (&80.into(), &82.into())

@@ -1,4 +1,4 @@
-//! Commands of the client in scripts, pipes and `-e`, and what they print besides results.
+//! Commands of the client in scripts, pipes and `-e`, and their output besides results.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
@@ -96,7 +96,7 @@ fn a_line_for_each_column() {
         .unwrap();
     assert_eq!(text(&output.stdout), expected);
     assert_eq!(text(&piped(directory.path(), &[], script).stdout), expected);
-    // Programs get the format that they asked for.
+    // Programs get the requested format.
     let output = piped(directory.path(), &["--format", "csv"], "SELECT 1 a\\G");
     assert_eq!(text(&output.stdout), "a\n1\n");
 }

@@ -1,4 +1,4 @@
-//! `mayfly advise --connect` and a server: what must be trusted before a password is told.
+//! `mayfly advise --connect` and a server: conditions under which a password is sent.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
@@ -60,10 +60,10 @@ fn a_server_is_told_a_password_when_it_is_trusted() {
     ] {
         root.query(sql).unwrap();
     }
-    // The server does not remember the password, and nothing says that it is that server.
+    // The server has not cached the password, and its identity is not proved.
     let (done, said) = advise(path, &port, "127.0.0.1", &[]);
     assert!(!done && said.contains("--ssl-ca"), "{said}");
-    // Its own certificate is of no authority that the system knows.
+    // Its self-signed certificate is of no authority that the system knows.
     let (done, said) = advise(path, &port, "localhost", &["--ssl-mode", "verify_identity"]);
     assert!(!done && said.contains("TLS: "), "{said}");
     let certificate = ["--ssl-ca", "data/server-cert.pem"];

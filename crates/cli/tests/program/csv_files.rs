@@ -1,4 +1,4 @@
-//! CSV files as tables: every row is there, or an error names the line; names, types and NULLs are what the file has.
+//! CSV files as tables: every row is there, or an error names the line; names, types and NULLs are those of the file.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
@@ -16,7 +16,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// What the statement finds in a CSV file of this content.
+/// The result of a statement on a CSV file with this content.
 fn read(name: &str, content: &str, sql: &str) -> String {
     let output = open(name, content.as_bytes(), sql);
     assert!(output.status.success(), "{content:?}: {output:?}");
@@ -110,14 +110,14 @@ fn values_that_other_programs_write() {
     let sql = "SELECT SUM(amount), SUM(paid = TRUE), MAX(day), COUNT(amount), COUNT(paid) FROM t";
     let shown = read("t.csv", content, sql);
     assert_eq!(shown.lines().last(), Some("1247.00\t1\t2024-02-01\t2\t2"));
-    // What may mean two things stays text, and is told.
+    // Ambiguous values stay text, with a message.
     let unclear = open("t.csv", b"day,n\n03/04/2024,1\n", "SELECT day FROM t");
     assert_eq!(text(&unclear.stdout), "day\n03/04/2024\n");
     assert!(
         text(&unclear.stderr).contains("column day is text"),
         "{unclear:?}"
     );
-    // A number that is computed of a text is told too.
+    // A number computed from a text also gives a message.
     let computed = open("t.csv", b"n,m\n12 EUR,1\n", "SELECT SUM(n) s FROM t");
     assert_eq!(text(&computed.stdout), "s\n12\n");
     let warning = "WARNING 1292 (22007) at line 1: Truncated incorrect DOUBLE value: '12 EUR'\n";
@@ -138,7 +138,7 @@ fn nothing_is_null_and_quotes_are_an_empty_text() {
         assert_eq!(shown, "a\tn\tl\n1\t1\tNULL\n2\t0\t0\n3\t1\tNULL\n4\t0\t4\n");
     }
     assert_eq!(rows("a,b\n1,\n2,x\n"), ["1\tNULL", "2\tx"]);
-    // What is written as CSV is read as the same again.
+    // Values written as CSV are read back as equal.
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("t.csv");
     let mayfly = || Command::new(env!("CARGO_BIN_EXE_mayfly"));
@@ -200,7 +200,7 @@ fn other_formats_are_refused_and_never_run() {
             "{name}: {output:?}"
         );
     }
-    // Standard input says nothing by its name.
+    // Standard input has no name that tells its format.
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("t");
     std::fs::write(&file, b"\x1f\x8b\x08;SELECT 1;").unwrap();

@@ -1,5 +1,5 @@
-//! Dumps that mysqldump and mariadb-dump made, loaded by the program; then it must give the answers
-//! that their servers gave. `tests/dumps/make` makes them anew.
+//! Dumps made by mysqldump and mariadb-dump, loaded by the program, which must then give the answers of the servers.
+//! `tests/dumps/make` makes them again.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
@@ -24,8 +24,8 @@ fn text(bytes: &[u8]) -> String {
 
 fn assert_success(output: &Output, what: &str) {
     assert!(output.status.success(), "{what}: {}", text(&output.stderr));
-    // What dumps have and Mayfly does without is told: variables, partitions, values for generated columns. So is what a dump
-    // in another character set does to bits.
+    // Warnings about parts of dumps that Mayfly ignores: variables, partitions, values for generated columns, and bits
+    // in a dump of another character set.
     const TOLD: [&str; 5] = [
         "WARNING 1235 ",
         "WARNING 1618 ",
@@ -130,7 +130,7 @@ fn a_statement_that_fails_is_named_with_its_line() {
     let expected = "ERROR 1146 (42S02) at line 4: Table 'test.nosuch' doesn't exist\n  in: INSERT INTO nosuch VALUES (1),(1)";
     assert!(message.starts_with(expected), "{message}");
     assert!(message.ends_with("…\n") && message.len() < 400, "{message}");
-    // CREATE TABLE fails now too; what comes after both is done.
+    // CREATE TABLE fails now too; the statements after both still run.
     let forced = run(&["--force"]);
     assert_eq!(forced.status.code(), Some(1));
     assert_eq!(text(&forced.stderr).matches("ERROR").count(), 2);

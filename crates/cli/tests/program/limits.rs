@@ -1,8 +1,8 @@
-//! `--memory-limit` holds for the process, not only in the books: statements that want much memory either
-//! work within it or end with an error that names the limit. What is measured is the heap as the kernel
-//! counts it (RssAnon: without the pages of mapped files, which are its cache).
+//! `--memory-limit` holds for the process, not only for the budgets: statements that need much memory either work
+//! within it or end with an error that names the limit. The heap is measured as the kernel counts it (RssAnon: without
+//! the pages of mapped files, which are its cache).
 //!
-//! A fifth of them by seed; `MAYFLY_LIMITS=full` runs all, with millions of rows.
+//! A seed selects a fifth of the cases; `MAYFLY_LIMITS=full` runs all, with millions of rows.
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
@@ -14,14 +14,15 @@ use std::time::{Duration, Instant};
 
 use mayfly_trials::Draw;
 
-/// What the program is given …
+/// The memory limit of the program.
 const LIMIT: &str = "64M";
-/// … and what it may take beyond: its code's data, threads, batches on their way, the allocator's slack.
+/// Greatest memory of the process in KiB: the limit, data of the code, threads, batches in flight, and the allocator's
+/// slack.
 const MOST_KIB: u64 = (64 + 48) << 10;
-/// No statement takes longer.
+/// Greatest time of a statement.
 const PATIENCE: Duration = Duration::from_secs(900);
 
-/// A statement of the family, with what must be there before.
+/// A case: a statement with the tables that it needs.
 struct Case {
     name: &'static str,
     sql: String,
@@ -31,7 +32,7 @@ fn is_full() -> bool {
     std::env::var("MAYFLY_LIMITS").is_ok_and(|value| value == "full")
 }
 
-/// A number of rows, smaller unless all of them are asked for.
+/// A number of rows, which is smaller unless `MAYFLY_LIMITS=full`.
 fn of(full: usize, usual: usize) -> usize {
     if is_full() { full } else { usual }
 }
@@ -292,7 +293,7 @@ fn anonymous(child: &Child) -> u64 {
     number.and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
-/// Runs a script; gives its peak, and what it said when it ended with an error.
+/// Runs a script; returns its peak, and its message when it ended with an error.
 fn run(case: &Case) -> (u64, Option<String>) {
     let directory = tempfile::tempdir().unwrap();
     let script = directory.path().join("script.sql");

@@ -1,5 +1,5 @@
-//! The progress of a script that takes a while: a bar on the terminal, which leaves the results alone and
-//! goes away; and the line of a statement that fails. `script` makes the terminal.
+//! The progress of a slow script: a bar on the terminal, which does not affect the results and is removed; and the line
+//! of a failed statement. `script` provides the terminal.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
@@ -14,7 +14,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Runs a shell command on a terminal, and gives all that the terminal got.
+/// Runs a shell command on a terminal, and returns everything that the terminal received.
 fn on_terminal(command: &str) -> Output {
     let mut script = Command::new("script");
     script.args(["-qec", command, "/dev/null"]);
@@ -22,7 +22,7 @@ fn on_terminal(command: &str) -> Output {
     script.stdin(Stdio::null()).output().unwrap()
 }
 
-/// A script that takes longer than a bar waits; its length in bytes.
+/// Writes a script that runs long enough for a bar; returns its length in bytes.
 fn slow_script(path: &Path) -> usize {
     let mut sql = "CREATE TABLE t (a INT);\n".to_owned();
     for number in 0..12 {
@@ -51,7 +51,7 @@ fn a_bar_shows_bytes_and_goes_away() {
     assert!(terminal.contains(&total), "{total} in {terminal:?}");
     assert!(terminal.contains("/s, "), "{terminal:?}");
     assert!(terminal.contains(" left"), "{terminal:?}");
-    // The line is wiped when it is over: nothing stands on it.
+    // The line is erased at the end.
     let last = terminal.rsplit('\r').next().unwrap();
     assert_eq!(last.replace("\x1b[2K", "").trim(), "", "{terminal:?}");
     // The results are in their file, as without a terminal.
@@ -66,7 +66,7 @@ fn a_file_that_becomes_a_table_has_a_bar() {
     const ROWS: usize = 600_000;
     let directory = tempfile::tempdir().unwrap();
     let path = |name: &str| directory.path().join(name).display().to_string();
-    // Dates that have to be converted take their time.
+    // The conversion of dates takes long enough.
     let moment = ",31/12/2023 10:00:00".repeat(4);
     let mut rows = "id,a,b,c,d\n".to_owned();
     for number in 0..ROWS {

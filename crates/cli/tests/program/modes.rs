@@ -1,5 +1,5 @@
-//! What the program writes is private, whatever the umask: data, logs, files of statements, copies, keys, certificates.
-//! What was there and was not is corrected, with a warning.
+//! Files that the program writes are private, whatever the umask: data, logs, files of statements, copies, keys,
+//! certificates. Existing files with other modes are corrected, with a warning.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 
 use mayfly_testkit::client::Client;
 
-/// A command that lets everybody do everything with new files.
+/// A command under a umask that removes no permissions.
 fn mayfly(directory: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("sh");
     command
@@ -22,7 +22,7 @@ fn mayfly(directory: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs it to its end; what it says.
+/// Runs it to its end; returns its messages.
 fn run(directory: &Path, arguments: &[&str]) -> String {
     let output = mayfly(directory, arguments).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -30,7 +30,7 @@ fn run(directory: &Path, arguments: &[&str]) -> String {
     said
 }
 
-/// Everything below a directory, and itself.
+/// A directory and everything below it.
 fn all(path: &Path) -> Vec<PathBuf> {
     let mut found = vec![path.to_owned()];
     for entry in std::fs::read_dir(path).unwrap() {
@@ -49,7 +49,7 @@ fn mode(path: &Path) -> u32 {
     metadata(path).unwrap().permissions().mode() & 0o777
 }
 
-/// What others may do more than the group may read.
+/// Files that others may do more with than the group may read.
 fn open_to_others(path: &Path) -> Vec<String> {
     let open = all(path).into_iter().filter(|path| mode(path) & 0o027 != 0);
     open.map(|path| format!("{} {:o}", path.display(), mode(&path)))
@@ -87,7 +87,7 @@ impl Served {
         Self(process)
     }
 
-    /// Ends it; what it has said.
+    /// Ends it; returns its messages.
     fn stop(mut self) -> String {
         self.0.kill().unwrap();
         self.0.wait().unwrap();
@@ -129,10 +129,10 @@ fn everything_that_is_written_is_private() {
     for written in ["data-rows", "data-dump"] {
         assert_eq!(mode(&path.join(written)) & 0o027, 0, "{written}");
     }
-    // A lock can be held by whoever may open its file.
+    // A user who may open the file could hold its lock.
     assert_eq!(mode(&data.join("mayfly.lock")), 0o600);
 
-    // As an older version may have left it, and with a log outside.
+    // State left by an older version, with a log outside.
     for path in all(&data) {
         let is_directory = path.is_dir();
         set_permissions(

@@ -1,5 +1,5 @@
-//! `mayfly reproduce --quick`: every article's tables are in every form of the report, all results are equal, and nothing is
-//! left behind. Nothing here says how long anything takes.
+//! `mayfly reproduce --quick`: every article's tables are in every form of the report, all results are equal, and no
+//! file is left. No test depends on times.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
@@ -19,7 +19,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Of each article: its title, and a line of each of its tables with a published figure.
+/// Title of each article, and a line of each of its tables with a published figure.
 const ARTICLES: [(&str, &[&str]); 5] = [
     (
         "How much overhead is caused by on disk temporary tables",

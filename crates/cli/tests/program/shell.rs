@@ -1,5 +1,5 @@
-//! The interactive shell on a terminal of its own: nothing that is typed or pasted is lost, whatever runs meanwhile.
-//! `setsid` gives the shell the terminal that Ctrl-C is typed on.
+//! The interactive shell on its own terminal: no typed or pasted input is lost, whatever statement runs. `setsid` gives
+//! the shell the terminal on which Ctrl-C is typed.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
@@ -15,12 +15,12 @@ use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
-/// The longest that something may take.
+/// Greatest time of any step.
 const PATIENCE: Duration = Duration::from_secs(600);
 /// The rows of a large paste.
 const ROWS: u64 = 10_000;
 
-/// What a terminal has shown, and whether it is closed.
+/// Output shown by a terminal, and whether it is closed.
 #[derive(Default)]
 struct Screen {
     shown: Mutex<(String, bool)>,
@@ -32,7 +32,7 @@ struct Shell {
     process: Child,
     terminal: File,
     screen: Arc<Screen>,
-    /// How much of what was shown was expected already.
+    /// Number of bytes shown that were expected already.
     seen: usize,
 }
 
@@ -90,7 +90,7 @@ impl Shell {
         self.terminal.write_all(text.as_bytes()).unwrap();
     }
 
-    /// Waits until a text is shown behind what was expected before, and gives what is shown before it.
+    /// Waits until a text is shown behind the last expected one, and returns the output before it.
     fn expect(&mut self, text: &str) -> String {
         let shown = self.screen.shown.lock().unwrap();
         let seen = self.seen;
@@ -120,7 +120,7 @@ impl Shell {
 
 impl Drop for Shell {
     fn drop(&mut self) {
-        // It has ended, unless the test has failed.
+        // The process has ended, unless the test has failed.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
@@ -137,7 +137,7 @@ fn inserts() -> String {
     text
 }
 
-/// The pasted rows, as the shell counts them.
+/// Checks the pasted rows, as the shell counts them.
 fn assert_rows(shell: &mut Shell) {
     shell.send("SELECT CONCAT('rows=', COUNT(*), ' sum=', SUM(i), ' tabs=', SUM(s LIKE '%\\t%')) r FROM pasted;\r");
     shell.expect(&format!(
@@ -199,7 +199,7 @@ fn typing() {
     shell.send("CREATE TABLE completed (first_column INT, second_column INT);\r");
     shell.expect("Query OK");
     shell.expect("mayfly> ");
-    // A person presses Tab and Enter a moment later than what stands before.
+    // A user presses Tab and Enter a moment after the last character.
     shell.send("SELECT COUNT(first_c");
     pause();
     shell.send("\t");
@@ -225,13 +225,13 @@ fn typing() {
     shell.send("\r");
     shell.expect("| n | m  |");
     shell.expect("mayfly> ");
-    // Ctrl-C forgets what was typed, and `\c` does.
+    // Ctrl-C discards the input, and so does `\c`.
     shell.send("SELECT 1 FROM nosuch\x03");
     shell.expect("mayfly> ");
     shell.send("SELECT 2 FROM nosuch \\c\r");
     shell.expect("mayfly> ");
     shell.send("SELECT COUNT(*) FROM information_schema.COLUMNS a, information_schema.COLUMNS b, information_schema.COLUMNS c WHERE CONCAT(a.TABLE_NAME, b.TABLE_NAME, c.TABLE_NAME) = 'x';\r");
-    // It runs when the bar is there.
+    // The statement runs when the bar is there.
     shell.expect("rows read");
     shell.send("\x03");
     shell.expect("interrupted");
@@ -264,7 +264,7 @@ fn the_terminal_is_given_back() {
     for is_killed in [false, true] {
         let home = tempfile::tempdir().unwrap();
         let mut shell = Shell::start(home.path());
-        // The other end of a terminal has its modes too.
+        // The other end of a terminal has its own modes.
         let modes = |shell: &Shell| tcgetattr(&shell.terminal).unwrap().local_modes;
         let lines = LocalModes::ICANON | LocalModes::ECHO;
         shell.expect("mayfly> ");

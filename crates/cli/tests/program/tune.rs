@@ -1,5 +1,5 @@
-//! `mayfly tune` on a few megabytes: what it prints and writes has its form, leaves nothing behind, and refuses what it cannot
-//! do. Nothing here says how long anything takes.
+//! `mayfly tune` on a few megabytes: the form of its output and files, complete cleanup, and refused options. No test
+//! depends on times.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
@@ -48,7 +48,7 @@ fn a_small_table_is_measured_in_every_form() {
         .iter()
         .filter(|case| case.get("skipped").is_none())
         .collect();
-    // Whatever the file system can do, it can be read through its cache.
+    // Any file system can be read through the cache.
     let is_measured = |name: &str| measured.iter().any(|case| case["name"] == name);
     for name in [
         "cached",

@@ -1,5 +1,5 @@
-//! `mayfly serve` as a process: how it begins and ends, that many idle connections are cheap, and that
-//! nothing is left of those that are gone.
+//! `mayfly serve` as a process: start and end, the low cost of many idle connections, and complete cleanup after closed
+//! ones.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
@@ -12,7 +12,7 @@ use std::time::Duration;
 use mayfly_testkit::client::{Answer, Client};
 use tempfile::TempDir;
 
-/// So long that idle connections are parked, and that threads without work have ended.
+/// Time after which idle connections are parked, and threads without work have ended.
 const PARKED: Duration = Duration::from_millis(500);
 const REAPED: Duration = Duration::from_secs(11);
 
@@ -44,7 +44,7 @@ impl Served {
         self.directory.path().join(file)
     }
 
-    /// A client that has asked something.
+    /// A client that has run a statement.
     fn client(&self) -> Client {
         let mut client = Client::connect(&self.path("socket"), "root").unwrap();
         let answer = client.query("SELECT 1").unwrap();
@@ -63,7 +63,7 @@ impl Served {
         kib << 10
     }
 
-    /// How many of its descriptors, or threads, are there.
+    /// Number of its descriptors, or of its threads.
     fn count(&self, what: &str) -> usize {
         let path = format!("/proc/{}/{what}", self.process.id());
         fs::read_dir(path).unwrap().count()
@@ -77,7 +77,7 @@ impl Drop for Served {
     }
 }
 
-/// This process may open as many files as there are clients.
+/// Raises the limit of open files of this process to the number of clients.
 fn raise_limit_of_files() {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let mut limit = getrlimit(Resource::Nofile);
