@@ -1,4 +1,4 @@
-//! Autocommit inserts, each synced to disk before it is acknowledged: one session and several, beside
+//! Autocommit inserts, each synced to disk before it is acknowledged: in one session and in several, compared with
 //! SQLite in WAL mode with synchronous = FULL.
 
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ const CREATE: &str =
     "CREATE TABLE t (id INTEGER PRIMARY KEY, k INTEGER NOT NULL, v VARCHAR(40) NOT NULL)";
 const INSERT: &str = "INSERT INTO t (id, k, v) VALUES (?, ?, ?)";
 
-/// Rows a second of `sessions` sessions that insert for a while.
+/// Rows per second of `sessions` concurrent inserting sessions.
 fn mayfly(directory: &Path, sessions: u64, time: Duration) -> f64 {
     let mut options = DatabaseOptions::new();
     options.datadir = Some(directory.join("mayfly"));
@@ -51,7 +51,7 @@ fn mayfly(directory: &Path, sessions: u64, time: Duration) -> f64 {
     rows as f64 / start.elapsed().as_secs_f64()
 }
 
-/// The same of one SQLite connection.
+/// Rows per second of one SQLite connection.
 fn sqlite(directory: &Path, time: Duration) -> f64 {
     let path: PathBuf = directory.join("sqlite.db");
     let _ = std::fs::remove_file(&path);
@@ -73,7 +73,7 @@ fn sqlite(directory: &Path, time: Duration) -> f64 {
     id as f64 / start.elapsed().as_secs_f64()
 }
 
-/// Turn about, so that both see the same disk; prints the rates and what they are to each other.
+/// Alternates between both, so that both see the same state of the disk; prints the rates and their ratios.
 pub(crate) fn compare(directory: &Path, seconds: u64, rounds: usize) {
     let time = Duration::from_secs(seconds);
     std::fs::create_dir_all(directory).expect("a directory");

@@ -1,12 +1,10 @@
 //! Runs the statements of `bench/**/*.benchmark` on Mayfly.
 //!
-//! `worker` reads one JSON object a line (`{"sql": …, "rows_max": …, "timeout_s": …}`) and answers each
-//! with its time, its first rows and its error; `bench-compare` drives it turn about with the rivals' workers. `latency`
-//! times small statements in process, from text to result, `points` those by a primary key alone, and
-//! `planning` plans that are never run;
-//! `temporary-tables` (with the feature
-//! `sqlite`) times temporary tables by key beside SQLite's, and `durable-inserts` autocommit inserts
-//! into `--directory`, each of which is synced.
+//! `worker` reads one JSON object per line (`{"sql": …, "rows_max": …, "timeout_s": …}`) and answers each with its
+//! time, its first rows and its error; `bench-compare` alternates between it and the rivals' workers. `latency` times
+//! small statements in process, from text to result, `points` statements by a primary key, and `planning` plans that
+//! are never run; `temporary-tables` (with the feature `sqlite`) times temporary tables by key compared with SQLite's,
+//! and `durable-inserts` autocommit inserts into `--directory`, each of which is synced.
 
 #[cfg(feature = "sqlite")]
 mod durable_inserts;
@@ -23,7 +21,7 @@ use mayfly_engine::{
 };
 use serde_json::{Value, json};
 
-/// Rows of a result that a worker reports, so that the rivals' results can be compared.
+/// Greatest number of rows of a result that a worker reports, for the comparison with the rivals' results.
 const REPORTED_ROWS_MAX: usize = 20;
 
 fn main() {
@@ -190,7 +188,7 @@ fn points(database: &Arc<Database>) {
     point_changes(&mut session);
 }
 
-/// The usual time of a statement, in microseconds.
+/// The median time of a statement, in microseconds.
 fn median(session: &mut Session, name: &str, sql: impl Fn(usize) -> String) -> f64 {
     let mut times: Vec<f64> = (0..20_000)
         .map(|round| {
@@ -209,7 +207,7 @@ fn median(session: &mut Session, name: &str, sql: impl Fn(usize) -> String) -> f
     times[10_000]
 }
 
-/// Rows by their primary key through a prepared statement, of a table that is durable in a `--datadir`.
+/// Reads rows by their primary key through a prepared statement; the table is durable with `--datadir`.
 fn point_reads(session: &mut Session) {
     const ROWS: i64 = 100_000;
     const READS: i64 = 2_000_000;
@@ -239,8 +237,8 @@ fn point_reads(session: &mut Session) {
     println!("row by primary key, prepared: {each:.2} µs");
 }
 
-/// Rows changed and added by their primary key through prepared statements, in transactions of a thousand
-/// and each alone; of a table that is durable in a `--datadir`.
+/// Updates and inserts rows by their primary key through prepared statements, in transactions of a thousand and each
+/// alone; the table is durable with `--datadir`.
 fn point_changes(session: &mut Session) {
     const ROWS: i64 = 20_000;
     const IN_TRANSACTION: i64 = 1000;

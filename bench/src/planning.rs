@@ -1,8 +1,8 @@
-//! How long plans take to make: parsed and planned, and never run.
+//! Planning times of statements that are parsed and planned, and never run.
 //!
-//! The statements are article 1's, TPC-H's, and joins of many tables in four shapes. Statistics of the tables are sampled
-//! before anything is timed, as they are kept by the engine. `Session::prepare` plans a statement for the columns
-//! that it tells the client, and parses it first: that is timed alone, too, and taken off.
+//! The statements are article 1's, TPC-H's, and joins of many tables in four shapes. Statistics of the tables are
+//! sampled before anything is timed, as the engine caches them. `Session::prepare` plans a statement for the column
+//! metadata that it sends to the client, and parses it first: parsing is timed separately, too, and subtracted.
 
 use std::fmt::Write as _;
 use std::time::Instant;
@@ -12,11 +12,11 @@ use mayfly_syntax::ParseOptions;
 
 const TPCH_TABLES: &str = include_str!("../planning/tpch.sql");
 const TPCH: &str = include_str!("../reports/tpch.sql");
-/// Statements are planned for so long, or so often at least.
+/// Least time in seconds, and least number of runs, of a measurement.
 const SECONDS: f64 = 0.4;
 const ROUNDS_MIN: usize = 5;
 
-/// Times all of them; without TPC-H's tables in the data directory, small ones are made.
+/// Times all statements; without TPC-H's tables in the data directory, small ones are created.
 pub(crate) fn all(session: &mut Session, article: &[&str; 3]) {
     for sql in &article[..2] {
         session.execute(sql).expect("the article's table is made");
@@ -80,7 +80,7 @@ fn reports(file: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// Tables `t0`, `t1`, … of different sizes, with a key and columns that lead to others.
+/// Creates tables `t0`, `t1`, … of different sizes, with a key and columns that reference others.
 fn make_tables(session: &mut Session, count: usize) {
     for number in 0..count {
         let rows = 100 + number * 37 % 900;
@@ -93,15 +93,15 @@ fn make_tables(session: &mut Session, count: usize) {
     }
 }
 
-/// A table and its column that are equal to another table's column.
+/// (table, column, table, column): an equality between columns of two tables.
 type Equality = (usize, &'static str, usize, &'static str);
 
-/// Joins of so many tables: which pairs have a condition.
+/// Joins of `tables` tables: the pairs with a condition.
 fn shapes(tables: usize) -> Vec<(&'static str, String)> {
     let chain = (1..tables).map(|to| (to - 1, "next", to, "id"));
     let chain: Vec<_> = chain.collect();
     let star = (1..tables).map(|to| (0, "hub", to, "id")).collect();
-    // Of columns that differ, so that the hub is not the only one to lead to the others.
+    // The columns differ, so that the hub is not the only table that leads to the others.
     let star_by_rows = (1..tables).map(|to| (0, "id", to, "next")).collect();
     let mut cycle = chain.clone();
     cycle.push((tables - 1, "next", 0, "id"));

@@ -1,6 +1,6 @@
-//! Temporary tables by key: create and drop, insert, update, read and delete through prepared
-//! statements, turn about with SQLite's temporary tables in memory. Both run on this thread alone; what
-//! counts is its processor time, which is the same whatever else the machine does.
+//! Temporary tables by key: create and drop, insert, update, read and delete through prepared statements, alternating
+//! with SQLite's temporary tables in memory. Both run on this thread alone; the result is its processor time, which
+//! does not depend on the load of the machine.
 
 use std::time::Duration;
 
@@ -8,14 +8,14 @@ use mayfly_engine::{Database, DatabaseOptions, Prepared, Session, SqlType, TypeK
 use rusqlite::Connection;
 use std::sync::Arc;
 
-/// In which order the keys come.
+/// Orders of the keys.
 const ORDERS: [&str; 3] = ["sorted", "reversed", "random"];
-/// How often a table is created and dropped.
+/// Number of times that a table is created and dropped.
 const CREATIONS: u32 = 2000;
 const CREATE: &str =
     "CREATE TEMPORARY TABLE t (id INTEGER PRIMARY KEY, k INTEGER NOT NULL, v VARCHAR(40) NOT NULL)";
 const INDEX: &str = "CREATE INDEX by_k ON t (k)";
-/// The same in one statement, as MySQL makes tables with indexes.
+/// The table with its index in one statement, as in MySQL.
 const CREATE_WITH_INDEX: &str = "CREATE TEMPORARY TABLE t (id INTEGER PRIMARY KEY, \
      k INTEGER NOT NULL, v VARCHAR(40) NOT NULL, INDEX by_k (k))";
 const DROP: &str = "DROP TABLE t";
@@ -24,7 +24,7 @@ const UPDATE: &str = "UPDATE t SET v = ? WHERE id = ?";
 const READ: &str = "SELECT v FROM t WHERE id = ?";
 const DELETE: &str = "DELETE FROM t WHERE id = ?";
 
-/// What is timed.
+/// Timed operations.
 const WORK: [&str; 5] = ["create and drop", "insert", "update", "read", "delete"];
 
 trait Engine {
@@ -56,7 +56,7 @@ impl Mayfly {
         }
     }
 
-    /// Runs a statement that changes rows; how many.
+    /// Runs a statement that changes rows; returns how many.
     fn change(&mut self, statement: usize, values: &[(Value, SqlType)]) -> u64 {
         let statement = &self.statements[statement];
         let stream = self.session.execute_prepared(statement, values);
@@ -64,7 +64,7 @@ impl Mayfly {
     }
 }
 
-/// A place for the values of a statement's `?`, that are integers or texts.
+/// A parameter for the values of a statement's `?`, which are integers or texts.
 fn integer() -> (Value, SqlType) {
     (Value::Null, SqlType::integer(TypeKind::BigInt))
 }
@@ -193,7 +193,7 @@ impl Engine for Sqlite {
     }
 }
 
-/// A number whose order is not that of the ids.
+/// A number whose order differs from that of the ids.
 fn secondary(id: i64) -> i64 {
     id.wrapping_mul(7919) % 1_000_003
 }
@@ -220,7 +220,7 @@ fn keys(order: &str, rows: i64) -> Vec<i64> {
     keys
 }
 
-/// How long this thread has been running.
+/// Processor time of this thread.
 fn processor_time() -> Duration {
     let statistics = std::fs::read_to_string("/proc/thread-self/schedstat");
     let statistics = statistics.expect("Linux counts the time of threads");
@@ -228,7 +228,7 @@ fn processor_time() -> Duration {
     Duration::from_nanos(nanoseconds.expect("a number").expect("a number"))
 }
 
-/// Times of a round: an engine's, for each piece of work, of one operation.
+/// Times of one operation of each kind in a round, for an engine.
 fn round(engine: &mut dyn Engine, ids: &[i64]) -> [f64; 5] {
     let each = |elapsed: Duration, count: usize| elapsed.as_secs_f64() * 1e6 / count as f64;
     let start = processor_time();
@@ -254,7 +254,7 @@ fn round(engine: &mut dyn Engine, ids: &[i64]) -> [f64; 5] {
     times
 }
 
-/// Runs all of it and prints the medians in µs an operation.
+/// Runs all operations and prints the medians in µs per operation.
 pub(crate) fn compare(rows: i64, rounds: usize) {
     let mut engines: [(&str, Box<dyn Engine>); 2] = [
         ("mayfly", Box::new(Mayfly::new())),

@@ -1,12 +1,12 @@
-//! The program to hand out: optimised across crates and without debug information, which stands beside it in a file that
-//! debuggers find by the link in the program (GDB manual, "Debugging Information in Separate Files").
+//! The program for distribution: optimised across crates, with its debug information in a separate file that debuggers
+//! find by the link in the program (GDB manual, "Debugging Information in Separate Files").
 
 use std::path::Path;
 use std::process::Command;
 
 use crate::tidy;
 
-/// What the profile `dist` has besides, so that there is debug information to put aside.
+/// Options added to the profile `dist` so that there is debug information to separate.
 const WITH_LINES: [&str; 4] = [
     "--config",
     "profile.dist.debug='line-tables-only'",

@@ -1,7 +1,7 @@
-//! Crates are floors: a crate may use only crates on lower floors.
+//! The layers of crates: a crate may use only crates on lower floors.
 //!
-//! Nothing else keeps cycles between modules out. The table is the one of ARCHITECTURE.md; what a
-//! crate uses comes from `cargo metadata`.
+//! No other tool prevents cycles between layers. The table is the one of ARCHITECTURE.md; the
+//! dependencies of a crate come from `cargo metadata`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -29,7 +29,7 @@ const FLOORS: &[(&str, u8)] = &[
 /// Crates that only tests may use.
 const OF_TESTS: [&str; 2] = ["mayfly-testkit", "mayfly-trials"];
 
-/// Crates that a crate never uses although the floors would allow it, and why.
+/// Crates that a crate must not use although the floors would allow it, with the reason.
 const FORBIDDEN: &[(&str, &[&str], &str)] = &[
     (
         "mayfly-plan",
@@ -48,7 +48,7 @@ const FORBIDDEN: &[(&str, &[&str], &str)] = &[
     ),
 ];
 
-/// Gives one line for each dependency that goes sideways or up.
+/// One line for each dependency that does not go down.
 pub(crate) fn check(root: &Path) -> Result<Vec<String>, String> {
     let output = Command::new(env!("CARGO"))
         .args([

@@ -1,8 +1,8 @@
-//! The import graph of each crate's files: which files need each other.
+//! The import graph of each crate's files.
 //!
-//! An import is a path that names something another file defines; a path through a re-export leads to the file
-//! behind it. Files that reach each other are a cycle: none of them can be read, tested or moved alone. A folder's
-//! file and its children may be one, as long as it is small.
+//! An import is a path that names an item which another file defines; a path through a re-export leads to the defining
+//! file. Files that reach each other are a cycle: none of them can be read, tested or moved alone. A folder's file and
+//! its children may be a cycle, as long as it is small.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -15,15 +15,15 @@ use syn::{Attribute, Item, ItemMod, ItemUse, UseTree, Visibility};
 
 use crate::tidy::{root, rust_files};
 
-/// Files that a cycle may have.
+/// Greatest number of files in a cycle.
 const CYCLE_MAX: usize = 8;
 
 /// The floors of a crate's modules, the lowest first: a module imports only modules of lower floors, and those of its
-/// own floor where no cycle comes of it.
+/// own floor where that makes no cycle.
 const MODULE_FLOORS: &[(&str, &[&str])] = &[(
     "engine",
     &[
-        // What needs nothing of the engine.
+        // Modules that need no other part of the engine.
         "builder character_sets convert direct_changes error files locales names options system_schemas \
          temp_data_files time_zones transaction",
         "delimited status spool variables",
@@ -36,13 +36,13 @@ const MODULE_FLOORS: &[(&str, &[&str])] = &[(
         "locks",
         "catalog storing",
         "variable_checks",
-        // What sessions share.
+        // Modules shared by sessions.
         "statement_cache database server_facts",
         "session",
         "information_schema",
         "binding ddl stream",
         "statements",
-        // What a program that embeds the engine calls.
+        // Modules for programs that embed the engine.
         "authentication opening visible_names",
     ],
 )];
@@ -50,7 +50,7 @@ const MODULE_FLOORS: &[(&str, &[&str])] = &[(
 /// The names of the modules from the crate's root to a module.
 type ModulePath = Vec<String>;
 
-/// A `use` that a module offers to others under a name; `*` for all that is in a module.
+/// A `use` that a module exports under a name; `*` for a glob.
 struct Reexport {
     name: String,
     target: Vec<String>,
@@ -59,15 +59,15 @@ struct Reexport {
 /// The modules of a crate.
 #[derive(Default)]
 struct Modules {
-    /// The file that each module stands in, by its number.
+    /// The file of each module, by index.
     files: BTreeMap<ModulePath, usize>,
     reexports: BTreeMap<ModulePath, Vec<Reexport>>,
 }
 
 impl Modules {
-    /// The file that defines what a path means in a module; `None` for paths into other crates.
+    /// The file that defines the item of a path in a module; `None` for paths into other crates.
     fn resolve(&self, module: &[String], path: &[String], depth: usize) -> Option<usize> {
-        // Two modules may re-export all of each other.
+        // Two modules may re-export each other by globs.
         const DEPTH_MAX: usize = 16;
         let mut current: ModulePath = module.to_vec();
         let mut rest = path;
@@ -112,7 +112,7 @@ impl Modules {
         Some(&found.target)
     }
 
-    /// A name that a module offers because it offers all of another one.
+    /// The file of a name that a module exports by a glob of another one.
     fn in_all_of_others(&self, module: &[String], path: &[String], depth: usize) -> Option<usize> {
         let globs = self
             .reexports
@@ -131,7 +131,7 @@ impl Modules {
     }
 }
 
-/// Whether an item is there for tests alone.
+/// Whether an item exists only for tests.
 fn is_of_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         attribute.path().is_ident("cfg")
@@ -142,7 +142,7 @@ fn is_of_tests(attributes: &[Attribute]) -> bool {
     })
 }
 
-/// The paths that a `use` brings in, each with the name that it gets.
+/// The paths that a `use` imports, each with its local name.
 fn used(tree: &UseTree, before: &mut Vec<String>, found: &mut Vec<Reexport>) {
     match tree {
         UseTree::Path(path) => {
@@ -173,7 +173,7 @@ fn used(tree: &UseTree, before: &mut Vec<String>, found: &mut Vec<Reexport>) {
     }
 }
 
-/// Notes the inline modules and the re-exports of a file.
+/// Visitor that collects the inline modules and the re-exports of a file.
 struct Declarations<'m> {
     modules: &'m mut Modules,
     module: ModulePath,
@@ -204,7 +204,7 @@ impl<'ast> Visit<'ast> for Declarations<'_> {
     }
 }
 
-/// Collects the files that a file imports.
+/// Visitor that collects the files that a file imports.
 struct Imports<'m> {
     modules: &'m Modules,
     module: ModulePath,
@@ -217,7 +217,7 @@ impl Imports<'_> {
             .extend(self.modules.resolve(&self.module, path, 0));
     }
 
-    /// Paths in the arguments of a macro, which are tokens only.
+    /// Adds paths in the arguments of a macro, which are only tokens.
     fn add_tokens(&mut self, tokens: TokenStream) {
         let mut path: Vec<String> = Vec::new();
         let mut colons = 0;
@@ -273,7 +273,7 @@ impl<'ast> Visit<'ast> for Imports<'_> {
     }
 
     fn visit_item_use(&mut self, item: &'ast ItemUse) {
-        // What a file only passes on, it does not need.
+        // A file does not depend on items that it only re-exports.
         if matches!(item.vis, Visibility::Inherited) {
             let mut found = Vec::new();
             used(&item.tree, &mut Vec::new(), &mut found);
@@ -281,7 +281,7 @@ impl<'ast> Visit<'ast> for Imports<'_> {
         }
     }
 
-    /// Who may see something is no import.
+    /// Paths in visibilities are not imports.
     fn visit_visibility(&mut self, _: &'ast Visibility) {}
 
     fn visit_path(&mut self, path: &'ast syn::Path) {
@@ -302,7 +302,7 @@ impl<'ast> Visit<'ast> for Imports<'_> {
     }
 }
 
-/// The module that a file of `src/` is.
+/// The module of a file in `src/`.
 fn module_of(file: &Path) -> ModulePath {
     let mut names: ModulePath = file
         .iter()
@@ -316,12 +316,12 @@ fn module_of(file: &Path) -> ModulePath {
     names
 }
 
-/// Files that reach each other.
+/// A cycle of files.
 #[derive(Debug)]
 struct Cycle {
-    /// The modules that they are.
+    /// The modules of the files.
     files: Vec<String>,
-    /// Who imports whom among them, and how many files the largest cycle would have without it.
+    /// Imports among them, with the size of the largest cycle that would remain without each.
     imports: Vec<(String, String, usize)>,
 }
 
@@ -335,7 +335,7 @@ fn cycles_of(graph: &Graph) -> Vec<Vec<usize>> {
     cycles
 }
 
-/// Who imports whom among a crate's files.
+/// The import graph of a crate's files.
 fn graph_of(files: &[(ModulePath, syn::File)]) -> Graph {
     let mut modules = Modules::default();
     for (number, (module, _)) in files.iter().enumerate() {
@@ -364,7 +364,7 @@ fn graph_of(files: &[(ModulePath, syn::File)]) -> Graph {
     graph
 }
 
-/// The imports of a crate's files that go up its floors.
+/// Imports of a crate's files that go up its floors.
 fn imports_upwards(
     graph: &Graph,
     files: &[(ModulePath, syn::File)],
@@ -416,8 +416,8 @@ fn cycles(graph: &Graph, files: &[(ModulePath, syn::File)]) -> Vec<Cycle> {
     described.collect()
 }
 
-/// Whether a cycle is a small folder: a module and modules right below it, or all the modules right below
-/// one that only declares them. `modules` are all modules of the crate.
+/// Whether a cycle is a small folder: a module and modules directly below it, or all the modules directly below one
+/// that only declares them. `modules` are all modules of the crate.
 fn is_small_folder(cycle: &[String], modules: &[String]) -> bool {
     let above = |name: &String| {
         name.rsplit_once("::")
@@ -441,7 +441,7 @@ fn is_small_folder(cycle: &[String], modules: &[String]) -> bool {
     cycle.len() <= CYCLE_MAX && (is_folder || are_siblings)
 }
 
-/// What is found of a crate.
+/// Findings of a crate.
 struct Findings {
     modules: Vec<String>,
     cycles: Vec<Cycle>,
@@ -483,7 +483,7 @@ fn of_crates() -> Result<BTreeMap<String, Findings>, String> {
     Ok(found)
 }
 
-/// Whether a file of `src/` is there for tests alone, or a program of its own.
+/// Whether a file of `src/` exists only for tests, or is a separate program.
 fn is_for_tests(path: &Path) -> bool {
     path.iter().any(|name| {
         let name = name.to_string_lossy();
@@ -491,9 +491,9 @@ fn is_for_tests(path: &Path) -> bool {
     })
 }
 
-/// Prints every cycle and every import that goes up the floors of a crate, and says whether there is a cycle that is
-/// more than a small folder, or such an import. Of a crate that is
-/// named, prints also who imports whom in its cycles: first what would make them smallest if it went.
+/// Prints every cycle and every import that goes up the floors of a crate; an error if there is such an import, or a
+/// cycle that is more than a small folder. For a named crate, also prints the imports within its cycles: first those
+/// whose removal would make them smallest.
 pub(crate) fn run(named: Option<&str>) -> Result<(), String> {
     let found = of_crates()?;
     let mut too_large = 0;

@@ -1,4 +1,4 @@
-//! Chores of the repository, written as a program: `cargo xtask <task>`.
+//! Development tasks of the repository: `cargo xtask <task>`.
 
 mod dist;
 mod floors;

@@ -1,15 +1,15 @@
-//! The rules that the compiler and clippy do not know, each with its reason.
+//! The rules that the compiler and clippy do not check, each with its reason.
 //!
-//! Test code is free of the size limit and may print: it is read one test at a time.
+//! Test code is exempt from the size limit and may print: it is read one test at a time.
 
 use std::path::{Path, PathBuf};
 
 use crate::floors;
 
-/// Lines a file may have, without its tests: what one can hold in mind.
+/// Greatest number of lines of a file, without its tests.
 const LINES_MAX: usize = 800;
 
-/// Words that must not be left in the code.
+/// Words that must not remain in the code.
 const LEFTOVERS: &[&str] = &[
     "todo!(",
     "unimplemented!(",
@@ -18,7 +18,7 @@ const LEFTOVERS: &[&str] = &[
     concat!("XX", "X:"),
 ];
 
-/// Words that only some files of `crates/` may have.
+/// Rule for words that only some files of `crates/` may contain.
 struct WordRule {
     words: &'static [&'static str],
     is_allowed_in: fn(&str) -> bool,
@@ -50,7 +50,7 @@ const WORD_RULES: &[WordRule] = &[
     },
 ];
 
-/// Whether a file is of one of these crates.
+/// Whether a file belongs to one of these crates.
 fn is_of(file: &str, crates: &[&str]) -> bool {
     let name = file.split('/').nth(1);
     name.is_some_and(|name| crates.contains(&name))
@@ -65,7 +65,7 @@ pub(crate) fn root() -> PathBuf {
     own.parent().unwrap_or(own).to_path_buf()
 }
 
-/// Checks everything and prints what is wrong.
+/// Checks all rules and prints violations.
 pub(crate) fn run() -> Result<(), String> {
     let root = root();
     let mut problems = match floors::check(&root) {
@@ -129,7 +129,7 @@ pub(crate) fn rust_files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// What is wrong with one file.
+/// Violations in one file.
 fn check(name: &str, text: &str) -> Vec<String> {
     let mut problems = Vec::new();
     if !text.trim_start().starts_with("//!") {
@@ -155,7 +155,7 @@ fn check(name: &str, text: &str) -> Vec<String> {
     }
     let mut check_line = |number: usize, line: &str| {
         let here = format!("{name}:{}", number + 1);
-        // The list of leftovers names them all.
+        // The list of these words contains them all.
         if name != "xtask/src/tidy.rs" {
             for word in LEFTOVERS.iter().filter(|word| line.contains(**word)) {
                 problems.push(format!("{here}: `{word}` left behind"));
@@ -177,7 +177,7 @@ fn check(name: &str, text: &str) -> Vec<String> {
     problems
 }
 
-/// Functions that a caller must promise something to, whose documentation does not say what.
+/// Unsafe functions whose documentation lacks the caller's obligations.
 fn unexplained_unsafe(name: &str, code: &[&str]) -> Vec<String> {
     let is_of_declaration = |line: &&&str| {
         let line = line.trim_start();
@@ -201,7 +201,7 @@ fn unexplained_unsafe(name: &str, code: &[&str]) -> Vec<String> {
         .collect()
 }
 
-/// The paths of modules in a document, such as `storage::base::log`, that lead nowhere. `modules` are the paths of all
+/// Paths of modules in a document, such as `storage::base::log`, that do not exist. `modules` are the paths of all
 /// modules with their texts.
 fn lost_paths(document: &str, modules: &[(String, String)]) -> Vec<String> {
     let is_name = |part: &str| {

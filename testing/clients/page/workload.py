@@ -7,7 +7,7 @@ import pymysql
 
 DATABASE = "page_shop"
 
-# Rows of a table are doubled so many times.
+# Number of times that the rows of a table are doubled.
 DOUBLINGS = 15
 
 TABLES = """

@@ -1,10 +1,10 @@
-//! How a value is written in a golden file: one line a row, columns separated by a tab.
+//! Form of values in golden files: one line per row, columns separated by tabs.
 //!
-//! The form must survive an editor and a diff, so bytes that are not printable are escaped: `\t`,
-//! `\n`, `\r`, `\0`, `\\`, and `\xNN` for what is not UTF-8 or would vanish at an end of a line.
-//! NULL is `NULL`; the empty string is `(empty)`.
+//! The form must survive an editor and a diff, so bytes that are not printable are escaped: `\t`, `
+//! `, `\r`, `\0`, `\\`, and `\xNN` for bytes that are not UTF-8 or would vanish at an end of a
+//! line. NULL is `NULL`; the empty string is `(empty)`.
 
-/// Writes one value in the form golden files use.
+/// A value in the form of golden files.
 #[must_use]
 pub fn escape(value: Option<&[u8]>) -> String {
     let Some(bytes) = value else {
@@ -44,7 +44,7 @@ pub fn escape(value: Option<&[u8]>) -> String {
     out
 }
 
-/// Writes the values of a row, a tab between them.
+/// The values of a row, separated by tabs.
 #[must_use]
 pub fn line<V: AsRef<[u8]>>(row: &[Option<V>]) -> String {
     let cells = row

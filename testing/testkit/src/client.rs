@@ -1,7 +1,7 @@
 //! A client of MariaDB, MySQL and Mayfly: text queries over a Unix socket, for a user without a password.
 //!
-//! The protocol is the `mysql` crate's and not the `wire` crate's, so that the oracle shares no code with what it
-//! judges.
+//! The protocol is implemented by the `mysql` crate and not by the `wire` crate, so that the oracle shares no code with
+//! the tested program.
 
 use std::ffi::OsStr;
 use std::io::Write as _;
@@ -17,13 +17,13 @@ use crate::fixture::Errno;
 /// An error that the server sent.
 pub use mysql::MySqlError as ServerError;
 
-/// The number of an error of the client itself, whose connection is lost (`CR_SERVER_LOST`).
+/// Error number of a lost connection, an error of the client itself (`CR_SERVER_LOST`).
 pub const LOST: u16 = 2013;
 
-/// A row: one value a column, in the server's text form.
+/// A row: one value per column, in the server's text form.
 pub type Row = Vec<Option<Vec<u8>>>;
 
-/// What a statement gave.
+/// Answer to a statement.
 #[derive(Debug)]
 pub enum Answer {
     /// A result set.
@@ -50,7 +50,7 @@ impl Client {
         let options = OptsBuilder::new()
             .socket(Some(socket.to_string_lossy()))
             .user(Some(user))
-            // Otherwise it asks the server for it.
+            // Without it, the crate would ask the server.
             .max_allowed_packet(Some(1 << 30))
             .local_infile_handler(Some(LocalInfileHandler::new(send_file)));
         Conn::new(options).map(Self).map_err(server_error)
@@ -58,8 +58,7 @@ impl Client {
 
     /// Runs one statement.
     ///
-    /// # Errors
-    /// The server's error packet, or a lost connection.
+    /// # Errors The server's error packet, or the lost connection.
     pub fn query(&mut self, sql: &str) -> Result<Answer, ServerError> {
         let result = self.0.query_iter(sql).map_err(server_error)?;
         let columns = result.columns();
@@ -72,11 +71,11 @@ impl Client {
         Ok(Answer::Rows { types, rows })
     }
 
-    /// Prepares a statement, runs it with the values of its `?` in the binary protocol, and closes it. Values that are no
-    /// texts are as SQL writes them.
+    /// Prepares a statement, runs it with the values of its `?` in the binary protocol, and closes it. Values other
+    /// than texts are written as in SQL.
     ///
     /// # Errors
-    /// The server's error packet, or a lost connection.
+    /// The server's error packet, or the lost connection.
     pub fn execute(&mut self, sql: &str, values: Vec<Value>) -> Result<Answer, ServerError> {
         let statement = self.0.prep(sql).map_err(server_error)?;
         let count = usize::from(statement.num_params());

@@ -1,4 +1,4 @@
-//! The letter that a golden file gives a result column: the family of its type.
+//! Type families of result columns, each a letter in golden files.
 
 use sqllogictest::ColumnType;
 
@@ -15,7 +15,7 @@ pub enum ColumnKind {
     Temporal,
     /// `T`: character and binary strings, ENUM, SET and JSON.
     Text,
-    /// `?`: not looked at.
+    /// `?`: not compared.
     Any,
 }
 

@@ -1,17 +1,18 @@
-//! Writes the expected results of a golden file by asking MySQL, and marks what MariaDB differs in.
+//! Writes the expected results of a golden file by asking MySQL, and marks the records in which
+//! MariaDB differs.
 //!
 //! The input is either a golden file, whose statements are kept and whose expectations are written
-//! anew, or a plain script (`.sql`): statements that end in `;` at the end of a line, comments
+//! again, or a plain script (`.sql`): statements that end in `;` at the end of a line, comments
 //! (`#`), and directives that change the next statement: `@rowsort`, `@nosort`, `@error <regex>`,
-//! `@differs <slug>`, `@mariadb <reason>`, `connection <name>`. A script is given its own database.
+//! `@differs <slug>`, `@mariadb <reason>`, `connection <name>`. A script gets its own database.
 //!
 //! A record under a comment `# from mariadb: <reason>` takes its result from MariaDB instead: for
-//! what MySQL 8.4 has and the MySQL at hand lacks.
+//! features of MySQL 8.4 that the MySQL server used here lacks.
 //!
-//! A record that MariaDB answers differently is marked `skipif mariadb`, under a comment
-//! `# differs <slug>: <what MariaDB gives>`; each slug has a row in `COMPAT.md`. The marks are
-//! found by running the file until nothing new differs, because a record that is left out changes
-//! what later ones see.
+//! A record that MariaDB answers differently is marked `skipif mariadb`, under a comment `# differs
+//! <slug>: <MariaDB's result>`; each slug has a row in `COMPAT.md`. The marks are found by running
+//! the file until no new record differs, because a record that is left out changes the results of
+//! later ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -28,13 +29,13 @@ use crate::corpus;
 use crate::runner::{Paths, account_of};
 use crate::server::{Flavour, ServerSession};
 
-/// The slug of a difference nobody has explained yet.
+/// The slug of a difference that nobody has explained yet.
 pub const UNEXPLAINED: &str = "unexplained";
 
-/// How the comment starts that says why a record's result comes from MariaDB.
+/// Beginning of the comment that says why a record's result comes from MariaDB.
 const FROM_MARIADB: &str = " from mariadb:";
 
-/// One statement of a file, with what its author wants.
+/// One statement of a file, with its author's directives.
 #[derive(Debug, Clone, Default)]
 struct Case {
     sql: String,
@@ -42,7 +43,7 @@ struct Case {
     sort: Option<SortMode>,
     error: Option<String>,
     differs: Option<String>,
-    /// Why the result comes from MariaDB, when it does.
+    /// Reason why the result comes from MariaDB, when it does.
     from_mariadb: Option<String>,
     other_conditions: Vec<String>,
 }
@@ -53,7 +54,7 @@ enum Item {
     Case(Case),
 }
 
-/// What a server answered.
+/// Answer of a server.
 #[derive(Debug, Clone, PartialEq)]
 enum Outcome {
     Rows {
@@ -131,7 +132,7 @@ pub fn complete(
     ))
 }
 
-/// Runs every case but those in `left_out` on a fresh set of connections.
+/// Runs every case except those in `left_out` on a fresh set of connections.
 fn run(
     cases: &[&Case],
     socket: &Path,
@@ -175,7 +176,7 @@ fn ask(session: &mut ServerSession, sql: &str, sort: Option<&SortMode>) -> Outco
     }
 }
 
-/// Whether two servers agree: values, counts of rows, numbers of errors.
+/// Whether two servers agree: values, row counts, error numbers.
 fn same_family(sql: &str, a: &Outcome, b: &Outcome) -> bool {
     match (a, b) {
         (Outcome::Rows { rows: a, .. }, Outcome::Rows { rows: b, .. }) => a == b,
@@ -185,7 +186,7 @@ fn same_family(sql: &str, a: &Outcome, b: &Outcome) -> bool {
     }
 }
 
-/// A result whose order the statement does not fix is compared sorted.
+/// Sort mode of a result: sorted unless the statement fixes the order.
 fn default_sort(sql: &str) -> Option<SortMode> {
     let lower = sql.to_ascii_lowercase();
     let first = lower.split_whitespace().next().unwrap_or_default();
@@ -322,7 +323,7 @@ fn read_golden(input: &Path) -> Result<Vec<Item>, String> {
     Ok(items)
 }
 
-/// An expectation an author wrote by hand, known by not being anchored at both ends.
+/// An expectation that an author wrote by hand, recognized by not being anchored at both ends.
 fn pinned(error: &ExpectedError) -> Option<String> {
     match error {
         ExpectedError::Inline(regex) if !regex.as_str().ends_with('$') => {
@@ -464,7 +465,7 @@ fn anchored(message: &str) -> String {
     regex
 }
 
-/// The slug of a difference whose kind shows by itself.
+/// The slug of a difference whose kind can be recognized.
 fn classify(case: &Case, actual: &Outcome, expected: Option<&Outcome>) -> String {
     let lower = case.sql.to_ascii_lowercase();
     let slug = match (actual, expected) {
@@ -487,7 +488,7 @@ fn classify(case: &Case, actual: &Outcome, expected: Option<&Outcome>) -> String
     slug.to_owned()
 }
 
-/// Whether two results are the same but for the last digits of numbers.
+/// Whether two results are equal except for the last digits of numbers.
 fn close(a: &[Vec<String>], b: &[Vec<String>]) -> bool {
     let near = |a: &String, b: &String| match (a.parse::<f64>(), b.parse::<f64>()) {
         (Ok(a), Ok(b)) => (a - b).abs() <= 1e-3 * a.abs().max(b.abs()),
@@ -517,7 +518,7 @@ fn summary(outcome: &Outcome) -> String {
     }
 }
 
-/// The name of the golden file at `path`, which lies in the corpus or will.
+/// The name of the golden file at `path`, an existing or a new one.
 #[must_use]
 pub fn name_of(path: &Path) -> String {
     let short = corpus::short_name(path);

@@ -1,8 +1,8 @@
 //! The configurations that every golden file runs under: `tests/configs/*.toml`.
 //!
-//! A configuration changes how the engine works and never what a statement returns, so all of
-//! them share the same expected results. A file that needs what a configuration lacks says so
-//! (see [`crate::corpus::needs`]), and is skipped there.
+//! A configuration changes how the engine works and never a statement's result, so all of them share the expected
+//! results. A file that needs a feature which a configuration lacks says so (see [`crate::corpus::needs`]), and is
+//! skipped there.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,9 +19,9 @@ pub struct Config {
     /// Name, taken from the file's name.
     #[serde(skip)]
     pub name: String,
-    /// What it is for.
+    /// Purpose of the configuration.
     pub description: String,
-    /// Whether tables are durable, in a data directory of the file's own.
+    /// Whether tables are durable, in a separate data directory per file.
     #[serde(default)]
     pub data_directory: bool,
     /// Options of the database, by name.
@@ -30,23 +30,23 @@ pub struct Config {
     /// Whether every CREATE TABLE of a file makes a temporary table.
     #[serde(default)]
     pub temporary_tables: bool,
-    /// Whether every CREATE TABLE that names no engine makes a MEMORY table, unless that engine has no
-    /// place for a column.
+    /// Whether every CREATE TABLE without an engine makes a MEMORY table, unless MEMORY cannot store one of the
+    /// columns.
     #[serde(default)]
     pub memory_tables: bool,
     /// Whether statements run prepared, with their literals as values of `?`, and queries twice.
     #[serde(default)]
     pub prepared: bool,
-    /// Whether statements come over the wire.
+    /// Whether statements are sent over the wire.
     #[serde(default)]
     pub wire: bool,
     /// Statements run at the start of every session.
     #[serde(default)]
     pub statements: Vec<String>,
-    /// What golden files may need that this configuration has not, and why: such a file is skipped.
+    /// Needs of golden files that this configuration does not meet, with the reason: such a file is skipped.
     #[serde(default)]
     pub lacks: BTreeMap<String, String>,
-    /// What golden files may need that other options of the database give.
+    /// Needs of golden files that other options of the database meet.
     #[serde(default, rename = "change")]
     pub changes: BTreeMap<String, Change>,
 }
@@ -55,7 +55,7 @@ pub struct Config {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Change {
-    /// Why.
+    /// Reason for the options.
     pub reason: String,
     /// The options.
     pub options: BTreeMap<String, toml::Value>,
@@ -65,7 +65,7 @@ impl Config {
     /// Reads a configuration.
     ///
     /// # Errors
-    /// A text that names the file and what is wrong with it.
+    /// A text that names the file and its error.
     pub fn read(path: &Path) -> Result<Self, String> {
         let show = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
         let text = std::fs::read_to_string(path).map_err(|error| show(&error))?;
@@ -91,7 +91,7 @@ impl Config {
         self.lacks.contains_key(need) || need == DATA_DIRECTORY && !self.data_directory
     }
 
-    /// Whether this configuration says anything about a need of golden files.
+    /// Whether this configuration mentions a need of golden files.
     #[must_use]
     pub fn knows(&self, need: &str) -> bool {
         self.is_lacking(need) || self.changes.contains_key(need)

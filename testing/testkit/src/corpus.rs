@@ -42,8 +42,8 @@ pub fn short_name(path: &Path) -> String {
         .to_string()
 }
 
-/// The need of a file that changes accounts or global variables: of the servers at hand, whose sessions others
-/// use at the same time, none has it.
+/// The need of a file that changes accounts or global variables: the external servers, whose sessions others use at the
+/// same time, do not meet it.
 pub const OWN_SERVER: &str = "own-server";
 
 /// What a golden file needs of the configuration it runs under: the words of its first line,

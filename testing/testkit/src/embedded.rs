@@ -1,8 +1,8 @@
-//! The driver for Mayfly in this process, and the check that nothing leaks.
+//! The driver for Mayfly in this process, with the check for leaks.
 //!
-//! A file gets its own database and its own directory for temporary files. After the file every
-//! session is dropped, and what the engine still holds is a failure: memory, temporary space, a
-//! temporary table in the registry, or a file.
+//! A file gets its own database and its own directory for temporary files. After the file every session is dropped, and
+//! anything that the engine still holds is a failure: memory, temporary space, a temporary table in the registry, or a
+//! file.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -41,10 +41,10 @@ pub struct Embedded {
 }
 
 impl Embedded {
-    /// Opens a database as `config` says.
+    /// Opens a database with the options of `config`.
     ///
     /// # Errors
-    /// A text that says which option is wrong, or what the engine answered.
+    /// A text that names the wrong option, or has the engine's error.
     pub fn open(config: &Config, paths: Paths) -> Result<Self, String> {
         let tmpdir = paths.tmp().join("mayfly-temp-space");
         std::fs::create_dir_all(&tmpdir).map_err(|error| error.to_string())?;
@@ -100,16 +100,16 @@ impl Embedded {
         Ok(session)
     }
 
-    /// What is still held, after every session is gone; empty when nothing leaks.
+    /// Resources still held after every session was dropped; empty when nothing leaks.
     #[must_use]
     pub fn leaks(&self) -> Vec<String> {
         fixture::leaks(&self.database)
     }
 
-    /// Closes the database, in which everything must be in order, and opens it anew.
+    /// Closes the database after checking it, and opens it again.
     ///
     /// # Errors
-    /// A text that says what is not in order, what is left, or why it cannot be opened.
+    /// A text that says what is damaged, what is left, or why it cannot be opened.
     pub fn restart(self) -> Result<Self, String> {
         self.database.check().map_err(|error| error.to_string())?;
         let (config, paths) = (self.config.clone(), self.paths.clone());
@@ -121,7 +121,7 @@ impl Embedded {
         }
     }
 
-    /// Closes the database; gives the temporary files that outlive it.
+    /// Closes the database; returns the temporary files that outlive it.
     #[must_use]
     pub fn close(self) -> Vec<String> {
         let Self {
@@ -186,7 +186,7 @@ pub struct EmbeddedSession {
     paths: Paths,
 }
 
-/// What the MEMORY engine has no place for: BLOB and TEXT, generated columns, keys over expressions.
+/// Errors of columns and keys that MEMORY cannot store: BLOB and TEXT, generated columns, keys over expressions.
 const NOT_IN_MEMORY: [u16; 3] = [1163, 1478, 3106];
 
 fn pattern(of: &str) -> Regex {
@@ -196,7 +196,7 @@ fn pattern(of: &str) -> Regex {
 static CREATE_TABLE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?i-u)^\s*create\s+(table|temporary)\b"));
 
-/// What leaves more than warnings, or gives something else the next time.
+/// Statements with other effects than warnings, or with varying results.
 static STATEFUL: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"(?xi-u) @ | rand | uuid | sleep | insert_id | row_count | found_rows | sql_calc | into | for\ update
@@ -207,7 +207,7 @@ static STATEFUL: LazyLock<Regex> = LazyLock::new(|| {
 static QUERY: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?i-u)^\s*(select|with|\(|table |values)"));
 
-/// Runs a CREATE TABLE whose table is of the MEMORY engine if it can be.
+/// Runs a CREATE TABLE as one of the MEMORY engine if possible.
 fn execute_in_memory(
     session: &mut Session,
     sql: &str,
@@ -275,14 +275,14 @@ impl DB for EmbeddedSession {
     }
 }
 
-/// Whether a statement is a query that gives the same when it runs again, and leaves nothing but its warnings.
+/// Whether a statement is a query with a repeatable result and no effects but its warnings.
 fn is_repeatable(sql: &str) -> bool {
     QUERY.is_match(sql) && !STATEFUL.is_match(sql)
 }
 
-/// Runs a statement prepared if it has literals that `?` can stand for, and by its text otherwise.
-/// Statements that differ in such literals alone are one prepared statement; a query runs twice, the
-/// second time by the plan of the first.
+/// Runs a statement prepared if it has literals that `?` can stand for, and by its text otherwise. Statements that
+/// differ only in such literals share one prepared statement; a query runs twice, the second time with the plan of the
+/// first.
 fn execute(
     session: &mut Session,
     prepared: &mut HashMap<String, Arc<Prepared>>,
@@ -309,8 +309,8 @@ fn execute(
     if !is_repeatable(sql) {
         return Ok(first);
     }
-    // A text that is no value of its place's type is converted once as a parameter, with another warning than a
-    // literal's, or NULL where the literal is an error.
+    // An invalid text is converted once as a parameter, with another warning than a literal's, or NULL where the
+    // literal is an error.
     let was_converted = |condition: &Condition| {
         statement.is_some() && condition.error.is(&codes::ER_TRUNCATED_WRONG_VALUE)
     };
@@ -336,7 +336,7 @@ fn rows(result: &StatementResult, paths: &Paths) -> DBOutput<ColumnKind> {
     DBOutput::Rows { types, rows }
 }
 
-/// The family of a type, as the protocol shows it to a client.
+/// The family of a type, as a client sees it in the protocol.
 fn kind(ty: &SqlType) -> ColumnKind {
     match ty.kind {
         TypeKind::Boolean

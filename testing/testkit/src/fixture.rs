@@ -1,4 +1,4 @@
-//! A database for one Rust test: a directory of its own, and the check that nothing is left of it.
+//! A database for one Rust test, with its own directory and the check for leaks.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use mayfly_engine::{Database, DatabaseOptions, Defaults, Error, Session, Session
 
 use crate::cell;
 
-/// An open database and its directory for temporary files. When it is dropped, its sessions must be gone; its tables go,
-/// and nothing may be left of all: no memory, no temporary space, no temporary table, no file.
+/// An open database and its directory for temporary files. When it is dropped, its sessions must be closed; it drops
+/// its tables and checks that no memory, temporary space, temporary table or file is left.
 #[derive(Debug)]
 pub struct Fixture {
     /// The database.
@@ -18,7 +18,7 @@ pub struct Fixture {
 }
 
 impl Fixture {
-    /// Opens a database of two threads with the options that `change` asks for.
+    /// Opens a database of two threads with the options that `change` sets.
     ///
     /// # Panics
     /// When that fails: a test cannot go on.
@@ -41,7 +41,7 @@ impl Fixture {
         }
     }
 
-    /// One with the usual options, and a session, which has to be bound after it to be dropped before it.
+    /// A fixture with the default options, and a session, which must be bound after it to be dropped before it.
     #[must_use]
     pub fn with_session() -> (Self, Session) {
         let fixture = Self::open(|_| {});
@@ -84,14 +84,14 @@ impl Drop for Fixture {
     }
 }
 
-/// A directory that must be empty when it is dropped, but for logs.
+/// A directory that must be empty, except for logs, when it is dropped.
 #[derive(Debug)]
 struct EmptyAtEnd(PathBuf);
 
 impl Drop for EmptyAtEnd {
     fn drop(&mut self) {
         let mut files = files_in(&self.0);
-        // A log stays that a statement has turned on.
+        // A log remains that a statement has turned on.
         files.retain(|name| !name.ends_with(".log"));
         assert!(
             files.is_empty() || std::thread::panicking(),
@@ -101,7 +101,7 @@ impl Drop for EmptyAtEnd {
     }
 }
 
-/// What a database without sessions and tables still holds; empty when nothing leaks.
+/// Resources that a database without sessions and tables still holds; empty when nothing leaks.
 #[must_use]
 pub fn leaks(database: &Database) -> Vec<String> {
     let held = [
@@ -124,36 +124,36 @@ pub fn files_in(directory: &Path) -> Vec<String> {
     names
 }
 
-/// System variables as options have them.
+/// System variables as pairs of name and value, the form of the options.
 #[must_use]
 pub fn variables<V: ToString>(pairs: &[(&str, V)]) -> Vec<(String, String)> {
     let owned = |(name, value): &(&str, V)| ((*name).to_owned(), value.to_string());
     pairs.iter().map(owned).collect()
 }
 
-/// A data directory that is opened again and again, and goes with its test, unless that fails.
+/// A data directory that is opened repeatedly, and is removed with its test unless that fails.
 #[derive(Debug)]
 pub struct DataDirectory(PathBuf);
 
 impl DataDirectory {
-    /// An empty one; `name` is no other test's.
+    /// An empty directory; `name` is used by no other test.
     #[must_use]
     pub fn new(name: &str) -> Self {
         let above = std::env::temp_dir();
-        // As the kernel names it, without symbolic links.
+        // The kernel's name for it, without symbolic links.
         let above = above.canonicalize().unwrap_or(above);
         let path = above.join(format!("mayfly-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);
         Self(path)
     }
 
-    /// One that is there already.
+    /// An existing directory.
     #[must_use]
     pub fn at(path: impl Into<PathBuf>) -> Self {
         Self(path.into())
     }
 
-    /// Where it is.
+    /// Its path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.0
@@ -168,10 +168,10 @@ impl DataDirectory {
         self.open_with(|_| {}).expect("a data directory opens")
     }
 
-    /// Opens it with the options that `change` asks for.
+    /// Opens it with the options that `change` sets.
     ///
     /// # Errors
-    /// The database's.
+    /// Those of the database.
     pub fn open_with(
         &self,
         change: impl FnOnce(&mut DatabaseOptions),
@@ -193,14 +193,14 @@ impl Drop for DataDirectory {
     }
 }
 
-/// Ends the process when a test hangs: a thread that waits for ever cannot be ended otherwise.
+/// Ends the process when a test hangs, since a thread that waits for ever cannot be ended otherwise.
 #[derive(Debug)]
 pub struct Watchdog {
     _alive: std::sync::mpsc::Sender<()>,
 }
 
 impl Watchdog {
-    /// Longer than any test takes, on a busy machine too.
+    /// Longer than any test takes, even on a busy machine.
     const PATIENCE: std::time::Duration = std::time::Duration::from_secs(600);
 
     /// Watches until it is dropped.
@@ -221,7 +221,7 @@ impl Watchdog {
     }
 }
 
-/// Panics that a test makes itself are not printed: there are thousands.
+/// Suppresses the output of panics that a test causes: there are thousands.
 pub fn quiet_panics() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
@@ -235,10 +235,10 @@ pub fn quiet_panics() {
     });
 }
 
-/// A session of an account without a password, in no database.
+/// A session of an account without a password and without a database.
 ///
 /// # Errors
-/// The login's.
+/// Those of the login.
 pub fn log_in(database: &Arc<Database>, user: &str) -> Result<Session, Error> {
     let login = database.account_for(user, "localhost");
     let _ = login.check_password(b"");
@@ -249,12 +249,12 @@ pub fn log_in(database: &Arc<Database>, user: &str) -> Result<Session, Error> {
     database.log_in(database.accept()?, &login, options)
 }
 
-/// What tests ask of a session.
+/// Test helpers of a session.
 pub trait SessionExt {
-    /// The rows of the last statement of `sql`, one line each, a tab between columns.
+    /// The rows of the last statement of `sql`, one line each, columns separated by tabs.
     ///
     /// # Errors
-    /// The statement's.
+    /// Those of the statements.
     fn rows(&mut self, sql: &str) -> Result<Vec<String>, Error>;
 
     /// [`Self::rows`] of statements that must succeed.
@@ -287,7 +287,7 @@ pub trait SessionExt {
     }
 }
 
-/// What may be asked of a session of any server.
+/// Test helpers of a session of any server.
 pub trait Errno {
     /// The number of the error that a statement ends with; 0 for none.
     fn errno(&mut self, sql: &str) -> u16;

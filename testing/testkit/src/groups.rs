@@ -1,5 +1,5 @@
-//! Lists of test data in text files: a head at the margin, its items indented by two spaces below it.
-//! Lines that begin with `#` are comments.
+//! Lists of test data in text files: a head at the margin, with its items indented by two spaces below it. Lines that
+//! begin with `#` are comments.
 
 /// The lists of a file, in its order.
 #[derive(Debug)]

@@ -1,19 +1,19 @@
-//! Scripts of two or three sessions, step by step: what each sees, and who waits for whom.
+//! Scripts of two or three sessions, step by step: results and lock waits.
 //!
 //! `tests/isolation/*.script`:
 //!
 //! ```text
 //! # What the script shows.
 //! a> BEGIN
-//!   ok
+//! ok
 //! a> UPDATE t SET v = 2 WHERE id = 1
-//!   changed 1
+//! changed 1
 //! b> UPDATE t SET v = 3 WHERE id = 1
-//!   blocks
+//! blocks
 //! a> COMMIT
-//!   ok
+//! ok
 //! b<
-//!   changed 1
+//! changed 1
 //! ```
 //!
 //! `b> …` gives session `b` a statement, `b<` takes the answer of the one that blocked, and `b.`
@@ -35,13 +35,13 @@ use sqllogictest::{DB, DBOutput};
 
 use crate::column::ColumnKind;
 
-/// What a statement gave, as a script writes it.
+/// Result of a statement in the form of scripts.
 pub type Outcome = Vec<String>;
 
-/// How long a statement gives no answer before it counts as blocked.
+/// Time without an answer after which a statement counts as blocked.
 const BLOCKED_AFTER: Duration = Duration::from_millis(400);
 
-/// How long an answer that must come may take; longer than any lock wait of a script.
+/// Greatest time of an answer that must come; longer than any lock wait of a script.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A script.
@@ -52,7 +52,7 @@ pub struct Script {
     tail: Vec<String>,
 }
 
-/// One step: a session does something.
+/// One step of a session.
 #[derive(Debug, Clone)]
 struct Step {
     /// Comments and empty lines above.
@@ -91,7 +91,7 @@ impl Script {
     /// Reads a script.
     ///
     /// # Errors
-    /// A text that names the line that makes no sense.
+    /// A text that names the invalid line.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut steps: Vec<Step> = Vec::new();
         let mut head = Vec::new();
@@ -162,8 +162,7 @@ impl Script {
 
 /// Runs `script` on sessions that `connect` opens, which `label` names, and compares each step.
 ///
-/// # Errors
-/// The first step that does something else than the script says.
+/// # Errors The first step with another result than in the script.
 pub fn check<D>(
     script: &Script,
     label: &str,
@@ -184,10 +183,10 @@ where
     run.finish()
 }
 
-/// Runs `script` as [`check`] does and gives its text with what came.
+/// Runs `script` as [`check`] does and returns its text with the actual results.
 ///
 /// # Errors
-/// A step that makes no sense there: an answer nobody waits for, or one that nobody takes.
+/// A step that is invalid there: an answer that no session waits for, or one that is not taken.
 pub fn complete<D>(
     script: &Script,
     label: &str,
@@ -235,14 +234,14 @@ impl Step {
     }
 }
 
-/// A session on a thread of its own, so that a statement that waits holds nobody up.
+/// A session on a separate thread, so that a blocked statement does not block the script.
 struct Worker {
     statements: Sender<String>,
     answers: Receiver<Outcome>,
     thread: JoinHandle<()>,
     /// Whether a statement has no answer yet.
     waits: bool,
-    /// The answer that came before it was asked for.
+    /// An answer that came before it was asked for.
     early: Option<Outcome>,
 }
 
@@ -373,12 +372,12 @@ where
 }
 
 impl<F> Drop for Run<F> {
-    /// Ends every session; those that wait are set free as the others go.
+    /// Ends every session; blocked ones continue when the others end.
     fn drop(&mut self) {
         let workers = std::mem::take(&mut self.workers).into_values();
         let threads: Vec<_> = workers.map(|worker| worker.thread).collect();
         for thread in threads {
-            // A panic was an answer already.
+            // A panic was reported as an answer already.
             let _ = thread.join();
         }
     }

@@ -1,12 +1,12 @@
 //! The test kit: golden SQL files run under many configurations and on other servers.
 //!
-//! A golden file (`tests/slt/<area>/<topic>.slt`, sqllogictest format) holds statements with the
-//! results that MySQL gives. [`runner`] runs one file through a driver: [`embedded`] (Mayfly in
-//! this process) or [`server`] (MariaDB or MySQL on a local socket). [`complete`] writes the
-//! expected results by asking MySQL, and notes where MariaDB differs. The engine under test never
+//! A golden file (`tests/slt/<area>/<topic>.slt`, sqllogictest format) holds statements with
+//! MySQL's results. [`runner`] runs one file through a driver: [`embedded`] (Mayfly in this
+//! process) or [`server`] (MariaDB or MySQL on a local socket). [`complete`] writes the expected
+//! results by asking MySQL, and marks records in which MariaDB differs. The engine under test never
 //! writes an expectation.
 
-/// A test for each of several cases, which calls one function.
+/// Defines a test for each of several cases; all call one function.
 #[macro_export]
 macro_rules! cases {
     ($run:ident: $($name:ident($($argument:expr),+);)+) => {

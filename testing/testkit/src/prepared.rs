@@ -1,14 +1,14 @@
 //! Statements with their literals as values of `?`, so that golden files run prepared.
 //!
-//! Only literals that a `?` can stand for without a change of types or names are taken: whole values
-//! of INSERT … VALUES, and what a column is compared with or set to in WHERE and SET.
+//! Only literals that a `?` can replace without a change of types or names are taken: whole values of INSERT … VALUES,
+//! and values that a column is compared with or set to in WHERE and SET.
 
 use std::sync::LazyLock;
 
 use mayfly_engine::{CollationId, SqlType, TypeKind, Value};
 use regex::{Captures, Regex};
 
-/// A statement with `?`, and their values.
+/// A statement with `?`, and its values.
 #[derive(Debug, PartialEq)]
 pub struct Parameterized {
     /// The text.
@@ -25,8 +25,7 @@ enum Kind {
     Symbol,
 }
 
-/// The statement with `?` for literals; `None` when it has none that can be taken, or is of a kind that
-/// is better left alone.
+/// The statement with `?` for literals; `None` when it has none that can be taken, or is of an excluded kind.
 #[must_use]
 pub fn parameterize(sql: &str, collation: CollationId) -> Option<Parameterized> {
     let tokens = tokens(sql)?;
@@ -108,7 +107,7 @@ pub fn parameterize(sql: &str, collation: CollationId) -> Option<Parameterized> 
     Some(Parameterized { text, values })
 }
 
-/// A whole number or a text without quotes and escapes in it, written as in a statement, as the value of a `?`.
+/// A whole number or a text without quotes and escapes, as written in a statement, as the value of a `?`.
 #[must_use]
 pub fn literal(text: &str, collation: CollationId) -> Option<(Value, SqlType)> {
     let (negative, digits) = match text.strip_prefix('-') {
@@ -161,7 +160,7 @@ static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(pattern).expect("the pattern is right")
 });
 
-/// The tokens with where they begin and end; `None` for texts with comments, variables, or what is not understood.
+/// The tokens with their start and end; `None` for texts with comments, variables, or unknown tokens.
 fn tokens(sql: &str) -> Option<Vec<(Kind, usize, usize)>> {
     let token = |captures: Captures<'_>| {
         let is = |name: &str| captures.name(name).is_some();

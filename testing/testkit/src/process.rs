@@ -1,4 +1,4 @@
-//! Test programs that start themselves again: as a process that is killed, traced or measured.
+//! Test programs that start themselves again, as a process to be killed, traced or measured.
 
 use std::io::Write as _;
 use std::process::Command;
@@ -15,11 +15,11 @@ pub fn again(test: &str) -> Command {
     command
 }
 
-/// Memory that this process has taken from the system, in bytes: what the kernel could not drop and read again, as it can
-/// the pages of base tables' files.
+/// Memory that this process has taken from the system, in bytes, without pages that the kernel could drop and read
+/// again, such as those of base tables' files.
 ///
 /// # Panics
-/// When the system does not tell.
+/// When the system does not report it.
 #[cfg(target_os = "linux")]
 #[must_use]
 pub fn anonymous_memory() -> u64 {
@@ -30,7 +30,8 @@ pub fn anonymous_memory() -> u64 {
     number.expect("a number of KiB") << 10
 }
 
-/// Writes a line to standard output at once, whole whatever other threads write. The process ends when nobody reads it.
+/// Writes a line to standard output at once, uninterrupted by other threads. The process ends when the output is
+/// closed.
 pub fn report(line: &str) {
     let mut out = std::io::stdout().lock();
     let written = out.write_all(format!("{line}\n").as_bytes());

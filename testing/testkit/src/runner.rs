@@ -1,7 +1,7 @@
 //! Runs one golden file through a driver and reports every record that fails.
 //!
-//! A record that fails does not end the file: a list of all failures shows their common cause,
-//! where the first one alone hides it.
+//! A failing record does not end the file: a list of all failures shows their common cause, which the first one alone
+//! would hide.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -16,8 +16,8 @@ use sqllogictest::{
 use crate::column::{ColumnKind, same_kinds};
 use crate::corpus;
 
-/// The directories that a golden file may name: `${DATA}` (files to load, `tests/data`) and
-/// `${TMP}` (a fresh directory for what a file writes).
+/// The directories that a golden file may name: `${DATA}` (files to load, `tests/data`) and `${TMP}` (a fresh directory
+/// for files that it writes).
 #[derive(Debug, Clone)]
 pub struct Paths {
     data: PathBuf,
@@ -50,14 +50,14 @@ impl Paths {
         &self.tmp
     }
 
-    /// Puts the real paths into a statement.
+    /// Replaces the names by the real paths in a statement.
     #[must_use]
     pub fn insert(&self, sql: &str) -> String {
         sql.replace("${DATA}", &self.data.to_string_lossy())
             .replace("${TMP}", &self.tmp.to_string_lossy())
     }
 
-    /// Takes the real paths out of a result or a message.
+    /// Replaces the real paths by the names in a result or a message.
     #[must_use]
     pub fn remove(&self, text: &str) -> String {
         text.replace(&*self.data.to_string_lossy(), "${DATA}")
@@ -66,21 +66,21 @@ impl Paths {
 
     /// Removes the run's directory.
     pub fn clean(&self) {
-        // Nothing depends on it: a directory left in the system's temporary directory is harmless.
+        // The error is ignored: a directory left in the system's temporary directory is harmless.
         let _ = std::fs::remove_dir_all(&self.tmp);
     }
 }
 
-/// What is compared.
+/// Strictness of comparisons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Strictness {
-    /// Values, types of columns, and the whole text of errors.
+    /// Values, column types, and the whole text of errors.
     Exact,
-    /// Values, and of errors only number: what servers of one family share.
+    /// Values, and only the number of errors: what servers of one family share.
     Family,
 }
 
-/// A record that did not do what the file says.
+/// A record with another result than in the file.
 #[derive(Debug, Clone)]
 pub struct Failure {
     /// Line of the record in the file.
@@ -89,7 +89,7 @@ pub struct Failure {
     pub sql: String,
     /// What was expected.
     pub expected: String,
-    /// What came.
+    /// The actual result.
     pub actual: String,
 }
 
@@ -109,22 +109,22 @@ impl std::fmt::Display for Failure {
     }
 }
 
-/// What running a file gave.
+/// Result of running a file.
 #[derive(Debug, Default)]
 pub struct Report {
     /// Statements and queries that ran.
     pub n_records: usize,
-    /// Statements and queries left out by `skipif` or `onlyif`.
+    /// Statements and queries skipped by `skipif` or `onlyif`.
     pub n_skipped: usize,
-    /// Those that did something else than the file says.
+    /// Records with another result than in the file.
     pub failures: Vec<Failure>,
 }
 
-/// The account of the session that a file runs on where it names no other.
+/// The account of the sessions of a file that names no other.
 pub const ROOT: &str = "root";
 
-/// The account whose session a connection is: `connection ann@localhost`, with anything behind a `#` where
-/// there are several. A connection of another name is root's.
+/// The account of a connection: `connection ann@localhost`, with a suffix behind a `#` where there are several.
+/// Connections with other names are root's.
 #[must_use]
 pub fn account_of(connection: &str) -> &str {
     connection
@@ -132,14 +132,14 @@ pub fn account_of(connection: &str) -> &str {
         .map_or(ROOT, |(user, _)| user)
 }
 
-/// The statement at which the server begins anew, when all of its sessions are gone.
+/// The statement that restarts the server, after closing all of its sessions.
 const RESTART: &str = "RESTART";
 
-/// Runs all records of `file`, in order, each on the connection that it names; `connect` opens the session of
-/// an account without a password, `restart` does what RESTART says.
+/// Runs all records of `file`, in order, each on the connection that it names; `connect` opens the session of an
+/// account without a password, `restart` performs RESTART.
 ///
 /// # Errors
-/// When the file cannot be read or parsed.
+/// The file cannot be read or parsed.
 pub fn run_file<D>(
     file: &Path,
     strictness: Strictness,
@@ -151,7 +151,7 @@ where
 {
     let records = sqllogictest::parse_file::<ColumnKind>(file)
         .map_err(|error| format!("{}: {error}", file.display()))?;
-    // Whose session the next connection is.
+    // The account of the next connection.
     let account = RefCell::new(ROOT.to_owned());
     let connect = RefCell::new(connect);
     let begin = || {
@@ -220,7 +220,7 @@ where
     Ok(report)
 }
 
-/// What a trial gives that has found these problems.
+/// The result of a trial that found these problems.
 ///
 /// # Errors
 /// All of them, if there are any.
@@ -233,7 +233,7 @@ pub fn verdict(problems: impl IntoIterator<Item = String>) -> Result<(), Failed>
     }
 }
 
-/// One line a row, a tab between columns; see [`crate::cell`].
+/// Compares rows, one line per row with columns separated by tabs; see [`crate::cell`].
 fn same_rows(_: Normalizer, actual: &[Vec<String>], expected: &[String]) -> bool {
     actual.len() == expected.len()
         && actual

@@ -1,7 +1,7 @@
-//! The driver for MariaDB and MySQL: one connection a session, the whole file on it.
+//! The driver for MariaDB and MySQL: one connection per session for the whole file.
 //!
-//! One connection matters: a pool that resets connections would drop temporary tables, user
-//! variables and session variables between two statements of a file.
+//! It must be one connection: a pool that resets connections would drop temporary tables, user variables and session
+//! variables between two statements of a file.
 
 use std::path::{Path, PathBuf};
 
@@ -13,12 +13,12 @@ use crate::client::{Answer, Client, ServerError};
 use crate::column::ColumnKind;
 use crate::runner::{Paths, ROOT};
 
-/// The servers a golden file is run on beside Mayfly.
+/// The servers that golden files are run on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flavour {
-    /// The oracle that expectations are written from.
+    /// The oracle that the expectations come from.
     MySql,
-    /// The peer that every file is compared with.
+    /// The peer whose results are compared with every file.
     MariaDb,
     /// Mayfly over the wire.
     Mayfly,
@@ -35,7 +35,7 @@ impl Flavour {
         }
     }
 
-    /// What makes a session of this server start as a fresh MySQL 8.4 session does.
+    /// Statements that give a session of this server the settings of a fresh MySQL 8.4 session.
     fn start(self) -> &'static [&'static str] {
         match self {
             Self::MySql => &[
@@ -61,7 +61,7 @@ impl Flavour {
 /// MySQL's default collation.
 const COLLATION: &str = "utf8mb4_0900_ai_ci";
 
-/// The nearest one of MariaDB 10.11: newer Unicode, no padding.
+/// The nearest collation of MariaDB 10.11: newer Unicode, no padding.
 const MARIADB_COLLATION: &str = "utf8mb4_uca1400_nopad_ai_ci";
 
 /// A session on a MariaDB or MySQL server.
@@ -73,10 +73,10 @@ pub struct ServerSession {
 }
 
 impl ServerSession {
-    /// Connects as an account without a password, in no database where that is not root, and sets the session up.
+    /// Connects as an account without a password, without a database unless that is root, and sets the session up.
     ///
     /// # Errors
-    /// When the server cannot be reached, or refuses the account or a setting.
+    /// The server cannot be reached, or refuses the account or a setting.
     pub fn connect_as(
         user: &str,
         socket: &Path,
@@ -158,8 +158,8 @@ fn kind(of: ColumnType) -> ColumnKind {
     }
 }
 
-/// Where a server of this flavour listens on this machine, when there is one: the environment
-/// variable `MAYFLY_MARIADB_SOCKET` or `MAYFLY_MYSQL_SOCKET`.
+/// The socket of a server of this flavour on this machine, from the environment variable `MAYFLY_MARIADB_SOCKET` or
+/// `MAYFLY_MYSQL_SOCKET`, if set.
 #[must_use]
 pub fn socket(flavour: Flavour) -> Option<PathBuf> {
     let name = match flavour {

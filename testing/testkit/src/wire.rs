@@ -1,5 +1,4 @@
-//! Mayfly as a server over the wire: the same database as [`crate::embedded`], asked by the client that
-//! asks other servers.
+//! Mayfly as a server over the wire: the database of [`crate::embedded`], with the client for other servers.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,7 +11,7 @@ use crate::client::ServerError;
 use crate::runner::Paths;
 use crate::server::{Flavour, ServerSession};
 
-/// How long connections may take to end.
+/// Greatest time in which connections must end.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A server on a Unix socket.
@@ -24,10 +23,10 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// Starts it for a database.
+    /// Starts the server of a database.
     ///
     /// # Errors
-    /// A text that says why it cannot.
+    /// A text that says why it cannot start.
     pub fn start(database: &Arc<Database>, paths: Paths) -> Result<Self, String> {
         let socket = paths.tmp().join("mayfly.sock");
         let options = ServerOptions {

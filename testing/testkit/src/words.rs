@@ -1,4 +1,4 @@
-//! Words and signs that make almost-statements.
+//! Words and signs for the composition of invalid statements.
 
 use crate::groups::Groups;
 

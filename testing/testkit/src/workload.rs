@@ -1,5 +1,5 @@
-//! Statements for tests that break something at every call or check: each operator and each use of a
-//! temporary table is in one of them, over a table of a few thousand rows.
+//! Statements for tests of failures at every call or check: each operator and each use of a temporary table is in one
+//! of them, over a table of a few thousand rows.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ use crate::groups::Groups;
 /// A statement of the workload.
 #[derive(Debug, Clone, Copy)]
 pub struct Statement {
-    /// What it is for.
+    /// Its purpose.
     pub name: &'static str,
     /// Its text.
     pub sql: &'static str,
@@ -19,13 +19,13 @@ pub struct Statement {
     pub overflows: bool,
 }
 
-/// How many rows `t` has.
+/// Number of rows of `t`.
 pub const N_ROWS: u32 = 2400;
 
 /// Makes a session's temporary tables overflow early.
 pub const OVERFLOW: &str = "SET SESSION tmp_table_size = 32768";
 
-/// The statements. Each gives the same rows in the same order whenever it is run.
+/// The statements. Each gives the same rows in the same order in every run.
 pub static STATEMENTS: LazyLock<Vec<Statement>> = LazyLock::new(|| {
     let lists = Groups::read(include_str!("workload.txt"));
     let statements = lists.iter().map(|(head, text)| Statement {
@@ -36,7 +36,7 @@ pub static STATEMENTS: LazyLock<Vec<Statement>> = LazyLock::new(|| {
     statements.collect()
 });
 
-/// Behind the name of a statement that overflows.
+/// Suffix of the name of a statement that overflows.
 const MARK: &str = " (overflows)";
 
 /// Makes the tables of the statements, in memory.
@@ -53,29 +53,29 @@ pub fn fill(session: &mut Session) {
     session.must("INSERT INTO s VALUES (1), (3), (5), (7), (9), (11), (13), (15)");
 }
 
-/// What can be struck while statements run: calls on files, checks.
+/// Events that can be struck while statements run: calls on files, checks.
 pub trait Events {
-    /// Counts anew, and strikes the n-th event; with 0, none.
+    /// Restarts counting, and strikes the n-th event; 0: none.
     fn arm(&self, number: u64);
 
-    /// How many events there were since.
+    /// Number of events since then.
     fn count(&self) -> u64;
 }
 
-/// A statement of which one event was struck.
+/// Result of a statement of which one event was struck.
 #[derive(Debug)]
 pub struct Struck<'s> {
-    /// Which statement and event, for messages.
+    /// Statement and event, for messages.
     pub here: String,
-    /// What came of it.
+    /// The actual result.
     pub outcome: Result<Vec<String>, Error>,
-    /// What comes of it otherwise.
+    /// The result without the strike.
     pub expected: &'s [String],
-    /// How many events there were behind the one that was struck; `None` when there were fewer than that.
+    /// Number of events after the struck one; `None` when there were too few events to strike it.
     pub later: Option<u64>,
 }
 
-/// Runs statements again and again, with those of their events struck in turn that `chosen` takes of so many.
+/// Runs statements repeatedly, striking in turn the events that `chosen` selects of their number.
 ///
 /// # Panics
 /// When a statement fails by itself.

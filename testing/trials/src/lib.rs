@@ -1,9 +1,9 @@
 //! Seeds and time of the random tests, from one place.
 //!
-//! A random test takes its seeds from [`Trials`]: the first from the environment or from the clock, the next ones
-//! counted up, until the test's share of the budget of time is used. A test that goes through all places where a fault
-//! may be put, or all configurations, takes a fifth of them ([`Draw`]): five seeds in a row take all. Every seed is
-//! printed, and is in the message of a failure.
+//! A random test takes its seeds from [`Trials`]: the first from the environment or from the clock, then consecutive
+//! ones, until the test's share of the time budget is used. A test over all positions of a fault, or over all
+//! configurations, takes a fifth of them ([`Draw`]): five consecutive seeds take all. Every seed is printed, and is in
+//! the message of a failure.
 //!
 //! | variable | meaning |
 //! | --- | --- |
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 pub use random::Random;
 
-/// Seconds of all random tests together, where the environment does not say.
+/// Budget in seconds of all random tests together, where the environment sets none.
 pub const BUDGET_SECONDS: u64 = 120;
 
 /// Random tests, each with its share of the budget in thousandths.
@@ -42,17 +42,17 @@ const SHARES: [(&str, u64); 18] = [
     ("user_tables", 40),
 ];
 
-/// Parts that configurations and places of faults are drawn in.
+/// Number of parts of which a draw of configurations or fault positions takes one.
 const PARTS: u64 = 5;
 
-/// The number that a variable of the environment holds.
+/// The number in a variable of the environment.
 #[must_use]
 pub fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// First seed of a random test: `MAYFLY_SEED`, or a number that no other run has. It is printed for whoever repeats the
-/// run.
+/// First seed of a random test: `MAYFLY_SEED`, or a number that no other run has. It is printed, so that the run can be
+/// repeated.
 #[must_use]
 pub fn first_seed(test: &str) -> u64 {
     let seed = number("MAYFLY_SEED").unwrap_or_else(|| {
@@ -64,7 +64,7 @@ pub fn first_seed(test: &str) -> u64 {
     seed
 }
 
-/// Seeds of a random test: one at least, then as long as its share of the budget lasts.
+/// Seeds of a random test: at least one, then further ones as long as its share of the budget lasts.
 #[derive(Debug)]
 pub struct Trials {
     first: u64,
@@ -73,7 +73,7 @@ pub struct Trials {
 }
 
 impl Trials {
-    /// Trials of the random test of this name, from now on.
+    /// Trials of the random test with this name, from now on.
     ///
     /// # Panics
     /// Where the table of shares does not have the name.
@@ -102,7 +102,7 @@ impl Trials {
         self.next - self.first
     }
 
-    /// True when the time is over.
+    /// Whether the time is over.
     #[must_use]
     pub fn is_over(&self) -> bool {
         Instant::now() >= self.end
@@ -124,7 +124,7 @@ impl Iterator for Trials {
 /// A fifth of numbered cases, or all of them.
 #[derive(Debug, Clone, Copy)]
 pub struct Draw {
-    /// `None`: all.
+    /// The seed; `None`: all cases are drawn.
     seed: Option<u64>,
 }
 
@@ -135,7 +135,7 @@ impl Draw {
         Self::by(|| first_seed(test))
     }
 
-    /// The cases that a seed draws which the test has already; all of them with `MAYFLY_TESTS=all`.
+    /// The cases drawn by a seed that the test has already; all of them with `MAYFLY_TESTS=all`.
     #[must_use]
     pub fn of_seed(seed: u64) -> Self {
         Self::by(|| seed)
@@ -154,14 +154,14 @@ impl Draw {
         Self { seed: None }
     }
 
-    /// True when the case of this number is drawn.
+    /// Whether the case with this number is drawn.
     #[must_use]
     pub fn has(&self, number: u64) -> bool {
         self.seed
             .is_none_or(|seed| seed.wrapping_add(number).is_multiple_of(PARTS))
     }
 
-    /// The drawn numbers from one on, without an end.
+    /// The drawn numbers from `first` on, without an end.
     pub fn numbers_from(self, first: u64) -> impl Iterator<Item = u64> {
         (first..).filter(move |number| self.has(*number))
     }

@@ -1,6 +1,6 @@
-//! Random choices that a seed repeats.
+//! Pseudorandom choices, repeatable by a seed.
 
-/// A generator that the same seed repeats (Steele, Lea and Flood, "Fast Splittable Pseudorandom
+/// A pseudorandom generator with a seed (Steele, Lea and Flood, "Fast Splittable Pseudorandom
 /// Number Generators", 2014).
 #[derive(Debug, Clone)]
 pub struct Random(pub u64);
@@ -20,7 +20,7 @@ impl Random {
         (self.next_number() % end as u64) as usize
     }
 
-    /// True once in so many times.
+    /// True with probability 1 / `count`.
     pub fn one_in(&mut self, count: usize) -> bool {
         self.below(count) == 0
     }

@@ -1,15 +1,15 @@
-//! What the suite needs beside its checks: where the server is, the common files, and a check with a name.
+//! Support for the suite's checks: address of the server, the common files, and a named check.
 
 use std::fmt::Debug;
 use std::path::Path;
 use std::sync::LazyLock;
 
-/// Why a check failed, or was not made.
+/// Reason why a check failed, or was skipped.
 #[derive(Debug)]
 pub enum Problem {
-    /// This server has not what the check is about.
+    /// The server lacks the feature that the check is about.
     Skip(String),
-    /// It failed.
+    /// The check failed.
     Failed(String),
 }
 
@@ -25,13 +25,13 @@ impl From<&str> for Problem {
     }
 }
 
-/// The end of a check.
+/// Result of a check.
 pub type Outcome = Result<(), Problem>;
 
 /// `mayfly`, `mysql` or `mariadb`.
 pub static SERVER: LazyLock<String> = LazyLock::new(|| env("ROUND_SERVER"));
 
-/// A variable of the environment, or nothing.
+/// A variable of the environment; empty if it is not set.
 pub fn env(name: &str) -> String {
     std::env::var(name).unwrap_or_default()
 }
@@ -85,7 +85,7 @@ pub fn rows_of(name: &str) -> Vec<Vec<String>> {
     common(name).lines().map(|line| line.split('\t').map(str::to_owned).collect()).collect()
 }
 
-/// A value of `common/values.tsv`: nothing for NULL, or its bytes.
+/// A value of `common/values.tsv`: `None` for NULL, or its bytes.
 pub fn value_of(text: &str) -> Option<Vec<u8>> {
     if text == "\\N" {
         return None;
@@ -100,12 +100,12 @@ pub fn value_of(text: &str) -> Option<Vec<u8>> {
 /// Runs checks and counts what fails.
 #[derive(Default)]
 pub struct Round {
-    /// How many failed.
+    /// Number of failed checks.
     pub failed: usize,
 }
 
 impl Round {
-    /// Runs a check and prints how it ended.
+    /// Runs a check and prints its result.
     pub async fn check<F: Future<Output = Outcome>>(&mut self, name: &str, work: impl FnOnce() -> F) {
         if !name.contains(&env("ROUND_CHECK")) {
             return;

@@ -1,4 +1,4 @@
-//! The test suite of `mysql_async`: `query` goes as text, `exec` is prepared.
+//! The test suite of `mysql_async`: `query` uses the text protocol, `exec` a prepared statement.
 
 mod checks;
 
@@ -35,7 +35,7 @@ fn tls() -> Option<SslOpts> {
     Some(SslOpts::default().with_danger_accept_invalid_certs(true).with_danger_skip_domain_validation(true))
 }
 
-/// The server's error must be this one.
+/// Checks that the outcome is this error of the server.
 fn failed_with<T>(outcome: Result<T, Error>, number: u16, state: &str, text: &str) -> Outcome {
     match outcome {
         Ok(_) => fail(format!("no error, expected {number}")),
@@ -85,7 +85,7 @@ async fn all(connection: &mut Conn, sql: &str, parameters: Params) -> Result<Vec
     }
 }
 
-/// A value as `common/values.tsv` has it, from either protocol.
+/// A value in the form of `common/values.tsv`, from either protocol.
 fn text_of(column: &str, value: &Value) -> Option<Vec<u8>> {
     Some(match value {
         Value::NULL => return None,
@@ -281,7 +281,7 @@ async fn types(round: &mut Round) {
             let mut connection = open().await?;
             connection.query_drop("DROP TABLE IF EXISTS written").await?;
             connection.query_drop("CREATE TABLE written LIKE every_type").await?;
-            // What was read in the binary protocol is written as it is, in its own types.
+            // Values read in the binary protocol are written back in their own types.
             let rows = all(&mut connection, "SELECT * FROM every_type WHERE id > ? ORDER BY id", (0,).into()).await?;
             let marks = vec!["?"; rows[0].len()].join(", ");
             let insert = connection.prep(format!("INSERT INTO written VALUES ({marks})")).await?;
@@ -376,7 +376,8 @@ async fn types(round: &mut Round) {
         .await;
     round
         .check("prepared.long_data", || async {
-            // What does not fit into this client's packets goes as COM_STMT_SEND_LONG_DATA.
+            // A value that does not fit into this client's packets is sent as
+            // COM_STMT_SEND_LONG_DATA.
             let mut connection = open().await?;
             connection.query_drop("DROP TABLE IF EXISTS long_data").await?;
             connection.query_drop("CREATE TABLE long_data (id INT PRIMARY KEY, b LONGBLOB, t LONGTEXT)").await?;

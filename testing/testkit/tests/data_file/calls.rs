@@ -1,8 +1,8 @@
-//! The C library's calls that write files, as far as they concern a data directory: counted, and failing
-//! where a test says so.
+//! The C library's calls that write files, as far as they concern a data directory: counted, and failing where a test
+//! asks for it.
 //!
-//! What is linked into a program comes before the C library, so the functions here are those that
-//! LMDB's code calls. They hand everything to the kernel.
+//! Functions linked into a program precede those of the C library, so LMDB's code calls the functions here. They pass
+//! all calls on to the kernel.
 #![expect(
     unsafe_code,
     reason = "takes the place of functions of the C library, which have raw arguments"
@@ -16,14 +16,14 @@ use std::time::Duration;
 
 use crate::disk;
 
-/// What goes wrong.
+/// Kind of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// ENOSPC from one write, which has written nothing.
     DiskFull,
-    /// ENOSPC from every call from that one on.
+    /// ENOSPC from that call and every later one.
     DiskStaysFull,
-    /// The same until what the directory keeps for a full disk is given back.
+    /// [`Self::DiskStaysFull`] until the directory gives back its reserve for a full disk.
     DiskFullToReserve,
     /// A write that writes only half of its bytes.
     ShortWrite,
@@ -31,16 +31,16 @@ pub(crate) enum Fault {
     DeviceError,
     /// EIO from a write that has written its bytes.
     LateError,
-    /// A call that is made, but only once [`let_go`] is called.
+    /// A call that is delayed until [`let_go`] is called.
     Held,
 }
 
-/// Which calls fail.
+/// Calls that fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Where {
-    /// All of the files of a data directory.
+    /// All calls on the files of a data directory.
     Files,
-    /// The syncs of them, and of directories.
+    /// Syncs of the files and of directories.
     Syncs,
     /// The syncs of the data file.
     DataSyncs,
@@ -48,23 +48,23 @@ pub(crate) enum Where {
     LogSyncs,
 }
 
-/// What fails, and what was counted since it was said.
+/// State of the failures: what fails, and the counts since it was set.
 struct Armed {
     fault: Fault,
     place: Where,
-    /// The first call that fails; none with 0.
+    /// The first call that fails; 0: none.
     due: u64,
-    /// How many calls fail, from the first one on.
+    /// Number of calls that fail, from the first one on.
     times: u64,
     spares_sync_thread: bool,
     calls: u64,
     failed: u64,
     syncs: u64,
-    /// The reserve was given back.
+    /// Whether the reserve was given back.
     is_released: bool,
 }
 
-/// Nothing is counted where nothing is armed.
+/// Failures and counts; `None` while nothing is counted.
 static ARMED: Mutex<Option<Armed>> = Mutex::new(None);
 
 fn armed() -> MutexGuard<'static, Option<Armed>> {
@@ -85,19 +85,19 @@ fn arm_calls(fault: Fault, place: Where, call: u64, times: u64, spares_sync_thre
     });
 }
 
-/// Lets the n-th call from here on fail, counted from 1; with 0, none.
+/// Makes the n-th call from here on fail, counted from 1; 0: none.
 pub(crate) fn arm(fault: Fault, call: u64) {
     let stays = matches!(fault, Fault::DiskStaysFull | Fault::DiskFullToReserve);
     let times = if stays { u64::MAX } else { 1 };
     arm_calls(fault, Where::Files, call, times, true);
 }
 
-/// The same of so many calls, those of the thread that syncs once a second too.
+/// [`arm`] for `times` calls of a kind, including those of the thread that syncs once a second.
 pub(crate) fn arm_for(fault: Fault, place: Where, call: u64, times: u64) {
     arm_calls(fault, place, call, times, false);
 }
 
-/// Whether calls are held, and how many wait.
+/// Whether calls are held, and the number of waiting ones.
 static HELD: (Mutex<(bool, usize)>, Condvar) = (Mutex::new((false, 0)), Condvar::new());
 
 fn held() -> MutexGuard<'static, (bool, usize)> {
@@ -119,7 +119,7 @@ pub(crate) fn is_one_held() -> bool {
     !wait.unwrap_or_else(PoisonError::into_inner).1.timed_out()
 }
 
-/// Lets held calls go on, and holds no more.
+/// Lets held calls continue, and holds no more.
 pub(crate) fn let_go() {
     disarm();
     held().0 = false;
@@ -134,22 +134,22 @@ fn wait_while_held() {
     waiting.unwrap_or_else(PoisonError::into_inner).1 -= 1;
 }
 
-/// Nothing fails and nothing is counted; how many calls failed.
+/// Ends failures and counting; returns the number of failed calls.
 pub(crate) fn disarm() -> u64 {
     armed().take().map_or(0, |armed| armed.failed)
 }
 
-/// How many calls there were.
+/// Number of calls.
 pub(crate) fn calls() -> u64 {
     armed().as_ref().map_or(0, |armed| armed.calls)
 }
 
-/// How many of them were syncs.
+/// Number of syncs among them.
 pub(crate) fn syncs() -> u64 {
     armed().as_ref().map_or(0, |armed| armed.syncs)
 }
 
-/// The path of a file, if calls are counted and it is of a data directory.
+/// The path of a file, if calls are counted and it belongs to a data directory.
 fn concerned(file: c_int, is_sync: bool) -> Option<PathBuf> {
     armed().as_ref()?;
     let path = disk::path_of(file)?;
@@ -158,16 +158,16 @@ fn concerned(file: c_int, is_sync: bool) -> Option<PathBuf> {
     (name == "data.mdb" || name == "redo.log" || is_directory).then_some(path)
 }
 
-/// What a call on this file shall do instead, if anything.
+/// The failure that is due for a call on this file, if any.
 fn due(file: c_int, is_sync: bool) -> Option<Fault> {
     let path = concerned(file, is_sync)?;
     let mut armed = armed();
     let armed = armed.as_mut()?;
-    // What the thread that syncs once a second cannot do, it does a second later.
+    // A sync that fails on the thread that syncs once a second is repeated a second later.
     if armed.spares_sync_thread && std::thread::current().name() == Some("sync") {
         return None;
     }
-    // A disk that is full takes the pages that have their place.
+    // A full disk still writes pages that have their space.
     if is_sync && armed.fault == Fault::DiskFullToReserve {
         return None;
     }
@@ -197,7 +197,7 @@ fn fail(number: c_int) -> isize {
     -1
 }
 
-/// What is done after a call leaves its error number alone.
+/// Runs `then` with the error number of the thread preserved.
 fn keeping_error<T>(then: impl FnOnce() -> T) -> T {
     // SAFETY: the address of this thread's error number is always valid.
     let error = unsafe { libc::__errno_location() };
@@ -207,18 +207,18 @@ fn keeping_error<T>(then: impl FnOnce() -> T) -> T {
     done
 }
 
-/// A write of so many bytes, which `run` asks of the kernel.
+/// A write of `length` bytes, which `run` passes to the kernel.
 fn write_at(file: c_int, at: u64, length: usize, run: impl Fn(usize) -> c_long) -> isize {
     let change = disk::begin(file);
     let result = faulty_write(file, length, &run);
     if let Some(change) = change {
-        // What a write that fails has written nevertheless is in the page cache too.
+        // Bytes that a failing write has written are in the page cache too.
         keeping_error(|| change.written(file, at, length as u64));
     }
     result
 }
 
-/// A write of so many parts.
+/// A write of `count` parts.
 fn write_parts(
     file: c_int,
     parts: *const libc::iovec,
@@ -227,11 +227,11 @@ fn write_parts(
     run: impl Fn(usize) -> c_long,
 ) -> isize {
     let count = usize::try_from(count).unwrap_or(0);
-    // SAFETY: the caller of the call says that there are so many.
+    // SAFETY: the caller of the call states the number of parts.
     let bytes = (0..count).map(|part| unsafe { (*parts.add(part)).iov_len });
     let all = bytes.sum::<usize>().max(2);
     write_at(file, at.max(0).cast_unsigned(), all, |wanted| {
-        // Half of the parts is a short write of several.
+        // For several parts, a short write writes half of them.
         run(if wanted == all { count } else { count / 2 })
     })
 }
@@ -259,7 +259,7 @@ fn faulty_write(file: c_int, length: usize, run: &impl Fn(usize) -> c_long) -> i
     }
 }
 
-/// A call without bytes: a sync, or another length for the file.
+/// A call without bytes: a sync, or a change of the file's length.
 fn plain(file: c_int, is_sync: bool, run: impl Fn() -> c_long) -> c_int {
     match due(file, is_sync) {
         Some(Fault::DiskFull | Fault::DiskStaysFull | Fault::DiskFullToReserve) => {
@@ -299,7 +299,7 @@ fn sync(file: c_int, run: impl Fn() -> c_long) -> c_int {
     result
 }
 
-/// Notes that the directory gives back what it keeps for a full disk, or has taken it again.
+/// Notes that the directory gives back its reserve for a full disk, or has taken it again.
 fn note_reserve(file: c_int, length: i64) {
     let is_reserve = || disk::path_of(file).is_some_and(|path| path.ends_with("reserve"));
     let is_counted = armed().is_some();
@@ -311,7 +311,7 @@ fn note_reserve(file: c_int, length: i64) {
     }
 }
 
-// SAFETY (of all below): the kernel gets what the caller gave, and checks it.
+// SAFETY (of all below): the kernel gets the caller's arguments, and checks them.
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pwrite(file: c_int, bytes: *const c_void, length: usize, at: i64) -> isize {
@@ -370,7 +370,7 @@ unsafe extern "C" fn ftruncate(file: c_int, length: i64) -> c_int {
     result
 }
 
-/// LMDB writes several pages so.
+/// LMDB writes several pages with it.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn writev(file: c_int, parts: *const libc::iovec, count: c_int) -> isize {
     let at = unsafe { libc::lseek(file, 0, libc::SEEK_CUR) };
@@ -379,7 +379,7 @@ unsafe extern "C" fn writev(file: c_int, parts: *const libc::iovec, count: c_int
     })
 }
 
-/// A copy of the data file is written so.
+/// LMDB writes a copy of the data file with it.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn write(file: c_int, bytes: *const c_void, length: usize) -> isize {
     let at = unsafe { libc::lseek(file, 0, libc::SEEK_CUR) };

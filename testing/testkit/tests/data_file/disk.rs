@@ -1,12 +1,11 @@
-//! What of a directory is on disk, and what is in the page cache alone: a model of what a file system
-//! promises, which is less than what most do.
+//! Model of the disk of a directory, as opposed to the page cache, with the guarantees of a file system, which are
+//! weaker than those of most real ones.
 //!
-//! The files themselves are the page cache. Of each, the model has the pages that a sync has brought to
-//! disk, and every version that an unsynced page has had since. A sync that fails leaves the pages
-//! clean: some of them are on disk, and no later sync writes the others, unless they are written anew
-//! (as Linux does). A file or directory that was made is there for good when the directory above is
-//! synced. A power cut leaves any of the versions of each unsynced page, or parts of two of them, any of
-//! the lengths that the file has had, and any of the entries.
+//! The files themselves are the page cache. For each file, the model has the pages that a sync has written to disk, and
+//! every version that an unsynced page has had since. A failed sync leaves the pages clean: some of them are on disk,
+//! and no later sync writes the others, unless they are written again (as in Linux). A new file or directory is
+//! permanent when the directory above is synced. A power cut leaves any of the versions of each unsynced page, or parts
+//! of two of them, any of the lengths that the file has had, and any of the entries.
 #![expect(
     unsafe_code,
     reason = "asks the kernel past the functions of the C library that are replaced here"
@@ -22,7 +21,7 @@ use mayfly_trials::Random;
 
 const PAGE: usize = 4096;
 const SECTOR: usize = 512;
-/// Directories of these tests have it in their names: what is in them is never really synced.
+/// Part of the names of these tests' directories, whose files are never really synced.
 const NAME: &str = "mayfly-power-cuts";
 
 /// A directory for one of these tests.
@@ -34,12 +33,12 @@ pub(crate) fn directory(name: &str) -> DataDirectory {
 
 type Page = Arc<[u8; PAGE]>;
 
-/// What is known of a file.
+/// Model of a file.
 #[derive(Debug, Clone, Default)]
 struct File {
     on_disk: Arc<BTreeMap<u64, Page>>,
     length: u64,
-    /// What unsynced pages were, in order.
+    /// Versions of unsynced pages, in order.
     dirty: BTreeMap<u64, Vec<Page>>,
     /// The lengths since.
     lengths: Vec<u64>,
@@ -50,7 +49,7 @@ impl File {
         self.lengths.last().copied().unwrap_or(self.length)
     }
 
-    /// They are written once more by whoever syncs next.
+    /// Marks a page dirty: the next sync writes it again.
     fn dirty(&mut self, page: u64, bytes: Page) {
         let versions = self.dirty.entry(page).or_default();
         if versions.len() == 4 {
@@ -75,17 +74,17 @@ impl File {
     }
 }
 
-/// The files and directories at one point in time, and what is known of the work then.
+/// The files and directories at one point in time, and the state of the work then.
 #[derive(Debug, Clone)]
 pub(crate) struct Snapshot {
     files: BTreeMap<PathBuf, File>,
-    /// Entries that are there for good.
+    /// Permanent entries.
     entries: BTreeSet<PathBuf>,
-    /// Everything that there is.
+    /// All existing entries.
     there: Vec<(PathBuf, bool)>,
-    /// What was acknowledged.
+    /// Acknowledged work.
     pub(crate) acknowledged: Vec<u64>,
-    /// For messages.
+    /// Name for messages.
     pub(crate) name: String,
 }
 
@@ -98,7 +97,7 @@ struct Watched {
     entries: BTreeSet<PathBuf>,
     random: Random,
     ask: Ask,
-    /// How many snapshots are kept, of all that there were.
+    /// Number of snapshots to keep.
     wanted: usize,
     seen: usize,
     snapshots: Vec<Snapshot>,
@@ -111,8 +110,8 @@ fn watched() -> MutexGuard<'static, Option<Watched>> {
     WATCHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Watches a directory, of which everything is on disk. Of the states that follow, `wanted` are kept;
-/// `ask` says what was acknowledged.
+/// Watches a directory, all of which is on disk. Of the following states, `wanted` are kept; `ask` returns the
+/// acknowledged work.
 pub(crate) fn watch(root: &Path, seed: u64, wanted: usize, ask: Ask) {
     let mut files = BTreeMap::new();
     let mut entries = BTreeSet::new();
@@ -147,7 +146,7 @@ pub(crate) fn watch(root: &Path, seed: u64, wanted: usize, ask: Ask) {
     });
 }
 
-/// Watches no more: the snapshots that were kept, how many there were, and how many syncs have failed.
+/// Ends watching: the kept snapshots, the number of all snapshots, and the number of failed syncs.
 pub(crate) fn stop() -> (Vec<Snapshot>, usize, u64) {
     let watched = watched().take().unwrap();
     (watched.snapshots, watched.seen, watched.failed_syncs)
@@ -158,7 +157,7 @@ pub(crate) fn now() -> Snapshot {
     watched().as_ref().unwrap().now("now")
 }
 
-/// Everything in a directory, and whether it is one itself.
+/// All entries in a directory, and whether each is a directory.
 fn entries_of(directory: &Path) -> Vec<(PathBuf, bool)> {
     let mut all = Vec::new();
     for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
@@ -177,7 +176,7 @@ fn is_of_data(path: &Path) -> bool {
         .is_some_and(|name| name == "data.mdb" || name == "redo.log")
 }
 
-/// What a descriptor is of.
+/// The path of a descriptor.
 pub(crate) fn path_of(file: c_int) -> Option<PathBuf> {
     std::fs::read_link(format!("/proc/self/fd/{file}")).ok()
 }
@@ -187,7 +186,7 @@ pub(crate) fn is_simulated(path: Option<&PathBuf>) -> bool {
     path.is_some_and(|path| path.to_string_lossy().contains(NAME))
 }
 
-/// Holds the model while a file is changed.
+/// Guard of the model while a file is changed.
 pub(crate) struct Change {
     watched: MutexGuard<'static, Option<Watched>>,
     path: PathBuf,
@@ -219,13 +218,13 @@ fn length_of(file: c_int) -> u64 {
 fn page_of(file: c_int, page: u64) -> Page {
     let mut bytes = [0_u8; PAGE];
     let at = page * PAGE as u64;
-    // SAFETY: there is room for so many bytes.
+    // SAFETY: the buffer has room for the bytes of a page.
     unsafe { libc::syscall(libc::SYS_pread64, file, bytes.as_mut_ptr(), PAGE, at) };
     Arc::new(bytes)
 }
 
 impl Change {
-    /// Changes what is known of the file.
+    /// Changes the model of the file.
     fn note(&mut self, change: impl FnOnce(&mut File, &mut Random)) -> &mut Watched {
         let watched = self.watched.as_mut().unwrap();
         let known = watched.files.entry(self.path.clone()).or_default();
@@ -233,7 +232,7 @@ impl Change {
         watched
     }
 
-    /// Bytes were written.
+    /// Notes that bytes were written.
     pub(crate) fn written(mut self, file: c_int, at: u64, bytes: u64) {
         let watched = self.note(|known, _| {
             if bytes > 0 {
@@ -251,7 +250,7 @@ impl Change {
         }
     }
 
-    /// The file has another length.
+    /// Notes a change of the file's length.
     pub(crate) fn resized(mut self, file: c_int) {
         self.note(|known, _| {
             let length = length_of(file);
@@ -269,13 +268,13 @@ impl Change {
         });
     }
 
-    /// The power may be cut before a sync.
+    /// Takes a snapshot before a sync, when the power may be cut.
     pub(crate) fn before_sync(&mut self) {
         let name = format!("before a sync of {}", self.path.display());
         self.watched.as_mut().unwrap().snapshot(&name);
     }
 
-    /// A sync has succeeded or failed.
+    /// Notes that a sync has succeeded or failed.
     pub(crate) fn synced(mut self, file: c_int, is_done: bool) {
         let path = self.path.clone();
         if path.is_dir() {
@@ -313,7 +312,7 @@ impl Watched {
         }
     }
 
-    /// Keeps this snapshot, or not, so that each has the same chance (Vitter's algorithm R).
+    /// Keeps this snapshot, or not, so that each has an equal chance (Vitter's algorithm R).
     fn snapshot(&mut self, name: &str) {
         self.seen += 1;
         let place = self.random.below(self.seen);
@@ -329,7 +328,7 @@ impl Watched {
     }
 }
 
-/// What a power cut takes of what was not synced.
+/// Unsynced changes that a power cut loses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Loss {
     All,
@@ -338,7 +337,7 @@ pub(crate) enum Loss {
 }
 
 impl Snapshot {
-    /// Makes a directory `to` what a power cut in this state may leave of `root`.
+    /// Makes the directory `to` a possible state of `root` after a power cut in this state.
     pub(crate) fn cut(&self, root: &Path, to: &Path, random: &mut Random) {
         let loss = match random.below(5) {
             0 => Loss::All,
@@ -348,7 +347,7 @@ impl Snapshot {
         self.cut_with(root, to, loss, random);
     }
 
-    /// The same with what is lost.
+    /// [`Self::cut`] with a given loss.
     pub(crate) fn cut_with(&self, root: &Path, to: &Path, loss: Loss, random: &mut Random) {
         let _ = std::fs::remove_dir_all(to);
         std::fs::create_dir_all(to).unwrap();
@@ -357,7 +356,7 @@ impl Snapshot {
             Loss::Nothing => true,
             Loss::Some => random.one_in(2),
         };
-        // Which of several unsynced versions there is.
+        // Index of the surviving one of several unsynced versions.
         let version = |count: usize, random: &mut Random| match loss {
             Loss::Nothing => count - 1,
             _ => random.below(count),
@@ -400,7 +399,7 @@ impl Snapshot {
                 }
                 let mut page = *versions[version(versions.len(), random)];
                 if loss == Loss::Some && random.one_in(8) {
-                    // Some sectors are as they were.
+                    // Some sectors have their old content.
                     let before = file.on_disk.get(number).map_or([0; PAGE], |page| **page);
                     for sector in (0..PAGE).step_by(SECTOR) {
                         if random.one_in(2) {

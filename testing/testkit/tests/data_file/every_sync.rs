@@ -1,5 +1,5 @@
-//! The power is cut before and after every single sync of a work that is the same each time, also when one of the
-//! syncs has failed, for each of them. What was acknowledged is there, and nothing is there by half.
+//! Power cuts before and after every single sync of a fixed sequence of steps, also with one of the syncs failing, for
+//! each of them. Acknowledged work is there, and no work is there in part.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,12 +14,12 @@ use crate::disk::{self, Loss, Snapshot, directory};
 use crate::faults::alone;
 use crate::power_cuts::{ONE_THREAD, try_open};
 
-/// What is done: `REOPEN`, or a statement.
+/// The steps: `REOPEN`, or a statement.
 const STEPS: [&str; 15] = [
     "CREATE DATABASE work",
     "CREATE TABLE work.t (i INT PRIMARY KEY, s VARCHAR(200), KEY (s))",
     "INSERT INTO work.t VALUES (1, 'a'), (2, 'b')",
-    // More than is logged of a load.
+    // More than the log holds of a load.
     "CREATE TABLE work.l AS WITH RECURSIVE r (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 900) \
      SELECT i, CONCAT(i, REPEAT('x', 3000)) s FROM r",
     "UPDATE work.t SET s = CONCAT(s, 'x')",
@@ -37,7 +37,7 @@ const STEPS: [&str; 15] = [
 
 const REOPEN: &str = "reopen";
 
-/// All that there is.
+/// All definitions and rows.
 fn look(database: &Arc<Database>) -> Vec<String> {
     let mut session = database.session();
     let mut seen = Vec::new();
@@ -56,7 +56,7 @@ fn look(database: &Arc<Database>) -> Vec<String> {
     seen
 }
 
-/// Does the next step; whether it succeeded.
+/// Runs the next step; returns whether it succeeded.
 fn step(database: &mut Option<Arc<Database>>, root: &Path, step: &str) -> bool {
     for _ in 0..4 {
         if step == REOPEN || database.is_none() {
@@ -80,7 +80,7 @@ fn step(database: &mut Option<Arc<Database>>, root: &Path, step: &str) -> bool {
     false
 }
 
-/// All steps, of which the n-th sync fails if it is one: the snapshots at syncs.
+/// Runs all steps, with the n-th sync failing if it is one: the snapshots at syncs.
 fn run(root: &Path, failing: u64, seed: u64) -> (Vec<Snapshot>, u64) {
     let _ = std::fs::remove_dir_all(root);
     std::fs::create_dir_all(root).unwrap();
@@ -156,9 +156,9 @@ fn nothing_is_lost_when_the_power_is_cut_at_any_sync() {
     let drawn = Draw::of_seed(seed).numbers_from(1);
     for failing in drawn.take_while(|failing| *failing <= syncs) {
         let (snapshots, _) = run(root, failing, seed);
-        // Until it fails, all is as it was.
+        // Until the failing sync, everything is unchanged.
         let after = usize::try_from(failing).unwrap() * 2 - 1;
-        // What was synced is on disk until the next sync, before which more was acknowledged.
+        // Synced work is on disk until the next sync, before which more was acknowledged.
         let before = snapshots.iter().enumerate().skip(after);
         let before = before.filter(|(_, snapshot)| snapshot.name.starts_with("before"));
         for (place, snapshot) in before {
@@ -169,7 +169,7 @@ fn nothing_is_lost_when_the_power_is_cut_at_any_sync() {
     println!("{cuts} power cuts at {syncs} syncs");
 }
 
-/// The steps leave something to be seen.
+/// Each step changes the visible state.
 #[test]
 fn no_two_steps_look_the_same() {
     let _alone = alone();

@@ -1,5 +1,5 @@
-//! A COMMIT that gave an error has done nothing, whatever of it was written before the error; a sync that fails in
-//! the background is reported.
+//! A COMMIT that returned an error has no effect, whatever was written before the error; a failing background sync is
+//! reported.
 
 use std::path::Path;
 use std::sync::mpsc::{Sender, channel};
@@ -21,7 +21,7 @@ fn shown(directory: &Path, settings: Settings) -> Vec<String> {
     database.session().must("SELECT i FROM test.t ORDER BY i")
 }
 
-/// Nobody commits anything behind it before the process ends.
+/// No transaction commits after it before the process ends.
 #[test]
 fn what_failed_is_not_there_when_the_process_ends() {
     let _alone = alone();

@@ -1,6 +1,6 @@
-//! Every n-th write or sync of the data file or its log fails, for every n: the statement or COMMIT fails with
-//! MySQL's error, everything is as it was before, nothing that was committed is lost, and the process
-//! goes on: the same statement succeeds as soon as the disk does its part.
+//! Every n-th write or sync of the data file or its log fails, for every n: the statement or COMMIT fails with MySQL's
+//! error, everything is as before, no committed work is lost, and the process continues: the statement succeeds as soon
+//! as the disk works again.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,7 +24,7 @@ const BEFORE: &[&str] = &[
     "CREATE TABLE bare (id INT, s VARCHAR(100))",
 ];
 
-/// What fails, and below it what undoes it when it has succeeded.
+/// The statements, each with the statement that reverts it below.
 const STATEMENTS: &str = "\
 INSERT INTO t VALUES (1000, 1, 'new')
   DELETE FROM t WHERE id = 1000
@@ -65,7 +65,7 @@ DROP TABLE bare
   CREATE TABLE bare (id INT, s VARCHAR(100))
 ";
 
-/// Where every commit writes to the file.
+/// A write buffer of 0 bytes, so that every commit writes to the file.
 const NO_BUFFER: u64 = 0;
 const BUFFER: u64 = 1 << 20;
 
@@ -125,7 +125,7 @@ impl World {
 
     fn attempt(&mut self, sql: &str) -> Result<(), mayfly_engine::Error> {
         let outcome = self.session.rows(sql).map(|_| ());
-        // A COMMIT that fails has ended the transaction.
+        // A failed COMMIT has ended the transaction.
         let open = self.session.rows("ROLLBACK");
         assert!(open.is_ok(), "{sql}: {open:?}");
         outcome
@@ -147,7 +147,7 @@ impl World {
     }
 }
 
-/// Calls are counted for the whole process.
+/// Lock that tests hold alone, since calls are counted for the whole process.
 pub(crate) fn alone() -> MutexGuard<'static, ()> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let alone = ONE_AT_A_TIME.lock();
@@ -175,8 +175,8 @@ fn every_call(fault: Fault) {
                 if made < call {
                     break;
                 }
-                // What a short write has left out may be written by another one, and what has found the disk full is
-                // tried again where what is kept for that may be used.
+                // Another write may write the missing bytes of a short one, and a write that found the disk full is
+                // repeated where the reserve may be used.
                 let is_overcome = matches!(fault, Fault::ShortWrite | Fault::DiskFull);
                 assert!(is_overcome, "{here}: went unnoticed");
                 world.session.must(undo);
@@ -191,7 +191,7 @@ fn every_call(fault: Fault) {
                 assert!(checked.is_ok(), "{here}: {checked:?}");
             }
             if call % 4 == 3 {
-                // The process goes on.
+                // The process continues.
                 let again = world.attempt("INSERT INTO numbered (id, v) VALUES (99, 1)");
                 assert!(again.is_ok(), "{here}: {again:?}");
                 world.session.must("DELETE FROM numbered WHERE id = 99");
@@ -208,7 +208,7 @@ fn every_call(fault: Fault) {
     world.finish();
 }
 
-/// What is committed while an old snapshot is read, although the file was closed as failed.
+/// Commits while an old snapshot is read, although the file was closed as failed.
 #[test]
 fn readers_go_on_while_nothing_can_be_written() {
     let _alone = alone();
@@ -216,7 +216,7 @@ fn readers_go_on_while_nothing_can_be_written() {
     let mut reader = world.database.session();
     reader.must("START TRANSACTION WITH CONSISTENT SNAPSHOT");
     world.session.must("INSERT INTO bare VALUES (1, 'a')");
-    // The last write of a commit says which state is the last one.
+    // The last write of a commit decides which state is the last one.
     let insert = "INSERT INTO bare VALUES (2, 'b')";
     arm(Fault::DeviceError, 0);
     world.session.must(insert);
@@ -226,7 +226,7 @@ fn readers_go_on_while_nothing_can_be_written() {
     let error = world.attempt(insert).unwrap_err();
     assert_eq!(disarm(), 1);
     assert_eq!(error.errno(), 1026);
-    // The reader's snapshot is of before, and keeps the file open.
+    // The reader's snapshot is older, and keeps the file open.
     assert_eq!(reader.must("SELECT COUNT(*) FROM work.bare"), ["0"]);
     assert_eq!(world.session.must("SELECT COUNT(*) FROM bare"), ["2"]);
     let error = world.attempt(insert).unwrap_err();
@@ -240,8 +240,8 @@ fn readers_go_on_while_nothing_can_be_written() {
     world.finish();
 }
 
-/// Sessions that commit at the same time: what was written to the log behind a commit that fails is
-/// not lost, what failed does not come back, and a file that was closed as failed is soon open again.
+/// Concurrent commits: log records behind a failing commit are not lost, the failed commit does not reappear, and a
+/// file that was closed as failed is soon open again.
 fn several_sessions(fault: Fault, write_buffer: u64) {
     const SESSIONS: u64 = 4;
     let _alone = alone();
@@ -276,7 +276,7 @@ fn several_sessions(fault: Fault, write_buffer: u64) {
         let count = world.session.must("SELECT COUNT(*) FROM kept");
         assert_eq!(count, [acknowledged.to_string()], "round {round}");
         if round % 4 == 0 {
-            // What a process would find that takes the place of one that is killed now.
+            // State that a process would find after a kill at this point.
             let copy = world.directory.path().join("copy");
             std::fs::create_dir_all(copy.join("data")).unwrap();
             for file in ["redo.log", "data.mdb"] {
@@ -292,7 +292,7 @@ fn several_sessions(fault: Fault, write_buffer: u64) {
             std::fs::remove_dir_all(&copy).unwrap();
         }
     }
-    // One that fails takes nobody with it but its group, and those that are on their way.
+    // A failing commit affects only its group and commits in flight.
     let least = usize::from(fault != Fault::DiskFull);
     assert!((least..=240).contains(&failed), "{failed}");
     world.database.check().unwrap();
@@ -308,7 +308,7 @@ fn who_commits_beside_one_that_fails_is_not_lost() {
     }
 }
 
-/// What was committed and is in memory and in the log stays when it does not get into the file.
+/// Committed work in memory and in the log stays when it cannot be written to the file.
 #[test]
 fn what_is_in_memory_stays_when_it_cannot_be_written() {
     let _alone = alone();
@@ -332,7 +332,7 @@ fn what_is_in_memory_stays_when_it_cannot_be_written() {
             assert_ne!(world.session.must(used), ["Write_buffer_used\t0"]);
             let before = look(&mut world.session);
             arm(fault, call);
-            // So much is made in the file, which first gets what is in memory, as for a copy.
+            // Size of the written data; as for a copy, the file first gets the data in memory.
             let outcome = match backs_up {
                 false => world.attempt("UPDATE t SET v = v + 1, s = CONCAT(s, '.')"),
                 true => world.database.backup(&copy),
@@ -358,7 +358,7 @@ fn what_is_in_memory_stays_when_it_cannot_be_written() {
     }
 }
 
-/// What frees space has what the directory keeps for a full disk, and so has opening it.
+/// Statements that free space may use the reserve for a full disk, and so may opening.
 #[test]
 fn rows_and_tables_are_removed_and_a_directory_is_opened_on_a_full_disk() {
     let _alone = alone();
@@ -406,7 +406,7 @@ fn rows_and_tables_are_removed_and_a_directory_is_opened_on_a_full_disk() {
         database.check().unwrap();
         session.must("DROP TABLE work.t");
         assert!(disarm() > 0);
-        // And as it is when nothing is kept.
+        // Without a reserve, too.
         drop(session);
         drop(database);
         std::fs::remove_file(directory.path().join("data/reserve")).unwrap();
@@ -415,7 +415,7 @@ fn rows_and_tables_are_removed_and_a_directory_is_opened_on_a_full_disk() {
     }
 }
 
-/// Syncs while something is done, and how long that took.
+/// Number of syncs during `work`, and its duration.
 fn syncs_of(work: impl FnOnce()) -> (u64, Duration) {
     arm(Fault::DiskFull, 0);
     let begun = Instant::now();
@@ -426,7 +426,7 @@ fn syncs_of(work: impl FnOnce()) -> (u64, Duration) {
     (made, took)
 }
 
-/// How long a sync in the background is waited for.
+/// Greatest time to wait for a background sync.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// `innodb_flush_log_at_trx_commit`

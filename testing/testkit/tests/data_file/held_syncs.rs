@@ -1,4 +1,4 @@
-//! A definition that waits for its sync keeps nobody from reading: names, plans and rows are as they were before it.
+//! A definition that waits for its sync blocks no reader: names, plans and rows are unchanged until then.
 
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -11,7 +11,7 @@ use crate::calls;
 use crate::disk::directory;
 use crate::faults::alone;
 
-/// Definitions, each of something else than what is read.
+/// Definitions of other objects than those that are read.
 const DEFINITIONS: &[&str] = &[
     "CREATE TABLE test.new (i INT PRIMARY KEY)",
     "ALTER TABLE test.new ADD COLUMN j INT",
@@ -29,7 +29,7 @@ const DEFINITIONS: &[&str] = &[
 ];
 
 fn read(database: &Arc<Database>) {
-    // A connection that is new has no name looked up and no plan made.
+    // A new connection has no cached names and plans.
     let mut session = database.session();
     for query in ["a", "b"] {
         session.must(&format!(

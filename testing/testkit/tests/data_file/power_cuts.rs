@@ -1,11 +1,10 @@
-//! The power is cut at random points of a random work, before and after syncs and between: what was not
-//! synced is lost, reordered and torn ([`crate::disk`]). The directory is opened again, also with the power
-//! cut while that is done. What was acknowledged is there, each transaction is there as a whole or not
-//! at all, and `mayfly check` finds nothing wrong. In some rounds writes and syncs fail besides, once,
-//! for a while or for good.
+//! Power cuts at random points of random work, before, after and between syncs: unsynced changes are lost, reordered
+//! and torn ([`crate::disk`]). The directory is opened again, also with a power cut during that. Acknowledged work is
+//! there, each transaction is there as a whole or not at all, and `mayfly check` finds no damage. In some rounds writes
+//! and syncs also fail, once, for a while or for good.
 //!
-//! A failure names the seed of its round. Sessions and threads are not in step, so that a
-//! round may need to be run several times to fail again.
+//! A failure names the seed of its round. Sessions and threads are not synchronized, so that a round may need several
+//! runs to fail again.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,24 +20,24 @@ use crate::disk::{self, Snapshot, directory};
 use crate::faults::alone;
 use crate::model::{self, Model, TABLES, WRITERS, same};
 
-/// Cuts of a round.
+/// Number of cuts of a round.
 const CUTS: usize = 24;
-/// A load of so many rows is more than what is logged of one.
+/// Number of rows of a load, more than the log holds of one.
 const LOADED: usize = 900;
 
-/// The places of what is counted: transactions of each writer, definitions, loads.
+/// Indexes of the counts: transactions of each writer, definitions, loads.
 const DEFINED: usize = WRITERS as usize;
 const LOADS: usize = DEFINED + 1;
 const COUNTED: usize = LOADS + 1;
 
-/// What is done, of one kind.
+/// Counts of one kind of work.
 #[derive(Debug)]
 struct Count {
-    /// So many were begun,
+    /// Number begun,
     begun: AtomicU64,
-    /// so many are done,
+    /// number done,
     done: AtomicU64,
-    /// and so many were acknowledged as durable.
+    /// and number acknowledged as durable.
     durable: AtomicU64,
 }
 
@@ -52,7 +51,7 @@ impl Count {
         }
     }
 
-    /// Does the next one.
+    /// Runs the next one.
     fn next(&self, is_durable: &AtomicBool, attempt: impl FnOnce() -> bool) -> bool {
         let number = self.done.load(SeqCst) + 1;
         self.begun.store(number, SeqCst);
@@ -68,7 +67,7 @@ impl Count {
     }
 }
 
-/// How a round opens its directory.
+/// Options with which a round opens its directory.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Settings {
     pub(crate) threads: usize,
@@ -76,7 +75,7 @@ pub(crate) struct Settings {
     pub(crate) flush: u64,
 }
 
-/// Every commit is synced, and everything is on one thread.
+/// Every commit is synced, and everything runs on one thread.
 pub(crate) const ONE_THREAD: Settings = Settings {
     threads: 1,
     write_buffer: 1 << 20,
@@ -99,7 +98,7 @@ pub(crate) fn try_open(directory: &Path, settings: Settings) -> Result<Arc<Datab
     Database::open(options).map_err(|error| error.to_string())
 }
 
-/// What is known of a directory.
+/// Known state of a directory.
 #[derive(Debug, Clone)]
 struct Known {
     models: Vec<Model>,
@@ -107,7 +106,7 @@ struct Known {
     loads: u64,
 }
 
-/// Runs statements; what failed is rolled back, and tried again a few times.
+/// Runs statements; a failed transaction is rolled back, and repeated a few times.
 fn attempt(session: &mut Session, statements: &[String]) -> bool {
     for _ in 0..4 {
         let failed = statements
@@ -127,11 +126,11 @@ fn attempt(session: &mut Session, statements: &[String]) -> bool {
     false
 }
 
-/// What the sessions of a round share.
+/// State shared by the sessions of a round.
 struct Work<'d> {
     database: &'d Arc<Database>,
     counts: &'d [Count; COUNTED],
-    /// Commits are synced from here on.
+    /// Whether commits are synced.
     is_durable: &'d AtomicBool,
 }
 
@@ -156,7 +155,7 @@ impl Work<'_> {
         }
     }
 
-    /// Runs the statements of a list that begins anew at its end.
+    /// Runs the statements of a list repeatedly.
     fn run(&self, place: usize, statements: u64, statement: impl Fn(u64) -> String) {
         let count = &self.counts[place];
         let mut session = self.database.session();
@@ -224,7 +223,7 @@ impl World {
         }
     }
 
-    /// Works for a while, and looks at what power cuts leave.
+    /// Works for a while, and checks states after power cuts.
     fn round(&mut self, seed: u64) -> Result<(), String> {
         let mut random = Random(seed);
         let settings = Settings {
@@ -308,7 +307,7 @@ impl World {
             });
         }
         if random.one_in(2) {
-            // Whoever closes it has a disk that works.
+            // The disk works again when the database is closed.
             disarm();
         }
         let is_open = opened.map(drop);
@@ -325,7 +324,7 @@ impl World {
                 format!("{settings:?}, cut {place} {}: {problem}", snapshot.name)
             })?;
             if place == last {
-                // The next round goes on from here.
+                // The next round continues from here.
                 std::fs::remove_dir_all(self.root.path()).unwrap();
                 std::fs::rename(self.copy.path(), self.root.path()).unwrap();
                 self.known = known;
@@ -334,7 +333,7 @@ impl World {
         Ok(())
     }
 
-    /// Looks at what a cut has left; what is known of it then.
+    /// Checks a state after a cut; returns the known state then.
     fn verify(
         &mut self,
         before: &Known,
@@ -343,7 +342,7 @@ impl World {
         random: &mut Random,
     ) -> Result<Known, String> {
         self.cuts += 1;
-        // The power is cut while it is opened, too.
+        // The power is also cut during opening.
         let again = random.one_in(4);
         let known = match again {
             false => self.look(&self.copy, before, &snapshot.acknowledged, settings)?,
@@ -440,8 +439,8 @@ fn nothing_is_lost_when_the_power_is_cut() {
     );
 }
 
-/// From the first call on that makes a directory, with syncs that fail or without: whenever the power is cut, it opens, and what was
-/// acknowledged is there; a backup that was finished is a directory in order.
+/// Power cuts from the first call that makes a directory on, with and without failing syncs: the directory opens, and
+/// acknowledged work is there; a finished backup is an undamaged directory.
 #[test]
 fn a_new_directory_and_a_backup_outlive_power_cuts() {
     let _alone = alone();
@@ -451,7 +450,7 @@ fn a_new_directory_and_a_backup_outlive_power_cuts() {
         "CREATE TABLE work.t (i INT PRIMARY KEY)",
         "INSERT INTO work.t VALUES (1), (2)",
     ];
-    // Syncs of the directory, or of the files: it does not open, and does the next time.
+    // Syncs of the directory, or of the files, fail: the first opening fails, and the next one succeeds.
     let faults = (1..10).flat_map(|call| [1, 2].map(|times| Some((call, times))));
     let faults: Vec<Option<(u64, u64)>> = std::iter::once(None).chain(faults).collect();
     for seed in Trials::of("new_directory") {
@@ -509,7 +508,7 @@ fn a_new_directory_and_a_backup_outlive_power_cuts() {
     }
 }
 
-/// What a cut has left in the log behind its end does not come back when the log goes on.
+/// Log records behind the end after a cut do not reappear when the log continues.
 #[test]
 fn what_was_lost_once_stays_lost() {
     let _alone = alone();

@@ -1,5 +1,5 @@
-//! A statement is killed, or panics, at each of its checks whether it was killed: in
-//! memory and on disk, on one thread and on several, in large and in small batches.
+//! A statement is killed, or panics, at each check for a kill: in memory and on disk, on one thread
+//! and on several, in large and in small batches.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -10,16 +10,16 @@ use mayfly_testkit::cases;
 use mayfly_testkit::fixture::{Fixture, SessionExt, Watchdog, quiet_panics};
 use mayfly_testkit::workload::{self, Events, N_ROWS, OVERFLOW, STATEMENTS, Statement};
 
-/// Of a statement's events, so many are struck.
+/// Number of events struck per statement.
 const STRUCK: u64 = 150;
 
-/// The numbers of the events that are struck, of so many.
+/// The numbers of the struck events, of `count` events.
 fn chosen(count: u64) -> impl Iterator<Item = u64> {
     let step = usize::try_from((count / STRUCK).max(1)).unwrap_or(1);
     (1..=count).step_by(step)
 }
 
-/// Counts checks, and does something at one of them.
+/// Checkpoint that counts checks, and acts at one of them.
 #[derive(Debug, Default)]
 struct Trap {
     reached: AtomicU64,
@@ -49,7 +49,7 @@ impl Checkpoint for Trap {
             panic!("an injected bug");
         }
         self.kill.get().expect("set at the start").kill();
-        // What other threads reached before the statement was killed is not behind the kill.
+        // Checks that other threads reached before the kill do not count as after it.
         self.reached.store(number, Ordering::SeqCst);
     }
 }
@@ -124,9 +124,9 @@ fn every_check(way: Way, panics: bool) {
                     assert_eq!(rows, struck.expected, "{here}");
                 }
             }
-            // Each worker ends at its next check, but for those that were on their way; the
-            // reason is asked for once more where it is not known. After a panic the others go on
-            // with the batch or the partition at hand.
+            // Each worker ends at its next check, except for checks in progress; the reason is read
+            // once more where it is not known. After a panic the others finish the current batch or
+            // partition.
             let most = if panics { u64::MAX } else { 4 * threads };
             let later = struck.later.unwrap_or(0);
             assert!(later <= most, "{here}: {later} checks after the kill");
@@ -177,7 +177,7 @@ fn a_panic_at_any_check_ends_all_workers() {
     every_check(WAYS[3], true);
 }
 
-/// The calls on temporary files, of which one kills the statement.
+/// Backend of temporary files that kills the statement at one of the calls.
 struct Calls {
     io: Arc<FaultIo>,
     due: Arc<AtomicU64>,
@@ -217,7 +217,7 @@ fn a_kill_at_any_call_on_temporary_files_ends_the_statement_soon() {
             let here = format!("{}, {way:?}", struck.here);
             match &struck.outcome {
                 Err(error) => assert_eq!(error.errno(), 1317, "{here}: {error}"),
-                // Nothing is asked between the last call and the last row.
+                // There is no check between the last call and the last row.
                 Ok(rows) => assert_eq!(rows, struck.expected, "{here}"),
             }
             let later = struck.later.unwrap_or(0);
@@ -228,7 +228,7 @@ fn a_kill_at_any_call_on_temporary_files_ends_the_statement_soon() {
     }
 }
 
-/// Who is first and how much each worker gets differs from run to run.
+/// The order of workers and the share of each differ from run to run.
 #[test]
 fn every_run_of_workers_gives_the_same_rows() {
     for way in WAYS.iter().filter(|way| way.threads > 1) {
@@ -242,5 +242,5 @@ fn every_run_of_workers_gives_the_same_rows() {
     }
 }
 
-/// Of each statement.
+/// Number of runs of each statement.
 const RUNS: usize = 30;

@@ -1,5 +1,5 @@
-//! What a server does with sessions for its clients: they begin anew, become another account's, are
-//! counted and limited, read their clients' files, report their changes, and end when they are killed.
+//! Sessions of a server's clients: reset, change of user, counters and limits, local files of clients, state tracking,
+//! and kills.
 
 use std::io::{Cursor, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -149,7 +149,7 @@ fn local_files_are_the_clients() {
     assert_eq!(errno(refused), 3948);
 }
 
-/// A file that remembers how many bytes it was asked for at a time.
+/// A file that records the sizes of its reads.
 #[derive(Debug, Default)]
 struct Asked(Arc<Mutex<Vec<usize>>>);
 
@@ -186,7 +186,7 @@ fn load_data_reads_so_much_of_a_file_at_a_time_as_read_buffer_size_says() {
         session.must("LOAD DATA LOCAL INFILE 'numbers' INTO TABLE t");
         assert_eq!(session.value("SELECT COUNT(*) FROM t"), "100000");
         let seen = seen.lock().expect("nothing panics");
-        // 588890 bytes; what is missing behind the last of them is asked for once more.
+        // 588890 bytes; one more read finds the end.
         assert_eq!(
             seen.iter().filter(|asked| **asked == bytes).count(),
             588_890 / bytes + 1
@@ -272,7 +272,7 @@ fn queries_end_when_their_time_is_over() {
     );
     assert_eq!(session.errno(&hinted), 3024);
     assert!(begun.elapsed() < Duration::from_secs(60));
-    // Statements that change rows take as long as they do.
+    // Statements that change rows are not limited.
     session.must("SET max_execution_time = 1");
     session.must("CREATE TABLE t (a INT)");
     session.must("INSERT INTO t SELECT SLEEP(0.05)");
@@ -340,7 +340,7 @@ fn prepared_statements_know_their_columns_and_names() {
 fn placeholders_are_of_the_types_that_they_meet() {
     let (_fixture, mut session) = Fixture::with_session();
     session.must("CREATE TABLE t (u BIGINT UNSIGNED, i INT, d DOUBLE, e DECIMAL(5,2), v VARCHAR(20), k DATETIME, b BLOB)");
-    // As MySQL 9.7 described them to a client: type, length, flags.
+    // Column metadata from MySQL 9.7: type, length, flags.
     const UNSIGNED: (u8, u32, u16) = (8, 21, 160);
     const INTEGER: (u8, u32, u16) = (8, 21, 128);
     const DOUBLE: (u8, u32, u16) = (5, 23, 128);
@@ -461,7 +461,7 @@ fn a_text_that_comes_again_is_the_same_statement() {
         assert_eq!(other.value(query), round.to_string());
     }
     assert!(hits(&mut other) >= before + 8);
-    // One that comes to no row of a template is known by its own text.
+    // A statement that fits no row of a template is cached by its own text.
     session.must("CREATE TABLE u (a INT UNSIGNED PRIMARY KEY)");
     let before = hits(&mut other);
     for _ in 0..5 {
@@ -469,7 +469,7 @@ fn a_text_that_comes_again_is_the_same_statement() {
     }
     assert!(hits(&mut other) >= before + 2);
     session.must("DROP TABLE u");
-    // What the names mean is another thing now.
+    // The names refer to other objects now.
     session.must("CREATE TEMPORARY TABLE t SELECT 1 AS a, 'hidden' AS b");
     assert_eq!(session.value(query), "hidden");
     assert_eq!(other.value(query), "5");
@@ -485,7 +485,7 @@ fn a_text_that_comes_again_is_the_same_statement() {
     assert_eq!(other.errno(query), 1046);
     session.must("DROP TABLE t");
     assert_eq!(session.errno(query), 1146);
-    // What belongs to a session or a point in time.
+    // Expressions that depend on a session or a point in time.
     let facts = "SELECT CONNECTION_ID(), USER(), DATABASE(), @v, @@sql_mode = ''";
     session.must("SET @v = 1");
     for _ in 0..3 {

@@ -1,10 +1,9 @@
-//! How columns are described to clients, against how MySQL 9.7 described them to a client of the same statements.
+//! Column metadata in the protocol, compared with that of MySQL 9.7 for the same statements.
 //!
-//! `column_metadata.txt` has the statements that make tables, and behind an empty line queries (`#`)
-//! with a line for each of their columns: `database.alias.table.column`, name, type, length, collation,
-//! decimals and flags. Of a query behind `PREPARE`, which is only prepared, there are lines for its `?`
-//! and behind them for its columns. A line that begins with `~` is what MySQL says where Mayfly says what
-//! stands in the line after it.
+//! `column_metadata.txt` has the statements that create tables, and behind an empty line queries (`#`) with a line for
+//! each of their columns: `database.alias.table.column`, name, type, length, collation, decimals and flags. A query
+//! behind `PREPARE`, which is only prepared, has lines for its `?` and then for its columns. A line that begins with
+//! `~` is MySQL's metadata where Mayfly's is in the line after it.
 
 use mayfly_engine::{FieldFlags, FieldType, ResultColumn, ResultEncoder, Session};
 use mayfly_testkit::fixture::{Fixture, SessionExt};
@@ -12,7 +11,7 @@ use mysql::consts::{ColumnFlags, ColumnType};
 
 const EXPECTED: &str = include_str!("column_metadata.txt");
 
-/// The name of a type, as MySQL's headers have it.
+/// The name of a type in MySQL's headers.
 fn type_name(field_type: FieldType) -> String {
     let known = ColumnType::try_from(field_type as u8).expect("a type of the protocol");
     format!("{known:?}").replace("MYSQL_TYPE_", "")
@@ -112,7 +111,7 @@ fn lengths_and_collations_are_those_of_the_results_character_set() {
 #[test]
 fn text_has_the_collation_that_results_were_asked_in() {
     let (_fixture, mut session) = Fixture::with_session();
-    // As MySQL 9.7 described it to a client.
+    // Metadata of MySQL 9.7.
     for (statement, expected) in [
         ("SET NAMES utf8mb4", 255),
         ("SET NAMES utf8mb4 COLLATE utf8mb4_general_ci", 45),

@@ -1,8 +1,8 @@
-//! Every type compared with every other: as MySQL does, whose answers are in `comparisons.txt`, and the same whichever
-//! way the plan takes: an expression of each row, a hash join, a nested loop, an index, a semijoin, a list, constants and
+//! Every type compared with every other: as in MySQL, whose answers are in `comparisons.txt`, and with the same result
+//! in every plan: an expression of each row, a hash join, a nested loop, an index, a semijoin, a list, constants and
 //! parameters.
 //!
-//! `MAYFLY_MYSQL_SOCKET=… MAYFLY_COMPARISONS_COMPLETE=1` writes `comparisons.txt` anew.
+//! `MAYFLY_MYSQL_SOCKET=… MAYFLY_COMPARISONS_COMPLETE=1` writes `comparisons.txt` again.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use mayfly_testkit::fixture::{Fixture, SessionExt};
 use mayfly_testkit::groups::Groups;
 use mayfly_testkit::server::{Flavour, socket};
 
-/// A table's name, its column's type, and values that are hostile to comparisons.
+/// Name and column type of each table, and values that are hostile to comparisons.
 fn types() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
     let lists = Groups::read(include_str!("comparisons_types.txt"));
     let types = lists.iter().map(|(head, values)| {
@@ -24,7 +24,7 @@ fn types() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
     types.collect()
 }
 
-/// What is asked of each pair of values.
+/// Comparisons of each pair of values.
 const OPERATORS: &[(&str, &str)] = &[
     ("=", "a.v = b.v"),
     ("<", "a.v < b.v"),
@@ -36,7 +36,8 @@ const OPERATORS: &[(&str, &str)] = &[
     ("NULLIF", "NULLIF(a.v, b.v) IS NULL"),
 ];
 
-/// Where MySQL answers by rules of its own: the types on both sides, the operators, and why it is left out.
+/// Pairs that MySQL compares by special rules: the types on both sides, the operators, and the reason why they are left
+/// out.
 const DIFFERENT: &str = "\
 tinyint_ bigint_ | ubigint_ | IN CASE | signed and unsigned numbers are compared by their bits
 year_ | date_ datetime_ timestamp_ | < >= | a year is a date without month and day
@@ -54,7 +55,7 @@ fn is_different(left: &str, right: &str, operator: &str) -> bool {
     })
 }
 
-/// Each table, and the same with an index over its values; documents have none.
+/// Statements that create each table, once without and once with an index on its values; documents have none.
 fn tables() -> Vec<String> {
     let mut statements = vec![
         "SET sql_mode = 'NO_ENGINE_SUBSTITUTION', time_zone = '+00:00'".to_owned(),
@@ -89,7 +90,7 @@ fn pairs() -> impl Iterator<Item = (&'static str, &'static str)> {
     names().flat_map(move |a| names().map(move |b| (a, b)))
 }
 
-/// The table with an index, and the hint to read that; a table of documents has none.
+/// The table with an index, and the hint to use it; a table of documents has none.
 fn keyed(table: &str) -> (String, &'static str) {
     match table {
         "json_" => (table.to_owned(), ""),
@@ -139,7 +140,7 @@ fn every_type_is_compared_with_every_other_as_mysql_does() {
     });
 }
 
-/// Writes what MySQL answers.
+/// Writes MySQL's answers.
 fn complete() {
     let socket = socket(Flavour::MySql).expect("MAYFLY_MYSQL_SOCKET names a server");
     let mut client = Client::connect(&socket, "root").unwrap();
@@ -175,7 +176,7 @@ fn complete() {
     std::fs::write(path, text).unwrap();
 }
 
-/// Runs a test in a session over the tables; it gives what is wrong.
+/// Runs a test in a session over the tables; the test returns its failures.
 fn over_tables(test: impl FnOnce(&mut Session) -> Vec<String>) {
     let (_fixture, mut session) = Fixture::with_session();
     for statement in tables() {
@@ -186,7 +187,7 @@ fn over_tables(test: impl FnOnce(&mut Session) -> Vec<String>) {
     assert!(wrong.is_empty(), "{count} differ:\n{}", wrong.join("\n"));
 }
 
-/// The answer of a statement that is prepared and executed twice; what both differ in otherwise.
+/// The answer of a statement that is prepared and executed twice; the differing answers otherwise.
 fn prepared(session: &mut Session, sql: &str, using: &str) -> String {
     let prepare = format!(
         "PREPARE s FROM '{}'",
@@ -203,7 +204,7 @@ fn prepared(session: &mut Session, sql: &str, using: &str) -> String {
     }
 }
 
-/// The queries and their answers, where these are not all the same. The last one is also prepared.
+/// The queries and their answers, where these are not all equal. The last one also runs prepared.
 fn disagreeing(session: &mut Session, queries: &[String]) -> Option<String> {
     let mut found: Vec<(&str, String)> = queries
         .iter()
@@ -290,7 +291,7 @@ fn every_way_to_compare_with_a_constant_finds_the_same_rows() {
     });
 }
 
-/// Keys of groups are equal exactly when values are.
+/// Group keys are equal exactly when values are.
 #[test]
 fn values_are_grouped_by_what_is_equal() {
     over_tables(|session| {

@@ -1,4 +1,4 @@
-//! A data directory: its backups, the numbers that it gave before a crash, and when it is refused.
+//! A data directory: backups, AUTO_INCREMENT numbers after a crash, and refusal of invalid directories.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use mayfly_engine::{Database, DatabaseOptions};
@@ -58,7 +58,7 @@ fn a_directory_whose_files_are_gone_is_no_new_database() {
     for kept in [&["mayfly.lock", "redo.log"][..], &["mayfly.lock"]] {
         let error = opened(kept).unwrap_err();
         assert!(error.message().contains("the data file is gone"), "{error}");
-        // Nothing was made in their place.
+        // No files were created in their place.
         assert!(!directory.path().join("data.mdb").exists());
     }
     assert!(opened(&[]).is_ok());
@@ -75,7 +75,7 @@ fn persisted_variables_that_cannot_be_read_are_refused() {
     std::fs::remove_file(&file).unwrap();
 }
 
-/// What a kill would leave of a directory.
+/// The state of a directory after a kill.
 fn killed(directory: &DataDirectory, name: &str) -> DataDirectory {
     let copy = DataDirectory::new(name);
     std::fs::create_dir_all(copy.path()).unwrap();
@@ -94,7 +94,7 @@ fn numbers_are_given_once_whoever_kept_them_rolled_back() {
     let database = directory.open();
     let mut session = database.session();
     session.must("CREATE TABLE test.t (id int AUTO_INCREMENT PRIMARY KEY, a int)");
-    // The numbers ahead are known to be kept from here on.
+    // The preallocated numbers are stored from here on.
     session.must("BEGIN");
     session.must("INSERT INTO test.t (a) VALUES (0)");
     let mut other = database.session();
@@ -114,9 +114,8 @@ fn numbers_are_given_once_whoever_kept_them_rolled_back() {
     }
 }
 
-/// A directory with a table of some megabytes.
-/// A row has a hidden number where its table has no primary key. A snapshot that sees the row must not find
-/// another row under the same number.
+/// A directory with a table of some megabytes. A row has a hidden number where its table has no primary key. A snapshot
+/// that sees the row must not find another row under the same number.
 #[test]
 fn the_number_of_a_row_that_a_snapshot_sees_is_not_given_again() {
     for delete in ["DELETE FROM t WHERE n = 1", "DELETE FROM t"] {
@@ -176,13 +175,13 @@ fn a_data_file_that_was_cut_off_is_refused() {
     );
     cut_off(directory.path(), |_| 0);
     assert!(error_of(&directory).contains("data.mdb has 0 bytes"));
-    // A copy has no log that says how long it was.
+    // A copy has no log that holds its length.
     cut_off(copy.path(), |length| length / 2);
     let error = error_of(&copy);
     assert!(error.contains("cut off"), "{error}");
 }
 
-/// Says to the test binary that its data file goes while it is read.
+/// Tells the test binary that its data file is truncated while it is read.
 const READS: &str = "MAYFLY_TEST_CUT_OFF";
 
 #[test]

@@ -1,5 +1,5 @@
-//! Defaults that follow from the machine and from what an engine is for, and how temporary tables without a limit of
-//! their own divide the memory of all between them.
+//! Defaults that depend on the machine and on the purpose of an engine, and the division of the common memory among
+//! temporary tables without a limit of their own.
 
 use std::thread;
 
@@ -13,7 +13,7 @@ fn shown(change: impl FnOnce(&mut DatabaseOptions)) -> String {
     let fixture = Fixture::open(change);
     let mut session = fixture.session();
     let shown = session.must(SHOWN).concat();
-    // What was set goes back to the default of this engine, not to another one's.
+    // DEFAULT restores the default of this engine, not another one's.
     for name in [
         "tmp_table_size",
         "temptable_max_ram",
@@ -52,7 +52,7 @@ fn defaults_are_for_whom_the_engine_is() {
         .expect("a number");
     assert!((1 << 30..=4 << 30).contains(&ram), "{ram}");
     assert_eq!(mysql, format!("16777216\t{ram}\t1000\t1024\t0"));
-    // Without a limit of all memory: half of what the machine or a control group gives.
+    // Without a memory limit: half of what the machine or a control group allows.
     let usable = mayfly_memory::usable_memory().expect("the system says so");
     let alone = shown(|options| options.defaults = Defaults::Server);
     assert_eq!(
@@ -84,8 +84,8 @@ fn on_disk(session: &mut Session, sql: &str) -> u64 {
         .expect("a number")
 }
 
-/// A table that has taken what it may leaves room to 64 sessions that come after it; one with a limit of its own takes
-/// up to that.
+/// A table that has grown up to its threshold leaves room to 64 later sessions; one with its own limit grows up to
+/// that.
 #[test]
 fn one_table_leaves_room_to_others() {
     let fixture = Fixture::open(sharing);
@@ -101,7 +101,7 @@ fn one_table_leaves_room_to_others() {
         .next()
         .and_then(|text| text.parse().ok())
         .expect("bytes");
-    // Growth has three quarters; the table has the half of them that it leaves to others.
+    // Growth has three quarters of the limit; the table has half of that and leaves the rest to others.
     assert!(row.ends_with("\t1"), "{row}");
     assert!((ALL / 4..=ALL * 3 / 8).contains(&bytes), "{row}");
     let small =
@@ -119,7 +119,7 @@ fn one_table_leaves_room_to_others() {
             .sum()
     };
     assert_eq!(run(64), 0);
-    // With a limit of its own it takes all, as MySQL's would.
+    // With its own limit it takes all of it, as MySQL's would.
     greedy.must("DROP TEMPORARY TABLE kept");
     greedy.must("SET tmp_table_size = 1073741824");
     greedy.must(fill);
@@ -132,7 +132,7 @@ fn one_table_leaves_room_to_others() {
     assert!(bytes > ALL * 5 / 8, "{row}");
 }
 
-/// What a limit that is shared refuses says which setting it is a part of.
+/// The error of a shared limit names the setting that it is a part of.
 #[test]
 fn a_shared_limit_is_named() {
     let fixture = Fixture::open(sharing);

@@ -1,5 +1,5 @@
-//! The n-th call on temporary files fails, for every n: the statement ends with a clear error or
-//! with the right rows, everything else lives on, and nothing is left behind.
+//! The n-th call on temporary files fails, for every n: the statement ends with a clear error or with the right rows,
+//! everything else continues, and nothing is left behind.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,12 +9,12 @@ use mayfly_testkit::cases;
 use mayfly_testkit::fixture::{Fixture, SessionExt, Watchdog, files_in, quiet_panics};
 use mayfly_testkit::workload::{self, Events, N_ROWS, OVERFLOW, STATEMENTS, Struck};
 
-/// Every one of the first so many calls fails in turn …
+/// Number of first calls each of which fails in turn.
 const EVERY_CALL_UP_TO: u64 = 200;
-/// … and so many of the later ones.
+/// Number of later calls that fail.
 const LATER_CALLS: u64 = 50;
 
-/// The numbers of the calls that are to fail, of so many.
+/// The numbers of the calls that are to fail, of `calls` calls.
 fn chosen(calls: u64) -> impl Iterator<Item = u64> {
     let later = calls.saturating_sub(EVERY_CALL_UP_TO);
     let step = (later / LATER_CALLS).max(1);
@@ -31,7 +31,7 @@ struct Calls<'f, F> {
 
 impl<F: Fn(u64)> Events for Calls<'_, F> {
     fn arm(&self, number: u64) {
-        // Files that only wait for reuse.
+        // Files that are idle.
         self.fixture.database.trim();
         (self.arm)(number);
     }
@@ -41,8 +41,8 @@ impl<F: Fn(u64)> Events for Calls<'_, F> {
     }
 }
 
-/// Runs each statement that overflows, with each of its calls struck in turn, as `arm` does it; `judge` looks at what comes
-/// of it. It leaves nothing, and another session with a table of its own lives on.
+/// Runs each statement that overflows, with each of its calls struck in turn by `arm`; `judge` checks the result. It
+/// leaves nothing behind, and another session with its own table continues.
 fn strike_every_call(
     io: &Arc<FaultIo>,
     threads: usize,
@@ -65,7 +65,7 @@ fn strike_every_call(
     session.must(OVERFLOW);
     let memory = database.memory_used();
     database.trim();
-    // Those of base tables.
+    // Files of base tables.
     let files = files_in(fixture.tmpdir());
     let calls = Calls {
         io,
@@ -134,14 +134,14 @@ cases! { every_call:
     signals_are_no_failure(Fault::Signal);
 }
 
-/// A bug in the middle of a temporary file's call, with the locks held that are held there.
+/// A bug in the middle of a temporary file's call, while its locks are held.
 fn panic_in_every_call(threads: usize) {
     quiet_panics();
     let due = Arc::new(AtomicU64::new(0));
     let io = Arc::new(FaultIo::listening(Arc::new(SystemIo), {
         let due = Arc::clone(&due);
         move |call| {
-            // Once: the other workers must end by themselves.
+            // Only once: the other workers must end by themselves.
             if due.load(Ordering::Relaxed) == call {
                 panic!("an injected bug")
             }
@@ -159,7 +159,7 @@ fn panic_in_every_call(threads: usize) {
                 let is_injected = error.message().contains("an injected bug");
                 assert!(is_injected, "{here}: {error}");
             }
-            // With threads, the same statement may need fewer calls.
+            // With several threads, the same statement may need fewer calls.
             Ok(rows) => {
                 assert!(threads > 1, "{here}: went unnoticed");
                 assert_eq!(rows, struck.expected, "{here}");

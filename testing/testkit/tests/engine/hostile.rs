@@ -1,12 +1,12 @@
-//! Deeply nested and huge statements end in an error or a result, never in a stack overflow, a
-//! panic or a process without memory.
+//! Deeply nested and huge statements end in an error or a result, never in a stack overflow, a panic or a process
+//! without memory.
 
 use mayfly_engine::{Error, Session};
 use mayfly_testkit::fixture::{Fixture, SessionExt};
 use mayfly_testkit::words::words;
 use mayfly_trials::Random;
 
-/// Runs on a thread with the stack that a server gives its connections.
+/// Runs a test on a thread with the stack of a server's connections.
 fn on_a_small_stack(test: impl FnOnce(&mut Session) + Send + 'static) {
     let run = || {
         let (_fixture, mut session) = Fixture::with_session();
@@ -22,7 +22,7 @@ fn on_a_small_stack(test: impl FnOnce(&mut Session) + Send + 'static) {
         .expect("no panic");
 }
 
-/// An error that says what was wrong with the statement, not that Mayfly has a bug.
+/// Whether an error says what was wrong with the statement, not that Mayfly has a bug.
 fn is_clear(error: &Error) -> bool {
     !error.message().contains("internal error")
 }
@@ -37,7 +37,7 @@ fn answers(session: &mut Session, what: &str, sql: &str) -> Option<Vec<String>> 
     }
 }
 
-/// Statements that go as deep as one likes: what stands in « » is there as often as it is deep.
+/// Statements of any depth: the part in « » is repeated once per level.
 const DEEP: &[&str] = &[
     "SELECT «(»1«)»",
     "SELECT «NOT »1",
@@ -65,7 +65,7 @@ const DEEP: &[&str] = &[
     "EXPLAIN SELECT «(»1«)»",
 ];
 
-/// The same, of which no level has to work.
+/// [`DEEP`] for statements that need not work at any depth.
 const DEEP_ERRORS: &[&str] = &[
     "SELECT «ROW(1, »1«)» = 1",
     "SELECT «/*»x«*/ » 1",
@@ -73,7 +73,7 @@ const DEEP_ERRORS: &[&str] = &[
     "SELECT «f(»",
 ];
 
-/// A text of this kind that is so deep.
+/// A text of this shape with `n` levels.
 fn deep(shape: &str, n: usize) -> String {
     let mut text = String::new();
     for part in shape.split_inclusive('»') {
@@ -99,7 +99,7 @@ fn deep_nesting_ends_in_an_answer() {
     });
 }
 
-/// What programs write by the thousand is long, not deep.
+/// Statements that programs generate are long, not deep.
 #[test]
 fn long_chains_have_answers() {
     on_a_small_stack(|session| {
@@ -131,7 +131,7 @@ fn long_chains_have_answers() {
     });
 }
 
-/// What a walk of them all takes doubles with no level.
+/// The cost of walking all of them must not double with each level.
 #[test]
 fn subqueries_in_each_other_above_groups_have_answers() {
     on_a_small_stack(|session| {
@@ -143,7 +143,7 @@ fn subqueries_in_each_other_above_groups_have_answers() {
     });
 }
 
-/// Expressions over a column `@`, as above.
+/// Expressions over a column `@`, in the form of [`DEEP`].
 const DEEP_EXPRESSIONS: &[&str] = &[
     "«(»@«)»",
     "«NOT »@",
@@ -168,8 +168,8 @@ const DEEP_EXPRESSIONS: &[&str] = &[
     "«@ IN (SELECT »@«)»",
 ];
 
-/// As above over a column, so that nothing is folded away: through every way of explaining, through
-/// PREPARE, and with an error at the bottom.
+/// Deep expressions over a column, so that nothing is constant-folded: through every form of EXPLAIN, through PREPARE,
+/// and with an error at the bottom.
 #[test]
 fn deep_nesting_is_explained_prepared_and_refused() {
     on_a_small_stack(|session| {
@@ -187,7 +187,7 @@ fn deep_nesting_is_explained_prepared_and_refused() {
                         &what,
                         &format!("SELECT 1 FROM t WHERE {}", &sql[7..sql.len() - 7]),
                     );
-                    // What is refused is refused before it is explained.
+                    // Refused statements are refused before they are explained.
                     if n == 10_000 && suffix.is_empty() {
                         for explain in ["", "FORMAT=TREE ", "FORMAT=JSON ", "ANALYZE "] {
                             answers(session, &what, &format!("EXPLAIN {explain}{sql}"));
@@ -233,8 +233,8 @@ fn deep_nesting_is_explained_prepared_and_refused() {
     });
 }
 
-/// Derived tables, common table expressions and views that cannot be merged make a plan as deep as they are. That of a
-/// statement is limited by its nesting, that of the others is not.
+/// Derived tables, common table expressions and views that cannot be merged make a plan as deep as they are. The
+/// nesting of a statement is limited, that of views is not.
 #[test]
 fn deep_plans_have_answers() {
     on_a_small_stack(|session| {
@@ -298,7 +298,7 @@ fn huge_statements_end_in_an_answer() {
     on_a_small_stack(|session| {
         let list = |n: usize| (0..n).map(|i| i.to_string()).collect::<Vec<_>>().join(",");
         let tables: Vec<String> = (0..70).map(|i| format!("t AS t{i}")).collect();
-        // Those that must have rows, or these rows.
+        // Queries that must return rows, or these rows.
         let none: &[&str] = &[];
         for (sql, expected) in [
             (format!("SELECT {}", list(4096)), none),

@@ -1,5 +1,5 @@
-//! A statement is ended from another thread: it gives error 1317 soon, whatever it is doing, and
-//! the session goes on.
+//! A statement is killed from another thread: it gives error 1317 soon, whatever it is doing, and the session
+//! continues.
 
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ const ENDLESS: &[&str] = &[
     "SELECT SLEEP(1000)",
 ];
 
-/// How long a statement may go on after it was killed; generous, for a busy machine.
+/// Greatest time of a statement after it was killed; generous, for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 fn kill_each(batch_size: usize) {
@@ -38,7 +38,7 @@ fn kill_each(batch_size: usize) {
         let outcome = session.rows(sql);
         let killed = killer.join().expect("the killer does not panic");
         let late = killed.elapsed();
-        // SLEEP that is interrupted gives 1 when it is the only thing the statement does.
+        // An interrupted SLEEP returns 1 when the statement does nothing else.
         match outcome {
             Err(error) => {
                 assert!(!sql.contains("SLEEP"), "{sql}: {error}");
@@ -58,14 +58,14 @@ fn kill_each(batch_size: usize) {
     }
 }
 
-/// KILL TEMPORARY TABLE ends a table that another session has made, whatever its engine: its rows and their memory go,
-/// and the next statement that uses it hears of it.
+/// KILL TEMPORARY TABLE ends another session's table, whatever its engine: its rows and their memory are freed, and the
+/// next statement that uses it gets the error.
 #[test]
 fn a_table_of_create_temporary_table_is_ended_by_its_number() {
     let fixture = Fixture::open(|_| {});
     let mut session = fixture.session();
     let mut root = fixture.session();
-    // Numbers of tables and those of all temporary tables are not the same.
+    // Ids of tables differ from ids of temporary tables.
     session.must_all(["CREATE TABLE one (i INT)", "CREATE TABLE two (i INT)"]);
     session.must("CREATE TABLE shared (i INT) ENGINE = MEMORY");
     for engine in ["InnoDB", "MEMORY", "MyISAM"] {
@@ -92,7 +92,7 @@ fn a_table_of_create_temporary_table_is_ended_by_its_number() {
             "{engine}"
         );
     }
-    // A table of all sessions is none of them.
+    // A table visible to all sessions is not a temporary one.
     session.must("INSERT INTO shared VALUES (1)");
     for id in 0..100 {
         assert_eq!(
@@ -117,7 +117,7 @@ fn a_kill_between_statements_is_forgotten() {
     assert_eq!(session.must("SELECT 1"), ["1"]);
 }
 
-/// What a session does, and what waits for it in a second one.
+/// Statement of a session, and one that waits for it in a second session.
 const WAITING: &[&str] = &[
     "UPDATE t SET one = 2 WHERE i = 1 | UPDATE t SET one = 3 WHERE i = 1",
     "UPDATE t SET one = 2 WHERE i = 1 | SELECT * FROM t WHERE i = 1 FOR UPDATE",
@@ -151,7 +151,7 @@ fn a_wait_for_a_lock_is_killed() {
         assert_eq!(error.errno(), 1317, "{waits}: {error}");
         assert!(ended - killed < PATIENCE, "{waits}");
         holder.must("ROLLBACK");
-        // It holds nothing that would be in the way.
+        // The session holds no lock that would block this.
         session.must("UPDATE t SET one = one + 1 WHERE i = 1");
     }
 }

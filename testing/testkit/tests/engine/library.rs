@@ -1,4 +1,4 @@
-//! What the library offers beyond the text of a statement: prepared statements with values.
+//! The library's interface other than statement texts: prepared statements with values.
 
 use mayfly_testkit::fixture::{Fixture, SessionExt};
 use mayfly_types::{SqlType, Value};
@@ -24,8 +24,8 @@ fn every_statement_begins_with_an_empty_diagnostics_area() {
     assert_eq!(errnos, [1064]);
 }
 
-/// As MySQL 9.7 answered a client: a text of comments is a statement without a result, one of blanks or semicolons is an
-/// error, and a NUL that ends the text is no part of it.
+/// Answers of MySQL 9.7: a text of comments is a statement without a result, one of blanks or semicolons is an error,
+/// and a NUL at the end of the text is not part of it.
 #[test]
 fn texts_without_a_statement() {
     let (_fixture, mut session) = Fixture::with_session();

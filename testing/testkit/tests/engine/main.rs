@@ -1,5 +1,5 @@
-//! What a golden file cannot say, through the library and over the wire: one program, so that it is linked once. A test that
-//! needs a process of its own starts this program again for itself.
+//! Tests that golden files cannot express, through the library and over the wire: one program, so that it is linked
+//! once. A test that needs a separate process starts this program again.
 
 mod accounts;
 mod advise;

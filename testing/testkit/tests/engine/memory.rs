@@ -1,5 +1,5 @@
-//! The memory limit is true: whatever several large operators of one statement do together, what is
-//! reserved stays below the limit, and what the process takes from the system is not much more.
+//! The memory limit holds: whatever several large operators of one statement do together, the reserved memory stays
+//! below the limit, and the process takes not much more from the system.
 
 use mayfly_engine::{DatabaseOptions, Session};
 use mayfly_testkit::cases;
@@ -10,10 +10,10 @@ use mayfly_testkit::process::{again, anonymous_memory};
 /// The limit of all memory together.
 const LIMIT: u64 = 8 << 20;
 
-/// How many rows the table has: about three times the limit.
+/// Number of rows of the table: about three times the limit.
 const N_ROWS: u32 = 150_000;
 
-/// Statements of several large operators each, below their names.
+/// Statements with several large operators each, below their names.
 const STATEMENTS: &str = "\
 a join of joins under GROUP BY and ORDER BY
   SELECT COUNT(*), SUM(n), BIT_XOR(CRC32(k)) FROM (SELECT a.c AS k, COUNT(*) AS n FROM t AS a JOIN t AS b ON a.c = b.c JOIN t AS d ON b.i = d.i GROUP BY k ORDER BY n, k LIMIT 100000) AS x
@@ -99,7 +99,7 @@ cases! { peaks_stay_below_the_limit:
     peaks_stay_below_the_limit_on_several_threads(4);
 }
 
-/// Looks every millisecond, and gives the most that it saw of [`anonymous_memory`].
+/// The peak of [`anonymous_memory`], sampled every millisecond.
 #[cfg(target_os = "linux")]
 fn anonymous_peak(work: impl FnOnce()) -> u64 {
     let done = std::sync::atomic::AtomicBool::new(false);
@@ -120,7 +120,7 @@ fn anonymous_peak(work: impl FnOnce()) -> u64 {
 
 const CHILD: &str = "MAYFLY_TEST_RESIDENT";
 
-/// Not a test by itself: what the child process of the next test runs.
+/// Child process of the next test, which alone tests nothing.
 #[cfg(target_os = "linux")]
 #[test]
 fn resident_child() {
@@ -161,8 +161,8 @@ fn resident_of_child(which: &str) -> u64 {
         .unwrap_or_else(|| panic!("{output}{errors}"))
 }
 
-/// Batches in flight, plans, the allocator's and the pool's slack are not reserved: they may take
-/// twice the limit, not a multiple of the data.
+/// Batches in flight, plans, and the slack of the allocator and the pool are not reserved: they may take twice the
+/// limit, not a multiple of the data.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_process_takes_little_more_than_the_limit() {
@@ -172,7 +172,7 @@ fn the_process_takes_little_more_than_the_limit() {
     assert!(taken <= 3 * LIMIT, "{taken} bytes with a limit of {LIMIT}");
 }
 
-/// With `tmp_overflow_policy = queue` statements wait for memory rather than fail, however many sessions have one.
+/// With `tmp_overflow_policy = queue` statements wait for memory rather than fail, however many sessions run one.
 #[test]
 fn sessions_that_queue_for_memory_all_finish() {
     const SESSIONS: usize = 64;
@@ -211,7 +211,7 @@ fn sessions_that_queue_for_memory_all_finish() {
     assert!(waits > 0, "nothing had to wait");
 }
 
-/// What cannot be met at all says which limit it was, its value and the setting.
+/// A request that can never be met names the limit, its value and the setting.
 #[test]
 fn a_limit_that_is_too_small_is_named() {
     let fixture = Fixture::open(|options| options.memory_limit = Some(1 << 20));
@@ -236,8 +236,8 @@ fn a_limit_that_is_too_small_is_named() {
     }
 }
 
-/// The values of COUNT(DISTINCT …) and the like are in partitions, each with a table beside that of the call: users
-/// count one for each call.
+/// The values of COUNT(DISTINCT …) and similar calls are in partitions, each with a table beside that of the call:
+/// users see one for each call.
 #[test]
 fn a_call_that_needs_whole_groups_is_one_temporary_table() {
     let fixture = Fixture::open(|_| ());
@@ -276,8 +276,8 @@ fn a_call_that_needs_whole_groups_is_one_temporary_table() {
     }
 }
 
-/// What one session keeps from one statement to the next (user variables, prepared statements, named locks) leaves memory
-/// to the others, and so does what all sessions keep together.
+/// Memory that one session keeps between statements (user variables, prepared statements, named locks) leaves memory to
+/// the others, and so does that of all sessions together.
 #[test]
 fn what_sessions_keep_leaves_memory_to_transactions() {
     const ALL: u64 = 32 << 20;
@@ -308,7 +308,7 @@ fn what_sessions_keep_leaves_memory_to_transactions() {
         );
         assert!(text.contains("or free user variables"), "{text}");
     }
-    // The first one has a share, and the others what is left of that of all.
+    // The first one has a share, and the others the rest of the limit of all.
     assert!(
         refusals[0]
             .message()
@@ -316,7 +316,7 @@ fn what_sessions_keep_leaves_memory_to_transactions() {
         "{}",
         refusals[0].message()
     );
-    // Small and large changes go on as before.
+    // Small and large changes continue as before.
     worker.must(
         "INSERT INTO t WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r WHERE n < 30000) \
          SELECT n, CONCAT(REPEAT('x', 150), n) FROM r",
@@ -324,7 +324,7 @@ fn what_sessions_keep_leaves_memory_to_transactions() {
     worker.must("UPDATE t SET v = CONCAT('y', v) WHERE id % 2 = 0");
     worker.must("BEGIN; DELETE FROM t WHERE id < 20000; INSERT INTO t VALUES (1, 'a'); COMMIT");
     assert_eq!(worker.must("SELECT COUNT(*) FROM t"), ["10002"]);
-    // What is freed can be used again.
+    // Freed memory can be used again.
     hoarders[0].must("SET @v0 = NULL, @v1 = NULL");
     hoarders[0].must("SET @v0 = REPEAT('x', 400000)");
     worker.must("DROP TABLE t");

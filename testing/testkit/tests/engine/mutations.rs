@@ -1,6 +1,5 @@
-//! Broken statements: those of the golden files with parts of their text deleted, doubled, swapped or
-//! replaced. Whatever they mean then, they end soon, in rows or in an error that is MySQL's, and
-//! nothing is left behind.
+//! Mutated statements: those of the golden files with parts of their text deleted, doubled, swapped or replaced.
+//! Whatever they mean then, they end soon, in rows or in an error of MySQL's, and nothing is left behind.
 //!
 //! A failure names both the statement and the seed.
 
@@ -15,11 +14,11 @@ use mayfly_testkit::words::words;
 use mayfly_trials::{Random, Trials};
 use regex::Regex;
 
-/// How often each statement is broken before the next file.
+/// Number of mutants of each statement before the next file.
 const MUTANTS: usize = 3;
-/// After so long a statement is killed …
+/// Time after which a statement is killed.
 const LONG: Duration = Duration::from_secs(2);
-/// … and after so long it hangs.
+/// Time after which it hangs.
 const TOO_LONG: Duration = Duration::from_secs(60);
 
 /// The statements of a golden file.
@@ -56,7 +55,7 @@ impl Mutator {
         self.random.below(n.max(1))
     }
 
-    /// A word with a space behind it, or a quote or the like without one.
+    /// A word with a space behind it, or a single character such as a quote without one.
     fn word(&mut self) -> String {
         let word = &self.words[self.random.below(self.words.len())];
         match word.as_str() {
@@ -99,7 +98,7 @@ impl Mutator {
                 }
                 7 => tokens.truncate(at),
                 _ => {
-                    // A byte somewhere; what is no text any more stays out.
+                    // A changed byte; invalid UTF-8 is left out.
                     let mut bytes = tokens[at].clone().into_bytes();
                     let place = self.below(bytes.len());
                     if let Some(byte) = bytes.get_mut(place) {
@@ -113,7 +112,7 @@ impl Mutator {
     }
 }
 
-/// Kills what takes long, and ends the process when that does not help.
+/// Kills long statements, and ends the process when that does not help.
 struct Guard {
     /// Milliseconds since the start at which the statement began; 0 when none runs.
     began: Arc<AtomicU64>,
@@ -167,13 +166,13 @@ impl Guard {
 /// The rows are names, a tab, and values.
 const GLOBAL_VARIABLES: &str = "SHOW GLOBAL VARIABLES";
 
-/// Takes back what was set for all sessions: it may refuse every change (`super_read_only`, `transaction_read_only`) or
-/// shorten what is read (`sql_select_limit`), and the fixture drops what the statements have made.
+/// Resets global settings: they may refuse every change (`super_read_only`, `transaction_read_only`) or shorten results
+/// (`sql_select_limit`), and the fixture drops the objects that the statements have created.
 fn reset(fixture: &Fixture, variables: &[String]) {
     let mut session = fixture.session();
     for variable in variables {
         let (name, _) = variable.split_once('\t').expect("a name and a value");
-        // Some cannot be set at all.
+        // Some variables are read-only.
         let _ = session.execute(&format!("SET GLOBAL {name} = DEFAULT"));
     }
 }

@@ -1,9 +1,8 @@
-//! What the values of `?` mean by their types and by where they stand, against what MySQL 9.7 made of them in the binary
-//! protocol.
+//! Meaning of the values of `?` by their types and positions, compared with MySQL 9.7 in the binary protocol.
 //!
-//! `parameters.txt` has the statements that make the table `t`, and behind an empty line expressions (`#`) with a line
-//! for each value that their `?` had: the value, type and text of the result, and the first warning; or the value and an
-//! error. A line that begins with `~` is what MySQL says where Mayfly says what stands in the line after it.
+//! `parameters.txt` has the statements that create the table `t`, and behind an empty line expressions (`#`) with a
+//! line for each value of their `?`: the value, type and text of the result, and the first warning; or the value and an
+//! error. A line that begins with `~` is MySQL's result where Mayfly's is in the line after it.
 
 use mayfly_engine::{
     CollationId, DateTime, FieldFlags, ResultStream, Session, SqlType, StatementResult, TypeKind,
@@ -19,7 +18,7 @@ fn text(text: &str, collation: CollationId) -> (Value, SqlType) {
     (Value::from(text), SqlType::varchar(length, collation))
 }
 
-/// The value that a line of the table is about.
+/// The value of a line of the table.
 fn value(name: &str) -> (Value, SqlType) {
     let moment = DateTime {
         hour: 7,

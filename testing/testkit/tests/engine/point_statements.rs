@@ -1,6 +1,5 @@
-//! Statements on one row by its key whose plans are kept, because they are prepared or because texts
-//! like theirs came before, leave what they leave without a kept plan: rows, results, errors, warnings,
-//! counters, and what ROLLBACK undoes.
+//! Point statements with cached plans, because they are prepared or because similar texts came before, have the same
+//! effects as without a cached plan: rows, results, errors, warnings, counters, and what ROLLBACK undoes.
 
 use mayfly_engine::{Session, SqlType, StatementResult, TypeKind, Value};
 use mayfly_testkit::fixture::{Fixture, SessionExt};
@@ -9,14 +8,14 @@ use mayfly_testkit::groups::Groups;
 const TABLE: &str = "CREATE TEMPORARY TABLE t (id INT PRIMARY KEY, k INT NOT NULL, \
     v VARCHAR(20), d DECIMAL(10, 2), n BIGINT UNSIGNED DEFAULT 7, u VARCHAR(30), UNIQUE (u), INDEX (k))";
 
-/// A table of each store: that of a session, the data directory, and the same without transactions.
+/// A table of each store: a temporary one, one in the data directory, and one without transactions.
 fn tables(temporary: &str) -> [String; 3] {
     let durable = temporary.replace("TEMPORARY ", "");
     let direct = format!("{durable} ENGINE = MyISAM");
     [temporary.to_owned(), durable, direct]
 }
 
-/// What is compared: counters that statements on rows change.
+/// The compared counters, which statements on rows change.
 const STATUS: &str = "SHOW SESSION STATUS WHERE Variable_name IN ('Questions', 'Com_select', \
     'Com_insert', 'Com_update', 'Com_delete', 'Handler_read_key', 'Handler_read_next', \
     'Handler_read_rnd_next', 'Handler_write', 'Handler_update', 'Handler_delete', 'Select_range', \
@@ -34,7 +33,7 @@ fn number(number: i64) -> (Value, SqlType) {
     (Value::Int(number), SqlType::integer(TypeKind::BigInt))
 }
 
-/// A statement with `?` and their values.
+/// A statement with `?`, and their values.
 type Step = (&'static str, Vec<(Value, SqlType)>);
 
 /// The steps of a text.
@@ -91,7 +90,7 @@ fn one(session: &mut Session, sql: &str) -> String {
     show(results.map(|mut results| results.pop().unwrap_or_default()))
 }
 
-/// Everything that statements leave behind.
+/// All effects of statements.
 fn left(session: &mut Session) -> Vec<String> {
     [
         "SHOW WARNINGS",
@@ -109,11 +108,11 @@ fn begin(session: &mut Session, mode: &str) {
     session.must(&format!("SET sql_mode = '{mode}'"));
 }
 
-/// Why a plan is kept.
+/// Kind of the cached plan.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kept {
     Prepared,
-    /// It was the plan of texts that differ in literals alone.
+    /// The plan of texts that differ only in literals.
     Text,
 }
 
@@ -121,7 +120,7 @@ impl Kept {
     const ALL: [Self; 2] = [Self::Prepared, Self::Text];
 }
 
-/// Two engines: one keeps plans of texts, the other does not.
+/// Two engines: one caches plans of texts, the other does not.
 fn engines() -> [Fixture; 2] {
     let engines = [Fixture::open(|_| {}), Fixture::open(|_| {})];
     let mut session = engines[1].database.session();
@@ -130,7 +129,7 @@ fn engines() -> [Fixture; 2] {
     engines
 }
 
-/// Runs statements with kept plans in one session and without in the other.
+/// Runs statements with cached plans in one session and without in the other.
 fn run_both(sessions: &mut [Session; 2], steps: &[Step], mode: &str, why: Kept) {
     let [kept, direct] = sessions;
     let mut statements: Vec<(&str, _)> = Vec::new();
@@ -157,7 +156,7 @@ fn run_both(sessions: &mut [Session; 2], steps: &[Step], mode: &str, why: Kept) 
     }
 }
 
-/// How many of a session's statements had a known plan; those of [`left`] are not counted.
+/// Number of a session's statements with a cached plan, without those of [`left`].
 fn parameterized(session: &mut Session) -> usize {
     let sql = "SHOW SESSION STATUS LIKE 'Statement_cache_parameterized'";
     let rows = session.execute(sql).expect("runs").remove(0).rows_text();
@@ -165,7 +164,7 @@ fn parameterized(session: &mut Session) -> usize {
     hits.parse().expect("a number")
 }
 
-/// Statements, and below each the values that it is run with.
+/// Statements, each followed by the values that it runs with.
 const STEPS: &str = "\
 INSERT INTO t (id, k, v, d, u) VALUES (?, ?, ?, ?, ?)
   1 | 10 | 'one' | 5 | 'first'
@@ -221,8 +220,8 @@ DELETE FROM t WHERE id = ?
   1
 ";
 
-/// Runs the steps in sessions of two engines that have the same table, in each store, each mode of SQL and each way to cache
-/// plans; `prepare` says what comes before the steps, and `compare` looks at the sessions afterwards.
+/// Runs the steps in sessions of two engines that have the same table, in each store, each SQL mode and each way to
+/// cache plans; `prepare` runs before the steps, and `compare` checks the sessions afterwards.
 fn each_way(
     table: &str,
     steps: &'static str,
@@ -278,7 +277,7 @@ fn transactions_of_them_are_undone() {
     );
 }
 
-/// The same, of which each makes numbers, times or sums.
+/// [`STEPS`] with statements that generate numbers, times or sums.
 const MAKING_STEPS: &str = "\
 INSERT INTO t (u) VALUES (?)
   'one'
@@ -363,7 +362,7 @@ fn values_are_made() {
     );
 }
 
-/// What is changed without a transaction is not undone by a later one.
+/// A change without a transaction is not undone by a later one.
 #[test]
 fn only_a_transaction_is_undone() {
     let (_fixture, mut session) = Fixture::with_session();

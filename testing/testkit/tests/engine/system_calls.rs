@@ -1,7 +1,8 @@
-//! A temporary table that fits opens, writes and syncs no file: from CREATE to DROP the process makes
-//! no system call on a file. `strace -f` counts them, around this test in a process of its own.
+//! A temporary table that fits into memory opens, writes and syncs no file: from CREATE to DROP the process makes no
+//! system call on a file. `strace -f` counts them, around this test in a separate process.
 //!
-//! Where `strace` is missing or may not trace, the test fails, unless `MAYFLY_WITHOUT_STRACE` is set; `./test` installs it.
+//! Where `strace` is missing or may not trace, the test fails, unless `MAYFLY_WITHOUT_STRACE` is set; `./test` installs
+//! it.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -11,11 +12,11 @@ use std::process::Command;
 use mayfly_engine::{Database, DatabaseOptions};
 use mayfly_testkit::fixture::SessionExt;
 
-/// Files that do not exist: asking for them marks positions in the trace.
+/// Files that do not exist: lookups of them mark positions in the trace.
 const BEGIN: &str = "/mayfly-trace-begins";
 const END: &str = "/mayfly-trace-ends";
 
-/// Says that the machine has no `strace` that may trace.
+/// Says that the machine has no usable `strace`.
 const WITHOUT_STRACE: &str = "MAYFLY_WITHOUT_STRACE";
 
 const STATEMENTS: &[&str] = &[
@@ -47,8 +48,8 @@ const STATEMENTS: &[&str] = &[
     "DROP TEMPORARY TABLE t",
 ];
 
-/// What runs under `strace`: everything once before, so that what the process needs only once (its
-/// allocator's arenas, time zones) is there.
+/// Work under `strace`: everything runs once before the marks, so that one-time work of the process (its allocator's
+/// arenas, time zones) is done.
 #[test]
 #[ignore = "runs under strace, started by the test below"]
 fn traced() {
@@ -75,8 +76,8 @@ fn traced() {
     }
 }
 
-/// The calls that are on files. Those on the kernel's own, which an allocator reads once, are none, nor
-/// is what follows on their descriptors.
+/// The calls on files, without those on the kernel's own files, which an allocator reads once, and without later calls
+/// on their descriptors.
 fn calls_on_files(calls: &[&str]) -> Vec<String> {
     let mut kernels: Vec<&str> = Vec::new();
     let mut found = Vec::new();
@@ -87,7 +88,7 @@ fn calls_on_files(calls: &[&str]) -> Vec<String> {
             kernels.extend(opened.filter(|number| number.parse::<u32>().is_ok()));
             continue;
         }
-        // The thread's number stands before the call.
+        // The thread id precedes the call.
         let name = call
             .split_once(' ')
             .map_or(*call, |(_, name)| name.trim_start());
@@ -144,7 +145,7 @@ fn a_temporary_table_that_fits_touches_no_file() {
     let mut rest = trace.as_str();
     while let Some((_, after)) = rest.split_once(BEGIN) {
         let (part, after) = after.split_once(END).unwrap();
-        // The ends are those of the calls that mark them.
+        // The first and the last call are the marks.
         let mut calls: Vec<&str> = part.lines().skip(1).collect();
         calls.pop();
         let calls = calls_on_files(&calls);

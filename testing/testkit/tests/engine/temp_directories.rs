@@ -1,5 +1,4 @@
-//! `tmpdir` as a list with `tmpdir_capacity`, compression and encryption of temporary files, as SQL sees
-//! them.
+//! `tmpdir` as a list with `tmpdir_capacity`, compression and encryption of temporary files, through SQL.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -10,7 +9,7 @@ use mayfly_engine::{Database, DatabaseOptions};
 use mayfly_memory::io::{SmallDevice, SystemIo};
 use mayfly_testkit::fixture::{Errno, Fixture, SessionExt, files_in, variables};
 
-/// Two directories of a test, which go with it.
+/// Two directories of a test, removed with it.
 struct Directories(tempfile::TempDir);
 
 impl Directories {
@@ -31,7 +30,7 @@ impl Directories {
         list.into_string().unwrap()
     }
 
-    /// How many bytes the files in a directory have.
+    /// Total size of the files in a directory.
     fn bytes(&self, n: usize) -> usize {
         contents(&self.path(n)).len()
     }
@@ -60,7 +59,7 @@ fn open(directories: &Directories, set: &[(&str, &str)]) -> Fixture {
             ("tmpdir", &directories.list()),
         ]);
         options.variables.extend(variables(set));
-        // The base tables' own files are not what is looked at.
+        // The base tables' own files are elsewhere.
         options.datadir = Some(directories.0.path().join("data"));
     })
 }

@@ -1,5 +1,5 @@
-//! The files of temporary tables: made and capped as `innodb_temp_data_file_path` says, given back as
-//! statements and tables end.
+//! The files of temporary tables: created and limited by `innodb_temp_data_file_path`, and released as statements and
+//! tables end.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -55,7 +55,7 @@ fn a_statement_that_needs_more_than_the_files_may_take_fails_and_the_next_one_ha
             "{text}"
         );
         assert!(bytes_on_disk(fixture.tmpdir()) <= 4 << 20);
-        // What fits, fits again and again.
+        // A size that fits, fits again and again.
         session.must(&format!("{table} 6"));
         assert_eq!(session.must("SELECT COUNT(*) FROM t")[0], "6000");
         let shown = "SELECT TOTAL_EXTENTS > 0, INITIAL_SIZE, MAXIMUM_SIZE FROM \

@@ -1,5 +1,5 @@
-//! What other sessions see of a running statement: its stage, which is asked for at each of its checks whether it
-//! was killed, and at its waits; and how long it has waited for locks.
+//! A running statement as other sessions see it: its stage, which is read at each of its checks for a kill, and at its
+//! waits; and its time of waiting for locks.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use mayfly_engine::{Checkpoint, Session};
 use mayfly_testkit::fixture::{Fixture, SessionExt, Watchdog};
 
-/// How long something that happens at once may take on a busy machine.
+/// Greatest time of something immediate, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Asks for the state of a session at each check of any statement but its own.
+/// Checkpoint that reads the state of a session at each check of any other statement.
 #[derive(Debug, Default)]
 struct Watcher {
     session: Mutex<Option<(Session, u64)>>,
@@ -20,7 +20,7 @@ struct Watcher {
 
 impl Checkpoint for Watcher {
     fn reached(&self) {
-        // The question has checks, too.
+        // The reading statement has checks, too.
         let Ok(mut watching) = self.session.try_lock() else {
             return;
         };
@@ -78,7 +78,7 @@ fn a_statement_shows_what_it_is_busy_with() {
         assert!(seen.contains(expected), "{sql}: {seen:?}");
     }
     session.must("DROP DATABASE states");
-    // An idle session is in no state. The watcher goes before the database is looked at.
+    // An idle session has no state. The watcher is dropped before the database is checked.
     let asking = watcher.session.lock().expect("no panic").take();
     let (mut asking, _) = asking.expect("it was set");
     let idle = format!(
@@ -88,7 +88,7 @@ fn a_statement_shows_what_it_is_busy_with() {
     assert_eq!(asking.must(&idle), ["0"]);
 }
 
-/// Runs a statement in a thread until another session sees it in a state, then frees it by `release`.
+/// Runs a statement in a thread until another session sees it in a state, then calls `release` to unblock it.
 fn waits(
     fixture: &Fixture,
     mut waiting: Session,
@@ -165,7 +165,7 @@ fn waits_for_locks_are_seen_and_timed() {
         holder.must("SELECT RELEASE_LOCK('x')");
     });
     other.must("SELECT RELEASE_ALL_LOCKS()");
-    // Such a lock is none of tables or rows.
+    // Such a lock is neither one of tables nor of rows.
     assert!(!has_waited(&mut other, sql));
     holder.must("DROP DATABASE waits");
 }
@@ -188,7 +188,7 @@ fn a_profile_adds_up_to_its_statement() {
         .and_then(|it| it.parse().ok())
         .expect("a number");
     assert!(whole >= 0.02);
-    // What shows profiles has none.
+    // SHOW PROFILE itself has no profile.
     let stages = session.rows("SHOW PROFILE FOR QUERY 1").expect("a profile");
     let durations = stages
         .iter()

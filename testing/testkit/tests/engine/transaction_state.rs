@@ -1,4 +1,4 @@
-//! `session_track_transaction_info`: what is reported to a client of its transaction, in MySQL's letters.
+//! `session_track_transaction_info`: the transaction state reported to a client, in MySQL's letters.
 
 use mayfly_engine::Session;
 use mayfly_testkit::fixture::{Fixture, SessionExt};
@@ -16,7 +16,7 @@ const TABLES: [&str; 8] = [
     "INSERT INTO m VALUES (1, 1), (2, 2)",
 ];
 
-/// A session whose transactions are reported to its client, over these tables.
+/// A session over these tables whose transaction state is tracked.
 fn tracked(fixture: &Fixture) -> Session {
     let mut session = fixture.session();
     session.must_all(TABLES);
@@ -26,7 +26,7 @@ fn tracked(fixture: &Fixture) -> Session {
     session
 }
 
-/// What the client knows after a statement.
+/// The state known to the client after a statement.
 fn after(session: &mut Session, sql: &str, known: &mut String) {
     if let Err(error) = session.execute(sql) {
         panic!("{sql}: {error}");
@@ -57,7 +57,7 @@ fn each_statement_is_reported() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What MySQL 9.7 says to the same statements, one after the other.
+/// The states that MySQL 9.7 reports for the same sequence of statements.
 #[test]
 fn transactions_are_followed() {
     let fixture = Fixture::open(|_| {});

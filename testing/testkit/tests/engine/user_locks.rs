@@ -1,5 +1,5 @@
-//! GET_LOCK() among several sessions, where an isolation script cannot say it: waits that end with their time or
-//! by KILL, sessions that begin anew, and numbers that are given once.
+//! GET_LOCK() in several sessions, in cases that isolation scripts cannot express: timeouts, KILL, session resets, and
+//! unique numbers.
 
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 use mayfly_engine::{Session, SessionOptions};
 use mayfly_testkit::fixture::{Fixture, SessionExt};
 
-/// How long something that happens at once may take on a busy machine.
+/// Greatest time of something immediate, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What became of a statement of another thread: its one value, or the number of its error.
+/// Result of a statement in another thread: its one value, or its error number.
 type Answer = Result<String, u16>;
 
-/// A session whose statement runs in a thread of its own.
+/// A session whose statement runs in another thread.
 struct Asking {
     thread: JoinHandle<Session>,
     answer: Receiver<Answer>,
@@ -32,7 +32,7 @@ impl Asking {
         Self { thread, answer }
     }
 
-    /// The same, once the session waits for a lock.
+    /// [`Self::begin`] that returns once the session waits for a lock.
     fn wait(session: Session, sql: &'static str, watcher: &mut Session) -> Self {
         let seen = format!(
             "SELECT COUNT(*) FROM information_schema.processlist WHERE id = {} AND state = 'User lock'",
@@ -72,7 +72,7 @@ fn a_wait_ends_with_its_time() {
         .rows("SELECT GET_LOCK('a', -1)")
         .expect_err("its time is over");
     assert_eq!(error.errno(), 3024);
-    // It stands in no line any more.
+    // The session waits in no queue any more.
     holder.must("SELECT RELEASE_ALL_LOCKS()");
     assert_eq!(holder.must("SELECT IS_FREE_LOCK('a')"), ["1"]);
 }
@@ -122,7 +122,7 @@ fn a_number_is_given_once() {
         }));
     }
     assert!(given.is_sorted_by(|a, b| a < b), "{given:?}");
-    // The same text again, with the plan that was kept.
+    // The same text again, with the cached plan.
     let again = "SELECT UUID_SHORT(), IS_FREE_LOCK('a'), GET_LOCK('a', 0)";
     let before = first.must(again);
     let after = first.must(again);

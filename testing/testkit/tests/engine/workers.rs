@@ -1,5 +1,5 @@
-//! Workers help all statements of a database, and never more of them than were asked for: what is large shares them, and
-//! what waits for a slow client leaves them to others.
+//! Workers are shared by all statements of a database, at most the configured number: large statements share them, and
+//! a statement that waits for a slow client leaves them to others.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,7 +9,7 @@ use mayfly_testkit::fixture::{Fixture, SessionExt, Watchdog};
 const THREADS: usize = 3;
 const ROWS: u32 = 60_000;
 
-/// Many groups, a large join, rows in order, and a result in any order.
+/// Many groups, a large join, ordered rows, and an unordered result.
 const STATEMENTS: [&str; 4] = [
     "SELECT COUNT(*), SUM(n) FROM (SELECT COUNT(*) AS n, c FROM t GROUP BY c) AS g",
     "SELECT COUNT(*), SUM(a.i) FROM t AS a JOIN t AS b ON a.c = b.c",
@@ -86,7 +86,7 @@ fn statements_at_once_share_the_workers() {
         }
         done.store(true, Ordering::Relaxed);
         let most = watch.join().expect("it reads the status");
-        // A worker that goes on after it has waited may be one more for a moment; they wait in one of the statements.
+        // A worker that continues after a wait may exceed the number for a moment; they wait in one of the statements.
         assert!(
             most < 2 * THREADS as u64,
             "{most} workers were busy at once"
@@ -106,7 +106,7 @@ fn a_client_that_does_not_read_holds_no_worker() {
         let mut stream = slow.query(sql).expect("it runs");
         let first = stream.next_batch().expect("it reads").expect("a row");
         let mut rows = first.row_count();
-        // The workers read as far as they may.
+        // The workers read ahead as far as they may.
         while status(database, "Workers_busy") > 0 {
             std::thread::yield_now();
         }
@@ -120,7 +120,7 @@ fn a_client_that_does_not_read_holds_no_worker() {
         assert_eq!(rows, expected, "{sql}");
         drop(stream);
         assert_eq!(status(database, "Workers_busy"), 0);
-        // A result that nobody reads to its end ends its workers.
+        // A result that is not read to its end releases its workers.
         let mut left = slow.query(sql).expect("it runs");
         assert!(left.next_batch().expect("it reads").is_some());
         drop(left);
@@ -128,7 +128,7 @@ fn a_client_that_does_not_read_holds_no_worker() {
     }
 }
 
-/// Reads back what a statement copied, in the order in which it was stored.
+/// Reads back the copied rows, in the order in which they were stored.
 fn copied(session: &mut Session, columns: &str, copy: &str) -> Vec<String> {
     session.must("DROP TABLE IF EXISTS copied");
     if !columns.is_empty() {
@@ -141,7 +141,7 @@ fn copied(session: &mut Session, columns: &str, copy: &str) -> Vec<String> {
 #[test]
 fn workers_copy_rows_unless_something_depends_on_their_order() {
     const SOURCE: &str = "SELECT i, c FROM t WHERE i % 3 = 0";
-    /// Of these one at least has a worker that is faster than the session.
+    /// Number of tries; in at least one a worker is faster than the session.
     const TRIES: usize = 200;
     let _watchdog = Watchdog::new();
     let (_fixture, mut session) = fixture();
@@ -195,7 +195,7 @@ fn workers_copy_rows_unless_something_depends_on_their_order() {
         }
     }
 
-    // What a statement adds, its own query does not read.
+    // A statement's query does not read the rows that it adds.
     session.must(&format!("CREATE OR REPLACE TABLE copied AS {SOURCE}"));
     session.must("INSERT INTO copied SELECT i + 1, c FROM copied WHERE i % 3 = 0");
     let sums = session.must("SELECT COUNT(*), SUM(i % 3) FROM copied");

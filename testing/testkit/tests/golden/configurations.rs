@@ -1,6 +1,7 @@
-//! Every golden file under the default configuration, and under a fifth of the others that a seed draws: five seeds in a
-//! row run all. A trial lists every record that fails. One that takes too long fails by itself, so that a statement that
-//! does not end is found and named. A file that needs what a configuration lacks is ignored there, and counted as such.
+//! Every golden file under the default configuration, and under a fifth of the others that a seed draws: five
+//! consecutive seeds run all. A trial lists every record that fails. One that takes too long fails separately, so that
+//! a statement that does not end is found and named. A file whose need a configuration does not meet is ignored there,
+//! and counted as such.
 //!
 //! `MAYFLY_TESTS=all` runs all configurations, and so does a filter. `MAYFLY_SEED` repeats a draw.
 
@@ -17,15 +18,14 @@ use mayfly_testkit::runner::{self, Paths, Strictness, verdict};
 use mayfly_testkit::wire::Wire;
 use mayfly_trials::Draw;
 
-/// What a file may take. The longest takes a few seconds on two cores with other trials beside it.
+/// Greatest time of a file. The longest takes a few seconds on two cores with other trials beside it.
 const TRIAL_TIME_MAX: Duration = Duration::from_secs(300);
 
 const DEFAULT: &str = "default";
 
 /// A trial for each file and configuration: those drawn by the seed, or all.
 ///
-/// # Errors
-/// A text that names the file that cannot be read, or the need that no configuration knows.
+/// # Errors A text that names the unreadable file, or the need that no configuration mentions.
 pub(crate) fn trials(all: bool) -> Result<Vec<Trial>, String> {
     let draw = match all {
         true => Draw::all(),

@@ -1,7 +1,7 @@
 //! Every isolation script on Mayfly, and on MariaDB and MySQL where their sockets are named.
 //!
 //! `cargo test -p mayfly-testkit --test golden -- '[mariadb] isolation/deadlock'` runs part of it. With
-//! `MAYFLY_ISOLATION_COMPLETE=1` the expected results are written anew from MariaDB instead.
+//! `MAYFLY_ISOLATION_COMPLETE=1` the expected results are written again from MariaDB instead.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,5 @@
-//! SQL whose expected results stand in files: golden files under Mayfly's configurations and on MariaDB, and scripts of
-//! several sessions. One trial a file and configuration or server.
+//! SQL with expected results in files: golden files under Mayfly's configurations and on MariaDB, and scripts of
+//! several sessions. One trial per file and configuration or server.
 //!
 //! `cargo test -p mayfly-testkit --test golden -- '[default] types/'` runs part of it.
 

@@ -1,4 +1,4 @@
-//! Every golden file on MariaDB, so that each way in which it differs from MySQL is known.
+//! Every golden file on MariaDB, so that all of its differences from MySQL are known.
 //!
 //! Runs when `MAYFLY_MARIADB_SOCKET` names a server; the repository's test command starts one.
 //! A record that MariaDB answers differently carries `skipif mariadb` and the slug of its reason,
@@ -40,7 +40,7 @@ fn run(socket: &Path, file: &Path) -> Result<(), Failed> {
     verdict(report.failures.iter().map(ToString::to_string))
 }
 
-/// Each divergence has a reason, each reason a row in COMPAT.md, and each row there a divergence.
+/// Each difference has a reason, each reason a row in COMPAT.md, and each row there a difference.
 fn explained() -> Result<(), Failed> {
     let compat = std::fs::read_to_string(corpus::root().join("COMPAT.md"))?;
     let mut problems = BTreeSet::new();

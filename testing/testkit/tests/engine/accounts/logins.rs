@@ -1,4 +1,4 @@
-//! Logins through the engine's own interface, as the server uses it.
+//! Logins through the engine's own interface, as used by the server.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,7 +28,7 @@ fn a_password_opens_its_account_alone() {
     let login = database.account_for("one", "192.168.0.1");
     assert_eq!(login.plugin(), AuthenticationPlugin::CachingSha2Password);
     assert!(login.has_password());
-    // Nothing is remembered of it yet.
+    // No password is cached yet.
     let scramble = [7; 20];
     assert_eq!(
         login.check_fast(&scramble, &[1; 32]),
@@ -107,7 +107,7 @@ fn accounts_refuse_for_other_reasons_too() {
     assert_eq!(errno_of("few"), Ok(()));
     root.must("ALTER USER locked ACCOUNT UNLOCK");
     assert_eq!(errno_of("locked"), Ok(()));
-    // A client that knows how is let in to set another password.
+    // A client that supports it is admitted to set another password.
     let mut session = log_in_to_change(database, "expired");
     assert_eq!(session.errno("SELECT 1"), 1820);
     assert_eq!(session.errno("ALTER USER USER() IDENTIFIED BY 'new'"), 0);
@@ -185,7 +185,7 @@ fn the_first_start_makes_root_once() {
     session.must("GRANT ALL ON *.* TO other WITH GRANT OPTION");
     session.must("SET GLOBAL max_connections = 100");
     assert_eq!(session.errno("SELECT * FROM test.t"), 0);
-    // It is of this machine alone.
+    // The account is for this machine only.
     let login = database.account_for("root", "10.0.0.1");
     assert!(!login.check_password(password.as_bytes()));
 }
@@ -214,13 +214,13 @@ fn passwords_change_and_two_may_hold() {
          AS '*2470C0C06DEE42FD1618BB99005ADCA2EC9D1E19'",
     );
     assert!(opens("password"));
-    // What the user sets is good at once, and with REPLACE it must be known.
+    // A password that the user sets is valid at once, and REPLACE requires the current one.
     let login = database.account_for("u", "localhost");
     let mut session = try_log_in(database, &login).unwrap();
     assert_eq!(session.errno("SET PASSWORD = 'own' REPLACE 'wrong'"), 3891);
     assert_eq!(session.errno("SET PASSWORD = 'own' REPLACE 'password'"), 0);
     assert!(opens("own"));
-    // Who had proved himself with the old password is not let in any more.
+    // A client that proved the old password is no longer admitted.
     assert_eq!(try_log_in(database, &login).unwrap_err(), 1045);
 }
 
@@ -250,7 +250,7 @@ fn rights_end_at_once() {
     assert_eq!(outcome(&mut session, &read).unwrap_err().errno(), 1142);
     assert_eq!(outcome(&mut session, &write).unwrap_err().errno(), 1143);
     assert_eq!(session.errno(text), 1142);
-    // The text is known, but not for everybody.
+    // The text is known, but not shown to everybody.
     root.must(text);
     assert_eq!(session.errno(text), 1142);
     root.must("DROP USER u");
@@ -329,7 +329,7 @@ fn an_account_may_require_tls_and_certificates() {
         certificate: None,
         ..encryption
     });
-    // Who comes in: without TLS, without a certificate, with that of ann, with that of bob.
+    // Admitted clients: without TLS, without a certificate, with ann's, with bob's.
     for (require, opens) in [
         ("NONE", "++++"),
         ("SSL", "-+++"),
@@ -357,7 +357,7 @@ fn an_account_may_require_tls_and_certificates() {
     }
 }
 
-/// The nanoseconds that this thread has run.
+/// Nanoseconds of processor time of this thread.
 fn thread_time() -> u64 {
     let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     statistics.split(' ').next().unwrap().parse().unwrap()
@@ -437,7 +437,7 @@ fn unknown_names_look_like_those_of_accounts() {
         let answer = login.check_fast(&[7; 20], &[1; 32]);
         assert_eq!(answer, FastCheck::PasswordNeeded, "{user}");
     }
-    // Who is asked for the other plugin may be somebody or nobody.
+    // Whether an account exists does not show in the request for another plugin.
     root.must("CREATE USER old IDENTIFIED WITH mysql_native_password BY 'x'");
     assert_eq!(drawn().len(), 2);
 }

@@ -1,4 +1,4 @@
-//! Accounts: who may log in, what each privilege allows, and that all of it is kept.
+//! Accounts: logins, the statements that each privilege allows, and the persistence of accounts.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod logins;
@@ -17,7 +17,7 @@ fn log_in(database: &Arc<Database>, user: &str) -> Session {
     fixture::log_in(database, user).unwrap()
 }
 
-/// A session of an account with an expired password, whose client knows how to set another one.
+/// A session of an account with an expired password, whose client supports setting another one.
 fn log_in_to_change(database: &Arc<Database>, user: &str) -> Session {
     let options = SessionOptions {
         database: None,

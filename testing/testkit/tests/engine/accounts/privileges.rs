@@ -1,5 +1,5 @@
-//! What each privilege allows: grants, statements and errors (`privileges.txt`). Where MySQL is at hand
-//! (`MAYFLY_MYSQL_SOCKET`) the same is asked of it.
+//! Statements that each privilege allows: grants, statements and errors (`privileges.txt`). With `MAYFLY_MYSQL_SOCKET`
+//! the same cases run on MySQL.
 
 use mayfly_engine::RootPassword;
 use mayfly_testkit::client::Client;
@@ -8,7 +8,7 @@ use mayfly_testkit::server::{self, Flavour};
 
 use super::{log_in, succeed};
 
-/// The objects that statements are about, anew for each case. `ma` has tables and views; `mb` is empty.
+/// The objects of the statements, created anew for each case. `ma` has tables and views; `mb` is empty.
 const OBJECTS: &[&str] = &[
     "CREATE DATABASE ma",
     "CREATE DATABASE mb",
@@ -24,8 +24,8 @@ const OBJECTS: &[&str] = &[
     "CREATE SQL SECURITY INVOKER VIEW ma.vvi AS SELECT a, b FROM ma.v",
 ];
 
-/// Groups of lines: what is granted to `ma_user`, and below it the number of the error (0 for none) of each
-/// statement that `ma_user` runs. Statements on one line run up to the first that fails.
+/// Groups of lines: the privileges granted to `ma_user`, and below them the error number (0 for none) of each statement
+/// that `ma_user` runs. Statements on one line run up to the first that fails.
 const CASES: &str = include_str!("privileges.txt");
 
 const CLEANUP: &[&str] = &[
@@ -35,7 +35,7 @@ const CLEANUP: &[&str] = &[
     "DROP ROLE IF EXISTS ma_x",
 ];
 
-/// Runs all cases on a server, whose sessions `log_in` opens; the objects are made anew for each line.
+/// Runs all cases on a server, whose sessions `log_in` opens; the objects are created anew for each line.
 fn check<S: Errno>(log_in: impl Fn(&str) -> S) {
     let mut wrong = Vec::new();
     let mut root = log_in("root");
@@ -66,7 +66,7 @@ fn check<S: Errno>(log_in: impl Fn(&str) -> S) {
 fn each_statement_needs_its_privileges() {
     let fixture = Fixture::open(|_| {});
     let database = &fixture.database;
-    // The views are root's.
+    // The views belong to root.
     database.set_up_root(RootPassword::Empty).unwrap();
     check(|user| log_in(database, user));
 }

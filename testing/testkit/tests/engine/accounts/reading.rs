@@ -1,5 +1,5 @@
-//! Each kind of statement × privileges × way to read: what is allowed is what MySQL allows. Its answers are in
-//! `reading.txt`; `MAYFLY_READING_COMPLETE=1` writes them, from the server that `MAYFLY_MYSQL_SOCKET` names.
+//! Each kind of statement × privileges × way to read, allowed as in MySQL. Its answers are in `reading.txt`;
+//! `MAYFLY_READING_COMPLETE=1` writes them, from the server of `MAYFLY_MYSQL_SOCKET`.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use mayfly_testkit::server::{self, Flavour};
 
 use super::{log_in, succeed};
 
-/// What is granted on `mr.t (a, b)`. SELECT on the view comes with SELECT on all of the table.
+/// Privileges granted on `mr.t (a, b)`. SELECT on the view comes with SELECT on all of the table.
 const GRANTS: &[&str] = &[
     "",
     "SELECT",
@@ -62,7 +62,7 @@ const STATEMENTS: &[&str] = &[
 
 const WAYS: &[&str] = &["{}", "EXPLAIN {}", "PREPARE s FROM '{}'"];
 
-/// What an administrator does before a case.
+/// Statements that an administrator runs before a case.
 fn preparation(grant: &str) -> Vec<String> {
     let mut statements: Vec<String> = [
         "DROP DATABASE IF EXISTS mr",
@@ -105,7 +105,7 @@ fn statements() -> Vec<String> {
     all
 }
 
-/// One line a statement, with what it ends with under each of the grants.
+/// The table of answers: one line per statement, with its result under each of the grants.
 fn table(mut errors: impl FnMut(&str, &[String]) -> Vec<String>) -> String {
     let statements = statements();
     let columns: Vec<Vec<String>> = GRANTS
@@ -120,8 +120,8 @@ fn table(mut errors: impl FnMut(&str, &[String]) -> Vec<String>) -> String {
     text
 }
 
-/// `0` for a statement that runs, the number of an error that says that something is not allowed, and `-` for
-/// another error: which comes first is the engine's business.
+/// `0` for a statement that runs, the number of an access error, and `-` for another error: which of several errors is
+/// reported first depends on the engine.
 fn refusal(errno: u16) -> String {
     match errno {
         0 | 1044 | 1142 | 1143 | 1227 | 1345 | 1356 => errno.to_string(),
@@ -129,23 +129,23 @@ fn refusal(errno: u16) -> String {
     }
 }
 
-/// Whether an engine may answer so where MySQL answers otherwise.
+/// Whether an engine may answer differently from MySQL.
 fn is_allowed(statement: &str, mysql: &str, found: &str) -> bool {
     let is_refused = |answer: &str| !matches!(answer, "0" | "-");
     match (mysql, found) {
         _ if mysql == found => true,
-        // It fails for another reason.
+        // Fails for another reason.
         ("-", _) => true,
-        // What rows of VALUES are computed of is not shown.
+        // The source of VALUES rows is not shown.
         ("1345", _) if statement.starts_with("EXPLAIN INSERT") => true,
         ("1345", _) if statement.starts_with("EXPLAIN REPLACE") => true,
-        // A view under the rights of who asks is asked for all of its columns.
+        // A view with the invoker's rights requires rights on all of its columns.
         ("0", found) if is_refused(found) => statement.contains("mr.vi"),
         (mysql, found) => is_refused(mysql) == is_refused(found),
     }
 }
 
-/// What a server answers, on which `log_in` opens sessions.
+/// The answers of a server, on which `log_in` opens sessions.
 fn answers<S: Errno>(log_in: impl Fn(&str) -> S) -> String {
     let mut root = log_in("root");
     let text = table(|grant, statements| {
@@ -191,7 +191,7 @@ fn each_way_to_read_needs_its_privileges() {
     assert_eq!(expected.lines().count(), found.lines().count());
 }
 
-/// RETURNING is not MySQL's: it needs what the statement needs, and what a SELECT of the same needs.
+/// RETURNING, which MySQL does not have, needs the rights of the statement and those of a SELECT of its list.
 #[test]
 fn returning_reads() {
     let fixture = Fixture::open(|_| {});
@@ -216,7 +216,7 @@ fn returning_reads() {
                     reads_nothing || user.errno(&format!("SELECT {read} FROM mr.t AS t")) == 0;
                 let returning = format!("{statement} RETURNING {read}");
                 let first = user.errno(&returning);
-                // The row may be there now.
+                // The row may exist by then.
                 let may_change = matches!(user.errno(statement), 0 | 1062);
                 if (first == 0) != (may_read && may_change) && first != 1093 {
                     wrong.push(format!("{grant:?} {returning}: {first}"));

@@ -1,4 +1,4 @@
-//! What holds beside privileges: files, expired passwords, and a session's memory.
+//! Restrictions other than privileges: files, expired passwords, and a session's memory.
 
 use mayfly_engine::{Database, DatabaseOptions};
 use mayfly_testkit::fixture::{Errno, Fixture, SessionExt};
@@ -74,7 +74,7 @@ fn no_statement_touches_the_engines_own_files() {
     assert_eq!(root.errno(&load), 0);
     drop(root);
     drop(database);
-    // As an option of the server.
+    // Set as an option of the server.
     for (value, refused) in [("NULL", true), (base.as_str(), false), ("/nowhere", true)] {
         let mut options = DatabaseOptions::new();
         let variable = ("secure_file_priv".to_owned(), value.to_owned());

@@ -1,4 +1,4 @@
-//! Accounts in a data directory are there again when it is opened anew.
+//! Accounts in a data directory persist when it is opened again.
 
 use mayfly_engine::{RootPassword, Session};
 use mayfly_testkit::fixture::{DataDirectory, Errno, SessionExt};

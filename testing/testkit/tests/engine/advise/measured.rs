@@ -1,5 +1,5 @@
-//! Each piece of advice, applied to the tables and settings of a server that runs: what it promised, and what was
-//! measured. The table is printed; the numbers that a server counts have to be better afterwards, and times are told.
+//! Each piece of advice, applied to the tables and settings of a running server: promised and measured effects. The
+//! table is printed; counters of the server must be better afterwards, and times are reported.
 //!
 //! `MAYFLY_TESTS=all cargo test -p mayfly-testkit --test engine -- advise::measured --nocapture`, with
 //! `MAYFLY_MARIADB_SOCKET` and `MAYFLY_MYSQL_SOCKET`, prints the tables of both servers in about ten minutes; without
@@ -20,7 +20,7 @@ use mayfly_trials::Draw;
 use super::TURN;
 use super::shop::{Shop, rows_of, run, socket, text_of};
 
-/// Settings, and the statements that are run with them.
+/// Settings, with the statements that run under them.
 struct Circumstances {
     settings: &'static [(&'static str, &'static str)],
     statements: &'static [&'static str],
@@ -93,7 +93,7 @@ const COMMON: Circumstances = Circumstances {
     ],
 };
 
-/// What makes size and sorts a matter on both servers.
+/// Settings under which size and sorts matter on both servers.
 const SMALL: Circumstances = Circumstances {
     settings: &[
         ("tmp_table_size", "262144"),
@@ -129,7 +129,7 @@ const UNMERGED: Circumstances = Circumstances {
     ],
 };
 
-/// MySQL with the engine that MariaDB has.
+/// MySQL with MariaDB's engine.
 const MEMORY: Circumstances = Circumstances {
     settings: &[("internal_tmp_mem_storage_engine", "'MEMORY'")],
     statements: &[
@@ -138,17 +138,17 @@ const MEMORY: Circumstances = Circumstances {
     ],
 };
 
-/// Runs of a statement.
+/// Measurements of the runs of a statement.
 #[derive(Debug, Clone)]
 struct Work {
-    /// Of the fastest run.
+    /// Seconds of the fastest run.
     seconds: f64,
-    /// By name: see [`NAMES`].
+    /// Counters, in the order of [`NAMES`].
     counted: [u64; 5],
     rows: Vec<Row>,
 }
 
-/// What servers count, the less the better.
+/// Names of the server's counters; lower values are better.
 const NAMES: [&str; 5] = ["tables", "on disk", "merges", "full joins", "rows read"];
 
 fn counters(client: &mut mayfly_testkit::client::Client) -> [u64; 5] {
@@ -180,7 +180,7 @@ fn work(shop: &Shop, sql: &str) -> Work {
     let after = counters(&mut session);
     rows.sort();
     for _ in 0..2 {
-        // Long ones vary less.
+        // Long runs vary less.
         if seconds > 0.1 {
             break;
         }
@@ -199,25 +199,25 @@ fn work(shop: &Shop, sql: &str) -> Work {
     }
 }
 
-/// A piece of advice, and what came of it.
+/// A piece of advice with its measured effect.
 struct Piece {
     statement: String,
     change: String,
     promised: String,
     before: Work,
     after: Work,
-    /// The rows are not those that were promised.
+    /// Whether the rows differ from the promised ones.
     has_other_rows: bool,
 }
 
 impl Piece {
-    /// It has made something worse that the server counts.
+    /// Whether it makes a counter of the server worse.
     fn is_harmful(&self) -> bool {
         let worse = |at: usize| self.after.counted[at] > self.before.counted[at];
         worse(1) || worse(2) || worse(3) || self.has_other_rows
     }
 
-    /// The server counts less of something.
+    /// Whether it lowers a counter of the server.
     fn is_counted(&self) -> bool {
         let (before, after) = (&self.before.counted, &self.after.counted);
         (0..4).any(|at| after[at] < before[at]) || after[4] * 4 <= before[4] * 3
@@ -272,7 +272,7 @@ impl Examiner for Asked {
     }
 }
 
-/// What is recommended for statements as they have just run.
+/// The recommendations for statements as they have just run.
 fn report(shop: &Shop, statements: &[&str]) -> Report {
     let mut workload = Workload::new();
     for sql in statements {
@@ -307,7 +307,7 @@ fn report(shop: &Shop, statements: &[&str]) -> Report {
     report
 }
 
-/// Applies a change, measures the statement, and undoes the change.
+/// Applies a change, measures the statement, and reverts the change.
 fn measure(shop: &mut Shop, change: &Change, sql: &str) -> Work {
     match change.kind {
         ChangeKind::Rewrite => work(shop, &change.sql),
@@ -408,7 +408,7 @@ fn pieces(
             }
         }
     }
-    // Those that stand here are put back at the end.
+    // The settings listed here are restored at the end.
     for (name, value) in shop.settings.split_off(0) {
         let value = if value.parse::<f64>().is_ok() {
             value
@@ -448,7 +448,7 @@ fn check(socket: &Path, name: &str, all: &[&Circumstances]) {
         found.len()
     );
     assert_eq!(harmful, 0);
-    // What is a matter of time alone varies from run to run.
+    // A difference in time alone varies from run to run.
     let idle = found.len() - counted - by_time;
     assert!(
         idle * 20 <= found.len().max(20),

@@ -1,8 +1,8 @@
-//! `mayfly advise` on servers that run: a change that it recommends, applied to that server, removes the table on disk,
-//! as the server counts it ([`measured`]: every change that is tried helps); and what it asks the server for only reads.
+//! `mayfly advise` on running servers: a recommended change, applied to the server, removes the table on disk by the
+//! server's counters ([`measured`]: every change that is tried helps); and the statements that it sends only read.
 //!
-//! Runs where `MAYFLY_MARIADB_SOCKET` (and `MAYFLY_MYSQL_SOCKET`, for the sums of performance_schema) name a server.
-//! Global settings are changed and put back, so that the tests here take turns.
+//! Runs where `MAYFLY_MARIADB_SOCKET` (and `MAYFLY_MYSQL_SOCKET`, for the summaries of performance_schema) name a
+//! server. Global settings are changed and restored, so that the tests here run one at a time.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -23,11 +23,11 @@ struct Case {
     sql: &'static str,
     cause: Cause,
     kind: ChangeKind,
-    /// Before the statement: a definition.
+    /// Definition to run before the statement.
     before: &'static str,
-    /// Before the statement: a global setting.
+    /// Global setting before the statement.
     setting: Option<(&'static str, &'static str)>,
-    /// The change keeps the rows as they are.
+    /// Whether the change keeps the rows as they are.
     same_rows: bool,
 }
 
@@ -135,7 +135,7 @@ fn cases() -> Vec<Case> {
 
 fn check(socket: &Path, case: &Case) {
     let mut shop = Shop::new(socket.to_path_buf(), "change");
-    // What a change sets is put back at the end.
+    // A setting that a change sets is restored at the end.
     for name in [
         "tmp_table_size",
         "max_heap_table_size",
@@ -187,7 +187,7 @@ fn check(socket: &Path, case: &Case) {
     }
 }
 
-/// Does what a change says; gives the statement to run then.
+/// Applies a change; returns the statement to run then.
 fn apply(shop: &Shop, change: &Change, sql: &str) -> String {
     let mut root = shop.session();
     if let Some(check) = &change.check {
@@ -218,7 +218,7 @@ fn each_kind_of_change_removes_the_table_on_disk() {
     }
 }
 
-/// The server's general log has reading statements alone of the account.
+/// The server's general log has only reading statements of the account.
 #[test]
 fn the_server_is_only_read() {
     let Some(socket) = socket(Flavour::MariaDb, "MAYFLY_MARIADB_SOCKET") else {
@@ -295,7 +295,7 @@ fn the_server_is_only_read() {
     }
 }
 
-/// MySQL's own sums of digests, with examples as they ran, and its schema.
+/// MySQL's own digest summaries, with examples as they ran, and its schema.
 #[test]
 fn performance_schema_of_mysql() {
     let Some(socket) = socket(Flavour::MySql, "MAYFLY_MYSQL_SOCKET") else {

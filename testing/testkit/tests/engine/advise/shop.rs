@@ -1,4 +1,4 @@
-//! A database to be advised about, on a server that runs.
+//! A database for the advisor, on a running server.
 
 use std::path::PathBuf;
 
@@ -68,7 +68,7 @@ impl Shop {
         shop
     }
 
-    /// A new session, which has the global settings of now.
+    /// A new session with the current global settings.
     pub(super) fn client(&self, database: Option<&str>) -> Client {
         let mut client =
             Client::connect(&self.socket, "root").expect("root may connect without a password");
@@ -103,7 +103,7 @@ impl Shop {
         Trial::new(connection, self.live().server()).expect("the server answers")
     }
 
-    /// Changes a global setting until the end.
+    /// Changes a global setting until the end of the test.
     pub(super) fn set(&mut self, name: &str, value: &str) {
         let before = text_of(&mut self.client(None), &format!("SELECT @@global.{name}"));
         self.settings.push((name.to_owned(), before));
@@ -113,14 +113,14 @@ impl Shop {
         );
     }
 
-    /// Runs a statement in a session of its own: what it was, as a slow log would have it, and its rows.
+    /// Runs a statement in a separate session: the entry that a slow log would have, and its rows.
     pub(super) fn measure(&self, sql: &str) -> (Event, Vec<Row>) {
         let mut session = self.session();
         let before = counters(&mut session);
         let own = counters(&mut session);
         let rows = rows_of(&mut session, sql);
         let after = counters(&mut session);
-        // Reading the counters makes tables too.
+        // Reading the counters creates tables too.
         let made = |at: usize| after[at] - own[at] - (own[at] - before[at]);
         let event = Event {
             text: sql.to_owned(),
@@ -135,7 +135,7 @@ impl Shop {
         (event, rows)
     }
 
-    /// The findings of a statement as it has just run.
+    /// The findings on a statement as it has just run.
     pub(super) fn findings(&self, event: Event) -> Vec<Finding> {
         let mut live = self.live();
         let mut workload = Workload::new();

@@ -29,7 +29,7 @@ fn while_running(fixture: &Fixture, sql: &str, look: impl FnOnce(u64)) {
     while watcher.must(&state) != ["1"] {
         thread::sleep(Duration::from_millis(1));
     }
-    // It plans before it runs.
+    // The statement is planned before it runs.
     thread::sleep(Duration::from_millis(200));
     look(id);
     kill.kill();
@@ -96,7 +96,7 @@ fn what_has_no_plan_is_refused() {
         let refused = session.execute(&format!("EXPLAIN FOR CONNECTION {id}"));
         assert_eq!(refused.expect_err("DO has no plan").errno(), 3012);
     });
-    // A session that waits for its client shows nothing.
+    // A session that waits for its client has no plan.
     let mut idle = fixture.session();
     let id = idle.must("SELECT CONNECTION_ID()").remove(0);
     assert!(

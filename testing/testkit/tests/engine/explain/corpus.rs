@@ -1,5 +1,5 @@
-//! Every query and change of a fifth of the golden files, by seed, is explained in every format: none ends in an internal
-//! error, and what is said to be JSON is.
+//! Every query and change of a fifth of the golden files, selected by seed, is explained in every format: none ends in
+//! an internal error, and JSON output is valid JSON.
 
 use mayfly_engine::{FileAccess, Session};
 use mayfly_testkit::corpus;
@@ -7,7 +7,7 @@ use mayfly_testkit::fixture::Fixture;
 use mayfly_trials::Draw;
 use serde_json::Value as Json;
 
-/// What stands before a statement, and the version of FORMAT=JSON.
+/// Prefix of a statement, and the version of FORMAT=JSON.
 const FORMATS: &[(&str, u8)] = &[
     ("EXPLAIN FORMAT=TRADITIONAL", 1),
     ("EXPLAIN FORMAT=TREE", 1),
@@ -39,7 +39,7 @@ fn is_explainable(sql: &str) -> bool {
     words.contains(&first.as_str())
 }
 
-/// The one text that a statement gives; none after an error, which must not be an internal one.
+/// The one text that a statement returns; `None` after an error, which must not be an internal one.
 fn text(session: &mut Session, sql: &str) -> Option<String> {
     match crate::explain::text(session, sql) {
         Ok(text) => text,
@@ -53,7 +53,7 @@ fn text(session: &mut Session, sql: &str) -> Option<String> {
 fn explain(session: &mut Session, sql: &str) -> usize {
     let mut explained = 0;
     for (prefix, version) in FORMATS {
-        // With end markers a document is none of JSON.
+        // With end markers a document is not valid JSON.
         let set = format!(
             "SET SESSION explain_json_format_version = {version}, SESSION end_markers_in_json = 0"
         );
@@ -67,7 +67,7 @@ fn explain(session: &mut Session, sql: &str) -> usize {
         }
         let document: Json = match serde_json::from_str(&text) {
             Ok(document) => document,
-            // Its own limit, and not one of JSON's grammar.
+            // The parser's own limit, not one of JSON's grammar.
             Err(error) if error.to_string().starts_with("recursion limit") => continue,
             Err(error) => panic!("{error}\n{sql}\n{text}"),
         };
@@ -100,7 +100,7 @@ fn every_statement_of_the_corpus_is_explained_in_every_format() {
             if is_explainable(&sql) {
                 explained += explain(&mut session, &sql);
             }
-            // What it makes is explained by the statements behind it.
+            // Objects that it creates are used by the explained statements behind it.
             let _ = session.execute(&sql);
         }
         let _ = session.execute("SET GLOBAL read_only = DEFAULT, GLOBAL super_read_only = DEFAULT");

@@ -1,5 +1,5 @@
-//! EXPLAIN ANALYZE shows of each node the rows that were thought to come beside those that came: here they are about the
-//! same, for what is easy to get wrong by orders of magnitude.
+//! EXPLAIN ANALYZE shows estimated and actual rows of each node: here they are close, for queries where an error of
+//! orders of magnitude is easy.
 
 use mayfly_testkit::fixture::{Fixture, SessionExt};
 
@@ -20,11 +20,11 @@ fn fixture() -> Fixture {
         "CREATE TABLE orders (id INT PRIMARY KEY, customer INT, day DATE)",
         "INSERT INTO orders SELECT a.n * 10 + b.n, (a.n * 17 + b.n * 131) % 1000,
          DATE '1992-01-01' + INTERVAL (a.n * 37 + b.n * 211) % 2400 DAY FROM n a JOIN n b ON b.n < 10",
-        // Without an index that leads to the items of an order.
+        // Without an index on the order of an item.
         "CREATE TABLE items (id INT PRIMARY KEY, order_id INT, quantity INT, price DECIMAL(10, 2))",
         "INSERT INTO items SELECT o.id * 7 + k.n, o.id, 1 + (o.id * 31 + k.n * 17) % 50,
          100 + (o.id * 7919 + k.n * 104729) % 9000 FROM orders o JOIN n k ON k.n < 1 + o.id * 13 % 7 ORDER BY 1",
-        // In the order of the texts, which are longer than all that a sample holds.
+        // In the order of the texts, which are longer than the part that a sample keeps.
         "CREATE TABLE notes (id INT PRIMARY KEY, note VARCHAR(300))",
         "INSERT INTO notes SELECT id, CONCAT(LPAD(id, 8, '0'), REPEAT('x', id % 200)) FROM orders ORDER BY id",
         "CREATE TABLE documents (id INT PRIMARY KEY, document TEXT)",
@@ -35,7 +35,7 @@ fn fixture() -> Fixture {
     fixture
 }
 
-/// The largest factor between what was estimated and what came, of the nodes of a tree that ran.
+/// The largest factor between estimated and actual rows, of the nodes of a tree that ran.
 fn worst(tree: &str) -> f64 {
     let number = |text: &str, name: &str| -> Option<f64> {
         let at = text.find(name)? + name.len();
@@ -60,7 +60,7 @@ fn estimates_are_about_what_came() {
         // Long texts at the end of a table.
         ("SELECT COUNT(*) FROM notes WHERE note >= '00009000'", 1.5),
         ("SELECT COUNT(*) FROM documents WHERE document >= '00009000'", 2.0),
-        // Rows of a scan that a hash join's keys leave.
+        // Rows of a scan that match a hash join's keys.
         (
             "SELECT COUNT(*) FROM regions r JOIN customers c ON c.region = r.id
              JOIN orders o ON o.customer = c.id JOIN items l ON l.order_id = o.id WHERE r.name = 'region 7'",
@@ -72,13 +72,13 @@ fn estimates_are_about_what_came() {
              ON g.order_id = c.id WHERE c.region = 3",
             2.0,
         ),
-        // A disjunction over two tables, of which each has been asked for its part.
+        // A disjunction over two tables, each of which was filtered by its part.
         (
             "SELECT COUNT(*) FROM regions r, regions s WHERE (r.name = 'region 1' AND s.name = 'region 2')
              OR (r.name = 'region 2' AND s.name = 'region 1')",
             2.0,
         ),
-        // Groups by a function: those of the rows, and those that conditions leave.
+        // Groups by a function: all groups, and those that conditions leave.
         (
             "SELECT SUBSTRING(phone, 1, 2), COUNT(*) FROM customers GROUP BY SUBSTRING(phone, 1, 2)",
             1.5,
@@ -104,12 +104,12 @@ fn estimates_are_about_what_came() {
              SELECT COUNT(*) FROM sums WHERE total = (SELECT MAX(total) FROM sums)",
             2.0,
         ),
-        // Groups that are rare: seven items of large quantities.
+        // Rare groups: seven items of large quantities.
         (
             "SELECT order_id FROM items GROUP BY order_id HAVING SUM(quantity) > 220",
             4.0,
         ),
-        // One partner is enough, and what has none finds none.
+        // One match is enough, and a row without one has none.
         (
             "SELECT COUNT(*) FROM orders o WHERE NOT EXISTS (SELECT * FROM customers c WHERE c.id = o.customer AND c.region <> 3)",
             3.0,
@@ -126,7 +126,7 @@ fn estimates_are_about_what_came() {
 fn the_bytes_of_texts_are_those_of_their_columns() {
     let fixture = fixture();
     let mut session = fixture.session();
-    // Values of 17 to 19 bytes, of a type that allows 40.
+    // Values of 17 to 19 bytes, of a type with at most 40.
     let tree = text_of(
         &mut session,
         "EXPLAIN FORMAT=TREE SELECT DISTINCT name FROM customers ORDER BY name",
@@ -142,7 +142,7 @@ fn the_bytes_of_texts_are_those_of_their_columns() {
 #[test]
 fn a_join_that_is_much_larger_than_estimated_is_noticed() {
     let (_fixture, mut session) = Fixture::with_session();
-    // Each value once in the rows that statistics are made of, and then one of them a thousand times.
+    // Distinct values in the rows that statistics are made from, and then one of them a thousand times.
     for sql in [
         "CREATE TABLE n (n INT PRIMARY KEY)",
         "SET cte_max_recursion_depth = 10000",

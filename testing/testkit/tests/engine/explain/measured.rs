@@ -1,4 +1,4 @@
-//! EXPLAIN ANALYZE and MariaDB's ANALYZE: what they say of rows, loops and temporary tables is what was done.
+//! EXPLAIN ANALYZE and MariaDB's ANALYZE: their rows, loops and temporary tables match the execution.
 
 use mayfly_testkit::fixture::{Fixture, SessionExt};
 use serde_json::Value as Json;
@@ -112,7 +112,7 @@ fn a_table_that_fits_says_so_and_one_that_does_not_names_its_limit() {
         (&900.into(), &0.into())
     );
     assert_eq!(table["actual_disk_tables"], 0);
-    // The hint holds for what is planned and for what is run.
+    // The hint applies to planning and to execution.
     let hinted = sql.replace("SELECT", "SELECT /*+ SET_VAR(tmp_table_size = 1024) */");
     let spills = document(&fixture, &format!("EXPLAIN ANALYZE FORMAT=JSON {hinted}"));
     let table = find(&spills, "temporary_table").expect("a temporary table");
@@ -133,7 +133,7 @@ fn a_few_groups_are_no_more_than_that_under_the_least_limit() {
     assert!(lines.contains("first 10 group(s)"), "{lines}");
     let document = document(&fixture, &format!("EXPLAIN ANALYZE FORMAT=JSON {sql}"));
     let table = find(&document, "temporary_table").expect("a temporary table");
-    // Ten groups, and not the nine hundred that there are.
+    // Ten groups, and not all nine hundred.
     assert!(
         table["actual_bytes_written"].as_u64().unwrap_or(0) < 1 << 20,
         "{table}"

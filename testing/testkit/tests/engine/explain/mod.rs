@@ -1,5 +1,5 @@
-//! EXPLAIN: in every format of every statement of the golden files, in MySQL's words, and of what another
-//! connection runs.
+//! EXPLAIN: in every format for every statement of the golden files, in MySQL's words, and for statements of other
+//! connections.
 
 mod connection;
 mod corpus;
@@ -9,7 +9,7 @@ mod mysql;
 
 use mayfly_engine::{Error, Session};
 
-/// The one text that a statement gives; none where it gives no rows.
+/// The one text that a statement returns; `None` where it returns no rows.
 fn text(session: &mut Session, sql: &str) -> Result<Option<String>, Error> {
     let results = session.execute(sql)?;
     let rows = results.last().map(|result| result.rows_text());
@@ -17,7 +17,7 @@ fn text(session: &mut Session, sql: &str) -> Result<Option<String>, Error> {
     Ok(first.and_then(|row| row.into_iter().next().flatten()))
 }
 
-/// The text of a statement that must succeed.
+/// The text returned by a statement that must succeed.
 fn text_of(session: &mut Session, sql: &str) -> String {
     let text = text(session, sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
     text.unwrap_or_else(|| panic!("{sql}: no text"))

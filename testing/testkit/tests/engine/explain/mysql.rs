@@ -1,8 +1,7 @@
-//! Trees and rewritten statements in MySQL's words, of statements that MySQL plans in the same way.
+//! Trees and rewritten statements in MySQL's words, for statements that MySQL plans in the same way.
 //!
-//! `mysql.txt` holds statements, and below each what MySQL 9.7 gives for it, without costs and rows: they are
-//! another engine's. Where `MAYFLY_EXPLAIN_COMPLETE` is set, it is written anew by the server that
-//! `MAYFLY_MYSQL_SOCKET` names.
+//! `mysql.txt` holds statements, each followed by the output of MySQL 9.7 without costs and rows, which depend on the
+//! engine. With `MAYFLY_EXPLAIN_COMPLETE` it is written again from the server of `MAYFLY_MYSQL_SOCKET`.
 
 use std::path::{Path, PathBuf};
 
@@ -29,7 +28,7 @@ fn path() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/engine/explain/mysql.txt")
 }
 
-/// A tree without what is the engine's own: costs, rows, and what stands in brackets.
+/// A tree without the parts that depend on the engine: costs, rows, and text in brackets.
 fn words(tree: &str) -> String {
     let mut text = String::new();
     for line in tree.lines().filter(|line| !line.trim().is_empty()) {
@@ -48,7 +47,7 @@ fn words(tree: &str) -> String {
     text
 }
 
-/// The statements of the file: a letter that says what is compared, and the statement; with what is expected.
+/// The statements of the file: a letter for what is compared, and the statement; with the expected output.
 fn cases(text: &str) -> Vec<(String, String)> {
     let mut cases: Vec<(String, String)> = Vec::new();
     for line in text
@@ -66,7 +65,7 @@ fn cases(text: &str) -> Vec<(String, String)> {
     cases
 }
 
-/// What is asked for a case.
+/// The statement to run for a case.
 fn questions(case: &str) -> (bool, String) {
     let (what, sql) = case
         .split_once(": ")
@@ -88,7 +87,7 @@ fn trees_and_notes_are_in_mysqls_words() {
     for sql in SETUP {
         session.must(sql);
     }
-    // MySQL leaves correlated subqueries as they are unless it is told otherwise.
+    // MySQL leaves correlated subqueries as they are unless told otherwise.
     session.must("SET optimizer_switch = 'subquery_unnesting=off'");
     let mut wrong = Vec::new();
     for (case, expected) in cases(&text) {
@@ -120,7 +119,7 @@ fn trees_and_notes_are_in_mysqls_words() {
     );
 }
 
-/// Writes what MySQL gives.
+/// Writes MySQL's output.
 fn complete(text: &str) {
     let socket = std::env::var_os("MAYFLY_MYSQL_SOCKET").expect("MAYFLY_MYSQL_SOCKET");
     let mut client = Client::connect(Path::new(&socket), "root").expect("a server");

@@ -1,5 +1,5 @@
 //! A client of the protocol for grids: text queries, and prepared statements with parameters of any type and encoding.
-//! What it gives is written as `testing/grids/protocol.py` writes what other servers give.
+//! Its output has the form in which `testing/grids/protocol.py` writes the answers of other servers.
 
 use std::io::{BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -7,10 +7,10 @@ use std::net::{SocketAddr, TcpStream};
 const UNSIGNED: u16 = 32;
 const ZEROFILL: u16 = 64;
 
-/// A row: one value a column, in the server's text form.
+/// A row: one value per column, in the server's text form.
 type Row = Vec<Option<Vec<u8>>>;
 
-/// What a statement gave: its columns with their values, row by row, or none.
+/// Result of a statement: its columns with their values, row by row, or none.
 #[derive(Default)]
 pub(super) struct Answer {
     pub(super) columns: Vec<Column>,
@@ -46,7 +46,7 @@ impl Column {
         }
     }
 
-    /// The type in one word: what the code, the collation `binary` and the flag UNSIGNED say.
+    /// The type in one word, from the code, the collation `binary` and the flag UNSIGNED.
     pub(super) fn type_name(&self) -> String {
         let is_binary = self.collation == 63;
         let name = match self.code {
@@ -81,7 +81,7 @@ impl Column {
         format!("{}{name}", if is_unsigned { "u" } else { "" })
     }
 
-    /// All but the name.
+    /// Everything except the name.
     pub(super) fn description(&self) -> String {
         format!(
             "{} {} {} {} {:x}",
@@ -98,7 +98,7 @@ impl Column {
 pub(super) struct Client {
     stream: BufReader<TcpStream>,
     sequence: u8,
-    /// What LOAD DATA LOCAL reads.
+    /// Content for LOAD DATA LOCAL.
     pub(super) infile: Vec<u8>,
 }
 
@@ -113,7 +113,7 @@ impl Client {
             infile: Vec::new(),
         };
         client.receive();
-        // Long passwords, LOCAL files, protocol 4.1, transactions, secure connection, many results, named plugins.
+        // Long passwords, LOCAL files, protocol 4.1, transactions, secure connection, multiple results, named plugins.
         let capabilities: u32 =
             0x1 | 0x80 | 0x200 | 0x2000 | 0x8000 | 0x2_0000 | 0x4_0000 | 0x8_0000;
         let mut login = capabilities.to_le_bytes().to_vec();
@@ -168,8 +168,8 @@ impl Client {
         self.answer(text_row)
     }
 
-    /// Prepares a statement and executes it with the same parameter for each `?`; the parameter is written as
-    /// `testing/grids/protocol.py` says.
+    /// Prepares a statement and executes it with one parameter for each `?`, in the notation of
+    /// `testing/grids/protocol.py`.
     pub(super) fn prepared(&mut self, sql: &str, parameter: &str) -> Result {
         self.command(&[b"\x16", sql.as_bytes()].concat());
         let prepared = self.receive();
@@ -264,7 +264,7 @@ fn errno(packet: &[u8]) -> u16 {
     u16::from_le_bytes([packet[1], packet[2]])
 }
 
-/// Reads the parts of a packet.
+/// Reader of the fields of a packet.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -311,7 +311,7 @@ fn text_row(columns: &[Column], packet: &[u8]) -> Row {
     values.collect()
 }
 
-/// A FLOAT or DOUBLE in the same digits in both protocols.
+/// The digits of a FLOAT or DOUBLE, the same for both protocols.
 fn digits(code: u8, number: f64) -> Vec<u8> {
     let number = match code {
         4 => format!("{number:.5e}").parse().unwrap(),
@@ -382,7 +382,7 @@ fn temporal(column: &Column, value: &[u8]) -> String {
     format!("{date} {hour:02}:{minute:02}:{second:02}{fraction}")
 }
 
-/// A parameter's value as the protocol sends it.
+/// A parameter's value in the form of the protocol.
 fn encode(code: u8, value: &str) -> Vec<u8> {
     let numbers = || {
         let parts = value.split(|c: char| !c.is_ascii_digit());

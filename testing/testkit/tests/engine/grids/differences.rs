@@ -1,4 +1,4 @@
-//! Cells in which Mayfly differs, as files say them: a block, then lines of rows with columns and the numbers of atoms.
+//! Files of cells in which Mayfly differs: a block, then lines of rows with columns and the numbers of atoms.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ pub(super) fn columns(text: &str) -> Vec<String> {
     text.chars().map(String::from).collect()
 }
 
-/// Reads a file of cells that differ.
+/// Reads a file of differing cells.
 pub(super) fn read(text: &str) -> BTreeMap<Place, Vec<usize>> {
     let mut cells = BTreeMap::new();
     let mut block = "";
@@ -63,7 +63,7 @@ pub(super) fn read(text: &str) -> BTreeMap<Place, Vec<usize>> {
     cells
 }
 
-/// Writes one.
+/// Writes a file of differing cells.
 pub(super) fn write(cells: &BTreeMap<Place, Vec<usize>>) -> String {
     let mut blocks: BTreeMap<&str, BTreeMap<&str, BTreeMap<String, Vec<&str>>>> = BTreeMap::new();
     for (place, numbers) in cells {
@@ -107,8 +107,8 @@ struct Exception {
 }
 
 impl Exceptions {
-    /// Those of a grid. A line is `slug | grid | block | rows | columns | numbers of atoms`; `*` stands for all, and at the
-    /// end of a block's or a row's words for any others.
+    /// The exceptions of a grid. A line is `slug | grid | block | rows | columns | numbers of atoms`; `*` stands for
+    /// all, and at the end of a block's or a row's words for any others.
     pub(super) fn read(text: &str, grid: &str) -> Self {
         let compat = include_str!("../../../../../COMPAT.md");
         let lines = text

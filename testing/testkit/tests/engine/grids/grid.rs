@@ -1,12 +1,12 @@
-//! Descriptions of grids (`testing/grids/*.grid`), and the answers to their cells; `testing/grids/grid.py` says what the
-//! lines mean, and does the same for other servers.
+//! Descriptions of grids (`testing/grids/*.grid`), and the answers to their cells; `testing/grids/grid.py` defines the
+//! lines, and implements the same for other servers.
 
 use super::client::{Answer, Client, Result};
 
 /// A word of a list: its fields, the first of which is its name.
 pub(super) type Word = Vec<(String, String)>;
 
-/// The name of a word in files, where spaces divide names.
+/// The name of a word in files, where spaces separate names.
 pub(super) fn label(word: &Word) -> String {
     word[0].1.replace(' ', "_")
 }
@@ -17,7 +17,7 @@ pub(super) type Words<'a> = Vec<(&'a str, &'a Word)>;
 /// A description.
 #[derive(Default)]
 pub(super) struct Grid {
-    /// Statements, each with the list for whose words it is run.
+    /// Statements of the setup, each with the list for whose words it is repeated.
     setup: Vec<(Option<String>, String)>,
     axes: Vec<(String, Vec<Word>)>,
     program: Vec<String>,
@@ -90,7 +90,7 @@ impl Grid {
         blocks
     }
 
-    /// The cells of a block: it, and words of the last two lists.
+    /// The cells of a block: its words with each pair of words of the last two lists.
     pub(super) fn cells<'a>(&'a self, block: &'a Words<'a>) -> impl Iterator<Item = Words<'a>> {
         let [.., (row, rows), (column, columns)] = &self.axes[..] else {
             panic!("a grid has two lists at least");
@@ -104,7 +104,7 @@ impl Grid {
         })
     }
 
-    /// What Mayfly answers to a cell in a session, beside which there is another one.
+    /// Mayfly's answer to a cell in a session, beside which there is another session.
     pub(super) fn run(
         &self,
         client: &mut Client,
@@ -195,7 +195,7 @@ impl Grid {
 /// A part of an answer.
 pub(super) struct Atom {
     pub(super) text: String,
-    /// Whether it says a type, and not a value.
+    /// Whether it is a type, not a value.
     pub(super) is_type: bool,
 }
 
@@ -273,7 +273,7 @@ fn select(text: &str, mut run: impl FnMut(&str) -> Result) -> Vec<Atom> {
     atoms
 }
 
-/// A value as it stands in a file.
+/// The form of a value in a file.
 fn atom(value: Option<&[u8]>) -> String {
     let Some(value) = value else {
         return "N".to_owned();

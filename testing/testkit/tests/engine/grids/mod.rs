@@ -1,10 +1,10 @@
-//! Grids of real behaviour: what Mayfly answers over the wire to statements that are made from lists of words, against what
-//! MySQL and MariaDB answered (`testing/grids`, whose README says what the files hold).
+//! Grids of real behaviour: Mayfly's answers over the wire to statements composed from lists of words, compared with
+//! the answers of MySQL and MariaDB (`testing/grids`, whose README describes the files).
 //!
-//! Where both servers gave the same value, and where MySQL gave a type, Mayfly gives it too. Cells that differ on purpose stand in
-//! `testing/grids/exceptions.txt` with a slug of COMPAT.md. Cells that differ without a reason stand in
-//! `testing/grids/NAME.pending`, which only shrinks: a cell that is right has to leave it. `MAYFLY_GRIDS_COMPLETE=1` takes out what
-//! is right; `MAYFLY_GRIDS_COMPLETE=all MAYFLY_TESTS=all` writes the files anew, for a new grid.
+//! Where both servers gave the same value, and where MySQL gave a type, Mayfly must give it too. Cells that differ on
+//! purpose are in `testing/grids/exceptions.txt` with a slug of COMPAT.md. Cells that differ without a reason are in
+//! `testing/grids/NAME.pending`, which only shrinks: a cell that is right must be removed. `MAYFLY_GRIDS_COMPLETE=1`
+//! removes those; `MAYFLY_GRIDS_COMPLETE=all MAYFLY_TESTS=all` writes the files again, for a new grid.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod client;
@@ -21,7 +21,7 @@ use self::differences::{Exceptions, Place};
 use self::grid::{Atom, Grid};
 use super::server::raw::Host;
 
-/// How many differences a failure shows.
+/// Greatest number of differences in a failure message.
 const SHOWN: usize = 40;
 
 #[test]
@@ -64,7 +64,7 @@ fn text(name: &str) -> String {
     std::fs::read_to_string(path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// Asks Mayfly about the blocks that are drawn.
+/// Runs the drawn blocks on Mayfly.
 fn replay(name: &str) {
     let grid = Grid::read(&text(&format!("{name}.grid")));
     let answers = read_answers(&text(&format!("{name}.cells")));
@@ -83,13 +83,13 @@ fn replay(name: &str) {
         other.query(statement).ok();
     }
     for statement in grid.statements() {
-        // What a server refuses is no part of its answers.
+        // An error of the setup is not part of the answers.
         client.query(&statement).ok();
     }
     let mut found = BTreeMap::new();
     let mut asked = BTreeSet::new();
     for (number, block) in (0..).zip(grid.blocks()) {
-        // A grid of one block has its rows drawn.
+        // In a grid of one block, rows are drawn.
         if !is_one_block && !draw.has(number) {
             continue;
         }
@@ -159,7 +159,7 @@ fn replay(name: &str) {
     assert!(wrong.is_empty(), "{count} cells:\n{}", wrong.join("\n"));
 }
 
-/// What makes a session of Mayfly one as the servers had.
+/// Settings of a session like those of the servers.
 const SESSION: &[&str] = &[
     "SET time_zone = '+00:00'",
     "SET sql_mode = 'ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'",
@@ -200,7 +200,7 @@ fn read_answers(text: &str) -> BTreeMap<Place, String> {
     answers
 }
 
-/// The numbers of the atoms that should be others.
+/// The numbers of the atoms that should differ.
 fn differing(expected: &str, atoms: &[Atom]) -> Vec<usize> {
     if expected.contains("~~") {
         return Vec::new();
@@ -226,5 +226,5 @@ fn differing(expected: &str, atoms: &[Atom]) -> Vec<usize> {
     different.map(|(number, _)| number).collect()
 }
 
-/// In place of an atom's number: there are more or fewer atoms.
+/// Stands for an atom's number where the number of atoms differs.
 const WHOLE: usize = 99;

@@ -1,8 +1,8 @@
-//! What a history shows that its isolation level forbids.
+//! Checker of a history: violations of its isolation level.
 //!
-//! From what was read follows which transaction wrote a version before another (ww), wrote what another read
-//! (wr), and read what another overwrote (rw). A cycle is what no serial order of the transactions gives;
-//! which cycles there may be is what distinguishes the levels (Adya, "Weak Consistency", 1999).
+//! The values read show which transaction wrote a version before another (ww), wrote what another read (wr), and read
+//! what another overwrote (rw). A cycle has no serial order of the transactions; the possible kinds of cycles
+//! distinguish the levels (Adya, "Weak Consistency", 1999).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::histories::record::{End, Operation, Transaction};
 
-/// How the sessions of a history read.
+/// Isolation level and read mode of a history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Level {
-    /// Reads as the next one does.
+    /// READ UNCOMMITTED, checked like the next one.
     ReadUncommitted,
     ReadCommitted,
     RepeatableRead,
-    /// REPEATABLE READ, and every SELECT locks.
+    /// REPEATABLE READ, with every SELECT locking.
     LockingReads,
     Serializable,
 }
@@ -41,7 +41,7 @@ impl Level {
         }
     }
 
-    /// Whether each statement has a snapshot of its own.
+    /// Whether each statement has its own snapshot.
     fn is_by_statement(self) -> bool {
         matches!(self, Self::ReadUncommitted | Self::ReadCommitted)
     }
@@ -58,12 +58,12 @@ enum Kind {
     ReadWrite,
 }
 
-/// What values mean.
+/// Facts about values.
 #[derive(Debug, Default)]
 struct Facts {
-    /// Who wrote a value.
+    /// The transaction that wrote a value.
     writers: HashMap<u64, u64>,
-    /// How the transactions ended.
+    /// The ends of the transactions.
     ends: HashMap<u64, End>,
     /// The values of each list, the versions of each register, and the members of each set, at the end.
     lists: BTreeMap<usize, Vec<u64>>,
@@ -73,7 +73,7 @@ struct Facts {
     last: HashMap<(u64, bool, usize), u64>,
 }
 
-/// All that is wrong with a history.
+/// All violations in a history.
 pub(crate) fn problems(level: Level, history: &[Transaction]) -> Vec<String> {
     let mut problems = Vec::new();
     let facts = facts(history, &mut problems);
@@ -112,7 +112,7 @@ fn facts(history: &[Transaction], problems: &mut Vec<String>) -> Facts {
                 Operation::Write(key, value) => {
                     facts.writers.insert(*value, number);
                     facts.last.insert((number, false, *key), *value);
-                    // The read behind it says which version it is.
+                    // The following read shows which version it is.
                     if let Some(Operation::Register(_, version, _)) =
                         transaction.operations.get(place + 1)
                         && transaction.is_committed()
@@ -150,7 +150,7 @@ fn facts(history: &[Transaction], problems: &mut Vec<String>) -> Facts {
             _ => {}
         }
     }
-    // Nothing that was committed is lost, and nothing that was rolled back is there.
+    // No committed change is lost, and no rolled back change is there.
     for transaction in history {
         for operation in &transaction.operations {
             let (key, value, found) = match operation {
@@ -190,7 +190,7 @@ fn write_orders(facts: &Facts, edges: &mut BTreeSet<(u64, u64, Kind)>) {
     }
 }
 
-/// What a transaction's reads say.
+/// Facts from a transaction's reads.
 fn read(
     level: Level,
     facts: &Facts,
@@ -201,7 +201,7 @@ fn read(
     let number = transaction.number;
     let is_own = |value: &u64| facts.writers.get(value) == Some(&number);
     let mut own: HashSet<u64> = HashSet::new();
-    // What the transaction has read of keys that it has not written since.
+    // Values of keys that the transaction has read and not written since.
     let mut before: HashMap<(u8, usize), Vec<u64>> = HashMap::new();
     let mut seen = |value: u64, list: Option<(bool, usize)>, edges: &mut BTreeSet<_>| {
         let Some(writer) = facts
@@ -303,8 +303,8 @@ fn read(
     problems.extend(wrong);
 }
 
-/// REPEATABLE READ: what a transaction reads that changes nothing is of one snapshot. Who overwrote what it
-/// read came later, and so did all that came after that one: it has read none of them.
+/// REPEATABLE READ: the reads of a transaction that changes nothing are of one snapshot. A transaction that overwrote a
+/// value it read is later, and so are all that follow that one: it has read none of their values.
 fn snapshots(
     history: &[Transaction],
     edges: &BTreeSet<(u64, u64, Kind)>,
@@ -340,7 +340,7 @@ fn snapshots(
     }
 }
 
-/// A cycle of edges, if there is one: a short one.
+/// A short cycle of edges, if there is one.
 fn cycle(edges: &[(u64, u64, Kind)]) -> Option<Vec<(u64, u64, Kind)>> {
     let mut forward: BTreeMap<u64, Vec<(u64, Kind)>> = BTreeMap::new();
     for (from, to, kind) in edges {
@@ -433,7 +433,7 @@ mod tests {
         Operation::Write(0, value)
     }
 
-    /// At which levels a history is wrong.
+    /// The levels that a history violates.
     fn found(history: &[Transaction]) -> Vec<Level> {
         let is_wrong = |level: &Level| !problems(*level, history).is_empty();
         Level::ALL.into_iter().filter(is_wrong).collect()
@@ -460,7 +460,7 @@ mod tests {
         assert_eq!(found(&history), []);
     }
 
-    /// G1a.
+    /// G1a: reads of a rolled back value.
     #[test]
     fn reads_of_what_was_rolled_back_are_found() {
         let history = [
@@ -483,7 +483,7 @@ mod tests {
         assert_eq!(found(&history), Level::ALL);
     }
 
-    /// G1b.
+    /// G1b: reads of an intermediate value.
     #[test]
     fn reads_of_intermediate_values_are_found() {
         let history = [
@@ -503,7 +503,7 @@ mod tests {
         assert_eq!(found(&history), Level::ALL);
     }
 
-    /// G1c: two transactions have each read what the other wrote.
+    /// G1c: each of two transactions has read what the other wrote.
     #[test]
     fn information_that_flows_in_a_cycle_is_found() {
         let history = [
@@ -514,7 +514,7 @@ mod tests {
         assert_eq!(found(&history), Level::ALL);
     }
 
-    /// G-single.
+    /// G-single: reads of two points in time.
     #[test]
     fn a_snapshot_of_two_points_in_time_is_found() {
         let history = [
@@ -535,7 +535,7 @@ mod tests {
         assert_eq!(found(&history), REPEATABLE);
     }
 
-    /// G2: each has read what the other changed, before that.
+    /// G2: each has read what the other changed, before the change.
     #[test]
     fn write_skew_is_found_where_it_is_forbidden() {
         let history = [
@@ -581,7 +581,7 @@ mod tests {
         assert_eq!(found(&history), []);
         history[2].operations = vec![set(&[100])];
         assert_eq!(found(&history), Level::ALL);
-        // Who was killed while it committed may have done so, or not.
+        // A transaction killed during its commit may be committed or not.
         history[0].end = End::Unknown;
         assert_eq!(found(&history), []);
         history[2].operations = vec![set(&[])];

@@ -1,4 +1,4 @@
-//! What the transactions of sessions come to, as it happens: a process that is killed has reported it before.
+//! Events of the transactions of sessions, reported as they happen, so that a killed process has reported them.
 
 use std::collections::BTreeMap;
 
@@ -6,22 +6,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::histories::record::{End, Operation, Transaction};
 
-/// Something that a transaction has come to.
+/// Event of a transaction.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Event {
     Begins,
     /// An operation was done.
     Done(Operation),
-    /// COMMIT is about to be said.
+    /// COMMIT is about to run.
     Commits,
     Ends(End),
 }
 
-/// Records what the transaction of a number has come to.
+/// Recorder of the events of a transaction, by its number.
 pub(crate) type Record = Box<dyn Fn(u64, Event) + Send>;
 
-/// The transactions of events. One whose end is not recorded was rolled back by the end of its
-/// process, unless it was about to commit.
+/// The transactions of events. One without a recorded end was rolled back by the end of its process, unless it was
+/// about to commit.
 pub(crate) fn transactions(events: impl IntoIterator<Item = (u64, Event)>) -> Vec<Transaction> {
     let mut all: BTreeMap<u64, Transaction> = BTreeMap::new();
     for (number, event) in events {

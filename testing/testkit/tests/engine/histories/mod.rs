@@ -1,11 +1,10 @@
-//! What concurrent transactions have seen of each other: sessions write and read the same keys, their statements,
-//! they themselves and their whole process are killed, they roll back, and their recorded operations are searched
-//! for what each isolation level forbids (Kingsbury and Alvaro, "Elle: Inferring Isolation Anomalies from
-//! Experimental Observations", 2020).
+//! Histories of concurrent transactions: sessions write and read the same keys; statements, sessions and the whole
+//! process are killed, transactions roll back; and the recorded operations are searched for violations of each
+//! isolation level (Kingsbury and Alvaro, "Elle: Inferring Isolation Anomalies from Experimental Observations", 2020).
 //!
-//! There are lists that values are appended to, registers with a version, and sets that rows are added to
-//! and that are read by a range, so that the order of versions, and who has not seen whom, is in what was
-//! read.
+//! There are lists that values are appended to, registers with a version, and sets that rows are added to and that are
+//! read by a range, so that the values read show the order of versions, and which transactions have not seen each
+//! other.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod check;
@@ -28,10 +27,10 @@ use check::Level;
 use events::{Event, transactions};
 use record::{Handles, Recorder, Transaction};
 
-/// Keys of each kind.
+/// Number of keys of each kind.
 const KEYS: usize = 4;
 
-/// Transactions of each session.
+/// Number of transactions of each session.
 const TRANSACTIONS: usize = 20;
 
 fn prepare(database: &Arc<Database>) {
@@ -50,19 +49,19 @@ fn prepare(database: &Arc<Database>) {
     }
 }
 
-/// What sessions of one process do.
+/// Work of the sessions of one process.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Work {
     level: Level,
     seed: u64,
     sessions: usize,
-    /// Transactions of each.
+    /// Number of transactions of each session.
     transactions: usize,
-    /// The number of the first one.
+    /// The number of the first transaction.
     first: u64,
 }
 
-/// Lets sessions work beside each other; their events go to `record`. The number that no transaction has.
+/// Runs sessions concurrently; their events go to `record`. Returns the first unused transaction number.
 fn work(
     database: &Arc<Database>,
     work: Work,
@@ -88,7 +87,7 @@ fn work(
             }
         }));
     }
-    // Statements and sessions are ended wherever they are, in a wait or a commit.
+    // Statements and sessions are ended at any point, in a wait or a commit.
     let killer = {
         let (is_over, mut random) = (Arc::clone(&is_over), Random(random.next_number()));
         std::thread::spawn(move || {
@@ -111,7 +110,7 @@ fn work(
     numbers.load(Ordering::Relaxed)
 }
 
-/// One history: what was done, and what was there at the end. How many processes were killed meanwhile.
+/// One history: the transactions, and the values at the end; and the number of killed processes.
 fn history(level: Level, seed: u64) -> (Vec<Transaction>, usize) {
     let mut random = Random(seed);
     let directory = DataDirectory::new(&format!("histories-{level:?}"));
@@ -137,7 +136,7 @@ fn history(level: Level, seed: u64) -> (Vec<Transaction>, usize) {
     (transactions(events), kills)
 }
 
-/// Works in this process, and reads what there is then.
+/// Works in this process, and reads the values at the end.
 fn to_the_end(directory: &Path, of: Work) -> Vec<(u64, Event)> {
     let fixture = Fixture::open(|options| options.datadir = Some(directory.to_owned()));
     let database = &fixture.database;
@@ -149,7 +148,7 @@ fn to_the_end(directory: &Path, of: Work) -> Vec<(u64, Event)> {
     };
     let number = work(database, of, record.clone());
     let handles = Handles::default();
-    // What has changed since is not hidden from it.
+    // Its snapshot must include the latest changes.
     let mut last = Recorder::new(
         database,
         (&handles, 0),

@@ -1,5 +1,4 @@
-//! Processes that are killed while their sessions work. They report on standard output what happens, a line for each
-//! event.
+//! Processes that are killed while their sessions work. They report events on standard output, one line each.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -13,18 +12,18 @@ use mayfly_trials::Random;
 use crate::histories::Work;
 use crate::histories::events::Event;
 
-/// Says to this program that it is such a process, and what it does.
+/// Tells this program that it is such a process, and its work.
 const WORKER: &str = "MAYFLY_HISTORIES_WORKER";
-/// What its lines begin with: the harness writes others.
+/// Beginning of its lines: the test harness writes others.
 const MARK: &str = "history ";
-/// The longest that one works.
+/// Greatest time in which one works.
 const LONGEST_MS: usize = 400;
 
 fn say(text: &str) {
     report(&format!("\n{MARK}{text}"));
 }
 
-/// The process that is killed; nothing where nobody has asked for one.
+/// The process to be killed; does nothing unless the environment asks for one.
 #[test]
 fn worker() {
     let Ok(task) = std::env::var(WORKER) else {
@@ -42,7 +41,7 @@ fn worker() {
     });
 }
 
-/// Lets a process work for a while and kills it; what it has said.
+/// Lets a process work for a while and kills it; returns its events.
 pub(crate) fn run_and_kill(directory: &Path, of: Work) -> Vec<(u64, Event)> {
     let work = Work {
         transactions: usize::MAX,
@@ -60,7 +59,7 @@ pub(crate) fn run_and_kill(directory: &Path, of: Work) -> Vec<(u64, Event)> {
     assert!(ready.is_some(), "the process has not begun: {of:?}");
     let reader = std::thread::spawn(move || {
         let lines = lines.map_while(Result::ok);
-        // The last line may be cut off.
+        // The last line may be incomplete.
         let events = lines.filter_map(|line| serde_json::from_str(line.strip_prefix(MARK)?).ok());
         events.collect()
     });

@@ -1,4 +1,4 @@
-//! Transactions at random, and what became of them.
+//! Random transactions with their outcomes.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,33 +10,33 @@ use serde::{Deserialize, Serialize};
 use crate::histories::check::Level;
 use crate::histories::events::{Event, Record};
 
-/// What a transaction has done.
+/// An operation of a transaction.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Operation {
-    /// A value at the end of a list, by its key.
+    /// (key, value): appended to a list.
     Append(usize, u64),
     /// A list.
     List(usize, Vec<u64>),
-    /// A register got a value.
+    /// (key, value): written to a register.
     Write(usize, u64),
-    /// A register: its version and value.
+    /// (key, version, value): read of a register.
     Register(usize, u64, u64),
-    /// A row of a set.
+    /// (key, row): added to a set.
     Add(usize, u64),
     /// A set.
     Set(usize, Vec<u64>),
 }
 
-/// What became of it.
+/// Outcome of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum End {
     Committed,
     RolledBack,
-    /// COMMIT gave an error.
+    /// COMMIT returned an error.
     Unknown,
 }
 
-/// A transaction and what it has done.
+/// A transaction with its operations.
 #[derive(Debug, Clone)]
 pub(crate) struct Transaction {
     pub(crate) number: u64,
@@ -61,10 +61,10 @@ impl Transaction {
     }
 }
 
-/// Who may end statements and sessions, of each session.
+/// Kill handles of the sessions, for those who end statements and sessions.
 pub(crate) type Handles = Arc<Mutex<Vec<KillHandle>>>;
 
-/// A session that does so.
+/// A session that runs transactions and records them.
 pub(crate) struct Recorder {
     database: Arc<Database>,
     session: Session,
@@ -82,7 +82,7 @@ fn numbers(text: &[String]) -> Vec<u64> {
 }
 
 impl Recorder {
-    /// One whose handle is at a place of `handles`.
+    /// A recorder whose kill handle is at an index of `handles`.
     pub(crate) fn new(
         database: &Arc<Database>,
         (handles, place): (&Handles, usize),
@@ -126,7 +126,7 @@ impl Recorder {
 
     fn list(&mut self, key: usize) -> Result<Operation, u16> {
         let lock = self.suffix();
-        // Different ways to the same row.
+        // Different access paths to the same row.
         let sql = match (self.locks(), self.random.below(3)) {
             (false, 0) => format!("SELECT v FROM (SELECT v FROM list WHERE k = {key} LIMIT 1) x"),
             (false, 1) => format!("SELECT (SELECT v FROM list WHERE k = {key})"),
@@ -147,7 +147,7 @@ impl Recorder {
     fn set(&mut self, copy: u64, key: usize) -> Result<Operation, u16> {
         let lock = self.suffix();
         let sql = match (self.locks(), self.random.below(3)) {
-            // What INSERT … SELECT reads is kept, whatever the level.
+            // INSERT … SELECT locks the rows that it reads at every level.
             (true, 0) => {
                 self.run(&format!(
                     "INSERT INTO copied SELECT {copy}, x FROM item WHERE k = {key}"
@@ -162,7 +162,7 @@ impl Recorder {
         Ok(Operation::Set(key, values))
     }
 
-    /// One operation, which is recorded when it is done.
+    /// Runs one operation, which is recorded when it is done.
     fn operation(&mut self, number: u64, place: usize, reads: bool) -> Result<(), u16> {
         let key = self.random.below(self.keys);
         let value = number * 100 + place as u64;
@@ -181,7 +181,7 @@ impl Recorder {
                     "UPDATE register SET n = n + 1, v = {value} WHERE k = {key}"
                 ))?;
                 self.done(number, Operation::Write(key, value));
-                // Which version it was.
+                // Reads the version back.
                 self.register(key)?
             }
             (_, false) => {
@@ -217,7 +217,7 @@ impl Recorder {
             }
             _ => End::RolledBack,
         };
-        // A statement that was killed may be this one.
+        // The killed statement may be this one.
         while end != End::Committed && self.run("ROLLBACK").is_err() {}
         (self.record)(number, Event::Ends(end));
     }

@@ -1,21 +1,21 @@
-//! Types of columns, each with values that it takes.
+//! Column types, each with sample values.
 
 use std::sync::LazyLock;
 
 use mayfly_testkit::groups::Groups;
 
-/// Values of columns, and what they are compared with.
+/// Values of columns, and the values they are compared with.
 pub(crate) static LISTS: LazyLock<Groups> =
     LazyLock::new(|| Groups::read(include_str!("values.txt")));
 
-/// A type of columns with values that it takes.
+/// A column type with sample values.
 pub(crate) struct Kind {
     pub(crate) sql: &'static str,
     /// The name of the list of its values.
     list: &'static str,
-    /// The whole column cannot be a key part.
+    /// Whether the whole column cannot be a key part.
     pub(crate) prefix_only: bool,
-    /// Prefixes of so many characters and more can be one.
+    /// Least number of characters of a prefix that can be a key part.
     pub(crate) prefix: Option<u32>,
 }
 
@@ -71,7 +71,7 @@ impl Kind {
         }
     }
 
-    /// A generated column over a value, for `{}`: its type and what it is computed of.
+    /// A generated column over a value, for `{}`: its type and its expression.
     pub(crate) fn generated(&self) -> Option<(&'static str, &'static str)> {
         let text = self.is_any(&["CHAR", "VARCHAR", "TEXT", "BLOB", "BINARY", "VARBINARY"]);
         match text {

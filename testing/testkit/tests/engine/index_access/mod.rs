@@ -1,7 +1,6 @@
-//! What an index finds is what the whole table holds: the same random statements over a table with
-//! random keys and over the same rows without any. Random types, collations, prefixes and
-//! directions; constants of any type; as user temporary tables, durable ones and MEMORY tables, read
-//! and changed.
+//! Index access finds the same rows as a table scan: the same random statements over a table with random keys and over
+//! the same rows without any. Random types, collations, prefixes and directions; constants of any type; as user
+//! temporary tables, durable ones and MEMORY tables, read and changed.
 
 mod kinds;
 mod statements;
@@ -25,7 +24,7 @@ fn fill(session: &mut Session, name: &str, table: &Table, count: usize, random: 
     }
 }
 
-/// The rows, or the number of the error; in order only where that is defined.
+/// The rows, or the error number; in order only where that is defined.
 fn answer(session: &mut Session, sql: &str, ordered: bool) -> Vec<String> {
     match session.rows(sql) {
         Ok(mut rows) => {
@@ -38,7 +37,7 @@ fn answer(session: &mut Session, sql: &str, ordered: bool) -> Vec<String> {
     }
 }
 
-/// Changes rows that are found by an index, and the same without one.
+/// Changes rows that are found by an index, and the same rows without one.
 fn change(
     session: &mut Session,
     seed: u64,
@@ -76,7 +75,7 @@ fn change(
     }
 }
 
-/// Looks at one random table; what it finds different.
+/// Tests one random table; appends the differences.
 fn one_table(session: &mut Session, seed: u64, failures: &mut Vec<String>) {
     let mut random = Random(seed);
     let for_memory = random.one_in(4);

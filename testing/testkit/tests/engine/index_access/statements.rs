@@ -1,4 +1,4 @@
-//! Random statements over a table: every way in which an index could be read for them.
+//! Random statements over a table, with every way in which an index could be read for them.
 
 use crate::index_access::kinds::LISTS;
 use crate::index_access::table::Table;
@@ -134,7 +134,7 @@ impl Table {
     }
 }
 
-/// How many rows are before one, by each key of an order: what compares equal may be in any order.
+/// The rank of each row by each key of an order: rows that compare equal may be in any order.
 fn ranks(order: &str) -> String {
     let keys = order.replace(" DESC", "");
     let ranks = keys.split(", ").map(|key| {

@@ -6,7 +6,7 @@ use mayfly_trials::Random;
 pub(crate) struct Table {
     pub(crate) kinds: Vec<&'static Kind>,
     pub(crate) keys: Vec<String>,
-    /// Expressions over a column, for `{}`, that keys are over or generated columns are computed of.
+    /// Expressions over a column, for `{}`, of keys and generated columns.
     expressions: Vec<(usize, &'static str)>,
     /// Columns that `*` does not show: their definitions.
     generated: Vec<String>,
@@ -20,7 +20,7 @@ pub(crate) struct Operand {
 }
 
 impl Table {
-    /// `for_memory`: a table of the MEMORY engine, which takes no TEXT, no BLOB and no expression.
+    /// A random table. `for_memory`: of the MEMORY engine, without TEXT, BLOB and expressions.
     pub(crate) fn random(random: &mut Random, for_memory: bool) -> Self {
         let count = 2 + random.below(3);
         let kinds: Vec<&Kind> = (0..count)
@@ -74,7 +74,7 @@ impl Table {
                     format!("c{column}{prefix}{direction}")
                 })
                 .collect();
-            // A DATE of a primary key is IS NULL when it is zero.
+            // A zero DATE in a primary key matches IS NULL.
             let nullable = parts.iter().any(|part| {
                 let ty = kinds[*part].sql;
                 ty.ends_with("NULL") || ty.starts_with("DATE")
@@ -129,7 +129,7 @@ impl Table {
         }
     }
 
-    /// A column, or an expression over one that a key may be over, and something to compare it with.
+    /// A column, or an expression over one that is allowed in a key, with a value to compare it with.
     pub(crate) fn operand(&self, alias: &str, random: &mut Random) -> Operand {
         let (column, of) = match self.expressions.is_empty() || random.below(3) > 0 {
             true => (random.below(self.kinds.len()), "{}"),
@@ -142,9 +142,9 @@ impl Table {
         }
     }
 
-    /// What an operand is compared with.
+    /// A value that an operand is compared with.
     pub(crate) fn compared(&self, operand: &Operand, random: &mut Random) -> String {
-        // What is computed of a very large integer may be out of range.
+        // An expression over a very large integer may be out of range.
         let is_large = self.kinds[operand.column].sql.starts_with("BIG");
         match is_large || operand.of == "{}" || random.one_in(3) {
             true => self.constant(operand.column, random),

@@ -1,4 +1,4 @@
-//! What entries say of statements, and which statements have one.
+//! Content of log entries, and the statements that are logged.
 
 use mayfly_testkit::fixture::SessionExt;
 
@@ -17,8 +17,8 @@ fn last(logged: &Logged) -> Entry {
     entries(&logged.slow()).pop().unwrap()
 }
 
-/// Statements with the rows that MySQL 9.7 or MariaDB 10.11 says that they send and examine. Where both differ,
-/// it is what the definition in `docs/slow-log.md` gives.
+/// Statements with the rows sent and examined by MySQL 9.7 or MariaDB 10.11. Where both differ, the definition in
+/// `docs/slow-log.md` applies.
 const EXAMINED: &[(&str, u64, u64)] = &[
     ("SELECT * FROM t", 6, 6),
     ("SELECT * FROM t WHERE a=3", 1, 1),
@@ -107,7 +107,7 @@ fn the_plan_is_what_ran() {
              Using temporary; Using filesort",
         ]
     );
-    // MariaDB gives a row of what values are added to, and of what is changed that of the query which finds it.
+    // MariaDB returns a row for the target of inserted values, and for changed rows that of the query which finds them.
     let insert = fields(
         &mut session,
         "INSERT INTO t VALUES (7, 7, 'q'), (8, 8, 'q')",
@@ -176,7 +176,7 @@ fn what_goes_to_disk_is_told() {
         .comments
         .iter()
         .find(|line| line.contains("Tmp_tables"));
-    // Programs that know the line's beginning find it as it was.
+    // Programs that parse the line's beginning find the same form.
     let words: Vec<&str> = line.unwrap().split("  ").collect();
     let names: Vec<&str> = words
         .iter()
@@ -253,7 +253,7 @@ fn filters_leave_statements_out() {
     ];
     assert_eq!(statements, expected);
     session.must("SET log_slow_filter = ''");
-    // Administration is left out unless it is asked for.
+    // Administrative statements are left out by default.
     let before = logged.statements().len();
     session.must_all(["ALTER TABLE g ADD KEY (i)", "ANALYZE TABLE g"]);
     session.must("SET GLOBAL log_slow_admin_statements = 1");
@@ -283,7 +283,7 @@ fn rates_and_global_control() {
         session.must(&format!("SELECT {number}"));
     }
     assert_eq!(logged.statements().len(), 10);
-    // The session keeps its own value until the global one is to hold for all.
+    // The session keeps its own value until the global one is applied to all sessions.
     session.must("SET GLOBAL log_slow_rate_limit = 1");
     session.must_all(["SELECT 50", "SELECT 51"]);
     let before = logged.statements().len();

@@ -1,4 +1,4 @@
-//! Files that cannot be written: statements do not notice, and the server's log says so once.
+//! Log files that cannot be written: statements are not affected, and the server's log reports it once.
 
 use std::io::{Error, ErrorKind, Result, Write};
 use std::path::Path;
@@ -11,7 +11,7 @@ use mayfly_testkit::fixture::SessionExt;
 use crate::logs::Logged;
 use crate::logs::reader::entries;
 
-/// A disk that is full when a test says so, after so many bytes more.
+/// A disk that becomes full after a number of bytes, when a test says so.
 #[derive(Debug, Default)]
 struct Disk {
     is_full: AtomicBool,
@@ -85,7 +85,7 @@ fn a_full_disk_costs_entries_and_nothing_else() {
         session.must("SELECT 'at last'");
         assert_eq!(*reported.0.lock().unwrap(), [full, None]);
         let log = logged.slow();
-        // What is behind a part of an entry begins on a line of its own, and tells everything again.
+        // The text behind an incomplete entry begins on its own line, and repeats time and database.
         let behind = &log[log.rfind("\n# Time: ").unwrap() + 1..];
         assert_eq!(entries(behind)[0].statement, "SELECT 'at last'");
         assert!(log.contains("\nSELECT 'after';\n"), "{log}");

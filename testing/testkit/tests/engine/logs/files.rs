@@ -25,7 +25,7 @@ fn a_file_begins_as_mysqls_and_is_rotated_by_flush() {
         let old = logged.path("old.log");
         std::fs::rename(logged.path(file), &old).unwrap();
         session.must(&format!("SELECT '{flush} between'"));
-        // The file that was renamed is written on until the logs are flushed.
+        // A renamed file is still written until the logs are flushed.
         assert!(!logged.path(file).exists());
         session.must(&format!("FLUSH {flush}"));
         session.must(&format!("SELECT '{flush} after'"));
@@ -39,7 +39,7 @@ fn a_file_begins_as_mysqls_and_is_rotated_by_flush() {
             ([true, true, false], [false, false, true])
         );
         assert!(new.starts_with(&header));
-        // A new file tells the time and the database again.
+        // A new file begins with the time and the database.
         if file == "slow.log" {
             assert!(new.contains("\nuse test;\n"), "{new}");
         }
@@ -123,7 +123,7 @@ fn a_log_whose_file_cannot_be_opened_stays_off() {
     session.must("SET GLOBAL slow_query_log = 1");
     session.must("SELECT 1");
     assert!(read(&gone.join("x.log")).contains("SELECT 1;"));
-    // A file of another name is written at once.
+    // A file with another name is used at once.
     let other = logged.path("other.log");
     session.must(&format!(
         "SET GLOBAL slow_query_log_file = '{}'",

@@ -1,5 +1,5 @@
-//! The slow log and the general log in files: whole entries, filters, rotation, and files that cannot be
-//! written. The letters of the formats are tested in the engine; what tables hold, in golden files.
+//! The slow log and the general log in files: whole entries, filters, rotation, and files that cannot be written. The
+//! exact formats are tested in the engine; log tables, in golden files.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod entries;
@@ -20,7 +20,7 @@ pub(crate) struct Logged {
 }
 
 impl Logged {
-    /// With the slow log on, of every statement.
+    /// With a slow log of every statement.
     pub(crate) fn open(more: &[(&str, &str)]) -> Self {
         Self::with(more, |_| {})
     }
@@ -34,7 +34,7 @@ impl Logged {
             ("general_log_file", general.as_str()),
             ("slow_query_log", "1"),
             ("long_query_time", "0"),
-            // The logs need none of it.
+            // The logs do not depend on it.
             ("performance_schema", "0"),
         ];
         all.extend_from_slice(more);
@@ -49,7 +49,7 @@ impl Logged {
         self.directory.path().join(name)
     }
 
-    /// What a file of the directory holds.
+    /// The content of a file of the directory.
     pub(crate) fn text(&self, name: &str) -> String {
         read(&self.path(name))
     }

@@ -1,11 +1,11 @@
-//! Random statements are read back from the log, in each of its formats, with the text that was sent.
+//! Random statements are read back from the log, in each of its formats, with their original text.
 
 use mayfly_trials::{Random, first_seed};
 
 use crate::logs::Logged;
 use crate::logs::reader::entries;
 
-/// What statements are made of: all that a reader of logs may stumble over.
+/// Parts of statements that are hard for readers of logs.
 const PARTS: &[&str] = &[
     "'a'",
     "'a;b'",
@@ -50,7 +50,7 @@ fn every_statement_is_read_back() {
                     sql.push_str(random.pick(PARTS));
                 }
                 if random.one_in(5) {
-                    // Wrong statements are logged as well.
+                    // Invalid statements are logged as well.
                     sql.push_str(", nosuch");
                 }
                 let _ = session.execute(&sql);

@@ -1,4 +1,4 @@
-//! Reads a slow log back, as programs that digest it do: without knowing whose format it has.
+//! Reads a slow log like programs that digest it: without knowledge of its format.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ pub(crate) struct Entry {
     pub(crate) fields: HashMap<String, String>,
     /// Its comments.
     pub(crate) comments: Vec<String>,
-    /// The database that it changes to.
+    /// The database of its `use`.
     pub(crate) database: Option<String>,
     pub(crate) timestamp: Option<i64>,
     /// The statement, or `# administrator command: …`.
@@ -28,7 +28,7 @@ fn begins_entry(line: &str) -> bool {
     line.starts_with("# Time: ") || line.starts_with("# User@Host: ")
 }
 
-/// The entries of a log. Lines outside of entries can only be those that a file begins with.
+/// The entries of a log. Lines outside of entries are allowed only at the beginning of a file.
 pub(crate) fn entries(log: &str) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
     let mut lines = log.split_inclusive('\n').peekable();

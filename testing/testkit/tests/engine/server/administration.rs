@@ -1,5 +1,4 @@
-//! What administrators ask a server: commands of `mariadb-admin` and `mysqladmin`, who is connected, what
-//! was counted.
+//! Commands of administrators: those of `mariadb-admin` and `mysqladmin`, the list of connections, and counters.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -18,7 +17,7 @@ const ER_NOT_SUPPORTED_YET: u16 = 1235;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The bytes of COM_REFRESH that `mariadb-admin reload` and `refresh` send, and one of a cache of hosts.
+/// The bytes of COM_REFRESH that `mariadb-admin reload` and `refresh` send, and one of a host cache.
 const REFRESH_GRANT: u8 = 1;
 const REFRESH_ALL: u8 = 0x17;
 const REFRESH_HOSTS: u8 = 8;
@@ -50,7 +49,7 @@ fn status(client: &mut Raw, name: &str) -> u64 {
 fn a_client_ends_the_server() {
     let host = Host::start();
     let mut root = host.root();
-    // Nobody has said how.
+    // No shutdown was configured.
     assert_eq!(errno(&root.query("SHUTDOWN")), ER_NOT_SUPPORTED_YET);
     let (sender, shutdowns) = mpsc::channel();
     host.database.on_shutdown(move || {
@@ -136,7 +135,7 @@ fn a_client_that_logs_in_is_seen_and_can_be_ended() {
         "",
     ];
     assert_eq!(&seen[1..], after);
-    // Only to who may see all.
+    // Only for accounts that may see all.
     assert!(
         !ann.query("SHOW PROCESSLIST")
             .concat()
@@ -192,7 +191,7 @@ fn commands_are_counted() {
         ("Com_show_fields", 1),
         ("Com_empty_query", 1),
         ("Com_admin_commands", 1),
-        // COM_STATISTICS, and those that shutdowns for what stands above.
+        // COM_STATISTICS, and the commands that the shutdowns above are counted as.
         ("Com_show_status", 13),
         ("Com_xa_start", 0),
     ] {

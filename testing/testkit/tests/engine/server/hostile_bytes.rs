@@ -1,4 +1,4 @@
-//! Packets that are cut off, too long, out of order, repeated or random end their connection alone.
+//! Packets that are truncated, too long, out of order, repeated or random end only their own connection.
 
 use std::io::Write;
 use std::net::Shutdown;
@@ -26,7 +26,7 @@ const ER_NET_PACKETS_OUT_OF_ORDER: u16 = 1156;
 const ER_UNKNOWN_STMT_HANDLER: u16 = 1243;
 const ER_MALFORMED_PACKET: u16 = 1835;
 
-/// After whatever a test did, others are served.
+/// Whatever a test did, other clients are served afterwards.
 fn serves_others(host: &Host) {
     assert!(host.root().works());
 }
@@ -83,7 +83,7 @@ fn a_packet_that_is_too_long_is_refused_before_it_is_kept() {
     client.command(COM_QUERY, &sent);
     assert_eq!(client.errno(), Some(ER_NET_PACKET_TOO_LARGE));
     assert_eq!(client.read(), None);
-    // One that only says that it is.
+    // One that only claims to be too long.
     let mut client = host.root();
     client.send(b"\xff\xff\xff\0");
     client.stream.shutdown(Shutdown::Write).expect("a socket");
@@ -106,7 +106,7 @@ fn a_client_that_has_not_logged_in_sends_little() {
 fn a_replayed_login_is_no_command() {
     let host = Host::start();
     let mut client = host.root();
-    // Sent once more, it is a command of a number that there is none of.
+    // Sent again, it is a command with an unknown number.
     client.sequence = 0;
     client.packet(&Raw::response("root"));
     let answer = client.errno();
@@ -129,11 +129,11 @@ fn nobody_comes_in_by_another_plugin() {
             "",
         ] {
             for proof in [&b""[..], b"\0", b"right\0", &[7; 20], &[7; 32]] {
-                // A login that succeeds ends the growing delays of those that fail.
+                // A successful login ends the growing delays of failed ones.
                 drop(host.root());
                 let mut client = host.greeted();
                 client.packet(&Raw::response_with(user, proof, plugin));
-                // Every question is answered with the same.
+                // Every request gets the same answer.
                 while let Some(answer) = client.read() {
                     match answer.first() {
                         Some(0xFF) => {
@@ -153,7 +153,7 @@ fn nobody_comes_in_by_another_plugin() {
 fn commands_that_say_nothing_are_errors_and_the_connection_goes_on() {
     let host = Host::start();
     let mut client = host.root();
-    // Statements of a number that there is none of.
+    // Statements with an unknown id.
     let execute = b"\x07\0\0\0\0\x01\0\0\0";
     let fetch = b"\x07\0\0\0\x01\0\0\0";
     for (code, content, errno) in [
@@ -264,8 +264,8 @@ fn random_bytes_end_at_most_their_connection() {
     serves_others(&host);
 }
 
-/// Programs in C such as mysqlslap send the end of their string, too. MySQL's reader takes one NUL at the end of a
-/// text for the end.
+/// Programs in C such as mysqlslap send the NUL of their string, too. MySQL's reader takes one NUL at the end of a text
+/// for the end.
 #[test]
 fn one_nul_ends_a_text() {
     let host = Host::start();

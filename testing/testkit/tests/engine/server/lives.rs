@@ -1,4 +1,4 @@
-//! The lives of connections: limits, timeouts, kills, shutdown, and that nothing is left of them.
+//! The life of connections: limits, timeouts, kills, shutdown, and complete cleanup.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ const ER_NO_SUCH_TABLE: u16 = 1146;
 const ER_QUERY_INTERRUPTED: u16 = 1317;
 const ER_CLIENT_INTERACTION_TIMEOUT: u16 = 4031;
 
-/// So long that an idle connection is parked.
+/// Time after which an idle connection is parked.
 const PAUSE: Duration = Duration::from_millis(300);
 
 #[test]
@@ -39,7 +39,7 @@ fn connections_are_limited() {
     let mut root = host.root();
     root.query("CREATE USER ann@localhost");
     let first = host.log_in("ann");
-    // Beyond the limit there is one more, for an administrator.
+    // Beyond the limit there is one more connection, for an administrator.
     let mut third = host.greeted();
     third.packet(&Raw::response("ann"));
     assert_eq!(third.errno(), Some(ER_CON_COUNT_ERROR));
@@ -96,7 +96,7 @@ fn a_kill_ends_a_statement_or_the_connection() {
     }
     assert_eq!(last, Some(ER_QUERY_INTERRUPTED));
     assert!(client.works(), "only the statement was killed");
-    // Parked and busy ones alike.
+    // Both parked and busy connections.
     std::thread::sleep(PAUSE);
     killer.query(&format!("KILL {number}"));
     while client.read().is_some() {}

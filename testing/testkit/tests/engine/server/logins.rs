@@ -1,4 +1,4 @@
-//! Clients that have not shown a password yet: what they cost, how long they stay, what they learn.
+//! Unauthenticated clients: their cost, their greatest time, and the information that they get.
 
 use std::time::{Duration, Instant};
 
@@ -12,14 +12,14 @@ const ER_CON_COUNT_ERROR: u16 = 1040;
 /// AuthSwitchRequest
 const SWITCH: u8 = 0xFE;
 
-/// As many files as the system lets the process open: both ends of each connection are here.
+/// Raises the limit of open files: both ends of each connection are in this process.
 fn open_many_files() {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
     setrlimit(Resource::Nofile, limit).expect("the limit may be raised");
 }
 
-/// The answer to the greeting with a proof.
+/// The response to the greeting with a proof.
 fn response(user: &str, proof: &[u8]) -> Vec<u8> {
     Raw::response_with(user, proof, "caching_sha2_password")
 }
@@ -33,7 +33,7 @@ fn half_open_logins_leave_the_server_answering_others() {
     for number in 0..1_000 {
         let mut client = host.greeted();
         if number % 2 == 0 {
-            // It begins to speak, and stops.
+            // A client that begins a packet, and stops.
             client.send(b"\x20\0\0\x01abc");
         }
         silent.push(client);
@@ -43,13 +43,13 @@ fn half_open_logins_leave_the_server_answering_others() {
     }
     assert!(root.works());
     assert!(host.root().works());
-    // There are never more than that: the first has to go.
+    // There are never more: the oldest must be closed.
     for _ in 0..100 {
         silent.push(host.greeted());
     }
     assert_eq!(silent[0].read(), None);
     assert!(host.root().works());
-    // Those who have logged in are still counted.
+    // Authenticated clients are still counted.
     let users: Vec<Raw> = (0..20).map(|_| host.root()).collect();
     assert_eq!(host.connect().errno(), Some(ER_CON_COUNT_ERROR));
     drop((users, silent));
@@ -61,7 +61,7 @@ fn a_login_ends_in_time_however_busy_its_client_is() {
     let host = Host::with(&[("connect_timeout", "2")]);
     let mut client = host.greeted();
     let begun = Instant::now();
-    // A whole answer would need so many bytes; each is a sign of life.
+    // A complete answer would need this many bytes; each one is a sign of life.
     client.send(b"\xff\0\0\x01");
     client
         .stream
@@ -97,7 +97,7 @@ fn a_login_comes_in_few_pieces() {
 #[test]
 fn a_refused_client_that_leaves_is_gone() {
     let host = Host::start();
-    // Failures make the answers to the next ones slow.
+    // Failures delay the answers to later logins.
     let begun = Instant::now();
     for _ in 0..10 {
         let mut client = host.greeted();
@@ -123,7 +123,7 @@ fn a_change_of_user_begins_with_another_scramble() {
     assert_eq!(switch[0], SWITCH);
     ann.packet(b"");
     assert_eq!(ann.errno(), Some(0));
-    // Which of the two it remembers is nobody's business.
+    // The client may remember either of the two.
     let mut seen = vec![switch[switch.len() - 21..].to_vec()];
     for user in [&b"ann"[..], b"root", b"ann"] {
         let content = [user, b"\0\0\0\xff\0mysql_native_password\0"].concat();
@@ -147,7 +147,7 @@ fn names_are_not_told() {
     root.query("CREATE USER open@localhost, shut@localhost IDENTIFIED BY 'x'");
     let mut answers = Vec::new();
     for user in ["open", "shut", "nobody", "somebody"] {
-        // A login that succeeds ends the growing delays of those that fail.
+        // A successful login ends the growing delays of failed ones.
         drop(host.root());
         let mut client = host.greeted();
         client.packet(&response(user, &[7; 32]));

@@ -1,4 +1,4 @@
-//! The logs of clients: what they send and get in bytes, and what they ask for besides statements.
+//! Logs of clients: bytes sent and received, and commands other than statements.
 
 use std::path::Path;
 
@@ -107,8 +107,8 @@ fn commands_and_bytes_are_mysqls() {
         let before = &log[..log.find(&format!("\n{statement};\n")).expect("it is there")];
         before[before.rfind("# Query_time: ").expect("a line")..].to_owned()
     };
-    // As MySQL 9.7 counts for a client with these capabilities: two packets that end columns and rows are of nine
-    // bytes each, where a client that knows better gets one of eleven.
+    // MySQL 9.7's count for a client with these capabilities: two EOF packets of nine bytes each, where a newer client
+    // gets one of eleven bytes.
     let select = line_of("SELECT 1");
     assert!(
         select.contains(" Errno: 0 Killed: 0 Bytes_received: 13 Bytes_sent: 56 "),

@@ -1,8 +1,7 @@
-//! The server as hostile, slow and numerous clients see it: what it refuses, what it survives, what
-//! it gives back.
+//! The server with hostile, slow and numerous clients: refused requests, robustness, and resources that it frees.
 //!
-//! Ordinary clients have their test suites in `testing/clients`; the golden files run over the wire in
-//! the configuration `wire`.
+//! Ordinary clients have their test suites in `testing/clients`; the golden files run over the wire in the
+//! configuration `wire`.
 
 mod administration;
 mod hostile_bytes;

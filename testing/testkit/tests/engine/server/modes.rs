@@ -1,4 +1,4 @@
-//! Servers that let only some in: offline, and without some compressions.
+//! Servers that admit only some clients: in offline mode, and without some compressions.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ fn an_offline_server_is_for_administrators() {
     let [mut idle, mut parked, mut busy] = [(); 3].map(|()| host.log_in("ann"));
     let mut admin = host.log_in("admin");
     assert_eq!(errno(&idle.query("SET GLOBAL offline_mode = ON")), 1227);
-    // So long that it is parked.
+    // Long enough to be parked.
     std::thread::sleep(Duration::from_millis(300));
     assert!(idle.works());
     busy.command(3, b"SELECT SLEEP(60)");
@@ -60,7 +60,7 @@ fn compressions_are_offered_that_are_allowed() {
     ] {
         let host = Host::with(&[("protocol_compression_algorithms", allowed)]);
         let greeting = host.connect().read().expect("a greeting");
-        // Behind the version, the number of the connection, eight bytes of the scramble and a zero.
+        // Behind the version: the connection id, eight bytes of the scramble, and a zero.
         let version = greeting.iter().position(|byte| *byte == 0);
         let at = version.expect("a version") + 14;
         let low = u16::from_le_bytes([greeting[at], greeting[at + 1]]);

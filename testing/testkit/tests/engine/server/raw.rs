@@ -1,4 +1,4 @@
-//! A client that sends any bytes, and a server for it.
+//! A client that sends arbitrary bytes, and a server for it.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -16,22 +16,22 @@ const PROTOCOL_41: u32 = 1 << 9;
 const SECURE_CONNECTION: u32 = 1 << 15;
 const PLUGIN_AUTH: u32 = 1 << 19;
 
-/// What the tests' own client can do.
+/// The capabilities of the tests' own client.
 const CAPABILITIES: u32 = PROTOCOL_41 | SECURE_CONNECTION | PLUGIN_AUTH;
 
-/// A server that is gone at the end of its test.
+/// A server that ends with its test.
 pub(crate) struct Host {
     pub(crate) database: Arc<Database>,
     pub(crate) server: Server,
 }
 
 impl Host {
-    /// With the usual variables.
+    /// A server with the default variables.
     pub(crate) fn start() -> Self {
         Self::with(&[])
     }
 
-    /// On a free port, with a root that has no password, and with variables of these values.
+    /// A server on a free port, with a root account without a password, and with given variables.
     pub(crate) fn with(variables: &[(&str, &str)]) -> Self {
         let mut options = DatabaseOptions::new();
         options.defaults = Defaults::MySql;
@@ -53,7 +53,7 @@ impl Host {
         self.server.addresses()[0]
     }
 
-    /// A client that has said nothing yet.
+    /// A client that has sent nothing yet.
     pub(crate) fn connect(&self) -> Raw {
         Raw::connect(self.address())
     }
@@ -78,7 +78,7 @@ impl Host {
         self.log_in("root")
     }
 
-    /// Waits until so many connections are left.
+    /// Waits until `count` connections are left.
     pub(crate) fn wait_for_connections(&self, count: usize) {
         let begun = std::time::Instant::now();
         while self.server.connections() != count {
@@ -92,7 +92,7 @@ impl Host {
     }
 }
 
-/// See the module.
+/// A client that sends arbitrary bytes.
 pub(crate) struct Raw {
     pub(crate) stream: TcpStream,
     pub(crate) sequence: u8,
@@ -109,7 +109,7 @@ impl Raw {
     }
 
     pub(crate) fn send(&mut self, bytes: &[u8]) {
-        // The server may have gone away already, which the answer shows.
+        // The server may have closed the connection already, which the answer shows.
         let _ = self.stream.write_all(bytes);
     }
 
@@ -143,17 +143,17 @@ impl Raw {
         Some(payload)
     }
 
-    /// The number of the error that comes, or 0 for anything else; `None` at the end.
+    /// The number of the error that comes, or 0 for any other packet; `None` at the end.
     pub(crate) fn errno(&mut self) -> Option<u16> {
         self.read().map(|payload| errno(&[payload]))
     }
 
-    /// The answer to the greeting.
+    /// The response to the greeting.
     pub(crate) fn response(user: &str) -> Vec<u8> {
         Self::response_with(user, b"", "caching_sha2_password")
     }
 
-    /// The same with a proof of a plugin.
+    /// The response to the greeting with the proof of a plugin.
     pub(crate) fn response_with(user: &str, proof: &[u8], plugin: &str) -> Vec<u8> {
         let mut payload = CAPABILITIES.to_le_bytes().to_vec();
         payload.extend_from_slice(&(1_u32 << 24).to_le_bytes());
@@ -173,7 +173,7 @@ impl Raw {
         self.packet(&[&[code], content].concat());
     }
 
-    /// Runs a statement: the payloads of its answer.
+    /// Runs a statement; returns the payloads of its answer.
     pub(crate) fn query(&mut self, sql: &str) -> Vec<Vec<u8>> {
         self.command(3, sql.as_bytes());
         let first = self.read().expect("an answer");
