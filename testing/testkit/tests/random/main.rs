@@ -1,4 +1,4 @@
-//! Tests of random work that go on for as long as their share of the time lasts ([`mayfly_trials`]), beside each other: most
+//! Tests of random work that run for their share of the time budget ([`mayfly_trials`]), concurrently: most of them
 //! wait for processes and servers.
 
 #[path = "../data_file/calls.rs"]

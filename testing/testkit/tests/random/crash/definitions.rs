@@ -1,11 +1,10 @@
-//! What the session that changes definitions does, round and round, and what the database looks like
-//! after each statement.
+//! The cycle of statements of the session that changes definitions, and the state of the database after each statement.
 
 use mayfly_engine::{Database, Session};
 use mayfly_testkit::fixture::SessionExt;
 
-/// Each is one transaction: all of it is there after a crash, or nothing. After the last the database
-/// looks as before the first.
+/// The statements, each of which is one transaction: after a crash, all of it is there, or nothing. After the last the
+/// database is as before the first.
 pub(crate) const CYCLE: &[&str] = &[
     "CREATE DATABASE other",
     "CREATE TABLE defined.a (i INT PRIMARY KEY, s VARCHAR(20), KEY (s)) COMMENT 'first'",
@@ -34,14 +33,14 @@ pub(crate) const CYCLE: &[&str] = &[
     "DROP DATABASE other",
 ];
 
-/// What is there before the first.
+/// Statements run before the first.
 pub(crate) const BEFORE: &[&str] = &[
     "CREATE DATABASE defined",
     "CREATE TABLE defined.parent (i INT PRIMARY KEY)",
     "INSERT INTO defined.parent VALUES (1), (2)",
 ];
 
-/// What the database looks like.
+/// The state of the database.
 pub(crate) fn look(session: &mut Session) -> Vec<String> {
     let mut seen = Vec::new();
     let databases = session.must("SHOW DATABASES LIKE '%e%'");
@@ -53,7 +52,7 @@ pub(crate) fn look(session: &mut Session) -> Vec<String> {
         for table in session.must(&format!("SHOW TABLES FROM {database}")) {
             let name = format!("{database}.{table}");
             seen.extend(session.must(&format!("SHOW CREATE TABLE {name}")));
-            // A view may read what is not there any more.
+            // A view may refer to an object that no longer exists.
             let rows = session.rows(&format!("SELECT * FROM {name} ORDER BY 1"));
             seen.extend(rows.unwrap_or_else(|error| vec![error.to_string()]));
         }
@@ -62,7 +61,7 @@ pub(crate) fn look(session: &mut Session) -> Vec<String> {
     seen
 }
 
-/// What it looks like before the first statement, after it, and so on: as many as there are statements.
+/// The states before the first statement, after it, and so on: one per statement.
 pub(crate) fn looks(reference: &std::sync::Arc<Database>) -> Vec<Vec<String>> {
     let mut session = reference.session();
     let mut looks = Vec::new();

@@ -1,9 +1,8 @@
-//! kill -9 at random points in time: a process in which several sessions change rows and definitions is
-//! killed again and again, and each time its data directory is opened and looked through.
+//! kill -9 at random points in time: a process in which several sessions change rows and definitions is killed
+//! repeatedly, and each time its data directory is opened and checked.
 //!
-//! Every transaction that was acknowledged is there, one that was not is there as a whole or not at
-//! all, `mayfly check` finds nothing wrong, no temporary file is left, and a backup that was finished
-//! under that load is a data directory in order.
+//! Every acknowledged transaction is there, any other is there as a whole or not at all, `mayfly check` finds no
+//! damage, no temporary file is left, and a finished backup under that load is an undamaged data directory.
 
 mod definitions;
 mod model;
@@ -26,13 +25,13 @@ use crate::crash::definitions::{BEFORE, CYCLE, look, looks};
 use crate::crash::model::{JOURNAL_EVERY, JOURNAL_ROWS, Model, TABLES, WRITERS, same};
 use crate::crash::worker::Report;
 
-/// Says to the test binary that it is the process to be killed.
+/// Tells the test binary that it is the process to be killed.
 const WORKER: &str = "MAYFLY_CRASH_WORKER";
 
-/// The longest that a process lives.
+/// Greatest lifetime of a process in milliseconds.
 const LONGEST_MS: u64 = 900;
 
-/// Works until it is killed, where the environment says that this process is there for it.
+/// Works until it is killed, if the environment says that this process is to be killed.
 pub(crate) fn work() {
     if let Ok(task) = std::env::var(WORKER) {
         let mut words = task.splitn(3, ' ');
@@ -49,7 +48,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-/// How every process opens it.
+/// Options with which every process opens the directory.
 fn options(directory: &Path) -> DatabaseOptions {
     let mut options = DatabaseOptions::new();
     options.threads = 2;
@@ -63,12 +62,12 @@ fn options(directory: &Path) -> DatabaseOptions {
     options
 }
 
-/// What the killed process said.
+/// Reports of the killed process.
 #[derive(Debug, Default)]
 struct Said {
     done: BTreeMap<u64, u64>,
     journal: BTreeMap<u64, u64>,
-    /// Numbers of rows, by table.
+    /// AUTO_INCREMENT numbers of rows, by table.
     numbers: [BTreeSet<u64>; 2],
     defined: Option<usize>,
     backup: Option<u64>,
@@ -99,22 +98,22 @@ impl Said {
     }
 }
 
-/// What is known of the data directory from round to round.
+/// Known state of the data directory from round to round.
 struct World {
     directory: PathBuf,
     looks: Vec<Vec<String>>,
     models: Vec<Model>,
     place: usize,
-    /// The largest numbers that were given.
+    /// The largest numbers that were assigned.
     last_numbers: [u64; 2],
     totals: BTreeMap<String, u64>,
 }
 
-/// Transactions of each writer.
+/// Number of transactions of each writer.
 const ALONE: u64 = 250;
 
-/// With nobody beside it, a transaction leaves in its own tables what the model says, as its own
-/// session and as others see it.
+/// Without concurrency, a transaction leaves the rows of the model in its tables, as seen by its own session and by
+/// others.
 fn alone() -> Result<(), Failed> {
     let fixture = Fixture::open(|options| {
         options.parallel_rows_min = 500;
@@ -185,7 +184,7 @@ fn killed() -> Result<(), Failed> {
 impl World {
     fn new(directory: PathBuf) -> Result<Self, Failed> {
         let _ = std::fs::remove_dir_all(&directory);
-        // What the cycle of definitions looks like, on a database that nobody kills.
+        // The states of the cycle of definitions, on a database that is not killed.
         let reference = directory.join("reference");
         let mut seen = Vec::new();
         for path in [&reference, &directory] {
@@ -257,7 +256,7 @@ impl World {
         })?;
         for model in &self.models {
             let (w, done) = (model.writer(), model.n);
-            // One that was not acknowledged may be there.
+            // A transaction that was not acknowledged may be there.
             let last = format!("SELECT IFNULL(MAX(n), 0) FROM journal WHERE w = {w}");
             let last: u64 = session
                 .value(&last)

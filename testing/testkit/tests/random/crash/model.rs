@@ -1,7 +1,7 @@
-//! What the writers of the crash test do, as SQL and as what comes of it.
+//! The writers of the crash test: their statements, and a model of the results.
 //!
-//! A writer's n-th transaction is a function of the writer and of n alone, so that whoever checks the
-//! file afterwards computes what must be in it.
+//! A writer's n-th transaction is a function of the writer and of n alone, so that a checker of the file can compute
+//! its content.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,16 +11,16 @@ use mayfly_engine::Session;
 use mayfly_testkit::fixture::SessionExt;
 use mayfly_trials::Random;
 
-/// How many sessions write.
+/// Number of writing sessions.
 pub(crate) const WRITERS: u64 = 4;
 
-/// Every so-many-th transaction also counts in a row that all writers share.
+/// Interval of transactions that also count in a row that all writers share.
 const SHARED_EVERY: u64 = 4;
 
-/// Every so-many-th time a writer also adds rows by a statement of its own, outside transactions.
+/// Interval of transactions after which a writer also adds rows by a statement outside transactions.
 pub(crate) const JOURNAL_EVERY: u64 = 2;
 
-/// Rows that such a statement adds.
+/// Number of rows that such a statement adds.
 pub(crate) const JOURNAL_ROWS: u64 = 3;
 
 /// The tables that the writers share.
@@ -39,7 +39,7 @@ pub(crate) const TABLES: &[&str] = &[
     "INSERT INTO work.progress VALUES (1, 0), (2, 0), (3, 0), (4, 0)",
 ];
 
-/// A statement of a writer.
+/// A change by a writer.
 enum Change {
     Insert(Vec<u64>),
     Replace(Vec<u64>),
@@ -51,19 +51,19 @@ enum Change {
     Forget,
 }
 
-/// What one writer has in the tables.
+/// Rows of one writer in the tables.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Model {
     writer: u64,
-    /// How many of its transactions there were.
+    /// Number of its transactions.
     pub(crate) n: u64,
-    /// By id.
+    /// Rows by id.
     rows: BTreeMap<u64, (i64, String)>,
-    /// Transaction, id and value; in no order.
+    /// (transaction, id, value) of each copy, in no order.
     copies: Vec<(u64, u64, i64)>,
 }
 
-/// A transaction: its statements, and those of one that is rolled back before it.
+/// A transaction: its statements, and those of a rolled back one before it.
 pub(crate) struct Transaction {
     pub(crate) undone: Vec<String>,
     pub(crate) statements: Vec<String>,
@@ -116,7 +116,7 @@ impl Model {
         }
     }
 
-    /// The next transaction; the model is as it leaves the tables then.
+    /// Makes the next transaction, and applies it to the model.
     pub(crate) fn step(&mut self) -> Transaction {
         let n = self.n + 1;
         let mut random = Random(self.writer << 32 | n);
@@ -171,14 +171,14 @@ impl Model {
         text
     }
 
-    /// Makes a change; its statement.
+    /// Applies a change; returns its statement.
     fn apply(&mut self, change: &Change, n: u64) -> String {
         let w = self.writer;
         let chosen = |modulus: u64, rest: u64| format!("w = {w} AND id % {modulus} = {rest}");
         match change {
             Change::Insert(ids) => {
                 let rows = self.values(ids, n);
-                // An earlier REPLACE may have made the row.
+                // An earlier REPLACE may have inserted the row.
                 let text = format!("INSERT IGNORE INTO t {}", self.list(&rows));
                 for (id, v, s) in rows {
                     self.rows.entry(id).or_insert((v, s));
@@ -244,14 +244,14 @@ impl Model {
         }
     }
 
-    /// What `SELECT id, v, u, s FROM t WHERE w = … ORDER BY id` gives.
+    /// The result of `SELECT id, v, u, s FROM t WHERE w = … ORDER BY id`.
     pub(crate) fn shown_rows(&self) -> Vec<String> {
         let rows = self.rows.iter();
         rows.map(|(id, (v, s))| format!("{id}\t{v}\t{id}\t{s}"))
             .collect()
     }
 
-    /// What `SELECT n, id, v FROM copies WHERE w = … ORDER BY n, id, v` gives.
+    /// The result of `SELECT n, id, v FROM copies WHERE w = … ORDER BY n, id, v`.
     fn shown_copies(&self) -> Vec<String> {
         let mut copies = self.copies.clone();
         copies.sort_unstable();
@@ -260,8 +260,8 @@ impl Model {
     }
 }
 
-/// Compares the tables with the models, which go on to as many transactions as there are; `wanted` says how many of a
-/// writer there may be.
+/// Compares the tables with the models, which are advanced to the number of transactions there; `wanted` says how many
+/// transactions a writer may have.
 pub(crate) fn verify(
     session: &mut Session,
     models: &mut [Model],
@@ -294,7 +294,7 @@ pub(crate) fn verify(
     same("shared", &counted, &[shared.to_string()])
 }
 
-/// Compares rows with those that must be there.
+/// Compares rows with the expected ones.
 pub(crate) fn same(what: &str, actual: &[String], expected: &[String]) -> Result<(), String> {
     if actual == expected {
         return Ok(());

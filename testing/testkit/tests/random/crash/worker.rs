@@ -1,5 +1,5 @@
-//! The process that is killed: several sessions write, and report on standard output what was acknowledged, each as a
-//! line of JSON.
+//! The process that is killed: several sessions write, and report acknowledged work on standard output, each as a line
+//! of JSON.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::crash::definitions::CYCLE;
 use crate::crash::model::{JOURNAL_EVERY, JOURNAL_ROWS, Model, WRITERS};
 
-/// What was acknowledged.
+/// Report of acknowledged work.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Report {
     Ready,
@@ -21,13 +21,13 @@ pub(crate) enum Report {
         writer: u64,
         n: u64,
     },
-    /// Rows added outside transactions, and the first one's number.
+    /// Rows added outside transactions, and the number of the first one.
     Journal {
         writer: u64,
         n: u64,
         id: u64,
     },
-    /// A number that was given.
+    /// An assigned number.
     Number(u64),
     /// A statement that changes definitions.
     Defined(usize),
@@ -45,7 +45,7 @@ fn wrong(text: &str) -> ! {
     std::process::abort()
 }
 
-/// Runs a statement; whether the transaction has to be begun anew.
+/// Runs a statement; returns whether the transaction must be restarted.
 fn run(session: &mut Session, sql: &str) -> bool {
     match session.rows(sql) {
         Ok(_) => false,
@@ -57,7 +57,7 @@ fn run(session: &mut Session, sql: &str) -> bool {
     }
 }
 
-/// Works until it is killed. `place` is where the cycle of definitions goes on.
+/// Works until it is killed. `place`: index at which the cycle of definitions continues.
 pub(crate) fn work(directory: &Path, place: usize, flush: &str) -> ! {
     let mut options = crate::crash::options(directory);
     let variable = "innodb_flush_log_at_trx_commit".to_owned();
@@ -159,7 +159,7 @@ fn change_definitions(database: &Arc<Database>, mut place: usize) -> ! {
     }
 }
 
-/// Temporary tables in files.
+/// Runs statements with temporary tables in files.
 fn overflows(database: &Arc<Database>) -> ! {
     let mut session = database.session();
     session.must("USE work");
@@ -174,7 +174,7 @@ fn overflows(database: &Arc<Database>) -> ! {
     }
 }
 
-/// Copies of the data directory, one after the other.
+/// Copies the data directory repeatedly.
 fn back_up(database: &Arc<Database>, directory: &Path) -> ! {
     let mut number = 0;
     loop {
@@ -192,7 +192,7 @@ fn back_up(database: &Arc<Database>, directory: &Path) -> ! {
     }
 }
 
-/// Snapshots that are held while others write: each sees whole transactions.
+/// Holds snapshots while others write: each sees whole transactions.
 fn read(database: &Arc<Database>) -> ! {
     let mut session = database.session();
     session.must("USE work");

@@ -1,5 +1,5 @@
-//! What a database must show: the rows of a table, the same by each of its indexes, counts, and tables
-//! that can be made again of what SHOW CREATE TABLE says.
+//! Checks of a database against the model: the rows of a table, also by each of its indexes, counts, and tables
+//! recreated from SHOW CREATE TABLE.
 
 use mayfly_engine::Session;
 use mayfly_testkit::fixture::SessionExt;
@@ -10,7 +10,7 @@ use crate::model::rows::Tables;
 use crate::model::steps::Lock;
 use crate::model::table::{Column, Func, Index, Store, Table};
 
-/// Asks, and compares with what is expected.
+/// Runs a query, and compares its rows with the expected ones.
 fn ask(session: &mut Session, sql: &str, expected: &[String]) -> Result<(), String> {
     let mut found = session
         .rows(sql)
@@ -54,7 +54,7 @@ fn everywhere(table: &Table, index: &Index) -> Option<String> {
     Some(format!("({name} IS NULL OR {name} <> {never})"))
 }
 
-/// Whether a table shows its rows; which of the many ways to ask, the seed says, or all.
+/// Checks that a table shows its rows, by queries that the seed selects, or by all.
 pub(crate) fn table(
     session: &mut Session,
     table: &Table,
@@ -67,7 +67,7 @@ pub(crate) fn table(
     let expected = table.shown(table.rows.keys().copied());
     let lock = lock.sql();
     let count = [table.rows.len().to_string()];
-    // Always: what a transaction sees is fixed by its first read.
+    // Always run: the first read fixes the snapshot of a transaction.
     let all = format!("SELECT COUNT(*) FROM {name}{lock}");
     ask(session, &all, &count)?;
     if chosen(2) {
@@ -102,7 +102,7 @@ pub(crate) fn table(
     Ok(())
 }
 
-/// All of these tables, in all ways.
+/// Checks all of these tables by all queries.
 pub(crate) fn tables<'t>(
     session: &mut Session,
     tables: impl IntoIterator<Item = &'t std::rc::Rc<Table>>,
@@ -113,9 +113,9 @@ pub(crate) fn tables<'t>(
     Ok(())
 }
 
-/// That these tables are there and no others, and hold what they must.
+/// Checks that the database has exactly these tables, with their rows.
 pub(crate) fn database(session: &mut Session, known: &Tables) -> Result<(), String> {
-    // A process that ended while it looked at a definition has left the copy.
+    // A process that was killed while it checked a definition has left the copy.
     session
         .rows("DROP TABLE IF EXISTS again")
         .map_err(|error| error.to_string())?;
@@ -150,7 +150,7 @@ pub(crate) fn database(session: &mut Session, known: &Tables) -> Result<(), Stri
     tables(session, known.values())
 }
 
-/// What information_schema shows of a column.
+/// The row of information_schema for a column.
 fn column_shown(column: &Column) -> String {
     let sql = column.kind.sql;
     let (ty, named) = sql.split_once(" COLLATE ").unwrap_or((sql, ""));
@@ -177,7 +177,7 @@ fn column_shown(column: &Column) -> String {
     )
 }
 
-/// A table made of what SHOW CREATE TABLE says is shown in the same way; CHECK TABLE finds it in order.
+/// Checks that a table created from SHOW CREATE TABLE is shown in the same way, and CHECK TABLE.
 pub(crate) fn definition(session: &mut Session, table: &Table) -> Result<(), String> {
     let failed = |error: mayfly_engine::Error| format!("{}: {error}", table.name);
     let show = |session: &mut Session, name: &str| -> Result<String, String> {
@@ -191,7 +191,7 @@ pub(crate) fn definition(session: &mut Session, table: &Table) -> Result<(), Str
     };
     let first = show(session, &table.name)?;
     if first.contains("\\x") {
-        // Control characters, which are shown here as no statement writes them.
+        // Control characters are shown here in another form than in statements.
         return Ok(());
     }
     let mut again = first.replace("CONSTRAINT `", "CONSTRAINT `again_");

@@ -15,10 +15,10 @@ pub(crate) enum Alteration {
     RenameIndex(String, String),
     AddColumn(Column),
     DropColumn(String),
-    /// Another kind, or NULL where there was none, or none where there was NULL.
+    /// Changes the kind, or nullability.
     Modify(String, &'static Kind, bool),
     RenameColumn(String, String),
-    /// Behind another.
+    /// Moves a column behind another.
     Move(String, String),
     Engine(Store),
     Force,
@@ -26,10 +26,10 @@ pub(crate) enum Alteration {
     DropForeign(String),
 }
 
-/// The most bytes of a key.
+/// Greatest number of bytes of a key.
 pub(crate) const KEY_BYTES: usize = 3072;
 
-/// The bytes of an index, if a table may have it.
+/// Whether a table may have the index, by the length of its key.
 pub(crate) fn is_possible(table: &Table, index: &Index) -> bool {
     let part = |part: &Part| -> Option<usize> {
         let column = table.column(&part.column)?;
@@ -104,7 +104,7 @@ fn is_parent(world: &World, name: &str) -> bool {
     keys.any(|key| key.parent == name)
 }
 
-/// Makes one change; its SQL, and its error.
+/// Applies one change to the model; returns its SQL, and its error.
 fn alter(world: &World, table: &mut Table, change: &Alteration) -> Option<(String, u16)> {
     let sql = match change {
         Alteration::AddIndex(index) => {
@@ -147,7 +147,8 @@ fn alter(world: &World, table: &mut Table, change: &Alteration) -> Option<(Strin
                     && of.generated.is_none()
                     && generated.kind(of.kind)?.sql == column.kind.sql
                     && table.store != Store::Memory;
-                // What a foreign key may change is no base of a stored column: 1215.
+                // A column that a foreign key action may change cannot be the base of a stored
+                // column: 1215.
                 let is_fixed = |key: &Foreign| {
                     let options = [key.on_delete, key.on_update];
                     key.column != generated.of
@@ -206,7 +207,7 @@ fn alter(world: &World, table: &mut Table, change: &Alteration) -> Option<(Strin
             let sql = format!("MODIFY COLUMN {}", column.sql());
             let indexes = table.indexes.iter();
             let all = indexes.clone().all(|index| is_possible(table, index));
-            // A prefix that is as long as the column is none any more.
+            // A prefix of the column's whole length is no longer a prefix.
             let whole = indexes.flat_map(|index| &index.parts).any(|part| {
                 part.column == *name
                     && part
@@ -219,7 +220,7 @@ fn alter(world: &World, table: &mut Table, change: &Alteration) -> Option<(Strin
         Alteration::RenameColumn(from, to) => {
             let place = table.place(from)?;
             let is_new = table.column(to).is_none();
-            // Expressions name it.
+            // Expressions name the column.
             let indexes = table.indexes.iter().flat_map(|index| &index.parts);
             let named = indexes
                 .clone()
@@ -251,7 +252,7 @@ fn alter(world: &World, table: &mut Table, change: &Alteration) -> Option<(Strin
         Alteration::Engine(store) => {
             let possible = match (table.store, store) {
                 (Store::Durable, Store::Memory) => {
-                    // A foreign key that the statement removes counts.
+                    // A foreign key that the statement removes still counts.
                     let before = world.now.get(&table.name);
                     let has_foreign = before.is_some_and(|before| !before.foreign.is_empty());
                     let mut foreign = world.now.values().flat_map(|other| &other.foreign);
@@ -294,7 +295,7 @@ fn alter(world: &World, table: &mut Table, change: &Alteration) -> Option<(Strin
                     .indexes
                     .iter()
                     .any(|index| matches!(index.parts.as_slice(), [part] if part.column == key.column && part.prefix.is_none() && part.func.is_none() && !part.descending));
-            // The rows that are there have no parents yet.
+            // The existing rows have no parents yet.
             let place = table.place(&key.column)?;
             let are_null = table.rows.values().all(|row| row[place] == Value::Null);
             (fits && are_null).then_some(())?;
@@ -310,7 +311,7 @@ fn alter(world: &World, table: &mut Table, change: &Alteration) -> Option<(Strin
     Some((sql, 0))
 }
 
-/// The statement for a change of one index.
+/// The statement for a change of one index by CREATE or DROP INDEX.
 fn by_index(table: &Table, name: &str, change: &Alteration) -> Option<String> {
     match change {
         Alteration::AddIndex(index) if index.name != "PRIMARY" => {
@@ -470,7 +471,7 @@ impl Action {
                 let mut table = define_anew(world, session, name)?;
                 let mut parts = Vec::new();
                 let mut errno = 0;
-                // Whether the others mean the old name or the new one is another matter.
+                // The other changes may mean the old name or the new one.
                 let renames = changes.iter().any(|change| {
                     matches!(
                         change,
@@ -478,7 +479,7 @@ impl Action {
                     )
                 });
                 (!renames || changes.len() == 1).then_some(())?;
-                // One column is changed once.
+                // A column is changed at most once.
                 let mut modified: Vec<&str> = changes
                     .iter()
                     .filter_map(|change| match change {
@@ -488,7 +489,7 @@ impl Action {
                         _ => None,
                     })
                     .collect();
-                // MySQL drops and renames columns before it looks where others go.
+                // MySQL drops and renames columns before it resolves positions.
                 modified.extend(changes.iter().filter_map(|change| match change {
                     Alteration::Move(_, behind) => Some(behind.as_str()),
                     _ => None,
@@ -498,7 +499,7 @@ impl Action {
                     .windows(2)
                     .all(|two| two[0] != two[1])
                     .then_some(())?;
-                // The parents of new foreign keys are held, too.
+                // The parents of new foreign keys are locked, too.
                 for change in changes {
                     if let Alteration::AddForeign(key) = change {
                         world.may_define(session, &key.parent).then_some(())?;
@@ -513,7 +514,7 @@ impl Action {
                     parts.push(sql);
                     errno = errno.max(error);
                 }
-                // An index of one change may see the values of another.
+                // An index of one change may be on the values of another.
                 if errno == 0 {
                     errno = duplicates(&table);
                 }
@@ -534,7 +535,7 @@ impl Action {
     }
 }
 
-/// A table that a statement defines anew, which commits what its session has done.
+/// Redefines a table by a statement, which commits the session's transaction.
 fn define_anew(world: &mut World, session: usize, name: &str) -> Option<Table> {
     let table = world.table(session, name)?.as_ref().clone();
     if table.store == Store::Temporary {

@@ -1,4 +1,4 @@
-//! Random steps, chosen by what is there.
+//! Random steps that fit the current state.
 
 use mayfly_trials::Random;
 
@@ -11,12 +11,12 @@ use crate::model::table::{
 use crate::model::values::{Family, KINDS, Value};
 use crate::model::world::{Expected, Level, SESSIONS, World};
 
-/// Makes steps of a seed.
+/// Generator of the steps of a seed.
 #[derive(Debug, Clone)]
 pub(crate) struct Generator {
     pub(crate) random: Random,
     names: usize,
-    /// The most rows of a bulk load.
+    /// Greatest number of rows of a bulk load.
     largest_load: usize,
 }
 
@@ -31,7 +31,7 @@ impl Generator {
         }
     }
 
-    /// The next step that the model can take, and what it must answer.
+    /// The next step that the model can take, and its expected answer.
     pub(crate) fn next(&mut self, world: &mut World) -> (Step, Expected) {
         loop {
             let session = self.below(SESSIONS);
@@ -422,7 +422,7 @@ impl Generator {
                     func,
                 },
                 match self.below(8) {
-                    // A zero date that cannot be NULL is found by IS NULL.
+                    // A zero date in a NOT NULL column matches IS NULL.
                     0 if !kind.sql.starts_with("DATE") => Test::Null(self.random.one_in(2)),
                     1 => Test::In(vec![a, b, c]),
                     2 => Test::Between(a, b),
@@ -436,7 +436,7 @@ impl Generator {
         }
     }
 
-    /// A value for a column; of a foreign key mostly one that a parent has.
+    /// A value for a column; for a foreign key, mostly one that a parent has.
     fn value(&mut self, world: &World, table: &Table, column: &Column) -> Value {
         let foreign = table.foreign.iter().find(|key| key.column == column.name);
         if let Some(key) = foreign
@@ -555,7 +555,7 @@ impl Generator {
         }
     }
 
-    /// A statement that changes the rows of two tables which have the same id.
+    /// A statement that changes rows of two tables joined by id.
     fn two(&mut self, world: &World, session: usize) -> Option<Action> {
         let first = self.table(world, session)?;
         let second = self.table(world, session)?;
@@ -571,7 +571,7 @@ impl Generator {
         })
     }
 
-    /// INSERT … SELECT from another table, or the same.
+    /// INSERT … SELECT from another table, or from the target.
     fn select(&mut self, world: &World, session: usize) -> Option<Action> {
         let table = self.table(world, session)?.clone();
         let of = self.table(world, session)?.clone();
@@ -612,7 +612,7 @@ impl Generator {
     fn load(&mut self, world: &World, session: usize) -> Option<Action> {
         let table = self.table(world, session)?.clone();
         let largest = match table.store {
-            // It is full soon.
+            // MEMORY tables are small.
             Store::Memory => 500.min(self.largest_load),
             _ if world.family(&table.name).len() > 1 || !table.foreign.is_empty() => 40,
             _ => self.largest_load,

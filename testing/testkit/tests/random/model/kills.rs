@@ -1,5 +1,5 @@
-//! A process that takes the steps of a seed is killed again and again; each time its directory must
-//! hold what was committed when it died.
+//! A process that takes the steps of a seed is killed repeatedly; each time its directory must hold the state committed
+//! at its end.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
@@ -15,14 +15,14 @@ use crate::model::run::{self, Sessions, line, open};
 use crate::model::steps::Action;
 use crate::model::world::{Expected, World};
 
-/// Says to the test binary that it is the process to be killed: the seed, the directory, and after how
-/// many steps it was killed before.
+/// Tells the test binary that it is the process to be killed: the seed, the directory, and the numbers of steps before
+/// the earlier kills.
 pub(crate) const WORKER: &str = "MAYFLY_MODEL_WORKER";
 
-/// The most rows of a load.
+/// Greatest number of rows of a load.
 const LOAD: usize = 500;
 
-/// The next step of a process that lives until it is killed.
+/// The next step of a process that runs until it is killed.
 fn step(generator: &mut Generator, world: &mut World) -> Expected {
     loop {
         let mut then = world.clone();
@@ -34,7 +34,7 @@ fn step(generator: &mut Generator, world: &mut World) -> Expected {
     }
 }
 
-/// The model after it was killed after so many steps, again and again.
+/// The model after kills at the given numbers of steps.
 fn replayed(seed: u64, kills: &[usize]) -> (Generator, World) {
     let (mut generator, mut world) = (Generator::new(seed, LOAD), World::default());
     for steps in kills {
@@ -67,7 +67,7 @@ pub(crate) fn work(task: &str) -> ! {
     std::process::abort()
 }
 
-/// What a directory must hold.
+/// Compares a directory with the model.
 fn compare(directory: &DataDirectory, seed: u64, world: &World) -> Result<(), String> {
     let database = open(directory, seed, 2);
     database.check().map_err(|error| error.to_string())?;
@@ -83,7 +83,7 @@ pub(crate) fn killed() -> Result<(), Failed> {
     let mut history: Vec<usize> = Vec::new();
     let mut steps = 0;
     while trials.next().is_some() {
-        // To begin with an empty database takes less time than to go through a long history again.
+        // An empty database is faster than replaying a long history.
         if history.len() == 12 {
             history.clear();
             std::fs::remove_dir_all(directory.path())?;
@@ -105,7 +105,7 @@ pub(crate) fn killed() -> Result<(), Failed> {
                 None => wrong = Some(line),
             }
             if done == wanted {
-                // Whatever it does next is cut off.
+                // Later output of the process is ignored.
                 std::thread::sleep(std::time::Duration::from_micros(random.below(3000) as u64));
                 child.kill()?;
             }
@@ -118,8 +118,7 @@ pub(crate) fn killed() -> Result<(), Failed> {
         }
         steps += done;
         history.push(done);
-        // A step that was not acknowledged is there or is not; or it has committed what was before it,
-        // and no more.
+        // A step that was not acknowledged is there or not; or it has only committed the work before it.
         let (mut generator, mut world) = replayed(seed, &history[..history.len() - 1]);
         for _ in 0..done {
             step(&mut generator, &mut world);
@@ -128,7 +127,7 @@ pub(crate) fn killed() -> Result<(), Failed> {
         let expected = step(&mut generator, &mut world);
         if let Err(first) = compare(&directory, seed, &replayed(seed, &history).1) {
             if compare(&directory, seed, &before.halfway(&expected)).is_ok() {
-                // How the model goes on from there would have to be kept, too.
+                // The continuation of the model would have to be stored, too.
                 history.clear();
                 std::fs::remove_dir_all(directory.path())?;
                 continue;

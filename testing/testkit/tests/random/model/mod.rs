@@ -7,8 +7,8 @@
 //! limits; restarts, backups, `kill -9` at random points in time ([`kills`]), and power cuts ([`power`]).
 //! Tables must show what the model holds, by every index.
 //!
-//! `MAYFLY_MODEL_LOAD` says how many rows a load may have (400 by default, at most 200,000). What fails is reduced to a
-//! short script, by leaving out steps as long as it still fails.
+//! `MAYFLY_MODEL_LOAD` is the greatest number of rows of a load (400 by default, at most 200,000). A failure is reduced
+//! to a short script, by leaving out steps as long as it still fails.
 
 mod checks;
 mod definitions;
@@ -33,12 +33,12 @@ use crate::model::run::{Sessions, line};
 use crate::model::steps::Step;
 use crate::model::world::World;
 
-/// How long a failure is reduced.
+/// Greatest time to reduce a failure.
 const REDUCING: Duration = Duration::from_secs(40);
-/// Steps of one seed, after which everything is dropped.
+/// Number of steps of one seed, after which everything is dropped.
 const STEPS: usize = 150;
 
-/// Works until it is killed, where the environment says that this process is there for it.
+/// Works until it is killed, if the environment says that this process is to be killed.
 pub(crate) fn work() {
     if let Ok(task) = std::env::var(kills::WORKER) {
         kills::work(&task);
@@ -58,7 +58,7 @@ fn largest_load() -> usize {
     usize::try_from(rows).unwrap_or(1).clamp(1, 200_000)
 }
 
-/// Takes steps; what went wrong, and how many were taken.
+/// Takes steps; returns the failure, and the number of steps taken.
 fn take(directory: &DataDirectory, seed: u64, steps: &[Step]) -> Option<(String, Vec<String>)> {
     let mut world = World::default();
     let mut sessions = Some(Sessions::open(directory, seed));
@@ -78,7 +78,7 @@ fn take(directory: &DataDirectory, seed: u64, steps: &[Step]) -> Option<(String,
     wrong.map(|text| (text, script))
 }
 
-/// Leaves out steps as long as it still fails.
+/// The shortest failing script found by leaving out steps.
 fn reduced(seed: u64, steps: &[Step]) -> Option<(String, Vec<String>)> {
     let begun = Instant::now();
     let directory = DataDirectory::new("model-reduced");

@@ -1,5 +1,5 @@
-//! The power is cut at random points in time while steps are taken: what was not synced is lost, reordered and
-//! torn ([`crate::disk`]). The directory that is left must hold what was committed.
+//! Power cuts at random points in time while steps are taken: unsynced changes are lost, reordered and torn
+//! ([`crate::disk`]). The remaining directory must hold the committed state.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
@@ -16,18 +16,18 @@ use crate::model::run::{self, Sessions, line, open};
 use crate::model::steps::Action;
 use crate::model::world::World;
 
-/// Cuts of a round.
+/// Number of cuts of a round.
 const CUTS: usize = 8;
-/// Steps of a round.
+/// Number of steps of a round.
 const STEPS: u64 = 60;
-/// The most rows of a load.
+/// Greatest number of rows of a load.
 const LOAD: usize = 1500;
 
 fn round(seed: u64) -> Result<usize, String> {
     let directories = ["model-root", "model-copy"].map(disk::directory);
     let [root, copy] = directories.each_ref().map(DataDirectory::path);
     let place = DataDirectory::at(root.join("data"));
-    // It is there, and on disk, before anything is cut.
+    // The directory is created and synced before any cut.
     drop(Sessions::new(open(&place, seed, 1)));
     let done = Arc::new(AtomicU64::new(0));
     let asked = Arc::clone(&done);
@@ -35,7 +35,7 @@ fn round(seed: u64) -> Result<usize, String> {
     let (mut generator, mut world) = (Generator::new(seed, LOAD), World::default());
     let mut sessions = Some(Sessions::new(open(&place, seed, 1)));
     let mut states = vec![durable(&world.committed)];
-    // After steps that have committed what was before them, and no more.
+    // States after steps that have only committed the work before them.
     let mut halves = Vec::new();
     let mut script = Vec::new();
     let mut wrong = Ok(());
@@ -69,7 +69,7 @@ fn round(seed: u64) -> Result<usize, String> {
             database.check().map_err(|error| error.to_string())?;
             checks::database(&mut Sessions::new(database).other, tables)
         };
-        // A step that was not acknowledged is there or is not.
+        // A step that was not acknowledged is there or not.
         if let Err(first) = look(&states[acknowledged])
             && halves
                 .get(acknowledged)

@@ -1,7 +1,7 @@
-//! What a statement does row by row: unique keys, foreign keys and their actions.
+//! Effects of a statement row by row: unique keys, foreign keys and their actions.
 //!
-//! What depends on the order in which an engine goes through rows is found by going in several orders:
-//! where they do not agree, the model does not say what a statement does, and it is not run.
+//! Effects that depend on the order in which an engine processes rows are found by trying several orders: where these
+//! disagree, the model does not know the result of a statement, and it is not run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use crate::model::values::{Key, Value};
 
 pub(crate) type Tables = BTreeMap<String, Rc<Table>>;
 
-/// What is left of tables when the server ends: those of the MEMORY engine have no rows.
+/// The tables after the end of the server: those of the MEMORY engine have no rows.
 pub(crate) fn durable(tables: &Tables) -> Tables {
     let mut tables = tables.clone();
     let memory = |table: &&mut Rc<Table>| table.store == Store::Memory && !table.rows.is_empty();
@@ -29,11 +29,11 @@ pub(crate) const ER_DUP_ENTRY: u16 = 1062;
 const ER_ROW_IS_REFERENCED: u16 = 1451;
 const ER_NO_REFERENCED_ROW: u16 = 1452;
 
-/// Why a row is not changed.
+/// Reason why a row is not changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fail {
     Error(u16),
-    /// MySQL's answer depends on what the model does not know.
+    /// MySQL's answer depends on facts that the model does not have.
     Unknown,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct Change<'w> {
     pub(crate) tables: BTreeMap<String, Table>,
     pub(crate) touched: BTreeMap<String, BTreeSet<u64>>,
     pub(crate) next: u64,
-    /// In which order rows are gone through.
+    /// Index of the order in which rows are processed.
     order: usize,
     has_foreign: bool,
 }
@@ -79,7 +79,7 @@ impl<'w> Change<'w> {
         rows
     }
 
-    /// The foreign keys that name a table.
+    /// The foreign keys that reference a table.
     fn children(&self, parent: &str) -> Vec<(String, Foreign)> {
         if !self.has_foreign {
             return Vec::new();
@@ -99,7 +99,7 @@ impl<'w> Change<'w> {
         })
     }
 
-    /// Whether a row names a parent that is not there, by the foreign keys whose values are not as before.
+    /// Whether a row references a missing parent, by the foreign keys whose values have changed.
     fn is_orphan(&mut self, name: &str, row: &Row, before: Option<&Row>) -> Result<bool, Fail> {
         let foreign = self.must(name)?.foreign.clone();
         for key in foreign {
@@ -112,7 +112,7 @@ impl<'w> Change<'w> {
             let wanted = Self::key(table, &key.column, row);
             // A row may be its own parent.
             let own = key.parent == name && Self::key(table, &key.parent_column, row) == wanted;
-            // Servers differ in whether the key that it has until now is one.
+            // Servers differ in whether the row's previous key counts as a parent.
             let was = |before| Self::key(table, &key.parent_column, before) == wanted;
             if key.parent == name && !own && before.is_some_and(was) {
                 return Err(Fail::Unknown);
@@ -148,7 +148,7 @@ impl<'w> Change<'w> {
     }
 
     pub(crate) fn replace(&mut self, name: &str, row: Row) -> Done {
-        // A row that is there as it is is not touched, if it is known by the only unique key.
+        // An unchanged row is not touched, if it was found by the only unique key.
         let has_children = !self.children(name).is_empty();
         let table = self.must(name)?;
         let has_one_key = table.indexes.iter().filter(|index| index.unique).count() == 1;
@@ -169,7 +169,7 @@ impl<'w> Change<'w> {
         }
     }
 
-    /// Adds a row, or changes the one that has a unique key of it.
+    /// Inserts a row, or updates the one with an equal unique key.
     pub(crate) fn upsert(
         &mut self,
         name: &str,
@@ -187,12 +187,12 @@ impl<'w> Change<'w> {
                 }
                 self.update(name, one, new, 0)
             }
-            // Which of them is changed is a matter of the order of the indexes.
+            // The order of the indexes decides which of them is changed.
             _ => Err(Fail::Unknown),
         }
     }
 
-    /// The rows of a child that name a key.
+    /// The rows of a child that reference a key.
     fn matching(&mut self, child: &str, foreign: &Foreign, key: &Key) -> Result<Vec<u64>, Fail> {
         let table = self.must(child)?;
         let place = table.place(&foreign.column).ok_or(Fail::Unknown)?;
@@ -211,7 +211,7 @@ impl<'w> Change<'w> {
         let children = self.children(name);
         let table = self.must(name)?;
         let row = Rc::clone(table.rows.get(&id).ok_or(Fail::Unknown)?);
-        // Looked at before anything is changed.
+        // Checked before anything is changed.
         let (mut is_refused, mut has_actions) = (false, false);
         for (child, foreign) in &children {
             let key = Self::key(self.must(name)?, &foreign.parent_column, &row);
@@ -233,7 +233,7 @@ impl<'w> Change<'w> {
         match (is_refused, has_actions) {
             (false, _) => {}
             (true, false) => return Err(Fail::Error(ER_ROW_IS_REFERENCED)),
-            // An action may remove what refuses, if its foreign key's name comes first.
+            // An action may remove the referencing row, if its foreign key's name comes first.
             (true, true) => return Err(Fail::Unknown),
         }
         self.must(name)?.take(id);
@@ -262,7 +262,7 @@ impl<'w> Change<'w> {
         Ok(())
     }
 
-    /// What an action changes, which may not fail in a way that the model does not know.
+    /// Applies an update action, which must not fail in an unknown way.
     fn cascade_update(&mut self, child: &str, id: u64, row: Row, depth: usize) -> Done {
         match self.update(child, id, row, depth + 1) {
             Err(Fail::Error(ER_DUP_ENTRY | ER_NO_REFERENCED_ROW)) => Err(Fail::Unknown),
@@ -345,7 +345,7 @@ impl<'w> Change<'w> {
         Ok(())
     }
 
-    /// A row of a statement with IGNORE: what fails leaves nothing.
+    /// Processes a row of a statement with IGNORE: a failure has no effect.
     pub(crate) fn ignoring(&mut self, run: impl FnOnce(&mut Self) -> Done) -> Done {
         let before = self.has_foreign.then(|| self.clone());
         match run(self) {
@@ -359,7 +359,7 @@ impl<'w> Change<'w> {
         }
     }
 
-    /// What has changed, as a number that does not depend on the numbers of rows.
+    /// The changes as a number that does not depend on the numbers of rows.
     fn digest(&self) -> u128 {
         let mut sum = 0_u128;
         for (name, touched) in &self.touched {
@@ -377,7 +377,7 @@ impl<'w> Change<'w> {
     }
 }
 
-/// Runs a statement's changes in several orders; what all of them come to, with its error.
+/// Runs a statement's changes in several orders; returns their common result, with its error.
 pub(crate) fn settle<'w>(
     temporary: &'w Tables,
     now: &'w Tables,
@@ -403,7 +403,7 @@ pub(crate) fn settle<'w>(
             Ok(()) => 0,
             Err(Fail::Unknown) => return None,
             Err(Fail::Error(errno)) => {
-                // What is not transactional keeps what was written before the error.
+                // Changes of tables without transactions before the error remain.
                 change
                     .tables
                     .retain(|_, table| table.store == Store::Memory);
@@ -414,7 +414,7 @@ pub(crate) fn settle<'w>(
         };
         let digest = change.digest();
         if errno != 0 && orders > 1 {
-            // Which row fails first, and with which error, is a matter of the order.
+            // The order decides which row fails first, and with which error.
             return None;
         }
         order += 1;

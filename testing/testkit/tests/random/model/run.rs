@@ -1,4 +1,4 @@
-//! Runs steps on a database and compares what it answers.
+//! Runs steps on a database and compares its answers.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub(crate) fn open(directory: &DataDirectory, seed: u64, flush: u64) -> Arc<Data
 pub(crate) struct Sessions {
     pub(crate) database: Arc<Database>,
     all: Vec<Session>,
-    /// It sees what is committed.
+    /// A session that reads committed rows.
     pub(crate) other: Session,
 }
 
@@ -89,7 +89,7 @@ pub(crate) fn line(expected: &Expected) -> String {
     }
 }
 
-/// Runs a step; what it answered wrongly.
+/// Runs a step; returns the difference in its answer.
 pub(crate) fn run(
     sessions: &mut Option<Sessions>,
     directory: &DataDirectory,
@@ -144,7 +144,7 @@ pub(crate) fn run(
     }
 }
 
-/// Ends all transactions, looks at everything once more, and drops it.
+/// Ends all transactions, checks everything once more, and drops it.
 pub(crate) fn finish(sessions: Option<Sessions>, world: &mut World) -> Result<(), String> {
     let Some(Sessions {
         database,

@@ -1,5 +1,5 @@
-//! Steps: statements as data, so that a script can be taken again without some of them; what each does
-//! to the model, and its SQL.
+//! Steps: statements as data, so that a script can be run again without some of them; with the effect of each on the
+//! model, and its SQL.
 
 use std::collections::HashSet;
 
@@ -26,7 +26,7 @@ impl Lock {
     }
 }
 
-/// What becomes of rows whose key is there.
+/// Kind of an insertion, by its treatment of duplicate keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verb {
     Insert,
@@ -38,27 +38,27 @@ pub(crate) enum Verb {
     Copy,
 }
 
-/// What an UPDATE sets a column to.
+/// The value that UPDATE sets a column to.
 #[derive(Debug, Clone)]
 pub(crate) enum Set {
     More(i128),
     To(Value),
 }
 
-/// Where INSERT … SELECT takes a column from.
+/// Source of a column of INSERT … SELECT.
 #[derive(Debug, Clone)]
 pub(crate) enum Given {
     Column(String),
-    /// The id, and so much more.
+    /// The id plus an offset.
     Id(i128),
     Value(Value),
 }
 
-/// Columns of a bulk load, which come from a number.
+/// Columns of a bulk load, computed from a number.
 #[derive(Debug, Clone)]
 pub(crate) enum Fill {
     Number,
-    /// So many equal characters before it.
+    /// (length): equal characters before the number.
     Run(usize),
     Value(Value),
 }
@@ -66,7 +66,7 @@ pub(crate) enum Fill {
 /// A session does something.
 #[derive(Debug, Clone)]
 pub(crate) struct Step {
-    /// Of those that concern the whole server it does not matter.
+    /// Its session; arbitrary for steps that concern the whole server.
     pub(crate) session: usize,
     pub(crate) action: Action,
 }
@@ -92,7 +92,7 @@ pub(crate) enum Action {
         verb: Verb,
         columns: Vec<String>,
         rows: Vec<Row>,
-        /// By LOAD DATA.
+        /// Whether by LOAD DATA.
         file: bool,
     },
     Select {
@@ -152,12 +152,12 @@ pub(crate) enum Action {
     Alter {
         table: String,
         changes: Vec<Alteration>,
-        /// By CREATE INDEX and DROP INDEX, where one can.
+        /// Whether by CREATE INDEX and DROP INDEX, where possible.
         by_index: bool,
     },
 }
 
-/// Numbers of a load go around in this.
+/// Modulus of the numbers of a load.
 const PRIME: i128 = 200_003;
 
 pub(crate) fn statement(sql: String, errno: u16) -> Option<Answer> {
@@ -226,7 +226,7 @@ pub(crate) fn add(value: &mut Value, more: i128) {
     }
 }
 
-/// A row of a table with values for some columns and defaults for the others, if it can be one.
+/// A row of a table with values for some columns and defaults for the others, if it is valid.
 fn row_of(table: &Table, columns: &[String], values: &[Value]) -> Option<Row> {
     let mut row: Row = table
         .columns
@@ -247,8 +247,8 @@ fn row_of(table: &Table, columns: &[String], values: &[Value]) -> Option<Row> {
     fits.then_some(row)
 }
 
-/// In how many orders so many rows are changed: where a row that cannot be changed is passed over, one that
-/// stands between two others may have to be the first of the three to make a difference.
+/// Number of orders in which the changes of `rows` rows are tried: where failing rows are skipped, a row between two
+/// others may have to be the first of the three to make a difference.
 fn orders(rows: usize, ignore: bool) -> usize {
     match (rows, ignore) {
         (0 | 1, _) => 1,
@@ -534,7 +534,7 @@ impl Action {
                 world.writes(session, name)?;
                 let table = world.table(session, name)?.clone();
                 table.knows(condition).then_some(())?;
-                // MySQL takes a row that names the value that it had itself before; Mayfly and MariaDB do not.
+                // MySQL allows a row to reference its own previous value; Mayfly and MariaDB do not.
                 let sets = |column: &String| set.iter().any(|(set, _)| set == column);
                 let names_itself = |key: &Foreign| {
                     key.parent == *name && sets(&key.column) && sets(&key.parent_column)
@@ -570,7 +570,7 @@ impl Action {
                 let errno = world.change(session, orders, |change| {
                     for id in change.ordered(ids.clone()) {
                         let known = change.table(name).ok_or(Fail::Unknown)?;
-                        // A cascade may have moved it.
+                        // A cascade may have changed it.
                         let mut row = known.rows.get(&id).ok_or(Fail::Unknown)?.as_ref().clone();
                         for (place, (_, to)) in places.iter().zip(set) {
                             match to {
@@ -612,7 +612,7 @@ impl Action {
                             .table(name)
                             .is_some_and(|table| table.rows.contains_key(&id));
                         match ignore {
-                            // A cascade was there before.
+                            // A cascade has removed it already.
                             _ if !is_there => {}
                             true => change.ignoring(|change| change.delete(name, id, 0))?,
                             false => change.delete(name, id, 0)?,
@@ -679,7 +679,7 @@ impl Action {
     }
 }
 
-/// The first rows by their ids, when it is known which these are.
+/// The first rows by their ids, when they are known.
 fn limited(table: &Table, mut ids: Vec<u64>, limit: Option<usize>) -> Option<(Vec<u64>, String)> {
     let Some(limit) = limit else {
         return Some((ids, String::new()));
@@ -692,7 +692,7 @@ fn limited(table: &Table, mut ids: Vec<u64>, limit: Option<usize>) -> Option<(Ve
     Some((ids, format!(" ORDER BY id LIMIT {limit}")))
 }
 
-/// The rows of two tables that have the same id, of those of the first that meet a condition.
+/// Rows of two tables with equal ids, where the first meets a condition.
 fn joined(
     world: &mut World,
     session: usize,
@@ -705,7 +705,7 @@ fn joined(
     let (left, right) = (world.table(session, a)?, world.table(session, b)?);
     let connected = world.family(a).contains(b) || !left.foreign.is_empty();
     left.knows(condition).then_some(())?;
-    // Which comes first is the join's matter.
+    // The join decides which comes first.
     let is_connected = connected && left.store == Store::Durable;
     (a != b && !is_connected).then_some(())?;
     let ids = |table: &Table, found: &[u64]| -> HashSet<i128> {
@@ -730,7 +730,7 @@ fn joined(
     Some((met, partners, left.condition_sql(condition, "x.")))
 }
 
-/// Where the new rows of a table would break a unique index, that is its error.
+/// The error of the new rows of a table, if they would violate a unique index.
 pub(crate) fn duplicates(table: &Table) -> u16 {
     let mut indexes = table.indexes.iter();
     match indexes.any(|index| table.has_duplicates(index)) {

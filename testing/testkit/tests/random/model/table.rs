@@ -1,4 +1,4 @@
-//! Tables of the model: what their statement says, their rows, and the keys of their unique indexes.
+//! Tables of the model: definition, rows, and the keys of their unique indexes.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -8,7 +8,7 @@ use crate::model::values::{INT, Key, Kind, Value, kind_of};
 
 pub(crate) type Row = Vec<Value>;
 
-/// Where a table is kept.
+/// Storage of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Store {
     Durable,
@@ -16,7 +16,7 @@ pub(crate) enum Store {
     Memory,
 }
 
-/// An expression over one column, of a key or of a generated column.
+/// An expression over one column, in a key or a generated column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Func {
     /// `c MOD 7`
@@ -59,7 +59,7 @@ pub(crate) struct Index {
     pub(crate) btree: bool,
 }
 
-/// What becomes of a child.
+/// Action of a foreign key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReferenceOption {
     Cascade,
@@ -79,7 +79,7 @@ pub(crate) struct Foreign {
     pub(crate) on_update: ReferenceOption,
 }
 
-/// A table with its rows, by numbers that nobody sees.
+/// A table with its rows, by internal numbers.
 #[derive(Debug, Clone)]
 pub(crate) struct Table {
     pub(crate) name: String,
@@ -89,22 +89,22 @@ pub(crate) struct Table {
     pub(crate) indexes: Vec<Index>,
     pub(crate) foreign: Vec<Foreign>,
     pub(crate) rows: BTreeMap<u64, Rc<Row>>,
-    /// Columns and indexes that were added so far, whose names are not used again.
+    /// Number of columns and indexes added so far, whose names are not reused.
     pub(crate) named: usize,
-    /// Another number for each definition.
+    /// Number that changes with each definition.
     pub(crate) version: u64,
-    /// Of each unique index, the rows by hashes of their keys; nothing for one that is not known now.
+    /// Map of each unique index from hashes of keys to rows; `None` for one that is not built.
     maps: Vec<Option<HashMap<u128, u64>>>,
 }
 
-/// What a test compares: a column, or an expression over one.
+/// An operand of a comparison: a column, or an expression over one.
 #[derive(Debug, Clone)]
 pub(crate) struct Operand {
     pub(crate) column: String,
     pub(crate) func: Option<Func>,
 }
 
-/// What a condition says of an operand.
+/// A test of an operand.
 #[derive(Debug, Clone)]
 pub(crate) enum Test {
     Compare(&'static str, Value),
@@ -113,7 +113,7 @@ pub(crate) enum Test {
     Null(bool),
 }
 
-/// Conditions that all hold, or one of which does.
+/// A conjunction or disjunction of tests.
 #[derive(Debug, Clone)]
 pub(crate) struct Condition {
     pub(crate) tests: Vec<(Operand, Test)>,
@@ -129,7 +129,7 @@ impl Func {
         }
     }
 
-    /// Whether it is made of columns of this kind.
+    /// Whether it applies to columns of this kind.
     pub(crate) fn takes(self, kind: &Kind) -> bool {
         match self {
             Self::Mod7 => kind.sql.contains("INT"),
@@ -149,7 +149,7 @@ impl Func {
 }
 
 impl Generated {
-    /// The kind of a column with values of it.
+    /// The kind of its results for a column's kind.
     pub(crate) fn kind(&self, of: &'static Kind) -> Option<&'static Kind> {
         match self.func {
             Func::Mod7 => kind_of("BIGINT"),
@@ -221,7 +221,7 @@ impl Foreign {
 }
 
 impl Part {
-    /// All of a column.
+    /// A key part of a whole column.
     pub(crate) fn of(column: &str) -> Self {
         Self {
             column: column.to_owned(),
@@ -247,13 +247,13 @@ impl Index {
         self.parts.iter().any(|part| part.column == column)
     }
 
-    /// Whether it is unique over this column alone, which a foreign key may name.
+    /// Whether it is unique over this column alone, so that a foreign key may reference it.
     pub(crate) fn identifies(&self, column: &str) -> bool {
         matches!(self.parts.as_slice(), [Part { column: one, prefix: None, func: None, descending: false }] if self.unique && one == column)
     }
 }
 
-/// A hash that no two keys of a test share.
+/// A hash without collisions among the keys of a test.
 pub(crate) fn hash(of: &impl std::hash::Hash) -> u128 {
     let half = |salt: u8| {
         let mut hasher = DefaultHasher::new();
@@ -291,7 +291,7 @@ impl Table {
         self.indexes.iter().find(|known| known.name == name)
     }
 
-    /// Those that a statement may give values.
+    /// The columns that a statement may give values.
     pub(crate) fn given(&self) -> impl Iterator<Item = &Column> {
         self.columns
             .iter()
@@ -342,7 +342,7 @@ impl Table {
         }
     }
 
-    /// Its generated columns have what the others say.
+    /// Computes the generated columns of a row.
     pub(crate) fn complete(&self, row: &mut Row) {
         for (place, column) in self.columns.iter().enumerate() {
             if let Some(generated) = &column.generated
@@ -364,14 +364,14 @@ impl Table {
         }
     }
 
-    /// The hash of a row's key in a unique index; none when a part is NULL.
+    /// The hash of a row's key in a unique index; `None` when a part is NULL.
     pub(crate) fn unique_key(&self, index: &Index, row: &Row) -> Option<u128> {
         let parts = index.parts.iter();
         let keys: Vec<Key> = parts.map(|part| self.part_key(part, row)).collect();
         (!keys.contains(&Key::Null)).then(|| hash(&keys))
     }
 
-    /// Whether two rows have a key of an index in common.
+    /// Whether two rows have equal keys in an index.
     pub(crate) fn has_duplicates(&self, index: &Index) -> bool {
         let mut seen = std::collections::HashSet::new();
         let rows = self.rows.values();
@@ -379,12 +379,12 @@ impl Table {
         index.unique && keys.any(|key| !seen.insert(key))
     }
 
-    /// Its definition has changed, or all of its rows.
+    /// Discards the maps after a change of the definition, or of all rows.
     pub(crate) fn forget_maps(&mut self) {
         self.maps.clear();
     }
 
-    /// Makes the maps of the unique indexes.
+    /// Builds the maps of the unique indexes.
     pub(crate) fn know_maps(&mut self) {
         if self.maps.len() == self.indexes.len() {
             return;
@@ -397,7 +397,7 @@ impl Table {
         self.maps = self.indexes.iter().map(map).collect();
     }
 
-    /// The row that has this key of the unique index over one column.
+    /// The row with this key in the unique index over one column.
     pub(crate) fn identified(&self, column: &str, key: &Key) -> Option<u64> {
         let place = self
             .indexes
@@ -407,7 +407,7 @@ impl Table {
         map.get(&hash(&vec![key.clone()])).copied()
     }
 
-    /// Rows that have a unique key of this one, without repetition, in the order of the indexes.
+    /// Rows with a unique key of this row, without repetition, in the order of the indexes.
     pub(crate) fn conflicts(&self, row: &Row) -> Vec<u64> {
         let mut found = Vec::new();
         for (index, map) in self.indexes.iter().zip(&self.maps) {
@@ -444,7 +444,7 @@ impl Table {
         Some(row)
     }
 
-    /// Whether it has the columns that a condition names, with kinds that its values are of.
+    /// Whether it has the columns of a condition, with kinds that fit the condition's values.
     pub(crate) fn knows(&self, condition: &Condition) -> bool {
         condition.tests.iter().all(|(operand, _)| {
             let column = self.column(&operand.column);
@@ -483,7 +483,7 @@ impl Table {
         tests.join(if condition.all { " AND " } else { " OR " })
     }
 
-    /// The rows that meet a condition; of columns that are not there, none.
+    /// The rows that meet a condition; none if a column is missing.
     pub(crate) fn found(&self, condition: &Condition) -> Vec<u64> {
         let tests: Vec<_> = condition
             .tests
@@ -537,7 +537,7 @@ impl Table {
         ids
     }
 
-    /// What a statement selects to show rows.
+    /// The select list that shows rows.
     pub(crate) fn selected(&self) -> String {
         let columns = self.columns.iter();
         let selected: Vec<String> = columns

@@ -1,5 +1,5 @@
-//! Values as the model holds them: how SQL writes them, how a result shows them, and which are equal
-//! and in which order, by weights written by hand for a few characters.
+//! Values in the model: their literals, their displayed form, and their equality and order, by weights written by hand
+//! for a few characters.
 
 use std::sync::LazyLock;
 
@@ -10,12 +10,12 @@ use mayfly_trials::Random;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Value {
     Null,
-    /// A number without its point, or the place of a value in the list of a kind.
+    /// A number without its point, or the index of a value in the list of a kind.
     Number(i128),
     Text(String),
 }
 
-/// What a value is compared by; NULL is before all.
+/// Comparison key of a value; NULL is the least.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Key {
     Null,
@@ -23,10 +23,10 @@ pub(crate) enum Key {
     Weights(Vec<u32>),
 }
 
-/// How characters compare.
+/// Collation of characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Collation {
-    /// `utf8mb4_0900_ai_ci`: ß is ss, a zero byte is nothing.
+    /// `utf8mb4_0900_ai_ci`: ß is ss, a zero byte is ignored.
     Insensitive,
     /// `utf8mb4_general_ci`: ß is s; spaces at the end do not count.
     General,
@@ -39,9 +39,9 @@ pub(crate) enum Collation {
 /// A family of types.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Family {
-    /// So many digits are behind the point.
+    /// (decimals): a number with digits behind the point.
     Number(u32),
-    /// A few values in their order, as SQL writes them and as they are shown.
+    /// (literal, displayed form) of a few values, in order.
     Listed(&'static [(&'static str, &'static str)]),
     Text(Collation),
 }
@@ -51,7 +51,7 @@ pub(crate) enum Family {
 pub(crate) struct Kind {
     pub(crate) sql: &'static str,
     pub(crate) family: Family,
-    /// Numbers between these; of texts the longest.
+    /// Range of the numbers; for texts, of their lengths.
     least: i128,
     pub(crate) greatest: i128,
     /// A value that no row has.
@@ -78,7 +78,7 @@ const fn text(sql: &'static str, collation: Collation, longest: i128) -> Kind {
     }
 }
 
-/// Of the values in `listed.txt`.
+/// A kind with the values in `listed.txt`.
 fn listed(sql: &'static str, never: &'static str) -> Kind {
     let values = LISTED.items(sql).iter();
     let values: Vec<_> = values
@@ -139,7 +139,7 @@ pub(crate) static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
     ]
 });
 
-/// The kind whose SQL is this.
+/// The kind with this SQL type.
 pub(crate) fn kind_of(sql: &str) -> Option<&'static Kind> {
     KINDS.iter().find(|kind| kind.sql == sql)
 }
@@ -149,7 +149,7 @@ impl Kind {
         self.sql.contains("BINARY") || self.sql == "BLOB"
     }
 
-    /// Whether a key may have the whole of it.
+    /// Whether a key cannot have the whole of it.
     pub(crate) fn is_blob(&self) -> bool {
         self.sql.contains("TEXT") || self.sql == "BLOB"
     }
@@ -161,7 +161,7 @@ impl Kind {
         }
     }
 
-    /// The most bytes of so many characters, or of a whole value, in a key.
+    /// Greatest number of bytes in a key, of a prefix of `characters` characters or of a whole value.
     pub(crate) fn key_bytes(&self, characters: Option<usize>) -> usize {
         let whole = || {
             let digits = self.sql.split(['(', ')']).nth(1);
@@ -176,7 +176,7 @@ impl Kind {
         }
     }
 
-    /// A value; now and then a great one, seldom NULL.
+    /// A random value; sometimes a large one, rarely NULL.
     pub(crate) fn value(&self, nullable: bool, random: &mut Random) -> Value {
         if nullable && random.one_in(6) {
             return Value::Null;
@@ -227,7 +227,7 @@ impl Kind {
         }
     }
 
-    /// Whether a value is one of this kind's.
+    /// Whether a value belongs to this kind.
     pub(crate) fn has(&self, value: &Value) -> bool {
         match (value, self.family) {
             (Value::Null, _) => true,
@@ -245,7 +245,7 @@ impl Kind {
         }
     }
 
-    /// Whether a column of this kind can hold a value of another as it is.
+    /// Whether a column of this kind can store a value of another unchanged.
     pub(crate) fn holds(&self, of: &Kind, value: &Value) -> bool {
         match (value, self.family, of.family) {
             (Value::Null, ..) => true,
@@ -274,7 +274,7 @@ impl Kind {
         }
     }
 
-    /// As SQL writes it.
+    /// The SQL literal.
     pub(crate) fn literal(&self, value: &Value) -> String {
         match (value, self.family) {
             (Value::Null, _) => "NULL".to_owned(),
@@ -292,7 +292,7 @@ impl Kind {
         }
     }
 
-    /// As a file for LOAD DATA has it.
+    /// The field in a file for LOAD DATA.
     pub(crate) fn field(&self, value: &Value) -> String {
         match value {
             Value::Null => "\\N".to_owned(),
@@ -304,7 +304,7 @@ impl Kind {
         }
     }
 
-    /// What a statement selects to show a column.
+    /// The expression that shows a column.
     pub(crate) fn shown_by(&self, column: &str) -> String {
         match (self.family, self.sql.starts_with("BIT")) {
             (Family::Text(_), _) => format!("HEX({column})"),
@@ -313,7 +313,7 @@ impl Kind {
         }
     }
 
-    /// What that shows.
+    /// Its displayed value.
     pub(crate) fn shown(&self, value: &Value) -> String {
         match (value, self.family) {
             (Value::Null, _) => "NULL".to_owned(),
@@ -327,7 +327,7 @@ impl Kind {
         }
     }
 
-    /// What a value, or its first so many characters, are compared by.
+    /// The comparison key of a value, or of its prefix.
     pub(crate) fn key(&self, value: &Value, prefix: Option<usize>) -> Key {
         match (value, self.family) {
             (Value::Null, _) => Key::Null,

@@ -1,5 +1,5 @@
-//! The whole of the model: tables, sessions with their transactions, what each of them sees. Taking a
-//! step says what it must answer; a step that the model cannot follow is not taken.
+//! The whole model: tables, sessions with their transactions, and the rows that each of them sees. Taking a step
+//! returns its expected answer; a step that the model cannot follow is not taken.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -8,7 +8,7 @@ use crate::model::rows::{Change, Fail, Tables, durable, settle};
 use crate::model::steps::{Lock, Step};
 use crate::model::table::{Row, Store, Table};
 
-/// How many sessions work.
+/// Number of sessions.
 pub(crate) const SESSIONS: usize = 3;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl Level {
     }
 }
 
-/// What a savepoint goes back to.
+/// State that a savepoint rolls back to.
 #[derive(Debug, Clone)]
 pub(crate) struct Kept {
     tables: Tables,
@@ -41,13 +41,13 @@ pub(crate) struct Kept {
 #[derive(Debug, Clone)]
 pub(crate) struct Transaction {
     level: Level,
-    /// What it sees, if it has begun to look.
+    /// Its snapshot, once it has one.
     pub(crate) snapshot: Option<Tables>,
-    /// Durable tables that nobody else writes until it ends.
+    /// Durable tables that no other session writes until the transaction ends.
     owned: BTreeSet<String>,
-    /// Those that nobody else writes because it has read them with locks.
+    /// Tables that no other session writes because it has read them with locks.
     read: BTreeSet<String>,
-    /// Those that nobody else may define anew.
+    /// Tables that no other session may redefine.
     used: BTreeSet<String>,
     touched: BTreeMap<String, BTreeSet<u64>>,
     /// Its temporary tables before.
@@ -68,7 +68,7 @@ pub(crate) struct Known {
     pub(crate) transaction: Option<Transaction>,
 }
 
-/// What a session must be answered.
+/// Expected answer of a session.
 #[derive(Debug, Clone)]
 pub(crate) struct Expected {
     pub(crate) session: usize,
@@ -77,7 +77,7 @@ pub(crate) struct Expected {
 
 #[derive(Debug, Clone)]
 pub(crate) enum Answer {
-    /// Of a statement, with the text of the file that it reads: the number of the error that it must end with; 0: none.
+    /// Expected error number of a statement (0: none), with the text of the file that it reads.
     Statement {
         sql: String,
         file: Option<String>,
@@ -91,7 +91,7 @@ pub(crate) enum Answer {
     },
     /// SHOW CREATE TABLE and CHECK TABLE.
     Definition(Rc<Table>),
-    /// Everything is closed and opened again.
+    /// Closes and opens everything.
     Restart,
     /// `mayfly check`, and a backup that holds these tables.
     Backup(Tables),
@@ -100,9 +100,9 @@ pub(crate) enum Answer {
 /// The model.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct World {
-    /// Durable and MEMORY tables with what is not committed yet: nobody else writes those.
+    /// Durable and MEMORY tables with uncommitted changes: no other session writes those.
     pub(crate) now: Tables,
-    /// As sessions see those that have not changed them.
+    /// The tables as seen by sessions that have not changed them.
     pub(crate) committed: Tables,
     pub(crate) sessions: [Known; SESSIONS],
     next_row: u64,
@@ -110,9 +110,9 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// Takes a step, if the model knows what it does.
+    /// Takes a step, if the model knows its effect.
     pub(crate) fn take(&mut self, step: &Step) -> Option<Expected> {
-        // What cannot be taken leaves nothing.
+        // A step that cannot be taken has no effect.
         let before = self.clone();
         let session = step.session;
         let answer = step.action.apply(self, session);
@@ -122,14 +122,14 @@ impl World {
         answer.map(|answer| Expected { session, answer })
     }
 
-    /// What is left when everything is closed, or dies.
+    /// Keeps the state that remains after everything is closed, or killed.
     pub(crate) fn crash(&mut self) {
         self.committed = durable(&self.committed);
         self.now = self.committed.clone();
         self.sessions = Default::default();
     }
 
-    /// When a statement commits first what its session has done: what is there then.
+    /// The state after the commit of the session's work by a statement, before the statement's own effect.
     pub(crate) fn halfway(&self, expected: &Expected) -> Self {
         let mut world = self.clone();
         if let Answer::Statement { .. } = expected.answer {
@@ -149,14 +149,14 @@ impl World {
         self.next_row - count as u64
     }
 
-    /// Whether nobody has a transaction.
+    /// Whether no session has a transaction.
     pub(crate) fn is_quiet(&self) -> bool {
         self.sessions
             .iter()
             .all(|known| known.transaction.is_none())
     }
 
-    /// A table that a session knows, as its statements that write find it.
+    /// A table that a session knows, as its writing statements see it.
     pub(crate) fn table(&self, session: usize, name: &str) -> Option<&Rc<Table>> {
         let temporary = self.sessions[session].temporary.get(name);
         temporary.or_else(|| self.now.get(name))
@@ -169,7 +169,7 @@ impl World {
             .filter_map(|(_, known)| known.transaction.as_ref())
     }
 
-    /// A table, and those that foreign keys connect with it.
+    /// A table, and those connected with it by foreign keys.
     pub(crate) fn family(&self, name: &str) -> BTreeSet<String> {
         let mut all = BTreeSet::from([name.to_owned()]);
         loop {
@@ -193,7 +193,7 @@ impl World {
             .is_some_and(|table| table.store == Store::Durable)
     }
 
-    /// A session is going to write a table: whether it need not wait for others.
+    /// Notes that a session writes a table; `None` if it would have to wait for others.
     pub(crate) fn writes(&mut self, session: usize, name: &str) -> Option<()> {
         self.table(session, name)?;
         if self.sessions[session].temporary.contains_key(name) {
@@ -217,7 +217,7 @@ impl World {
         Some(())
     }
 
-    /// A session is going to read the newest rows of a table, and keeps them as they are.
+    /// Notes that a session reads the newest rows of a table with locks.
     pub(crate) fn reads_newest(&mut self, session: usize, name: &str) -> Option<()> {
         self.table(session, name)?;
         if self.others(session).any(|other| other.owned.contains(name)) {
@@ -231,7 +231,7 @@ impl World {
         Some(())
     }
 
-    /// Whether a table is still defined as a session's snapshot has it: otherwise its statements fail.
+    /// Whether a table still has the definition in a session's snapshot: otherwise its statements fail.
     fn is_as_seen(&self, session: usize, name: &str) -> Option<()> {
         let snapshot = self.sessions[session]
             .transaction
@@ -247,7 +247,7 @@ impl World {
         (version(snapshot) == version(&self.now)).then_some(())
     }
 
-    /// What a session sees of a table, without locks.
+    /// A table as a session sees it without locks.
     pub(crate) fn sees(&mut self, session: usize, name: &str) -> Option<Rc<Table>> {
         if let Some(table) = self.sessions[session].temporary.get(name) {
             return Some(Rc::clone(table));
@@ -304,14 +304,14 @@ impl World {
         self.now.get(name).cloned()
     }
 
-    /// Nobody else has used a table in a transaction that is still open.
+    /// Whether no other session has used a table in an open transaction.
     pub(crate) fn may_define(&self, session: usize, name: &str) -> bool {
         let family = self.family(name);
         let is_free = |other: &Transaction| other.used.is_disjoint(&family);
         self.others(session).all(is_free)
     }
 
-    /// A statement's changes of rows.
+    /// Applies a statement's changes of rows.
     pub(crate) fn change(
         &mut self,
         session: usize,
@@ -344,7 +344,7 @@ impl World {
         Some(errno)
     }
 
-    /// Puts a table in the place of what it was, with other rows.
+    /// Replaces a table by one with other rows.
     pub(crate) fn put(&mut self, session: usize, table: Table) {
         let (name, table) = (table.name.clone(), Rc::new(table));
         let known = &mut self.sessions[session];
@@ -358,8 +358,8 @@ impl World {
         self.now.insert(name, table);
     }
 
-    /// Puts a table that is defined anew; the session's transaction has ended, if it is none of its
-    /// temporary ones.
+    /// Replaces a table by a redefined one; the session's transaction has ended, unless it is one of its temporary
+    /// tables.
     pub(crate) fn define(&mut self, session: usize, mut table: Table) {
         table.version = self.new_version();
         table.forget_maps();
@@ -412,7 +412,7 @@ impl World {
         self.temporary_back(session, &transaction.temporary);
     }
 
-    /// Temporary tables have the rows that they had; those that were not there have none.
+    /// Restores the rows of temporary tables; those that did not exist then have none.
     fn temporary_back(&mut self, session: usize, before: &Tables) {
         for (name, table) in &mut self.sessions[session].temporary {
             match before.get(name) {
@@ -465,9 +465,8 @@ impl World {
     }
 }
 
-/// A snapshot's rows, but for those that its own transaction has touched since. `committed`: the rows of now,
-/// but for that transaction's changes. With other unique keys
-/// than the primary key it is not known which rows are one and the same.
+/// A snapshot's rows, except those that its own transaction has changed since. `committed`: the current rows, without
+/// that transaction's changes. With unique keys other than the primary key, it is not known which rows are the same.
 fn merged(
     seen: &Table,
     committed: &Table,
@@ -488,15 +487,15 @@ fn merged(
         }
         let primary = seen.index("PRIMARY");
         if let (Some(primary), false) = (primary, committed.rows.contains_key(id)) {
-            // A row that others have removed, and whose key has been given to another one, is that row
-            // for who has touched it.
+            // For the transaction that changed it, a row removed by others whose key was given to another row is that
+            // other row.
             let key = seen.unique_key(primary, row);
             let has_key = |row: &Rc<Row>| seen.unique_key(primary, row) == key;
             let mut touched_rows = touched.iter().flat_map(versions).flatten();
             if touched_rows.any(has_key) {
                 continue;
             }
-            // It may have had the key for a while.
+            // The transaction may have had the key for a while.
             if touched.iter().any(|id| versions(id) == [None, None]) {
                 return None;
             }

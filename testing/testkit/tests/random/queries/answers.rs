@@ -1,4 +1,4 @@
-//! What a query gave, and whether two have given the same.
+//! Answers of queries, and their comparison.
 
 use mayfly_testkit::cell::line;
 use mayfly_testkit::client::{Answer as Packets, ServerError};
@@ -10,15 +10,15 @@ pub(crate) enum Answer {
     Error(u16, String),
 }
 
-/// Errors of names, types and syntax, which a query has whatever rows there are. Others depend on which
-/// rows an expression is evaluated for, and so on the plan.
+/// Errors of names, types and syntax, which a query has with any rows. Others depend on which rows an expression is
+/// evaluated for, and so on the plan.
 const OF_THE_QUERY: [u16; 25] = [
     1052, 1054, 1055, 1056, 1060, 1064, 1066, 1103, 1109, 1111, 1140, 1146, 1176, 1221, 1222, 1235,
     1241, 1247, 1253, 1267, 1270, 1271, 1305, 1582, 1583,
 ];
 
 impl Answer {
-    /// What Mayfly gave.
+    /// Mayfly's answer.
     pub(crate) fn of_mayfly(found: Result<Vec<String>, mayfly_engine::Error>) -> Self {
         match found {
             Ok(rows) => Self::Rows(rows),
@@ -26,7 +26,7 @@ impl Answer {
         }
     }
 
-    /// What another server gave.
+    /// Another server's answer.
     pub(crate) fn of_peer(found: Result<Packets, ServerError>) -> Self {
         match found {
             Ok(Packets::Rows { rows, .. }) => {
@@ -37,7 +37,7 @@ impl Answer {
         }
     }
 
-    /// The same without an order.
+    /// The answer with sorted rows.
     pub(crate) fn sorted(mut self) -> Self {
         if let Self::Rows(rows) = &mut self {
             rows.sort();
@@ -45,19 +45,19 @@ impl Answer {
         self
     }
 
-    /// Whether something in Mayfly failed that never should.
+    /// Whether it is an internal error of Mayfly.
     pub(crate) fn is_internal(&self) -> bool {
         matches!(self, Self::Error(_, text)
             if text.contains("internal error") || text.contains("planner: "))
     }
 
-    /// Whether it says no more than that some row was met.
+    /// Whether it is an error that depends on the rows evaluated.
     pub(crate) fn depends_on_rows(&self) -> bool {
         matches!(self, Self::Error(errno, _) if !OF_THE_QUERY.contains(errno))
             && !self.is_internal()
     }
 
-    /// How many rows.
+    /// Number of rows.
     pub(crate) fn count(&self) -> usize {
         match self {
             Self::Rows(rows) => rows.len(),
@@ -65,7 +65,7 @@ impl Answer {
         }
     }
 
-    /// Rows, or which error.
+    /// Class of the answer: rows, or the error number.
     pub(crate) fn class(&self) -> u16 {
         match self {
             Self::Rows(_) => 0,
@@ -73,7 +73,7 @@ impl Answer {
         }
     }
 
-    /// Whether the two are the same; errors are, whatever they say.
+    /// Whether two answers are equal; two errors are, whatever their texts.
     pub(crate) fn agrees(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Rows(a), Self::Rows(b)) => a == b,

@@ -1,10 +1,10 @@
-//! One thing to try: a query, or a law and what it is said of.
+//! A test case: a query, or a law with its parts.
 
 use crate::queries::answers::Answer;
 use crate::queries::laws::Law;
 use crate::queries::tree::Tree;
 
-/// One thing to try.
+/// A test case.
 #[derive(Debug, Clone)]
 pub(crate) struct Case {
     pub(crate) tree: Tree,
@@ -29,7 +29,7 @@ impl Case {
         self.tree.parameterized()
     }
 
-    /// Whether all of its expressions are evaluated for all rows, whatever the plan.
+    /// Whether all of its expressions are evaluated for all rows in every plan.
     pub(crate) fn sees_all_rows(&self) -> bool {
         let text = self.tree.text();
         let is_plain = |word: &str| !text.contains(word);
@@ -54,8 +54,8 @@ impl Case {
             .all(|word| is_plain(word))
     }
 
-    /// Whether it is what MariaDB answers as MySQL does: its subqueries, common table expressions and
-    /// ROLLUP have their own ways with NULL and with what is empty.
+    /// Whether MariaDB answers it as MySQL does: its subqueries, common table expressions and ROLLUP treat NULL and
+    /// empty sets differently.
     pub(crate) fn is_plain(&self) -> bool {
         let text = self.tree.text();
         let odd = ["(SELECT", "WITH ", "REPLACE("];
@@ -68,7 +68,7 @@ impl Case {
         format!("SELECT * FROM ({query}) AS d{order}")
     }
 
-    /// The query without what says its order, and that, which may be empty.
+    /// The query without its ORDER BY, and the ORDER BY, which may be empty.
     pub(crate) fn query_and_order(&self) -> (String, String) {
         let text = self.tree.text();
         let last = self.tree.parts().pop().unwrap_or_default();
@@ -80,7 +80,7 @@ impl Case {
         (query.to_owned(), order)
     }
 
-    /// An answer in its order, if the query has one.
+    /// An answer in its order, if the query defines one.
     pub(crate) fn in_order(&self, answer: Answer) -> Answer {
         let last = self.tree.parts().pop().unwrap_or_default();
         match last.starts_with(" ORDER BY") {
@@ -89,7 +89,7 @@ impl Case {
         }
     }
 
-    /// Cases that are smaller.
+    /// Smaller cases.
     pub(crate) fn smaller(&self) -> Vec<Self> {
         let law = self.law;
         let trees = self.tree.smaller().into_iter();

@@ -1,4 +1,4 @@
-//! The types of columns, with what is at the ends of each.
+//! Column types, with the extreme values of each.
 
 use std::sync::LazyLock;
 
@@ -11,9 +11,9 @@ use crate::queries::tree::Kind;
 pub(crate) struct ColumnType {
     pub(crate) sql: &'static str,
     pub(crate) kind: Kind,
-    /// How much of a value is in an index; `None` if there is none.
+    /// Prefix length in an index; `None` if it cannot be indexed.
     pub(crate) prefix: Option<&'static str>,
-    /// Values that are odd.
+    /// Unusual values.
     pub(crate) values: Vec<&'static str>,
 }
 
@@ -41,11 +41,11 @@ fn columns(text: &'static str) -> Vec<ColumnType> {
     Groups::read(text).iter().map(column).collect()
 }
 
-/// The types that all servers take alike.
+/// The types that all servers treat alike.
 pub(crate) static PORTABLE: LazyLock<Vec<ColumnType>> =
     LazyLock::new(|| columns(include_str!("portable_columns.txt")));
 
-/// All types; the collation of texts that are [`Kind::Loose`] is the schema's.
+/// All types; the collation of texts of [`Kind::Loose`] is the schema's.
 pub(crate) static ALL: LazyLock<Vec<ColumnType>> =
     LazyLock::new(|| columns(include_str!("columns.txt")));
 
@@ -70,12 +70,12 @@ fn constants(which: &str, kind: Kind) -> &'static [&'static str] {
     CONSTANTS.items(&format!("{which} {kind:?}"))
 }
 
-/// Constants of a kind that are met often: many rows have the same.
+/// Frequent constants of a kind: many rows have the same.
 pub(crate) fn common(kind: Kind) -> &'static [&'static str] {
     constants("common", kind)
 }
 
-/// Constants of a kind that are odd.
+/// Unusual constants of a kind.
 pub(crate) fn odd(kind: Kind) -> &'static [&'static str] {
     constants("odd", kind)
 }

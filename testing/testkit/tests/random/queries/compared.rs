@@ -1,7 +1,7 @@
-//! Random queries over the wire, counted: how many of them Mayfly answers as another server does, with the types of the
-//! columns and the numbers of errors, as text and prepared in the binary protocol, in strict mode and not.
+//! Random queries over the wire, counted: the share that Mayfly answers as another server does, with column types and
+//! error numbers, as text and prepared in the binary protocol, in strict mode and not.
 //!
-//! It runs where `MAYFLY_QUERIES_COMPARED` says how many queries there are to be and a socket names MySQL or MariaDB
+//! It runs where `MAYFLY_QUERIES_COMPARED` gives the number of queries and a socket names MySQL or MariaDB
 //! (`MAYFLY_MYSQL_SOCKET`, `MAYFLY_MARIADB_SOCKET`), and fails at a difference in rows or between rows and an error for
 //! which [`KNOWN`] has no reason.
 
@@ -26,13 +26,13 @@ use crate::queries::known::{Difference, KNOWN};
 use crate::queries::peers::{MARIADB_OFF, MYSQL_OFF};
 use crate::queries::schema::{Schema, Tables};
 
-/// How many queries each set of tables sees.
+/// Number of queries on each set of tables.
 const QUERIES: usize = 60;
 
-/// How many of the differences without a reason are printed.
+/// Greatest number of differences without a reason that are printed.
 const PRINTED: usize = 40;
 
-/// How many queries are kept of each kind of other difference.
+/// Number of example queries of each kind of other difference.
 const EXAMPLES: usize = 8;
 
 /// How many characters of an answer are printed beside such a query.
@@ -44,7 +44,7 @@ struct Given {
     types: Vec<ColumnType>,
 }
 
-/// One of the servers, and the statements that it is asked.
+/// A server with the statements for it.
 struct Server {
     client: Client,
     socket: PathBuf,
@@ -57,7 +57,7 @@ type Kinds = BTreeMap<String, (usize, Vec<String>)>;
 #[derive(Default)]
 struct Counts {
     asked: usize,
-    /// In rows, types and numbers of errors.
+    /// Equal in rows, types and error numbers.
     equal: usize,
     /// Types of columns that differ (ours for theirs).
     types: Kinds,
@@ -72,7 +72,7 @@ impl Server {
     fn connect(socket: PathBuf) -> Result<Self, ServerError> {
         let client = Client::connect(&socket, "root")?;
         let mut server = Self { client, socket };
-        // Mayfly's name for it is MySQL's, and MariaDB has another.
+        // Mayfly shares this name with MySQL; MariaDB has another.
         let limits = ["max_execution_time = 5000", "max_statement_time = 5"];
         for limit in limits {
             let _ = server.client.query(&format!("SET {limit}"));
@@ -84,9 +84,9 @@ impl Server {
         self.make(schema, true, strict);
     }
 
-    /// Makes the tables, with their keys or without.
+    /// Creates the tables, with their keys or without.
     fn make(&mut self, schema: &Schema, keys: bool, strict: bool) {
-        // Several runs may ask a server at a time.
+        // Several runs may use a server at a time.
         let name = format!("compared_{}", std::process::id());
         let mode = if strict { "STRICT_TRANS_TABLES" } else { "" };
         let mut statements = vec![
@@ -124,8 +124,8 @@ impl Server {
         Some(Given { answer, types })
     }
 
-    /// What the server gives to the text without its optimizations: as it is and from a derived table, with the keys of the
-    /// tables and without them.
+    /// The server's answers to the text without its optimizations: as it is and from a derived table, with the keys of
+    /// the tables and without them.
     fn plainly(&mut self, case: &Case, schema: &Schema, strict: bool) -> Vec<Answer> {
         let mut answers = Vec::new();
         for keys in [true, false] {
@@ -158,7 +158,7 @@ impl Server {
 }
 
 impl Counts {
-    /// Counts two answers; none where who is asked twice is not worth it.
+    /// Counts two answers; `None` where the other server's answer cannot be compared.
     fn count(&mut self, ours: &Given, theirs: &Given, query: impl Fn() -> String) -> bool {
         self.asked += 1;
         match (&ours.answer, &theirs.answer) {
@@ -249,12 +249,12 @@ fn prepared(case: &Case, random: &mut Random) -> Option<(String, Vec<Value>)> {
     Some((text, values?))
 }
 
-/// Whether a server does not have a function that Mayfly has: MySQL 9 removed some.
+/// Whether a server lacks a function that Mayfly has: MySQL 9 removed some.
 fn lacks_function(theirs: &Answer) -> bool {
     matches!(theirs, Answer::Error(1305, _))
 }
 
-/// See the module.
+/// Compares random queries with the other servers, and counts.
 pub(crate) fn compare() -> Result<(), Failed> {
     let Some(wanted) = number("MAYFLY_QUERIES_COMPARED") else {
         return Ok(());
@@ -289,7 +289,7 @@ pub(crate) fn compare() -> Result<(), Failed> {
     }
 }
 
-/// Asks everybody so many queries; gives how many they were.
+/// Runs `count` queries on all servers; returns their number.
 fn ask_all(
     mut own: Server,
     peers: &mut [(Flavour, Server, Counts)],
@@ -329,7 +329,7 @@ fn ask_all(
                 let text = case.text();
                 let asked_for = prepared.as_ref().map_or(text.as_str(), |(text, _)| text);
                 let place = || format!("seed {seed}, query {at}, strict {strict}: {asked_for}");
-                // What a server does not have is no answer.
+                // An error about a missing function is not an answer.
                 if lacks_function(&theirs.answer) {
                     continue;
                 }
@@ -350,7 +350,7 @@ fn ask_all(
                 let reason = match known {
                     Some(rule) => Some(rule.slug),
                     None if !all_rows && by_plan => Some("(an error of rows that a plan reads)"),
-                    // What it answers to the text is what Mayfly answers to both.
+                    // Its answer to the text is Mayfly's answer to both.
                     None if prepared.is_some()
                         && peer
                             .ask(&case, None)

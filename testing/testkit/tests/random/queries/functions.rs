@@ -1,5 +1,5 @@
-//! Every function that Mayfly has, with the kinds of its arguments and of what it gives: as the
-//! engine's own tables say, so that a new one is asked for by itself.
+//! Every function of Mayfly, with the kinds of its arguments and of its result, from the engine's own tables, so that a
+//! new function is tested without further work.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ use mayfly_types::{CollationId, SqlMode, SqlType, TypeKind};
 
 use crate::queries::tree::Kind;
 
-/// How a function is written, and of what.
+/// A form of a call, with the kinds of its arguments.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
     pub(crate) text: String,
@@ -19,18 +19,18 @@ pub(crate) struct Call {
     pub(crate) result: Kind,
 }
 
-/// What depends on the server, the session, or chance, waits, or ends the statement on purpose.
+/// Excluded functions: they depend on the server, the session, or chance, wait, or end the statement on purpose.
 static LEFT_OUT: LazyLock<Groups> =
     LazyLock::new(|| Groups::read(include_str!("functions_left_out.txt")));
 
-/// Functions that are written in a way of their own, with the letters of their arguments and result.
+/// Functions with special syntax, with the letters of their arguments and result.
 static WRITTEN: LazyLock<Groups> = LazyLock::new(|| Groups::read(include_str!("functions.txt")));
 
-/// Aggregate functions whose rows have an order, or that are written in a way of their own.
+/// Aggregate functions whose rows have an order, or with special syntax.
 static AGGREGATES: LazyLock<Groups> =
     LazyLock::new(|| Groups::read(include_str!("aggregates.txt")));
 
-/// Functions that give one of their arguments.
+/// Functions that return one of their arguments.
 const CHOOSING: [&str; 7] = [
     "IF({}, {}, {})",
     "IFNULL({}, {})",
@@ -80,7 +80,7 @@ pub(crate) static AGGREGATE: LazyLock<Vec<Call>> = LazyLock::new(|| {
         if AGGREGATES.iter().any(|(own, _)| own == name) || name == "any_value" {
             continue;
         }
-        // What gives one of its arguments, and what is a number.
+        // Whether it returns one of its arguments, and whether it returns a number.
         let chooses = function.ignores_duplicates();
         for kind in Kind::VALUES.into_iter().filter(|kind| kind.is_exact()) {
             all.push(Call {
@@ -121,9 +121,9 @@ fn kind_of_letter(letter: char) -> Option<Kind> {
         'I' => Kind::Time,
         'M' => Kind::Moment,
         'J' => Kind::Json,
-        // Any.
+        // Any kind.
         '*' => Kind::Fixed,
-        // Any that has one meaning as all other types.
+        // Any kind whose meaning is the same in all types.
         '+' => Kind::Query,
         _ => return None,
     })
@@ -141,7 +141,7 @@ fn probed(function: &ScalarFunction) -> Vec<Call> {
         collation_connection: CollationId::default(),
     };
     let text = SqlType::varchar(20, CollationId::default());
-    // The current time takes no more than a literal.
+    // Functions of the current time take at most a literal.
     let most = match function.volatility() {
         scalar::Volatility::Immutable => most,
         _ => *arity.start(),
@@ -163,7 +163,7 @@ fn probed(function: &ScalarFunction) -> Vec<Call> {
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         let call = match (is_word && !["mod", "div", "xor"].contains(&name), count) {
             (true, _) => format!("{}({holes})", name.to_uppercase()),
-            // An operator; what has a space in its name is the planner's.
+            // An operator; names with a space belong to the planner.
             (false, 2) if !name.contains(' ') => format!("({{}} {} {{}})", name.to_uppercase()),
             (false, _) => return None,
         };

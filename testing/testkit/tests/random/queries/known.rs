@@ -1,22 +1,21 @@
-//! Differences from other servers that are there on purpose: narrow rules, each with its row in
-//! COMPAT.md.
+//! Intended differences from other servers: narrow rules, each with its row in COMPAT.md.
 
 use mayfly_testkit::server::Flavour;
 
 use crate::queries::answers::Answer;
 
-/// A query that another server answers otherwise.
+/// A query that another server answers differently.
 pub(crate) struct Difference<'d> {
     pub(crate) flavour: Flavour,
     pub(crate) query: &'d str,
-    /// The statements that have made the tables.
+    /// The statements that created the tables.
     pub(crate) tables: &'d str,
     pub(crate) ours: &'d Answer,
     pub(crate) theirs: &'d Answer,
 }
 
 impl Difference<'_> {
-    /// Whether the tables have all types, and the query compares them with each other.
+    /// Whether the tables have all types, and the query compares different ones.
     fn mixes_types(&self) -> bool {
         self.tables.contains("utf8mb4_0900_bin")
     }
@@ -25,21 +24,21 @@ impl Difference<'_> {
         words.iter().any(|word| self.query.contains(word))
     }
 
-    /// Whether they refuse with one of these errors, whose text has this in it.
+    /// Whether the other server returns one of these errors, with this in its text.
     fn refuses(&self, errors: &[u16], has: &str) -> bool {
         matches!(self.theirs, Answer::Error(errno, text) if errors.contains(errno) && text.contains(has))
             && matches!(self.ours, Answer::Rows(_))
     }
 }
 
-/// A difference that may be.
+/// A known difference.
 pub(crate) struct Known {
     /// The row of COMPAT.md.
     pub(crate) slug: &'static str,
     pub(crate) explains: fn(&Difference<'_>) -> bool,
 }
 
-/// What gives one of several values.
+/// Functions that return one of several values.
 const CHOICES: [&str; 13] = [
     "IF(",
     "CASE ",
@@ -60,7 +59,7 @@ const fn known(slug: &'static str, explains: fn(&Difference<'_>) -> bool) -> Kno
     Known { slug, explains }
 }
 
-/// All of them.
+/// All known differences.
 pub(crate) const KNOWN: &[Known] = &[
     known("decimal-scale", |found| {
         found.names(&CHOICES) && same_numbers(found, 0.0)
@@ -158,7 +157,7 @@ pub(crate) const KNOWN: &[Known] = &[
         let documents = found.tables.contains("BIGINT") && found.query.contains("JSON") && compares;
         documents || years && found.names(&[" IN (", "BETWEEN ", "CASE ", "<=>"])
     }),
-    // IN takes -1 for 18446744073709551615; a year beside a date.
+    // In MySQL, IN takes -1 for 18446744073709551615; or a year is compared with a date.
     known("comparison-types", |found| {
         let unsigned = ["BIGINT UNSIGNED", "BIT(64)", "18446744073709551615"];
         let has_one = |text: &str| unsigned.iter().any(|word| text.contains(word));
@@ -221,13 +220,13 @@ pub(crate) const KNOWN: &[Known] = &[
     }),
 ];
 
-/// Whether a row has one of these texts in it.
+/// Whether a row contains one of these texts.
 fn shows(answer: &Answer, texts: &[&str]) -> bool {
     let has = |row: &String| texts.iter().any(|text| row.contains(text));
     matches!(answer, Answer::Rows(rows) if rows.iter().any(has))
 }
 
-/// Whether rows differ in zeros at the ends of numbers alone, or by that part of them.
+/// Whether rows differ only in zeros at the ends of numbers, or by that part of them.
 fn same_numbers(found: &Difference<'_>, part: f64) -> bool {
     let (Answer::Rows(ours), Answer::Rows(theirs)) = (found.ours, found.theirs) else {
         return false;

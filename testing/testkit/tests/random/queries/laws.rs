@@ -1,15 +1,15 @@
-//! What holds of every condition over every table: two ways to say the same give the same, ternary logic partitions the rows (Rigger and Su,
-//! "Finding Bugs in Database Systems via Query Partitioning", 2020), and a condition keeps as many rows
-//! as it is true for (the same, "Detecting Optimization Bugs in Database Engines via Non-Optimizing
-//! Reference Engine Construction", 2020).
+//! Laws for every condition over every table: two equivalent queries give the same rows, ternary logic partitions the
+//! rows (Rigger and Su, "Finding Bugs in Database Systems via Query Partitioning", 2020), and a condition keeps as many
+//! rows as it is true for (Rigger and Su, "Detecting Optimization Bugs in Database Engines via Non-Optimizing Reference
+//! Engine Construction", 2020).
 
 use std::sync::LazyLock;
 
 use mayfly_testkit::groups::Groups;
 
-/// What holds, and below it two queries that say the same, of a table, a condition, a value and a number. What stands in
-/// ⟨ ⟩ is there for each part of the rows: those that meet the condition, those that do not, and those for which it is
-/// NULL. Behind | stands what is between these, UNION ALL otherwise.
+/// Laws, each followed by two equivalent queries, with places for a table, a condition, a value and a number. The text
+/// in ⟨ ⟩ is repeated for each part of the rows: those that meet the condition, those that do not, and those for which
+/// it is NULL. The text behind | is put between the repetitions, UNION ALL without it.
 const TEXTS: &str = "\
 WHERE keeps the rows for which the condition is true.
   SELECT COUNT(*) FROM {from} WHERE {condition}
@@ -76,7 +76,7 @@ A common table expression is a derived table.
   WITH d AS (SELECT {value} AS e, {number} AS g FROM {from} WHERE {condition}) SELECT * FROM d
 ";
 
-/// Two ways to say the same.
+/// A pair of equivalent queries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Law([&'static str; 2]);
 
@@ -101,7 +101,7 @@ impl Law {
     }
 }
 
-/// The text with what is there for each part of the rows.
+/// The text with the parts in ⟨ ⟩ repeated for each part of the rows.
 fn partitioned(text: &str) -> String {
     let Some((before, rest)) = text.split_once('⟨') else {
         return text.to_owned();

@@ -1,11 +1,10 @@
-//! Random queries give what MariaDB and MySQL give, the same whichever way they are run here ([`ways`]),
-//! and what holds of all queries ([`laws`]); rows that are added by VALUES and by SELECT are the same.
+//! Random queries: the results are those of MariaDB and MySQL, the same in every way of execution here ([`ways`]), and
+//! obey the laws of all queries ([`laws`]); rows added by VALUES and by SELECT are equal.
 //!
-//! `MAYFLY_MARIADB_SOCKET` and `MAYFLY_MYSQL_SOCKET` name the servers; without them the ways are compared
-//! with each other. MariaDB is asked about tables whose types, functions and comparisons all servers
-//! take alike, and without subqueries; MySQL about all types, all functions and all pairs of types in
-//! comparisons, and everything else.
-//! `MAYFLY_QUERIES_FAILURES` is how many differences end it, 10 by default. What is found is made as small as it goes, and
+//! `MAYFLY_MARIADB_SOCKET` and `MAYFLY_MYSQL_SOCKET` name the servers; without them the ways are compared with each
+//! other. MariaDB gets tables whose types, functions and comparisons all servers treat alike, and no subqueries; MySQL
+//! gets all types, all functions, all pairs of types in comparisons, and everything else. `MAYFLY_QUERIES_FAILURES` is
+//! the number of differences that end the test, 10 by default. Each difference is reduced as far as possible, and
 //! printed as a script.
 
 mod answers;
@@ -33,10 +32,10 @@ use self::round::Round;
 use self::schema::Schema;
 use self::ways::Databases;
 
-/// How many queries each set of tables sees.
+/// Number of queries on each set of tables.
 const QUERIES: usize = 60;
 
-/// After how many of them there is a law.
+/// Number of queries between two laws.
 const LAWS: usize = 6;
 
 pub(crate) fn trials() -> Vec<Trial> {

@@ -1,4 +1,4 @@
-//! Other servers that are asked too.
+//! Other servers that answer the queries.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -24,7 +24,7 @@ pub(crate) struct Peer {
     socket: PathBuf,
     client: Client,
     database: String,
-    /// What it answered with the end of the connection.
+    /// Queries that it answered by closing the connection.
     pub(crate) faults: Vec<String>,
 }
 
@@ -41,7 +41,7 @@ impl Peer {
         })
     }
 
-    /// Whether it is asked about these tables.
+    /// Whether it gets queries on these tables.
     pub(crate) fn takes(&self, schema: &Schema) -> bool {
         self.flavour == Flavour::MySql || schema.portable
     }
@@ -50,7 +50,7 @@ impl Peer {
         self.make(schema, true);
     }
 
-    /// Makes the tables, with their keys or without.
+    /// Creates the tables, with their keys or without.
     fn make(&mut self, schema: &Schema, keys: bool) {
         let database = &self.database;
         let mut statements = vec![
@@ -75,7 +75,7 @@ impl Peer {
         let _ = self.client.query(statement);
     }
 
-    /// What a query gives; `None` if the server ends the connection on it, as one does that crashes.
+    /// The answer to a query; `None` if the server closes the connection, as in a crash.
     pub(crate) fn answer(&mut self, case: &Case, schema: &Schema) -> Option<Answer> {
         match self.client.query(&case.text()) {
             Err(error) if error.code == LOST => {
@@ -88,8 +88,8 @@ impl Peer {
         }
     }
 
-    /// What a query gives without what the server may do to make it fast: as it is and from a derived
-    /// table, without optional rules, with the keys of the tables and without them.
+    /// The answers to a query without optimizations: as it is and from a derived table, without optional rules, with
+    /// the keys of the tables and without them.
     pub(crate) fn plain_answers(&mut self, case: &Case, schema: &Schema) -> Vec<Answer> {
         let off = match self.flavour {
             Flavour::MySql => MYSQL_OFF,
@@ -117,7 +117,7 @@ impl Peer {
             .query(&format!("DROP DATABASE IF EXISTS {}", self.database));
     }
 
-    /// Waits until the server is there again.
+    /// Waits until the server is up again.
     fn reconnect(&mut self) {
         for _ in 0..120 {
             std::thread::sleep(Duration::from_millis(500));

@@ -1,4 +1,4 @@
-//! Everybody who answers, and what is made of a difference.
+//! All systems that answer queries, and the treatment of differences.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -12,23 +12,23 @@ use crate::queries::peers::Peer;
 use crate::queries::schema::{Schema, Tables};
 use crate::queries::ways::Way;
 
-/// The error of a query that takes longer than it may.
+/// The error of a query that exceeds its time limit.
 const TIME_LIMIT: u16 = 3024;
 
-/// How many rows are compared.
+/// Greatest number of rows that are compared.
 const ROWS_MAX: usize = 20_000;
 
-/// How long a difference is made smaller.
+/// Greatest time to reduce a difference.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A difference.
 pub(crate) struct Found {
-    /// Who differs, and whether by rows or by which errors: a smaller script must show the same.
+    /// The differing system, and whether by rows or by which errors: a smaller script must show the same difference.
     class: (usize, u16, u16),
     text: String,
 }
 
-/// Everybody who answers about some tables.
+/// All systems that answer queries on some tables.
 pub(crate) struct Round {
     pub(crate) ways: Vec<Way>,
     pub(crate) peers: Vec<Peer>,
@@ -36,7 +36,7 @@ pub(crate) struct Round {
     schema: Schema,
     number: u64,
     pub(crate) switch: &'static str,
-    /// How many laws have been tried: each time in another way.
+    /// Number of laws tried so far, each in another way.
     laws: usize,
 }
 
@@ -74,13 +74,13 @@ impl Round {
         }
     }
 
-    /// What is different about a case; none if nothing is.
+    /// The difference in the answers to a case; `None` if they agree.
     pub(crate) fn difference(&mut self, case: &Case) -> Option<Found> {
         self.laws += usize::from(case.law.is_some());
         self.difference_again(case)
     }
 
-    /// The same in the ways in which it was looked for last.
+    /// [`Self::difference`] in the ways of the last search.
     fn difference_again(&mut self, case: &Case) -> Option<Found> {
         match case.queries() {
             Some(queries) => self.breach(&queries),
@@ -88,7 +88,7 @@ impl Round {
         }
     }
 
-    /// How two queries that say the same differ.
+    /// The difference between two equivalent queries.
     fn breach(&mut self, queries: &[String; 2]) -> Option<Found> {
         let other = 1 + self.laws % (self.ways.len() - 1);
         for at in [0, other] {
@@ -119,7 +119,7 @@ impl Round {
         if first.is_internal() {
             return Some(found(0, "as it is", &first));
         }
-        // What takes too long once, or gives too much, does so everywhere.
+        // A query that takes too long once, or returns too many rows, does so everywhere.
         if first.class() == TIME_LIMIT || first.count() > ROWS_MAX {
             return None;
         }
@@ -145,7 +145,7 @@ impl Round {
             };
             let unknown = !all_rows && (first.depends_on_rows() || theirs.depends_on_rows());
             if unknown || first.agrees(&theirs) {
-                // MySQL's word counts.
+                // MySQL decides.
                 against = None;
                 continue;
             }
@@ -181,7 +181,7 @@ impl Round {
         against
     }
 
-    /// The smallest script with the difference that leaving out parts and rows leads to.
+    /// The smallest script with the difference that is found by leaving out parts and rows.
     pub(crate) fn reduce(&mut self, case: Case) -> String {
         let begun = Instant::now();
         let mut case = case;
@@ -236,7 +236,7 @@ impl Round {
         peers.for_each(|peer| peer.change(statement));
     }
 
-    /// The tables without columns, and those of them that are empty or full, that a text does not name.
+    /// The tables without columns, and without empty or full tables, that a text does not name.
     fn without_what_is_not_named(&self, text: &str) -> Schema {
         let mut schema = self.schema.clone();
         let view = text.contains(crate::queries::schema::VIEW);

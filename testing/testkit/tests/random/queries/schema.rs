@@ -8,16 +8,16 @@ use crate::queries::tree::Kind;
 /// The view over the first table.
 pub(crate) const VIEW: &str = "v0";
 
-/// What the tables of a session are.
+/// Kind of the tables of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tables {
     Base,
     Temporary,
-    /// Of the MEMORY engine, if it has a place for the columns.
+    /// Tables of the MEMORY engine, if it supports the columns.
     Memory,
 }
 
-/// A column, a number of the table's row being another one.
+/// A column, with the row number of the table that it is computed from.
 #[derive(Debug, Clone)]
 pub(crate) struct Column {
     pub(crate) name: String,
@@ -39,9 +39,9 @@ pub(crate) struct Table {
 #[derive(Debug, Clone)]
 pub(crate) struct Schema {
     pub(crate) tables: Vec<Table>,
-    /// Whether all servers take them alike; else there are all types in them.
+    /// Whether all servers treat the types alike; otherwise there are all types.
     pub(crate) portable: bool,
-    /// Of texts whose case does not matter.
+    /// The collation of case-insensitive texts.
     collation: &'static str,
 }
 
@@ -132,7 +132,7 @@ impl Schema {
         keys
     }
 
-    /// A constant; an odd one now and then where the servers need not be alike.
+    /// A constant; sometimes an unusual one where the servers need not agree.
     pub(crate) fn constant(&self, kind: Kind, random: &mut Random) -> String {
         if random.one_in(8) {
             return "NULL".to_owned();
@@ -148,7 +148,7 @@ impl Schema {
         }
     }
 
-    /// A collation for literals, whose case does not matter.
+    /// A case-insensitive collation for literals.
     fn loose(&self) -> &'static str {
         match self.collation.starts_with("utf8mb4") {
             true => self.collation,
@@ -156,7 +156,7 @@ impl Schema {
         }
     }
 
-    /// The statements that make a session ready for the tables.
+    /// The statements that prepare a session for the tables.
     pub(crate) fn settings(&self) -> Vec<String> {
         let collation = match self.portable {
             true => "utf8mb4_bin",
@@ -169,7 +169,7 @@ impl Schema {
         ]
     }
 
-    /// The statements that make the tables, with the keys or without, and the view.
+    /// The statements that create the tables, with the keys or without, and the view.
     pub(crate) fn statements(&self, keys: bool, tables: Tables) -> Vec<String> {
         let mut all = Vec::new();
         for table in &self.tables {

@@ -1,15 +1,15 @@
-//! A statement as a tree of its parts, so that one that shows a difference can be made smaller.
+//! A statement as a tree of its parts, so that one that shows a difference can be reduced.
 
-/// What a part is: one may stand for another of its kind.
+/// Kind of a part: a part can be replaced by another of its kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A number that is exact.
+    /// An exact number.
     Number,
     /// A FLOAT or DOUBLE.
     Float,
-    /// A string that is compared by its bytes.
+    /// A string that compares by its bytes.
     Text,
-    /// A string of which others are equal that are not the same.
+    /// A string under a collation in which different strings may be equal.
     Loose,
     /// A string of bytes.
     Binary,
@@ -20,12 +20,12 @@ pub(crate) enum Kind {
     Json,
     Condition,
     Query,
-    /// Stands for nothing else.
+    /// A part that cannot be replaced.
     Fixed,
 }
 
 impl Kind {
-    /// All kinds of values.
+    /// The kinds of values.
     pub(crate) const VALUES: [Self; 9] = [
         Self::Number,
         Self::Float,
@@ -38,7 +38,7 @@ impl Kind {
         Self::Json,
     ];
 
-    /// Whether values that are equal look alike, so that it does not matter which one a group shows.
+    /// Whether equal values look alike, so that it does not matter which one a group shows.
     pub(crate) fn is_exact(self) -> bool {
         !matches!(self, Self::Loose | Self::Float | Self::Json)
     }
@@ -64,7 +64,7 @@ impl Kind {
 #[derive(Debug, Clone)]
 pub(crate) enum Piece {
     Word(String),
-    /// A constant, which a parameter may stand for.
+    /// A constant, which a parameter can replace.
     Constant(String),
     Part(Tree),
 }
@@ -73,13 +73,13 @@ pub(crate) enum Piece {
 #[derive(Debug, Clone)]
 pub(crate) struct Tree {
     pub(crate) kind: Kind,
-    /// The statement is one without it too.
+    /// Whether the statement is valid without it.
     pub(crate) optional: bool,
     pub(crate) pieces: Vec<Piece>,
 }
 
 impl Tree {
-    /// A part that is nothing but text.
+    /// A part that is only text.
     pub(crate) fn leaf(kind: Kind, text: impl Into<String>) -> Self {
         Self {
             kind,
@@ -116,7 +116,7 @@ impl Tree {
         }
     }
 
-    /// The same, which may be left out.
+    /// The part, marked as optional.
     pub(crate) fn optional(self) -> Self {
         Self {
             optional: true,
@@ -131,8 +131,8 @@ impl Tree {
         text
     }
 
-    /// The statement's text with `?` for integers, and those. Each `?` is of the type of its integer by a CAST: one
-    /// that takes its type from what stands beside it, as a string does, may give a result of another type.
+    /// The statement's text with `?` for integers, and the integers. Each `?` gets the type of its integer by a CAST:
+    /// one that takes its type from its context, as a string does, may give a result of another type.
     pub(crate) fn parameterized(&self) -> (String, Vec<String>) {
         let (mut text, mut values) = (String::new(), Vec::new());
         self.write(
@@ -158,7 +158,7 @@ impl Tree {
         }
     }
 
-    /// The texts of the parts right below.
+    /// The texts of the direct parts.
     pub(crate) fn parts(&self) -> Vec<String> {
         let parts = self.pieces.iter().filter_map(|piece| match piece {
             Piece::Part(part) => Some(part.text()),
@@ -167,7 +167,7 @@ impl Tree {
         parts.collect()
     }
 
-    /// Statements that are this one with one part less, or a smaller one.
+    /// Statements that are this one without one part, or with a smaller one.
     pub(crate) fn smaller(&self) -> Vec<Self> {
         let mut all = Vec::new();
         for (at, piece) in self.pieces.iter().enumerate() {

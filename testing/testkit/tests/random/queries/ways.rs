@@ -1,4 +1,4 @@
-//! The ways in which a query is run in this process, all of which give the same.
+//! The ways in which a query runs in this process, all of which must give the same rows.
 
 use mayfly_engine::{HashMode, Session};
 use mayfly_testkit::cell;
@@ -10,7 +10,7 @@ use crate::queries::answers::Answer;
 use crate::queries::case::Case;
 use crate::queries::schema::{Schema, Tables, VIEW};
 
-/// Switches that are turned in one of the ways.
+/// Switches that one of the ways changes.
 const SWITCHES: [&str; 22] = [
     "derived_merge=off",
     "derived_condition_pushdown=off",
@@ -36,17 +36,17 @@ const SWITCHES: [&str; 22] = [
     "semijoin=off,derived_merge=off,materialization=off",
 ];
 
-/// How a query is given to a session.
+/// Form in which a session gets a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     Text,
     /// Prepared, with its constants as parameters, and run twice.
     Prepared,
-    /// The same by the library, with typed values, as the binary protocol gives them.
+    /// Prepared through the library, with typed values, as in the binary protocol.
     Values,
-    /// The third time, by what was kept of it.
+    /// The third time, with the cached plan.
     Repeated,
-    /// As a derived table, a common table expression, or a view, in turn.
+    /// As a derived table, a common table expression, or a view, alternating.
     Within,
 }
 
@@ -58,9 +58,9 @@ pub(crate) struct Way {
     tables: Tables,
     form: Form,
     turns: bool,
-    /// How many queries were asked.
+    /// Number of queries so far.
     asked: usize,
-    /// Whether constants are parameters: beside a date those are taken for dates, as by MySQL.
+    /// Whether constants are parameters: compared with a date those are taken for dates, as in MySQL.
     parameters: bool,
 }
 
@@ -81,7 +81,7 @@ impl Way {
         }
     }
 
-    /// Makes the tables; says which switch is turned.
+    /// Creates the tables; returns the changed switch.
     pub(crate) fn begin(&mut self, schema: &Schema, number: u64) -> &'static str {
         self.parameters = schema.portable;
         let database = format!("queries_{number}");
@@ -112,7 +112,8 @@ impl Way {
             .must(&format!("DROP DATABASE queries_{number}"));
     }
 
-    /// The rows of the tables added to two copies, by VALUES and by SELECT, in strict mode and without: what differs.
+    /// The rows of the tables added to two copies, by VALUES and by SELECT, in strict mode and without; returns the
+    /// differences.
     pub(crate) fn copies(&mut self, schema: &Schema) -> Option<String> {
         for table in &schema.tables {
             for (number, values) in &table.rows {
@@ -154,7 +155,7 @@ impl Way {
         let _ = self.session.rows(statement);
     }
 
-    /// What a query gives; `None` if it cannot be asked so.
+    /// The answer to a query; `None` if it cannot be run in this way.
     pub(crate) fn answer(&mut self, case: &Case) -> Option<Answer> {
         let text = case.text();
         if self.lacks(&text) {
@@ -171,19 +172,19 @@ impl Way {
             Form::Values => self.with_values(case),
             Form::Within => self.within(case),
         };
-        // Names that are twice there are none of a table's columns.
+        // A derived table cannot have duplicate column names.
         if found.as_ref().is_err_and(|error| error.errno() == 1060) {
             return None;
         }
         Some(case.in_order(Answer::of_mayfly(found)))
     }
 
-    /// Whether a text reads what is not there: there are no views over temporary tables.
+    /// Whether a text names a missing view: there are no views over temporary tables.
     pub(crate) fn lacks(&self, text: &str) -> bool {
         self.tables == Tables::Temporary && text.contains(VIEW)
     }
 
-    /// What a text gives.
+    /// The answer to a text.
     pub(crate) fn text(&mut self, query: &str) -> Answer {
         Answer::of_mayfly(self.session.rows(query)).sorted()
     }
@@ -251,7 +252,7 @@ impl Way {
     }
 }
 
-/// The databases of the ways, which go after them: nothing may be left.
+/// The databases of the ways, dropped after them: nothing may be left.
 pub(crate) struct Databases {
     _fixtures: Vec<Fixture>,
     _directory: DataDirectory,

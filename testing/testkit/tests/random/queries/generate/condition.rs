@@ -40,7 +40,7 @@ impl Generator<'_> {
                     let other = self.other_kind(kind);
                     parts.push(self.value(other, seen, below.min(1)));
                 }
-                // A time between a time and NULL is compared as texts by MySQL.
+                // MySQL compares a time between a time and NULL as texts.
                 let has_null = parts.iter().any(|part| part.text() == "NULL");
                 if has_null {
                     return Tree::of(Kind::Condition, "({} IN ({}, {}))", parts);

@@ -1,5 +1,5 @@
-//! Random queries over the tables of [`crate::queries::schema`], whose answers are defined: no LIMIT without an
-//! order, no value that any row of a group may give.
+//! Random queries over the tables of [`crate::queries::schema`], whose answers are defined: no LIMIT without an order,
+//! no value from an arbitrary row of a group.
 
 mod condition;
 mod select;
@@ -19,14 +19,14 @@ struct Column {
     kind: Kind,
 }
 
-/// Makes one query.
+/// Generator of one query.
 pub(crate) struct Generator<'g> {
     random: &'g mut Random,
     schema: &'g Schema,
-    /// Comparisons mix types, and all functions are called: where the tables are not portable.
+    /// Whether comparisons mix types, and all functions are called: where the tables are not portable.
     wild: bool,
     aliases: usize,
-    /// Common table expressions that may be read, with their columns.
+    /// Common table expressions in scope, with their columns.
     common: Vec<(String, Vec<Column>)>,
 }
 
@@ -67,7 +67,7 @@ impl<'g> Generator<'g> {
         if !kinds.iter().all(|kind| kind.is_exact()) || !self.random.one_in(4) {
             return query;
         }
-        // An order that says of each two rows which comes first, unless they are the same.
+        // An order that distinguishes any two rows that are not equal.
         let mut order: Vec<usize> = (1..=kinds.len()).collect();
         order.rotate_left(self.random.below(kinds.len()));
         let order: Vec<String> = order
@@ -96,7 +96,7 @@ impl<'g> Generator<'g> {
                 "r (n) AS (SELECT 0 UNION SELECT (n + 3) % {} FROM r)",
                 most + 1
             ),
-            // Rows that leave memory where there is little.
+            // Rows that overflow to disk where there is little memory.
             2 => format!(
                 "r (n, s) AS (SELECT 0, CAST('' AS CHAR(300)) UNION \
                  SELECT (n * 5 + 3) % {0}, REPEAT('p', (n * 5 + 3) % {0}) FROM r)",
@@ -121,7 +121,7 @@ impl<'g> Generator<'g> {
         Tree::leaf(Kind::Fixed, text)
     }
 
-    /// Expressions over the rows of a table as they are: what is an error here is one everywhere.
+    /// Expressions over the rows of a table without conditions: an error here is one in every plan.
     fn values(&mut self) -> Tree {
         let (from, columns) = self.factor(0);
         let count = 1 + self.random.below(2);
@@ -138,7 +138,7 @@ impl<'g> Generator<'g> {
         Tree::of(Kind::Query, &text, parts)
     }
 
-    /// A law, and what it is said of.
+    /// A law, with its parts.
     pub(crate) fn law(&mut self) -> (Law, Tree) {
         let law = self.random.pick(&LAWS);
         let (from, columns) = self.from(&[], 1);
@@ -166,7 +166,7 @@ impl<'g> Generator<'g> {
         }
     }
 
-    /// The kind of what something is compared with: mostly the same.
+    /// The kind to compare a kind with: mostly the same.
     fn other_kind(&mut self, kind: Kind) -> Kind {
         let mixes = |kind| !matches!(kind, Kind::Binary | Kind::Json);
         let other = Kind::VALUES[self.random.below(Kind::VALUES.len())];

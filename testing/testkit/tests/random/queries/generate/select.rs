@@ -135,7 +135,7 @@ impl Generator<'_> {
                 from = Tree::of(Kind::Fixed, "{} CROSS JOIN {}", vec![from, right]);
                 continue;
             }
-            // Outer columns in ON are MySQL's alone.
+            // Only MySQL allows outer columns in ON.
             let mut seen = columns.clone();
             if self.wild && self.random.one_in(4) {
                 seen.extend_from_slice(outer);
@@ -210,7 +210,7 @@ impl Generator<'_> {
         (tree, of_alias(&alias, &columns))
     }
 
-    /// A value that a group has one of.
+    /// A value that is the same for all rows of a group.
     pub(super) fn aggregated(
         &mut self,
         kind: Kind,

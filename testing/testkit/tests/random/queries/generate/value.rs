@@ -61,7 +61,7 @@ impl Generator<'_> {
 
     /// A call of any function, whose arguments are mostly of the kinds that it wants.
     pub(super) fn call(&mut self, call: &Call, seen: &[Column], below: usize) -> Tree {
-        // Which of a date and a text is less is each server's own.
+        // Servers compare a date with a text differently.
         let is_strict = ["GREATEST", "LEAST"]
             .iter()
             .any(|name| call.text.starts_with(name));
@@ -85,8 +85,8 @@ impl Generator<'_> {
         Tree::of(call.result, &call.text, arguments)
     }
 
-    /// Another kind than the one that a function wants: not a text as JSON, which is an error each time,
-    /// nor a number as a date, of which MySQL 9 makes others than MySQL 8.
+    /// Another kind than the one that a function expects: not a text as JSON, which is always an error, nor a number as
+    /// a date, which MySQL 9 converts differently from MySQL 8.
     fn another(&mut self, wanted: Kind, result: Kind) -> Kind {
         let kind = self.any(result);
         let is_date = |kind| matches!(kind, Kind::Date | Kind::Time | Kind::Moment);
@@ -98,9 +98,9 @@ impl Generator<'_> {
         }
     }
 
-    /// Any kind, from which a result of a kind can come.
+    /// Any kind that can give a result of a kind.
     fn any(&mut self, result: Kind) -> Kind {
-        // What a document and bytes are beside others is asked for by itself.
+        // Comparisons of documents and bytes with other kinds are tested separately.
         let kinds = [
             Kind::Number,
             Kind::Float,
@@ -111,7 +111,7 @@ impl Generator<'_> {
             Kind::Moment,
         ];
         let kind = kinds[self.random.below(kinds.len())];
-        // Strings get their collation from where they come from.
+        // Strings get their collation from their source.
         match result {
             Kind::Text | Kind::Binary if !kind.is_exact() => Kind::Text,
             _ => kind,

@@ -1,7 +1,7 @@
-//! SELECT with functions over windows.
+//! SELECT with window functions.
 //!
-//! Rows that are equal in all columns that are read give the same values whichever of them comes first. So windows whose
-//! frames count rows are ordered by all columns that their query block reads; the others by any.
+//! Rows that are equal in all columns read give the same values in any order. So windows whose frames count rows are
+//! ordered by all columns that their query block reads; the others by any.
 
 use super::{Column, Generator, separated};
 use crate::queries::tree::{Kind, Tree};
