@@ -4,18 +4,18 @@
 //! Three ideas carry the crate.
 //!
 //! 1. **Reserve before you grow, free by drop.** Every byte that grows with the data is charged to
-//! a [`Budget`] and, through it, to each of its ancestors (statement ≤ session ≤ user ≤ global).
-//! Handles ([`Reservation`], [`Block`], [`Extent`]) are move-only and give back what they hold when
-//! they are dropped, so a statement leaves nothing behind, however it ends.
-//! 2. **Fresh memory is dear, reused memory is cheap.** The kernel clears a page the first time it
-//! is touched; that costs more than hashing the row that is then written into it. [`BlockPool`]
-//! hands the same blocks out again and again, to all statements. The same holds for files:
-//! overwriting bytes that are in the page cache is several times cheaper than growing a file,
-//! so [`TempSpace`] recycles its extents.
+//!    a [`Budget`] and, through it, to each of its ancestors (statement ≤ session ≤ user ≤ global).
+//!    Handles ([`Reservation`], [`Block`], [`Extent`]) are move-only and give back what they hold when
+//!    they are dropped, so a statement leaves nothing behind, however it ends.
+//! 2. **Fresh memory is expensive, reused memory is cheap.** The kernel clears a page the first time it
+//!    is touched; that costs more than hashing the row that is then written into it. [`BlockPool`]
+//!    hands the same blocks out again and again, to all statements. The same holds for files:
+//!    overwriting bytes that are in the page cache is several times cheaper than growing a file,
+//!    so [`TempSpace`] recycles its extents.
 //! 3. **A limit that is hit is named.** [`LimitError`] says which setting, its value, what is in
-//! use and what was asked for.
+//!    use and what was asked for.
 //!
-//! What is absent: this crate knows no row, no Arrow array and no SQL.
+//! This crate knows no row, no Arrow array and no SQL.
 
 pub mod allocator;
 pub mod budget;

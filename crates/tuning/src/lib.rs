@@ -1,4 +1,4 @@
-//! Which `read_buffer_size` is best on a machine, found by measurement.
+//! Measurement of the best `read_buffer_size` of a machine.
 //!
 //! "MySQL: what read_buffer_size value is optimal?" (2007) scanned a MyISAM table with buffers of 8200 bytes to 32 MiB.
 //! 128K was the best, and larger buffers, which the sample option files recommended, took up to half longer. The
@@ -6,11 +6,11 @@
 //! cache, other machines. This crate repeats the experiment with all of these ([`Case`]) on the machine at hand.
 //!
 //! 1. A scan ([`FileScans`]) does what MyISAM does: it reads a buffer's length at a time and goes over the rows in it,
-//! each copied into a record.
-//! 2. Sizes are measured turn about ([`measure`]): a round has each size once, in a random order. What disturbs the
-//! machine disturbs all sizes, and sizes are compared within rounds only.
+//!    each copied into a record.
+//! 2. Sizes are measured alternately ([`measure`]): a round has each size once, in a random order. What disturbs the
+//!    machine disturbs all sizes, and sizes are compared within rounds only.
 //! 3. The choice ([`Choice`]) does not trust small differences: it is the smallest size that cannot be told from the
-//! best.
+//!    best.
 //!
 //! The crate prints nothing; clock, files and randomness are given to it.
 

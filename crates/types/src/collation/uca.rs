@@ -220,7 +220,7 @@ impl Uca {
         }
     }
 
-    /// Which of the tables.
+    /// Index of the table among [`NAMED`].
     pub(super) fn source(self) -> usize {
         self.source.into()
     }

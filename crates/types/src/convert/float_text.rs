@@ -198,7 +198,7 @@ fn placed(digits: &str, point: i32) -> String {
     }
 }
 
-/// A number with so many decimals. Digits beyond those that tell the double from its neighbours are
+/// Appends a number with `decimals` decimals. Digits beyond those that distinguish the double from its neighbours are
 /// zeros: pi to 18 places is 3.141592653589793000.
 fn append_fixed(out: &mut Vec<u8>, value: f64, decimals: u8) {
     let decimals = usize::from(decimals);

@@ -261,7 +261,7 @@ fn convert_native(
     to: &SqlType,
     context: &StoreContext<'_>,
 ) -> Result<Native> {
-    // A literal like `b'101'` is a number where a number is wanted.
+    // A literal like `b'101'` is a number in a numeric context.
     if let (true, true, Datum::Bytes(bytes)) = (from.is_bytes_literal, to.is_numeric(), datum) {
         let is_bit = to.kind == TypeKind::Bit;
         let number = SqlType::bigint_unsigned();

@@ -38,7 +38,7 @@ const EXAMPLES: usize = 8;
 /// How many characters of an answer are printed beside such a query.
 const ANSWER_SHOWN: usize = 300;
 
-/// What a server gave.
+/// Answer of a server.
 struct Given {
     answer: Answer,
     types: Vec<ColumnType>,
@@ -53,7 +53,7 @@ struct Server {
 /// Kinds of differences, with how often there was one and the first queries.
 type Kinds = BTreeMap<String, (usize, Vec<String>)>;
 
-/// How many answers were alike.
+/// Number of equal answers.
 #[derive(Default)]
 struct Counts {
     asked: usize,
@@ -61,7 +61,7 @@ struct Counts {
     equal: usize,
     /// Types of columns that differ (ours for theirs).
     types: Kinds,
-    /// Numbers of errors that differ, likewise.
+    /// Differing error numbers, in the same form.
     errors: Kinds,
     /// Differences in rows, by their reasons, likewise.
     reasons: Kinds,
@@ -229,7 +229,7 @@ fn first_line(answer: &Answer) -> String {
     text.chars().take(ANSWER_SHOWN).collect()
 }
 
-/// The query with its constants as parameters of random types of the protocol.
+/// The query with its constants as parameters of random protocol types.
 fn prepared(case: &Case, random: &mut Random) -> Option<(String, Vec<Value>)> {
     let (text, constants) = case.parameterized();
     let value = |constant: &String| -> Option<Value> {
