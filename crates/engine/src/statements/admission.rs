@@ -55,7 +55,8 @@ const FILE: PrivilegeSet = set(&[Privilege::File]);
 const SHUTDOWN: PrivilegeSet = set(&[Privilege::Shutdown]);
 const RELOAD: PrivilegeSet = set(&[Privilege::Reload]);
 
-/// Lets a statement in at all: 1820 while the password is expired, 1226 beyond the account's limits.
+/// Checks whether the session may run statements at all: 1820 while the password is expired, 1226 beyond the
+/// account's limits.
 pub(crate) fn admit(context: &StatementContext<'_>, statement: &Statement) -> Result<()> {
     if context.privileges().is_unrestricted() {
         return Ok(());
@@ -83,7 +84,7 @@ pub(crate) fn statement(context: &StatementContext<'_>, statement: &Statement) -
     check.statement(statement)
 }
 
-/// The rights of a session that runs a statement.
+/// Privileges of the session that runs a statement.
 struct Check<'s> {
     context: &'s StatementContext<'s>,
     rights: Arc<Rights>,
@@ -96,7 +97,7 @@ impl Check<'_> {
                 IntoTarget::Variables(_) => Ok(()),
                 _ => self.rights.require(FILE, &[], "FILE"),
             },
-            // Of several tables, those that are changed are known when they are bound.
+            // For several tables, the changed ones are known only when they are bound.
             Statement::Update(update) => match only_table(&update.tables) {
                 Some(table) => self.columns(&table, UPDATE),
                 None => Ok(()),
@@ -171,7 +172,7 @@ impl Check<'_> {
             }
             Statement::Shutdown => self.rights.require(SHUTDOWN, &[], "SHUTDOWN"),
             Statement::ResetPersist { .. } => global_variables(&self.rights),
-            // They need none, or ask where their names get a meaning.
+            // These need no privilege, or check it where names are resolved.
             Statement::Query(_)
             | Statement::Insert(_)
             | Statement::Use(_)
@@ -199,7 +200,7 @@ impl Check<'_> {
         }
     }
 
-    /// The full name of a table, unless it means a temporary one, which is the session's own.
+    /// The full name of a base table or view; `None` for a temporary table, which is the session's own.
     fn lasting(&self, table: &TableName) -> Result<Option<FullName>> {
         let (database, name) = qualified(self.context, table)?;
         let own = self.context.temporary_table(&database, &name);
@@ -298,7 +299,7 @@ impl Check<'_> {
         self.base_table(new, INSERT.with(CREATE))
     }
 
-    /// 1142 unless there is any right to a table itself, or to columns in all of its database.
+    /// 1142 unless the session has any privilege on the table or its columns, or on its whole database.
     fn shown_columns(&self, table: &TableName) -> Result<()> {
         match self.lasting(table)? {
             Some((database, name)) if !self.rights.sees_columns(&database, &name) => {
@@ -308,7 +309,7 @@ impl Check<'_> {
         }
     }
 
-    /// 1044 unless there is any right to something in a database.
+    /// 1044 unless the session has any privilege in the database.
     fn shown_database(&self, database: Option<&str>) -> Result<()> {
         let current = self.context.current_database();
         match database.or(current) {
@@ -398,9 +399,8 @@ impl Check<'_> {
     }
 }
 
-/// INSERT on the columns that a statement names, or on the table that it adds rows to without naming some,
-/// and what it needs for rows with duplicate keys: 1142 and 1143. Which columns it reads is checked where its
-/// expressions are bound.
+/// Checks INSERT on the columns that a statement lists, or on the table if it lists none, and the privileges needed
+/// for rows with duplicate keys: 1142 and 1143. Columns that it reads are checked where its expressions are bound.
 pub(crate) fn added_rows(
     rights: &Rights,
     table: (&str, &str),
@@ -460,7 +460,7 @@ pub(crate) fn global_variable(rights: &Rights, name: &str) -> Result<()> {
     }
 }
 
-/// The session variables that only some may set.
+/// Session variables that need a privilege to be set.
 const RESTRICTED: &[&str] = &[
     "binlog_format",
     "bulk_insert_buffer_size",

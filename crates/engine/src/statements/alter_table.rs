@@ -1,8 +1,8 @@
 //! ALTER TABLE, CREATE INDEX and DROP INDEX.
 //!
-//! A change that concerns the definition alone puts the same rows under another definition. Any other
-//! copies the rows into a new table of the new definition, as INSERT … SELECT would, and puts it in
-//! the place of the old one: a statement that fails leaves the table as it was.
+//! A change of the definition alone puts the same rows under another definition. Any other change copies the rows
+//! into a new table of the new definition, as INSERT … SELECT would, and replaces the old table by it: a statement
+//! that fails leaves the table as it was.
 
 use std::sync::Arc;
 
@@ -85,7 +85,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &AlterTable) ->
     primary_keys::require_of_altered(context, &table.definition, &altered.definition)?;
     let old = Some(&*table.definition);
     let new_keys = foreign_key_checks::check(context, &mut altered.definition, old)?;
-    // What was committed until the parents were held.
+    // Includes rows committed until the parents were locked.
     context.read_newest();
     rename(context, &mut altered.definition, &statement.actions)?;
     let renamed = (
@@ -127,7 +127,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &AlterTable) ->
         let (old, new) = ((&*database, &*name), (&*renamed.0, &*renamed.1));
         context.session.transaction.rename_locked_table(old, new);
     }
-    // What changes no rows tells of none.
+    // A statement that changes no rows reports no number of rows.
     let is_apart = |action: &AlterAction| {
         matches!(
             action,
@@ -165,7 +165,7 @@ fn keep_histograms(old: &TableDefinition, altered: &mut alter::Altered) {
     });
 }
 
-/// Replaces a table by the changed one.
+/// Replaces a table by its altered version.
 pub(super) fn replace(
     context: &mut StatementContext<'_>,
     old: &BaseTable,
@@ -184,7 +184,7 @@ pub(super) fn replace(
     catalog.replace_table(context, old, new, renamed_columns)
 }
 
-/// RENAME TO: the last one counts. 1050 when the name is taken by a table of the same kind.
+/// RENAME TO: the last one counts. 1050 when a table of the same kind has the name.
 fn rename(
     context: &StatementContext<'_>,
     definition: &mut TableDefinition,
@@ -218,7 +218,7 @@ fn rename(
     Ok(())
 }
 
-/// Gives a definition another name, and the constraints that were named after the table too.
+/// Renames a definition, and the constraints that are named after the table.
 pub(super) fn rename_definition(definition: &mut TableDefinition, database: String, name: String) {
     let old = std::mem::replace(&mut definition.name, name);
     let new = &definition.name;
@@ -236,7 +236,7 @@ pub(super) fn rename_definition(definition: &mut TableDefinition, database: Stri
         if let Some(name) = generated(&foreign.name, "_ibfk_") {
             foreign.name = name;
         }
-        // A parent that was in the same database is named with it from another one.
+        // A reference to a parent in the same database gets its database name in another one.
         let references = &mut foreign.references.table;
         let parent = references
             .database
@@ -250,8 +250,7 @@ pub(super) fn rename_definition(definition: &mut TableDefinition, database: Stri
     definition.database = database;
 }
 
-/// Copies the rows into a table of the new definition and puts that in the place of the old one; how
-/// many there were.
+/// Copies the rows into a table of the new definition and replaces the old table by it; returns the number of rows.
 fn copy(
     context: &mut StatementContext<'_>,
     table: &Arc<BaseTable>,
@@ -278,8 +277,8 @@ fn copy(
     Ok(rows)
 }
 
-/// The settings for copying. A number of a row stays, even if it is 0; TIMESTAMPs are copied in UTC, without
-/// conversions, when nothing else depends on the time zone.
+/// Settings for copying rows. An AUTO_INCREMENT value stays, even if it is 0; TIMESTAMPs are copied in UTC, without
+/// conversion, when nothing else depends on the time zone.
 fn copying_settings(
     context: &StatementContext<'_>,
     old: &TableDefinition,
@@ -340,7 +339,7 @@ fn copy_rows(
             let generated = column.generated.as_ref();
             generated.map(|generated| (generated.text.clone(), generated.stored))
         };
-        // What a change in place leaves in the table is not computed again.
+        // A column that a change in place keeps is not computed again.
         let is_kept = !by_copy && text(source) == text(column) && !source.is_hidden();
         if column.generated.is_none() || is_kept {
             positions.push(position);
@@ -361,7 +360,7 @@ fn copy_rows(
             constants.push(column);
         }
     }
-    // What a new column without a default gets is asked for in any case.
+    // The implicit default of a new date column is checked in any case.
     let adds_dates = constants.iter().any(|column| {
         matches!(
             column.ty.kind,
@@ -396,7 +395,7 @@ fn copy_rows(
             };
             let is_cut = |name: &str| is_cut(old, &definition, sources, name);
             let says = |error: Error| as_alter_says(error, by_copy, rows, nulls, is_cut);
-            // Whether `sql_mode` would take the values today is asked of a copy alone.
+            // Only a copy checks the values against the present `sql_mode`.
             let is_as_it_was =
                 !by_copy && !adds_dates && columns.iter().zip(&positions).all(keeps_null);
             let appended = if is_as_it_was {
@@ -412,8 +411,8 @@ fn copy_rows(
     Ok(rows)
 }
 
-/// The expression that gives a column its values when the table is copied, and its type. Bits are made
-/// of numbers, and members are found by their names, whatever the values are now.
+/// The expression that fills a column when the table is copied, and its type. A BIT is converted from a number, and
+/// ENUM and SET members are found by name, whatever their present numbers.
 fn copied(old: &ColumnDefinition, new: &ColumnDefinition) -> (String, SqlType) {
     let name = quoted_identifier(&old.name);
     let is_inexact = matches!(
@@ -430,14 +429,14 @@ fn copied(old: &ColumnDefinition, new: &ColumnDefinition) -> (String, SqlType) {
             (format!("CAST({name} AS SIGNED)"), SqlType::bigint())
         }
         TypeKind::Enum | TypeKind::Set if is_inexact || old.ty.is_integer() => as_text(name),
-        // INSERT leaves out zeros behind the point.
+        // INSERT omits trailing zeros of the fraction.
         TypeKind::Char | TypeKind::VarChar if is_inexact => as_text(name),
         _ => (name, old.ty.clone()),
     }
 }
 
-/// Whether a column differs in its length alone from the one that it takes its values from. One that is
-/// generated is computed anew.
+/// Whether a column differs only in length from the column that it is copied from. A generated column is computed
+/// anew.
 fn is_cut(
     old: &TableDefinition,
     new: &TableDefinition,
@@ -458,9 +457,8 @@ fn is_cut(
         && was.collation == is.collation
 }
 
-/// What INSERT says otherwise of a NULL in a column that cannot be NULL any more, and of a text that is
-/// too long for a column that was made shorter. `null_of` is the first row after `rows` in which a
-/// column is NULL.
+/// ALTER TABLE's error in place of INSERT's, for a NULL in a column that becomes NOT NULL and for a text too long for
+/// a shortened column. `null_of` is the first row after `rows` in which a column is NULL.
 fn as_alter_says(
     error: Error,
     by_copy: bool,

@@ -1,5 +1,5 @@
-//! What an ALTER TABLE takes to do: whether Mayfly copies the rows, and how InnoDB would do it, which
-//! decides the rows that are counted and what ALGORITHM and LOCK may ask for.
+//! The work of an ALTER TABLE: whether Mayfly copies the rows, and which algorithm InnoDB would use, which decides
+//! the number of affected rows and what ALGORITHM and LOCK may ask for.
 
 use mayfly_syntax::ast::{AlterAction, KeyKind, TableOption};
 use mayfly_types::error::codes;
@@ -12,25 +12,25 @@ use crate::ddl::alter::Altered;
 use crate::error::refuse;
 use crate::session::StatementContext;
 
-/// How InnoDB does a change at best.
+/// The best algorithm that InnoDB has for a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Algorithm {
-    /// In the dictionary alone.
+    /// In the data dictionary alone.
     Instant,
-    /// Without a copy, and with a lock for the reason that is given.
+    /// Without a copy; with a lock, for the given reason.
     InPlace(Option<&'static str>),
     /// By a copy of the table.
     Copy(CopyReasons),
 }
 
-/// Why a table must be copied: the reasons that are given where another way is asked for.
+/// Why a table must be copied: the reasons in errors about other algorithms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CopyReasons {
     /// ALGORITHM=INPLACE
     in_place: Option<&'static str>,
     /// ALGORITHM=INSTANT
     instant: Option<&'static str>,
-    /// What to ask for in place of ALGORITHM=INSTANT.
+    /// Algorithm that the error suggests in place of ALGORITHM=INSTANT.
     instead_of_instant: &'static str,
     /// LOCK=NONE
     without_lock: Option<&'static str>,
@@ -39,7 +39,7 @@ pub(super) struct CopyReasons {
 const COPY_LOCKS: &str = "COPY algorithm requires a lock";
 const COPY_OR_IN_PLACE: &str = "ALGORITHM=COPY/INPLACE";
 
-/// The server knows no other way.
+/// No other algorithm is supported.
 const ALWAYS: CopyReasons = CopyReasons {
     instead_of_instant: "ALGORITHM=COPY",
     without_lock: Some(COPY_LOCKS),
@@ -52,13 +52,13 @@ const NO_REASON: CopyReasons = CopyReasons {
     instead_of_instant: COPY_OR_IN_PLACE,
     without_lock: None,
 };
-/// A column gets another type.
+/// The type of a column changes.
 const OTHER_TYPE: CopyReasons = CopyReasons {
     instant: Some("Need to rebuild the table to change column type"),
     ..because("Cannot change column type INPLACE")
 };
 
-/// The engine's reason.
+/// Copying, for a reason of the storage engine.
 const fn because(reason: &'static str) -> CopyReasons {
     CopyReasons {
         in_place: Some(reason),
@@ -69,7 +69,7 @@ const fn because(reason: &'static str) -> CopyReasons {
 }
 
 impl Algorithm {
-    /// 1845, 1846 and 1221: what ALGORITHM and LOCK ask for cannot be.
+    /// 1845, 1846 and 1221 if ALGORITHM or LOCK ask for something unsupported.
     pub(super) fn allow(self, table: &TableDefinition, actions: &[AlterAction]) -> Result<()> {
         let option = |name: &str| {
             let mut values = actions.iter().filter_map(|action| match action {
@@ -85,7 +85,7 @@ impl Algorithm {
             let (algorithm, lock) = ("ALGORITHM=INSTANT", "LOCK=NONE/SHARED/EXCLUSIVE");
             return Err(codes::ER_WRONG_USAGE.with(&[&algorithm, &lock]));
         }
-        // Nobody else sees a temporary table.
+        // No other session sees a temporary table.
         if table.temporary {
             return refuse(matches!(asked.as_str(), "INPLACE" | "INSTANT"), || {
                 refused(&format!("ALGORITHM={asked}"), None, "ALGORITHM=COPY")
@@ -124,8 +124,7 @@ impl Algorithm {
     }
 }
 
-/// Whether an action concerns the table's name, or how the statement is to run, and nothing in the
-/// table.
+/// Whether an action concerns the table's name, or how the statement runs, and nothing in the table.
 fn is_of_name(action: &AlterAction) -> bool {
     match action {
         AlterAction::RenameTo(_) | AlterAction::EnableKeys | AlterAction::DisableKeys => true,
@@ -134,7 +133,7 @@ fn is_of_name(action: &AlterAction) -> bool {
     }
 }
 
-/// Whether an option is the table's, and not the statement's.
+/// Whether an option is of the table rather than of the statement.
 fn is_of_table(option: &TableOption) -> bool {
     !matches!(option.name.as_str(), "ALGORITHM" | "LOCK")
 }
@@ -148,18 +147,18 @@ fn refused(what: &str, because: Option<&str>, instead: &str) -> Error {
     }
 }
 
-/// What a statement takes to do.
+/// The work of a statement.
 pub(super) struct Work {
     /// Rows are copied.
     pub(super) rows_move: bool,
-    /// MySQL copies the rows, and so says how many there are; what it does in place it counts as 0.
+    /// Whether MySQL copies the rows and so reports their number; a change in place reports 0.
     pub(super) counts_rows: bool,
-    /// How InnoDB would do it at best.
+    /// The best algorithm that InnoDB has for it.
     pub(super) algorithm: Algorithm,
 }
 
 impl Work {
-    /// What the new definition takes.
+    /// The work of changing `old` to the new definition.
     pub(super) fn of(
         context: &StatementContext<'_>,
         old: &TableDefinition,
@@ -305,7 +304,7 @@ fn stored_text(column: &ColumnDefinition) -> Option<&str> {
     is_stored.then_some(text)
 }
 
-/// Whether a key is over the same columns as it was; `sources` are the old positions of the new ones.
+/// Whether a key has the same columns as before; `sources` are the old positions of the new columns.
 fn same_key(old: &KeyDefinition, new: &KeyDefinition, sources: &[Option<usize>]) -> bool {
     let same_target = |old: &KeyTarget, new: &KeyTarget| match (old, new) {
         (KeyTarget::Column(old), KeyTarget::Column(new))
@@ -325,7 +324,7 @@ fn same_key(old: &KeyDefinition, new: &KeyDefinition, sources: &[Option<usize>])
         && old.parts.iter().zip(&new.parts).all(same_part)
 }
 
-/// Whether the values of a column are as they are under another type.
+/// Whether values of a column are stored alike under both types.
 fn holds_the_same(old: &SqlType, new: &SqlType) -> bool {
     if old == new {
         return true;

@@ -2,7 +2,7 @@
 
 use mayfly_types::{SqlMode, SqlType, TypeKind, Value};
 
-/// Whether a statement gives a row this number itself; otherwise it gets the next one.
+/// Whether a value is an explicit AUTO_INCREMENT number; otherwise the row gets the next one.
 #[inline]
 pub(super) fn is_explicit(value: &Value, mode: SqlMode) -> bool {
     match value {

@@ -1,4 +1,4 @@
-//! Statements that would make, drop or fill an object of `sys`.
+//! Statements that would create, drop or fill an object of `sys`.
 //!
 //! MySQL keeps the tables and views of `sys` as ordinary ones, so a dump of all databases holds them: `mariadb-dump
 //! --all-databases` writes DROP, CREATE, ALTER TABLE … DISABLE KEYS and INSERT for each. Mayfly makes these objects

@@ -1,4 +1,4 @@
-//! Plans that are used again, and what they depend on.
+//! Cached plans, and what they depend on.
 //!
 //! A plan is immutable and shared by all sessions that run its statement. What changes while a statement
 //! runs is in its context and in operators.
@@ -18,7 +18,7 @@ use crate::result::ResultColumn;
 use crate::session::{StatementContext, StatementTables};
 use crate::statement_options::StatementOptions;
 
-/// What runs a statement.
+/// The executable form of a statement.
 #[derive(Debug)]
 pub(crate) enum ExecutablePlan {
     /// SELECT, TABLE and VALUES.
@@ -29,32 +29,32 @@ pub(crate) enum ExecutablePlan {
     Insert(Box<InsertPlan>),
     /// UPDATE and DELETE.
     Change(Box<ChangeStatementPlan>),
-    /// Everything else: the statement's tree says what is to be done.
+    /// Any other statement, run from its syntax tree.
     Utility,
 }
 
-/// A statement's plan.
+/// A statement with its plan.
 #[derive(Debug)]
 pub(crate) struct CachedPlan {
     /// The statement.
     pub(crate) statement: Arc<Statement>,
     pub(crate) plan: ExecutablePlan,
-    /// The columns that clients get.
+    /// Columns of the result set.
     pub(crate) columns: Arc<[ResultColumn]>,
-    /// How it reads or changes one row by a unique key, if it does nothing else.
+    /// Direct access to one row by a unique key, if the statement does nothing else.
     pub(crate) point: Option<Box<PointPlan>>,
     pub(super) dependencies: PlanDependencies,
 }
 
-/// What a plan depends on: it is good as long as that is as it was.
+/// Dependencies of a plan: it is valid as long as they are unchanged.
 #[derive(Debug)]
 pub(super) struct PlanDependencies {
-    /// The tables that it reads, and how many rows each of them had. Weak: a cached plan must not keep a
-    /// dropped table alive.
+    /// The tables that it reads, with the number of rows each had. Weak: a cached plan must not keep a dropped table
+    /// alive.
     pub(super) tables: Vec<(Weak<BaseTable>, u64)>,
     /// The types of the `?`.
     pub(super) types: Arc<[SqlType]>,
-    /// The values of `?` that decided about it.
+    /// Values of `?` that the choice of the plan depends on.
     pub(super) values: Vec<(usize, Value)>,
     /// The version of the catalog.
     pub(super) catalog: u64,
@@ -65,18 +65,18 @@ pub(super) struct PlanDependencies {
     ///
     /// [`SessionPrivileges::key`]: crate::session::SessionPrivileges::key
     pub(super) rights: Arc<str>,
-    /// For a SELECT, whether it locks what it reads without asking for it.
+    /// For a SELECT, whether it locks the rows it reads because of the isolation level alone.
     pub(super) locks_reads: Option<bool>,
 }
 
-/// A plan with the tables as they are now.
+/// A plan with its current tables.
 pub(crate) struct ReadyPlan {
     pub(crate) plan: Arc<CachedPlan>,
     pub(crate) tables: Arc<StatementTables>,
 }
 
 impl CachedPlan {
-    /// Whether names and settings mean what they did when it was made.
+    /// Whether names and settings still mean what they did when the plan was made.
     #[inline]
     pub(crate) fn is_in(&self, context: &StatementContext<'_>) -> bool {
         let PlanDependencies {
@@ -95,8 +95,8 @@ impl CachedPlan {
             && locks_reads.is_none_or(|locks| locks == context.locks_what_it_reads())
     }
 
-    /// How it reads or changes one row, if it does, and is good for such parameters: how long their values
-    /// may be, and how many rows there are meanwhile, is all the same.
+    /// The point plan, if there is one and it is valid for these parameters: string lengths and row counts need not
+    /// match.
     #[inline]
     pub(crate) fn point_for(
         &self,
@@ -114,14 +114,14 @@ impl CachedPlan {
         is_good.then_some(point)
     }
 
-    /// Whether the values that decided about it are these.
+    /// Whether the values that the choice of the plan depends on are these.
     #[inline]
     fn has_values<'v>(&self, value: impl Fn(usize) -> Option<&'v Value>) -> bool {
         let mut values = self.dependencies.values.iter();
         values.all(|(index, known)| value(*index) == Some(known))
     }
 
-    /// Whether it was made for such types: texts may be shorter.
+    /// Whether the plan was made for these types: texts may be shorter.
     fn is_for_types(&self, types: &[SqlType]) -> bool {
         let known = &self.dependencies.types;
         let fits = |(planned, given): (&SqlType, &SqlType)| {
@@ -131,7 +131,7 @@ impl CachedPlan {
         types.len() == known.len() && known.iter().zip(types).all(fits)
     }
 
-    /// The plan with the tables as they are now, if it is good for the running statement.
+    /// The plan with its current tables, if it is valid for the running statement.
     pub(crate) fn ready(
         self: Arc<Self>,
         context: &StatementContext<'_>,
@@ -167,7 +167,7 @@ impl CachedPlan {
     }
 }
 
-/// Whether two types have the same values but for their lengths.
+/// Whether two types are equal but for their lengths.
 #[inline]
 fn is_like(a: &SqlType, b: &SqlType) -> bool {
     a.kind == b.kind

@@ -22,7 +22,7 @@ use crate::statements::table_names::{changeable_table, note_write};
 use crate::status::Counter;
 use crate::variables::typed;
 
-/// What an UPDATE or DELETE comes to.
+/// Plan of an UPDATE or DELETE.
 #[derive(Debug)]
 pub(crate) struct ChangeStatementPlan {
     pub(super) change: ChangePlan,
@@ -63,7 +63,7 @@ pub(super) fn plan_delete(
     Ok(ChangeStatementPlan { change, returning })
 }
 
-/// The tables that are changed, which must be such that they can be.
+/// The tables that are changed, which must be updatable.
 fn targets(context: &StatementContext<'_>, plan: &ChangePlan) -> Result<Vec<Arc<BaseTable>>> {
     let tables = plan.targets.iter().map(|target| {
         let source = &target.table;
@@ -72,8 +72,7 @@ fn targets(context: &StatementContext<'_>, plan: &ChangePlan) -> Result<Vec<Arc<
     tables.collect()
 }
 
-/// Runs the plan of an UPDATE; `None` when a row was changed by another transaction before it could be
-/// locked.
+/// Runs the plan of an UPDATE; `None` when another transaction changed a row before it was locked.
 pub(super) fn update(
     context: &mut StatementContext<'_>,
     update: &UpdateStatement,
@@ -108,8 +107,7 @@ pub(super) fn update(
     Ok(Some(result.into()))
 }
 
-/// Runs the plan of a DELETE; `None` when a row was changed by another transaction before it could be
-/// locked.
+/// Runs the plan of a DELETE; `None` when another transaction changed a row before it was locked.
 pub(super) fn delete(
     context: &mut StatementContext<'_>,
     delete: &Delete,
@@ -152,19 +150,19 @@ pub(super) fn delete(
     Ok(Some(result.into()))
 }
 
-/// What kind of change a statement makes.
+/// Kind of change that a statement makes.
 struct Work {
     ignore: bool,
-    /// A row may be found more than once.
+    /// Whether a row may be found more than once.
     repeats: bool,
     deletes: bool,
     /// Whether the statement has a LIMIT.
     is_limited: bool,
-    /// The rows that are removed are wanted.
+    /// Whether the removed rows are returned.
     returns: bool,
 }
 
-/// What was changed.
+/// Outcome of a change: the counts, the tables, and the rows for RETURNING.
 #[derive(Default)]
 struct Done {
     matched: u64,
@@ -233,7 +231,7 @@ fn find(context: &StatementContext<'_>, types: &[SqlType], reading: &mut Reading
     found.finish()
 }
 
-/// Changes the rows that were found; `None` when one of them was changed by another transaction.
+/// Changes the rows that were found; `None` when another transaction changed one of them.
 fn change(
     context: &StatementContext<'_>,
     work: &Work,
@@ -271,10 +269,10 @@ fn change_tables(
     mut found: Spool,
     returned: &mut Vec<Batch>,
 ) -> Result<Step> {
-    // A table that is named twice has one writer.
+    // A table that is named twice has a single writer.
     let named: Vec<WriterId> = changes.iter().map(|change| change.writer).collect();
     let is_shared = |writer: WriterId| named.iter().filter(|other| **other == writer).count() > 1;
-    // Many rows are gone through once for each table.
+    // Many rows are sorted, and gone through once for each table.
     let mut is_done = false;
     if work.repeats && !work.deletes {
         for change in &mut *changes {
@@ -321,9 +319,8 @@ fn change_tables(
     Ok(Step::Done)
 }
 
-/// The order in which rows are removed when foreign keys lie between the tables: all rows of a child
-/// before the first of its parent, so that what comes of it depends on no plan. `None` where there are
-/// no such keys.
+/// Order of deletion when foreign keys lie between the tables: all rows of a child before the first of its parent, so
+/// that the outcome depends on no plan. `None` without such keys.
 fn children_first(changes: &[TableChange<'_>]) -> Option<Vec<usize>> {
     let refers = |child: usize, parent: usize| {
         let (child, parent) = (&changes[child], &changes[parent]);
@@ -341,7 +338,7 @@ fn children_first(changes: &[TableChange<'_>]) -> Option<Vec<usize>> {
     while !left.is_empty() {
         let is_free = |at: &usize| !left.iter().any(|other| refers(*other, *at));
         let next = left.iter().position(is_free);
-        // In a cycle any is as good.
+        // In a cycle any table may come first.
         order.push(left.remove(next.unwrap_or(0)));
     }
     Some(order)

@@ -48,7 +48,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &CreateTable) -
     let exists = if statement.temporary {
         context.temporary_table(&database, &name).is_some()
     } else {
-        // A copy of a whole server has the tables of its logs.
+        // A dump of a whole server has the log tables.
         let is_log = || information_schema::definitions::log(&database, &name).is_some();
         catalog.has(&database, &name) || (statement.if_not_exists && is_log())
     };
@@ -75,7 +75,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &CreateTable) -
         put(context, table, statement)?;
         return Ok(StatementResult::default().into());
     };
-    // As INSERT … SELECT, which copies rows as they are now.
+    // As INSERT … SELECT, which copies the newest rows.
     context.read_for_change();
     let planned = select::plan(context, &source.query)?;
     let selected = &planned.plan.columns;
@@ -107,10 +107,10 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &CreateTable) -
     Ok(result.into())
 }
 
-/// The longest VARCHAR that a query's column becomes when it is no column of a table.
+/// Longest VARCHAR that a computed column of a query becomes.
 const COMPUTED_VARCHAR_MAX: u32 = 512;
 
-/// The column that a query's column becomes. A column of a table keeps its default.
+/// The definition of a column made from a query's column. A column of a table keeps its default.
 fn selected_column(
     context: &StatementContext<'_>,
     column: &OutputColumn,
@@ -125,7 +125,7 @@ fn selected_column(
         },
         _ => &column.ty,
     };
-    // Of the texts of dates a table has the texts.
+    // A table stores the text of a date as plain text.
     let ty = &SqlType {
         temporal_text: false,
         ..ty.clone()
@@ -142,14 +142,14 @@ fn selected_column(
             SqlType::text(TypeKind::LongText, ty.collation)
         }
         _ if ty.is_blob() => SqlType::text(ty.kind, ty.collation),
-        // What is computed of an ENUM is its text.
+        // A value computed from an ENUM or SET is its text.
         TypeKind::Enum | TypeKind::Set if is_computed && !is_member => {
             SqlType::varchar(ty.length, ty.collation)
         }
         TypeKind::Char if !ty.members.is_empty() => SqlType::varchar(ty.length, ty.collation),
-        // That a literal was a number is not remembered.
+        // That a binary literal was a number is not remembered.
         TypeKind::VarChar if ty.is_bytes_literal => SqlType::varchar(ty.length, ty.collation),
-        // A choice between BITs is a number of as many digits.
+        // A choice (CASE, IF, …) between BITs is a number of that many digits.
         TypeKind::Bit if matches!(column.client_type, ClientType::Choice(_)) => {
             let kind = match ty.length {
                 0..10 => TypeKind::Int,
@@ -172,7 +172,7 @@ fn selected_column(
                 ..ty.clone()
             }
         }
-        // What was computed and may be long becomes a TEXT.
+        // A computed string that may be long becomes a TEXT.
         TypeKind::VarChar if ty.length > COMPUTED_VARCHAR_MAX && is_computed => {
             SqlType::text(TypeKind::Text, ty.collation)
         }
@@ -184,7 +184,7 @@ fn selected_column(
         | TypeKind::BigInt
             if !(ty.zerofill || ty.kind == TypeKind::TinyInt && ty.length == 1) =>
         {
-            // Numbers of few digits need no BIGINT, unless they are a BIGINT column's or of a union.
+            // Numbers of few digits become INT, unless they come from a BIGINT column or a UNION.
             let is_kept = matches!(column.client_type, ClientType::Kept(_));
             let is_short = ty.kind == TypeKind::BigInt && ty.length < 10 && !is_union && !is_kept;
             let kind = if is_short { TypeKind::Int } else { ty.kind };
@@ -202,7 +202,7 @@ fn selected_column(
     });
     let explicit_collation = source.as_ref().is_some_and(|it| it.explicit_collation);
     let default = match source {
-        // A column of a table keeps its default, or that it has none.
+        // A column of a table keeps its default, or its lack of one.
         Some(source) if !source.auto_increment => source.default,
         _ if nullable => ColumnDefault::None,
         _ => default_of_computed(context, &ty),
@@ -215,8 +215,8 @@ fn selected_column(
     }
 }
 
-/// MySQL gives the columns of a query that cannot be NULL a default: the zero of their type, if there
-/// is one and `sql_mode` allows it.
+/// The default of a computed NOT NULL column: as in MySQL the zero of its type, if there is one and `sql_mode` allows
+/// it.
 fn default_of_computed(context: &StatementContext<'_>, ty: &SqlType) -> ColumnDefault {
     let mode = context.options().sql_mode;
     let has_zero = match ty.kind {
@@ -258,7 +258,7 @@ fn like(
         histograms: Vec::new(),
         ..TableDefinition::clone(&table.ok_or_else(missing)?.definition)
     };
-    // Names of constraints belong to the database: those of the new table are others.
+    // Constraint names are unique in a database: the new table's constraints get names of their own.
     for (number, check) in (1_usize..).zip(&mut definition.checks) {
         check.name = format!("{}_chk_{number}", definition.name);
     }

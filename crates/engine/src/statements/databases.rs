@@ -39,7 +39,7 @@ pub(super) fn create(
     context.session.transaction.refuse_under_locks()?;
     let name = statement.name.as_str();
     check_name(name, &codes::ER_WRONG_DB_NAME)?;
-    // `sys` is the server's here and a database like others in MySQL: a copy of a whole server has it.
+    // `sys` is built in here but an ordinary database in MySQL: a dump of a whole server creates it.
     let is_new = !name.eq_ignore_ascii_case("sys") && {
         refuse_system_schema(context, name)?;
         let collation = collation(context, &statement.options)?;
@@ -101,8 +101,8 @@ pub(super) fn drop(
 }
 
 impl Session {
-    /// Makes a database that of unqualified names: 1049 when there is none of that name, 1044 without
-    /// any right to something in it, 1046 for the empty name.
+    /// Sets the default database: 1049 when it does not exist, 1044 without any privilege in it, 1046 for the empty
+    /// name.
     pub fn use_database(&mut self, name: &str) -> Result<()> {
         refuse(name.is_empty(), || codes::ER_NO_DB_ERROR.error())?;
         check_name(name, &codes::ER_WRONG_DB_NAME)?;

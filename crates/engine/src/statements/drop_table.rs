@@ -16,7 +16,7 @@ use crate::session::StatementContext;
 use crate::statements::table_names::{qualified, refuse_system_schema};
 use crate::transaction::NotUndone;
 
-/// DROP TABLE: a temporary table goes before the base table that it hides.
+/// DROP TABLE: drops the temporary table rather than the base table that it hides.
 pub(super) fn run(context: &mut StatementContext<'_>, statement: &DropTable) -> Result<()> {
     let mut names: Vec<FullName> = Vec::with_capacity(statement.tables.len());
     for table in &statement.tables {
@@ -47,7 +47,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &DropTable) -> 
     }
     // Nothing is dropped when a table is missing: the statement is atomic.
     report_missing(context, statement.if_exists, &missing)?;
-    // In one order everywhere, so that two statements do not wait for each other.
+    // Locked in one order everywhere, to avoid deadlocks.
     let mut sorted: Vec<&FullName> = base.iter().collect();
     sorted.sort();
     let mut held = Vec::new();
@@ -83,8 +83,8 @@ pub(super) fn report_missing(
     Ok(())
 }
 
-/// The first foreign key by which a table that is not among some refers to one of them: the name of the
-/// parent, the child, and the key.
+/// The first foreign key from a table outside of the list to a table in it: the name of the parent, the child, and
+/// the key.
 fn reference_from_outside<'n>(
     context: &StatementContext<'_>,
     names: &'n [FullName],
@@ -105,7 +105,7 @@ fn reference_from_outside<'n>(
     })
 }
 
-/// 3730 when foreign keys of other tables than these refer to one of them.
+/// 3730 when foreign keys of other tables refer to one of these.
 pub(super) fn refuse_parents(context: &StatementContext<'_>, names: &[FullName]) -> Result<()> {
     match reference_from_outside(context, names) {
         Some((parent, child, foreign)) => {

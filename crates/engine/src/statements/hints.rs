@@ -22,8 +22,7 @@ fn hints_of(query: &Query) -> &[String] {
     }
 }
 
-/// Applies the hints of a query's first SELECT to the running statement. A hint that is no good is a
-/// warning.
+/// Applies the hints of a query's first SELECT to the running statement. An invalid hint is a warning.
 pub(super) fn apply(context: &mut StatementContext<'_>, query: &Query) {
     for hint in hints_of(query) {
         for (name, value) in set_vars(hint) {
@@ -37,7 +36,7 @@ pub(super) fn apply(context: &mut StatementContext<'_>, query: &Query) {
     context.time_limit = limit.unwrap_or(context.options().max_execution_time);
 }
 
-/// The hint MAX_EXECUTION_TIME: after how many milliseconds the query ends.
+/// The hint MAX_EXECUTION_TIME: the query's time limit in milliseconds.
 fn time_limit(hint: &str) -> Option<u64> {
     let at = find_word(hint, "MAX_EXECUTION_TIME")?;
     let rest = hint[at + "MAX_EXECUTION_TIME".len()..].trim_start();
@@ -84,7 +83,7 @@ fn find_word(text: &str, word: &str) -> Option<usize> {
         .position(|w| w.eq_ignore_ascii_case(word.as_bytes()))
 }
 
-/// The position of the parenthesis that closes, outside of quotes.
+/// The position of the matching closing parenthesis, outside of quotes.
 fn closing(text: &str) -> Option<usize> {
     let mut quote = None;
     for (position, byte) in text.bytes().enumerate() {

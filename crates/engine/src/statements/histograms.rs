@@ -28,7 +28,7 @@ use crate::statements::table_names::qualified;
 /// A row of the result: the table, and the kind and text of a message.
 pub(super) type Message = (String, &'static str, String);
 
-/// What came of the columns, in the order in which they are told of.
+/// Messages about the columns, in the order of the result.
 #[derive(Default)]
 struct Outcome {
     messages: Vec<(&'static str, String)>,
@@ -95,7 +95,7 @@ fn of_table(
         return Ok(outcome);
     };
     let mut histograms = table.definition.histograms.clone();
-    // MySQL tells of them in this order.
+    // MySQL reports the columns in this order.
     let mut columns: Vec<&String> = change.columns.iter().collect();
     columns.sort();
     let mut missing = Vec::new();
@@ -182,7 +182,7 @@ fn refused(definition: &TableDefinition, column: &ColumnDefinition) -> Option<St
     is_unique.then(|| format!("The column '{name}' is covered by a single-part unique index."))
 }
 
-/// ANALYZE TABLE: histograms that are to be kept up to date are made anew.
+/// ANALYZE TABLE: rebuilds the histograms with AUTO UPDATE.
 pub(super) fn update_automatic(
     context: &mut StatementContext<'_>,
     table: &Arc<BaseTable>,
@@ -218,7 +218,7 @@ pub(super) fn update_automatic(
     Ok(())
 }
 
-/// The table gets other histograms.
+/// Replaces histograms in the table's definition.
 fn replace(
     context: &mut StatementContext<'_>,
     table: &BaseTable,
@@ -233,7 +233,7 @@ fn replace(
     super::alter_table::replace(context, table, new, &[])
 }
 
-/// The histogram of a column, or what is wrong with that which is given.
+/// The histogram of a column, or what is wrong with a given document.
 fn made(
     context: &mut StatementContext<'_>,
     table: &BaseTable,
@@ -281,7 +281,7 @@ fn counted(
     );
     let query = parse_own_query(&text)?;
     let planned = select::plan_trusted(context, &query)?;
-    // Times have all their digits.
+    // Times with all their fractional digits.
     let shown = match column.ty.kind {
         TypeKind::DateTime | TypeKind::Timestamp | TypeKind::Time => {
             SqlType::temporal(column.ty.kind, 6)

@@ -30,27 +30,26 @@ use crate::statements::listed_columns::{last_part, refuse_generated};
 use crate::statements::row_sink::duplicates::{DuplicateClause, DuplicatePlan, NamesOfDuplicates};
 use crate::statements::table_names::writable_table;
 
-/// What an INSERT or REPLACE comes to.
+/// Plan of an INSERT or REPLACE.
 #[derive(Debug)]
 pub(crate) struct InsertPlan {
     /// Weak: a cached plan must not keep a dropped table alive.
     table: Weak<BaseTable>,
-    /// The view that the rows come through.
+    /// The view that the rows are inserted through.
     view: Option<RowView>,
-    /// The columns that are given.
+    /// The positions of the columns that get values.
     pub(super) positions: Vec<usize>,
     source: RowSource,
     on_duplicate: DuplicatePlan,
     pub(super) returning: Vec<ReturnedColumn>,
 }
 
-/// Where the rows come from.
+/// Source of the rows.
 #[derive(Debug)]
 enum RowSource {
-    /// VALUES and SET. Of the values, those that are neither literals nor `?`, in the order in which they
-    /// stand there.
+    /// VALUES and SET: the values that are neither literals nor `?`, in the order of the statement.
     Values(Vec<ComputedValue>),
-    /// A query, whose further columns ON DUPLICATE KEY UPDATE reads.
+    /// A query, whose extra columns ON DUPLICATE KEY UPDATE reads.
     Query(Arc<QueryPlan>),
 }
 
@@ -63,19 +62,19 @@ struct ComputedValue {
 }
 
 impl InsertPlan {
-    /// The table that rows are added to, if it is still there.
+    /// The table that rows are added to, if it still exists.
     pub(super) fn table(&self) -> Option<Arc<BaseTable>> {
         self.table.upgrade()
     }
 
-    /// Whether rows are added to the table as they are given.
+    /// Whether rows are added to the table as given.
     pub(super) fn is_plain(&self) -> bool {
         matches!(self.on_duplicate, DuplicatePlan::Refuse)
             && self.view.is_none()
             && self.returning.is_empty()
     }
 
-    /// The query that the rows come from.
+    /// The query that is the source of the rows.
     pub(super) fn query(&self) -> Option<&Arc<QueryPlan>> {
         match &self.source {
             RowSource::Values(_) => None,
@@ -128,7 +127,7 @@ pub(super) fn plan(
     })
 }
 
-/// The query that the rows come from, and the names of its further columns.
+/// Plans the source query; also returns the names of its extra columns.
 fn plan_query(
     insert: &InsertStatement,
     query: &Query,
@@ -154,7 +153,7 @@ fn plan_query(
             Err(error) if error.is(&codes::ER_NON_UNIQ_ERROR) && !has_subquery => {
                 return Err(error);
             }
-            // None of the query's names is meant: the clause itself says which is missing.
+            // The name is none of the query: the clause itself reports the missing column.
             Err(_) => {}
         }
     }
@@ -164,8 +163,8 @@ fn plan_query(
     ))
 }
 
-/// Whether a name means a column, or several, of the tables of a query that ON DUPLICATE KEY UPDATE may read: one
-/// without groups.
+/// Whether a name is a column, or a set of columns, of a query's tables that ON DUPLICATE KEY UPDATE may read: the
+/// query has no groups.
 fn gives_column(
     query: &Query,
     name: &Expr,
@@ -199,7 +198,7 @@ fn gives_column(
     }
 }
 
-/// The values that are to be computed.
+/// Binds the values that are to be computed.
 fn plan_values(
     context: &StatementContext<'_>,
     planner: (&SessionCatalog<'_>, &PlanOptions),
@@ -251,7 +250,7 @@ fn plan_values(
     Ok(computed)
 }
 
-/// Runs a plan; `None` when the table is another one meanwhile.
+/// Runs a plan; `None` when the table has been replaced since.
 pub(super) fn execute(
     context: &mut StatementContext<'_>,
     insert: &InsertStatement,
@@ -297,7 +296,7 @@ pub(super) fn execute(
     Ok(Some(result.into()))
 }
 
-/// Adds the rows of VALUES or of a query; what was written, and the rows of RETURNING.
+/// Adds the rows of VALUES or of a query; returns the counts and the rows for RETURNING.
 fn add_rows(
     context: &StatementContext<'_>,
     (insert, plan): (&InsertStatement, &InsertPlan),
@@ -307,7 +306,7 @@ fn add_rows(
     reading: Option<&mut Reading>,
 ) -> Result<(Written, Vec<Batch>)> {
     let parameters = &context.parameters().values;
-    // Most statements compute nothing.
+    // Created on demand: most statements compute nothing.
     let execution = OnceCell::new();
     let execution = || {
         let new = || context.execution_context(Arc::clone(tables) as _);
@@ -389,7 +388,7 @@ fn insert_values(
     sink.finish_returning()
 }
 
-/// 1136 for a row of VALUES that has more or fewer values than there are columns.
+/// 1136 for a row of VALUES with a wrong number of values.
 fn check_widths(rows: &[Vec<Expr>], columns: usize, are_listed: bool) -> Result<()> {
     // Without a list of columns `VALUES (), ()` are rows of defaults.
     let are_defaults = !are_listed && rows.first().is_some_and(Vec::is_empty);
@@ -405,7 +404,7 @@ fn listed(insert: &InsertStatement) -> Option<&[Vec<Ident>]> {
     insert.columns.as_deref().filter(|list| !list.is_empty())
 }
 
-/// Where the statement's rows go.
+/// The table or view that the statement adds rows to.
 pub(super) fn target(
     context: &StatementContext<'_>,
     planner: (&SessionCatalog<'_>, &PlanOptions),
@@ -424,8 +423,8 @@ pub(super) fn target(
     RowTarget::find(context, planner, &insert.table, partitions, additions)
 }
 
-/// Whether a value for a column is ignored: without strict mode one for a generated column is, as in
-/// MariaDB, whose dumps have such values.
+/// Whether a value for a column is ignored: one for a generated column is without strict mode, as in MariaDB, whose
+/// dumps have such values.
 fn is_ignored(
     context: &StatementContext<'_>,
     definition: &TableDefinition,
@@ -434,7 +433,7 @@ fn is_ignored(
     definition.columns[position].generated.is_some() && !context.options().sql_mode.is_strict()
 }
 
-/// The query with columns more, which ON DUPLICATE KEY UPDATE reads; `None` when there are none.
+/// The query with the extra columns that ON DUPLICATE KEY UPDATE reads; `None` when there are none.
 fn extended(query: &Query, names: &[Expr]) -> Option<Query> {
     if names.is_empty() {
         return None;
@@ -465,7 +464,7 @@ pub(super) fn copy_rows(
     sink.finish_returning()
 }
 
-/// Which `?` an expression is, if it is one.
+/// The index of the `?` that an expression is, if it is one.
 pub(super) fn parameter_index(expr: &Expr) -> Option<usize> {
     let Expr::Value(mayfly_syntax::ast::Value::Placeholder(text)) = expr else {
         return None;

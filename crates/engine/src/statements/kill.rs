@@ -33,8 +33,8 @@ pub(super) fn run(context: &StatementContext<'_>, target: KillTarget, id: &Expr)
     refuse(id == context.id(), || codes::ER_QUERY_INTERRUPTED.error())
 }
 
-/// A table of a running statement ends with that statement; the rows of a table of CREATE TEMPORARY TABLE go, and
-/// who uses it hears of it.
+/// KILL of a temporary table: an internal one ends with its statement; the rows of one made by CREATE TEMPORARY TABLE
+/// are removed, and its next use is an error.
 fn temporary_table(context: &StatementContext<'_>, id: u64) -> Result<()> {
     let registry = &context.database().resources.registry;
     let unknown = || codes::ER_UNKNOWN_TABLE.with(&[&id, &"TEMP_TABLES"]);
@@ -47,7 +47,7 @@ fn temporary_table(context: &StatementContext<'_>, id: u64) -> Result<()> {
     refuse(!registry.kill(id), unknown)
 }
 
-/// 1095 unless the session is one's own, or one may end those of others.
+/// 1095 unless the session is one's own, or the privileges allow ending sessions of others.
 fn check_owner(
     context: &StatementContext<'_>,
     id: u64,
@@ -63,7 +63,7 @@ fn check_owner(
     Ok(())
 }
 
-/// How to end a connection, and whose it is; one that has not logged in is nobody's.
+/// The kill handle of a connection, and its account; none before the login.
 fn find(context: &StatementContext<'_>, id: u64) -> Option<(KillHandle, Option<AccountName>)> {
     let living = context.database().living_sessions();
     if let Some(other) = living.iter().find(|other| other.id == id) {

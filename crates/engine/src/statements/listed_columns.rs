@@ -1,4 +1,4 @@
-//! The columns that a statement names to give them values.
+//! The column lists of INSERT and LOAD DATA.
 
 use mayfly_syntax::ast::Ident;
 use mayfly_types::Result;
@@ -7,7 +7,7 @@ use mayfly_types::error::codes;
 use crate::catalog::definition::TableDefinition;
 use crate::error::refuse;
 
-/// The positions of the columns that the statement names; all visible ones when it names none.
+/// The positions of the listed columns; all visible ones without a list.
 pub(super) fn listed_columns(
     definition: &TableDefinition,
     list: Option<&[Vec<Ident>]>,
@@ -27,7 +27,7 @@ pub(super) fn listed_columns(
     Ok(positions)
 }
 
-/// The position of a column that the statement names: 1054 when there is none of that name.
+/// The position of a column by its name: 1054 when it does not exist.
 pub(super) fn named_column(definition: &TableDefinition, name: &[Ident]) -> Result<usize> {
     let qualifiers = &name[..name.len().saturating_sub(1)];
     let of_table = [definition.database.as_str(), definition.name.as_str()];
@@ -48,7 +48,7 @@ pub(super) fn last_part(name: &[Ident]) -> &str {
     name.last().map_or("", |part| part.value.as_str())
 }
 
-/// A generated column takes no value: 3105.
+/// 3105: a generated column takes no value.
 pub(super) fn refuse_generated(definition: &TableDefinition, position: usize) -> Result<()> {
     let column = &definition.columns[position];
     refuse(column.generated.is_some(), || {

@@ -2,13 +2,12 @@
 //!
 //! A file is read in blocks that several threads parse into columns of the table's types
 //! (`parse`, [`delimited`]); batches of them go into the table as they are, after the SET expressions were
-//! evaluated over them. A block with anything that is worth an error or a warning is gone through
-//! line by line instead, so that all of them come in the order of the file and with the number of
-//! their row. Every path ends in the same [`RowSink`].
+//! evaluated over them. A block with anything that is worth an error or a warning is processed line by line instead,
+//! so that these come in the order of the file and with the number of their row. Every path ends in the same
+//! [`RowSink`].
 //!
-//! In SET expressions the variables that the file fills are columns of the batch; only expressions
-//! that assign to a variable, or may look at one from a subquery, need real variables and go line by
-//! line.
+//! In SET expressions the variables that the file fills are columns of the batch; only expressions that assign to a
+//! variable, or may read one in a subquery, need real variables and are evaluated line by line.
 
 mod assignments;
 mod parse;
@@ -74,7 +73,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, load: &LoadData) -> Result
     let charset = file_charset(context, load)?;
     let targets = targets(&target, &load.targets)?;
     check_fixed_width(&format, &definition, &targets)?;
-    // What the client sends cannot be stopped, so errors of LOCAL are warnings.
+    // The client's data cannot be stopped, so errors of LOCAL are warnings.
     let ignore = match load.duplicates {
         LoadDuplicate::Unspecified => load.local,
         LoadDuplicate::Ignore => true,
@@ -164,7 +163,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, load: &LoadData) -> Result
     Ok(result.into())
 }
 
-/// The file, and how long it is, where that is known.
+/// Opens the file; returns its length, where that is known.
 fn open(
     context: &mut StatementContext<'_>,
     load: &LoadData,
@@ -179,7 +178,7 @@ fn open(
     Ok((Box::new(file), length))
 }
 
-/// Where a field of a line goes.
+/// Destination of a field.
 #[derive(Debug, Clone, PartialEq)]
 enum Destination {
     /// A column, by its position.
@@ -215,7 +214,7 @@ fn variable_names(targets: &[Destination]) -> Vec<String> {
     targets.iter().filter_map(name).collect()
 }
 
-/// The character set of the file: CHARACTER SET, or that of the current database.
+/// The character set of the file: CHARACTER SET, or else the default of the current database.
 fn file_charset(context: &StatementContext<'_>, load: &LoadData) -> Result<Charset> {
     let of_database = context.settings().get(typed::CHARACTER_SET_DATABASE);
     let name = load.charset.as_deref().or(of_database.map(|name| &**name));
@@ -255,11 +254,11 @@ fn check_fixed_width(
     Ok(())
 }
 
-/// The columns that a row of the file sets, and where their values come from.
+/// The columns that the statement sets, with the sources of their values.
 #[derive(Debug)]
 struct Given {
     positions: Vec<usize>,
-    /// For each: a field, or an assignment.
+    /// By column: a field, or an assignment.
     sources: Vec<Source>,
 }
 
@@ -273,7 +272,7 @@ enum Source {
 fn given_columns(targets: &[Destination], assignments: &Assignments) -> Given {
     let mut given: Vec<(usize, Source)> = Vec::new();
     for (index, position) in assignments.positions().enumerate() {
-        // The last assignment to a column counts; DEFAULT is what a column gets that is not given.
+        // The last assignment to a column counts; a column assigned DEFAULT is not given.
         if assignments.last_for(position) == Some(index) && !assignments.is_default(index) {
             given.push((position, Source::Assignment(index)));
         }
@@ -290,7 +289,7 @@ fn given_columns(targets: &[Destination], assignments: &Assignments) -> Given {
     Given { positions, sources }
 }
 
-/// Puts what was parsed into the table.
+/// Moves parsed lines into the table.
 struct Loader<'s> {
     context: &'s StatementContext<'s>,
     definition: &'s TableDefinition,
@@ -298,7 +297,7 @@ struct Loader<'s> {
     targets: &'s [Destination],
     given: &'s Given,
     assignments: Assignments,
-    /// The variables among the targets, in order.
+    /// The user variables among the targets, in order.
     names: Vec<String>,
     /// Their values in the last row.
     last: Vec<Value>,
@@ -306,10 +305,10 @@ struct Loader<'s> {
     text: SqlType,
     charset: Charset,
     sink: RowSink<'s>,
-    /// Rows so far.
+    /// Number of rows so far.
     row: u64,
     execution: Arc<ExecutionContext>,
-    /// For what is read ahead, and for a line that is longer than that.
+    /// Memory of what is read ahead, and of a longer line.
     held: Reservation,
     block_memory: u64,
     bytes: u64,
@@ -339,7 +338,7 @@ impl Taker<ParsedBlock> for Loader<'_> {
 
     fn hold(&mut self, bytes: usize) -> Result<()> {
         self.execution.check_interrupt()?;
-        // The line and its fields.
+        // The memory of the line and of its fields.
         let bytes = self.block_memory.saturating_add(2 * bytes as u64);
         let temp = &self.execution.temp;
         temp.resize_working_set(&mut self.held, bytes)
@@ -385,7 +384,7 @@ impl Loader<'_> {
         self.sink.append(&Batch::new(columns, rows), &types)
     }
 
-    /// Goes through the lines of a block one by one; gives how many bytes they have.
+    /// Processes the lines of a block one by one; returns their number of bytes.
     fn lines(&mut self, block: &Block) -> Result<usize> {
         let mut splitter = Splitter::new(self.format, &block.bytes, block.is_last);
         // A line's fields are read before any of them is stored: the block may end in between.
@@ -418,7 +417,7 @@ impl Loader<'_> {
         Ok(splitter.line_begin())
     }
 
-    /// Reads a line's fields; breaks off where the block or the file ends.
+    /// Reads a line's fields; stops where the block or the file ends.
     fn read_fields(
         &self,
         splitter: &mut Splitter<'_>,
@@ -439,13 +438,13 @@ impl Loader<'_> {
         ControlFlow::Continue(false)
     }
 
-    /// Cuts a line into fields as wide as their columns; tells whether there is more.
+    /// Splits a line into fields as wide as their columns; returns whether there is more.
     fn read_fixed_width(
         &self,
         splitter: &mut Splitter<'_>,
         fields: &mut Vec<Option<Value>>,
     ) -> ControlFlow<(), bool> {
-        // The TEXT kinds get what a line has left, up to this.
+        // A TEXT column takes the rest of a line, up to this width.
         const TEXT_WIDTH: usize = 256;
         let widths = self.targets.iter().map(|target| match target {
             Destination::Column(position) => {
@@ -522,7 +521,7 @@ impl Loader<'_> {
         self.sink.end_row()
     }
 
-    /// 1300, in every mode: a byte that no character begins with.
+    /// 1300, in every mode: a byte that begins no character.
     fn check_characters(&self, bytes: &[u8]) -> Result<()> {
         if !matches!(self.charset, Charset::Utf8mb3 | Charset::Utf8mb4) {
             return Ok(());
@@ -548,8 +547,8 @@ impl Loader<'_> {
         Ok(())
     }
 
-    /// Bytes that are no text in the file's character set are taken for binary, which is what
-    /// conversions complain of.
+    /// The type of a field: bytes that are invalid in the file's character set are binary, which the conversions
+    /// report.
     fn type_of(&self, value: &Value) -> SqlType {
         match value {
             Value::Bytes(bytes)
@@ -572,8 +571,8 @@ impl Loader<'_> {
         Ok(())
     }
 
-    /// What a column gets whose field is missing: not its default, but 0 or the empty string, unless
-    /// its default is NULL.
+    /// The value of a column whose field is missing: not its default, but 0 or the empty string, unless its default
+    /// is NULL.
     fn value_for_missing(&self, column: &ColumnDefinition) -> Value {
         let by_default_null = matches!(column.default, ColumnDefault::None | ColumnDefault::Null);
         if (column.nullable && by_default_null) || column.auto_increment {

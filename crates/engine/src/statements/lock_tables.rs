@@ -13,8 +13,8 @@ use crate::session::{LockedTable, StatementContext};
 use crate::statements::table_names::{qualified, refuse_system_schema};
 use crate::system_schemas::is_schema;
 
-/// LOCK TABLES: what was locked before is released first. Tables are locked in the order of their names,
-/// so that two sessions do not wait for each other.
+/// LOCK TABLES: earlier table locks are released first. Tables are locked in the order of their names, to avoid
+/// deadlocks.
 pub(super) fn lock(context: &mut StatementContext<'_>, tables: &[TableLock]) -> Result<()> {
     context.session.transaction.unlock_tables();
     let mut locked: Vec<LockedTable> = Vec::with_capacity(tables.len());
@@ -79,8 +79,7 @@ pub(super) fn lock(context: &mut StatementContext<'_>, tables: &[TableLock]) -> 
     Ok(())
 }
 
-/// Tables that foreign keys lead to from those that will be written to are locked with them, but not
-/// for statements to name.
+/// Also locks tables that foreign keys lead to from written tables; statements still cannot name them.
 fn lock_related(context: &StatementContext<'_>, uses: &mut BTreeMap<FullName, TableUse>) {
     let catalog = context.catalog().databases();
     let written = uses.iter().filter(|(_, how)| **how == TableUse::Alone);

@@ -1,8 +1,8 @@
 //! SELECT … FOR UPDATE and FOR SHARE [OF table] [NOWAIT | SKIP LOCKED]. In a SERIALIZABLE transaction every
 //! SELECT is one FOR SHARE.
 //!
-//! All rows are found and locked before the first is given. When another transaction has changed one
-//! of them meanwhile the query is retried, with the locks that it has.
+//! All rows are found and locked before the first is returned. If another transaction has changed one of them in
+//! between, the query is retried, with the locks that it has.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use crate::session::{StatementContext, StatementTables};
 use crate::spool::{CHANGED_LATER, SpoolBuilder, physical_types};
 use crate::statements::table_names::qualified;
 
-/// Before a query is planned: whether it locks what it reads, and if it does, that it sees the newest rows.
+/// Before a query is planned: makes a query that locks what it reads see the newest rows.
 pub(super) fn begin(context: &mut StatementContext<'_>, query: &Query) -> Result<()> {
     let locks = context.locks_what_it_reads();
     if query.locks.is_empty() && !locks {
@@ -66,8 +66,8 @@ pub(super) fn plan(
     Ok(plan.filter(|plan| plan.locks.iter().all(can_lock)))
 }
 
-/// 1142 without a privilege to change rows that are to be locked for changes. It is asked of the tables that the
-/// query names: those below a view are its definer's.
+/// 1142 without a privilege to change rows that are to be locked for changes. Only the tables that the query names
+/// are checked: those below a view are its definer's concern.
 fn refuse_locks(context: &StatementContext<'_>, query: &Query) -> Result<()> {
     use Privilege::{Delete, LockTables, Select, Update};
     const READS: PrivilegeSet = PrivilegeSet::of(&[Select]);
@@ -78,7 +78,7 @@ fn refuse_locks(context: &StatementContext<'_>, query: &Query) -> Result<()> {
     let rights = context.rights();
     let references = table_references::of_query(query).into_iter();
     for reference in references.filter(|it| it.depth == 1 && it.access == Access::Write) {
-        // Where no database is selected there is no table.
+        // Without a current database the name means no table.
         let Ok((database, name)) = qualified(context, &reference.table) else {
             continue;
         };
@@ -91,8 +91,8 @@ fn refuse_locks(context: &StatementContext<'_>, query: &Query) -> Result<()> {
     Ok(())
 }
 
-/// Locks the rows that a query asks to be locked, and gives its rows; `None` when one of them is not as it
-/// was found any more.
+/// Locks the rows that a query asks to be locked, and returns its rows; `None` when one of them has changed since it
+/// was found.
 pub(super) fn execute(
     context: &mut StatementContext<'_>,
     query: &Query,
@@ -100,7 +100,7 @@ pub(super) fn execute(
     (tables, columns): (&Arc<StatementTables>, &Arc<[ResultColumn]>),
 ) -> Result<Option<Outcome>> {
     for lock in plan.locks.iter().filter(|lock| !lock.shared) {
-        // For LOCK TABLES … READ it changes the table.
+        // For LOCK TABLES … READ a locking read is a write.
         let table = &lock.table;
         context.use_table_as(&table.database, &table.name, None, TableUse::Write)?;
     }
@@ -110,7 +110,7 @@ pub(super) fn execute(
     for lock in &plan.locks {
         let table = mayfly_exec::TableOpener::open(tables.as_ref(), lock.table.id)?;
         let how = match context.lock_of_found(is_limited) {
-            // What others add is skipped as what they lock is.
+            // Under SKIP LOCKED, rows that others add are skipped as those that they lock.
             _ if matches!(lock.nonblock, Some(NonBlock::SkipLocked)) => ReadLock::None,
             ReadLock::Exclusive if lock.shared => ReadLock::Shared,
             how => how,
@@ -148,13 +148,13 @@ pub(super) fn execute(
             rows: Box::new(rows),
         }));
     }
-    // What its rows are made of is locked: the query is run as any other.
+    // The rows that it is computed from are locked: the query is run as any other.
     let planned = select::plan(context, query)?;
     let columns = ResultColumn::of_plan(&planned.plan.columns);
     select::execute(context, &planned, columns).map(Some)
 }
 
-/// How long a lock is waited for.
+/// How a lock is waited for.
 fn wait_of(context: &StatementContext<'_>, lock: &RowLock) -> LockWait {
     match lock.nonblock {
         Some(NonBlock::Nowait) => LockWait::No,
@@ -169,15 +169,15 @@ struct Locking<'s> {
     tables: Vec<Arc<dyn Table>>,
     shown: usize,
     rows: SpoolBuilder<'s>,
-    /// Rows that are left out first.
+    /// Rows left to skip (OFFSET).
     offset: u64,
-    /// How many rows more are asked for.
+    /// Rows left to return (LIMIT).
     wanted: u64,
 }
 
 impl Locking<'_> {
-    /// Locks the rows of a batch, a few at a time when only a few are asked for, and keeps those that
-    /// could be. False: the query is to be retried.
+    /// Locks the rows of a batch, a few at a time when only a few are wanted, and keeps those that were locked.
+    /// False: the query is to be retried.
     fn take(&mut self, batch: Batch) -> Result<bool> {
         let mut first = 0;
         while first < batch.row_count() && self.wanted > 0 {
@@ -212,7 +212,7 @@ impl Locking<'_> {
                 LockMode::Exclusive
             };
             let wait = wait_of(self.context, lock);
-            // An outer join gives rows without a row of this table.
+            // An outer join returns rows without a row of this table.
             let some = Batch::new(vec![Arc::clone(positions)], present.len());
             let some = filtered(some, Some(&BooleanArray::from(present.clone())))?;
             let Locked::Unchanged(locked) = table.lock(some.column(0), mode, wait)? else {

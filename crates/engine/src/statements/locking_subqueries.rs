@@ -23,10 +23,10 @@ use crate::session::StatementContext;
 use crate::session::locked_rows::{LockedRows, name_of};
 use crate::spool::physical_types;
 
-/// Looks for queries that lock rows, below the outermost one.
+/// Search for queries that lock rows, below the outermost one.
 struct Search {
     depth: usize,
-    /// Looks for any query there.
+    /// Whether any query counts.
     any: bool,
 }
 
@@ -45,12 +45,12 @@ impl Visitor for Search {
     }
 }
 
-/// Runs them, the inner ones first, and puts their rows in their places.
+/// Runs locking queries, the inner ones first, and replaces them by their rows.
 struct Replacement<'s, 'c> {
     context: &'s mut StatementContext<'c>,
     depth: usize,
     is_changed: bool,
-    /// What ended the walk.
+    /// The error that ended the walk.
     error: Option<Error>,
 }
 
@@ -84,7 +84,7 @@ impl Replacement<'_, '_> {
         };
         let name = name_of(self.context.locked_rows.len());
         self.context.locked_rows.push(rows);
-        // What else the statement reads is read as if nothing had been locked.
+        // The rest of the statement is read as if nothing had been locked.
         self.context.read_as_usual();
         let mut all = parse_own_query("SELECT * FROM t")?;
         if let SetExpr::Select(select) = &mut *all.body
@@ -100,7 +100,7 @@ impl Replacement<'_, '_> {
     }
 }
 
-/// Whether an error says that a name means nothing.
+/// Whether an error is about an unknown name.
 fn is_of_name(error: &Error) -> bool {
     let codes = [
         &codes::ER_BAD_FIELD_ERROR,
@@ -111,7 +111,7 @@ fn is_of_name(error: &Error) -> bool {
     codes.iter().any(|code| error.is(code))
 }
 
-/// The rows of a locking query, which are locked then.
+/// The rows of a locking query, locked.
 fn rows_of(context: &mut StatementContext<'_>, query: &Query) -> Result<LockedRows> {
     let statement = Arc::new(Statement::Query(Box::new(query.clone())));
     let outcome = super::planning::run(context, &statement, None)?;
@@ -184,8 +184,8 @@ fn rows_of(context: &mut StatementContext<'_>, query: &Query) -> Result<LockedRo
     })
 }
 
-/// Runs the locking queries of a part of a statement and puts their rows in their places; whether there were any.
-/// `depth` is 0 for a whole query, whose own locks are not meant, and 1 for what is in a statement.
+/// Replaces the locking queries of a part of a statement by their rows; returns whether there were any. `depth` is 0
+/// for a whole query, whose own locks are not meant, and 1 for a part of a statement.
 fn replace_in(
     context: &mut StatementContext<'_>,
     part: &mut dyn VisitMut,
@@ -204,8 +204,8 @@ fn replace_in(
     }
 }
 
-/// An expression outside of a query, without locking queries in it. What its other queries read is locked
-/// for this transaction alone to be changed: it is no SELECT, but computes what may be stored.
+/// An expression outside of a query, with its locking queries replaced. What its other queries read is locked for
+/// changes: it is no SELECT, but computes what may be stored.
 pub(super) fn of_expression<'e>(
     context: &mut StatementContext<'_>,
     expr: &'e Expr,
@@ -232,7 +232,7 @@ pub(super) fn may_have_any(statement: &Statement) -> bool {
     table_references::visit(statement, &mut Search { depth, any: false }).is_break()
 }
 
-/// A statement with the rows of its locking queries in their places; `None` when it has none.
+/// A statement with its locking queries replaced by their rows; `None` when it has none.
 pub(super) fn of_statement(
     context: &mut StatementContext<'_>,
     prepared: &Prepared,

@@ -1,4 +1,4 @@
-//! What the logs show of a statement besides its text: the values of its `?`, and its EXPLAIN.
+//! What the logs show of a statement besides its text: parameter values, and its EXPLAIN.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::prepared::Prepared;
 use crate::session::{ExplainedPlan, StatementContext};
 
 impl StatementContext<'_> {
-    /// The statement of a text begins.
+    /// Records the start of the statement with a text.
     #[inline]
     pub(super) fn log_query(&mut self, prepared: &Prepared) {
         if self.database().logs.any_is_on() {
@@ -23,20 +23,20 @@ impl StatementContext<'_> {
 
     fn log_query_now(&mut self, prepared: &Prepared) {
         let text = match &**prepared.statement() {
-            // What is prepared may have passwords in it.
+            // A prepared text may contain passwords.
             Statement::Prepare(prepare) => Some(format!("PREPARE {} FROM ...", prepare.name)),
             _ => None,
         };
         let text = text.map(Arc::from);
         if self.database().logs.options().raw {
-            // The general log has it as it came.
+            // The general log has the original text.
             self.session.log.text = text;
         } else {
             self.log_begin("Query", text);
         }
     }
 
-    /// A prepared statement begins to run with these values.
+    /// Records the start of a prepared statement with these values.
     #[inline]
     pub(super) fn log_execute(&mut self, prepared: &Prepared, values: &[(Value, SqlType)]) {
         if self.database().logs.any_is_on() {
@@ -45,7 +45,7 @@ impl StatementContext<'_> {
         }
     }
 
-    /// The text of a prepared statement with values in place of its `?`.
+    /// The text of a prepared statement with its `?` replaced by values.
     pub(super) fn with_values(&self, prepared: &Prepared, values: &[(Value, SqlType)]) -> String {
         let options = &self.options().parse;
         mayfly_syntax::with_parameters(&prepared.text, options, &mut |index, out| {
@@ -82,8 +82,8 @@ fn append_literal(value: &Value, ty: &SqlType, out: &mut String) {
     }
 }
 
-/// The statement runs by a plan, which the slow log shows with what its operators do, in MariaDB's rows: those of
-/// the query that finds what is changed, or that of the table to which values are added.
+/// Gives the slow log the plan of the statement with the counters of its operators, as MariaDB's ANALYZE rows: of the
+/// query that finds the changed rows, or of the table to which values are added.
 pub(super) fn explain(context: &mut StatementContext<'_>, plan: &CachedPlan) {
     let query = match &plan.plan {
         ExecutablePlan::Query(query) => Some(query),

@@ -1,6 +1,6 @@
-//! ANALYZE, CHECK, CHECKSUM, OPTIMIZE and REPAIR TABLE, CACHE INDEX and LOAD INDEX INTO CACHE: MySQL's lines for
-//! each table. Repairing is done from a backup. No index of a user's table is in a key cache, whatever the table's
-//! ENGINE: key caches serve internal temporary tables.
+//! ANALYZE, CHECK, CHECKSUM, OPTIMIZE and REPAIR TABLE, CACHE INDEX and LOAD INDEX INTO CACHE, with MySQL's result
+//! rows for each table. Repair is restoring a backup. No index of a user's table is in a key cache, whatever the
+//! table's ENGINE: key caches serve internal temporary tables.
 
 use mayfly_functions::derive;
 use mayfly_syntax::ast::{TableMaintenance, TableVerb};
@@ -103,7 +103,7 @@ pub(super) fn run(
     Ok(text_rows(COLUMNS, &rows).into())
 }
 
-/// Whether an error says that a table was waited for in vain: the other tables of the list go on.
+/// Whether an error is a lock wait timeout: the other tables of the list go on.
 fn is_of_wait(error: &Error) -> bool {
     error.is(&codes::ER_LOCK_WAIT_TIMEOUT) || error.is(&codes::ER_LOCK_DEADLOCK)
 }
@@ -127,7 +127,7 @@ fn verb_name(verb: TableVerb) -> &'static str {
     }
 }
 
-/// What MySQL's engines say.
+/// The messages of MySQL's engines.
 fn lines(verb: TableVerb, engine: &str) -> Vec<(&'static str, String)> {
     let ok = ("status", "OK".to_owned());
     match (verb, engine) {
@@ -145,13 +145,13 @@ fn lines(verb: TableVerb, engine: &str) -> Vec<(&'static str, String)> {
     }
 }
 
-/// What InnoDB says instead of optimizing a table.
+/// InnoDB's message in place of optimizing a table.
 const RECREATED: &str = "Table does not support optimize, doing recreate + analyze instead";
 
-/// What a message has room for, in characters.
+/// Width of a message in characters.
 const MESSAGE: u32 = 98_304;
 
-/// CHECKSUM TABLE: a number of the rows, whatever their order; NULL for what is no table.
+/// CHECKSUM TABLE: an order-independent checksum of the rows; NULL for what is no table.
 fn checksum(context: &mut StatementContext<'_>, statement: &TableMaintenance) -> Result<Outcome> {
     let mut rows = Vec::new();
     for table in &statement.tables {
@@ -165,7 +165,7 @@ fn checksum(context: &mut StatementContext<'_>, statement: &TableMaintenance) ->
                 context.diagnostics().push(Level::Error, error);
                 Value::Null
             }
-            // No engine keeps a sum while its table changes.
+            // No engine maintains a checksum while its table changes.
             Ok(Some(_)) if statement.options.eq_ignore_ascii_case("QUICK") => Value::Null,
             Ok(Some(table)) => Value::UInt(sum_of_rows(context, &table)?),
             Ok(None) => {

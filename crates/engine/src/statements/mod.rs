@@ -1,6 +1,6 @@
-//! Statements, one file each. There is one way to run one: [`execute`] finds or makes its plan
-//! ([`planning`]) and runs that with the values of its `?`, wherever the statement comes from. What is not
-//! planned ahead is a utility statement, whose tree says what is to be done.
+//! Statements, one file each. There is one way to run one: [`execute`] finds or makes its plan ([`planning`]) and
+//! runs that with its parameter values, whatever the source of the statement. A statement that is not planned ahead
+//! is a utility statement, run from its syntax tree.
 
 pub(crate) mod accounts;
 pub(crate) mod admission;
@@ -68,7 +68,7 @@ use crate::prepared::{PlanSlot, Prepared};
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
 
-/// Runs a statement with the values of its `?`.
+/// Runs a statement with its parameter values.
 pub(crate) fn execute(
     context: &mut StatementContext<'_>,
     prepared: &Prepared,
@@ -90,16 +90,16 @@ pub(crate) fn execute(
             hints::apply(context, query);
         }
         let outcome = match locking_subqueries::of_statement(context, prepared)? {
-            // The plan knows nothing of the rows that were locked this time.
+            // The plan is not cached: it contains the rows that were locked this time.
             Some(without) => run(context, &Arc::new(without), None),
             None => run(context, statement, prepared.plan()),
         };
-        // A warning that is an error came before the error.
+        // A warning raised to an error came before the error.
         outcome.map_err(|error| context.refuse_warnings().err().unwrap_or(error))
     })
 }
 
-/// What is done before any statement of its kind.
+/// Common start of a statement.
 fn begin(context: &mut StatementContext<'_>, statement: &Statement) -> Result<()> {
     let properties = properties(statement);
     if let Some(counter) = properties.counter {
@@ -121,8 +121,8 @@ fn begin(context: &mut StatementContext<'_>, statement: &Statement) -> Result<()
     Ok(())
 }
 
-/// Which warnings of its expressions end a statement: some of those that change rows, in strict mode and without
-/// IGNORE.
+/// Which warnings of its expressions end a statement: some warnings of statements that change rows, in strict mode
+/// and without IGNORE.
 fn refusal(context: &StatementContext<'_>, statement: &Statement) -> Refusal {
     let mode = context.options().sql_mode;
     let ignores = match statement {
@@ -139,7 +139,7 @@ fn refusal(context: &StatementContext<'_>, statement: &Statement) -> Refusal {
             let source = create.select.as_ref();
             source.is_some_and(|source| source.on_duplicate == OnDuplicateRow::Ignore)
         }
-        // What is computed when it is read is not asked for yet.
+        // A virtual column is not computed yet.
         Statement::AlterTable(alter) => alter.actions.iter().all(adds_virtual_column),
         Statement::CreateIndex(_) => false,
         _ => true,
@@ -151,7 +151,7 @@ fn refusal(context: &StatementContext<'_>, statement: &Statement) -> Refusal {
     }
 }
 
-/// Whether a part of ALTER TABLE adds a column that is not stored.
+/// Whether an ALTER TABLE action adds a virtual column.
 fn adds_virtual_column(action: &AlterAction) -> bool {
     let is_virtual = |attribute: &ColumnAttribute| matches!(attribute, ColumnAttribute::Generated { storage, .. } if *storage == GeneratedStorage::Virtual);
     match action {
@@ -160,7 +160,7 @@ fn adds_virtual_column(action: &AlterAction) -> bool {
     }
 }
 
-/// Runs a statement, or the part of one that is run by itself.
+/// Runs a statement, or a part of one that runs by itself.
 pub(crate) fn run(
     context: &mut StatementContext<'_>,
     statement: &Arc<Statement>,
@@ -196,7 +196,7 @@ fn set_statement(
     run(context, inner, None)
 }
 
-/// Runs a statement that has no plan. Most give nothing back.
+/// Runs a statement that has no plan. Most return no rows.
 fn utility(context: &mut StatementContext<'_>, statement: &Statement) -> Result<Outcome> {
     match statement {
         Statement::Query(_)

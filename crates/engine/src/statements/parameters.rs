@@ -1,10 +1,10 @@
-//! Values for the `?` of a prepared statement, in the types that the statement is planned for (the manual,
-//! "PREPARE Statement").
+//! Parameter values of a prepared statement, in the types that the statement is planned for (the manual, "PREPARE
+//! Statement").
 //!
-//! A `?` has a type from where it stands, which is derived when the statement is prepared: `n + ?` of an INT takes a
-//! BIGINT. A value of another type is converted once, before the statement is planned, if the derived type holds the
-//! values of its own: a text in each type, a DECIMAL or an integer in a DOUBLE. If one value's type does not fit, the
-//! statement is planned for the types of all values as they are. The texts of numbers are numbers in both cases.
+//! The type of a `?` is derived from its context when the statement is prepared: `n + ?` of an INT takes a BIGINT. A
+//! value of another type is converted once, before the statement is planned, if the derived type holds all values of
+//! the value's type: a text in each type, a DECIMAL or an integer in a DOUBLE. If one value's type does not fit, the
+//! statement is planned for the actual types of all values. The texts of numbers are numbers in both cases.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -28,20 +28,20 @@ use crate::session::StatementContext;
 /// A value and its type.
 type Typed = (Value, SqlType);
 
-/// One value beside the type that is derived for its `?`.
+/// How a value fits the derived type of its `?`.
 enum Fit {
-    /// The value is one of the derived type as it is.
+    /// The value is of the derived type.
     Same,
-    /// The value in the derived type, and the warning of its conversion. With other values that do not fit, it is
-    /// as it came.
+    /// The value converted to the derived type, and the conversion's warning. If other values do not fit, the
+    /// original value is used.
     Converted(Typed, Option<Error>),
     /// The value in a type that the statement may be planned for in either case.
     Either(Typed),
-    /// The type of the value does not fit; the value as the statement is planned for then.
+    /// The value's type does not fit; the value as the statement is then planned for.
     Other(Typed),
 }
 
-/// The values for the `?` of a prepared statement as it is planned and run with.
+/// The parameter values with which a prepared statement is planned and run.
 #[inline]
 pub(super) fn settle<'v>(
     context: &mut StatementContext<'_>,
@@ -62,7 +62,7 @@ pub(super) fn settle<'v>(
     if is_settled(&derived) {
         return Ok(Cow::Borrowed(values));
     }
-    // A value that is none of its type ends a statement that changes rows as one in the row would.
+    // An invalid value ends a statement that changes rows, as it would in the row.
     let refusal = super::refusal(context, prepared.statement());
     context.diagnostics().refuse(refusal);
     let converted = converted(context, &derived.types, values)?;
@@ -71,7 +71,7 @@ pub(super) fn settle<'v>(
     Ok(Cow::Owned(converted))
 }
 
-/// Whether a value needs no conversion, as nearly all do.
+/// Whether a value needs no conversion, as nearly all values do.
 #[inline]
 fn is_of_type(derived: &SqlType, place: ParameterPlace, (value, ty): &Typed) -> bool {
     if place == ParameterPlace::Assignment {
@@ -85,7 +85,7 @@ fn is_of_type(derived: &SqlType, place: ParameterPlace, (value, ty): &Typed) -> 
     }
 }
 
-/// A value as the statement is planned for it if its type does not fit: a time has a fraction.
+/// A value as the statement is planned for it if its type does not fit: a TIME gets fractional digits.
 fn actual((value, ty): &Typed) -> Typed {
     let ty = match ty.kind {
         kind @ (TypeKind::DateTime | TypeKind::Timestamp | TypeKind::Time) => {
@@ -159,7 +159,7 @@ fn fit(
         (TypeKind::BigInt | TypeKind::Bit, Some(text)) => integer_of_text(derived, place, text),
         (TypeKind::BigInt | TypeKind::Bit, None) => match value {
             Value::UInt(_) if ty.is_integer() && derived.kind == TypeKind::Bit => Fit::Same,
-            // What is no integer is refused there, but for a date, which is kept as one.
+            // A non-integer is refused later, but for a date, which stays a date.
             _ if place == ParameterPlace::Count && !ty.is_temporal() => Fit::Same,
             _ if place == ParameterPlace::Count => {
                 return Err(codes::ER_WRONG_ARGUMENTS.with(&[&"EXECUTE"]));
@@ -220,7 +220,7 @@ fn fit(
             }
             _ => other(),
         },
-        // A text is its bytes where bytes stand.
+        // Where binary is expected, a text is its bytes.
         (TypeKind::VarChar | TypeKind::LongText, Some(_))
             if derived.collation == CollationId::BINARY && !ty.is_binary_string() =>
         {
@@ -232,7 +232,8 @@ fn fit(
             Fit::Converted((bytes, derived.clone()), None)
         }
         (TypeKind::VarChar | TypeKind::LongText, Some(text)) => {
-            // Bytes where a text stands are a text, if they can be; where bytes stand, each is a byte.
+            // Where text is expected, binary is a text if it is valid; where binary is expected, each byte stands for
+            // itself.
             let is_kept = ty.is_binary_string() && std::str::from_utf8(text).is_err();
             let collation = match derived.collation {
                 CollationId::BINARY => CollationId::BINARY,
@@ -245,7 +246,7 @@ fn fit(
             };
             Fit::Either((value.clone(), ty))
         }
-        // Bytes where a document stands are its text.
+        // Where JSON is expected, binary is the document's text.
         (TypeKind::Json, Some(text))
             if ty.is_binary_string() && std::str::from_utf8(text).is_ok() =>
         {
@@ -258,7 +259,7 @@ fn fit(
     })
 }
 
-/// The integer that a text is, where an integer stands. A text of another number makes its `?` a DECIMAL.
+/// The integer value of a text where an integer is expected. The text of another number makes its `?` a DECIMAL.
 fn integer_of_text(derived: &SqlType, place: ParameterPlace, text: &[u8]) -> Fit {
     let parsed = parse_integer(text);
     let is_integer = parsed.consumed == text.len() && parsed.consumed > 0 && !parsed.overflow;
@@ -282,7 +283,7 @@ fn integer_of_text(derived: &SqlType, place: ParameterPlace, text: &[u8]) -> Fit
             if is_number && derived.kind != TypeKind::Bit {
                 return Fit::Other(widest_decimal(decimal.value));
             }
-            // The integer that it begins with, also of a negative number.
+            // The integer prefix, also of a negative number.
             let number = match number {
                 Some(number) => (number, ty),
                 None => {
@@ -301,7 +302,7 @@ fn integer_of_text(derived: &SqlType, place: ParameterPlace, text: &[u8]) -> Fit
     }
 }
 
-/// The integer that a text begins with, where a year stands.
+/// The integer prefix of a text where a YEAR is expected.
 fn integer_beside_year(text: &[u8]) -> Fit {
     let parsed = parse_integer(text);
     let ty = mayfly_plan::parameter_type(Some(&SqlType::bigint()), CollationId::BINARY);
@@ -313,7 +314,7 @@ fn integer_beside_year(text: &[u8]) -> Fit {
     }
 }
 
-/// A text or a number as a value of a temporal type: NULL if it is none.
+/// A text or a number as a value of a temporal type; NULL if it is none.
 fn temporal_of(
     derived: &SqlType,
     place: ParameterPlace,
@@ -327,7 +328,7 @@ fn temporal_of(
         diagnostics: &told,
         ..*conversion
     };
-    // Dates that no calendar has are compared, and those with zeros are read, whatever may be stored.
+    // Invalid dates are compared, and dates with zero parts are read, whatever may be stored.
     let refused = SqlMode::NO_ZERO_IN_DATE.0 | SqlMode::NO_ZERO_DATE.0;
     let mode = SqlMode(conversion.sql_mode.0 & !refused);
     conversion.sql_mode = match place == ParameterPlace::Comparison {
@@ -348,7 +349,7 @@ fn temporal_of(
             }
             Some(_) => None,
         };
-        // Then the statement is planned for what came.
+        // The statement is then planned for the actual value.
         if let Some(moment) = moment {
             return Ok(Fit::Other(moment));
         }
@@ -368,20 +369,20 @@ fn temporal_of(
     Ok(Fit::Converted((converted, derived.clone()), warning))
 }
 
-/// Whether the text of a date goes on with a time: such a text is a DATETIME where a DATE stands.
+/// Whether the text of a date has a time part: such a text is a DATETIME where a DATE is expected.
 fn has_time(text: &[u8]) -> bool {
     let text = text.trim_ascii();
     let is_digits = text.iter().all(u8::is_ascii_digit);
     text.iter().any(|byte| matches!(byte, b' ' | b'T' | b't')) || is_digits && text.len() > 8
 }
 
-/// The day that a number like 20240506 is; NULL if it is none.
+/// The date of a number like 20240506; NULL if it is none.
 fn day_of_number(value: &Value, sql_mode: SqlMode) -> Value {
     let day = date_of_number(value, sql_mode);
     day.map_or(Value::Null, |(day, _)| Value::Int(day.at_midnight().pack()))
 }
 
-/// The date with a time that a number like 20240506070809 is, and also 0.
+/// The datetime of a number like 20240506070809, and also of 0.
 fn moment_of_number(value: &Value, sql_mode: SqlMode) -> Option<Typed> {
     let (moment, is_date) = date_of_number(value, sql_mode)?;
     let ty = SqlType::temporal(TypeKind::DateTime, 6);
@@ -392,7 +393,7 @@ fn date_of_number(value: &Value, sql_mode: SqlMode) -> Option<(DateTime, bool)> 
     let number = match value {
         Value::Int(number) => Some(*number),
         Value::UInt(number) => i64::try_from(*number).ok(),
-        // A fraction below zero is no 0.
+        // A negative fraction is not 0.
         Value::Float(number) => Some(*number as i64).filter(|_| *number >= 0.0),
         Value::Decimal { unscaled, scale } => {
             let number = Decimal::new(*unscaled, *scale);
@@ -404,7 +405,7 @@ fn date_of_number(value: &Value, sql_mode: SqlMode) -> Option<(DateTime, bool)> 
     datetime_from_number(number?, 0, DateRules::of(sql_mode)).ok()
 }
 
-/// A number as a DECIMAL of as many digits behind the point as may be.
+/// A number as a DECIMAL with the largest possible scale.
 fn widest_decimal(number: Decimal) -> Typed {
     let whole = number.precision().saturating_sub(number.scale);
     let scale = DECIMAL_SCALE_MAX.min(DECIMAL_PRECISION_MAX.saturating_sub(whole));

@@ -1,5 +1,5 @@
-//! Statements that have plans: queries, and those that change rows. There is one way to a plan ([`plan`]): to run
-//! the statement, to explain it, or to describe to a client what it will give.
+//! Planned statements: queries, and statements that change rows. One function makes plans ([`plan`]): to run the
+//! statement, to explain it, or to describe its result to a client.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::result::{Outcome, ResultColumn};
 use crate::session::StatementContext;
 use crate::status::Counter;
 
-/// Runs a statement whose cached plan reads or changes one row, if nothing is unusual about its parameters.
+/// Runs a statement whose cached plan reads or changes one row, unless its parameters need the generic path.
 pub(super) fn run_point(
     context: &mut StatementContext<'_>,
     prepared: &Prepared,
@@ -37,7 +37,7 @@ pub(super) fn run_point(
     }
 }
 
-/// What a statement is busy with while its plan runs.
+/// The stage of a statement while its plan runs.
 fn stage_of(statement: &Statement) -> Stage {
     match statement {
         Statement::Insert(_) => Stage::Update,
@@ -59,18 +59,18 @@ pub(super) fn run(
     run_as(context, |context| plan(context, statement, slot)).map(|(outcome, _)| outcome)
 }
 
-/// Runs a statement by the plan that `plan` makes, anew for each attempt; gives that plan, too.
+/// Runs a statement by the plan that `plan` makes for each attempt; also returns the last plan.
 pub(super) fn run_as(
     context: &mut StatementContext<'_>,
     mut plan: impl FnMut(&mut StatementContext<'_>) -> Result<ReadyPlan>,
 ) -> Result<(Outcome, ReadyPlan)> {
-    // Each attempt keeps the locks of the one before, so that it ends.
+    // Each attempt keeps the locks of the attempts before, so that the loop ends.
     loop {
         let ready = plan(context)?;
         if context.wants_explain() {
             logging::explain(context, &ready.plan);
         }
-        // Where INSERT puts its rows is not among the tables that its plan reads.
+        // The target of INSERT is not among the tables that its plan reads.
         let written = matches!(&*ready.plan.statement, Statement::Insert(_));
         context.use_tables(ready.tables.stored() + usize::from(written));
         context.stages().enter(stage_of(&ready.plan.statement));
@@ -82,7 +82,7 @@ pub(super) fn run_as(
     }
 }
 
-/// Runs a plan; `None` when what it found was changed before it could be locked.
+/// Runs a plan; `None` when a row changed between being found and being locked.
 fn run_plan(context: &mut StatementContext<'_>, ready: &ReadyPlan) -> Result<Option<Outcome>> {
     let (plan, tables) = (&*ready.plan, &ready.tables);
     match (&plan.plan, &*plan.statement) {
@@ -106,15 +106,15 @@ fn run_plan(context: &mut StatementContext<'_>, ready: &ReadyPlan) -> Result<Opt
     }
 }
 
-/// The plan of the running statement: that of its slot, if one is there and good, or else a new one, which
-/// goes there if it is the same each time.
+/// The plan of the running statement: the valid plan of its slot, or else a new one, which is put into the slot if it
+/// does not depend on this execution.
 pub(crate) fn plan(
     context: &StatementContext<'_>,
     statement: &Arc<Statement>,
     slot: Option<&PlanSlot>,
 ) -> Result<ReadyPlan> {
     context.stages().enter(Stage::OpeningTables);
-    // Of a plan that was made before there is nothing to trace.
+    // A cached plan leaves nothing to trace.
     let slot = slot.filter(|_| context.trace.is_none());
     if let Some(cached) = slot.and_then(PlanSlot::get::<CachedPlan>) {
         if let Some(ready) = Arc::clone(&cached).ready(context)? {
@@ -143,7 +143,7 @@ pub(crate) fn plan(
     };
     let lasts = lasting.is_some();
     let slot = slot.filter(|_| lasts);
-    // A plan that no slot keeps is never asked whether it is still good.
+    // A plan that no slot keeps is never revalidated.
     let read = lasting.iter().flatten().filter(|_| slot.is_some());
     let plan = Arc::new(CachedPlan {
         columns: columns(&plan),
@@ -198,7 +198,7 @@ fn executable(
     })
 }
 
-/// The columns that clients get.
+/// The columns of the result set.
 fn columns(plan: &ExecutablePlan) -> Arc<[ResultColumn]> {
     match plan {
         ExecutablePlan::Query(plan) => ResultColumn::of_plan(&plan.columns),

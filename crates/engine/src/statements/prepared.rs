@@ -1,7 +1,7 @@
-//! PREPARE, EXECUTE and DEALLOCATE in SQL, and the same for clients.
+//! Prepared statements: PREPARE, EXECUTE and DEALLOCATE in SQL, and the client protocol's commands.
 //!
-//! A prepared statement keeps its tree. Values for its `?` come as parameters of the plan, which is
-//! made when the statement runs: their types decide about conversions.
+//! A prepared statement keeps its tree. The values of its `?` are parameters of the plan, which is made when the
+//! statement runs: their types decide about conversions.
 
 use std::sync::{Arc, OnceLock};
 
@@ -28,11 +28,11 @@ use crate::status::Counter;
 use crate::stream::ResultStream;
 use crate::variables::typed;
 
-/// What a prepared statement takes beside tree and plan, about.
+/// Estimated bytes of a prepared statement besides tree and plan.
 const PREPARED_BYTES: u64 = 4 << 10;
 
 impl Prepared {
-    /// A statement that was just parsed in a session, with a slot for its plan if that may serve again.
+    /// Wraps a statement just parsed in a session, with a slot for its plan if that can be cached.
     pub(crate) fn of_parsed(
         session: &Session,
         parsed: ParsedStatement<'_>,
@@ -58,18 +58,18 @@ impl Prepared {
         }
     }
 
-    /// Whether a text is cached for the next time it comes: its statement has a plan.
+    /// Whether a text is cached for its next use: its statement has a plan.
     pub(crate) fn is_cacheable(parsed: &ParsedStatement<'_>) -> bool {
         properties(&parsed.statement).has_plan && parsed.parameters == 0
     }
 
-    /// The statement of a text with `?`, if it may come to one row by a key.
+    /// The statement of a text with `?`, if it may be a point statement.
     pub(crate) fn parameterized(session: &Session, text: &str) -> Option<Self> {
         let prepared = parse(session, text).ok()?;
         point::may_be_point(&prepared.statement).then_some(prepared)
     }
 
-    /// Plans it for such values, without running it; whether it comes to one row by a key, with every
+    /// Plans the statement for these values, without running it; returns whether it is a point statement with every
     /// value in the key or in the row.
     pub(crate) fn plan_point(
         &self,
@@ -85,7 +85,7 @@ impl Prepared {
         {
             return Ok(uses_all(&plan));
         }
-        // Warnings of planning are given when the text itself is planned.
+        // Warnings of planning are raised when the text itself is planned.
         let quiet = Arc::new(Diagnostics::new(0));
         let ahead = context.planning_ahead(quiet, values);
         admission::statement(&ahead, &self.statement)?;
@@ -95,14 +95,14 @@ impl Prepared {
         Ok(uses_all(&ready.plan))
     }
 
-    /// 1210 unless there is a value for each `?`.
+    /// 1210 unless there is one value per `?`.
     fn check_count(&self, values: &[(Value, SqlType)]) -> Result<()> {
         ensure(values.len() == self.parameters, || {
             codes::ER_WRONG_ARGUMENTS.with(&[&"EXECUTE"])
         })
     }
 
-    /// 1064 for a text with a `?`, which nothing can be bound to.
+    /// 1064 for a text with a `?` that is not prepared.
     pub(crate) fn refuse_placeholders(&self) -> Result<()> {
         if self.parameters == 0 {
             return Ok(());
@@ -114,7 +114,7 @@ impl Prepared {
         Err(codes::ER_PARSE_ERROR.with(&[&near, &1]))
     }
 
-    /// Checks that the session may run the statement at all, and runs it.
+    /// Checks that the session may run statements, and runs this one.
     pub(crate) fn execute(
         &self,
         context: &mut StatementContext<'_>,
@@ -125,7 +125,7 @@ impl Prepared {
         statements::execute(context, self, values)
     }
 
-    /// Whether it reads what the statement before it has left.
+    /// Whether the statement reads the diagnostics of the statement before it.
     pub(crate) fn keeps_diagnostics(&self) -> bool {
         properties(&self.statement).keeps_diagnostics
     }
@@ -136,7 +136,7 @@ fn parse(session: &Session, text: &str) -> Result<Prepared> {
     let (parsed, _tree) = session.parse_statement(&mut reader)?;
     let prepared = Prepared::of_parsed(session, parsed, Some(PlanSlot::default()));
     if let Some(more) = reader.next() {
-        // Several statements cannot be prepared together: the second is where the error is.
+        // Only one statement can be prepared: the error is at the second.
         let near = more.map_or_else(|error| error.near, |parsed| parsed.text.to_owned());
         return Err(codes::ER_PARSE_ERROR.with(&[&near, &1]));
     }
@@ -148,14 +148,14 @@ fn parse(session: &Session, text: &str) -> Result<Prepared> {
     Ok(prepared)
 }
 
-/// Parses a statement, finds its columns, and counts it.
+/// Parses a statement, derives its columns, and counts it.
 fn make(context: &mut StatementContext<'_>, text: &str) -> Result<Prepared> {
     context.count(Counter::ComStmtPrepare);
     let mut prepared = parse(context.session, text)?;
     let database = context.database();
     let most = database.globals().get(typed::MAX_PREPARED_STMT_COUNT);
     let counted = Counted::new(&database.prepared_statements, most)?;
-    // The tree, and a cached plan.
+    // Bytes of the tree, and of a cached plan.
     let bytes = prepared.tree_bytes * 2 + PREPARED_BYTES;
     let held = context.session.reserve_kept(bytes)?;
     let diagnostics = Arc::clone(context.diagnostics());
@@ -169,7 +169,7 @@ fn make(context: &mut StatementContext<'_>, text: &str) -> Result<Prepared> {
     Ok(prepared)
 }
 
-/// A `?` of a type, as a column.
+/// Metadata column for a `?` of a type.
 fn placeholder(ty: &SqlType) -> ResultColumn {
     ResultColumn {
         client_type: ClientType::Computed,
@@ -177,7 +177,7 @@ fn placeholder(ty: &SqlType) -> ResultColumn {
     }
 }
 
-/// The columns that a statement will give, and the types that its `?` have. Conditions go to `diagnostics`.
+/// The result columns of a statement, and the types of its `?`. Conditions go to `diagnostics`.
 fn describe(
     context: &mut StatementContext<'_>,
     prepared: &Prepared,
@@ -204,8 +204,8 @@ fn describe(
     Ok((columns, derived))
 }
 
-/// The types of a statement's `?` that were derived when it was prepared, if names and settings still mean what they did.
-/// They are read under their lock, which costs less than a share of them.
+/// The types of a statement's `?` derived at PREPARE, if names and settings still mean what they did. They are read
+/// under their lock, which costs less than sharing them.
 #[inline]
 pub(super) fn known_types<'p>(
     context: &StatementContext<'_>,
@@ -220,7 +220,7 @@ pub(super) fn known_types<'p>(
     known.ok().filter(|known| is_good(known))
 }
 
-/// The types of a statement's `?`: those of [`known_types`], or else derived anew.
+/// The types of a statement's `?`: [`known_types`], or else derived anew.
 pub(super) fn derived_types(
     context: &mut StatementContext<'_>,
     prepared: &Prepared,
@@ -228,7 +228,7 @@ pub(super) fn derived_types(
     if let Some(known) = known_types(context, prepared) {
         return Ok(Arc::clone(&known));
     }
-    // What is wrong with the statement is said when it is planned.
+    // Errors of the statement are raised when it is planned.
     let quiet = Arc::new(Diagnostics::new(0));
     let (_, derived) = describe(context, prepared, quiet)?;
     let derived = Arc::new(derived);
@@ -236,7 +236,7 @@ pub(super) fn derived_types(
     Ok(derived)
 }
 
-/// The text of a statement; that of NULL is no statement.
+/// The text of a statement; empty for NULL.
 fn text_of(context: &StatementContext<'_>, source: &PrepareSource) -> Result<String> {
     let value = match source {
         PrepareSource::Text(text) => return Ok(text.clone()),
@@ -252,7 +252,7 @@ fn text_of(context: &StatementContext<'_>, source: &PrepareSource) -> Result<Str
     })
 }
 
-/// The value of an expression that stands for a `?`.
+/// The value of an expression given for a `?`.
 fn value_of(context: &StatementContext<'_>, expr: &Expr) -> Result<(Value, SqlType)> {
     if let Some(Variable::User(name)) = encodings::variable(expr) {
         let variable = context.session.settings.user_variables().get(name);
@@ -266,7 +266,7 @@ fn value_of(context: &StatementContext<'_>, expr: &Expr) -> Result<(Value, SqlTy
 pub(super) fn prepare(context: &mut StatementContext<'_>, statement: &Prepare) -> Result<Outcome> {
     let text = text_of(context, &statement.source)?;
     let name = statement.name.to_lowercase();
-    // A statement of the name is removed even when the new one is wrong.
+    // The name is removed even when the new statement is invalid.
     context.session.client.prepared.remove(&name);
     let prepared = Arc::new(make(context, &text)?);
     context.session.log_general("Prepare", &prepared.text);
@@ -279,8 +279,8 @@ pub(super) fn prepare(context: &mut StatementContext<'_>, statement: &Prepare) -
     .into())
 }
 
-/// The columns that a statement will give. Names that do not exist are errors already; what else is
-/// wrong with a statement that waits for values may be right with them.
+/// The result columns of a statement. Unknown names are errors already; other errors of a statement with `?` may
+/// depend on the values.
 fn columns_of(
     context: &mut StatementContext<'_>,
     prepared: &Prepared,
@@ -300,7 +300,7 @@ fn columns_of(
             Some(select) => query(&select.query).map(|_| Arc::default()),
             None => Ok(Arc::default()),
         },
-        // They do nothing but show.
+        // They only show something.
         Statement::Show(_) | Statement::Describe(_) => {
             context.set_parameters(&vec![(Value::Null, SqlType::null()); prepared.parameters]);
             let outcome = statements::run(context, statement, None);
@@ -317,7 +317,7 @@ fn columns_of(
     }
 }
 
-/// Whether an error is about names or numbers of columns, which values do not change.
+/// Whether an error is about names or column counts, which do not depend on values.
 fn is_about_names(error: &Error) -> bool {
     [
         codes::ER_NO_DB_ERROR,
@@ -393,7 +393,7 @@ impl Session {
         made.map(Arc::new).ok_or_else(missing)
     }
 
-    /// Runs a prepared statement with the values of its `?`.
+    /// Runs a prepared statement with its parameter values.
     pub fn execute_prepared(
         &mut self,
         prepared: &Prepared,

@@ -1,4 +1,4 @@
-//! What holds of every statement of a kind, whatever its names mean: one table that everything asks.
+//! Properties of statements by their kind, independent of their names' meaning.
 
 use mayfly_syntax::ast::{
     AccountStatement, ExplainTarget, InsertSource, ShowCreate, ShowKind, Statement,
@@ -10,11 +10,11 @@ use crate::status::Counter;
 /// The properties of a statement.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StatementProperties {
-    /// `Com_select` and the like.
+    /// Status counter: `Com_select` and the like.
     pub(crate) counter: Option<Counter>,
     /// Whether the statement is planned before it runs, so that its plan can be cached.
     pub(crate) has_plan: bool,
-    /// MAX_UPDATES_PER_HOUR counts it.
+    /// Whether MAX_UPDATES_PER_HOUR counts the statement.
     pub(crate) is_update: bool,
     /// Whether it commits the open transaction before it runs (the manual, "Statements That Cause an Implicit
     /// Commit").
@@ -46,13 +46,13 @@ impl StatementProperties {
         }
     }
 
-    /// Whether the transaction that is open, if there is one, ends before or with the statement.
+    /// Whether the statement ends the open transaction, before or after it runs.
     pub(crate) const fn ends_transaction(self) -> bool {
         self.delimits_transaction || self.commits_implicitly
     }
 }
 
-/// Reads, or changes nothing but its session.
+/// A statement that reads, or changes only its session.
 const PASSIVE: StatementProperties = StatementProperties {
     counter: None,
     has_plan: false,
@@ -64,12 +64,12 @@ const PASSIVE: StatementProperties = StatementProperties {
     keeps_diagnostics: false,
     sets_password: false,
 };
-/// Changes rows by a plan.
+/// A planned statement that changes rows.
 const ROW_CHANGE: StatementProperties = StatementProperties {
     has_plan: true,
     ..UPDATE
 };
-/// Counts as an update.
+/// A statement that counts as an update.
 const UPDATE: StatementProperties = StatementProperties {
     is_update: true,
     ..PASSIVE
@@ -79,23 +79,23 @@ const ADMINISTRATION: StatementProperties = StatementProperties {
     commits_implicitly: true,
     ..UPDATE
 };
-/// Changes definitions, and commits the open transaction.
+/// A statement that changes definitions and commits the open transaction.
 const DEFINITION: StatementProperties = StatementProperties {
     changes_definitions: true,
     ..ADMINISTRATION
 };
-/// Defines or drops a temporary table.
+/// A statement that creates or drops a temporary table.
 const TEMPORARY_DEFINITION: StatementProperties = StatementProperties {
     commits_implicitly: false,
     ..DEFINITION
 };
-/// Begins or ends a transaction.
+/// A statement that begins or ends a transaction.
 const TRANSACTION: StatementProperties = StatementProperties {
     delimits_transaction: true,
     ..PASSIVE
 };
 
-/// Those of the statements that are not there yet which MySQL lets be prepared.
+/// The unsupported statements that MySQL allows to be prepared.
 const PREPARABLE: &[&str] = &[
     "ALTER EVENT",
     "ALTER INSTANCE",

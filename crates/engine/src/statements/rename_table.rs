@@ -1,4 +1,4 @@
-//! RENAME TABLE: several renames, done from left to right or not at all.
+//! RENAME TABLE: several renames, done from left to right, all or none.
 
 use mayfly_syntax::ast::{RenameTable, TableName};
 use mayfly_types::Result;
@@ -10,13 +10,13 @@ use crate::locks::table::TableUse;
 use crate::session::StatementContext;
 use crate::statements::table_names::{qualified, refuse_system_schema};
 
-/// Runs the statement. Base tables only: a temporary table gets another name by ALTER TABLE.
+/// Runs the statement. It renames base tables only: a temporary table is renamed by ALTER TABLE.
 pub(super) fn run(context: &mut StatementContext<'_>, statement: &RenameTable) -> Result<()> {
     let resolved = statement.renames.iter();
     let renames: Vec<(FullName, FullName)> = resolved
         .map(|(from, to)| resolve(context, from, to))
         .collect::<Result<_>>()?;
-    // In one order everywhere, so that two statements do not wait for each other.
+    // Locked in one order everywhere, to avoid deadlocks.
     let mut names: Vec<&FullName> = renames.iter().map(|(from, _)| from).collect();
     names.sort();
     let mut held = Vec::new();

@@ -20,7 +20,7 @@ pub(super) struct ReturnedColumn {
     expression: Arc<Expression>,
 }
 
-/// Binds a clause to the columns of a table; without one there are no columns.
+/// Binds a clause to the columns of a table; no clause has no columns.
 pub(super) fn plan(
     context: &StatementContext<'_>,
     (catalog, options): (&SessionCatalog<'_>, &PlanOptions),
@@ -46,13 +46,13 @@ pub(super) fn plan(
     Ok(columns.collect())
 }
 
-/// The columns of a clause, as clients get them.
+/// The result columns of a clause.
 pub(super) fn columns(returning: &[ReturnedColumn]) -> Arc<[ResultColumn]> {
     let columns = returning.iter();
     columns.map(|returned| returned.column.clone()).collect()
 }
 
-/// The result for rows of the table.
+/// The result rows for rows of the table.
 pub(super) fn evaluate(
     returning: &[ReturnedColumn],
     execution: &Arc<ExecutionContext>,

@@ -1,8 +1,8 @@
-//! What every row of a table must obey, whichever statement writes it: the types of the columns,
-//! NOT NULL, generated columns and CHECK constraints.
+//! Rules that every row of a table obeys, whichever statement writes it: the types of the columns, NOT NULL,
+//! generated columns and CHECK constraints.
 //!
-//! A column whose conversion complains of anything is stored again row by row, so that errors and
-//! warnings come in MySQL's order: all of the first row's before any of the second's.
+//! A column whose conversion raises an error or a warning is stored again row by row, so that these come in MySQL's
+//! order: all of the first row's before any of the second's.
 
 use arrow_array::{Array, ArrayRef, BooleanArray};
 use arrow_select::filter::filter;
@@ -20,7 +20,7 @@ use crate::convert;
 use crate::session::StatementContext;
 use crate::storing::Storing;
 
-/// Where a column of a row comes from when the statement does not give it.
+/// Origin of a row's column.
 pub(super) enum Origin {
     /// The statement gives it.
     Given,
@@ -39,14 +39,14 @@ pub(super) struct RowRules<'t> {
     pub(super) context: &'t StatementContext<'t>,
     pub(super) definition: &'t TableDefinition,
     pub(super) ignore: bool,
-    /// How many rows VALUES or SET lists; `None` for those of a query or a file.
+    /// Number of rows that VALUES or SET lists; `None` for those of a query or a file.
     pub(super) listed_rows: Option<u64>,
-    /// A NULL in an AUTO_INCREMENT column asks for the next number.
+    /// Whether a NULL in an AUTO_INCREMENT column asks for the next number.
     pub(super) numbers_rows: bool,
-    /// The view that new rows come through.
+    /// The view through which new rows are added.
     pub(super) view: Option<RunningView<'t>>,
     storing: Storing,
-    /// By column.
+    /// The generation expressions, by column.
     generated: Vec<Option<Bound>>,
     /// The columns that each generated column reads.
     reads: Vec<Vec<usize>>,
@@ -97,7 +97,7 @@ impl<'t> RowRules<'t> {
         })
     }
 
-    /// The mode.
+    /// `sql_mode` of the statement.
     pub(super) fn sql_mode(&self) -> SqlMode {
         self.storing.sql_mode()
     }
@@ -106,7 +106,7 @@ impl<'t> RowRules<'t> {
         column.nullable || (self.numbers_rows && column.auto_increment)
     }
 
-    /// Values as their column holds them; `None` when anything is to be said about one.
+    /// Converts values to their column's type; `None` when a value needs an error or a warning.
     pub(super) fn store_quietly(
         &self,
         values: &ArrayRef,
@@ -119,7 +119,7 @@ impl<'t> RowRules<'t> {
         good.then_some(stored)
     }
 
-    /// Values as their column holds them. `rows_before`: rows of the statement before the first.
+    /// Converts values to their column's type. `rows_before`: rows of the statement before the first.
     pub(super) fn store(
         &self,
         values: &ArrayRef,
@@ -138,7 +138,7 @@ impl<'t> RowRules<'t> {
         Ok(builder.finish())
     }
 
-    /// A value as its column holds it.
+    /// Converts a value to its column's type.
     pub(super) fn store_value(
         &self,
         value: &Value,
@@ -155,23 +155,23 @@ impl<'t> RowRules<'t> {
         if !stored.is_null() || self.takes_null(column) {
             return Ok(stored);
         }
-        // The NULL of a single row is an error in every mode.
+        // A NULL in a single listed row is an error in every mode.
         self.in_place_of_null(column, self.listed_rows == Some(1))
     }
 
-    /// What a NOT NULL column gets in place of NULL: 1048 in strict mode, or where it is an error in every mode.
+    /// The value of a NOT NULL column in place of NULL: 1048 in strict mode, or if `is_error`.
     fn in_place_of_null(&self, column: &ColumnDefinition, is_error: bool) -> Result<Value> {
         let is_error = is_error || self.storing.is_strict();
         let error = codes::ER_BAD_NULL_ERROR.with(&[&column.name]);
         self.context.warn_if(self.ignore || !is_error, error)?;
-        // An ENUM has its empty member, and not the first, which it has by default.
+        // An ENUM gets the empty member, and not the first, which is its implicit default.
         Ok(match column.ty.kind {
             TypeKind::Enum => Value::UInt(0),
             _ => implicit_default(&column.ty),
         })
     }
 
-    /// What IGNORE makes of an error: a warning.
+    /// Raises a warning in place of an error, under IGNORE.
     pub(super) fn warn(&self, error: Error) {
         self.context.warn(error);
     }
@@ -181,7 +181,7 @@ impl<'t> RowRules<'t> {
         if column.auto_increment {
             return Ok(Value::Null);
         }
-        // Its first member is the default of an ENUM that may not be NULL.
+        // The implicit default of a NOT NULL ENUM is its first member.
         if column.ty.kind == TypeKind::Enum {
             return Ok(implicit_default(&column.ty));
         }
@@ -194,7 +194,7 @@ impl<'t> RowRules<'t> {
         Ok(implicit_default(&column.ty))
     }
 
-    /// Where a column of new rows comes from, of which those at `given` are given.
+    /// The origin of a column of new rows, of which the columns at `given` are given.
     pub(super) fn origin(&self, position: usize, given: &[usize]) -> Result<Origin> {
         if self.generated[position].is_some() {
             return Ok(Origin::Generated);
@@ -205,7 +205,7 @@ impl<'t> RowRules<'t> {
         self.default_of(position)
     }
 
-    /// What a column gets when a row names no value for it, or DEFAULT.
+    /// The origin of a column with no value, or with DEFAULT.
     pub(super) fn default_of(&self, position: usize) -> Result<Origin> {
         let (context, column) = (self.context, &self.definition.columns[position]);
         Ok(match &column.default {
@@ -225,7 +225,7 @@ impl<'t> RowRules<'t> {
         })
     }
 
-    /// A value that is assigned to a column of a row that is there: NULL asks for no number.
+    /// Converts a value that is assigned to a column of an existing row: NULL asks for no number.
     pub(super) fn store_assigned(
         &self,
         value: &Value,
@@ -234,13 +234,13 @@ impl<'t> RowRules<'t> {
         row: u64,
     ) -> Result<Value> {
         if value.is_null() && !column.nullable {
-            // Only where several rows are listed MySQL goes on with a warning.
+            // MySQL continues with a warning only where several rows are listed.
             return self.in_place_of_null(column, self.listed_rows.is_none_or(|rows| rows == 1));
         }
         self.store_value(value, ty, column, row)
     }
 
-    /// What DEFAULT gives a column of one row.
+    /// The value of DEFAULT for a column of one row.
     pub(super) fn default_value(
         &self,
         position: usize,
@@ -258,9 +258,8 @@ impl<'t> RowRules<'t> {
         }
     }
 
-    /// Completes rows that a statement changes: ON UPDATE CURRENT_TIMESTAMP of columns that it does
-    /// not set, and generated columns over what changes. The others stay as they are, whatever they
-    /// were computed from.
+    /// Completes changed rows: ON UPDATE CURRENT_TIMESTAMP of columns that the statement does not set, and generated
+    /// columns that depend on changed ones. Other columns keep their values, whatever these were computed from.
     pub(super) fn complete_change(
         &self,
         columns: &mut [ArrayRef],
@@ -280,7 +279,8 @@ impl<'t> RowRules<'t> {
         Ok(())
     }
 
-    /// ON UPDATE CURRENT_TIMESTAMP of columns that a statement does not set; which columns are set then.
+    /// Sets columns with ON UPDATE CURRENT_TIMESTAMP that the statement does not set; returns which columns are set
+    /// then.
     pub(super) fn update_timestamps(
         &self,
         columns: &mut [ArrayRef],
@@ -298,7 +298,7 @@ impl<'t> RowRules<'t> {
         set
     }
 
-    /// Computes a column of rows whose columns to its left are there.
+    /// Computes a column of rows whose columns to its left are complete.
     pub(super) fn compute(
         &self,
         bound: &Bound,
@@ -314,7 +314,7 @@ impl<'t> RowRules<'t> {
         self.store(&values, bound.ty(), column, rows_before)
     }
 
-    /// How a generated column is computed.
+    /// The generation expression of a column.
     pub(super) fn generated(&self, position: usize) -> Option<&Bound> {
         self.generated[position].as_ref()
     }
@@ -334,8 +334,8 @@ impl<'t> RowRules<'t> {
         Ok(())
     }
 
-    /// CHECK constraints: a row must not make one false. With IGNORE such rows are left out: gives the other rows,
-    /// if some are.
+    /// Checks CHECK constraints: none may be false. With IGNORE failing rows are skipped: returns the other rows, if
+    /// some fail.
     pub(super) fn check(&self, batch: &Batch) -> Result<Option<BooleanArray>> {
         let mut good: Option<Vec<bool>> = None;
         for (name, check) in &self.checks {
@@ -359,8 +359,7 @@ impl<'t> RowRules<'t> {
         Ok(good.map(BooleanArray::from))
     }
 
-    /// The rows of a batch for which WITH CHECK OPTION is true; without IGNORE 1369 when it is not for
-    /// all.
+    /// The rows of a batch that pass WITH CHECK OPTION; without IGNORE 1369 unless all do.
     pub(super) fn left_out(
         &self,
         shown: &BooleanArray,
@@ -378,7 +377,7 @@ impl<'t> RowRules<'t> {
     }
 }
 
-/// What expressions read of a column that a row has not set yet.
+/// The value that expressions read of a column before it is set.
 pub(super) fn unset_value(column: &ColumnDefinition, zone: &TimeZone) -> Value {
     match column.default_value(zone) {
         Some(value) => value,
@@ -395,7 +394,7 @@ pub(super) fn column_builders(definition: &TableDefinition) -> Vec<ColumnBuilder
         .collect()
 }
 
-/// The rows of a batch at which a filter is true; all without a filter.
+/// The rows of a batch for which a filter is true; all without a filter.
 pub(super) fn filtered(batch: Batch, rows: Option<&BooleanArray>) -> Result<Batch> {
     let Some(rows) = rows else {
         return Ok(batch);

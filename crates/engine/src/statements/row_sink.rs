@@ -1,12 +1,11 @@
-//! How rows enter a table: every statement that adds rows goes through [`RowSink`].
+//! Insertion of rows into a table: every statement that adds rows uses [`RowSink`].
 //!
-//! Rows come either as batches of a query's columns ([`RowSink::append`]), which are stored column
-//! by column, or value by value ([`RowSink::set`]). Either way they become batches of the table's
-//! columns, to which one place adds what the statement left out (defaults, AUTO_INCREMENT numbers,
-//! generated columns) and applies the rules of the table ([`RowRules`]). Then they are written
-//! ([`Writers`]); what is done with a row that has a duplicate key, the statement's [`OnDuplicate`] says.
-//! Nothing is visible to later statements before [`RowSink::finish`]; a sink that is dropped leaves
-//! the table as it was.
+//! Rows come either as batches of a query's columns ([`RowSink::append`]), which are stored column by column, or
+//! value by value ([`RowSink::set`]). Either way they become batches of the table's columns, which one function
+//! completes with what the statement omitted (defaults, AUTO_INCREMENT numbers, generated columns) and checks against
+//! the rules of the table ([`RowRules`]). Then they are written ([`Writers`]); the statement's [`OnDuplicate`] says
+//! what a duplicate key does. Nothing is visible to later statements before [`RowSink::finish`]; a sink that is
+//! dropped leaves the table unchanged.
 
 pub(super) mod duplicates;
 
@@ -40,37 +39,37 @@ pub(super) const NUMBERS_AHEAD: u64 = 1000;
 /// Rows per batch when rows are appended value by value.
 const ROWS_PER_BATCH: usize = 4096;
 
-/// What a sink has done.
+/// Counts of a sink's rows.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Written {
     /// Rows added.
     pub(crate) inserted: u64,
-    /// Rows left out because of a duplicate key, or by IGNORE.
+    /// Rows skipped because of a duplicate key, or by IGNORE.
     pub(crate) skipped: u64,
-    /// Rows replaced by one with a duplicate key.
+    /// Rows replaced by a row with a duplicate key.
     pub(crate) deleted: u64,
-    /// Rows changed because one with a duplicate key came.
+    /// Rows updated because of a duplicate key.
     pub(crate) updated: u64,
-    /// Rows left as they are although one with a duplicate key came.
+    /// Rows that ON DUPLICATE KEY UPDATE left unchanged.
     pub(crate) untouched: u64,
-    /// The first AUTO_INCREMENT number that was made for a row that was added.
+    /// The first AUTO_INCREMENT number generated for an added row.
     pub(crate) first_generated: Option<u64>,
-    /// The last AUTO_INCREMENT number that the statement gave itself, or 0.
+    /// The last explicit AUTO_INCREMENT number, or 0.
     pub(crate) last_explicit: u64,
 }
 
 impl Written {
-    /// The rows that the statement brought.
+    /// Number of rows that the statement gave.
     pub(crate) fn records(&self) -> u64 {
         self.inserted + self.skipped + self.updated + self.untouched
     }
 
-    /// What ROW_COUNT() tells: a changed row counts twice.
+    /// The value of ROW_COUNT(): an updated row counts twice.
     fn affected(&self) -> u64 {
         self.inserted + self.deleted + 2 * self.updated
     }
 
-    /// Rows with a key that another row has.
+    /// Number of rows with a duplicate key.
     fn duplicates(&self) -> u64 {
         self.skipped + self.deleted + self.updated
     }
@@ -84,7 +83,7 @@ impl Written {
         }
     }
 
-    /// The result of the statement, with a text about its rows.
+    /// The result of the statement, with the text "Records: …".
     pub(crate) fn result_with_info(&self, context: &StatementContext<'_>) -> StatementResult {
         let (records, duplicates) = (self.records(), self.duplicates());
         let warnings = context.diagnostics().count();
@@ -96,33 +95,33 @@ impl Written {
     }
 }
 
-/// What is done with a row that has a duplicate key.
+/// Handling of a row with a duplicate key.
 pub(crate) enum OnDuplicate {
-    /// 1062; with IGNORE a warning, and the row is left out.
+    /// Error 1062; with IGNORE a warning, and the row is skipped.
     Refuse,
-    /// REPLACE: the row with the key is removed.
+    /// REPLACE: the existing row is removed.
     Replace,
-    /// ON DUPLICATE KEY UPDATE: the row that is there is changed.
+    /// ON DUPLICATE KEY UPDATE: the existing row is changed.
     Update(Box<DuplicateUpdate>),
 }
 
-/// Where rows go and what is done with them.
+/// Target of rows, and options of their insertion.
 pub(super) struct Insertion<'t> {
     pub(super) table: &'t Arc<BaseTable>,
-    /// The columns that the statement gives, in its order.
+    /// The positions of the columns that the statement gives, in its order.
     pub(super) positions: &'t [usize],
     pub(super) ignore: bool,
-    /// The view that the rows come through.
+    /// The view through which the rows are added.
     pub(super) view: Option<RunningView<'t>>,
     pub(super) on_duplicate: OnDuplicate,
     /// Whether the rows are kept for RETURNING.
     pub(super) returns: bool,
-    /// SET insert_id: the first AUTO_INCREMENT number; 0 for the table's own next number.
+    /// SET insert_id: the first AUTO_INCREMENT number; 0 for the table's next number.
     pub(super) first_number: u64,
 }
 
 impl<'t> Insertion<'t> {
-    /// Rows of which the columns at these positions are given go into a table as they are.
+    /// Inserts rows with the columns at these positions given, without options.
     pub(super) fn plain(table: &'t Arc<BaseTable>, positions: &'t [usize]) -> Self {
         Self {
             table,
@@ -135,8 +134,8 @@ impl<'t> Insertion<'t> {
         }
     }
 
-    /// Whether only the order of the table's rows depends on the order in which they come: no number, no row that
-    /// is refused, left out or given back.
+    /// Whether only the order of the table's rows depends on the order of insertion: no row is numbered, refused,
+    /// skipped or returned.
     pub(super) fn takes_any_order(&self) -> bool {
         let definition = &self.table.definition;
         matches!(self.on_duplicate, OnDuplicate::Refuse)
@@ -147,51 +146,51 @@ impl<'t> Insertion<'t> {
     }
 }
 
-/// A row that is set value by value. The values of the rows before it are in the builders.
+/// A row under construction, value by value. The values of earlier rows are in the builders.
 struct RowInMaking {
     builders: Vec<ColumnBuilder>,
-    /// The row's values; `None` for what it did not set.
+    /// The row's values; `None` for columns not set.
     values: Vec<Option<Value>>,
     rows: usize,
-    /// One of the rows has a number that the statement gives.
+    /// Whether one of the rows has an explicit AUTO_INCREMENT number.
     has_explicit: bool,
 }
 
-/// Adds rows to one table for one statement.
+/// A sink that adds rows to one table for one statement.
 pub(crate) struct RowSink<'t> {
     context: &'t StatementContext<'t>,
     definition: &'t TableDefinition,
     table: &'t BaseTable,
     rules: RowRules<'t>,
-    /// The columns that the statement gives, in its order.
+    /// The positions of the columns that the statement gives, in its order.
     positions: &'t [usize],
     origins: Vec<Origin>,
     writers: Writers<'t>,
     writer: WriterId,
     on_duplicate: OnDuplicate,
-    /// The rows that were written, for RETURNING.
+    /// The written rows, for RETURNING.
     returned: Option<Vec<Batch>>,
     making: RowInMaking,
-    /// Rows of the statement that were seen before the batch at hand.
+    /// Rows of the statement before the present batch.
     rows_before: u64,
-    /// AUTO_INCREMENT numbers that were made for rows that were not added: later rows get them.
+    /// AUTO_INCREMENT numbers of rows that were not added, for later rows.
     spare_numbers: VecDeque<u64>,
-    /// How many rows VALUES lists: numbers for all of them are taken at once. 0 for other sources.
+    /// Number of rows that VALUES lists: numbers for all of them are taken at once. 0 for other sources.
     listed_rows: u64,
-    /// Numbers that were taken and not used: the next one, and how many there are.
+    /// Numbers taken but unused: the next one, and their count.
     taken_numbers: (u64, u64),
-    /// The first row of the statement whose number was made.
+    /// The first row of the statement with a generated number.
     first_numbered: Option<u64>,
-    /// The next number, where the session has set one.
+    /// The next number, if set by `insert_id`.
     forced_number: Option<u64>,
     written: Written,
     is_finished: bool,
 }
 
-/// Rows that are ready to be written.
+/// Rows ready to be written.
 struct Ready {
     rows: Batch,
-    /// Those whose AUTO_INCREMENT number was made.
+    /// Which rows have a generated AUTO_INCREMENT number.
     numbered: Option<BooleanArray>,
     /// Columns of the query that ON DUPLICATE KEY UPDATE reads.
     extra: Option<Batch>,
@@ -244,14 +243,13 @@ impl<'t> RowSink<'t> {
         })
     }
 
-    /// How many rows the statement lists.
+    /// Sets the number of rows that the statement lists.
     pub(crate) fn rows_in_statement(&mut self, rows: u64) {
         self.rules.listed_rows = Some(rows);
         self.listed_rows = rows;
     }
 
-    /// Appends rows of a query: its first columns, of these types, are those of the statement's
-    /// list.
+    /// Appends rows of a query: its first columns, of these types, are the columns that the statement gives.
     pub(crate) fn append(&mut self, batch: &Batch, types: &[SqlType]) -> Result<()> {
         self.context.refuse_warnings()?;
         self.flush_rows()?;
@@ -265,8 +263,8 @@ impl<'t> RowSink<'t> {
         self.complete(self.at_positions(columns), batch.row_count(), extra)
     }
 
-    /// The rows are those of a table that this one replaces: they have obeyed its foreign keys. Unless they are
-    /// `computed` again, the generated columns that are given are taken as they come.
+    /// Declares that the rows are of a table that this one replaces: they have been checked against its foreign keys.
+    /// Unless generated columns are `computed` again, given ones are stored unchanged.
     pub(super) fn replacing_table(mut self, computed: bool) -> Self {
         self.writers.without_foreign_keys();
         if !computed {
@@ -277,13 +275,13 @@ impl<'t> RowSink<'t> {
         self
     }
 
-    /// Appends a batch of the given columns that are already of the table's types and were checked.
+    /// Appends a batch of the given columns that are already converted and checked.
     pub(crate) fn append_stored(&mut self, columns: Vec<ArrayRef>, rows: usize) -> Result<()> {
         self.flush_rows()?;
         self.complete(self.at_positions(columns), rows, None)
     }
 
-    /// The columns that the statement gives, each at its position in the table.
+    /// Places the given columns at their positions in the table.
     fn at_positions(&self, given: impl IntoIterator<Item = ArrayRef>) -> Vec<Option<ArrayRef>> {
         let mut columns = vec![None; self.definition.columns.len()];
         for (position, column) in self.positions.iter().zip(given) {
@@ -323,7 +321,7 @@ impl<'t> RowSink<'t> {
         self.rows_before + self.making.rows as u64 + 1
     }
 
-    /// A new row, value by value.
+    /// Begins a new row, set value by value.
     pub(crate) fn begin_row(&mut self) {
         self.making.values.fill(None);
     }
@@ -336,7 +334,7 @@ impl<'t> RowSink<'t> {
         Ok(())
     }
 
-    /// Sets a column of the row to a value that is already of its type and was checked.
+    /// Sets a column of the row to a value that is already converted and checked.
     pub(crate) fn set_stored(&mut self, position: usize, value: Value) {
         self.making.values[position] = Some(value);
     }
@@ -352,7 +350,7 @@ impl<'t> RowSink<'t> {
         Ok(())
     }
 
-    /// The row as far as it is set, for expressions that name its columns.
+    /// The row as set so far, for expressions over its columns.
     pub(crate) fn current_row(&self) -> Batch {
         let columns = self.definition.columns.iter().zip(&self.making.values);
         let zone = &self.context.options().time_zone;
@@ -367,15 +365,14 @@ impl<'t> RowSink<'t> {
     pub(crate) fn end_row(&mut self) -> Result<()> {
         self.context.refuse_warnings()?;
         for position in 0..self.definition.columns.len() {
-            // What the list names but the row does not set: `VALUES ()`, or a column of
-            // LOAD DATA beyond the end of the line.
+            // Columns that are listed but not set: `VALUES ()`, or columns of LOAD DATA beyond the end of the line.
             if self.making.values[position].is_none()
                 && matches!(self.origins[position], Origin::Given)
             {
                 self.set_default(position)?;
             }
         }
-        // What comes behind an explicit number depends on whether that row is added.
+        // The numbers after an explicit one depend on whether its row is added.
         if self.defers_explicit()
             && let Some(column) = self.definition.auto_increment_column()
             && let Some(value) = &self.making.values[column]
@@ -412,7 +409,7 @@ impl<'t> RowSink<'t> {
         self.complete(columns, rows, None)
     }
 
-    /// Adds what the statement left out, checks the rows, and writes them.
+    /// Completes what the statement omitted, checks the rows, and writes them.
     fn complete(
         &mut self,
         mut columns: Vec<Option<ArrayRef>>,
@@ -505,7 +502,7 @@ impl<'t> RowSink<'t> {
         Ok(())
     }
 
-    /// IGNORE: a row is left out.
+    /// IGNORE: skips a row.
     fn skip(&mut self, error: Error) {
         self.rules.warn(error);
         self.written.skipped += 1;
@@ -518,7 +515,7 @@ impl<'t> RowSink<'t> {
         }
     }
 
-    /// Does what the statement says about a row with a duplicate key; false when the row is to be tried again.
+    /// Handles a row with a duplicate key; false when the row is to be tried again.
     fn settle(
         &mut self,
         conflict: &Conflict,
@@ -531,8 +528,8 @@ impl<'t> RowSink<'t> {
         match &self.on_duplicate {
             OnDuplicate::Refuse => self.refuse(conflict, &ready.rows, row)?,
             OnDuplicate::Replace => {
-                // MySQL changes the row in place when no other key can have a duplicate, and does not
-                // count one that is the same.
+                // MySQL changes the row in place when no other key can have a duplicate, and does not count an
+                // identical one.
                 if conflict.is_last_key
                     && !self.writers.is_referenced(self.writer)?
                     && let Some(old) = self.writers.of(self.writer).writer()?.current(position)?
@@ -551,7 +548,7 @@ impl<'t> RowSink<'t> {
                 return Ok(deleted == 0);
             }
             OnDuplicate::Update(update) => {
-                // A row that is not added must refer to a parent all the same.
+                // Even a row that is not added must have a parent.
                 if let Some(error) = self.writers.refers_to_nothing(self.writer, &new)? {
                     self.skip(error);
                     return Ok(true);
@@ -573,7 +570,7 @@ impl<'t> RowSink<'t> {
         Ok(true)
     }
 
-    /// ON DUPLICATE KEY UPDATE: puts a row in place of the one at a position.
+    /// ON DUPLICATE KEY UPDATE: replaces the row at a position.
     fn update_duplicate(&mut self, position: &[u8], changed: Batch) -> Result<()> {
         let position = one_position(position);
         let updated = self
@@ -597,7 +594,7 @@ impl<'t> RowSink<'t> {
         Ok(())
     }
 
-    /// 1062, or with IGNORE a warning.
+    /// Error 1062, or with IGNORE a warning.
     fn refuse(&mut self, conflict: &Conflict, rows: &Batch, row: usize) -> Result<()> {
         let writer = self.writers.of(self.writer);
         let error = writer.duplicate_entry(conflict, rows, row);
@@ -608,7 +605,7 @@ impl<'t> RowSink<'t> {
         Ok(())
     }
 
-    /// Remembers the first number that was made for a row that was added.
+    /// Records the first number generated for an added row.
     fn note_number(&mut self, ready: &Ready, first: usize, count: usize) {
         let (None, Some(flags)) = (self.written.first_generated, &ready.numbered) else {
             return;
@@ -622,12 +619,12 @@ impl<'t> RowSink<'t> {
         }
     }
 
-    /// Whether only rows that are added raise the next number by theirs: those of VALUES, but for REPLACE.
+    /// Whether an explicit number raises the next one only if its row is added: for VALUES, but not for REPLACE.
     fn defers_explicit(&self) -> bool {
         self.listed_rows > 0 && !matches!(self.on_duplicate, OnDuplicate::Replace)
     }
 
-    /// Numbers go on behind those that were given to rows which were added.
+    /// Moves the next number behind the explicit ones of added rows.
     fn note_explicit(&mut self, ready: &Ready, first: usize, count: usize) {
         let column = self.definition.auto_increment_column();
         let Some(column) = column.filter(|_| self.defers_explicit()) else {
@@ -642,7 +639,7 @@ impl<'t> RowSink<'t> {
         }
     }
 
-    /// A row that was not added leaves its number to the next one that needs one.
+    /// Passes the number of a row that was not added to the next row that needs one.
     fn pass_number_on(&mut self, ready: &mut Ready, row: usize) {
         let Some(flags) = ready.numbered.as_ref().filter(|flags| flags.value(row)) else {
             return;
@@ -659,7 +656,7 @@ impl<'t> RowSink<'t> {
             if index > row && is_passed {
                 match flags.value(index) {
                     true => std::mem::swap(&mut number, &mut passed),
-                    // Numbers go on behind one that the statement gives, if its row is added.
+                    // The next number moves behind an explicit one only if its row is added.
                     false if self.defers_explicit() => {}
                     false => is_passed = number_of(&number) < number_of(&passed),
                 }
@@ -674,7 +671,7 @@ impl<'t> RowSink<'t> {
         ready.rows = Batch::new(columns, ready.rows.row_count());
     }
 
-    /// AUTO_INCREMENT: rows without a number get the next ones; which ones did.
+    /// AUTO_INCREMENT: numbers the rows without a number; returns which ones.
     fn number(&mut self, column: &ArrayRef) -> Result<(ArrayRef, Option<BooleanArray>)> {
         let position = self.definition.auto_increment_column().unwrap_or(0);
         let ty = &self.definition.columns[position].ty;
@@ -709,7 +706,7 @@ impl<'t> RowSink<'t> {
                     if number == u64::MAX {
                         return Err(codes::ER_AUTOINC_READ_FAILED.error());
                     }
-                    // The last number is given again, which the key refuses.
+                    // The greatest number is repeated, and the key refuses it.
                     let number = number.min(greatest(ty));
                     made.get_or_insert_with(|| vec![false; column.len()])[row] = true;
                     match ty.kind {
@@ -724,8 +721,8 @@ impl<'t> RowSink<'t> {
         Ok((builder.finish(), made.map(BooleanArray::from)))
     }
 
-    /// The next number of those that were taken. As InnoDB does it, rows that are listed take theirs at
-    /// once, and when explicit values among them have used those up, as many as there are rows left.
+    /// The next number of those taken. As in InnoDB, listed rows take their numbers at once, and when explicit values
+    /// among them have used those up, as many as rows are left.
     fn take_number(&mut self, row: usize, step: u64, offset: u64, greatest: u64) -> Result<u64> {
         let (next, left) = self.taken_numbers;
         if left > 0 {
@@ -745,7 +742,7 @@ impl<'t> RowSink<'t> {
         Ok(first)
     }
 
-    /// The statement gives a row a number itself: those that it makes go on behind it.
+    /// Moves the next generated number behind an explicit one.
     fn explicit(&mut self, number: u64, step: u64) {
         self.table.advance_auto_increment(number.saturating_add(1));
         self.spare_numbers.retain(|spare| *spare > number);
@@ -761,9 +758,9 @@ impl<'t> RowSink<'t> {
         self.finish_returning().map(|(written, _)| written)
     }
 
-    /// Makes the rows visible, and gives them if they were kept.
+    /// Makes the rows visible, and returns those kept for RETURNING.
     pub(crate) fn finish_returning(mut self) -> Result<(Written, Vec<Batch>)> {
-        // A condition that lets no row through may have warned, too.
+        // A condition that no row passes may have raised warnings, too.
         self.context.refuse_warnings()?;
         self.flush_rows()?;
         self.is_finished = true;
@@ -790,7 +787,7 @@ impl Drop for RowSink<'_> {
     fn drop(&mut self) {
         let has_failed = !self.is_finished && !std::thread::panicking();
         if has_failed && self.writers.of(self.writer).stays {
-            // The rows before the one at which it failed.
+            // Writes the rows before the failing one.
             let _ = self.flush_rows();
             let _ = self.flush();
         }

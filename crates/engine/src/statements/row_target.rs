@@ -1,7 +1,7 @@
-//! Where new rows go: a table, or the table below a view.
+//! Targets of new rows: a table, or the table below a view.
 //!
-//! A statement that adds rows through a view names the view's columns. To it, they are the table's under
-//! other names ([`RowTarget::names`]); the columns that the view does not have cannot be named.
+//! A statement that adds rows through a view names the view's columns. For it they are the table's columns under
+//! other names ([`RowTarget::names`]); columns that the view does not have cannot be named.
 
 use std::sync::Arc;
 
@@ -24,18 +24,18 @@ use crate::session::StatementContext;
 use crate::statements::admission::{self, Additions};
 use crate::statements::table_names::{changeable_table, qualified};
 
-/// Where rows go.
+/// Target of new rows.
 pub(super) struct RowTarget {
     pub(super) table: Arc<BaseTable>,
-    /// The table as the statement names it and its columns.
+    /// The table's definition with the names that the statement uses.
     pub(super) names: Arc<TableDefinition>,
     /// The view.
     pub(super) view: Option<RowView>,
-    /// The columns that a statement without a list means, if these are not the table's own.
+    /// The columns that a statement without a column list means, if not the table's own.
     unlisted: Option<Vec<usize>>,
 }
 
-/// A view that rows come through.
+/// A view through which rows are added.
 #[derive(Debug)]
 pub(crate) struct RowView {
     database: String,
@@ -44,14 +44,14 @@ pub(crate) struct RowView {
     check: Option<Arc<Expression>>,
 }
 
-/// A view that rows come through in a running statement.
+/// A view through which a running statement adds rows.
 pub(crate) struct RunningView<'v> {
     view: &'v RowView,
     check: Option<Bound>,
 }
 
 impl RowTarget {
-    /// The table that is changed, as the statement names it.
+    /// The changed table, under the statement's names.
     pub(super) fn changed(&self) -> ChangedTable<'_> {
         ChangedTable {
             table: self.table.id,
@@ -61,7 +61,7 @@ impl RowTarget {
         }
     }
 
-    /// The table or view of a name, which the session may add rows to.
+    /// The table or view of a name, if the session may add rows to it.
     pub(super) fn find(
         context: &StatementContext<'_>,
         (session_catalog, options): (&SessionCatalog<'_>, &PlanOptions),
@@ -146,8 +146,7 @@ impl RowTarget {
         })
     }
 
-    /// The positions in the table of the columns that a statement lists; those that it means without
-    /// a list.
+    /// The positions in the table of the listed columns, or of those meant without a list.
     pub(super) fn columns(&self, list: Option<&[Vec<Ident>]>) -> Result<Vec<usize>> {
         match (&self.unlisted, list) {
             (Some(unlisted), None) => Ok(unlisted.clone()),
@@ -157,7 +156,7 @@ impl RowTarget {
 }
 
 impl RowView {
-    /// The view in a running statement, which has opened the tables that its condition reads.
+    /// The view bound for a running statement, which has opened the tables that its condition reads.
     pub(super) fn run(&self, execution: &Arc<ExecutionContext>) -> RunningView<'_> {
         let check = self.check.as_ref();
         RunningView {
@@ -168,7 +167,7 @@ impl RowView {
 }
 
 impl RunningView<'_> {
-    /// The rows of the table that the view would show; `None`: all.
+    /// The rows that pass WITH CHECK OPTION; `None`: all.
     pub(super) fn shows(&self, rows: &Batch) -> Result<Option<BooleanArray>> {
         match &self.check {
             None => Ok(None),
@@ -176,12 +175,12 @@ impl RunningView<'_> {
         }
     }
 
-    /// Error 1369: the view would not show a row.
+    /// Error 1369: a row fails WITH CHECK OPTION.
     pub(super) fn refusal(&self) -> Error {
         codes::ER_VIEW_CHECK_FAILED.with(&[&self.view.database, &self.view.name])
     }
 
-    /// Error 1423: a column that the view does not have has no default.
+    /// Error 1423: a column outside of the view has no default.
     pub(super) fn no_default(&self) -> Error {
         codes::ER_NO_DEFAULT_FOR_VIEW_FIELD.with(&[&self.view.database, &self.view.name])
     }
@@ -198,7 +197,7 @@ pub(super) fn bind_value(
     Ok(mayfly_plan::as_stored_number(value, ty))
 }
 
-/// The rows at which a condition is true; `None`: at all.
+/// The rows at which a condition is true; `None`: all.
 pub(super) fn true_rows(values: &arrow_array::ArrayRef) -> Option<BooleanArray> {
     let values = values.as_boolean_opt()?;
     let is_true = |row: usize| values.is_valid(row) && values.value(row);

@@ -1,4 +1,4 @@
-//! Whether rows hold the same values.
+//! Byte-wise comparison of rows.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Decimal128Type, Decimal256Type, Float64Type, Int64Type, UInt64Type};

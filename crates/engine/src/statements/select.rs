@@ -22,7 +22,7 @@ pub(crate) struct Planned {
 }
 
 impl Planned {
-    /// A query whose plan is a part of another one, with the tables of that.
+    /// A plan that is a part of another plan, with the tables of that one.
     pub(super) fn new(plan: &Arc<QueryPlan>, tables: &Arc<StatementTables>) -> Self {
         Self {
             plan: Arc::clone(plan),
@@ -31,7 +31,7 @@ impl Planned {
     }
 }
 
-/// Plans a query that is a part of the running statement, whose `?` may be in it.
+/// Plans a query that is a part of the running statement and may contain its `?`.
 pub(crate) fn plan(context: &StatementContext<'_>, query: &Query) -> Result<Planned> {
     let parameters = context.parameters();
     let catalog = SessionCatalog::new(context, &parameters.values);
@@ -56,7 +56,7 @@ pub(super) fn plan_trusted_description(
     mayfly_plan::bind_query(query, &catalog, &context.options().plan)
 }
 
-/// Plans a query of the engine's own, for which nobody's rights are asked.
+/// Plans a query of the engine itself, without privilege checks.
 pub(crate) fn plan_trusted(context: &StatementContext<'_>, query: &Query) -> Result<Planned> {
     let catalog = SessionCatalog::trusting(context);
     let plan = mayfly_plan::bind_query(query, &catalog, &context.options().plan)?;
@@ -88,7 +88,7 @@ pub(super) fn execute(
     })
 }
 
-/// 1104 for a query that probably reads more rows than `max_join_size` says.
+/// 1104 for a query that probably examines more rows than `max_join_size`.
 fn refuse_large(context: &StatementContext<'_>, planned: &Planned) -> Result<()> {
     let Some(most) = context.options().examined_rows_max else {
         return Ok(());
@@ -99,7 +99,7 @@ fn refuse_large(context: &StatementContext<'_>, planned: &Planned) -> Result<()>
     )
 }
 
-/// Runs a query whose rows another statement reads. What the query did is counted, also after an error.
+/// Runs a query whose rows another statement reads. Its counters are added up, also after an error.
 pub(super) fn read<T>(
     context: &mut StatementContext<'_>,
     planned: &Planned,
@@ -115,16 +115,16 @@ pub(super) fn read<T>(
     done
 }
 
-/// The rows of a query that another statement reads.
+/// A query whose rows another statement reads.
 pub(super) struct Reading {
     rows: mayfly_exec::ResultStream,
     tables: Arc<StatementTables>,
-    /// What the query's operators share.
+    /// The execution context that the query's operators share.
     pub(super) execution: Arc<ExecutionContext>,
 }
 
 impl Reading {
-    /// Starts a planned query, of which nothing is counted.
+    /// Starts a planned query without counting its work.
     pub(super) fn start(context: &StatementContext<'_>, planned: &Planned) -> Result<Self> {
         let execution = context.execution_context(Arc::clone(&planned.tables) as _);
         let values = &context.parameters().values;
@@ -142,7 +142,7 @@ impl Reading {
         self.tables.0.iter().any(|(id, _)| *id == table)
     }
 
-    /// Nothing depends on which rows come first, where SQL leaves that open.
+    /// Allows the rows in any order, where SQL leaves the order open.
     pub(super) fn give_in_any_order(&mut self) {
         self.rows.give_in_any_order();
     }
@@ -152,7 +152,7 @@ impl Reading {
         self.rows.next_batch()
     }
 
-    /// How many rows FOUND_ROWS() counts so far.
+    /// The number of rows for FOUND_ROWS() so far.
     pub(super) fn found_rows(&self) -> u64 {
         self.execution.counters.found_rows.load(Ordering::Relaxed)
     }

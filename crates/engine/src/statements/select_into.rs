@@ -68,7 +68,7 @@ pub(super) fn run(
     }
 }
 
-/// The row, if there is one: 1172 when there is another.
+/// The row, if there is one: 1172 when there are more.
 fn only_row(context: &mut StatementContext<'_>, planned: &Planned) -> Result<Option<Batch>> {
     let (row, found) = select::read(context, planned, |_, reading| {
         let mut only = None;
@@ -104,22 +104,22 @@ fn variables(
     Ok(StatementResult::affected(1).into())
 }
 
-/// Writes rows as LOAD DATA with the same clauses reads them.
+/// Writer of rows in the format that LOAD DATA with the same clauses reads.
 struct Writer {
     file: BufWriter<std::fs::File>,
     path: String,
     format: Format,
-    /// The width of each column where nothing separates them.
+    /// The width of each column where no separators are written.
     widths: Vec<usize>,
-    /// How the values of each column are written.
+    /// The character set conversion of each column.
     in_file: Vec<InFile>,
     diagnostics: Arc<Diagnostics>,
 }
 
-/// How the values of a column are written: without CHARACTER SET each in that of its column.
+/// Character set conversion of a column: without CHARACTER SET its values are written in its own.
 #[derive(Debug, Clone, Copy)]
 struct InFile {
-    /// The column's; binary for what is no text.
+    /// The column's character set; binary for non-text columns.
     own: Charset,
     file: Charset,
 }
@@ -130,15 +130,15 @@ impl InFile {
             _ if ty.is_string() => ty.collation.charset(),
             TypeKind::Enum | TypeKind::Set => ty.collation.charset(),
             TypeKind::Json => Charset::Utf8mb4,
-            // Digits and points, the same everywhere.
+            // Digits and points are the same in every character set.
             _ => Charset::Binary,
         };
         let file = file.filter(|file| *file != Charset::Binary).unwrap_or(own);
         Self { own, file }
     }
 
-    /// The bytes of a value. What the file's character set lacks becomes `?`; bytes without one that
-    /// are no text of it end the value. `wrong` gets the bytes from there on.
+    /// The bytes of a value. Characters missing in the file's character set become `?`; invalid bytes end the value,
+    /// and `wrong` gets the bytes from there on.
     fn bytes<'v>(self, value: &'v [u8], wrong: impl FnOnce(&[u8])) -> Cow<'v, [u8]> {
         if self.own == Charset::Binary {
             return match self.file.decode(value) {
@@ -158,7 +158,7 @@ impl InFile {
     }
 }
 
-/// Escape sequences end in these: as an enclosing character they are doubled instead of escaped.
+/// Last characters of escape sequences: as an enclosing character they are doubled instead of escaped.
 const ENDS_OF_ESCAPES: &[u8] = b"ntrb0ZN";
 
 impl Writer {
@@ -170,7 +170,7 @@ impl Writer {
         columns: &[OutputColumn],
     ) -> Result<Self> {
         let types = columns.iter().map(|column| &column.ty);
-        // A column without a width makes the others lose theirs.
+        // If one column has no width, none has.
         let widths = if format.is_fixed_width() {
             types.clone().map(fixed_width).collect()
         } else {
@@ -215,7 +215,7 @@ impl Writer {
                     });
                     self.field(&mut line, present.then_some(&*bytes), ty);
                     if let Some(width) = self.widths.get(index) {
-                        // A value that holds escapes may be longer.
+                        // A value with escapes may be longer than its column.
                         let end = (start + width).max(line.len());
                         line.resize(end, b' ');
                     }
@@ -242,7 +242,7 @@ impl Writer {
             }
             return;
         };
-        // Bits are bytes, any of which may be a separator.
+        // BIT values are bytes, any of which may be a separator.
         let is_text = !ty.is_numeric() || ty.kind == TypeKind::Bit;
         let quote = format
             .enclosed

@@ -1,5 +1,5 @@
-//! SET. All values are computed and checked before the first variable changes, so that a statement
-//! that fails changes none.
+//! SET. All values are computed and checked before the first variable changes, so that a failing statement changes
+//! none.
 
 use std::borrow::Cow;
 
@@ -21,22 +21,22 @@ use crate::variables::structured::{self, StructuredName};
 use crate::variables::typed;
 use crate::variables::{self, Scope, Setting, SystemVariable};
 
-/// A change that was checked.
+/// A checked assignment.
 enum Change {
     User {
         name: String,
         ty: SqlType,
         value: Value,
     },
-    /// The value of a system variable: the global one or the session's.
+    /// The global or session value of a system variable.
     Setting {
         global: bool,
         position: usize,
         setting: Setting,
     },
-    /// SET PERSIST: the text of a global variable.
+    /// SET PERSIST: the text of a global variable's value.
     Persist { position: usize, text: String },
-    /// A session variable that is no setting.
+    /// A session variable that is not a setting.
     Computed { name: &'static str, number: u64 },
     /// A setting of a named key cache.
     KeyCache { name: StructuredName, value: u64 },
@@ -80,7 +80,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, items: &[SetItem]) -> Resu
     Ok(())
 }
 
-/// What SET would make of the session's settings.
+/// The session's settings after a SET.
 pub(super) fn session_settings(
     context: &StatementContext<'_>,
     items: &[SetItem],
@@ -100,7 +100,7 @@ pub(super) fn session_settings(
     Ok(settings.collect())
 }
 
-/// SET PERSIST: writes the values of all its variables at once.
+/// SET PERSIST: writes the values of all its variables together.
 fn persist(context: &StatementContext<'_>, changes: &[Change]) -> Result<()> {
     let persisted = changes.iter().filter_map(|change| {
         let Change::Persist { position, text } = change else {
@@ -139,7 +139,7 @@ pub(super) fn reset_persist(
     context.warn_if(if_exists, codes::ER_VAR_DOES_NOT_EXIST.with(&[&name]))
 }
 
-/// Variables that only a start reads, and that SET PERSIST_ONLY may set for the next one.
+/// Read-only variables that SET PERSIST_ONLY may set for the next start.
 const READ_AT_START: &[&str] = &[
     "disabled_storage_engines",
     "innodb_autoinc_lock_mode",
@@ -289,7 +289,7 @@ fn system(
         return Err(codes::ER_GLOBAL_VARIABLE.with(&[&variable.name]));
     }
     if context.privileges().is_unrestricted() {
-        // Everything may be set.
+        // All variables may be set.
     } else if global {
         admission::global_variable(&context.rights(), variable.name)?;
     } else {
@@ -359,7 +359,7 @@ fn system(
     Ok(())
 }
 
-/// 1438 for the end of the default key cache, 1284 for a key cache that is not there.
+/// 1438 for dropping the default key cache, 1284 for an unknown key cache.
 fn check_key_cache(
     context: &StatementContext<'_>,
     variable: &SystemVariable,
@@ -380,7 +380,7 @@ fn check_key_cache(
     }
 }
 
-/// 1231 for a file that no log can be written to.
+/// 1231 for a file that cannot be written to as a log.
 fn check_log_file(
     context: &StatementContext<'_>,
     variable: &SystemVariable,
@@ -401,7 +401,7 @@ fn check_log_file(
     )
 }
 
-/// A character set and its collation change together, and so do the two ways of being read-only.
+/// Linked variables: a character set and its collation change together, and so do `read_only` and `super_read_only`.
 fn together(name: &str, setting: &Setting, global: bool, changes: &mut Vec<Change>) {
     if name == "max_join_size" {
         let is_any = matches!(setting, Setting::Unsigned(u64::MAX));
@@ -498,7 +498,7 @@ fn apply(context: &mut StatementContext<'_>, change: Change) -> Result<()> {
                 context.database().send_away();
             }
         }
-        // `persist` has written it.
+        // Written by `persist` already.
         Change::Persist { .. } => {}
         Change::KeyCache { name, value } => {
             let database = context.database();

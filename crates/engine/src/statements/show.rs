@@ -1,4 +1,4 @@
-//! SHOW: rewrites to SELECT over information_schema, and the few that are no relation.
+//! SHOW: rewrites to SELECT over information_schema, and the few forms that are not relations.
 
 use mayfly_functions::derive;
 use mayfly_syntax::ast::{
@@ -44,7 +44,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, show: &Show) -> Result<Out
     filtered(context, &text, show.filter.as_ref())
 }
 
-/// The SELECT that a SHOW stands for.
+/// The SELECT that a SHOW is rewritten to.
 fn rewrite(
     context: &StatementContext<'_>,
     kind: &ShowKind,
@@ -192,7 +192,7 @@ fn rewrite(
     })
 }
 
-/// What SHOW says of the session in which something was defined.
+/// Columns of SHOW about the session in which an object was defined.
 const DEFINED_IN: &str = "CHARACTER_SET_CLIENT AS character_set_client, \
      COLLATION_CONNECTION AS collation_connection, DATABASE_COLLATION AS `Database Collation`";
 
@@ -231,7 +231,7 @@ fn of_scope(scope: VariableScope, what: &str) -> String {
     )
 }
 
-/// What shows profiles is not profiled, and is to go.
+/// Warns that SHOW PROFILE is deprecated. The statement itself is not profiled.
 fn warn_of_profile(context: &mut StatementContext<'_>, syntax: &str) {
     context.session.profiles.is_discarded = context.options().profiling;
     context.warn(codes::ER_WARN_DEPRECATED_SYNTAX.with(&[&syntax, &"Performance Schema"]));
@@ -267,7 +267,7 @@ fn profiles(context: &mut StatementContext<'_>) -> Outcome {
         .into()
 }
 
-/// The columns of each word of SHOW PROFILE.
+/// The columns of each type of SHOW PROFILE.
 const PROFILE_COLUMNS: &[(&str, &str)] = &[
     ("CPU", ", CPU_USER AS CPU_user, CPU_SYSTEM AS CPU_system"),
     (
@@ -293,7 +293,7 @@ const PROFILE_COLUMNS: &[(&str, &str)] = &[
     ),
 ];
 
-/// SHOW PROFILE of a statement, or else the last one.
+/// SHOW PROFILE of a statement, by default the last one.
 fn profile_text(context: &StatementContext<'_>, types: &[String], query: Option<u64>) -> String {
     let is_shown = |word: &str| types.iter().any(|known| known == "ALL" || known == word);
     let columns = PROFILE_COLUMNS.iter().filter(|(word, _)| is_shown(word));
@@ -312,7 +312,7 @@ fn limit_text(show: &Show) -> String {
     }
 }
 
-/// A SELECT of these columns that gives no row.
+/// A SELECT of these columns that returns no row.
 fn empty(names: &[&str]) -> String {
     let columns: Vec<String> = names
         .iter()
@@ -321,8 +321,7 @@ fn empty(names: &[&str]) -> String {
     format!("SELECT {} WHERE FALSE", columns.join(", "))
 }
 
-/// The relation that lists a table's columns or keys, with its condition: 1146 when there is no such
-/// table.
+/// The relation that lists a table's columns or keys, with its condition: 1146 for an unknown table.
 fn column_source(
     context: &StatementContext<'_>,
     database: &str,
@@ -390,7 +389,7 @@ fn columns_text(
     ))
 }
 
-/// Runs the SELECT of a SHOW, over the rows that its LIKE or WHERE lets through.
+/// Runs the SELECT of a SHOW, filtered by its LIKE or WHERE.
 fn filtered(
     context: &mut StatementContext<'_>,
     text: &str,
@@ -409,7 +408,7 @@ fn filtered(
         select_of(&mut query, condition);
     }
     let planned = select::plan(context, &query)?;
-    // What SHOW itself reads is not counted as work of a user's statement.
+    // What SHOW reads is not counted as the user's work.
     let mut reading = select::Reading::start(context, &planned)?;
     let mut batches = Vec::new();
     while let Some(batch) = reading.next_batch()? {
@@ -571,7 +570,7 @@ fn create(context: &StatementContext<'_>, object: &ShowCreate) -> Result<Outcome
     }
 }
 
-/// What SHOW CREATE gives.
+/// The result of SHOW CREATE.
 fn created(object: &str, name: String, text: String) -> Outcome {
     let statement = format!("Create {object}");
     let columns = [(object, NAME), (statement.as_str(), STATEMENT)];

@@ -16,7 +16,7 @@ use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
 use crate::statements::table_names::qualified;
 
-/// DO. Functions over rows have one row to read, as in a SELECT without FROM.
+/// DO. Aggregate and window functions have one row to read, as in a SELECT without FROM.
 pub(super) fn do_expressions(
     context: &mut StatementContext<'_>,
     expressions: &[Expr],
@@ -74,7 +74,7 @@ pub(super) fn flush(context: &mut StatementContext<'_>, statement: &Flush) -> Re
             FlushTarget::Tables { tables, .. } => {
                 for table in tables {
                     let (database, name) = qualified(context, table)?;
-                    // Whoever has it locked by LOCK TABLES is waited for.
+                    // Waits for sessions that have it locked by LOCK TABLES.
                     context.hold_table(&database, &name, TableUse::Write)?;
                 }
             }
@@ -84,24 +84,24 @@ pub(super) fn flush(context: &mut StatementContext<'_>, statement: &Flush) -> Re
     Ok(())
 }
 
-/// SHUTDOWN ends the program that serves the engine. An embedded engine ends with its own program.
+/// SHUTDOWN ends the program that serves the engine. An embedded engine ends with its host program.
 pub(super) fn shutdown(context: &StatementContext<'_>) -> Result<()> {
     ensure(context.database().connections.ask_for_shutdown(), || {
         codes::ER_NOT_SUPPORTED_YET.with(&[&"SHUTDOWN of an embedded server"])
     })
 }
 
-/// HELP: there are no texts, so that nothing is found on any topic.
+/// HELP: there are no help texts, so every topic is unknown.
 pub(super) fn help() -> Outcome {
     text_rows(&[("name", NAME), ("is_it_category", 1)], &[])
         .never_null(|_| true)
         .into()
 }
 
-/// The longest name of a table, a database or an account's part, in characters.
+/// The longest name of a table or database, or part of an account's name, in characters.
 pub(super) const NAME: u32 = 64;
 
-/// What a statement that is shown has room for at least.
+/// The least width of a column with a statement's text.
 pub(super) const STATEMENT: u32 = 1024;
 
 /// A result of text columns, each with the least length in characters.

@@ -1,4 +1,4 @@
-//! Stored programs. None can be made yet, so that none is there to be dropped.
+//! Stored programs. CREATE is not supported, so DROP never finds one.
 
 use mayfly_syntax::ast::{DropStoredProgram, Privilege, StoredProgramKind};
 use mayfly_types::Result;
@@ -15,7 +15,7 @@ pub(super) fn drop(context: &StatementContext<'_>, statement: &DropStoredProgram
         && name.database.is_none()
         && context.current_database().is_none()
     {
-        // Without a database it is a loadable function.
+        // Without a database the name is that of a loadable function.
         codes::ER_SP_DOES_NOT_EXIST.with(&[&"FUNCTION (UDF)", &name.name])
     } else {
         let (database, name) = qualified(context, name)?;
@@ -36,7 +36,8 @@ pub(super) fn drop(context: &StatementContext<'_>, statement: &DropStoredProgram
     context.note_if(statement.if_exists, missing)
 }
 
-/// What MySQL asks before it looks for the program. A trigger's privilege is its table's, and there is none.
+/// The privilege check that MySQL does before it looks for the program. A trigger's privilege is on its table, and
+/// there is none.
 fn require_privilege(
     context: &StatementContext<'_>,
     kind: StoredProgramKind,

@@ -1,5 +1,5 @@
-//! Statements that change `performance_schema`: UPDATE, and INSERT and DELETE of `setup_actors`, say what is
-//! instrumented, TRUNCATE forgets what was counted, and nothing else may be done.
+//! Statements that change `performance_schema`: UPDATE, and INSERT and DELETE of `setup_actors`, set what is
+//! instrumented, TRUNCATE resets counters, and all others are refused.
 
 use mayfly_syntax::ast::{
     Delete, Expr, InsertSource, InsertStatement, Privilege, SelectItem, SetExpr, Statement,
@@ -21,8 +21,8 @@ use crate::statements::table_names::qualified;
 const SCHEMA: &str = "performance_schema";
 const ACTORS: &str = "setup_actors";
 
-/// Does what a statement does to a table of performance_schema: 1142 where that may not be done. `None` for
-/// statements on other tables.
+/// Runs a statement that changes a table of performance_schema: 1142 where that is not allowed. `None` for statements
+/// on other tables.
 pub(super) fn run(
     context: &mut StatementContext<'_>,
     statement: &Statement,
@@ -91,7 +91,7 @@ fn of_factor(context: &StatementContext<'_>, factor: &TableFactor) -> Option<Str
     of_name(context, &TableName::from_object_name(name)?)
 }
 
-/// UPDATE: 1142 for a table that may not be changed, 1683 for a column that may not.
+/// UPDATE: 1142 for a table that cannot be changed, 1683 for a column that cannot.
 fn update(
     context: &mut StatementContext<'_>,
     update: &UpdateStatement,
@@ -137,7 +137,7 @@ fn update(
     }))
 }
 
-/// INSERT into `setup_actors`: which sessions are seen that begin from now on.
+/// INSERT into `setup_actors`: applies to sessions that begin later.
 fn insert_actors(context: &mut StatementContext<'_>, insert: &InsertStatement) -> Result<Outcome> {
     let wanted = PrivilegeSet::of(&[Privilege::Insert]);
     context.rights().require_on_table(SCHEMA, ACTORS, wanted)?;
@@ -184,7 +184,7 @@ fn delete_actors(context: &mut StatementContext<'_>, delete: &Delete) -> Result<
     Ok(StatementResult::affected(rows.len() as u64).into())
 }
 
-/// The key and some values of each row that a condition holds for.
+/// The key and some values of each row for which a condition holds.
 fn rows_of(
     context: &StatementContext<'_>,
     tables: &[TableWithJoins],
@@ -215,7 +215,7 @@ fn rows_of(
     Ok(rows)
 }
 
-/// TRUNCATE: whether a table's rows may be forgotten.
+/// TRUNCATE: resets a table's counters; returns whether it can be truncated.
 fn truncate(context: &StatementContext<'_>, name: &str) -> bool {
     let database = context.database();
     let instrumentation = &database.instrumentation;

@@ -1,8 +1,8 @@
-//! How rows of one table are changed or removed: every UPDATE and DELETE goes through
-//! [`TableChange`], batch by batch of the rows that were found (see `mayfly_plan::change`).
+//! Changes and removals of rows of one table: every UPDATE and DELETE goes through [`TableChange`], batch by batch of
+//! the rows that were found (see `mayfly_plan::change`).
 //!
-//! Rows are locked before they are changed. Where another transaction has changed one since it was found, the
-//! statement is to be retried, and nothing of what was done so far has happened.
+//! Rows are locked before they are changed. If another transaction has changed one since it was found, the statement
+//! is to be retried, and nothing done so far takes effect.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -30,11 +30,11 @@ use crate::convert;
 use crate::session::StatementContext;
 use crate::variables::typed;
 
-/// Positions that were met.
+/// Positions of rows that were met before.
 enum Seen {
-    /// A few, in any order.
+    /// A set, for rows in any order.
     Any(HashSet<Box<[u8]>>),
-    /// They come in order, so that the last one tells.
+    /// The last position, for rows ordered by position.
     Ordered(Option<Box<[u8]>>),
 }
 
@@ -57,15 +57,15 @@ impl Seen {
     }
 }
 
-/// Whether a batch was dealt with.
+/// Outcome of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     Done,
-    /// A row is not as it was found any more.
+    /// A row has changed since it was found.
     Retry,
 }
 
-/// A target of a statement and what it is changed with.
+/// A target table of a statement, with its changes.
 pub(super) struct TableChange<'t> {
     table: &'t BaseTable,
     handle: Arc<dyn Table>,
@@ -73,9 +73,9 @@ pub(super) struct TableChange<'t> {
     target: &'t ChangeTarget,
     rules: RowRules<'t>,
     assignments: Vec<NewColumn>,
-    /// WITH CHECK OPTION of the view that rows are changed through.
+    /// WITH CHECK OPTION of the view through which rows are changed.
     check: Option<Bound>,
-    /// Where a row may be found more than once, those that were met.
+    /// The rows met so far, if a row may be found more than once.
     seen: Option<Seen>,
     wait: LockWait,
     parameters: &'t [Value],
@@ -95,14 +95,14 @@ enum Source {
     Computed(Bound),
 }
 
-/// Columns as they are to become, and which of them the statement sets.
+/// New values of columns, and which of them the statement sets.
 struct Assigned {
     columns: Vec<ArrayRef>,
     set: Vec<bool>,
 }
 
 impl<'t> TableChange<'t> {
-    /// `types` are those of the query's columns; `repeats`: it may find a row more than once.
+    /// `types` are those of the query's columns; `repeats`: the query may find a row more than once.
     pub(super) fn new(
         context: &'t StatementContext<'t>,
         table: &'t BaseTable,
@@ -150,23 +150,23 @@ impl<'t> TableChange<'t> {
         })
     }
 
-    /// Rows come in the order of their positions.
+    /// Declares that rows come ordered by position.
     pub(super) fn expect_order(&mut self) {
         self.seen = self.seen.take().map(|_| Seen::Ordered(None));
     }
 
-    /// What is changed.
+    /// The definition of the changed table.
     pub(super) fn definition(&self) -> &TableDefinition {
         &self.table.definition
     }
 
-    /// The column of the query that is the rows' position.
+    /// The column of the query that holds the position of the target's row.
     pub(super) fn position(&self) -> usize {
         self.target.position
     }
 
-    /// The rows of a batch that are to be changed, each once, and locked: `None` when one of them is
-    /// not as it was found.
+    /// The rows of a batch that are to be changed, each once, and locked: `None` when one of them has changed since
+    /// it was found.
     fn take(&mut self, batch: &Batch) -> Result<Option<Batch>> {
         let positions = batch.column(self.target.position).as_binary_view();
         let mut wanted = None;
@@ -195,14 +195,14 @@ impl<'t> TableChange<'t> {
         })
     }
 
-    /// Removes the rows of a batch. The table's rows are given to `returned`, if asked for.
+    /// Removes the rows of a batch. They are appended to `returned`, if given.
     pub(super) fn delete(
         &mut self,
         writers: &mut Writers<'_>,
         batch: &Batch,
         returned: Option<&mut Vec<Batch>>,
     ) -> Result<Step> {
-        // What an earlier batch has removed is not there any more.
+        // An earlier batch has removed the rows met before.
         if let Some(Seen::Any(seen)) = &mut self.seen {
             seen.clear();
         }
@@ -237,8 +237,8 @@ impl<'t> TableChange<'t> {
         batch.columns()[first..first + self.table.definition.columns.len()].to_vec()
     }
 
-    /// Changes the rows of a batch. `shared`: the statement changes the table under another name too,
-    /// so that a row may have changed since it was found.
+    /// Changes the rows of a batch. `shared`: the statement also changes the table under another name, so that a row
+    /// may have changed since it was found.
     pub(super) fn update(
         &mut self,
         writers: &mut Writers<'_>,
@@ -271,7 +271,7 @@ impl<'t> TableChange<'t> {
         let mut columns = assigned.columns;
         columns.push(positions);
         let mut changed = Batch::new(columns, rows);
-        // What WITH CHECK OPTION reads besides the row.
+        // Columns other than the row's that WITH CHECK OPTION reads.
         let mut found = self.target.check.is_some().then_some(batch);
         if differs.contains(&false) {
             let differs = BooleanArray::from(differs);
@@ -313,7 +313,7 @@ impl<'t> TableChange<'t> {
         Ok(Step::Done)
     }
 
-    /// The rows that the view they are changed through would show as they are to become; `None`: all.
+    /// The changed rows that pass WITH CHECK OPTION; `None`: all.
     fn shown(&self, found: &Batch, row: &[ArrayRef]) -> Result<Option<BooleanArray>> {
         let Some(check) = &self.check else {
             return Ok(None);
@@ -324,7 +324,7 @@ impl<'t> TableChange<'t> {
         Ok(true_rows(&values))
     }
 
-    /// A batch of the query with other columns of the target's rows.
+    /// A batch of the query with the columns of the target's row replaced.
     fn with_row(&self, batch: &Batch, row: &[ArrayRef]) -> Batch {
         let mut columns = batch.columns().to_vec();
         let first = self.target.row.unwrap_or(0);
@@ -397,7 +397,7 @@ impl<'t> TableChange<'t> {
         Ok(())
     }
 
-    /// The rows with their new values. `quietly`: `None` when anything is to be said about a value.
+    /// The rows with their new values. `quietly`: `None` when a value needs an error or a warning.
     fn assign(
         &self,
         batch: &Batch,
@@ -476,11 +476,11 @@ impl<'t> TableChange<'t> {
     }
 }
 
-/// What the targets of a statement have in common.
+/// Options common to the targets of a statement.
 #[derive(Clone, Copy)]
 pub(super) struct ChangeOptions<'t> {
     pub(super) ignore: bool,
-    /// The query may find a row more than once.
+    /// Whether the query may find a row more than once.
     pub(super) repeats: bool,
     /// The types of the query's columns.
     pub(super) types: &'t [SqlType],
@@ -488,7 +488,7 @@ pub(super) struct ChangeOptions<'t> {
     pub(super) parameters: &'t [Value],
 }
 
-/// How long a statement waits for the lock of a row.
+/// How a statement waits for row locks: `innodb_lock_wait_timeout`.
 pub(super) fn lock_wait(context: &StatementContext<'_>) -> LockWait {
     let seconds = context.settings().get(typed::INNODB_LOCK_WAIT_TIMEOUT);
     LockWait::For(Duration::from_secs(seconds))

@@ -1,4 +1,4 @@
-//! The tables that statements name to change them.
+//! Resolution of the names of changed tables.
 
 use std::sync::Arc;
 
@@ -13,8 +13,7 @@ use crate::names::check_name;
 use crate::session::StatementContext;
 use crate::system_schemas::is_schema;
 
-/// The database and name that a table's name stands for: 1046 when none is selected, 1102 and 1103 for
-/// names that cannot be.
+/// The database and name of a table: 1046 without a current database, 1102 and 1103 for invalid names.
 pub(crate) fn qualified(
     context: &StatementContext<'_>,
     table: &TableName,
@@ -35,7 +34,7 @@ pub(crate) fn writable_table(
     Ok(table)
 }
 
-/// A table is about to be changed: 1792 in a transaction that is READ ONLY, 1290 on such a server.
+/// Checks and records a write to a table: 1792 in a READ ONLY transaction, 1290 on a read-only server.
 pub(crate) fn note_write(context: &StatementContext<'_>, table: &BaseTable) -> Result<()> {
     if !table.definition.temporary {
         refuse_read_only(context)?;
@@ -45,7 +44,7 @@ pub(crate) fn note_write(context: &StatementContext<'_>, table: &BaseTable) -> R
     Ok(())
 }
 
-/// The table that a statement names to change it, which need not happen: 1146, or 1044 for a system table.
+/// A table that a statement may change: 1146, or 1044 for a system table.
 pub(crate) fn changeable_table(
     context: &StatementContext<'_>,
     database: &str,
@@ -56,7 +55,7 @@ pub(crate) fn changeable_table(
     table.ok_or_else(|| context.catalog().missing_table(database, name))
 }
 
-/// 1044: nobody changes what is in the databases that the engine makes itself.
+/// 1044: the databases that the engine provides are read-only.
 pub(crate) fn refuse_system_schema(context: &StatementContext<'_>, database: &str) -> Result<()> {
     refuse(is_schema(database), || {
         let (user, host) = (context.privileges().user(), context.privileges().host());
@@ -64,7 +63,7 @@ pub(crate) fn refuse_system_schema(context: &StatementContext<'_>, database: &st
     })
 }
 
-/// 1223 under FLUSH TABLES WITH READ LOCK, 1792 when the transaction, or every one of the session, is READ ONLY.
+/// 1223 under FLUSH TABLES WITH READ LOCK, 1792 when the transaction or the session is READ ONLY.
 pub(super) fn refuse_read_only(context: &StatementContext<'_>) -> Result<()> {
     refuse(context.session.transaction.has_read_lock(), || {
         codes::ER_CANT_UPDATE_WITH_READLOCK.error()

@@ -1,4 +1,4 @@
-//! The tables that a statement names, and what it does with each: one walk over its tree.
+//! The tables that a statement names, and the access to each: one walk over its tree.
 
 use mayfly_syntax::ast::{
     ExplainTarget, Flow, InsertSource, LockMode, LockType, ObjectName, Query, SetExpr, SetItem,
@@ -8,7 +8,7 @@ use mayfly_syntax::ast::{
 use crate::names::same_name;
 use crate::session::Session;
 
-/// What a statement does with a table.
+/// Kind of access to a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
     /// The statement reads rows.
@@ -24,7 +24,7 @@ pub(super) enum Access {
 pub(super) struct TableReference {
     pub(super) table: TableName,
     pub(super) access: Access,
-    /// How many queries it is in.
+    /// Number of queries around it.
     pub(super) depth: usize,
 }
 
@@ -84,7 +84,7 @@ pub(super) fn of_query(query: &Query) -> Vec<TableReference> {
     walk.references
 }
 
-/// The tables that a view's query names, for a statement that does this with the view.
+/// The tables that a view's query names, for a statement with this access to the view.
 pub(super) fn below_view(query: &Query, access: Access) -> Vec<TableReference> {
     let mut walk = Walk::new(&|_, _| false);
     walk.locked.push(match access {
@@ -168,12 +168,12 @@ fn has_column(session: &Session, table: &TableName, name: &str) -> bool {
     })
 }
 
-/// Which of its tables a query locks to change them.
+/// Which of its tables a query locks for changes.
 #[derive(Debug)]
 enum Locked {
     Nothing,
     All,
-    /// FOR UPDATE OF these.
+    /// FOR UPDATE OF these tables.
     Only(Vec<String>),
 }
 
@@ -209,11 +209,11 @@ fn last_name(name: &ObjectName) -> Option<String> {
 
 struct Walk<'w> {
     references: Vec<TableReference>,
-    /// Whether a table of an UPDATE or DELETE is changed: asked with its name and its alias.
+    /// Whether a table of an UPDATE or DELETE is changed: called with its name and its alias.
     is_target: &'w dyn Fn(&TableName, &str) -> bool,
-    /// Which tables of the queries that are open are locked to be changed, the innermost last.
+    /// For each query around, which of its tables are locked for changes, the innermost last.
     locked: Vec<Locked>,
-    /// The names of common table expressions that were met.
+    /// Names of the common table expressions met so far.
     common_tables: Vec<String>,
 }
 
@@ -245,7 +245,7 @@ impl<'w> Walk<'w> {
         self.common_tables.extend(names);
     }
 
-    /// The tables of `TABLE t` in a query, which are none of a FROM.
+    /// The tables of `TABLE t` in a query, which have no FROM.
     fn table_statements(&mut self, body: &SetExpr) {
         match body {
             SetExpr::Table(table) => self.add(table, Access::Read),
@@ -258,7 +258,7 @@ impl<'w> Walk<'w> {
     }
 }
 
-/// A table of FROM and what it is called there.
+/// A table of FROM and its alias, or else its name.
 fn table_and_alias(factor: &TableFactor) -> Option<(TableName, &str)> {
     let TableFactor::Table { name, alias, .. } = factor else {
         return None;

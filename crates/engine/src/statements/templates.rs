@@ -1,9 +1,9 @@
-//! Point statements that come as text, again and again with other literals: one statement, with `?` in
-//! their place, is planned for all of them.
+//! Text point statements that differ only in literals: one statement, with `?` in place of the literals, is planned
+//! for all of them.
 //!
-//! Nothing of it is ever run but the access to the one row ([`point`](crate::statements)), and only if
-//! each literal is a value of the key or of the row there. In every other case the text itself is
-//! parsed and planned. So results, errors and warnings are always those of the text.
+//! Only the access to the one row is ever run from a template ([`point`](crate::statements)), and only if each
+//! literal is a value of the key or of the row. In every other case the text itself is parsed and planned. So
+//! results, errors and warnings are always those of the text.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::status::Counter;
 use crate::stream::ResultStream;
 use crate::transaction::ends_transaction;
 
-/// A text as a statement that texts with other literals share, and its literals.
+/// A template: a statement shared by texts with other literals, and the literals of this text.
 pub(super) struct Template {
     prepared: Arc<Prepared>,
     hash: u64,
@@ -31,8 +31,7 @@ pub(super) struct Template {
 }
 
 impl Session {
-    /// The template of a text that may be cached, if it may be a point statement whose like has been seen
-    /// before.
+    /// The template of a cacheable text, if it may be a point statement of a form seen before.
     pub(super) fn template_of(&self, sql: &str) -> Option<Template> {
         let cache = &self.database.statement_cache;
         let taken = mayfly_syntax::parameterize(sql, &self.settings.options().parse)?;
@@ -92,7 +91,7 @@ impl Session {
 }
 
 impl StatementContext<'_> {
-    /// Runs a statement that has begun by its template, if that comes to one row by a key.
+    /// Runs a statement that has begun by its template, if the template has a point plan.
     fn run_point(&mut self, template: &Template) -> Result<Option<Outcome>> {
         if self.wants_explain() || self.options().trace.is_on {
             return Ok(None);
@@ -124,8 +123,8 @@ impl StatementContext<'_> {
     }
 }
 
-/// Which of the literals are strings: a plan is for values of one kind. With one entry for all kinds,
-/// texts of two kinds that take turns would each find the other's plan, and plan again.
+/// Bit mask of the literals that are strings: a plan is for values of one kind. With one entry for all kinds,
+/// alternating texts of two kinds would each find the other's plan, and plan again.
 fn kinds(taken: &Parameterized<'_>) -> u64 {
     let bits = taken.literals.iter().fold(1, |bits: u64, literal| {
         bits << 1 | u64::from(matches!(literal, PlainLiteral::String(_)))

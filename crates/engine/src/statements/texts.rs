@@ -1,4 +1,4 @@
-//! Statements that come as text, or as bytes in `character_set_client`.
+//! Statements given as text, or as bytes in `character_set_client`.
 
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,8 +19,8 @@ use crate::status::Counter;
 use crate::stream::ResultStream;
 
 impl Session {
-    /// Runs every statement of a text and gathers their results. The first error ends it; what the
-    /// statements before it did is done.
+    /// Runs every statement of a text and collects their results. The first error ends the run; earlier statements
+    /// keep their effects.
     pub fn execute(&mut self, sql: &str) -> Result<Vec<StatementResult>> {
         let mut results = Vec::new();
         let mut rest = sql;
@@ -34,24 +34,24 @@ impl Session {
         }
     }
 
-    /// Runs one statement and gives its rows as they are made.
+    /// Runs one statement and streams its rows.
     pub fn query(&mut self, sql: &str) -> Result<ResultStream<'_>> {
         Ok(self.query_first(sql)?.ok_or_else(empty)?.0)
     }
 
-    /// Runs the first statement of a text; gives its rows and the rest of the text, or `None` when
-    /// the text has no more statement.
+    /// Runs the first statement of a text; returns its rows and the rest of the text, or `None` when the text has no
+    /// more statement.
     #[inline]
     pub fn query_first<'a>(&mut self, sql: &'a str) -> Result<Option<(ResultStream<'_>, &'a str)>> {
         self.query_text(sql, false)
     }
 
-    /// Runs the statement of a text that has no other one: 1064 when it has, before anything is done.
+    /// Runs the only statement of a text: 1064 when there is another, before anything is done.
     pub fn query_only(&mut self, sql: &str) -> Result<ResultStream<'_>> {
         Ok(self.query_text(sql, true)?.ok_or_else(empty)?.0)
     }
 
-    /// Whether a text has a statement, right or wrong.
+    /// Whether a text has a statement, valid or not.
     pub fn has_statement(&self, sql: &str) -> bool {
         mayfly_syntax::statements(sql, &self.settings.options().parse).has_more()
     }
@@ -86,7 +86,7 @@ impl Session {
         let mut reader = self.statements_of(sql);
         let parsed = match catch_unwind(AssertUnwindSafe(|| self.parse_next(&mut reader))) {
             Ok(None) => return Ok(self.count_empty()),
-            // Spaces and comments.
+            // The text has only spaces and comments.
             Ok(Some(Err(ParseError::Syntax(syntax)))) if syntax.kind == SyntaxErrorKind::Empty => {
                 return Ok(self.count_empty());
             }
@@ -116,7 +116,7 @@ impl Session {
         let rest = reader.rest();
         let is_cached = rest.trim().is_empty() && Prepared::is_cacheable(&parsed);
         let cached = cached.filter(|_| is_cached);
-        // The plan of a text that is not cached serves once.
+        // The plan of a text that is not cached is used once.
         let slot = cached.map(|_| PlanSlot::default());
         let prepared = Arc::new(Prepared::of_parsed(self, parsed, slot));
         if let Some(hash) = cached {
@@ -139,15 +139,15 @@ impl Session {
         })
     }
 
-    /// Runs one statement that is in `character_set_client` and gives its rows as they are made.
-    /// Strings in it may hold any bytes, as dumps of BLOBs do.
+    /// Runs one statement in `character_set_client` and streams its rows. Strings in it may hold any bytes, as dumps
+    /// of BLOBs do.
     pub fn query_bytes(&mut self, sql: &[u8]) -> Result<ResultStream<'_>> {
         let text = self.text_of_client(sql)?;
         self.query(&text)
     }
 
-    /// The text of statements that are in `character_set_client`, for [`Self::query_first`] and
-    /// [`Self::prepare`]. Bytes that are none are an error like that of a statement.
+    /// Decodes statements in `character_set_client`, for [`Self::query_first`] and [`Self::prepare`]. Invalid bytes
+    /// are an error like that of a statement.
     pub fn text_of_client<'a>(&mut self, sql: &'a [u8]) -> Result<Cow<'a, str>> {
         self.decode_client(sql)
             .map_err(|error| self.refuse(&Arc::from(String::from_utf8_lossy(sql)), error))
@@ -160,7 +160,7 @@ impl Session {
         {
             return Ok(Cow::Borrowed(text));
         }
-        // In character sets of several bytes a quote may be part of a character.
+        // In multibyte character sets a quote's byte may be part of a character.
         if charset.max_length() > 1
             && !charset.is_stored_as_is()
             && let Some(text) = decode(charset, sql)
@@ -177,7 +177,7 @@ impl Session {
     }
 }
 
-/// The text of bytes in a character set; `None` when they are none.
+/// The text of bytes in a character set; `None` when they are invalid.
 fn decode(charset: Charset, bytes: &[u8]) -> Option<Cow<'_, str>> {
     match charset.decode(bytes).ok()? {
         Cow::Borrowed(bytes) => std::str::from_utf8(bytes).ok().map(Cow::Borrowed),

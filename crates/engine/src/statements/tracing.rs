@@ -1,5 +1,4 @@
-//! Statements that the optimizer trace is about: which they are, and how a trace begins (the manual, "Traceable
-//! Statements").
+//! Statements with an optimizer trace, and how a trace begins (the manual, "Traceable Statements").
 
 use mayfly_plan::Trace;
 use mayfly_syntax::ast::{ExplainTarget, SetItem, SetTarget, Statement};
@@ -12,7 +11,7 @@ use crate::session::{StatementContext, StatementTrace};
 /// The variables that a SET may change without being traced.
 const VARIABLES: &str = "optimizer_trace";
 
-/// A statement begins: it is traced if the session asks for that and it is one to trace.
+/// Begins a trace if the session has tracing on and the statement is traceable.
 #[inline]
 pub(super) fn begin(
     context: &mut StatementContext<'_>,

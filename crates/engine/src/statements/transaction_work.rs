@@ -1,8 +1,8 @@
-//! What a statement does in its transaction, for clients that track it:
-//! `session_track_transaction_info` (the manual, "Server Tracking of Client Session State").
+//! Transaction state of a statement, for clients that track it: `session_track_transaction_info` (the manual, "Server
+//! Tracking of Client Session State").
 //!
-//! It is read off the statement, before it runs and only for those clients, so that no other
-//! statement pays for it. A view counts as what is below it.
+//! The state is read from the statement's tree, before the statement runs and only for such clients, so that no other
+//! statement pays for it. A view counts as the tables below it.
 
 use mayfly_syntax::ast::{
     ExplainTarget, Expr, Flow, InsertSource, Query, ShowKind, Statement, TableName, TableVerb,
@@ -15,7 +15,7 @@ use super::table_references::{self, Access, TableReference};
 use crate::catalog::engines;
 use crate::session::{Session, TransactionWork as Work};
 
-/// A statement is about to run: notes what it does in the transaction, for a client that tracks that.
+/// Adds the work of a statement that is about to run to its transaction's, for a client that tracks it.
 pub(crate) fn note(session: &mut Session, statement: &Statement) {
     if session.tracks_transaction() {
         let work = work_of(session, statement);
@@ -23,7 +23,7 @@ pub(crate) fn note(session: &mut Session, statement: &Statement) {
     }
 }
 
-/// What a statement does.
+/// The work of a statement.
 fn work_of(session: &Session, statement: &Statement) -> Work {
     let mut gathered = Gathered {
         session,
@@ -38,7 +38,7 @@ fn work_of(session: &Session, statement: &Statement) -> Work {
     gathered.work
 }
 
-/// Functions with which a statement does something else when its text is run again (the manual,
+/// Functions that make statement-based logging unsafe: running the text again may have another effect (the manual,
 /// "Determination of Safe and Unsafe Statements in Binary Logging").
 const UNSAFE_FUNCTIONS: [&str; 22] = [
     "CURRENT_USER",
@@ -65,7 +65,7 @@ const UNSAFE_FUNCTIONS: [&str; 22] = [
     "VERSION",
 ];
 
-/// Variables whose values go along with a statement (the manual, "Replication and Variables").
+/// Variables whose values are logged with a statement (the manual, "Replication and Variables").
 const SAFE_VARIABLES: [&str; 20] = [
     "auto_increment_increment",
     "auto_increment_offset",
@@ -92,18 +92,18 @@ const SAFE_VARIABLES: [&str; 20] = [
 struct Gathered<'s> {
     session: &'s Session,
     work: Work,
-    /// The views that are open, so that none is gone into twice.
+    /// The views being expanded, to enter none twice.
     views: Vec<(String, String)>,
 }
 
 impl Gathered<'_> {
-    /// What follows from the kind of the statement.
+    /// Adds what the kind of the statement implies.
     fn statement(&mut self, statement: &Statement) {
         let work = &mut self.work;
         match statement {
             Statement::Query(_) => work.add_if(true, Work::SENT_ROWS),
             Statement::Insert(insert) => {
-                // Which row stays depends on the order in which they come.
+                // Which row stays depends on the order of the rows.
                 let selects = matches!(insert.source, InsertSource::Query(_));
                 work.add_if(selects && (insert.ignore || insert.replace), Work::UNSAFE);
                 work.add_if(!insert.returning.is_empty(), Work::SENT_ROWS);
@@ -116,7 +116,7 @@ impl Gathered<'_> {
                 work.add_if(!delete.returning.is_empty(), Work::SENT_ROWS);
             }
             Statement::Show(show) => {
-                // SHOW reads the data dictionary, which has transactions, or counters, which have none.
+                // SHOW reads either the data dictionary, which is transactional, or counters, which are not.
                 let reads_counters = matches!(
                     show.kind,
                     ShowKind::Variables { .. } | ShowKind::Status { .. }
@@ -184,7 +184,7 @@ impl Gathered<'_> {
         }
     }
 
-    /// `None`: a table that nothing is stored in.
+    /// Records an access; `has_transactions` is `None` for a table without storage.
     fn note(&mut self, has_transactions: Option<bool>, access: Access) {
         let work = match (access, has_transactions) {
             (Access::Read, Some(true)) => Work::READ,
@@ -197,8 +197,8 @@ impl Gathered<'_> {
     }
 }
 
-/// For a table of the system, whether it has transactions, if it is stored at all: most of
-/// information_schema are views of the data dictionary.
+/// Whether a system table is transactional, if it is stored at all: most tables of information_schema are views of
+/// the data dictionary.
 fn system_table(database: &str, name: &str) -> Option<Option<bool>> {
     let is_in = |schema: &str| database.eq_ignore_ascii_case(schema);
     if is_in("information_schema") {

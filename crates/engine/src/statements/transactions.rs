@@ -15,7 +15,7 @@ use crate::status::Counter;
 use crate::transaction::{Characteristics, Isolation, NotUndone};
 use crate::variables::typed;
 
-/// BEGIN and START TRANSACTION: the open transaction is committed.
+/// BEGIN and START TRANSACTION: commits the open transaction first.
 pub(super) fn begin(
     context: &mut StatementContext<'_>,
     statement: &StartTransaction,
@@ -76,7 +76,7 @@ pub(super) fn rollback(context: &mut StatementContext<'_>, completion: &Completi
     complete(context, completion, characteristics);
 }
 
-/// Warns of what ROLLBACK does not undo.
+/// Warns of changes that ROLLBACK cannot undo.
 fn warn_incomplete(context: &StatementContext<'_>, incomplete: &[NotUndone]) {
     for what in incomplete {
         let warning = match what {
@@ -92,7 +92,7 @@ fn warn_incomplete(context: &StatementContext<'_>, incomplete: &[NotUndone]) {
     }
 }
 
-/// AND CHAIN, RELEASE, or what `completion_type` says.
+/// AND CHAIN, RELEASE, or their defaults from `completion_type`.
 fn complete(
     context: &mut StatementContext<'_>,
     completion: &Completion,

@@ -1,5 +1,4 @@
-//! The names of a view's columns. Those that nobody has written are made such that they are names, and no two are
-//! the same.
+//! The names of a view's columns. Names that the query does not give are made valid and unique.
 
 use mayfly_syntax::ast::{Ident, Query, Select, SelectItem, SetExpr};
 use mayfly_types::Result;
@@ -7,7 +6,7 @@ use mayfly_types::error::codes;
 
 use crate::names::{check_name, same_name};
 
-/// Errors 1166 and 1060: names that are none, and two that are the same.
+/// Errors 1166 and 1060: invalid and duplicate names.
 pub(super) fn check(names: &[String]) -> Result<()> {
     for (index, name) in names.iter().enumerate() {
         check_name(name, &codes::ER_WRONG_COLUMN_NAME)?;
@@ -18,8 +17,7 @@ pub(super) fn check(names: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Makes the names of a query's columns unique, as MySQL does, and gives the items of its first SELECT
-/// the names that were made.
+/// Makes the names of a query's columns unique, as MySQL does, and adds them as aliases to the first SELECT.
 pub(super) fn make_unique(query: &mut Query, names: &mut [String]) -> Result<()> {
     let Some(select) = first_select(&mut query.body) else {
         return check(names);
@@ -58,7 +56,7 @@ pub(super) fn make_unique(query: &mut Query, names: &mut [String]) -> Result<()>
     check(names)
 }
 
-/// A name that is made from another one, and is none of those of the other columns.
+/// A name derived from another one that no other column has.
 fn free_name(name: &str, names: &[String], own: usize) -> String {
     let is_taken = |wanted: &String| {
         let mut others = names.iter().enumerate().filter(|(at, _)| *at != own);
@@ -83,8 +81,7 @@ fn first_select(body: &mut SetExpr) -> Option<&mut Select> {
     }
 }
 
-/// For each column the item of the select list that nobody has named, if it is such a one; nothing when it cannot be
-/// told which item a column is of.
+/// For each column the select item, if it has no alias; nothing when columns cannot be matched to items.
 fn items_of_columns(select: &Select, columns: usize) -> Vec<Option<usize>> {
     let is_wildcard = |item: &SelectItem| {
         matches!(

@@ -62,7 +62,7 @@ pub(super) fn create(context: &StatementContext<'_>, statement: &CreateView) -> 
     catalog.put_view(context, Arc::new(view))
 }
 
-/// ALTER VIEW with the clauses that it leaves out as they were.
+/// ALTER VIEW with omitted clauses taken from the old definition.
 fn completed(statement: &CreateView, old: &ViewDefinition) -> CreateView {
     let (user, host) = &old.definer;
     let definer = || AccountReference::Named {
@@ -132,7 +132,7 @@ fn definition(
         written.algorithm = ViewAlgorithm::Undefined;
         context.warn(codes::ER_WARN_VIEW_MERGE.error());
     }
-    // The view is what its record in the dictionary says.
+    // The view is read back from its record in the dictionary.
     let Ok(Statement::CreateView(recorded)) = parse_own(&written.full_text()) else {
         return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"a view of this query"]));
     };
@@ -150,7 +150,7 @@ fn definition(
     })
 }
 
-/// The account of DEFINER; else the session's. 1227 without the privilege to make views of others.
+/// The account of DEFINER, by default the session's. 1227 without the privilege to create views of others.
 fn definer(context: &StatementContext<'_>, statement: &CreateView) -> Result<(String, String)> {
     let own = context.privileges().own_account();
     let reference = statement.definer.as_ref();
@@ -168,7 +168,7 @@ fn definer(context: &StatementContext<'_>, statement: &CreateView) -> Result<(St
     Ok((name.user, name.host))
 }
 
-/// 1227: only an account with SYSTEM_USER may replace or drop a view of one.
+/// 1227: only an account with SYSTEM_USER may replace or drop a view whose definer has it.
 fn refuse_of_system(context: &StatementContext<'_>, view: &ViewDefinition) -> Result<()> {
     let (user, host) = &view.definer;
     let definer = AccountName::new(user, Some(host))?;
@@ -178,7 +178,7 @@ fn refuse_of_system(context: &StatementContext<'_>, view: &ViewDefinition) -> Re
     }
 }
 
-/// 1351: a view's query has neither variables nor `?`.
+/// 1351: a view's query may have neither variables nor `?`.
 pub(super) fn refuse_variables(query: &Query) -> Result<()> {
     let flow = visit_expressions(query, |expr: &Expr| match variable(expr) {
         None if parameter_index(expr).is_none() => ControlFlow::Continue(()),
@@ -194,7 +194,7 @@ pub(super) fn drop(context: &StatementContext<'_>, statement: &DropView) -> Resu
     let mut asked: Vec<FullName> = views
         .map(|view| qualified(context, view))
         .collect::<Result<_>>()?;
-    // In one order everywhere, so that two statements do not wait for each other.
+    // Locked in one order everywhere, to avoid deadlocks.
     asked.sort();
     let mut names = Vec::with_capacity(asked.len());
     let mut missing = Vec::new();

@@ -1,12 +1,10 @@
-//! A statement's writers: one for each table that it changes, and one for each that a foreign key
-//! leads to.
+//! A statement's writers: one for each table that it changes, and one for each that a foreign key leads to.
 //!
-//! Rows go through here so that foreign keys are obeyed wherever they come from; how is in
-//! [`foreign_keys`]. A table without any is written to as if there were none.
+//! All rows go through here, so that foreign keys hold wherever the rows come from ([`foreign_keys`]). A table
+//! without foreign keys is written directly.
 //!
-//! With IGNORE a row that a foreign key refuses leaves nothing behind, not even what it had brought
-//! about in other tables before it was refused. So a statement with IGNORE writes such rows one by one:
-//! after each the writers flush what they have, or discard it.
+//! With IGNORE a row that a foreign key refuses leaves no trace, nor do its earlier cascades in other tables. So a
+//! statement with IGNORE writes such rows one by one: after each the writers flush what they have, or discard it.
 
 pub(super) mod foreign_keys;
 pub(super) mod row_writer;
@@ -23,14 +21,14 @@ use crate::catalog::BaseTable;
 use crate::session::StatementContext;
 use crate::statements::writers::foreign_keys::Cascade;
 
-/// A table among a statement's writers.
+/// Index of a table's writer in [`Writers`].
 pub(super) type WriterId = usize;
 
 /// Why a row was not written.
 pub(super) enum Refusal {
     /// The row has a duplicate key.
     Duplicate(Conflict),
-    /// IGNORE: a foreign key refuses it.
+    /// Under IGNORE: a foreign key refuses the row.
     ForeignKey(Error),
 }
 
@@ -42,7 +40,7 @@ pub(super) struct Writers<'t> {
 }
 
 impl<'t> Writers<'t> {
-    /// None yet.
+    /// No writers.
     pub(super) fn new(context: &'t StatementContext<'t>, ignore: bool) -> Self {
         Self {
             context,
@@ -51,8 +49,7 @@ impl<'t> Writers<'t> {
         }
     }
 
-    /// A table that the statement changes, over its handle to it. One that is named twice has one
-    /// writer.
+    /// Adds a table that the statement changes, over its handle to it. A table that is named twice has one writer.
     pub(super) fn add(&mut self, table: &Arc<BaseTable>, handle: &Arc<dyn Table>) -> WriterId {
         self.known(table).unwrap_or_else(|| {
             let checks = self.context.options().foreign_key_checks;
@@ -73,24 +70,24 @@ impl<'t> Writers<'t> {
         self.tables.len() - 1
     }
 
-    /// Foreign keys of the tables that were added are not checked.
+    /// Turns off the foreign key checks of the tables added so far.
     pub(super) fn without_foreign_keys(&mut self) {
         for writer in &mut self.tables {
             writer.is_apart = true;
         }
     }
 
-    /// The writer of a table.
+    /// The writer by its index.
     pub(super) fn of(&mut self, table: WriterId) -> &mut RowWriter {
         &mut self.tables[table]
     }
 
-    /// Whether rows of other tables, or of this one, may refer to its rows.
+    /// Whether rows of any table may refer to this table's rows.
     pub(super) fn is_referenced(&mut self, table: WriterId) -> Result<bool> {
         Ok(!self.tables[table].is_apart && !self.links(table)?.children.is_empty())
     }
 
-    /// Adds rows up to the first that is refused; how many.
+    /// Adds rows up to the first refused one; returns how many.
     pub(super) fn insert(
         &mut self,
         table: WriterId,
@@ -106,8 +103,8 @@ impl<'t> Writers<'t> {
         })
     }
 
-    /// Puts rows in place of others up to the first that is refused; how many. `assigned`: the columns
-    /// that the statement sets, if it is known.
+    /// Replaces rows up to the first refused one; returns how many. `assigned`: the columns that the statement sets,
+    /// if known.
     pub(super) fn update(
         &mut self,
         table: WriterId,
@@ -126,8 +123,7 @@ impl<'t> Writers<'t> {
         })
     }
 
-    /// Removes rows up to the first that is refused; of how many positions, and how many rows were
-    /// there.
+    /// Removes rows up to the first refused one; returns the number of positions handled and of rows removed.
     pub(super) fn delete(
         &mut self,
         table: WriterId,
@@ -146,7 +142,7 @@ impl<'t> Writers<'t> {
         Ok((done, deleted, refusal))
     }
 
-    /// IGNORE: why a row of a child may not be added. Without IGNORE that is an error.
+    /// Under IGNORE: why a row of a child may not be added. Without IGNORE that is an error.
     pub(super) fn refers_to_nothing(
         &mut self,
         table: WriterId,
@@ -163,7 +159,7 @@ impl<'t> Writers<'t> {
         }
     }
 
-    /// Whether rows of other tables may be concerned when these columns are set.
+    /// Whether setting these columns may concern rows of other tables.
     fn may_change_links(&mut self, table: WriterId, assigned: Option<&[bool]>) -> Result<bool> {
         if self.tables[table].is_apart {
             return Ok(false);
@@ -173,8 +169,7 @@ impl<'t> Writers<'t> {
         Ok(links.may_change(definition, assigned))
     }
 
-    /// Does something to rows of a number, from the first in a count: to all at once, or, where
-    /// IGNORE may have to forget one, to one after the other.
+    /// Runs `work` on `rows` rows in total: on all at once, or one by one where IGNORE may have to discard one.
     fn each_apart(
         &mut self,
         rows: usize,
@@ -198,7 +193,7 @@ impl<'t> Writers<'t> {
         Ok((rows, None))
     }
 
-    /// Makes what was written until now visible to later statements, all at once.
+    /// Makes the rows written so far visible to later statements, all at once.
     pub(super) fn flush(&mut self) -> Result<()> {
         self.tables.iter_mut().try_for_each(RowWriter::flush)
     }
@@ -208,13 +203,13 @@ impl<'t> Writers<'t> {
         undone.for_each(RowWriter::forget);
     }
 
-    /// The statement is retried: nothing of what was written has happened.
+    /// Discards everything written: the statement is retried.
     pub(super) fn discard(mut self) {
         self.tables.iter_mut().for_each(RowWriter::forget);
     }
 }
 
-/// Whether an error says that a foreign key refuses a row.
+/// Whether an error is a foreign key violation.
 fn is_of_foreign_key(error: &Error) -> bool {
     [
         &codes::ER_NO_REFERENCED_ROW_2,

@@ -111,7 +111,7 @@ fn account_mut<'a>(
     Ok(Arc::make_mut(account))
 }
 
-/// Changes accounts. What the change passes over is warned of once the others are changed.
+/// Changes accounts. Warnings about accounts that the change skips come after the others are changed.
 fn change_with_warnings(
     context: &StatementContext<'_>,
     change: impl FnOnce(&mut AccountTable, &mut Vec<Error>) -> Result<()>,
@@ -124,7 +124,7 @@ fn change_with_warnings(
     Ok(())
 }
 
-/// 1396 for all accounts that a statement fails for.
+/// 1396 for all accounts that a statement fails for; `why` is the reason.
 fn failed(operation: &str, names: &[AccountName], why: &str) -> Error {
     let names: Vec<String> = names.iter().map(|name| format!("{name}{why}")).collect();
     codes::ER_CANNOT_USER.with(&[&operation, &names.join(",")])

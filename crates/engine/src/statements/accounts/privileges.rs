@@ -99,7 +99,7 @@ pub(super) fn revoke_all(
     })
 }
 
-/// The level that a statement names: 1046 for the current database without one, 1044 for those that
+/// The level that a statement names: 1046 for the current database if none is selected, 1044 for databases that
 /// everybody may read, 1305 for routines.
 fn level(context: &StatementContext<'_>, written: &GrantLevel) -> Result<Level> {
     let grantable = |database: &str| {
@@ -126,7 +126,7 @@ fn level(context: &StatementContext<'_>, written: &GrantLevel) -> Result<Level> 
     })
 }
 
-/// Whether the session may grant and revoke that.
+/// 1044, 1142 or 1227 unless the session may grant and revoke these privileges on the level.
 fn require(context: &StatementContext<'_>, granted: &Granted, level: &Level) -> Result<()> {
     let rights = context.rights();
     if rights.is_unrestricted() {
@@ -155,7 +155,7 @@ fn require(context: &StatementContext<'_>, granted: &Granted, level: &Level) -> 
     }
 }
 
-/// 1146 for a table that is not there, unless it may be made; 1054 for a column.
+/// 1146 for a missing table, unless the privileges allow creating it; 1054 for a missing column.
 fn check_object(context: &StatementContext<'_>, granted: &Granted, level: &Level) -> Result<()> {
     const CREATE: PrivilegeSet = PrivilegeSet::of(&[Privilege::Create]);
     let Level::Table(database, name) = level else {

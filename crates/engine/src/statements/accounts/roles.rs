@@ -1,4 +1,4 @@
-//! Roles: accounts that are locked, whose privileges others get.
+//! Roles: locked accounts whose privileges other accounts are granted.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -91,7 +91,7 @@ pub(super) fn grant(
     })
 }
 
-/// 3523: there is no such role or account.
+/// 3523: the role or account does not exist.
 fn unknown(name: &AccountName) -> Error {
     codes::ER_UNKNOWN_AUTHID.with(&[&name.quoted()])
 }

@@ -24,7 +24,7 @@ use crate::variables::typed;
 
 const UPDATE: PrivilegeSet = PrivilegeSet::of(&[Privilege::Update]);
 
-/// The passwords that were generated, for their accounts.
+/// Generated passwords, with their accounts.
 type Generated = Vec<(AccountName, String)>;
 
 /// CREATE USER: all of the list or none.
@@ -65,7 +65,7 @@ pub(super) fn create(context: &StatementContext<'_>, statement: &CreateUser) -> 
     Ok(generated_passwords(&generated))
 }
 
-/// The passwords that were generated: no other statement shows them.
+/// The result set with the generated passwords: no other statement shows them.
 fn generated_passwords(generated: &Generated) -> Outcome {
     if generated.is_empty() {
         return StatementResult::default().into();
@@ -160,8 +160,8 @@ fn alter_one(
     Ok(password)
 }
 
-/// REPLACE: 3891 when that is not the current password, 3892 when there had to be one, 3893 for the
-/// password of another account.
+/// REPLACE: 3891 when the given password is not the current one, 3892 when it is required, 3893 for the password of
+/// another account.
 fn check_current(
     context: &StatementContext<'_>,
     account: &Account,
@@ -280,7 +280,7 @@ pub(super) fn drop(
     Ok(())
 }
 
-/// An account was dropped: no other has it as a role.
+/// Removes a dropped account as a role of all others.
 fn forget_role(accounts: &mut AccountTable, role: &AccountName) {
     for account in accounts.values_mut() {
         let grants = &account.grants;

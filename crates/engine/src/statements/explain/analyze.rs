@@ -1,4 +1,4 @@
-//! Runs what is explained, and measures it.
+//! EXPLAIN ANALYZE and ANALYZE: runs the explained statement and measures it.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use crate::session::{StatementContext, measured};
 use crate::statements::cached_plan::ReadyPlan;
 use crate::statements::{planning, select};
 
-/// Runs the query of a planned statement. Nobody gets its rows, and nothing is changed.
+/// Runs the query of a planned statement. Its rows are discarded, and nothing is changed.
 pub(super) fn query_of(
     context: &mut StatementContext<'_>,
     explained: &Explained,
@@ -37,7 +37,7 @@ pub(super) fn query_of(
     ))
 }
 
-/// Runs a statement with all that it changes.
+/// Runs a statement with all its changes.
 pub(super) fn statement(
     context: &mut StatementContext<'_>,
     statement: &Arc<Statement>,
@@ -75,7 +75,7 @@ pub(super) fn statement(
     Ok((explained, measured))
 }
 
-/// Rows that a change gives back are nobody's.
+/// Discards the rows that a change returns.
 fn drain(outcome: Outcome) -> Result<()> {
     if let Outcome::Rows { mut rows, .. } = outcome {
         while rows.next_batch()?.is_some() {}
@@ -102,7 +102,7 @@ fn milliseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
-/// What a query that has ended did.
+/// Measurements of a query that has ended.
 fn measurements(
     context: &mut StatementContext<'_>,
     measures: &Measures,

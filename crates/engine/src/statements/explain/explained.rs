@@ -23,7 +23,7 @@ use crate::statements::{hints, planning};
 pub(super) struct Explained {
     pub(super) query: Option<Planned>,
     change: Option<Change>,
-    /// What the statement is rewritten to.
+    /// The rewritten statement, for SHOW WARNINGS.
     pub(super) rewritten: Option<String>,
     removals: Vec<Option<String>>,
 }
@@ -80,7 +80,7 @@ impl Explained {
         })
     }
 
-    /// The plan by which a session's statement runs; what would change it is not known any more.
+    /// The plan by which a session's statement runs; its rewritten text and the removed parts are not kept.
     pub(super) fn running(plan: &CachedPlan) -> Option<Self> {
         let (query, change) = parts(plan)?;
         Some(Self {
@@ -102,7 +102,7 @@ impl Explained {
     }
 }
 
-/// The query of a plan, and what is done with its rows; `None` for plans that nobody explains.
+/// The query of a plan, and the change made with its rows; `None` for plans that cannot be explained.
 fn parts(plan: &CachedPlan) -> Option<(Option<Arc<QueryPlan>>, Option<Change>)> {
     Some(match (&plan.plan, &*plan.statement) {
         (ExecutablePlan::Query(query), _) => (Some(Arc::clone(query)), None),

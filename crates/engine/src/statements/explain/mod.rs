@@ -34,7 +34,7 @@ fn check_into(statement: &Explain, format: &ExplainFormat) -> Result<()> {
     })
 }
 
-/// The format that is asked for.
+/// The requested format.
 fn format_of(context: &StatementContext<'_>, statement: &Explain) -> Result<ExplainFormat> {
     Ok(match (&statement.format, statement.kind) {
         (Some(ExplainFormat::Unknown(name)), _) => {
@@ -160,7 +160,7 @@ fn of_connection(
     let plan = running.and_then(|plan| plan.downcast::<CachedPlan>().ok());
     let explained = plan.as_deref().and_then(Explained::running);
     let Some(explained) = explained else {
-        // A session that waits for its client has nothing to show.
+        // A session that waits for its client has no plan to show.
         refuse(!is_idle || id == context.id(), || {
             codes::ER_EXPLAIN_NOT_SUPPORTED.error()
         })?;

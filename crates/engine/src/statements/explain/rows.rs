@@ -1,4 +1,4 @@
-//! What clients get: rows of the traditional format, and documents.
+//! Result sets of EXPLAIN: rows of the traditional format, and documents.
 
 use mayfly_functions::derive;
 use mayfly_plan::explain::{self, ExplainRow, Subject};
@@ -98,7 +98,7 @@ pub(super) fn traditional(subject: &Subject<'_>) -> Outcome {
     listed(&columns, subject)
 }
 
-/// MariaDB's ANALYZE: the traditional format with what was measured.
+/// MariaDB's ANALYZE: the traditional format with measurements.
 pub(super) fn analyzed(subject: &Subject<'_>) -> Outcome {
     let mut columns = first_columns();
     let measured: [Column; 4] = [

@@ -20,21 +20,21 @@ use crate::storing::Storing;
 
 struct Assignment {
     position: usize,
-    /// `None`: DEFAULT.
+    /// `None` is DEFAULT.
     value: Option<Bound>,
 }
 
 /// The assignments of a statement.
 pub(super) struct Assignments {
     list: Vec<Assignment>,
-    /// An expression assigns to a variable, or has a subquery that may read one.
+    /// Whether an expression assigns to a variable, or has a subquery that may read one.
     pub(super) need_variables: bool,
     variable_count: usize,
     storing: Storing,
 }
 
 impl Assignments {
-    /// Binds the expressions; `names` are the variables that the file fills, as texts of this type.
+    /// Binds the expressions; `names` are the variables that the file fills, as texts of type `text`.
     pub(super) fn new(
         context: &StatementContext<'_>,
         definition: &TableDefinition,
@@ -50,7 +50,7 @@ impl Assignments {
                 variables.set(name, text.clone(), Value::Null)?;
             }
         }
-        // As columns they have names that no column of a statement can have.
+        // As columns they get names that no column can have in a statement.
         let fields: Vec<String> = names.iter().map(|name| format!("@{name}")).collect();
         let mut columns = columns_of(context, definition);
         columns.extend(fields.iter().map(|name| value_column("", name, text)));
@@ -101,8 +101,8 @@ impl Assignments {
         assignment.is_some_and(|assignment| assignment.value.is_none())
     }
 
-    /// The values of every assignment for some rows, and their types. `of_table` are the table's
-    /// columns as far as the file gives them.
+    /// The values of every assignment for a batch of rows, and their types. `of_table` are the table's columns that
+    /// the file gives.
     pub(super) fn evaluate(
         &self,
         definition: &TableDefinition,
@@ -128,7 +128,7 @@ impl Assignments {
                 continue;
             };
             let value = bound.evaluate(&Batch::new(columns.clone(), rows))?;
-            // Only assignments to the right can see it.
+            // Only assignments to the right of it can read the new value.
             if index + 1 < self.list.len()
                 && let Ok(stored) = self.storing.column(&value, bound.ty(), column, &quiet)
             {
@@ -139,7 +139,7 @@ impl Assignments {
         Ok(values)
     }
 
-    /// The value of one assignment for one row of the table's columns; no value is DEFAULT.
+    /// The value of one assignment for one row of the table's columns; `None` is DEFAULT.
     pub(super) fn evaluate_row(
         &self,
         index: usize,
@@ -167,7 +167,7 @@ fn is_field(expr: &Expr, names: &[String]) -> bool {
 fn needs_variables(expr: &Expr, names: &[String]) -> bool {
     let found = visit_expressions(expr, |part| {
         let needs = match part {
-            // What a row assigns the next one reads.
+            // Assigns to a variable that the next row reads.
             Expr::BinaryOp {
                 op: BinaryOperator::Assignment,
                 ..
@@ -185,7 +185,7 @@ fn needs_variables(expr: &Expr, names: &[String]) -> bool {
     found.is_break()
 }
 
-/// Makes columns of the variables that the file fills: a variable is an identifier without quotes.
+/// Replaces the variables that the file fills by columns: a variable becomes an unquoted identifier.
 fn name_fields(expr: &mut Expr, names: &[String]) {
     let _: ControlFlow<()> = visit_expressions_mut(expr, |part| {
         if is_field(part, names)

@@ -1,6 +1,6 @@
-//! The lines of a block as columns, for the usual case: every line has its fields and every field is
-//! stored without an error or a warning. For any other block [`LineParser::parse`] fails, and the
-//! statement goes through its lines one by one, with errors and warnings in their order.
+//! The lines of a block as columns, for the usual case: every line has its fields and every field is stored without
+//! an error or a warning. For any other block [`LineParser::parse`] fails, and the statement processes its lines one
+//! by one, with errors and warnings in their order.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::catalog::definition::ColumnDefinition;
 use crate::delimited::{Format, LineEnd, Parser, Splitter, Step};
 use crate::storing::Storing;
 
-/// Parses blocks.
+/// Parser of blocks.
 #[derive(Debug)]
 pub(super) struct LineParser<'t> {
     pub(super) format: &'t Format,
@@ -27,10 +27,10 @@ pub(super) struct LineParser<'t> {
     pub(super) storing: &'t Storing,
     /// The type of fields as text.
     pub(super) text: SqlType,
-    /// The file has no character set: its bytes need not be text.
+    /// Whether the file has no character set: its bytes need not be valid text.
     pub(super) is_binary: bool,
     pub(super) batch_rows: usize,
-    /// Leave every block to be gone through line by line.
+    /// Whether every block is left to be processed line by line.
     pub(super) line_by_line: bool,
 }
 
@@ -97,21 +97,21 @@ fn finish(columns: &mut [Column<'_>], rows: usize) -> Batch {
     Batch::new(columns.collect(), rows)
 }
 
-/// What is known of all texts of a block.
+/// Properties of all texts of a block.
 #[derive(Debug, Clone, Copy)]
 struct TextRules {
     is_utf8: bool,
 }
 
 impl TextRules {
-    /// Whether some bytes are text.
+    /// Whether bytes are valid text.
     #[inline]
     fn holds(self, bytes: &[u8]) -> bool {
         self.is_utf8 || std::str::from_utf8(bytes).is_ok()
     }
 }
 
-/// The values of a column in the making.
+/// Values of a column under construction.
 enum Values {
     Signed(Vec<i64>, SignedForm),
     Unsigned {
@@ -130,7 +130,7 @@ enum Values {
     Other(ColumnBuilder),
 }
 
-/// What stands in a field that is stored as a signed number.
+/// Forms of a field that is stored as a signed number.
 #[derive(Clone, Copy)]
 enum SignedForm {
     Integer {
@@ -155,12 +155,12 @@ impl SignedForm {
     }
 }
 
-/// Which strings a column takes as they are.
+/// Limits within which a column takes strings unchanged.
 #[derive(Clone, Copy)]
 struct StringRules {
     limit: usize,
     counts_characters: bool,
-    /// CHAR loses its spaces at the end.
+    /// CHAR: trailing spaces are removed.
     is_char: bool,
     is_ascii_only: bool,
 }
@@ -236,7 +236,7 @@ impl<'t> Column<'t> {
         Some(())
     }
 
-    /// A field that is not as MySQL itself would write it.
+    /// Converts a field that is not written as MySQL itself would write it.
     #[cold]
     fn push_converted(&mut self, bytes: &[u8], text: TextRules) -> Option<()> {
         let column = self.definition.filter(|_| text.holds(bytes))?;
@@ -273,7 +273,7 @@ impl<'t> Column<'t> {
     }
 }
 
-/// Large blocks: one buffer holds many rows' values.
+/// A builder with large blocks: one buffer holds many rows' values.
 fn text_builder() -> BinaryViewBuilder {
     BinaryViewBuilder::new().with_fixed_block_size(256 << 10)
 }
@@ -325,7 +325,7 @@ impl Values {
         let charset = ty.collation.charset();
         let is_char = ty.kind == TypeKind::Char;
         let rules = match charset {
-            // BINARY is filled up with zero bytes.
+            // BINARY is padded with zero bytes.
             Charset::Binary if is_char => return Self::Other(ColumnBuilder::new(ty)),
             Charset::Binary => StringRules::bytes(limit),
             _ => StringRules {

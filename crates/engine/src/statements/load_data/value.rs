@@ -1,5 +1,5 @@
-//! Fields that are written as MySQL itself writes values, read without an allocation. `None` is for
-//! everything else, which the conversions of crate `types` decide about.
+//! Parsers of fields that are written as MySQL itself writes values, without allocation. `None` is for all others,
+//! which the conversions of crate `types` decide about.
 
 use std::str::FromStr;
 
@@ -7,10 +7,10 @@ use mayfly_types::convert::number::plain_number;
 use mayfly_types::temporal::DateTime;
 use mayfly_types::temporal::calendar::days_in_month;
 
-/// How many digits a `u64` surely holds.
+/// Number of digits that a `u64` always holds.
 const DIGITS_AT_ONCE: usize = 19;
 
-/// The fractional digits of a microsecond.
+/// Fractional digits of a microsecond.
 const FRACTION_DIGITS: usize = 6;
 
 #[inline]
@@ -33,7 +33,7 @@ pub(super) fn integer<T: TryFrom<i64> + FromStr>(bytes: &[u8]) -> Option<T> {
 
 /// A number with a point or an exponent.
 pub(super) fn double(bytes: &[u8]) -> Option<f64> {
-    // Letters but the exponent's spell infinities and the like.
+    // Letters other than the exponent's spell infinities and the like.
     let is_number = |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E');
     if !bytes.iter().all(is_number) || !bytes.last()?.is_ascii_digit() {
         return None;
@@ -77,7 +77,7 @@ fn pair(bytes: &[u8], at: usize) -> Option<u8> {
     u8::try_from(number).ok()
 }
 
-/// `YYYY-MM-DD` of a day that exists.
+/// `YYYY-MM-DD` of a valid date.
 #[inline]
 pub(super) fn date(bytes: &[u8]) -> Option<DateTime> {
     let [_, _, _, _, b'-', _, _, b'-', _, _] = bytes else {

@@ -1,4 +1,4 @@
-//! AUTO_INCREMENT for one row.
+//! AUTO_INCREMENT for a point INSERT.
 
 use mayfly_types::{SqlType, TypeKind, Value};
 
@@ -7,14 +7,14 @@ use crate::catalog::definition::ColumnDefinition;
 use crate::session::StatementContext;
 use crate::statements::auto_increment::{greatest, is_explicit, number_of};
 
-/// The column that gets numbers.
+/// The AUTO_INCREMENT column.
 #[derive(Debug)]
 pub(super) struct AutoNumber {
     pub(super) column: usize,
     ty: SqlType,
 }
 
-/// A row's number.
+/// A row's AUTO_INCREMENT number.
 pub(super) enum Number {
     /// The number was given.
     Given(u64),
@@ -23,7 +23,7 @@ pub(super) enum Number {
 }
 
 impl AutoNumber {
-    /// Of a column of whole numbers.
+    /// The AUTO_INCREMENT column at a position, if it is an integer column.
     pub(super) fn new(position: usize, column: &ColumnDefinition) -> Option<Self> {
         let is_whole = !matches!(column.ty.kind, TypeKind::Float | TypeKind::Double);
         is_whole.then(|| Self {
@@ -32,7 +32,7 @@ impl AutoNumber {
         })
     }
 
-    /// The number of a row, which is put into it if it has none; `None` when the generic path must do that.
+    /// The number of a row, generated into the row if it has none; `None` when the generic path must do that.
     #[inline]
     pub(super) fn take(
         &self,
@@ -67,14 +67,14 @@ impl AutoNumber {
 }
 
 impl Number {
-    /// The row was not added: its number is the next one again, unless another row got one meanwhile.
+    /// Returns the number of a row that was not added, unless another row has got a later one since.
     pub(super) fn give_back(&self, table: &BaseTable) {
         if let Self::Made { number, next } = self {
             table.give_auto_increment_back(number.saturating_add(1), *next);
         }
     }
 
-    /// The row was added; gives the number that the client gets.
+    /// Records the number of an added row; returns the number that the client gets.
     pub(super) fn confirm(&self, context: &StatementContext<'_>, table: &BaseTable) -> u64 {
         match self {
             Self::Given(number) => {

@@ -1,10 +1,9 @@
-//! Statements that read or change one row by a unique key: without operators and batches.
+//! Point statements: they read or change one row by a unique key, without operators and batches.
 //!
-//! [`plan`] recognizes such a plan, and says which index it is, and where the values of the key and of the
-//! columns come from. As long as the plan is good the statement then goes straight to the row, whichever
-//! store has it. Whatever is unusual about the values of a run (NULL in a key, a conversion that complains, a
-//! key that another row has) is left to the generic path before anything was changed, so that there is one
-//! place for each error and warning.
+//! [`plan`] recognizes such a plan, and determines the index and the sources of the key's and the columns' values. As
+//! long as the plan is valid the statement then accesses the row directly, in either store. Any unusual value of a
+//! run (NULL in a key, a conversion with an error or warning, a duplicate key) is left to the generic path before
+//! anything is changed, so that each error and warning is produced in one place.
 
 mod auto_number;
 mod recognize;
@@ -29,16 +28,16 @@ use crate::statements::table_names::note_write;
 use crate::status::Counter;
 use crate::storing::Storing;
 
-/// A statement's parameters: the values of its `?`, and their types.
+/// Parameters of a statement: the values of its `?`, and their types.
 type Parameters = [(Value, SqlType)];
 
-/// What a statement does with one row.
+/// Plan of a point statement.
 #[derive(Debug)]
 pub(crate) struct PointPlan {
     /// Weak: a cached plan must not keep a dropped table alive.
     table: Weak<BaseTable>,
     access: RowAccess,
-    /// The TIMESTAMP columns whose values are shown in another time zone than UTC.
+    /// The TIMESTAMP columns to convert, when the session's time zone is not UTC.
     zoned: Vec<usize>,
 }
 
@@ -51,13 +50,13 @@ enum RowAccess {
     },
     Insert {
         sources: Vec<Source>,
-        /// Its date is that of planning: `recognize` leaves out values whose conversion reads it.
+        /// Conversion settings with the date of planning: `recognize` leaves out values whose conversion reads it.
         storing: Storing,
         number: Option<AutoNumber>,
     },
     Update {
         key: Key,
-        /// The columns that new values are computed of.
+        /// The columns from which new values are computed.
         read: Vec<usize>,
         columns: Vec<usize>,
         sources: Vec<Source>,
@@ -68,26 +67,25 @@ enum RowAccess {
     },
 }
 
-/// How the row is found.
+/// Key of the row: its index, and the sources of its values.
 #[derive(Debug)]
 struct Key {
     index: IndexId,
     parts: Vec<Source>,
 }
 
-/// Where a value comes from.
+/// Source of a value.
 #[derive(Debug)]
 enum Source {
     /// A `?`.
     Parameter(usize),
-    /// A value of a type.
+    /// A literal and its type.
     Literal(Value, SqlType),
-    /// A value as its column holds it.
+    /// A value as its column stores it.
     Stored(Value),
-    /// When the statement began.
+    /// The current time: when the statement began.
     Now,
-    /// A whole number that is read of the row, by its position there, and another that is added to it or
-    /// taken from it.
+    /// An integer column of the row, by its position, plus or minus another value.
     Sum {
         old: usize,
         subtracts: bool,
@@ -97,7 +95,7 @@ enum Source {
 }
 
 impl Source {
-    /// Which `?` it is.
+    /// The index of the `?`, if it is one.
     fn parameter(&self) -> Option<usize> {
         match self {
             Self::Parameter(index) => Some(*index),
@@ -118,7 +116,7 @@ impl Source {
     }
 }
 
-/// The sum or difference of two whole numbers, if it is of the type.
+/// The sum or difference of two integers, if it is in the type's range.
 fn sum(a: &Value, b: &Value, subtracts: bool, ty: &SqlType) -> Option<Value> {
     let whole = |value: &Value| match value {
         Value::Int(number) => Some(i128::from(*number)),
@@ -135,13 +133,13 @@ fn sum(a: &Value, b: &Value, subtracts: bool, ty: &SqlType) -> Option<Value> {
 }
 
 impl Key {
-    /// Makes the bytes that find the row; false if the values are not such.
+    /// Encodes the lookup key; false if a value is not of its column's type.
     fn find(&self, store: RowStore<'_>, parameters: &Parameters, bytes: &mut Vec<u8>) -> bool {
         let values = self.parts.iter().map(|part| part.value(parameters));
         if values.clone().any(Value::is_null) {
             return false;
         }
-        // A value that is not of its column's type may be equal to none.
+        // A value that is not of its column's type may equal no stored value.
         store.row_key(self.index, values, bytes).is_ok()
     }
 }
@@ -153,7 +151,7 @@ impl PointPlan {
         used.len() == parameters
     }
 
-    /// Where all its values come from.
+    /// The sources of all its values.
     fn sources(&self) -> impl Iterator<Item = &Source> {
         let row: &[Source] = match &self.access {
             RowAccess::Read { .. } | RowAccess::Delete { .. } => &[],
@@ -162,7 +160,7 @@ impl PointPlan {
         self.key().into_iter().flat_map(|key| &key.parts).chain(row)
     }
 
-    /// How the row is found; an INSERT looks for none.
+    /// The key of the row; none for an INSERT.
     fn key(&self) -> Option<&Key> {
         match &self.access {
             RowAccess::Read { key, .. }
@@ -179,8 +177,8 @@ impl PointPlan {
         }
     }
 
-    /// Reads or changes the row, if nothing is unusual about the parameters. `is_good` says whether the plan still
-    /// is, once the table is held.
+    /// Reads or changes the row, if the generic path is not needed for these parameters. `is_good` says whether the
+    /// plan is still valid, once the table is locked.
     pub(super) fn run(
         &self,
         context: &mut StatementContext<'_>,
@@ -218,7 +216,7 @@ impl PointPlan {
         };
         if self.table_use() == TableUse::Write {
             note_write(context, table)?;
-            // Ranges are locked by the generic path.
+            // Ranges (gaps) are locked by the generic path.
             let lock = context.lock_of_found(false);
             if !table.definition.temporary && !matches!(lock, ReadLock::None | ReadLock::Gaps) {
                 return Ok(None);
@@ -361,7 +359,7 @@ impl PointPlan {
             old,
             numbered: None,
         };
-        // Without a row nothing is computed.
+        // Nothing is computed without a row.
         if !is_there || !row.store(values, sources, columns.iter().copied(), parameters) {
             return Ok(None);
         }
@@ -416,19 +414,19 @@ fn delete(
     Ok(Some(changed(deleted, Cow::Borrowed(""))))
 }
 
-/// Where values are stored.
+/// Values of a row under construction.
 struct StoredRow<'r> {
     context: &'r StatementContext<'r>,
     table: &'r BaseTable,
     storing: &'r Storing,
-    /// What was read of the row.
+    /// The values that were read from the row.
     old: &'r [Value],
-    /// The column that may be left for AUTO_INCREMENT.
+    /// The AUTO_INCREMENT column, which may be left without a value.
     numbered: Option<usize>,
 }
 
 impl StoredRow<'_> {
-    /// Makes of the sources the values of columns; false when anything is to be said about one.
+    /// Evaluates the sources into columns; false when a value needs an error or a warning.
     fn store(
         &self,
         values: &mut Vec<Value>,
@@ -484,7 +482,7 @@ impl StoredRow<'_> {
     }
 }
 
-/// Counts what a plan with the scan of one range would count.
+/// Adds the counters that a plan with a scan of one range would have.
 fn note_read(context: &mut StatementContext<'_>, found: bool) {
     let found = u64::from(found);
     let counters = context.counters();

@@ -1,4 +1,4 @@
-//! Which statements may read or change one row by a unique key, as far as their form says, and which plans do.
+//! Recognition of point statements, by their form and by their plans.
 
 use std::sync::Arc;
 
@@ -23,8 +23,8 @@ use crate::statements::cached_plan::ExecutablePlan;
 use crate::statements::insert::{InsertPlan, parameter_index};
 use crate::storing::Storing;
 
-/// Whether a statement is of one table, and asks for values of columns or gives a row. What keys the
-/// table has is not asked.
+/// Whether a statement is of one table, and looks values up by `=` or inserts one row. The table's keys are not
+/// examined.
 pub(crate) fn may_be_point(statement: &Statement) -> bool {
     match statement {
         Statement::Query(query) => may_be_read(query),
@@ -62,7 +62,7 @@ fn is_key_of(tables: &[TableWithJoins], selection: Option<&Expr>) -> bool {
     is_one && selection.is_some_and(asks_for_values)
 }
 
-/// Whether a condition is nothing but `=`.
+/// Whether a condition consists of equalities only.
 fn asks_for_values(condition: &Expr) -> bool {
     match condition {
         Expr::Nested(inner) => asks_for_values(inner),
@@ -75,7 +75,7 @@ fn asks_for_values(condition: &Expr) -> bool {
     }
 }
 
-/// What a plan comes to, if it is one row.
+/// The point plan of a plan, if it is of one row.
 pub(crate) fn plan(
     context: &StatementContext<'_>,
     statement: &Statement,
@@ -186,7 +186,7 @@ fn of_change(
     ))
 }
 
-/// An INSERT of one row of plain values.
+/// The plan of an INSERT of one row of plain values.
 fn of_insert(
     context: &StatementContext<'_>,
     insert: &InsertStatement,
@@ -248,10 +248,10 @@ impl PointPlan {
     }
 }
 
-/// One row by a key, and what is computed of it.
+/// Access to one row by a key, and the expressions computed from it.
 struct Access<'p> {
     scan: &'p IndexScan,
-    /// `None`: the columns of the scan as they are.
+    /// `None`: the columns of the scan unchanged.
     expressions: Option<&'p [Expression]>,
     key: Key,
 }
@@ -266,7 +266,7 @@ fn access<'p, 't>(
     };
     let is_whole =
         |limit: &StatementLimit| limit.offset == 0 && limit.count == u64::MAX && !limit.counts_all;
-    // A text that is no date is an error, which the generic path finds.
+    // A text that is an invalid date is an error, which the generic path reports.
     if !plan.date_operands.is_empty()
         || !plan.shared.is_empty()
         || !plan.limit.as_ref().is_none_or(is_whole)
@@ -312,7 +312,7 @@ fn scan_of(plan: &Plan) -> Option<&IndexScan> {
     }
 }
 
-/// Where the value of an expression comes from, if it is a plain one.
+/// The source of an expression's value: a parameter or a literal.
 fn source_of(expression: &Expression, ty: &SqlType) -> Option<Source> {
     match &expression.kind {
         ExpressionKind::Parameter(index) => Some(Source::Parameter(*index)),
@@ -376,7 +376,7 @@ fn value_of(context: &StatementContext<'_>, expr: &Expr) -> Option<Source> {
     }
 }
 
-/// What a column gets that a row does not give, if that is the same for every row.
+/// The default of an omitted column, if it is the same for every row.
 fn default_of(
     context: &StatementContext<'_>,
     definition: &TableDefinition,
@@ -395,13 +395,13 @@ fn default_of(
     }
 }
 
-/// Whether rows are what their columns are given: nothing is computed or checked.
+/// Whether rows are stored as given: nothing is computed or checked.
 fn is_plain(definition: &TableDefinition) -> bool {
     let (mut checks, mut columns) = (definition.checks.iter(), definition.columns.iter());
     !checks.any(|check| check.enforced) && !columns.any(|column| column.generated.is_some())
 }
 
-/// Whether rows refer to others by one of these columns.
+/// Whether the table has a foreign key on one of these columns.
 fn refers(definition: &TableDefinition, columns: &[usize]) -> bool {
     let mut keys = definition.foreign_keys.iter();
     keys.any(|key| {
@@ -410,7 +410,7 @@ fn refers(definition: &TableDefinition, columns: &[usize]) -> bool {
     })
 }
 
-/// Whether rows of others may refer to a table's rows by one of these columns, or at all.
+/// Whether rows of other tables may refer to these columns of the table, or to any column.
 fn is_referenced(
     context: &StatementContext<'_>,
     definition: &TableDefinition,
@@ -428,8 +428,8 @@ fn is_referenced(
     })
 }
 
-/// Whether a value becomes that of a column without a look at the clock: a TIME is of the day of the
-/// statement.
+/// Whether a value's conversion to its column's type is independent of the clock: a TIME as a date is of the
+/// statement's day.
 fn is_timeless(source: &Source, parameters: &[SqlType], column: &SqlType) -> bool {
     let from = match source {
         Source::Stored(_) | Source::Now => return true,

@@ -1,5 +1,5 @@
-//! TIMESTAMP columns of one row: the table holds UTC, the statement shows what a clock of the session's time
-//! zone showed, as [`zoned_table`](crate::catalog) does for many rows.
+//! TIMESTAMP columns of one row: the table holds UTC, the statement shows the session's time zone, as
+//! [`zoned_table`](crate::catalog) does for many rows.
 
 use mayfly_types::Value;
 use mayfly_types::temporal::ZoneClock;
@@ -7,7 +7,7 @@ use mayfly_types::temporal::ZoneClock;
 use crate::catalog::BaseTable;
 use crate::session::StatementContext;
 
-/// The TIMESTAMP columns of a table whose values are shown in another time zone than UTC.
+/// The TIMESTAMP columns of a table, if the session's time zone is not UTC.
 pub(super) fn zoned_columns(context: &StatementContext<'_>, table: &BaseTable) -> Vec<usize> {
     let has_any = !table.timestamps.is_empty();
     if has_any && !ZoneClock::new(&context.options().time_zone).is_utc() {
@@ -17,15 +17,15 @@ pub(super) fn zoned_columns(context: &StatementContext<'_>, table: &BaseTable) -
     }
 }
 
-/// Converts such columns for one statement.
+/// Converter of TIMESTAMP columns for one statement.
 pub(super) struct ZonedColumns<'p> {
     columns: &'p [usize],
-    /// None where there are no such columns.
+    /// `None` without such columns.
     clock: Option<ZoneClock>,
 }
 
 impl<'p> ZonedColumns<'p> {
-    /// For the running statement.
+    /// The converter for the running statement.
     #[inline]
     pub(super) fn new(context: &StatementContext<'_>, columns: &'p [usize]) -> Self {
         let clock = || ZoneClock::new(&context.options().time_zone);
@@ -35,13 +35,13 @@ impl<'p> ZonedColumns<'p> {
         }
     }
 
-    /// Makes values of columns as the table holds them those that are shown.
+    /// Converts stored values of columns to the session's time zone.
     #[inline]
     pub(super) fn show(&mut self, columns: &[usize], values: &mut [Value]) {
         self.convert(columns.iter().copied(), values, ZoneClock::local_of_utc);
     }
 
-    /// Makes values of columns as they are shown those that the table holds.
+    /// Converts values of columns from the session's time zone to UTC.
     #[inline]
     pub(super) fn to_utc(&mut self, columns: impl Iterator<Item = usize>, values: &mut [Value]) {
         self.convert(columns, values, ZoneClock::utc_of_local);

@@ -1,4 +1,4 @@
-//! ON DUPLICATE KEY UPDATE: how a row changes when a row with a duplicate key comes.
+//! ON DUPLICATE KEY UPDATE: the assignments to a row with a duplicate key.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -26,14 +26,14 @@ use crate::statements::row_sink::OnDuplicate;
 use crate::statements::row_target::{RowTarget, bind_value};
 use crate::statements::same_values::same_value;
 
-/// The names in a clause.
+/// Names in a clause.
 #[derive(Default)]
 pub(crate) struct NamesOfDuplicates {
-    /// Those of the table's columns that do not say so: error 1052 where the query has such columns, too.
+    /// Unqualified columns of the table: error 1052 where the query has such columns, too.
     pub(crate) own: Vec<Expr>,
-    /// Those that are neither the table's nor the new row's: of the query that the rows come from.
+    /// Names of neither the table nor the new row, but of the source query.
     pub(crate) foreign: Vec<Expr>,
-    /// Some of the latter may be names of a subquery.
+    /// Whether some of `foreign` may be names in a subquery.
     pub(crate) has_subquery: bool,
 }
 
@@ -53,13 +53,13 @@ fn argument_of_values(call: &Function) -> Option<&Expr> {
     }
 }
 
-/// The clause as it was written, and what its names mean.
+/// The clause of a statement, with the meaning of its names.
 pub(crate) struct DuplicateClause<'i> {
     insert: &'i InsertStatement,
     target: &'i RowTarget,
-    /// By column of the table: its name in the row that came; empty without one.
+    /// By column of the table: its name in the new row; empty without one.
     new_names: Vec<&'i str>,
-    /// Columns of the query that the rows come from.
+    /// Columns of the source query.
     foreign: &'i [Expr],
 }
 
@@ -108,7 +108,7 @@ impl<'i> DuplicateClause<'i> {
         definition: &TableDefinition,
     ) -> Result<NamesOfDuplicates> {
         let mut names = NamesOfDuplicates::default();
-        // In VALUES() stands a column of the table, and a subquery has names of its own.
+        // The argument of VALUES() is a column of the table, and a subquery has names of its own.
         let mut others: Vec<*const Expr> = Vec::new();
         let mut ambiguous = None;
         let reads_target = reads(query, &definition.name);
@@ -164,7 +164,7 @@ impl<'i> DuplicateClause<'i> {
         }
     }
 
-    /// What is done about duplicates. `foreign_types` are the types of the query's columns.
+    /// The plan for duplicates. `foreign_types` are the types of the query's columns.
     pub(crate) fn plan(
         &self,
         context: &StatementContext<'_>,
@@ -217,20 +217,20 @@ impl<'i> DuplicateClause<'i> {
     }
 }
 
-/// What is done with a row whose key another row has.
+/// Plan for rows with a duplicate key.
 #[derive(Debug)]
 pub(crate) enum DuplicatePlan {
     /// Error 1062, or the row is skipped under IGNORE.
     Refuse,
     /// REPLACE
     Replace,
-    /// ON DUPLICATE KEY UPDATE: columns and what they get over the row that is there, the row that came,
-    /// and columns of the query that it came from. None is DEFAULT.
+    /// ON DUPLICATE KEY UPDATE: columns with their new values, over the existing row, the new row, and columns of the
+    /// source query. `None` is DEFAULT.
     Update(Vec<(usize, Option<Arc<Expression>>)>),
 }
 
 impl DuplicatePlan {
-    /// What is done in a running statement. Only what is computed needs the execution context.
+    /// The plan in a running statement. Only computed values need the execution context.
     pub(crate) fn run(
         &self,
         execution: impl FnOnce() -> Arc<ExecutionContext>,
@@ -278,14 +278,14 @@ fn reads(query: &Query, name: &str) -> bool {
 
 /// ON DUPLICATE KEY UPDATE in a running statement.
 pub(crate) struct DuplicateUpdate {
-    /// As in [`DuplicatePlan::Update`], in this order: later ones see what earlier ones did.
+    /// As in [`DuplicatePlan::Update`], in this order: later ones see the values of earlier ones.
     assignments: Vec<(usize, Option<Bound>)>,
     /// The values of `?`.
     parameters: Vec<Value>,
 }
 
 impl DuplicateUpdate {
-    /// The row that is there as it becomes; `None` when nothing changes.
+    /// The changed row; `None` when nothing changes.
     pub(crate) fn apply(
         &self,
         rules: &RowRules<'_>,
@@ -323,12 +323,12 @@ impl DuplicateUpdate {
         if (0..width).all(same) {
             return Ok(None);
         }
-        // As in MySQL all generated columns are computed, those of a row that is added too.
+        // As in MySQL all generated columns are computed, also those of a newly added row.
         rules.update_timestamps(&mut columns, &assigned, 1);
         rules.generate(&mut columns, 1, number - 1)?;
         let changed = Batch::new(columns, 1);
         match rules.check(&changed)? {
-            // With IGNORE the row stays as it is.
+            // With IGNORE the row is unchanged.
             Some(_) => Ok(None),
             None => Ok(Some(changed)),
         }

@@ -1,13 +1,12 @@
-//! Foreign keys obeyed: every row that a child gets refers to a row of its parent, and what becomes of
-//! a child's rows when a parent's row goes or gets another key.
+//! Enforcement of foreign keys: every new row of a child refers to a row of its parent, and removing a parent's row
+//! or changing its key has the referential action on the child's rows.
 //!
-//! As InnoDB does it, row by row and at once: a statement that would be right only at its end is
-//! refused. Parents and children are looked for among the newest rows, those of the statement itself
-//! included, and locked: a parent's row shared, so that it stays until the child's is committed; a
-//! child's row as the change that it gets needs it.
+//! As in InnoDB, checks are made row by row and immediately: a statement that would be consistent only at its end is
+//! refused. Parents and children are looked up among the newest rows, including the statement's own, and locked: a
+//! parent's row shared, so that it stays until the child's is committed; a child's row as its own change needs it.
 //!
-//! A cascade that changes rows (and does not remove them) comes to no table that it has changed rows
-//! of above, nor deeper than [`DEPTH_MAX`]; so it ends.
+//! An updating cascade never enters a table that it has updated rows of above, nor goes deeper than [`DEPTH_MAX`]; so
+//! it ends.
 
 use std::sync::Arc;
 
@@ -31,13 +30,13 @@ use crate::statements::writers::row_writer::{Conflict, key_text, one_position};
 use crate::statements::writers::{WriterId, Writers};
 use crate::{builder, convert};
 
-/// So many statements deep a cascade may go, the first one included.
+/// Largest depth of a cascade in statements, the first one included.
 const DEPTH_MAX: usize = 15;
 
-/// So many rows of a child are removed at once.
+/// Rows of a child that are removed at once.
 const CHILDREN_AT_ONCE: usize = 1024;
 
-/// A table's foreign keys: those that it has, and those that refer to it.
+/// A table's foreign keys, and the foreign keys that refer to it.
 #[derive(Default)]
 pub(crate) struct Links {
     pub(crate) parents: Vec<ParentLink>,
@@ -49,7 +48,7 @@ pub(crate) struct ParentLink {
     foreign: ForeignKeyDefinition,
     /// The columns of the child.
     columns: Vec<usize>,
-    /// The parent, and its index; `None` when it is not there, or not as it must be.
+    /// The parent, and its index; `None` when it is missing or unsuitable.
     parent: Option<(Arc<BaseTable>, IndexId)>,
     is_own: bool,
 }
@@ -87,7 +86,7 @@ impl Links {
         Ok(links)
     }
 
-    /// Whether rows in which a statement sets these columns may be or lead to other rows than before.
+    /// Whether setting these columns may change which rows the table's rows refer to, or which refer to them.
     pub(crate) fn may_change(
         &self,
         definition: &TableDefinition,
@@ -161,17 +160,17 @@ impl ChildLink {
     }
 }
 
-/// The way on which a foreign key has led to a change.
+/// The path of foreign keys that has led to a change.
 pub(crate) struct Cascade<'c> {
-    /// The change that led to it: of which table, and whether rows were removed.
+    /// The change that caused this one: its table, and whether rows were removed.
     from: Option<(&'c Cascade<'c>, TableId, bool)>,
-    /// The foreign key that led to it, by name.
+    /// The name of the foreign key that caused it.
     by: Option<&'c str>,
     depth: usize,
 }
 
 impl<'c> Cascade<'c> {
-    /// The statement asks for the change itself.
+    /// A change that the statement itself asks for.
     pub(crate) const fn none() -> Self {
         Self {
             from: None,
@@ -191,7 +190,7 @@ impl<'c> Cascade<'c> {
         })
     }
 
-    /// Whether rows of a table are being changed above.
+    /// Whether a change above updates rows of a table.
     fn changes(&self, table: TableId) -> bool {
         self.from.is_some_and(|(above, changed, deletes)| {
             (changed == table && !deletes) || above.changes(table)
@@ -225,7 +224,7 @@ impl Writers<'_> {
         rows: &Batch,
     ) -> Result<(usize, Option<Conflict>)> {
         let links = self.links(table)?;
-        // A row may refer to itself and to those before it, but to none behind it.
+        // A row may refer to itself and to rows before it, but to none after it.
         let refers_to_itself = links.parents.iter().any(|link| link.is_own);
         let at_once = if refers_to_itself {
             1
@@ -248,7 +247,7 @@ impl Writers<'_> {
         Ok((first, None))
     }
 
-    /// 1452 when a row refers to nothing; it may refer to itself.
+    /// 1452 when a row has no parent by some foreign key; it may refer to itself.
     pub(crate) fn check_all_parents(&mut self, child: WriterId, row: &Batch) -> Result<()> {
         let links = self.links(child)?;
         for link in &links.parents {
@@ -270,7 +269,7 @@ impl Writers<'_> {
         Ok(())
     }
 
-    /// 1452 for the first row that refers to nothing.
+    /// 1452 for the first row without a parent.
     fn check_parents(&mut self, child: WriterId, link: &ParentLink, rows: &Batch) -> Result<()> {
         let columns: Vec<&ArrayRef> = link.columns.iter().map(|at| rows.column(*at)).collect();
         let has_null = |row: usize| columns.iter().any(|column| column.is_null(row));
@@ -303,7 +302,7 @@ impl Writers<'_> {
         Ok(())
     }
 
-    /// Removes rows of a parent; how many were there.
+    /// Removes rows of a parent; returns how many existed.
     pub(crate) fn delete_referenced(
         &mut self,
         table: WriterId,
@@ -321,7 +320,7 @@ impl Writers<'_> {
             };
             let keeps_itself =
                 |link: &&ChildLink| link.is_own && link.action(true) == ReferentialAction::Restrict;
-            // A row that refers to itself is in its own way.
+            // A row that refers to itself blocks its own removal.
             for link in links.children.iter().filter(keeps_itself) {
                 self.key_goes(table, link, &old, None, way)?;
             }
@@ -333,7 +332,7 @@ impl Writers<'_> {
         Ok(deleted)
     }
 
-    /// Puts rows in place of others, up to the first with a duplicate key; how many.
+    /// Replaces rows, up to the first with a duplicate key; returns how many.
     pub(crate) fn update_linked(
         &mut self,
         table: WriterId,
@@ -347,8 +346,8 @@ impl Writers<'_> {
                 continue;
             };
             let new = rows.slice(row, 1);
-            // No action changes rows of the table itself: a row that refers to the old key is in the way,
-            // this one, too, whatever it refers to from now on.
+            // No action changes rows of the table itself: a row that refers to the old key blocks the change, this
+            // row included, whatever it refers to afterwards.
             for link in links.children.iter().filter(|link| link.is_own) {
                 self.key_goes(table, link, &old, Some(&new), way)?;
             }
@@ -357,7 +356,7 @@ impl Writers<'_> {
                 return Ok((row, conflict));
             }
             for link in &links.parents {
-                // What the parent's new key has made of it needs no look at the parent.
+                // A change made by the parent's new key needs no look-up of the parent.
                 let follows = way.by == Some(&link.foreign.name);
                 if !follows && differs(&link.columns, &old, &new) {
                     self.check_parents(table, link, &new)?;
@@ -370,7 +369,7 @@ impl Writers<'_> {
         Ok((rows.row_count(), None))
     }
 
-    /// A row of a parent was removed or has got another key: follows the action of those that referred to it.
+    /// Applies the referential action after a row of a parent was removed or its key changed.
     fn key_goes(
         &mut self,
         parent: WriterId,
@@ -410,7 +409,7 @@ impl Writers<'_> {
                 self.delete_referenced(child, &found, &way)?;
             }
         }
-        // All of them first: a key that is another one only to the byte leaves them where they are.
+        // Finds all of them first: a key that differs only in its bytes leaves them where they are.
         let found = find(self, LockMode::Exclusive, usize::MAX)?;
         if found.is_empty() {
             return Ok(());
@@ -434,7 +433,7 @@ impl Writers<'_> {
         Ok(())
     }
 
-    /// Gives a row of a child another key, or NULL.
+    /// Gives a child's row the parent's new key, or NULL.
     fn follow(
         &mut self,
         child: WriterId,
@@ -480,7 +479,7 @@ impl Writers<'_> {
     }
 }
 
-/// 1452 when a row of a table refers to nothing by one of its new foreign keys.
+/// 1452 when a row of a table has no parent by one of its new foreign keys.
 pub(crate) fn check_rows(
     context: &StatementContext<'_>,
     table: &Arc<BaseTable>,

@@ -1,4 +1,4 @@
-//! Where rows go: a table's writer, which reports duplicate keys.
+//! Writer of one table's rows, which reports duplicate keys.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use crate::convert;
 use crate::session::StatementContext;
 use crate::statements::writers::foreign_keys::Links;
 
-/// A row that cannot be written because another row has the same key.
+/// A duplicate key: another row has the key of the row to be written.
 pub(crate) struct Conflict {
-    /// The key, by its position in the definition.
+    /// The key's index in the definition.
     key: Option<usize>,
-    /// No other key can have a duplicate.
+    /// Whether no later key can have a duplicate.
     pub(crate) is_last_key: bool,
     /// The position of the row that has the key.
     pub(crate) position: Vec<u8>,
@@ -30,19 +30,19 @@ impl Conflict {
     }
 }
 
-/// Writes rows, as the session sees them, for one statement.
+/// Writer of rows, as the session sees them, for one statement.
 pub(crate) struct RowWriter {
     pub(crate) table: Arc<BaseTable>,
     handle: Arc<dyn Table>,
     writer: Option<Box<dyn TableWriter>>,
-    /// A row with a key of another row is refused or left out, and that is all.
+    /// Whether a duplicate key only refuses or skips the row.
     pub(crate) refuses_duplicates: bool,
     unique_indexes: usize,
-    /// What was written stays, also if the statement fails.
+    /// Whether written rows stay if the statement fails.
     pub(crate) stays: bool,
-    /// Foreign keys are not checked.
+    /// Whether foreign keys are not checked.
     pub(crate) is_apart: bool,
-    /// The table's foreign keys, once they were asked for.
+    /// The table's foreign keys, once they were read.
     pub(crate) links: Option<Arc<Links>>,
 }
 
@@ -92,13 +92,13 @@ impl RowWriter {
         Ok(self.writer.insert(writer))
     }
 
-    /// Adds rows up to the first that conflicts; how many.
+    /// Adds rows up to the first that conflicts; returns how many.
     pub(crate) fn insert(&mut self, rows: &Batch) -> Result<(usize, Option<Conflict>)> {
         let written = self.writer()?.insert(rows)?;
         Ok(self.written(written))
     }
 
-    /// Puts rows in place of others up to the first that conflicts; how many.
+    /// Replaces rows up to the first that conflicts; returns how many.
     pub(crate) fn update(
         &mut self,
         positions: &ArrayRef,
@@ -119,7 +119,7 @@ impl RowWriter {
         (written.rows, conflict)
     }
 
-    /// Error 1062 for a row of a batch in which it stands as the session sees it.
+    /// Error 1062 for a row, with the values that the session sees.
     pub(crate) fn duplicate_entry(&self, conflict: &Conflict, shown: &Batch, row: usize) -> Error {
         let definition = &self.table.definition;
         let Some(key) = conflict.key(definition) else {
@@ -170,7 +170,7 @@ pub(crate) fn key_text(
     String::from_utf8_lossy(&entry).into_owned()
 }
 
-/// Bytes as an error shows them: those that are no ASCII character as `\xNN`.
+/// Bytes as an error shows them: non-ASCII bytes as `\xNN`.
 fn show_bytes(bytes: &[u8], out: &mut Vec<u8>) {
     for byte in bytes {
         match byte {
@@ -180,7 +180,7 @@ fn show_bytes(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// The characters of a value that are in a key.
+/// The prefix of a value that is in a key.
 fn key_prefix(value: &[u8], prefix: Option<u64>) -> &[u8] {
     let Some(length) = prefix.and_then(|prefix| usize::try_from(prefix).ok()) else {
         return value;
@@ -192,7 +192,7 @@ fn key_prefix(value: &[u8], prefix: Option<u64>) -> &[u8] {
     &value[..end.unwrap_or(value.len()).min(value.len())]
 }
 
-/// A position as a batch of one.
+/// A position as a batch of one row.
 pub(crate) fn one_position(position: &[u8]) -> ArrayRef {
     Arc::new(BinaryViewArray::from_iter_values([position]))
 }
