@@ -1,6 +1,5 @@
-//! Times of whole plans over `gtest(i int unsigned, c char(50))`: the statements that the project
-//! promises figures for, without sessions on top, each under several memory limits.
-//!
+//! Times of whole plans over `gtest(i int unsigned, c char(50))`: the statements whose figures the project states,
+//! without sessions on top, each under several memory limits.
 //! `cargo bench -p mayfly-exec --bench targets -- [rows] [filter] [runs] [threads]`
 #![expect(
     clippy::unwrap_used,
@@ -156,7 +155,7 @@ impl World {
         })
     }
 
-    /// A statement as it runs; `first_groups`: GROUP BY stops once a LIMIT has its groups.
+    /// A planned statement; `first_groups`: GROUP BY stops once it has the groups of a LIMIT.
     fn planned(&self, sql: &str, first_groups: bool) -> Arc<QueryPlan> {
         let mut options = PlanOptions::default();
         options.switches.group_by_limit_pushdown = first_groups;
@@ -198,7 +197,7 @@ impl Catalog for World {
     fn warn(&self, _warning: Error) {}
 }
 
-/// Rows of the result, and its first number.
+/// (rows of the result, its first number).
 fn run(query: &Arc<QueryPlan>, statement: &Arc<ExecutionContext>) -> Result<(usize, i64)> {
     let mut stream = execute(query, statement, &[])?;
     let (mut rows, mut number) = (0, 0);
@@ -213,7 +212,7 @@ fn run(query: &Arc<QueryPlan>, statement: &Arc<ExecutionContext>) -> Result<(usi
     Ok((rows, number))
 }
 
-/// Processor time of this process in hundredths of a second: what a busy machine does not spoil.
+/// Processor time of this process in hundredths of a second, which the load of the machine does not distort.
 fn processor_ticks() -> u64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields = stat.rsplit(' ').collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! What a running statement carries: everything injected, nothing global.
+//! Context of a running statement: everything injected, nothing global.
 //!
 //! [`ExecutionContext`] is made once a statement by the engine. [`RunContext`] is this crate's view
 //! of one run of a plan: the same statement, the current values of the parameters, and the results
@@ -25,16 +25,16 @@ use crate::legacy::LegacyTables;
 use crate::measure::Measures;
 use crate::state::QueryState;
 
-/// How plans are run. Read once a statement from the system variables and the database's options.
+/// Options of plan execution, read once a statement from the system variables and the database's options.
 #[derive(Debug, Clone)]
 pub struct ExecutionOptions {
     /// How many threads a large statement uses.
     pub threads: usize,
-    /// The most rows in a batch.
+    /// Maximum number of rows in a batch.
     pub batch_rows: usize,
-    /// Inputs that are thought smaller than this stay on the caller's thread.
+    /// Minimum estimated input rows for parallel execution: smaller inputs stay on the caller's thread.
     pub parallel_rows_min: u64,
-    /// From so many build rows on, a join may partition both of its sides.
+    /// Minimum number of build rows from which a join may partition both of its sides.
     pub partitioned_join_rows_min: u64,
     /// `cte_max_recursion_depth`
     pub cte_max_recursion_depth: u64,
@@ -59,25 +59,25 @@ pub trait TableOpener: Send + Sync {
     fn open(&self, id: TableId) -> Result<Arc<dyn Table>>;
 }
 
-/// Everything that one statement's operators share.
+/// State that the operators of one statement share.
 pub struct ExecutionContext {
-    /// What functions may know.
+    /// Context of scalar functions.
     pub evaluation: Arc<EvaluationContext>,
     /// The settings that aggregate states depend on.
     pub signature: SignatureContext,
-    /// How plans are run.
+    /// Options of plan execution.
     pub options: ExecutionOptions,
-    /// Where temporary tables live and what they may use.
+    /// Directory and limits of temporary tables.
     pub temp: TempTableContext,
-    /// The way to tables.
+    /// Opens base tables.
     pub tables: Arc<dyn TableOpener>,
-    /// What was done, for the status variables.
+    /// Counters for the status variables.
     pub counters: Arc<Counters>,
-    /// How far the statement is, for the shell.
+    /// Progress of the statement, for the shell.
     pub progress: Arc<Progress>,
-    /// The engines that MySQL had before TempTable, where they are to be used.
+    /// The internal temporary table engines before TempTable, if the statement uses them.
     pub legacy: Option<LegacyTables>,
-    /// What each operator does, where somebody asks.
+    /// Measurements of each operator, for EXPLAIN ANALYZE.
     pub measures: Option<Arc<Measures>>,
 }
 
@@ -90,19 +90,19 @@ impl fmt::Debug for ExecutionContext {
 }
 
 impl ExecutionContext {
-    /// 1317 when the statement was killed, 3024 when its time is over. Asked once a batch.
+    /// Error 1317 if the statement was killed, 3024 if its time limit has passed. Checked once a batch.
     pub fn check_interrupt(&self) -> Result<()> {
         self.evaluation.interrupt.check()
     }
 
-    /// A join has looked keys up in its right table.
+    /// Counts keys that a join has looked up in its right table.
     pub(crate) fn looked_up(&self, operator: OperatorNumber, keys: u64) {
         if let Some(measures) = &self.measures {
             measures.add_lookups(operator, keys);
         }
     }
 
-    /// An operator has read rows of its table.
+    /// Counts rows that an operator has read from its table.
     pub(crate) fn examined(&self, operator: OperatorNumber, rows: u64) {
         count(&self.counters.rows_examined, rows);
         if let Some(measures) = &self.measures {
@@ -111,13 +111,12 @@ impl ExecutionContext {
     }
 }
 
-/// The memory of the long results of functions: a budget below that of all memory. Whatever is at rest
-/// makes room for them.
+/// Memory of long function results: a budget below that of all memory. Data at rest makes room for them.
 #[derive(Debug)]
 pub struct ResultMemory {
-    /// What the database shares.
+    /// Resources shared by the database.
     pub resources: Resources,
-    /// What is charged.
+    /// Budget that is charged.
     pub budget: Budget,
 }
 
@@ -138,7 +137,7 @@ impl WorkingMemory for ResultMemory {
     }
 }
 
-/// What operators did, summed into the session's and the global status when the statement ends.
+/// Counters of operators, added to the session's and the global status when the statement ends.
 #[derive(Debug, Default)]
 pub struct Counters {
     /// `Handler_read_first`: scans begun at the first row.
@@ -184,7 +183,7 @@ pub(crate) fn count(counter: &AtomicU64, amount: u64) {
     counter.fetch_add(amount, Ordering::Relaxed);
 }
 
-/// How far a statement is: rows read of rows to read, over all of its scans.
+/// Progress of a statement: rows read of rows to read, over all of its scans.
 #[derive(Debug, Default)]
 pub struct Progress {
     /// Rows read so far.
@@ -193,10 +192,10 @@ pub struct Progress {
     pub rows_expected: AtomicU64,
 }
 
-/// Makes the operators of a plan. What evaluates subqueries knows operators only by this.
+/// Function that builds the operators of a plan. Subquery evaluation knows operators only by this.
 pub(crate) type BuildNode = fn(&Plan, &RunContext) -> Result<Arc<dyn Node>>;
 
-/// One run of a plan.
+/// Context of one run of a plan.
 #[derive(Debug, Clone)]
 pub struct RunContext {
     /// The statement.
@@ -205,17 +204,17 @@ pub struct RunContext {
     pub parameters: Arc<[Value]>,
     pub(crate) state: Arc<QueryState>,
     pub(crate) build: BuildNode,
-    /// Inside a worker or a subquery of a row: nothing below starts threads of its own.
+    /// Whether the run is inside a worker or a subquery of a row: nothing below starts threads.
     pub(crate) serial: bool,
 }
 
 impl RunContext {
-    /// Makes the operators of a plan.
+    /// Builds the operators of a plan.
     pub(crate) fn build(&self, plan: &Plan) -> Result<Arc<dyn Node>> {
         (self.build)(plan, self)
     }
 
-    /// The same run with other parameters, without threads.
+    /// This run with other parameters, without threads.
     fn with_parameters(&self, parameters: Arc<[Value]>) -> Self {
         Self {
             statement: Arc::clone(&self.statement),
@@ -226,7 +225,7 @@ impl RunContext {
         }
     }
 
-    /// The same run with some parameters set from a row of an outer query, without threads.
+    /// This run with some parameters set from a row of an outer query, without threads.
     pub(crate) fn with_outer_row(&self, row: impl Iterator<Item = (usize, Value)>) -> Self {
         let mut values = self.parameters.to_vec();
         for (parameter, value) in row {
@@ -238,14 +237,14 @@ impl RunContext {
         self.with_parameters(values.into())
     }
 
-    /// The statement is in a stage until the guard is dropped. What workers do is part of the stage that
+    /// Marks the statement as in a stage until the guard is dropped. The work of workers is part of the stage that
     /// waits for them.
     pub(crate) fn within(&self, stage: Stage) -> Option<StageGuard<'_>> {
         let stages = self.evaluation().interrupt.stages();
         (!self.serial).then(|| stages.within(stage))
     }
 
-    /// The value of a parameter; one that was never set is NULL.
+    /// Value of a parameter; NULL if it was never set.
     pub(crate) fn parameter(&self, index: usize) -> Value {
         debug_assert!(
             index < self.parameters.len(),
@@ -262,75 +261,75 @@ impl RunContext {
 
 /// An operator of one run.
 ///
-/// A plan is as deep as its statement, its views and its common table expressions make it. So whoever calls an operator
-/// calls [`Node::prepare`], [`Node::open`] and [`Cursor::next`], which see to the stack, and an operator says what it
-/// does in the method beside each.
+/// A plan is as deep as its statement, its views and its common table expressions make it. So callers use
+/// [`Node::prepare`], [`Node::open`] and [`Cursor::next`], which guard the stack, and an operator implements the method
+/// beside each.
 pub(crate) trait Node: Send + Sync {
-    /// Does what must be done before the first row: breakers drain their inputs. Called once, on
-    /// the coordinating thread, before any cursor is opened.
+    /// Does the work before the first row: pipeline breakers drain their inputs. Called once, on the coordinating
+    /// thread, before any cursor is opened.
     fn prepare(&self, run: &RunContext) -> Result<()> {
         with_stack(|| self.prepare_node(run))
     }
 
-    /// What [`Self::prepare`] does of this node.
+    /// This node's part of [`Self::prepare`].
     fn prepare_node(&self, run: &RunContext) -> Result<()>;
 
-    /// About how many rows the node will read from below or give, after `prepare`: decides whether
-    /// threads are worth their start.
+    /// Estimated rows that the node will read from below or give, known after `prepare`: decides whether starting
+    /// threads is worth it.
     fn rows_hint(&self) -> u64;
 
-    /// Says that no more than the first rows of one cursor will be read. Called before any is opened.
+    /// Limits the reading: only the first `rows` rows of one cursor will be read. Called before any is opened.
     fn first_rows(&self, rows: u64) {
         let _ = rows;
     }
 
-    /// Whether its rows, after `prepare`, come in no order that a statement may rely on, and their values do
-    /// not depend on the rows before them: several workers may then give them side by side.
+    /// Whether the rows, after `prepare`, are in no order that a statement may rely on, and their values do not depend
+    /// on the rows before them: several workers may then give them in parallel.
     fn is_unordered(&self) -> bool {
         false
     }
 
-    /// Whether a cursor that has come to its end goes on, in the recursive part of a common table expression, with the
-    /// rows of the next round, and nothing that was prepared depends on the rows of a round. Asked after `prepare`.
+    /// Whether an exhausted cursor continues, in the recursive part of a common table expression, with the rows of the
+    /// next round, and nothing prepared depends on the rows of a round. Asked after `prepare`.
     fn follows_rounds(&self) -> bool {
         false
     }
 
-    /// Whether a filter of one of its columns reaches a scan from here, without which rows anything but those
-    /// rows themselves would be missed.
+    /// Whether a filter on a column can be pushed from here to a scan without anything but the filtered rows themselves
+    /// missing.
     fn takes_filter(&self, column: usize) -> bool {
         let _ = column;
         false
     }
 
-    /// Gives a filter of a column that it takes: rows that the filter does not keep need not come out. Called
-    /// before `prepare`; holds until the filter's maker gives another.
+    /// Pushes a filter on a column that accepts it: rows that the filter refuses need not come out. Called before
+    /// `prepare`; holds until its maker gives another.
     fn give_filter(&self, column: usize, filter: &GivenFilter) {
         let _ = (column, filter);
     }
 
-    /// Says that strings of these columns may come as [codes](mayfly_types::coded), and no others. Called before any
+    /// Allows strings of these columns, and no others, to come as [codes](mayfly_types::coded). Called before any
     /// cursor is opened.
     fn give_codes(&self, columns: &[usize]) {
         let _ = columns;
     }
 
-    /// A cursor for one worker. All cursors of a node share its rows.
+    /// Opens a cursor for one worker. The cursors of a node share its rows between them.
     fn open(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>> {
         with_stack(|| self.open_node(run))
     }
 
-    /// What [`Self::open`] does of this node.
+    /// This node's part of [`Self::open`].
     fn open_node(self: Arc<Self>, run: &RunContext) -> Result<Box<dyn Cursor>>;
 }
 
-/// One worker's view of an operator's rows.
+/// Cursor of one worker over an operator's rows.
 pub(crate) trait Cursor: Send {
     /// The next rows; `None` at the end. May be an empty batch.
     fn next(&mut self, run: &RunContext) -> Result<Option<Batch>> {
         with_stack(|| self.next_batch(run))
     }
 
-    /// What [`Self::next`] does of this cursor.
+    /// This cursor's part of [`Self::next`].
     fn next_batch(&mut self, run: &RunContext) -> Result<Option<Batch>>;
 }

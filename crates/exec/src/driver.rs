@@ -1,4 +1,4 @@
-//! Running an operator's input to its end, on one thread or on many.
+//! Runs an operator's input to its end, on one thread or on many.
 //!
 //! A breaker (aggregate, sort, join build, materialise) drains its input into sinks, one a worker.
 //! Before that the coordinating thread prepares the input, which drains the breakers below; so
@@ -19,13 +19,13 @@ use crate::context::{Cursor, Node, RunContext};
 use crate::error::contain;
 use crate::state::lock;
 
-/// Where a worker puts the rows of its morsels.
+/// Consumer of the rows of a worker's morsels.
 pub(crate) trait Sink: Send {
-    /// Takes a batch.
+    /// Consumes a batch.
     fn consume(&mut self, batch: Batch, run: &RunContext) -> Result<()>;
 }
 
-/// Runs `input` to its end. One sink for each worker; they come back in the order of their workers.
+/// Runs `input` to its end with one sink for each worker; the sinks come back in the order of their workers.
 pub(crate) fn drain<S: Sink>(
     input: &Arc<dyn Node>,
     run: &RunContext,
@@ -36,7 +36,7 @@ pub(crate) fn drain<S: Sink>(
     drain_from(input, None, run, threads_max, new_sink)
 }
 
-/// Runs a prepared input to its end, the first worker going on with a cursor that was begun.
+/// Runs a prepared input to its end, where the first worker continues with a cursor already begun.
 pub(crate) fn drain_from<S: Sink>(
     input: &Arc<dyn Node>,
     mut begun: Option<Box<dyn Cursor>>,
@@ -99,7 +99,7 @@ pub(crate) fn drain_from<S: Sink>(
     Ok(sinks)
 }
 
-/// How many threads are worth starting for this input.
+/// Number of threads worth starting for this input.
 pub(crate) fn thread_count(input: &dyn Node, run: &RunContext) -> usize {
     match run.serial || !is_large(input, run) {
         true => 1,
@@ -107,7 +107,7 @@ pub(crate) fn thread_count(input: &dyn Node, run: &RunContext) -> usize {
     }
 }
 
-/// Whether an input has so many rows that it is worth dividing them, into threads or by a hash.
+/// Whether an input is large enough to be divided, into threads or by a hash.
 pub(crate) fn is_large(input: &dyn Node, run: &RunContext) -> bool {
     input.rows_hint() >= run.statement.options.parallel_rows_min
 }
@@ -120,7 +120,7 @@ fn work<S: Sink>(
     stop: Option<&AtomicBool>,
     mut between_batches: impl FnMut(),
 ) -> Result<()> {
-    /// Stops the others when this worker ends early, by an error or a panic.
+    /// Guard that stops the other workers when this one ends early, by an error or a panic.
     struct StopOthers<'a>(Option<&'a AtomicBool>);
     impl Drop for StopOthers<'_> {
         fn drop(&mut self) {

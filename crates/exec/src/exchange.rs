@@ -1,13 +1,13 @@
-//! The last part of a large plan on several threads: what stands above its topmost breaker.
+//! Parallel execution of the last part of a large plan: the operators above its topmost pipeline breaker.
 //!
-//! Workers have a cursor of the root each, and put its batches into a bounded channel. The reader of the
-//! result takes them from there, and works on a cursor of its own as long as none is waiting; so a reader
-//! that is slow has few batches in memory, and one that has nothing else to do is a worker too. Only roots
-//! whose rows have no order are run like this ([`Node::is_unordered`]).
+//! Workers have a cursor of the root each, and put its batches into a bounded channel. The reader of the result takes
+//! them from there, and works on a cursor of its own as long as none is waiting; so a slow reader has few batches in
+//! memory, and an idle one is a worker too. Only roots whose rows have no order are run like this
+//! ([`Node::is_unordered`]).
 //!
-//! Workers start when the pool of the database admits them, and one that waits for the reader makes room for others
-//! there ([`mayfly_storage::workers`]). Dropping the exchange ends the workers and waits for them: what they hold of
-//! the statement is free then.
+//! Workers start when the pool of the database admits them, and a worker that waits for the reader makes room for
+//! others there ([`mayfly_storage::workers`]). Dropping the exchange ends the workers and waits for them, so that what
+//! they hold of the statement is freed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,19 +24,19 @@ use crate::context::{Cursor, Node, RunContext};
 use crate::driver::thread_count;
 use crate::error::contain;
 
-/// Batches of each worker that wait for the reader, at most.
+/// Maximum number of batches of each worker that wait for the reader.
 const WAITING_BATCHES: usize = 2;
-/// How often a reader that waits asks whether the statement is to end.
+/// Interval at which a waiting reader checks for the end of the statement.
 pub(crate) const INTERRUPT_INTERVAL: Duration = Duration::from_millis(50);
 
-/// A root that several workers run; see the module.
+/// A root operator that several workers run, and the channel of their batches.
 pub(crate) struct Exchange {
     /// The reader's own cursor, until it is at its end.
     own: Option<Box<dyn Cursor>>,
     run: RunContext,
-    /// Until all workers are at their ends.
+    /// Channel of the workers' batches; `None` once all workers have ended.
     batches: Option<Receiver<Result<Batch>>>,
-    /// For workers that are still to start.
+    /// Workers that are still to start.
     new_workers: Option<NewWorkers>,
     stop: Arc<AtomicBool>,
     workers: Vec<JoinHandle<()>>,
@@ -49,7 +49,7 @@ struct NewWorkers {
 }
 
 impl Exchange {
-    /// Starts workers on a prepared root, if that is worth it.
+    /// Starts workers on a prepared root, if it is large enough.
     pub(crate) fn start(root: &Arc<dyn Node>, run: &RunContext) -> Result<Option<Self>> {
         let threads = thread_count(root.as_ref(), run);
         if threads < 2 || !root.is_unordered() {
@@ -81,7 +81,7 @@ impl Exchange {
         Ok(Some(exchange))
     }
 
-    /// Starts the workers that are still to start, as far as they are admitted.
+    /// Starts remaining workers, as far as the pool admits them.
     fn start_workers(&mut self) {
         while let Some(NewWorkers {
             root,
@@ -146,11 +146,11 @@ impl Exchange {
 impl Drop for Exchange {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        // Who waits for room in the channel learns that there is no reader.
+        // A worker that waits for room in the channel learns that there is no reader.
         self.batches = None;
         self.own = None;
         for worker in self.workers.drain(..) {
-            // Its panic, if any, was contained.
+            // A panic of the worker was contained.
             let _ = worker.join();
         }
     }

@@ -1,11 +1,12 @@
-//! A filter of the whole keys of a hash join's build side, for rows that would be written to a table of their own.
+//! Bloom filter of the whole keys of a hash join's build side, for probe rows that would be written to a temporary
+//! table.
 //!
-//! Where the build side is larger than the caches or than memory, the probed side is partitioned, too: each of its
-//! rows is written once and read once. A row whose key is nowhere in the build side need not be. This is a Bloom
-//! filter (Bloom, 1970) over hashes of all key columns together, so that it refuses rows where each column by
-//! itself refuses few ([`key_filter`](crate::key_filter)), and rows of keys of any type.
+//! Where the build side is larger than the caches or than memory, the probe side is partitioned, too: each of its rows
+//! is written once and read once. A row whose key is nowhere in the build side need not be. This is a Bloom filter
+//! (Bloom, 1970) over hashes of all key columns together, so that it refuses rows where each column by itself refuses
+//! few ([`key_filter`](crate::key_filter)), and rows of keys of any type.
 //!
-//! A key has two bits of one word, so that asking is one access to memory.
+//! A key sets two bits of one word, so that a lookup is one access to memory.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -16,18 +17,18 @@ use mayfly_storage::KeyHasher;
 use mayfly_types::Batch;
 use mayfly_types::selection::filter_batch;
 
-/// Bits of a filter for each key that is expected.
+/// Bits of a filter for each expected key.
 const BITS_PER_KEY: u64 = 16;
-/// No filter is larger than so many words, 8 MiB: it would be no quicker than the table.
+/// Maximum number of words of a filter (8 MiB): a larger one is not quicker than the table.
 const WORDS_MAX: u64 = 1 << 20;
-/// Of more than this part of the memory that is free, no filter is made.
+/// A filter takes at most 1/16 of free memory.
 const MEMORY_SHARE: u64 = 16;
-/// When so many rows were asked about ...
+/// Number of tested rows after which the filter is evaluated.
 const TRIED_ROWS: u64 = 32 << 10;
-/// ... and of so many of them fewer than one is refused, asking costs more than it saves.
+/// Minimum refusal: if fewer than one of four rows is refused, the filter costs more than it saves.
 const REFUSED_ONE_IN: u64 = 4;
 
-/// The keys of a build side; see the module. Filled by several workers, then asked by several.
+/// A Bloom filter of the keys of a build side. Filled by several workers, then read by several.
 pub(crate) struct HashFilter {
     hasher: KeyHasher,
     words: Vec<AtomicU64>,
@@ -38,7 +39,7 @@ pub(crate) struct HashFilter {
 }
 
 impl HashFilter {
-    /// An empty filter for about so many keys, if there is memory. The hasher is that of the build side's table.
+    /// An empty filter for about `keys` keys, if there is memory. The hasher is that of the build side's table.
     pub(crate) fn new(hasher: KeyHasher, keys: u64, memory: &Budget) -> Option<Self> {
         let wanted = keys.saturating_mul(BITS_PER_KEY) / u64::from(u64::BITS);
         let words = wanted.max(1).checked_next_power_of_two()?;
@@ -58,7 +59,7 @@ impl HashFilter {
         })
     }
 
-    /// The word of a hash, and the bits in it.
+    /// Word of a hash, and its bits in the word.
     #[inline(always)]
     fn place(&self, hash: u64) -> (&AtomicU64, u64) {
         let word = (hash >> 16) as usize & (self.words.len() - 1);
@@ -68,7 +69,7 @@ impl HashFilter {
         )
     }
 
-    /// Adds the keys of so many rows.
+    /// Adds the keys of `rows` rows.
     pub(crate) fn add(&self, keys: &[ArrayRef], rows: usize) {
         let mut hashes = Vec::new();
         self.hasher.hash(keys, rows, &mut hashes);
@@ -80,7 +81,7 @@ impl HashFilter {
         }
     }
 
-    /// The rows of a batch whose keys, which these are, may have been added.
+    /// Rows of a batch whose keys, given as `keys`, may be in the filter.
     pub(crate) fn kept(&self, keys: &[ArrayRef], batch: Batch) -> Batch {
         if self.is_in_vain.load(Ordering::Relaxed) {
             return batch;
@@ -120,7 +121,7 @@ mod tests {
         HashFilter::new(KeyHasher::new(modes, HashFunction::Standard), keys, memory)
     }
 
-    /// Two key columns of numbers, of which the second is the first's remainder.
+    /// Two key columns of numbers: the second is the first's remainder.
     fn keys(numbers: impl Iterator<Item = i64>) -> (Vec<ArrayRef>, Batch) {
         let numbers: Vec<i64> = numbers.collect();
         let rest = numbers.iter().map(|number| number % 7);

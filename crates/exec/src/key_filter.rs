@@ -1,12 +1,11 @@
-//! Filters that a hash join makes of the keys of its build side, for the scans of its probed side.
+//! Filters of the keys of a hash join's build side, for the scans of its probe side.
 //!
 //! A row whose key is nowhere in the build side finds no partner. Where that means that it does not come
 //! out, the scan can leave it out before its other columns are read, and before it takes part in the joins
 //! between ("sideways information passing"; Bloom filters of semi-joins, after Mackert and Lohman, 1986).
 //!
-//! A filter has the least and the greatest key, and one bit for each key at its lowest bits, which its
-//! higher bits are mixed into: numbers that were given one after the other have a bit each, and are then
-//! kept without error; others at least mostly.
+//! A filter has the least and the greatest key, and one bit for each key at its lowest bits, into which its higher bits
+//! are mixed: consecutive numbers have a bit each, and are filtered exactly; others mostly.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,18 +19,18 @@ use mayfly_memory::{Budget, Reservation};
 use mayfly_storage::NumberRange;
 use mayfly_types::PhysicalType;
 
-/// Bits of a filter for each row that is expected.
+/// Bits of a filter for each expected row.
 const BITS_PER_ROW: u64 = 16;
-/// A filter has at least so many bits, as a power of two, and at most.
+/// Minimum and maximum number of bits of a filter, as powers of two.
 const BITS_MIN: u32 = 16;
 const BITS_MAX: u32 = 26;
-/// Of more than this part of the memory that is free, no filter is made.
+/// A filter takes at most 1/16 of free memory.
 const MEMORY_SHARE: u64 = 16;
 
-/// The keys of a build side; see the module. Filled by several workers, then asked by several.
+/// A filter of the keys of a build side. Filled by several workers, then read by several.
 #[derive(Debug)]
 pub(crate) struct KeyFilter {
-    /// Turns the sign bit, so that keys have the order of their bits.
+    /// Mask that flips the sign bit, so that keys have the order of their bits.
     flip: u64,
     least: AtomicU64,
     greatest: AtomicU64,
@@ -41,7 +40,7 @@ pub(crate) struct KeyFilter {
 }
 
 impl KeyFilter {
-    /// An empty filter for about so many keys, if their type has filters and there is memory.
+    /// An empty filter for about `rows` keys, if their type has filters and there is memory.
     pub(crate) fn new(ty: PhysicalType, rows: u64, memory: &Budget) -> Option<Self> {
         let flip = match ty {
             PhysicalType::Int64 => 1 << 63,
@@ -68,7 +67,7 @@ impl KeyFilter {
         })
     }
 
-    /// Where the bit of a key is.
+    /// (word, bit) of a key.
     #[inline(always)]
     fn place(&self, key: u64) -> (usize, u64) {
         let high = (key >> self.bits).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -76,7 +75,7 @@ impl KeyFilter {
         ((bit >> 6) as usize, 1 << (bit & 63))
     }
 
-    /// Adds the keys of some rows; NULL is none.
+    /// Adds the keys of some rows; NULL is skipped.
     pub(crate) fn add(&self, keys: &ArrayRef) {
         let nulls = keys.nulls().filter(|nulls| nulls.null_count() > 0);
         let (mut least, mut greatest) = (u64::MAX, 0);
@@ -97,13 +96,13 @@ impl KeyFilter {
         self.greatest.fetch_max(greatest, Ordering::Relaxed);
     }
 
-    /// How far apart the least and the greatest key are; `None` without a key.
+    /// Distance between the least and the greatest key; `None` without a key.
     pub(crate) fn span(&self) -> Option<u64> {
         let greatest = self.greatest.load(Ordering::Relaxed);
         greatest.checked_sub(self.least.load(Ordering::Relaxed))
     }
 
-    /// The keys from the least to the greatest.
+    /// Range from the least to the greatest key.
     pub(crate) fn range(&self) -> NumberRange {
         let least = self.least.load(Ordering::Relaxed);
         let greatest = self.greatest.load(Ordering::Relaxed);
@@ -120,7 +119,7 @@ impl KeyFilter {
         }
     }
 
-    /// The rows whose key may have been added.
+    /// Rows whose key may be in the filter.
     pub(crate) fn kept(&self, keys: &ArrayRef) -> BooleanBuffer {
         let keys_of = numbers(keys);
         let least = self.least.load(Ordering::Relaxed);
@@ -140,7 +139,7 @@ impl KeyFilter {
     }
 }
 
-/// The bits of whole numbers; those under NULLs are any.
+/// Bits of integers; those of NULLs are arbitrary.
 fn numbers(keys: &ArrayRef) -> &[u64] {
     match keys.data_type() {
         DataType::UInt64 => keys.as_primitive::<UInt64Type>().values(),
@@ -152,12 +151,12 @@ fn numbers(keys: &ArrayRef) -> &[u64] {
     }
 }
 
-/// A filter on its way down to where the rows of its column come from.
+/// A filter on its way down to the source of its column.
 #[derive(Debug, Clone)]
 pub(crate) struct GivenFilter {
-    /// Which operator made it, for which of its keys: what it gives next takes its place.
+    /// (operator, key) that made the filter: its next filter replaces this one.
     pub(crate) maker: (usize, usize),
-    /// None any more, where none was made this time.
+    /// The filter; `None` where none was made in this run.
     pub(crate) filter: Option<Arc<KeyFilter>>,
 }
 

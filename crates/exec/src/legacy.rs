@@ -1,5 +1,5 @@
-//! The engines that MySQL had before TempTable, for the temporary tables of a statement: chosen by
-//! `internal_tmp_mem_storage_engine = MEMORY`.
+//! Internal temporary tables in the engines that MySQL had before TempTable: chosen by `internal_tmp_mem_storage_engine
+//! = MEMORY`.
 //!
 //! GROUP BY, DISTINCT and UNION find each group's row in such a table by its key and write its aggregates back;
 //! derived tables and common table expressions are appended and scanned. Everything else that needs a table
@@ -15,19 +15,19 @@ use mayfly_types::{Result, SqlType, TypeKind};
 
 use crate::representation::{column_type, storage_purpose};
 
-/// Where a statement's legacy tables are, and the settings that they are made under.
+/// Location and settings of a statement's legacy tables.
 #[derive(Debug, Clone)]
 pub struct LegacyTables {
-    /// What all sessions share; an error where it could not be made.
+    /// Environment that all sessions share; an error where it could not be made.
     pub environment: Result<LegacyEnvironment>,
-    /// What the session has.
+    /// Disk tables of the session.
     pub disk: SessionDisk,
-    /// The settings.
+    /// Settings of the engines.
     pub options: LegacyOptions,
 }
 
 impl LegacyTables {
-    /// An empty table of columns of these types, the first ones being its key.
+    /// Creates an empty table of columns of these types, the first ones being its key.
     pub(crate) fn create(
         &self,
         temporary: &TemporaryTable,
@@ -55,7 +55,7 @@ fn bytes_per_character(ty: &SqlType) -> u32 {
     }
 }
 
-/// A column as the old engines store it: by its declared type.
+/// A column in the old engines' representation, by its declared type.
 fn column(ty: &SqlType) -> LegacyColumn {
     match ty.kind {
         TypeKind::VarChar => {

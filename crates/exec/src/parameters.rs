@@ -1,4 +1,4 @@
-//! Which parameters a plan reads from outside: what the results of a subquery depend on.
+//! Free parameters of a plan, on which the results of a subquery depend.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use mayfly_plan::logical::visit_expression;
 use mayfly_plan::physical::{Operator, Plan, QueryPlan, SharedSource};
 use mayfly_plan::{Expression, ExpressionKind, with_stack};
 
-/// The parameters that running `plan` reads and does not set itself, in ascending order.
+/// Parameters that running `plan` reads and does not set itself, in ascending order.
 pub(crate) fn free_parameters(plan: &Plan, query: Option<&QueryPlan>) -> Vec<usize> {
     let mut walk = Walk {
         query,
@@ -73,7 +73,7 @@ impl Walk<'_> {
         let Some(shared) = self.query.and_then(|query| query.shared.get(index)) else {
             return;
         };
-        // A shared result may read others; a recursive one reads itself by its working table only.
+        // A shared result may read other ones; a recursive one reads itself only by its working table.
         match &shared.source {
             SharedSource::Plan(plan) => self.plan(plan),
             SharedSource::Recursive { seed, step, .. } => {
@@ -93,7 +93,7 @@ impl Walk<'_> {
         visit_expression(expression, &mut |inner| {
             match &inner.kind {
                 ExpressionKind::Parameter(parameter) => self.parameter(*parameter),
-                // Its own parameters are bound where it is walked.
+                // Parameters that it sets itself are bound where it is walked.
                 ExpressionKind::Subquery(subquery) => {
                     self.subquery(subquery);
                     return false;

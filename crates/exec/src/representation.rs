@@ -1,5 +1,4 @@
-//! How columns are represented between operators (none is of the physical type Bool), and a plan's words in
-//! the storage crate's.
+//! Physical types of columns between operators (none is Bool), and the plan's terms in those of the storage crate.
 
 use std::sync::Arc;
 
@@ -10,7 +9,7 @@ use arrow_schema::DataType;
 use mayfly_plan::physical::Purpose;
 use mayfly_types::{PhysicalType, SqlType};
 
-/// The physical type of a column between operators.
+/// Physical type of a column between operators.
 pub(crate) fn column_type(ty: &SqlType) -> PhysicalType {
     match ty.physical() {
         PhysicalType::Bool => PhysicalType::Int64,
@@ -18,12 +17,12 @@ pub(crate) fn column_type(ty: &SqlType) -> PhysicalType {
     }
 }
 
-/// The physical types of the columns of an operator's output.
+/// Physical types of the columns of an operator's output.
 pub(crate) fn column_types(types: &[SqlType]) -> Vec<PhysicalType> {
     types.iter().map(column_type).collect()
 }
 
-/// The storage crate's name of a purpose.
+/// Purpose in the storage crate's type.
 pub(crate) fn storage_purpose(purpose: Purpose) -> mayfly_storage::Purpose {
     use mayfly_storage::Purpose as Storage;
     match purpose {
@@ -40,7 +39,7 @@ pub(crate) fn storage_purpose(purpose: Purpose) -> mayfly_storage::Purpose {
     }
 }
 
-/// An expression's result as a column between operators.
+/// Converts an expression's result to a column between operators.
 pub(crate) fn to_column(array: ArrayRef) -> ArrayRef {
     if *array.data_type() != DataType::Boolean {
         return array;
@@ -50,7 +49,7 @@ pub(crate) fn to_column(array: ArrayRef) -> ArrayRef {
     Arc::new(Int64Array::new(values.into(), array.nulls().cloned()))
 }
 
-/// A column between operators as a predicate's result.
+/// Converts a column between operators to a predicate's result.
 pub(crate) fn to_boolean(array: &ArrayRef) -> ArrayRef {
     match array.as_primitive_opt::<arrow_array::types::Int64Type>() {
         None => Arc::clone(array),

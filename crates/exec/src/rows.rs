@@ -1,4 +1,4 @@
-//! Rows of batches: taken, filtered, put behind each other.
+//! Functions on rows of batches: take, filter, concatenate.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use mayfly_types::{Batch, PhysicalType, Result};
 
 use crate::error::arrow;
 
-/// Some rows of columns, any of them any number of times; NULL where there is no row.
+/// Rows at these indexes, in any order and with repetitions; NULL where the index is NULL.
 pub(crate) fn take_rows(columns: &[ArrayRef], rows: &UInt32Array) -> Result<Vec<ArrayRef>> {
     let columns = columns.iter();
     columns
@@ -23,26 +23,26 @@ pub(crate) fn take_rows(columns: &[ArrayRef], rows: &UInt32Array) -> Result<Vec<
         .collect()
 }
 
-/// The rows for which `keep` is true.
+/// Rows for which `keep` is true.
 pub(crate) fn rows_where(batch: &Batch, keep: impl FnMut(usize) -> bool) -> Batch {
     let selection = BooleanBuffer::collect_bool(batch.row_count(), keep);
     filter_batch(batch, &selection, selection.count_set_bits())
 }
 
-/// Arrays, one behind the other.
+/// Concatenation of arrays.
 pub(crate) fn joined<'a>(arrays: impl IntoIterator<Item = &'a ArrayRef>) -> Result<ArrayRef> {
     let arrays: Vec<&dyn Array> = arrays.into_iter().map(AsRef::as_ref).collect();
     concat(&arrays).map_err(arrow)
 }
 
-/// The first columns of batches, one batch behind the other.
+/// Concatenation of batches, with their first `columns` columns.
 pub(crate) fn joined_batches(batches: &[Batch], columns: usize) -> Result<Batch> {
     let rows = batches.iter().map(Batch::row_count).sum();
     let columns = (0..columns).map(|at| joined(batches.iter().map(|batch| batch.column(at))));
     Ok(Batch::new(columns.collect::<Result<_>>()?, rows))
 }
 
-/// A batch in pieces of at most so many rows.
+/// Splits a batch into batches of at most `rows_max` rows.
 pub(crate) fn split(batch: &Batch, rows_max: usize) -> VecDeque<Batch> {
     let rows = batch.row_count();
     if rows <= rows_max {
@@ -60,8 +60,8 @@ pub(crate) fn null_columns(types: &[PhysicalType], rows: usize) -> impl Iterator
     types.map(move |physical| new_null_array(&physical.arrow(), rows))
 }
 
-/// A batch, with its texts copied unless they are a base table's: a view into a block of a temporary table would keep
-/// all of it, which others need released.
+/// Copies the strings of a batch unless they are a base table's: a view into a block of a temporary table would keep
+/// all of the block, which others need released.
 pub(crate) fn with_own_strings(batch: Batch, stable: &StableRanges) -> Batch {
     let rows = batch.row_count();
     let columns = batch.into_columns().into_iter().map(|column| {
@@ -78,7 +78,7 @@ pub(crate) fn with_own_strings(batch: Batch, stable: &StableRanges) -> Batch {
     Batch::new(columns.collect(), rows)
 }
 
-/// The bytes that a batch keeps, without texts of base tables.
+/// Bytes that a batch keeps alive, without strings of base tables.
 pub(crate) fn held_bytes(batch: &Batch, stable: &StableRanges) -> u64 {
     let columns = batch
         .columns()

@@ -1,4 +1,4 @@
-//! Where runs begin: with the operators that there are.
+//! Construction of runs, with the operators of this crate.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use crate::operators;
 use crate::state::QueryState;
 
 impl RunContext {
-    /// A run of `plan`. `parameters` are those of a prepared statement; columns of outer queries,
-    /// which follow them, start as NULL.
+    /// A run of `plan`. `parameters` are those of a prepared statement; the columns of outer queries, which follow
+    /// them, start as NULL.
     pub fn new(
         statement: Arc<ExecutionContext>,
         plan: Arc<QueryPlan>,

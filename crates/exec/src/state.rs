@@ -1,4 +1,4 @@
-//! What the operators of one run share: common table expressions and subquery results.
+//! State shared by the operators of one run: common table expressions and subquery results.
 
 mod made_table;
 mod round;
@@ -14,20 +14,20 @@ use mayfly_types::{Error, Result, Value};
 pub(crate) use self::made_table::{MadeScan, MadeTable};
 pub(crate) use self::round::Round;
 
-/// The state of one run of a plan.
+/// State of one run of a plan.
 #[derive(Debug)]
 pub(crate) struct QueryState {
     plan: Option<Arc<QueryPlan>>,
     shared: Box<[SharedSlot]>,
-    /// By the address of the plan's node, which outlives this state: the plan is held above, and
-    /// each entry holds its subquery.
+    /// Subquery states by the address of the plan's node, which outlives this state: the plan is held above, and each
+    /// entry holds its subquery.
     subqueries: Mutex<HashMap<usize, Arc<dyn Any + Send + Sync>>>,
 }
 
 #[derive(Debug, Default)]
 struct SharedSlot {
     made: Mutex<Option<Made>>,
-    /// Rows of the round before, while a recursive result is being made.
+    /// Rows of the previous round, while a recursive result is being made.
     working: Mutex<Option<Arc<Round>>>,
 }
 
@@ -38,7 +38,7 @@ struct Made {
 }
 
 pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A panic elsewhere ends the statement; what it left behind is only dropped.
+    // A panic elsewhere ends the statement; the state left behind is only dropped.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -52,7 +52,7 @@ impl QueryState {
         }
     }
 
-    /// The plan that runs, if there is one.
+    /// The running plan, if there is one.
     pub(crate) fn plan(&self) -> Option<&QueryPlan> {
         self.plan.as_deref()
     }
@@ -65,8 +65,7 @@ impl QueryState {
         }
     }
 
-    /// The rows of a shared result, made now if this is the first reading (or the first with these
-    /// parameters).
+    /// Rows of a shared result, materialized now if this is the first reading (or the first with these parameters).
     pub(crate) fn shared(
         &self,
         id: SharedId,
@@ -86,7 +85,7 @@ impl QueryState {
         Ok(table)
     }
 
-    /// The rows that the round before added to a recursive result.
+    /// Rows that the previous round added to a recursive result.
     pub(crate) fn working(&self, id: SharedId) -> Result<Arc<Round>> {
         let (_, slot) = self.shared_result(id)?;
         lock(&slot.working)
@@ -100,7 +99,7 @@ impl QueryState {
         Ok(())
     }
 
-    /// The state of a subquery, made at its first use in this run; `make` makes it of what its evaluation has.
+    /// State of a subquery, created by `make` at its first use in this run.
     pub(crate) fn subquery<S: Any + Send + Sync>(
         &self,
         subquery: &Arc<Subquery>,

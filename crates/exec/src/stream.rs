@@ -16,8 +16,8 @@ use crate::operators::build;
 use crate::representation::to_boolean;
 use crate::tally::tally;
 
-/// Starts a plan. Nothing is read before the first [`ResultStream::next_batch`]. `parameters` are
-/// the values of a prepared statement's `?`.
+/// Starts a plan. Nothing is read before the first [`ResultStream::next_batch`]. `parameters` are the values of a
+/// prepared statement's `?`.
 pub fn execute(
     plan: &Arc<QueryPlan>,
     statement: &Arc<ExecutionContext>,
@@ -37,7 +37,7 @@ pub fn execute(
     })
 }
 
-/// Error 1525 where a text that is compared with a date is none.
+/// Error 1525 where a text that is compared with a date is not a date.
 fn check_date(
     operand: &DateOperand,
     statement: &Arc<ExecutionContext>,
@@ -59,20 +59,20 @@ fn predicates(plan: &QueryPlan) -> Vec<usize> {
         .collect()
 }
 
-/// Rows of a running plan.
+/// Result rows of a running plan.
 pub struct ResultStream {
     state: State,
     predicates: Vec<usize>,
     limit: Limit,
-    /// See [`ResultStream::give_in_any_order`].
+    /// Whether rows may come in any order: [`ResultStream::give_in_any_order`].
     any_order: bool,
-    /// The plan gives one row and reads no table: what is left of it when it is killed is given.
+    /// Whether the plan gives one row and reads no table: its row is given even if the statement is killed.
     is_one_row: bool,
     run: RunContext,
 }
 
-/// The statement's LIMIT, for FOUND_ROWS(): without SQL_CALC_FOUND_ROWS the plan has applied it, and
-/// the rows before its offset count too; with it every row arrives here, and is counted.
+/// The statement's LIMIT, for FOUND_ROWS(): without SQL_CALC_FOUND_ROWS the plan has applied it, and the rows before
+/// its offset count too; with it every row arrives here, and is counted.
 struct Limit {
     offset: u64,
     to_skip: u64,
@@ -95,7 +95,7 @@ impl Limit {
         }
     }
 
-    /// Counts rows, and gives those that are part of the result.
+    /// Counts rows, and returns those that are part of the result.
     fn apply(&mut self, batch: Batch, found: &AtomicU64) -> Option<Batch> {
         let rows = batch.row_count() as u64;
         count(found, rows + std::mem::take(&mut self.offset));
@@ -120,9 +120,9 @@ enum State {
 }
 
 impl ResultStream {
-    /// Nobody does anything with the rows that depends on which of them come first, where SQL leaves that open: all
-    /// threads may give them. A statement that changes or locks rows does that in their order, and one that adds rows
-    /// where numbers or keys depend on it.
+    /// Allows all threads to give rows: the consumer does not depend on which rows come first where SQL leaves that
+    /// open. A statement that changes or locks rows depends on their order, and so does one that adds rows where
+    /// numbers or keys depend on it.
     pub fn give_in_any_order(&mut self) {
         self.any_order = true;
     }
@@ -131,7 +131,7 @@ impl ResultStream {
     pub fn next_batch(&mut self) -> Result<Option<Batch>> {
         let result = contain(|| self.advance());
         if !matches!(result, Ok(Some(_))) {
-            // Temporary tables go as soon as nobody can ask for their rows any more.
+            // Temporary tables are dropped as soon as their rows can no longer be asked for.
             let made = &self.run.statement.temp.counters().created_tmp_tables;
             let removes = made.load(Ordering::Relaxed) > 0;
             let _stage = removes.then(|| self.run.within(Stage::RemovingTmpTable));
@@ -151,7 +151,7 @@ impl ResultStream {
             stages.enter(Stage::Preparing);
             let root: Arc<dyn Node> = build(&plan.root, &self.run)?;
             tally(plan, &self.run.statement.counters);
-            // A statement that copies or changes what is read does that meanwhile.
+            // A statement that copies or changes the rows read does so between batches.
             let changes = matches!(
                 stage,
                 Stage::CopyToTmpTable | Stage::Update | Stage::Updating
@@ -176,7 +176,7 @@ impl ResultStream {
             let Some(batch) = next else {
                 return Ok(None);
             };
-            // SLEEP() that was interrupted gives 1.
+            // SLEEP() that was interrupted returns 1.
             if self.is_one_row {
                 self.state = State::Ended;
             } else {
@@ -202,8 +202,7 @@ fn is_one_row(plan: &Plan) -> bool {
     }
 }
 
-/// Whether a plan does more than give the rows of a table, which one thread reads as fast as it passes them
-/// on.
+/// Whether a plan does more than pass on the rows of a table, which one thread reads at the same speed.
 fn computes(mut plan: &Plan) -> bool {
     while let Operator::Project { input, .. } | Operator::Block { input, .. } = &plan.operator {
         plan = input;

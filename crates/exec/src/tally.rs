@@ -1,12 +1,12 @@
-//! What a plan reads, for the status variables `Select_scan` and `Select_full_join`: they count tables
-//! by their position in a join, whatever the operators then do with them.
+//! Counts the tables that a plan reads, for the status variables `Select_scan` and `Select_full_join`: by their
+//! position in a join, independently of the operators.
 
 use mayfly_plan::physical::{Operator, Plan, QueryPlan, SharedSource};
 use mayfly_plan::with_stack;
 
 use crate::context::{Counters, count};
 
-/// Counts the tables of every query block of a plan but those of its subqueries.
+/// Counts the tables of every query block of a plan except its subqueries.
 pub(crate) fn tally(plan: &QueryPlan, counters: &Counters) {
     for shared in &plan.shared {
         match &shared.source {
@@ -20,7 +20,7 @@ pub(crate) fn tally(plan: &QueryPlan, counters: &Counters) {
     visit(&plan.root, true, counters);
 }
 
-/// `is_first`: nothing stands before it in a join.
+/// Counts the tables of a plan. `is_first`: no table precedes it in a join.
 fn visit(plan: &Plan, is_first: bool, counters: &Counters) {
     let scan_all = || {
         let scans = if is_first {
@@ -55,7 +55,7 @@ fn visit(plan: &Plan, is_first: bool, counters: &Counters) {
                 scan_all();
             }
         }
-        // Of a join only the left input may be read first.
+        // Only the left input of a join may be read first.
         _ => {
             let mut is_first = is_first;
             plan.for_each_input(&mut |input| {

@@ -1,5 +1,5 @@
-//! What the tests of operators share: tables in memory, plans by hand, and runs under configurations
-//! that must not change a result.
+//! Helpers of the operator tests: tables in memory, plans built by hand, and runs under configurations that must not
+//! change a result.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,7 +33,7 @@ use crate::representation::column_type;
 
 pub(crate) type Row = Vec<Value>;
 
-/// One way to run a plan.
+/// One configuration to run a plan under.
 #[derive(Debug, Clone)]
 pub(crate) struct Config {
     pub(crate) name: &'static str,
@@ -42,7 +42,7 @@ pub(crate) struct Config {
     pub(crate) memory: u64,
     pub(crate) hash: HashFunction,
     pub(crate) force_overflow: bool,
-    /// As [`ExecutionOptions::parallel_rows_min`].
+    /// Value of [`ExecutionOptions::parallel_rows_min`].
     pub(crate) parallel_rows_min: u64,
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn configs() -> Vec<Config> {
         memory,
         hash,
         force_overflow,
-        // One configuration has rows that are too few to be divided.
+        // In one configuration there are too few rows to be divided.
         parallel_rows_min: if batch_rows == 3 { u64::MAX } else { 1 },
     };
     configs.into_iter().map(config).collect()
@@ -80,7 +80,7 @@ impl TableOpener for Tables {
     }
 }
 
-/// A database of a test.
+/// Database of a test.
 pub(crate) struct World {
     pub(crate) resources: Resources,
     pub(crate) memory: Budget,
@@ -158,7 +158,7 @@ impl World {
         })
     }
 
-    /// The rows of a plan under a configuration. Memory and files are back at nothing after it.
+    /// Runs a plan under a configuration and returns its rows. Memory and files are back at zero after it.
     pub(crate) fn run(&self, query: &Arc<QueryPlan>, config: &Config) -> Result<Vec<Row>> {
         let statement = self.statement(config);
         let result = (|| {
@@ -193,14 +193,15 @@ impl World {
         self.check_under(configs(), query, expected);
     }
 
-    /// The same with many keys, for which it would take too long that their hashes are all equal.
+    /// [`Self::check`] for many keys, without the configurations in which all hashes are equal, which would take too
+    /// long.
     pub(crate) fn check_many_keys(&self, query: QueryPlan, expected: &[Row]) {
         let mut configs = configs();
         configs.retain(|config| config.hash != HashFunction::Colliding);
         self.check_under(configs, query, expected);
     }
 
-    /// The same with so much memory for a temporary table, on one thread and on two.
+    /// [`Self::check`] with `memory` bytes for a temporary table, on one thread and on two.
     pub(crate) fn check_within(&self, memory: u64, query: QueryPlan, expected: &[Row]) {
         let mut configs = configs();
         configs.retain(|config| ["default", "threads"].contains(&config.name));
@@ -219,7 +220,7 @@ impl World {
         }
     }
 
-    /// How many rows of tables a query reads.
+    /// Number of rows of tables that a query reads.
     pub(crate) fn rows_examined(&self, query: QueryPlan) -> u64 {
         let statement = self.statement(&configs()[0]);
         let mut stream = crate::execute(&Arc::new(query), &statement, &[]).unwrap();
@@ -240,7 +241,7 @@ fn signature_context() -> SignatureContext {
     PlanOptions::default().signature_context()
 }
 
-/// Rows in an order of their own, for comparison.
+/// Rows in a canonical order, for comparison.
 pub(crate) fn sorted(mut rows: Vec<Row>) -> Vec<Row> {
     rows.sort_by_cached_key(|row| format!("{row:?}"));
     rows
@@ -282,7 +283,7 @@ pub(crate) fn n(value: i64) -> Value {
     Value::Int(value)
 }
 
-/// A sum.
+/// A DECIMAL value, as SUM gives it.
 pub(crate) fn d(value: i64) -> Value {
     Value::Decimal {
         unscaled: i256::from_i128(value.into()),
@@ -448,12 +449,12 @@ pub(crate) fn sum(argument: Expression) -> AggregateCall {
     call("sum", Some(argument))
 }
 
-/// Values joined by commas: depends on order and has no partial state.
+/// GROUP_CONCAT-like call: values joined by commas, which depends on order and has no partial state.
 pub(crate) fn concat(argument: Expression) -> AggregateCall {
     call("group_concat", Some(argument))
 }
 
-/// A call with a bug.
+/// A call that panics.
 pub(crate) fn panicking(argument: Expression) -> AggregateCall {
     AggregateCall {
         function: &PANICKING,

@@ -1,4 +1,4 @@
-//! One column out of the branches of CASE, each of which gives the values of some rows.
+//! Combines the branches of CASE, each of which has the values of some rows, into one column.
 
 use std::sync::Arc;
 
@@ -12,16 +12,16 @@ use mayfly_types::{PhysicalType, Result, Value};
 
 use super::values::repeat;
 
-/// The values of a branch.
+/// Values of a branch.
 pub(super) struct Branch {
     pub(super) column: Column,
-    /// The column has a value for every row, not for the selected ones alone.
+    /// Whether the column has a value for every row, not for the selected ones alone.
     pub(super) is_whole: bool,
     /// The rows that take their value from it. No row is in two branches.
     pub(super) selection: BooleanBuffer,
 }
 
-/// The column of so many rows, each of which is in one branch.
+/// Combines branches into a column of `rows` rows, each of which is in one branch.
 pub(super) fn combine(
     branches: Vec<Branch>,
     physical: PhysicalType,
@@ -44,13 +44,13 @@ pub(super) fn combine(
     Ok(Column::Array(array))
 }
 
-/// The same for numbers: a loop for each branch.
+/// [`combine`] for numbers: a loop for each branch.
 fn numbers<T: ArrowPrimitiveType>(
     branches: &[Branch],
     physical: PhysicalType,
     rows: usize,
 ) -> ArrayRef {
-    // The rows of a column that is whole need not be copied one by one.
+    // The rows of a whole column need not be copied one by one.
     let base = branches.iter().position(|branch| branch.is_whole);
     let is_null = |branch: &Branch| matches!(branch.column, Column::Constant(Value::Null));
     let mut others = branches
@@ -108,7 +108,7 @@ fn numbers<T: ArrowPrimitiveType>(
     Arc::new(PrimitiveArray::<T>::new(values, nulls).with_data_type(physical.arrow()))
 }
 
-/// Takes the rows out of `valid` whose value a branch has NULL for.
+/// Removes from `valid` the rows whose branch has NULL.
 fn restrict(valid: &mut BooleanBuffer, branch: &Branch, nulls: Option<&NullBuffer>) {
     let others = !&branch.selection;
     if matches!(branch.column, Column::Constant(Value::Null)) {
@@ -131,7 +131,7 @@ fn restrict(valid: &mut BooleanBuffer, branch: &Branch, nulls: Option<&NullBuffe
     *valid = &*valid & &(&own | &others);
 }
 
-/// The same for values of any type.
+/// [`combine`] for values of any type.
 fn interleaved(branches: Vec<Branch>, physical: PhysicalType, rows: usize) -> Result<ArrayRef> {
     // A constant is one row, read as often as needed.
     let mut indices = vec![(0_usize, 0_usize); rows];

@@ -1,4 +1,4 @@
-//! Conversions, which are `types`' work: here only constants are kept constant.
+//! Conversions, which crate `types` implements: this module keeps constants constant.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ pub(super) fn cast(
     })
 }
 
-/// Error 3854 for a literal of bytes that is no text in the character set of a type.
+/// Checks a byte literal: error 3854 if it is not valid in the character set of the type.
 pub(super) fn check_text(literal: &Column, to: &SqlType) -> Result<()> {
     let check = |bytes: &[u8]| {
         let mix = CollationMix::new(CollationId::BINARY, Coercibility::Coercible);
@@ -58,7 +58,7 @@ pub(super) fn check_text(literal: &Column, to: &SqlType) -> Result<()> {
     match literal {
         Column::Constant(Value::Bytes(bytes)) => check(bytes),
         Column::Constant(_) => Ok(()),
-        // An arm of a set operation has made a column of it.
+        // An arm of a set operation has made the literal a column.
         Column::Array(array) => match array.as_binary_view_opt() {
             Some(texts) => texts.iter().flatten().try_for_each(check),
             None => Ok(()),
@@ -73,7 +73,7 @@ fn charged(array: ArrayRef, charge: TextCharge<'_>) -> ArrayRef {
     }
 }
 
-/// Values of a length, as the user gave it, that no result may have: NULL whatever is converted.
+/// NULL for a value whose length, as the user gave it, exceeds the maximum of a result.
 fn too_long(input: Column, to: &SqlType, name: &str, context: &EvaluationContext) -> Column {
     let warn = |rows: usize| {
         for _ in 0..rows {
@@ -94,13 +94,13 @@ fn too_long(input: Column, to: &SqlType, name: &str, context: &EvaluationContext
     }
 }
 
-/// What a conversion from this type needs to know of the statement.
+/// Context of a conversion from this type.
 pub(crate) fn cast_context<'a>(
     from: &SqlType,
     context: &'a EvaluationContext,
     diagnostics: &'a Diagnostics,
 ) -> CastContext<'a> {
-    // Only a TIME needs a day to become a date, or a year.
+    // Only a TIME needs the current day to become a date or a year.
     let current_date = match from.kind {
         TypeKind::Time => context
             .time_zone

@@ -20,7 +20,7 @@ use mayfly_types::{CollationId, PhysicalType, Value};
 use super::truth::Truth;
 use super::values::{as_decimal, as_f64, as_i64, as_u64, into_array};
 
-/// What one comparison of a plan needs to know of its operands' type.
+/// Comparison of two operands, specialized by their type.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Comparer {
     pub(crate) physical: PhysicalType,
@@ -252,7 +252,7 @@ fn natives<T: ArrowPrimitiveType>(
     loops(comparison, left.len(), |row| left[row], |row| right[row])
 }
 
-/// One loop for each operator, so that none of them branches on the operator inside.
+/// One loop for each operator, so that no loop branches on the operator.
 #[inline]
 fn loops<V: PartialOrd>(
     comparison: Comparison,

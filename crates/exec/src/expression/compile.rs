@@ -1,4 +1,4 @@
-//! From the plan's expression tree to the flat form that is evaluated.
+//! Compiles the plan's expression tree to the flat form that is evaluated.
 
 use std::sync::Arc;
 
@@ -45,13 +45,13 @@ pub(super) fn compile(expression: &Expression) -> Program {
 
 struct Compiler {
     nodes: Vec<Node>,
-    /// Something is computed that may be long.
+    /// Whether a computed value may be long.
     wide: bool,
-    /// How many nodes may fail, warn or have side effects by themselves, which differ from row to row.
+    /// Number of nodes that may fail, warn or have side effects by themselves, different from row to row.
     partial: usize,
-    /// How many may do so for all rows alike.
+    /// Number of such nodes that do so for all rows alike.
     constant: usize,
-    /// How many nodes have values that differ from row to row.
+    /// Number of nodes whose values differ from row to row.
     of_rows: usize,
 }
 
@@ -64,7 +64,7 @@ impl Compiler {
                 Operation::Call { .. } | Operation::LazyCall { .. } | Operation::Subquery(_) => {
                     true
                 }
-                // It is padded.
+                // CHAR pads its value.
                 Operation::Cast { to, .. } => to.kind == TypeKind::Char,
                 _ => false,
             };
@@ -102,7 +102,7 @@ impl Compiler {
             self.nodes.push(Node {
                 operation,
                 physical: expression.ty.physical(),
-                // Neither it nor anything below it is partial.
+                // Neither the node nor anything below is partial.
                 total: self.partial == partial && self.constant == constant,
                 alike: self.partial == partial,
             });

@@ -18,11 +18,11 @@ use crate::context::RunContext;
 use crate::representation::to_boolean;
 use crate::rows::{filter_array, selection_filter};
 
-/// Where the rows under evaluation are. Columns that the evaluated part does not read may be of another length.
+/// Input columns of the rows under evaluation. Columns that the evaluated part does not read may have another length.
 #[derive(Clone, Copy)]
 enum Columns<'a> {
     Arrays(&'a [ArrayRef]),
-    /// Of one row. Whatever is computed of it is a constant, so that nothing makes an array but functions that give
+    /// Values of one row. Everything computed from it is a constant, so that only functions that return arrays make
     /// one.
     Row(&'a [Value]),
 }
@@ -40,7 +40,7 @@ impl<'a> Columns<'a> {
 #[derive(Clone, Copy)]
 struct Rows<'a> {
     columns: Columns<'a>,
-    /// The values of the LETs around, by their numbers.
+    /// (number, value) of each enclosing LET.
     locals: &'a [(usize, Column)],
     count: usize,
 }
@@ -73,7 +73,7 @@ impl Program {
         self.node(self.root, Rows::of(columns, count), run)
     }
 
-    /// Evaluates over one row of a program that [takes rows](Self::takes_rows).
+    /// Evaluates a program that [takes rows](Self::takes_rows) over one row.
     pub(crate) fn evaluate_row(&self, row: &[Value], run: &RunContext) -> Result<Value> {
         Ok(match self.node(self.root, Rows::of_row(row), run)? {
             Column::Constant(value) => as_in_array(value, self.physical),
@@ -81,7 +81,7 @@ impl Program {
         })
     }
 
-    /// Evaluates as a predicate over one row of a program that [takes rows](Self::takes_rows).
+    /// Evaluates a predicate that [takes rows](Self::takes_rows) over one row.
     pub(crate) fn selects_row(&self, row: &[Value], run: &RunContext) -> Result<bool> {
         let truth = self.filter_truth(Rows::of_row(row), run)?;
         Ok(match truth.into_selection() {
@@ -90,7 +90,7 @@ impl Program {
         })
     }
 
-    /// The truth for a filter over the rows of a batch.
+    /// Truth for a filter over the rows of a batch.
     pub(super) fn filter_truth_of(
         &self,
         columns: &[ArrayRef],
@@ -100,8 +100,8 @@ impl Program {
         self.filter_truth(Rows::of(columns, count), run)
     }
 
-    /// The root's truth for a filter, which does not distinguish false from unknown: terms of a top-level
-    /// AND are evaluated only where all before them are true.
+    /// Truth of the root for a filter, which does not distinguish false from unknown: terms of a top-level AND are
+    /// evaluated only where all before them are true.
     fn filter_truth(&self, rows: Rows<'_>, run: &RunContext) -> Result<Truth> {
         match &self.nodes[self.root as usize].operation {
             Operation::Logic {
@@ -120,7 +120,7 @@ impl Program {
         }
     }
 
-    /// The truth of an operation that is a predicate.
+    /// Truth of an operation that is a predicate.
     fn truth_of(
         &self,
         operation: &Operation,
@@ -376,7 +376,7 @@ impl Program {
         evaluate: impl FnOnce(&Self, NodeId, Rows<'_>) -> Result<T>,
     ) -> Result<T> {
         let Columns::Arrays(all) = rows.columns else {
-            // Some of one row are that row.
+            // A selection of a single row is that row.
             return evaluate(self, part.node, rows);
         };
         let filter = selection_filter(selection, part.columns.len());
@@ -458,7 +458,7 @@ impl Program {
         combine(results, physical, rows.count)
     }
 
-    /// The values of a branch of CASE for the `count` rows that reach it.
+    /// Values of a branch of CASE for the `count` rows that reach it.
     fn branch(
         &self,
         part: &Lazy,
@@ -469,7 +469,7 @@ impl Program {
     ) -> Result<Branch> {
         let node = &self.nodes[part.node as usize];
         let is_column = matches!(node.operation, Operation::Column(_));
-        // To compute it for rows that nobody asks for costs less than to bring the others together.
+        // Evaluating all rows costs less than gathering the selected ones.
         let is_whole = is_column || node.total && count >= rows.count / 2;
         let column = if is_whole {
             self.node(part.node, rows, run)?

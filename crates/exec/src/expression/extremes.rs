@@ -1,5 +1,5 @@
-//! The rows of a subquery that `<`, `<=`, `>`, `>=`, `= ALL` and `<> ANY` compare a value with: what holds of the least
-//! and the greatest of them says what holds of some, or of all.
+//! Least and greatest value of a subquery, against which `<`, `<=`, `>`, `>=`, `= ALL` and `<> ANY` are decided: a
+//! comparison with the extremes decides the one with some row, or with all.
 
 use arrow_array::Array;
 use mayfly_plan::Comparison;
@@ -8,17 +8,17 @@ use mayfly_types::{Batch, Value};
 
 use super::compare::Comparer;
 
-/// What is kept of the rows.
+/// Summary of the subquery's rows.
 #[derive(Debug)]
 pub(super) struct Extremes {
     comparer: Comparer,
-    /// Of the values that are not NULL.
+    /// Least and greatest value that is not NULL.
     ends: Option<[Value; 2]>,
     has_nulls: bool,
 }
 
 impl Extremes {
-    /// No rows yet.
+    /// Extremes of no rows.
     pub(super) fn new(comparer: Comparer) -> Self {
         Self {
             comparer,
@@ -27,7 +27,7 @@ impl Extremes {
         }
     }
 
-    /// Learns rows of one column.
+    /// Adds the rows of a one-column batch.
     pub(super) fn learn(&mut self, batch: &Batch) {
         let Some(column) = batch.columns().first() else {
             return;
@@ -47,7 +47,7 @@ impl Extremes {
         }
     }
 
-    /// Whether a comparison of a value with some row, or with all, is true.
+    /// Whether a comparison of a value with some row (or with all rows) is true; `None` is unknown.
     pub(super) fn decide(&self, comparison: Comparison, all: bool, value: &Value) -> Option<bool> {
         if self.ends.is_none() && !self.has_nulls {
             return Some(all);
@@ -67,7 +67,7 @@ impl Extremes {
         }
     }
 
-    /// The values that are held.
+    /// Values held.
     pub(super) fn values(&self) -> &[Value] {
         self.ends.as_ref().map_or(&[], |ends| ends)
     }

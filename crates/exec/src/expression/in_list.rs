@@ -16,7 +16,7 @@ use mayfly_types::{CollationId, PhysicalType, Value};
 use super::truth::Truth;
 use super::values::{as_decimal, as_f64, as_i64, as_u64};
 
-/// The constants of an IN list.
+/// Constants of an IN list.
 #[derive(Debug)]
 pub(super) struct InList {
     set: Set,
@@ -28,7 +28,7 @@ pub(super) struct InList {
 enum Set {
     Int64(Lookup<i64>),
     UInt64(Lookup<u64>),
-    /// Bits of doubles, zero being one zero.
+    /// Bits of doubles, with one representation of zero.
     Float64(Lookup<u64>),
     Decimal128(Lookup<i128>),
     Decimal256(Lookup<i256>),
@@ -90,7 +90,7 @@ impl InList {
                 Set::Float64(Lookup::new(values().map(|value| float_key(as_f64(value)))))
             }
             PhysicalType::Decimal128(scale) => Set::Decimal128(Lookup::new(
-                // A constant beyond the column's range equals no value of it.
+                // A constant outside the column's range equals none of its values.
                 values().filter_map(|value| as_decimal(value, scale).to_i128()),
             )),
             PhysicalType::Decimal256(scale) => {
@@ -110,8 +110,7 @@ impl InList {
         }
     }
 
-    /// Whether each row's value is in the list: unknown for NULL, and for a value that is not
-    /// found when the list has a NULL.
+    /// Truth of membership for each row: unknown for NULL, and for a value that is not found when the list has a NULL.
     pub(super) fn contains(&self, operand: &Column) -> Truth {
         let found = match operand {
             Column::Constant(Value::Null) => return Truth::Constant(None),
@@ -176,11 +175,11 @@ impl InList {
     }
 }
 
-/// Strings in the order of their hashes, which are equal where the collation makes strings equal.
+/// Strings sorted by hash; strings that are equal under the collation have equal hashes.
 #[derive(Debug)]
 struct Strings {
     collation: &'static Collation,
-    /// Few are compared one by one, without a hash.
+    /// (hash, string); short lists are compared one by one without a hash.
     hashed: Vec<(u64, Box<[u8]>)>,
 }
 

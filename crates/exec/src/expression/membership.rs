@@ -1,33 +1,33 @@
-//! The rows of a subquery that ANY and ALL compare with. Whether a value is among them, as IN and NOT IN ask, is
-//! found by hash; only what NULLs leave open of row values is compared row by row.
+//! Rows of a subquery that ANY and ALL compare with. Membership, as IN and NOT IN ask, is found by hash; only row
+//! values that NULLs leave undecided are compared row by row.
 
 use arrow_array::{Array, ArrayRef};
 use mayfly_storage::{GroupIndex, TempTable};
 use mayfly_types::{Batch, Result};
 
-/// The rows of a subquery.
+/// Rows of a subquery.
 pub(super) struct Members {
-    /// None where the index says all.
+    /// The rows; `None` where the index is sufficient.
     rows: Option<TempTable>,
-    /// Of the rows without NULL; none where they are compared otherwise, or take more memory than there is.
+    /// Index of the rows without NULL; `None` where they are compared otherwise, or exceed the memory.
     index: Option<GroupIndex>,
     row_count: usize,
     has_nulls: bool,
 }
 
-/// What is known of a value.
+/// Membership of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Membership {
     IsMember,
     NoMember,
-    /// A NULL on either side may be any value.
+    /// Unknown: a NULL on either side may be any value.
     Unknown,
-    /// The rows must be compared.
+    /// Undecided by the index: the rows must be compared.
     Open,
 }
 
 impl Members {
-    /// No rows yet.
+    /// Members of no rows.
     pub(super) fn new(index: Option<GroupIndex>) -> Self {
         Self {
             rows: None,
@@ -37,7 +37,7 @@ impl Members {
         }
     }
 
-    /// Learns rows, which the caller puts into a table.
+    /// Adds rows, which the caller puts into a table.
     pub(super) fn learn(&mut self, batch: &Batch, ids: &mut Vec<u32>) -> Result<()> {
         let (rows, columns) = (batch.row_count(), batch.columns());
         self.row_count += rows;
@@ -51,7 +51,7 @@ impl Members {
         Ok(())
     }
 
-    /// All rows are learned, and in this table.
+    /// Ends the adding of rows, which are in this table.
     pub(super) fn finish(&mut self, rows: TempTable) {
         let is_single = rows.spec().columns.len() == 1;
         if let Some(index) = &mut self.index {
@@ -62,12 +62,12 @@ impl Members {
         }
     }
 
-    /// The rows, where they are still needed.
+    /// The rows, if they are still needed.
     pub(super) fn rows(&self) -> Option<&TempTable> {
         self.rows.as_ref()
     }
 
-    /// What is known of each of some values, given by columns.
+    /// Membership of each value, given by columns.
     pub(super) fn find(
         &mut self,
         values: &[ArrayRef],

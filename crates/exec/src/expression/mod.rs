@@ -56,13 +56,13 @@ pub struct Program {
     nodes: Vec<Node>,
     root: NodeId,
     physical: PhysicalType,
-    /// It sets a user variable, which the next row may read.
+    /// Whether a user variable is assigned, which the next row may read.
     assigns: bool,
-    /// A result on the way may be long: rows are taken in slices.
+    /// Whether an intermediate result may be long: rows are taken in slices.
     wide: bool,
-    /// So is the result itself.
+    /// Whether the result itself may be long.
     gives_wide: bool,
-    /// How long a text is at most that it computes; 0 for another result.
+    /// Maximum length of a text that the program computes; 0 for another result.
     text_length: u32,
     slices: SliceRows,
 }
@@ -71,14 +71,14 @@ pub struct Program {
 struct Node {
     operation: Operation,
     physical: PhysicalType,
-    /// Evaluating it can neither fail nor warn nor have side effects.
+    /// Whether evaluating the node can neither fail nor warn nor have side effects.
     total: bool,
-    /// As far as it can, it does so for all rows alike: `DATE '2024-01-01' + INTERVAL 1 YEAR`.
+    /// Whether failures, warnings and side effects are alike for all rows: `DATE '2024-01-01' + INTERVAL 1 YEAR`.
     alike: bool,
 }
 
 impl Node {
-    /// The input columns that the node itself reads.
+    /// Input columns that the node itself reads.
     fn columns(&self) -> &[usize] {
         match &self.operation {
             Operation::Column(column) => std::slice::from_ref(column),
@@ -99,7 +99,7 @@ enum Operation {
         signature: Arc<Signature>,
         volatile: bool,
     },
-    /// A call of a function that looks at no argument that it does not need.
+    /// Call of a function that evaluates only the arguments that it needs.
     LazyCall {
         function: &'static ScalarFunction,
         arguments: Box<[Lazy]>,
@@ -109,9 +109,10 @@ enum Operation {
         input: NodeId,
         from: Box<SqlType>,
         to: Box<SqlType>,
-        /// What messages call the value.
+        /// Name of the value in messages.
         text: Option<Arc<str>>,
-        /// A literal of bytes takes part as a text: one that is no text is error 3854 when it is asked for.
+        /// Whether a byte literal is used as text: bytes that are invalid in the character set are error 3854 on
+        /// evaluation.
         is_bytes_as_text: bool,
     },
     Compare {
@@ -120,7 +121,7 @@ enum Operation {
         right: NodeId,
         comparer: Comparer,
     },
-    /// AND when `conjunction`, else OR.
+    /// AND if `conjunction`, else OR.
     Logic {
         conjunction: bool,
         terms: Box<[Lazy]>,
@@ -137,14 +138,14 @@ enum Operation {
         list: InList,
         negated: bool,
     },
-    /// `body` with values that are computed once for all that reads them.
+    /// LET: `body` with values that are computed once for all readers.
     Let {
         values: Box<[(usize, NodeId)]>,
         body: NodeId,
     },
     Local(usize),
     Subquery(Box<SubqueryNode>),
-    /// A subquery that the planner left logical: an error if it is ever evaluated.
+    /// A subquery that the planner left logical: evaluating it is an error.
     Unplanned,
 }
 
@@ -152,7 +153,7 @@ enum Operation {
 #[derive(Debug)]
 struct Lazy {
     node: NodeId,
-    /// The columns that it reads.
+    /// Columns that the part reads.
     columns: Box<[usize]>,
 }
 
@@ -162,33 +163,32 @@ impl Program {
         compile::compile(expression)
     }
 
-    /// Compiles several.
+    /// Compiles several expressions.
     pub fn compile_all<'a>(expressions: impl IntoIterator<Item = &'a Expression>) -> Vec<Self> {
         expressions.into_iter().map(Self::compile).collect()
     }
 
-    /// The physical type of the result.
+    /// Physical type of the result.
     pub fn physical(&self) -> PhysicalType {
         self.physical
     }
 
-    /// Whether rows must be evaluated one after another, because one may set a user variable that
-    /// the next one reads.
+    /// Whether rows must be evaluated one after another, because one may set a user variable that the next one reads.
     pub(crate) fn assigns(&self) -> bool {
         self.assigns
     }
 
-    /// Whether its results may be long, so that few rows should be taken at once.
+    /// Whether results may be long, so that few rows should be taken at once.
     pub(crate) fn gives_wide(&self) -> bool {
         self.gives_wide
     }
 
-    /// How long a text is at most that it computes; 0 where the result is none, or is there already.
+    /// Maximum length of a text that the program computes; 0 where the result is not text, or exists already.
     pub(crate) fn text_length(&self) -> u32 {
         self.text_length
     }
 
-    /// The input column, when the expression is nothing else.
+    /// The input column, if the expression is only a column.
     pub(crate) fn as_column(&self) -> Option<usize> {
         match self.nodes[self.root as usize].operation {
             Operation::Column(column) => Some(column),
@@ -196,7 +196,7 @@ impl Program {
         }
     }
 
-    /// The input columns that it reads, some perhaps more than once.
+    /// Input columns that the program reads, possibly repeated.
     pub(crate) fn columns(&self) -> impl Iterator<Item = usize> {
         self.nodes.iter().flat_map(Node::columns).copied()
     }
@@ -231,7 +231,7 @@ impl Program {
         Ok(values::into_array(column, self.physical, batch.row_count()))
     }
 
-    /// Evaluates as a predicate: the rows for which it is true, or whether all or none are.
+    /// Evaluates a predicate: the rows for which it is true, or whether it is for all or none.
     pub fn select(&self, batch: &Batch, run: &RunContext) -> Result<Selection> {
         let rows = batch.row_count();
         if rows == 0 {
@@ -261,8 +261,8 @@ impl Program {
         self.select_of(batch.columns(), rows, run)
     }
 
-    /// As [`Self::select`], of rows of which only the columns that are read need be there. For programs that
-    /// [take whole columns](Self::takes_whole_columns).
+    /// [`Self::select`] where only the columns that are read need exist. For programs that [take whole
+    /// columns](Self::takes_whole_columns).
     pub(crate) fn select_of(
         &self,
         columns: &[ArrayRef],
@@ -277,17 +277,17 @@ impl Program {
         })
     }
 
-    /// Whether it is evaluated over all rows of a batch at once.
+    /// Whether the program is evaluated over all rows of a batch at once.
     pub(crate) fn takes_whole_columns(&self) -> bool {
         !self.assigns && !self.wide
     }
 
-    /// Whether it may be evaluated over one row as over an array of it, and makes nothing long.
+    /// Whether the program may be evaluated over one row, and makes nothing long.
     pub(crate) fn takes_rows(&self) -> bool {
         self.takes_whole_columns() && !self.is_volatile()
     }
 
-    /// Whether its value may depend on the rows before, or on how often it was asked.
+    /// Whether the value may depend on previous rows, or on the number of evaluations.
     pub(crate) fn is_volatile(&self) -> bool {
         self.assigns
             || self.nodes.iter().any(|node| match &node.operation {
@@ -297,21 +297,21 @@ impl Program {
             })
     }
 
-    /// Whether evaluating it can neither fail nor warn nor have side effects.
+    /// Whether evaluation can neither fail nor warn nor have side effects.
     pub(crate) fn is_total(&self) -> bool {
         self.nodes[self.root as usize].total
     }
 }
 
 impl Program {
-    /// Whether evaluating it can fail, warn or have side effects for all rows alike at most. Of a program that
-    /// reads no column the value is the same for all rows then.
+    /// Whether failures, warnings and side effects are alike for all rows. The value of such a program without columns
+    /// is the same for all rows.
     pub(crate) fn is_alike(&self) -> bool {
         self.nodes[self.root as usize].alike
     }
 
-    /// Whether so many rows are too many to be evaluated at once: what is long is only on the way, or it
-    /// is a predicate.
+    /// Whether `rows` rows are too many to evaluate at once: a long value is only intermediate, or the program is a
+    /// predicate.
     fn is_sliced(&self, rows: usize) -> bool {
         self.wide && !self.gives_wide && rows > 1
     }
@@ -338,7 +338,7 @@ impl Program {
     }
 }
 
-/// The rows that a condition lets through: all, if there is none.
+/// Rows that a condition lets through; all rows without a condition.
 pub(crate) fn selected(
     condition: Option<&Program>,
     batch: &Batch,
@@ -347,13 +347,13 @@ pub(crate) fn selected(
     condition.map_or(Ok(Selection::All), |condition| condition.select(batch, run))
 }
 
-/// Evaluates an expression over a batch once: for statements that have no plan of their own
-/// (INSERT … VALUES, SET, defaults, LOAD DATA's SET clause).
+/// Evaluates an expression over a batch once: for statements that have no plan of their own (INSERT … VALUES, SET,
+/// defaults, LOAD DATA's SET clause).
 pub fn evaluate(expression: &Expression, batch: &Batch, run: &RunContext) -> Result<ArrayRef> {
     Program::compile(expression).evaluate_array(batch, run)
 }
 
-/// How many rows are worth threads: none, where one row reads what the one before it has assigned.
+/// Number of rows that count for parallelism: 0 where a row reads what the one before has assigned.
 pub(crate) fn rows_of<'p>(programs: impl IntoIterator<Item = &'p Program>, rows: u64) -> u64 {
     if programs.into_iter().any(Program::assigns) {
         0

@@ -1,7 +1,7 @@
-//! How many rows to take at once where results may be long: few enough that what they make fits.
+//! Number of rows to take at once where results may be long, so that the results fit in memory.
 //!
-//! Types say how long a result may be, not how long it is. So a part begins with one row, and takes more
-//! as long as the rows before have made little.
+//! Types give the maximum length of a result, not its length. So a slice begins with one row, and grows as long as the
+//! rows before have made little.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -11,14 +11,14 @@ use mayfly_types::{PhysicalType, SqlType, TypeKind};
 
 use crate::context::RunContext;
 
-/// Results that are never longer are not thought about: a batch of them is a few MiB.
+/// Length up to which results are not sliced: a batch of them is a few MiB.
 const LENGTH_MAX: u32 = 1024;
-/// What the rows of a slice should make at most, and at least.
+/// Maximum and minimum bytes that the rows of a slice should make.
 const BYTES_MAX: u64 = 4 << 20;
 const BYTES_MIN: u64 = 64 << 10;
-/// The part of the memory limit that a slice should make at most.
+/// Fraction of the memory limit that a slice should make at most.
 const PART_OF_LIMIT: u64 = 64;
-/// The part of it that a batch of texts may make which are not long.
+/// Fraction of the memory limit for a batch of texts that are not long.
 const PART_OF_LIMIT_FOR_SHORT: u64 = 8;
 
 /// Whether a value of this type may be long.
@@ -26,7 +26,7 @@ pub(crate) fn is_wide(ty: &SqlType) -> bool {
     ty.physical() == PhysicalType::Bytes && (ty.length > LENGTH_MAX || ty.kind == TypeKind::Json)
 }
 
-/// How many rows make about as many bytes as they should; shared by the threads that take them.
+/// Adaptive number of rows of a slice; shared by the threads that take slices.
 #[derive(Debug)]
 pub(crate) struct SliceRows(AtomicUsize);
 
@@ -36,7 +36,7 @@ impl Default for SliceRows {
     }
 }
 
-/// Rows that were taken, and what had been made before.
+/// Rows taken, and the bytes made before.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Taken {
     rows: usize,
@@ -44,8 +44,8 @@ pub(crate) struct Taken {
 }
 
 impl SliceRows {
-    /// How many rows from `start` on to take of the `count` of a batch. Long strings in its columns
-    /// are taken to make long strings.
+    /// Number of rows to take from `start` on of the `count` rows of a batch. Long strings in its columns are assumed
+    /// to make long strings.
     pub(crate) fn take(
         &self,
         columns: &[ArrayRef],
@@ -77,7 +77,7 @@ impl SliceRows {
         }
     }
 
-    /// The rows that were taken are done.
+    /// Records that the rows taken are processed.
     pub(crate) fn done(&self, taken: Taken, run: &RunContext) {
         let made = run.evaluation().made.load(Ordering::Relaxed);
         let made = made.saturating_sub(taken.made);
@@ -91,8 +91,8 @@ impl SliceRows {
     }
 }
 
-/// How many rows to take at once of those that make texts of at most such lengths each; nothing where memory has room
-/// for a whole batch of them.
+/// Number of rows to take at once of rows that make texts of at most these lengths; `None` where memory has room for a
+/// whole batch.
 pub(crate) fn slice_of_short(
     lengths: impl Iterator<Item = u32>,
     run: &RunContext,
@@ -106,7 +106,7 @@ pub(crate) fn slice_of_short(
 }
 
 impl Taken {
-    /// Rows of which nothing is learned.
+    /// Rows from which no slice size is learned.
     pub(crate) fn of_rows(rows: usize) -> Self {
         Self { rows, made: 0 }
     }

@@ -5,9 +5,9 @@
 //! that it inherits from further out are compared when evaluation begins; when they changed, the
 //! cache is emptied. A subquery without parameters of its own thus runs once.
 //!
-//! Answers are charged to the statement. A cache that finds no memory for another answer begins anew.
-//! Each worker has a cache of its own while it evaluates, so that none waits for another's plan; but
-//! who finds a subquery without parameters running waits for its only answer.
+//! Answers are charged to the statement. A cache that finds no memory for another answer is emptied. Each worker has a
+//! cache of its own while it evaluates, so that none waits for another's plan; but a worker that finds a subquery
+//! without parameters running waits for its only answer.
 
 use std::sync::{Arc, Mutex};
 
@@ -40,7 +40,7 @@ use crate::state::lock;
 #[derive(Debug)]
 pub(super) struct SubqueryNode {
     subquery: Arc<Subquery>,
-    /// Its temporary tables: of its rows, and of its results.
+    /// Temporary tables of its rows and of its results.
     temporary: TemporaryTable,
     parameters: Vec<(usize, Program, PhysicalType)>,
     left: Vec<(Program, Comparer)>,
@@ -48,12 +48,12 @@ pub(super) struct SubqueryNode {
     physical: PhysicalType,
 }
 
-/// What a subquery gave, kept for as long as the run lasts.
+/// Cached results of a subquery, kept for the run.
 pub(crate) struct SubqueryState {
     subquery: Arc<Subquery>,
-    /// The only answer of a subquery without parameters of its own.
+    /// Only answer of a subquery without parameters of its own.
     single: Mutex<Option<Cache>>,
-    /// The caches that no worker uses.
+    /// Caches that no worker uses.
     idle: Mutex<Vec<Cache>>,
 }
 
@@ -68,21 +68,21 @@ impl SubqueryState {
 }
 
 struct Cache {
-    /// Parameters set further out, and their values when the cache was begun.
+    /// (parameter, value) of parameters set further out, as of the beginning of the cache.
     inherited: Vec<(usize, Value)>,
-    /// Numbers the combinations of the subquery's own parameters.
+    /// Index that numbers the combinations of the subquery's own parameters.
     index: Option<GroupIndex>,
     results: Vec<Answer>,
-    /// What the answers take.
+    /// Bytes of the answers.
     bytes: u64,
     held: Reservation,
 }
 
-/// Answers are charged in steps of so many bytes.
+/// Step in bytes in which answers are charged.
 const CHARGE_STEP: u64 = 64 << 10;
 
 impl Cache {
-    /// Forgets all answers.
+    /// Removes all answers.
     fn clear(&mut self) {
         if let Some(index) = &mut self.index {
             index.clear();
@@ -92,8 +92,8 @@ impl Cache {
         self.held.free();
     }
 
-    /// Keeps an answer; false when there is no memory for it. The only answer is always kept, or the
-    /// statement ends.
+    /// Keeps an answer; false if there is no memory for it. The only answer of a subquery is always kept, or the
+    /// statement ends with an error.
     fn keep(&mut self, answer: Answer, run: &RunContext) -> Result<bool> {
         self.bytes += answer.memory_bytes();
         if self.bytes > self.held.bytes() {
@@ -111,7 +111,7 @@ impl Cache {
     }
 }
 
-/// The values of a batch.
+/// Values of a batch.
 enum Results<'a> {
     Texts(TextColumn<'a>),
     Values(Vec<Value>, PhysicalType),
@@ -133,23 +133,23 @@ impl<'a> Results<'a> {
     }
 }
 
-/// The result of one run of the plan.
+/// Result of one run of the plan.
 enum Answer {
-    /// The columns of the only row; `None` without rows.
+    /// Columns of the only row; `None` without rows.
     Row(Option<Arc<[Value]>>),
-    /// EXISTS
+    /// Whether a row exists: EXISTS.
     Found(bool),
     /// All rows, for IN and NOT IN.
     Rows(Box<Members>),
-    /// What other comparisons by ANY and ALL need to know of the rows.
+    /// Extremes of the rows, for other comparisons by ANY and ALL.
     Extremes(Extremes),
 }
 
-/// What a temporary table's handles take, which its budget does not count.
+/// Bytes of a temporary table's handles, which its budget does not count.
 const TABLE_BYTES: u64 = 4 << 10;
 
 impl Answer {
-    /// Bytes of memory, beside what a table charges itself.
+    /// Bytes of memory beside those that a table charges itself.
     fn memory_bytes(&self) -> u64 {
         let of_value = |value: &Value| match value {
             Value::Bytes(bytes) => size_of::<Value>() + bytes.capacity(),
@@ -213,7 +213,7 @@ impl SubqueryNode {
         }
     }
 
-    /// The columns of the outer row that it reads.
+    /// Columns of the outer row that the subquery reads.
     pub(super) fn columns(&self) -> &[usize] {
         &self.columns
     }
@@ -238,7 +238,7 @@ impl SubqueryNode {
         let left = left.collect::<Result<Vec<_>>>()?;
         let constant = parameters.is_empty() && left.is_empty() && self.subquery.cacheable;
         let rows = if constant { 1 } else { row_count };
-        // No cache is kept when this ends early: keys would be known whose answers were not found.
+        // No cache is kept when evaluation ends early: it would have keys without answers.
         let (column, _) = if self.parameters.is_empty() && self.subquery.cacheable {
             let mut single = lock(&state.single);
             let mut cache = self.current_cache(&state, single.take(), run)?;
@@ -257,7 +257,7 @@ impl SubqueryNode {
         Ok(Column::Array(column))
     }
 
-    /// What each of `rows` outer rows gets.
+    /// Adds the answers of `rows` outer rows.
     fn answers(
         &self,
         cache: &mut Cache,
@@ -301,7 +301,7 @@ impl SubqueryNode {
                 }
             };
             if taken == 0 {
-                // The cache is full: begin a new one.
+                // The cache is full: empty it.
                 cache.clear();
                 continue;
             }
@@ -316,7 +316,7 @@ impl SubqueryNode {
                 self.push(&mut out, &mut answer, left, row)?;
                 row += 1;
                 if !cache.keep(answer, run)? {
-                    // No memory for another answer: begin a new one.
+                    // No memory for another answer: empty the cache.
                     cache.clear();
                     break;
                 }
@@ -325,7 +325,7 @@ impl SubqueryNode {
         Ok(out.finish())
     }
 
-    /// Whether it is asked whether the left side is among the rows: IN, NOT IN.
+    /// Whether the predicate is IN or NOT IN.
     fn is_membership(&self) -> bool {
         let SubqueryKind::Quantified {
             comparison, all, ..
@@ -339,7 +339,7 @@ impl SubqueryNode {
         )
     }
 
-    /// What `rows` outer rows get that have one answer.
+    /// Adds the results of `rows` outer rows that share one answer.
     fn push_all(
         &self,
         out: &mut Results<'_>,
@@ -365,7 +365,7 @@ impl SubqueryNode {
         Ok(())
     }
 
-    /// What is known of an outer row's left side, or what comparing it with all rows says.
+    /// Result for an outer row's left side: by its membership, or by comparison with all rows.
     fn decided(
         &self,
         known: Membership,
@@ -519,8 +519,7 @@ impl SubqueryNode {
         }
     }
 
-    /// The index that tells which values are among the rows of a table. Rows that are found anew for each outer row are
-    /// not worth one.
+    /// Index of the rows of a table for membership. Rows that are found anew for each outer row are not worth an index.
     fn member_index(&self, table: &TempTable) -> Result<Option<GroupIndex>> {
         if !self.parameters.is_empty() {
             return Ok(None);
@@ -537,7 +536,7 @@ impl SubqueryNode {
         Ok(Some(GroupIndex::new(table, &types, &modes)?))
     }
 
-    /// What the outer row gets.
+    /// Result for the outer row.
     fn value(&self, answer: &mut Answer, left: &[ArrayRef], row: usize) -> Result<Value> {
         let truth = truth_value;
         match (&self.subquery.kind, answer) {

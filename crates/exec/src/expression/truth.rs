@@ -19,19 +19,19 @@ use mayfly_types::Value;
 /// The truth of a predicate for each row.
 #[derive(Debug, Clone)]
 pub(crate) enum Truth {
-    /// The same for every row; `None` is unknown.
+    /// One truth value for every row; `None` is unknown.
     Constant(Option<bool>),
     /// One bit a row.
     Rows {
         /// Rows for which the predicate is true.
         yes: BooleanBuffer,
-        /// Rows for which it is false; without it, all that are not true.
+        /// Rows for which the predicate is false; `None`: all rows that are not true.
         no: Option<BooleanBuffer>,
     },
 }
 
 impl Truth {
-    /// Reads a predicate's column. Numbers count as true unless they are zero.
+    /// Truth of a predicate's column. Numbers count as true unless they are zero.
     pub(crate) fn of(column: &Column) -> Self {
         match column {
             Column::Constant(value) => Self::Constant(match value {
@@ -72,7 +72,7 @@ impl Truth {
         }
     }
 
-    /// As a column of the physical type Bool.
+    /// Converts to a column of the physical type Bool.
     pub(crate) fn into_column(self) -> Column {
         match self {
             Self::Constant(None) => Column::Constant(Value::Null),
@@ -85,7 +85,7 @@ impl Truth {
         }
     }
 
-    /// Rows for which the predicate is true, or `None` when that is the same for all of them.
+    /// Rows for which the predicate is true; the error is the value that all rows share.
     pub(crate) fn into_selection(self) -> Result<BooleanBuffer, bool> {
         match self {
             Self::Constant(truth) => Err(truth == Some(true)),
@@ -93,7 +93,7 @@ impl Truth {
         }
     }
 
-    /// The truth when it is the same for every row.
+    /// The truth if it is constant.
     pub(crate) fn constant(&self) -> Option<bool> {
         match self {
             Self::Constant(truth) => *truth,
@@ -101,8 +101,7 @@ impl Truth {
         }
     }
 
-    /// Rows that are not false (`true`: not true) yet: those for which a later term of an AND (OR)
-    /// still matters.
+    /// Rows that are undecided: not false (`true`: not true) yet, so that a later term of an AND (OR) still matters.
     pub(crate) fn undecided(&self, conjunction: bool, rows: usize) -> BooleanBuffer {
         match self {
             Self::Constant(Some(truth)) if *truth != conjunction => BooleanBuffer::new_unset(rows),
@@ -180,8 +179,8 @@ impl Truth {
         }
     }
 
-    /// Spreads the truth of selected rows over all: the i-th set bit of `selection` gets the i-th
-    /// row's truth. Rows that are not selected become `rest`.
+    /// Spreads the truth of selected rows over all: the i-th set bit of `selection` gets the i-th row's truth. Rows
+    /// that are not selected become `rest`.
     pub(crate) fn spread(self, selection: &BooleanBuffer, rest: bool) -> Self {
         let (yes, no) = match self {
             Self::Constant(truth) => {
@@ -220,13 +219,13 @@ impl Truth {
     }
 }
 
-/// The rows whose number is not zero.
+/// Rows whose number is not zero.
 fn not_zero<T: ArrowPrimitiveType>(array: &ArrayRef) -> BooleanBuffer {
     let (values, zero) = (array.as_primitive::<T>().values(), T::Native::default());
     BooleanBuffer::collect_bool(values.len(), |row| values[row] != zero)
 }
 
-/// Puts the i-th bit where the i-th set bit of `selection` is, a word at a time.
+/// Moves the i-th bit to the position of the i-th set bit of `selection`, a word at a time.
 fn spread_bits(bits: &BooleanBuffer, selection: &BooleanBuffer) -> BooleanBuffer {
     let bits: Vec<u64> = bits.bit_chunks().iter_padded().collect();
     let mut place = 0;
@@ -234,7 +233,7 @@ fn spread_bits(bits: &BooleanBuffer, selection: &BooleanBuffer) -> BooleanBuffer
         let (word, shift) = (place / 64, place % 64);
         place += selected.count_ones() as usize;
         let at = |word: usize| bits.get(word).copied().unwrap_or(0);
-        // The upper part in two steps: a shift by 64 is none.
+        // The upper part in two steps, since a shift by 64 is not defined.
         let mut next = at(word) >> shift | at(word + 1) << 1 << (63 - shift);
         if selected == u64::MAX {
             return next;

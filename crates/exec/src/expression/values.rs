@@ -1,4 +1,4 @@
-//! Between arrays and single values: what constants, parameters and one-row statements need.
+//! Conversions between arrays and single values, for constants, parameters and one-row statements.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use mayfly_functions::Column;
 use mayfly_types::convert::{array_of_values, array_value};
 use mayfly_types::{PhysicalType, Value};
 
-/// An array of `row_count` times the same value.
+/// Array of `row_count` copies of a value.
 pub fn repeat(value: &Value, physical: PhysicalType, row_count: usize) -> ArrayRef {
     match (physical, value) {
         (_, Value::Null) => new_null_array(&physical.arrow(), row_count),
@@ -66,7 +66,7 @@ fn repeat_native<T: ArrowPrimitiveType>(value: T::Native, row_count: usize) -> A
     Arc::new(PrimitiveArray::<T>::from_value(value, row_count))
 }
 
-/// A constant as an array of its type gives it.
+/// A constant in the representation that an array of its type gives.
 pub(super) fn as_in_array(value: Value, physical: PhysicalType) -> Value {
     match (&value, physical) {
         (Value::Null, _)
@@ -78,7 +78,7 @@ pub(super) fn as_in_array(value: Value, physical: PhysicalType) -> Value {
     }
 }
 
-/// An array of these values.
+/// Array of these values.
 pub fn array_of(values: &[Value], physical: PhysicalType) -> ArrayRef {
     if let [value] = values {
         return repeat(value, physical, 1);
@@ -94,7 +94,7 @@ pub fn into_array(column: Column, physical: PhysicalType, row_count: usize) -> A
     }
 }
 
-/// A constant's bits as a signed integer; the binder makes sure that types agree.
+/// Bits of a constant as a signed integer; the binder makes sure that types agree.
 pub fn as_i64(value: &Value) -> i64 {
     match value {
         Value::Int(value) => *value,
@@ -104,7 +104,7 @@ pub fn as_i64(value: &Value) -> i64 {
     }
 }
 
-/// A constant's bits as an unsigned integer.
+/// Bits of a constant as an unsigned integer.
 pub fn as_u64(value: &Value) -> u64 {
     match value {
         Value::UInt(value) => *value,
@@ -121,8 +121,8 @@ pub fn as_f64(value: &Value) -> f64 {
     }
 }
 
-/// A constant's unscaled digits at `scale`. The binder gives decimal constants the scale of their
-/// type, so that only literals with fewer decimals are ever stretched here.
+/// Unscaled digits of a constant at `scale`. The binder gives decimal constants the scale of their type, so that only
+/// literals with fewer decimals are ever rescaled here.
 pub fn as_decimal(value: &Value, scale: u8) -> i256 {
     let (unscaled, from) = match value {
         Value::Decimal { unscaled, scale } => (*unscaled, *scale),

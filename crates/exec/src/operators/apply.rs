@@ -1,4 +1,4 @@
-//! LATERAL: the right side is run anew for every left row, with parameters set from it.
+//! LATERAL: the right side is run for every left row, with parameters set from it.
 
 use std::sync::Arc;
 
@@ -118,7 +118,7 @@ impl Cursor for ApplyCursor {
 }
 
 impl Apply {
-    /// The next rows of a block; `None` when it is through.
+    /// The next rows of a block; `None` at its end.
     fn advance(&self, block: &mut Block, run: &RunContext) -> Result<Option<Batch>> {
         while block.right.is_some() || block.next_row < block.left.row_count() {
             run.statement.check_interrupt()?;

@@ -1,4 +1,4 @@
-//! Where one group of rows ends and the next begins, in rows that come group by group.
+//! Group boundaries in rows that come group by group.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -11,8 +11,8 @@ use mayfly_types::Batch;
 
 use crate::rows::joined;
 
-/// Marks the rows of a batch whose keys differ from those of the row before. The row before the first is the first of
-/// `last`; where there is none, the first row begins a group.
+/// Marks the rows of a batch whose keys differ from those of the row before. The row before the first is the first row
+/// of `last`; without it, the first row begins a group.
 pub(super) fn mark_boundaries(
     batch: &Batch,
     last: Option<&Batch>,

@@ -1,5 +1,4 @@
-//! Scans whose reader stops early: no more rows are given, and counted as read, than by a server that
-//! reads row by row.
+//! Early stop of scans: no more rows are given, and counted as read, than by a server that reads row by row.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,17 +8,17 @@ use crate::context::RunContext;
 use crate::expression::{Program, Selection, selected};
 use crate::rows::filter_batch;
 
-/// How many rows the reader of a scan wants.
+/// Number of rows that the reader of a scan wants.
 #[derive(Debug)]
 pub(super) struct FirstRows(AtomicU64);
 
 impl FirstRows {
-    /// All of them.
+    /// All rows.
     pub(super) fn all() -> Self {
         Self(AtomicU64::new(u64::MAX))
     }
 
-    /// Sets it, before the scan is opened.
+    /// Sets the number, before the scan is opened.
     pub(super) fn set(&self, rows: u64) {
         self.0.store(rows, Ordering::Relaxed);
     }
@@ -29,7 +28,7 @@ impl FirstRows {
     }
 }
 
-/// What a condition leaves of a batch, `wanted` rows at most, and how many rows that took.
+/// (rows, read): the rows of a batch that pass a condition, at most `wanted`, and the number of rows read for them.
 pub(super) fn passed(
     batch: Batch,
     predicate: Option<&Program>,

@@ -1,9 +1,7 @@
-//! Joins that follow an index of their right table: the keys of a batch of left rows are looked up at
-//! once.
+//! Index lookup joins: the keys of a batch of left rows are looked up together in an index of the right table.
 //!
-//! The rows come out in the order of the left ones. How many left rows are looked up together follows
-//! from how many right rows the ones before found, so that a batch of pairs stays about as large as a
-//! batch of rows.
+//! The rows come out in the order of the left ones. The number of left rows that are looked up together follows from
+//! the number of right rows found before, so that a batch of pairs stays about as large as a batch of rows.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -41,10 +39,10 @@ struct LookupJoin {
     opened: Mutex<Option<Arc<dyn Table>>>,
 }
 
-/// A value of a key part.
+/// Value of a key part.
 struct Key {
     program: Program,
-    /// The physical type of the value, and of the column.
+    /// (value, column): physical types of the value and of the column.
     types: (PhysicalType, PhysicalType),
 }
 
@@ -87,7 +85,7 @@ impl Node for LookupJoin {
     }
 
     fn rows_hint(&self) -> u64 {
-        // Finding a key costs some rows of a scan.
+        // A lookup costs as much as several rows of a scan.
         let per_row = self.rows_per_key.max(1.0) * 4.0;
         (self.left.rows_hint() as f64 * per_row) as u64
     }
@@ -134,7 +132,7 @@ struct LookupCursor {
     left: Box<dyn Cursor>,
     table: Arc<dyn Table>,
     index: IndexId,
-    /// How many right rows a left row finds, by what was seen last.
+    /// Right rows per left row, as of the last lookups.
     fan_out: f64,
     block: Option<Block>,
     ready: VecDeque<Batch>,
@@ -176,7 +174,7 @@ impl Cursor for LookupCursor {
                 }
             };
             let first = block.next_row;
-            // The number fits: it is at most the batch's.
+            // The number fits in usize: it is at most the batch's.
             let wanted = (rows_max as f64 / self.fan_out).max(1.0) as usize;
             let rows = wanted.min(block.left.row_count() - first);
             block.next_row += rows;
@@ -196,7 +194,7 @@ impl Cursor for LookupCursor {
             let sought = node.sought(&keys, rows);
             count(&counters.handler_read_key, sought);
             run.statement.looked_up(node.number, sought);
-            // A row that is only looked for is the last one read.
+            // An existence test ends with the row that it finds.
             if !node.finds_one && !node.kind.is_left_only() {
                 count(&counters.handler_read_next, found.len() as u64);
             }
@@ -209,7 +207,7 @@ impl Cursor for LookupCursor {
 }
 
 impl LookupJoin {
-    /// For how many rows a key is looked for: not for NULL, which is equal to nothing.
+    /// Number of rows with a lookup: none for NULL, which is equal to nothing.
     fn sought(&self, keys: &[ArrayRef], rows: usize) -> u64 {
         let mut sought: Option<BooleanBuffer> = None;
         for (key, null_safe) in keys.iter().zip(&self.null_safe) {
@@ -240,8 +238,7 @@ impl LookupJoin {
             .collect()
     }
 
-    /// What some left rows give with the right rows that were found: right row `r` for left row
-    /// `found[r]`.
+    /// Output of left rows with the right rows found: right row `r` for left row `found[r]`.
     fn joined(
         &self,
         left: Batch,
@@ -282,7 +279,7 @@ impl LookupJoin {
         Ok(Batch::new(columns, found.len()))
     }
 
-    /// A left join: rows without a partner stand where they stood, with NULLs.
+    /// Left join: rows without a partner keep their places, with NULLs.
     fn with_unmatched(
         &self,
         left: &Batch,
@@ -296,7 +293,7 @@ impl LookupJoin {
         let found = found.values();
         let mut pair = 0;
         for (row, matched) in matched.iter().enumerate() {
-            // Both are at most as many as a batch's rows.
+            // Both are at most the number of rows of a batch.
             let row = row as u32;
             while found.get(pair) == Some(&row) {
                 if kept(pair) {

@@ -1,7 +1,7 @@
-//! The rows of a base table at the positions that several of its indexes have found together.
+//! Index merge: rows of a base table at the positions that several of its indexes have found together.
 //!
-//! Below is a set operation over scans of the indexes, which gives each position once, whatever its
-//! size; here the rows are fetched, a batch of positions at a time and by all workers, and checked.
+//! The input is a set operation over scans of the indexes, which gives each position once, whatever its size; here the
+//! rows are fetched, a batch of positions at a time and by all workers, and checked.
 
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ struct IndexMergeCursor {
     node: Arc<IndexMerge>,
     positions: Box<dyn Cursor>,
     table: Arc<dyn Table>,
-    /// So many more rows.
+    /// Number of rows still wanted.
     wanted: u64,
 }
 

@@ -1,8 +1,7 @@
-//! The rows of a base table that an index leads to.
+//! Index scans: rows of a base table that an index leads to.
 //!
-//! Which ranges are read is computed when the scan is prepared, of the values that the statement and
-//! its outer rows have then; so a plan is good for all of them. A scan whose order matters is
-//! read by one cursor, the first that is opened.
+//! The ranges are computed when the scan is prepared, from the current values of the statement and its outer rows; so a
+//! plan is valid for all values. A scan whose order matters is read by one cursor, the first that is opened.
 
 use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,22 +32,22 @@ struct IndexScan {
     ordered: bool,
     groups: Option<GroupRows>,
     predicate: Option<Program>,
-    /// As many rows as the planner thinks.
+    /// Rows estimated by the planner.
     rows: u64,
     wanted: FirstRows,
-    /// No range holds more than one row, so that nothing is read after it.
+    /// Whether no range holds more than one row, so that nothing is read after it.
     single: AtomicBool,
     state: Mutex<State>,
-    /// An ordered scan has its one cursor.
+    /// Whether an ordered scan has its one cursor.
     taken: AtomicBool,
 }
 
 enum State {
     New,
-    /// No range holds anything.
+    /// All ranges are empty.
     Empty,
     Ready(Box<dyn TableScan>),
-    /// The ends of groups are read in these ranges.
+    /// The first and last rows of groups are read in these ranges.
     Groups(GroupRows, Vec<KeyRange>),
 }
 
@@ -80,7 +79,7 @@ pub(super) fn index_of(table: &TableSource, index: usize) -> Result<(&IndexSourc
     }
 }
 
-/// The value of an expression that reads no column.
+/// Value of an expression that reads no column.
 fn constant(expression: &Expression, run: &RunContext) -> Result<Value> {
     match &expression.kind {
         ExpressionKind::Literal(value) => return Ok(value.clone()),
@@ -131,14 +130,14 @@ impl Node for IndexScan {
         let ranges = self.key_ranges(run)?;
         self.taken.store(false, Ordering::Relaxed);
         let table = run.statement.tables.open(self.table.id)?;
-        // The end of an index is found as a key is.
+        // The end of an index is found by a key lookup.
         count(&counters.handler_read_key, ranges.len() as u64);
         let first = source.parts.first();
         let first = first.and_then(|part| self.table.columns.get(part.column));
         let has_null = first.is_none_or(|column| column.nullable);
         let at_end = |bound: &KeyBound| match bound {
             KeyBound::Unbounded => true,
-            // Nothing is before the values.
+            // The column has no NULL: no row is before the values.
             KeyBound::Excluded(values) => !has_null && values.as_slice() == [Value::Null],
             KeyBound::Included(_) => false,
         };
@@ -167,7 +166,7 @@ impl Node for IndexScan {
     }
 
     fn rows_hint(&self) -> u64 {
-        // One thread reads what is ordered.
+        // An ordered scan is read by one thread.
         if self.ordered { 0 } else { self.rows }
     }
 
@@ -204,7 +203,7 @@ impl Node for IndexScan {
 struct IndexScanCursor {
     node: Arc<IndexScan>,
     scan: Option<Box<dyn TableScan>>,
-    /// So many more rows.
+    /// Number of rows still wanted.
     wanted: u64,
 }
 
@@ -228,7 +227,7 @@ impl Cursor for IndexScanCursor {
             if let Some(found) = &found {
                 self.wanted -= found.row_count() as u64;
             }
-            // A range's first row is found by its key; looking behind the last one counts.
+            // The first row of a range is found by its key; the read behind the last row counts.
             let steps = match self.wanted {
                 _ if self.node.single.load(Ordering::Relaxed) => 0,
                 0 => used.saturating_sub(1),
@@ -247,22 +246,22 @@ impl Cursor for IndexScanCursor {
     }
 }
 
-/// Reads the ends of each group: of the rows that have the same values in the first parts of the index.
-/// The next group is sought behind all keys that begin with them.
+/// Reads the ends of each group (loose index scan): of the rows that have the same values in the first parts of the
+/// index. The next group is sought behind all keys that begin with them.
 struct GroupCursor {
     node: Arc<IndexScan>,
     table: Arc<dyn Table>,
     index: IndexId,
     groups: GroupRows,
-    /// What is read: the node's columns, and behind them what else makes a group.
+    /// Columns to read: the node's, and behind them the others that make a group.
     columns: Vec<ColumnId>,
-    /// Where the values of the first parts stand in a row.
+    /// Positions in a row of the values of the first parts.
     positions: Vec<usize>,
-    /// The part behind those that make a group: where it stands in a row, and whether it is descending.
+    /// (position, descending) of the part behind those that make a group.
     next_part: Option<(usize, bool)>,
-    /// What is still to be read, the next one last.
+    /// Ranges still to be read, the next one last.
     ranges: Vec<KeyRange>,
-    /// So many more groups.
+    /// Number of groups still wanted.
     wanted: u64,
 }
 
@@ -303,7 +302,7 @@ impl GroupCursor {
         })
     }
 
-    /// The first row of a range.
+    /// First row of a range.
     fn first(&self, range: &KeyRange, reverse: bool) -> Result<Option<Batch>> {
         let ranges = std::slice::from_ref(range);
         let mut scan = self
@@ -318,7 +317,7 @@ impl GroupCursor {
         column.map_or(Value::Null, |array| array_value(array, 0))
     }
 
-    /// A row of the next group, and the values that make it one.
+    /// A row of the next group, and the values of the group.
     fn group(&mut self) -> Result<Option<(Batch, Vec<Value>)>> {
         let reverse = self.node.reverse;
         while let Some(range) = self.ranges.last() {
@@ -343,13 +342,13 @@ impl GroupCursor {
         Ok(None)
     }
 
-    /// The rows of a group that are asked for beside the one that was found first.
+    /// The rows of a group that are wanted besides the one that was found first.
     fn other_ends(&self, found: &Batch, values: &[Value]) -> Result<Vec<Batch>> {
         let Some((position, descending)) = self.next_part else {
             return Ok(Vec::new());
         };
         let all = || KeyBound::Included(values.to_vec());
-        // Where the index ends at which the row was found.
+        // The end of the index at which the row was found.
         let is_least = self.node.reverse == descending;
         let mut rows = Vec::new();
         if self.groups.greatest && is_least {

@@ -1,4 +1,4 @@
-//! From the plan's types and expressions to the keys and columns of a temporary table.
+//! Keys and columns of a temporary table, from the plan's types and expressions.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::context::{Node, RunContext};
 use crate::expression::Program;
 use crate::representation::{column_type, to_column};
 
-/// How values of a type are compared when they are keys.
+/// Comparison mode of a type's values as keys.
 pub(super) fn key_mode(ty: &SqlType) -> KeyMode {
     match ty.physical() {
         PhysicalType::Bytes => KeyMode::Collated(ty.comparison_collation()),
@@ -20,14 +20,14 @@ pub(super) fn key_mode(ty: &SqlType) -> KeyMode {
     }
 }
 
-/// Rows with computed columns beside them: the layout of a table whose keys are expressions. A key
-/// that is a column of the row is not stored twice.
+/// Rows with computed columns beside them: the layout of a table whose keys are expressions. A key that is a column of
+/// the row is not stored twice.
 pub(super) struct Layout {
-    /// The row's own columns come first, as many as this.
+    /// Number of the row's own columns, which come first.
     pub(super) row_columns: usize,
-    /// What is computed and stored after them.
+    /// Expressions computed and stored after them.
     computed: Vec<Program>,
-    /// All columns.
+    /// Physical types of all columns.
     pub(super) columns: Vec<PhysicalType>,
 }
 
@@ -40,7 +40,7 @@ impl Layout {
         }
     }
 
-    /// The column that holds an expression's value.
+    /// Column that holds an expression's value.
     pub(super) fn column_of(&mut self, expression: &Expression) -> usize {
         let program = Program::compile(expression);
         if let Some(column) = program.as_column() {
@@ -51,7 +51,7 @@ impl Layout {
         self.columns.len() - 1
     }
 
-    /// The rows to be extended, few at once where a computed column may be long.
+    /// Slices of the rows to be extended, with few rows where a computed column may be long.
     pub(super) fn slices(&self, input: Arc<dyn Node>) -> Arc<dyn Node> {
         sliced::build(input, &self.computed)
     }

@@ -1,4 +1,4 @@
-//! All rows of an input, made before the first is read: derived tables, common table expressions,
+//! Materialization of all rows of an input before the first is read: derived tables, common table expressions,
 //! SQL_BUFFER_RESULT.
 
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub(super) fn build(
     tables::read(move |run| fill(&input, &output, &temporary, run))
 }
 
-/// An empty table without access structure.
+/// Creates an empty table without access structure.
 pub(super) fn plain_table(
     output: &[SqlType],
     temporary: &TemporaryTable,
@@ -32,7 +32,7 @@ pub(super) fn plain_table(
     tables::create(temporary, column_types(output), Access::Plain, run)
 }
 
-/// Runs an operator into a table of the engine that the statement's settings ask for.
+/// Runs an operator into a table of the engine that the statement's settings select.
 pub(super) fn fill(
     input: &Arc<dyn Node>,
     output: &[SqlType],
@@ -48,7 +48,7 @@ pub(super) fn fill(
     }
 }
 
-/// Runs an operator into a table.
+/// Runs an operator into a TempTable.
 pub(super) fn fill_temp_table(
     input: &Arc<dyn Node>,
     output: &[SqlType],
@@ -66,7 +66,7 @@ pub(super) fn fill_temp_table(
     Ok(table)
 }
 
-/// Appends the rows of an operator to a table, one after the other.
+/// Appends the rows of an operator to a table of a legacy engine, one after the other.
 fn fill_legacy(table: LegacyTable, input: &Arc<dyn Node>, run: &RunContext) -> Result<MadeTable> {
     struct Appending(LegacyTable);
     impl Sink for Appending {

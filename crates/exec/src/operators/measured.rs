@@ -1,5 +1,4 @@
-//! Operators whose statement asks what each of them does: a node around the operator looks at the clock and counts
-//! rows, a batch at a time.
+//! Measured operators: a node around the operator reads the clock and counts rows, a batch at a time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +11,7 @@ use crate::context::{Cursor, Node, RunContext};
 use crate::key_filter::GivenFilter;
 use crate::measure::Measures;
 
-/// The same operator, measured if its statement asks for it.
+/// The operator with a measuring node around it, if its statement is measured.
 pub(super) fn measured(
     node: Arc<dyn Node>,
     operator: OperatorNumber,
@@ -31,14 +30,14 @@ pub(super) fn measured(
     }
 }
 
-/// An operator and its clock. It counts as one loop, that ends when it is dropped or prepared anew.
+/// An operator and its clock. A run counts as one loop, which ends when the node is dropped or prepared again.
 struct MeasuredNode {
     node: Arc<dyn Node>,
     operator: OperatorNumber,
     measures: Arc<Measures>,
-    /// Nanoseconds that preparing took.
+    /// Nanoseconds of preparation.
     prepared: AtomicU64,
-    /// Nanoseconds of the worker that had the first row first, and of the one that was busy longest.
+    /// Nanoseconds of the worker that had the first row first; then of the one that was busy longest.
     first_row: AtomicU64,
     last_row: AtomicU64,
 }
@@ -112,9 +111,9 @@ impl Node for MeasuredNode {
 }
 
 struct MeasuredCursor {
-    // Before `node`: what it holds of the operator goes first.
+    // Declared before `node`, so that it is dropped first: it holds references to the operator.
     cursor: Box<dyn Cursor>,
-    /// Nanoseconds.
+    /// Nanoseconds spent.
     spent: u64,
     rows: u64,
     node: Arc<MeasuredNode>,

@@ -1,12 +1,11 @@
 //! Operators: one file each.
 //!
-//! A [`Node`] is an operator of one run. Its life: `prepare` once, on the thread that coordinates
-//! the statement (breakers drain their inputs here, in parallel); then any number of workers `open`
-//! a [`Cursor`] each and pull batches; the cursors of a node share its rows between them. Dropping
-//! the node drops its temporary tables.
+//! A [`Node`] is an operator of one run. Its life: `prepare` once, on the thread that coordinates the statement
+//! (pipeline breakers drain their inputs here, in parallel); then any number of workers `open` a [`Cursor`] each and
+//! pull batches; the cursors of a node share its rows between them. Dropping the node drops its temporary tables.
 //!
-//! Between operators no column is of the physical type Bool: a predicate that leaves an expression
-//! is an Int64 of 0 and 1.
+//! Between operators no column has the physical type Bool: a predicate that leaves an expression is an Int64 of 0 and
+//! 1.
 
 mod aggregate;
 mod apply;
@@ -49,13 +48,13 @@ use self::measured::measured;
 use self::wanted::Wanted;
 use crate::context::{Node, RunContext};
 
-/// Makes the operators of a plan.
+/// Builds the operators of a plan.
 pub(crate) fn build(plan: &Plan, run: &RunContext) -> Result<Arc<dyn Node>> {
     build_for(plan, None, run)
 }
 
-/// Makes the operators of a plan of whose columns only the `wanted` ones are read (all if `None`);
-/// what stands in the others does not matter.
+/// Builds the operators of a plan of which only the `wanted` columns are read (all if `None`); the values of the others
+/// are arbitrary.
 fn build_for(plan: &Plan, wanted: Wanted<'_>, run: &RunContext) -> Result<Arc<dyn Node>> {
     let node = with_stack(|| build_one(plan, wanted, run))?;
     Ok(measured(node, plan.number, run))

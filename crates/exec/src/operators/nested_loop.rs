@@ -1,8 +1,8 @@
-//! Joins by any condition: every left row meets every right row.
+//! Nested loop joins, by any condition: every left row is paired with every right row.
 //!
-//! The right rows are kept in a temporary table. A block of left rows meets one batch of right rows
-//! after the other; as many pairs are made at once as a batch may have rows, so that a small right
-//! side costs no more a pair than a large one.
+//! The right rows are kept in a temporary table. A block of left rows is paired with one batch of right rows after the
+//! other; as many pairs are made at once as a batch may have rows, so that a small right side costs no more a pair than
+//! a large one.
 
 use std::sync::{Arc, Mutex};
 
@@ -85,11 +85,11 @@ struct LoopCursor {
     block: Option<Block>,
 }
 
-/// A batch of left rows that meets the right rows.
+/// A batch of left rows that is paired with the right rows.
 struct Block {
     left: Batch,
     matched: Vec<bool>,
-    /// The right rows that are being met, and the left row that meets them next.
+    /// The current batch of right rows, and the left row that is paired with it next.
     right: Option<Batch>,
     next_left: usize,
 }
@@ -142,7 +142,7 @@ impl LoopCursor {
         Ok(block.right.is_some())
     }
 
-    /// Some left rows meet the current right rows.
+    /// Pairs some left rows with the current right rows.
     fn meet(&self, block: &mut Block, run: &RunContext) -> Result<Option<Batch>> {
         let Some(right) = &block.right else {
             return Ok(None);
@@ -180,7 +180,7 @@ impl LoopCursor {
         Ok(selection.rows_of(pairs))
     }
 
-    /// What a block still gives when it has met every right row.
+    /// Output of a block at its end, when it is paired with every right row.
     fn end(&self, block: Block) -> Option<Batch> {
         let wanted = match self.node.kind {
             JoinKind::Inner => return None,

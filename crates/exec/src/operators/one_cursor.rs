@@ -1,4 +1,4 @@
-//! The input of an operator that reads its rows in their order: one of its cursors reads all of them, the others none.
+//! Input of an operator that reads its rows in their order: one of its cursors reads all of them, the others none.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,12 +12,12 @@ use crate::context::{Cursor, Node, RunContext};
 pub(super) struct OneCursor(AtomicBool);
 
 impl OneCursor {
-    /// The rows are there again.
+    /// Resets the flag for another run over the rows.
     pub(super) fn prepare(&self) {
         self.0.store(false, Ordering::Relaxed);
     }
 
-    /// The cursor of the input; none for all but the first that asks.
+    /// Opens the cursor of the input; `None` for all but the first caller.
     pub(super) fn open(
         &self,
         input: &Arc<dyn Node>,

@@ -1,4 +1,4 @@
-//! The rows of a partition, batch by batch, with the number of each row's group.
+//! Rows of a partition, batch by batch, with the number of each row's group.
 //!
 //! A partition in memory is grouped as a whole. One that is too large for that is of one key or very
 //! few: its rows are read from the file, and an index of the keys numbers them.
@@ -12,7 +12,7 @@ use mayfly_types::{Batch, Result};
 use crate::context::RunContext;
 use crate::rows::{rows_where, take_rows};
 
-/// Reads a partition from its first row to its last.
+/// Reader of a partition from its first row to its last.
 pub(super) struct PartitionGroups {
     partition: Partition,
     how: How,
@@ -22,9 +22,9 @@ pub(super) struct PartitionGroups {
 /// Some rows and their groups.
 pub(super) struct GroupedRows<'a> {
     pub(super) batch: Batch,
-    /// Of each row its group.
+    /// Group of each row.
     pub(super) ids: &'a [u32],
-    /// How many groups were met so far, at least.
+    /// Number of groups so far, at least.
     pub(super) group_count: usize,
 }
 
@@ -34,7 +34,7 @@ enum How {
 }
 
 impl PartitionGroups {
-    /// The groups of a partition that was taken.
+    /// Reader of a partition that was taken.
     pub(super) fn new(taken: Taken) -> Result<Self> {
         let (partition, how) = match taken {
             Taken::Loaded(partition) => {
@@ -96,12 +96,12 @@ impl PartitionGroups {
         }
     }
 
-    /// Whether the groups are known before the rows were read.
+    /// Whether the groups are known before the rows are read.
     pub(super) fn is_whole(&self) -> bool {
         matches!(self.how, How::Whole { .. })
     }
 
-    /// How many groups there are, or were met so far.
+    /// Number of groups, all or so far.
     pub(super) fn group_count(&self) -> usize {
         match &self.how {
             How::Whole { groups, .. } => groups.group_count(),
@@ -109,7 +109,7 @@ impl PartitionGroups {
         }
     }
 
-    /// The key columns of some groups, any of them any number of times, after the last row.
+    /// Key columns of some groups, in any order and with repetitions, after the last row.
     pub(super) fn keys(&self, groups_wanted: &[u32]) -> Result<Batch> {
         match &self.how {
             How::Whole { groups, .. } => {
@@ -127,8 +127,8 @@ impl PartitionGroups {
         }
     }
 
-    /// The next rows that are the first of their groups, all columns. Asked for from the start, and
-    /// instead of [`Self::next`].
+    /// The next rows that are the first of their groups, all columns. Called from the start, and instead of
+    /// [`Self::next`].
     pub(super) fn next_firsts(&mut self, run: &RunContext) -> Result<Option<Batch>> {
         let columns: Vec<usize> = (0..self.partition.column_count()).collect();
         if let How::Whole { groups, next } = &mut self.how {

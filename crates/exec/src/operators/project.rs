@@ -1,4 +1,4 @@
-//! Computed columns.
+//! Projections: computed columns.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ struct Project {
 }
 
 impl Project {
-    /// The column of the input that a column is, if it is one.
+    /// Input column that a column of the output copies, if it does.
     fn input_column(&self, column: usize) -> Option<usize> {
         self.expressions.get(column)?.as_column()
     }
@@ -90,7 +90,7 @@ impl Cursor for ProjectCursor {
     }
 }
 
-/// The values of expressions over a batch, one column each.
+/// Values of expressions over a batch, one column each.
 pub(super) fn project(expressions: &[Program], batch: &Batch, run: &RunContext) -> Result<Batch> {
     if batch.row_count() > 1 && expressions.iter().any(Program::assigns) {
         return project_by_row(expressions, batch, run);
@@ -102,7 +102,7 @@ pub(super) fn project(expressions: &[Program], batch: &Batch, run: &RunContext) 
     Ok(Batch::new(columns, batch.row_count()))
 }
 
-/// As [`project`], one row after another: `@n := @n + 1` counts.
+/// [`project`] one row after another: `@n := @n + 1` counts.
 fn project_by_row(expressions: &[Program], batch: &Batch, run: &RunContext) -> Result<Batch> {
     let mut rows = Vec::with_capacity(batch.row_count());
     for row in 0..batch.row_count() {

@@ -1,7 +1,7 @@
-//! What a scan tells a table of its predicate: the terms that compare one column with what is the same for all rows, in the
-//! form that a table can look into ([`ColumnTerm`]).
+//! Terms of a scan's predicate that are pushed down to the table: comparisons of one column with a value that is the
+//! same for all rows, in the form that a table can interpret ([`ColumnTerm`]).
 //!
-//! The predicate is still asked about each row that comes: a term only lets a table leave out rows early.
+//! The predicate is still evaluated for each row that comes: a term only lets a table leave out rows early.
 
 use mayfly_functions::Column;
 use mayfly_plan::{Comparison, Expression, ExpressionKind};
@@ -14,7 +14,7 @@ use crate::expression::Program;
 
 /// A term whose values are computed when the statement runs.
 struct PushedTerm {
-    /// The place of the column in the scan.
+    /// Index of the column in the scan.
     place: usize,
     condition: PushedCondition,
 }
@@ -26,7 +26,7 @@ enum PushedCondition {
     NotNull,
 }
 
-/// The terms of a predicate that a table may be told.
+/// Terms of a predicate that may be pushed down to a table.
 pub(super) struct PushedTerms(Vec<PushedTerm>);
 
 impl PushedTerms {
@@ -39,10 +39,10 @@ impl PushedTerms {
         Self(terms.iter().filter_map(PushedTerm::compile).collect())
     }
 
-    /// The terms as of now, of a scan of these columns.
+    /// Terms with their current values, of a scan of these columns.
     ///
     /// # Errors
-    /// Those of computing a value.
+    /// Errors of computing a value.
     pub(super) fn now(&self, columns: &[ColumnId], run: &RunContext) -> Result<Vec<ColumnTerm>> {
         let term = |term: &PushedTerm| {
             Ok(ColumnTerm {
@@ -97,7 +97,7 @@ impl PushedTerm {
                 let is_range =
                     !matches!(comparison, Comparison::NotEqual | Comparison::NullSafeEqual);
                 let value = Program::compile(value);
-                // One that fails or warns does so where a row is looked at, or not at all.
+                // A value that fails or warns does so where a row is evaluated, or not at all.
                 let is_constant =
                     value.is_alike() && value.is_total() && value.columns().next().is_none();
                 if !is_of_column || !is_range || !is_constant {

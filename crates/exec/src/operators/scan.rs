@@ -1,4 +1,4 @@
-//! The rows of a base table, with a predicate applied on the way.
+//! Table scans, with a predicate applied during the scan.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -21,16 +21,16 @@ struct Scan {
     table: Arc<TableSource>,
     columns: Vec<ColumnId>,
     predicate: Option<Program>,
-    /// The same in steps.
+    /// The predicate as terms.
     terms: Arc<Terms>,
-    /// What the table may be told of it.
+    /// Terms of the predicate that are pushed down to the table.
     pushed: PushedTerms,
     rows: AtomicU64,
     wanted: FirstRows,
     ended: AtomicBool,
-    /// Filters of its columns.
+    /// Filters on columns, pushed down by joins.
     filters: Mutex<Vec<(usize, GivenFilter)>>,
-    /// The columns whose strings may come as codes.
+    /// Columns whose strings may come as codes.
     codes: Mutex<Vec<usize>>,
     scan: Mutex<Option<Box<dyn TableScan>>>,
 }
@@ -71,7 +71,7 @@ impl Node for Scan {
             terms: &terms,
         })?);
         self.ended.store(false, Ordering::Relaxed);
-        // The first row is found as a key is.
+        // The first row is found by a key lookup.
         count(&run.statement.counters.handler_read_first, 1);
         count(&run.statement.counters.handler_read_key, 1);
         count(&run.statement.progress.rows_expected, rows);
@@ -96,7 +96,7 @@ impl Node for Scan {
             scan.first_rows(wanted);
         }
         let filter = self.filter(wanted);
-        // A predicate over whole batches wants the strings.
+        // A predicate over whole batches needs the strings.
         if filter.is_some() || self.predicate.is_none() {
             scan.give_codes(&lock(&self.codes));
         }
@@ -132,8 +132,8 @@ impl Node for Scan {
 }
 
 impl Scan {
-    /// What a worker asks its rows before it reads all of their columns: where nobody asks for the first
-    /// rows alone, which are counted one by one.
+    /// Filter of a worker, evaluated before all columns of a row are read; `None` where only the first rows are wanted,
+    /// which are counted one by one.
     fn filter(&self, wanted: u64) -> Option<ScanFilter> {
         let predicate = self.predicate.as_ref();
         if wanted != u64::MAX || !predicate.is_none_or(Program::takes_whole_columns) {
@@ -150,12 +150,12 @@ struct ScanCursor {
     node: Arc<Scan>,
     filter: Option<ScanFilter>,
     scan: Box<dyn TableScan>,
-    /// So many more rows.
+    /// Number of rows still wanted.
     wanted: u64,
 }
 
 impl ScanCursor {
-    /// Rows that passed, if any did, and how many were read for them.
+    /// (rows that passed, if any; number of rows read for them).
     fn read(&mut self, run: &RunContext) -> Result<Option<(Option<Batch>, usize)>> {
         let predicate = self.node.predicate.as_ref();
         let Some(filter) = &mut self.filter else {

@@ -1,10 +1,10 @@
-//! What a scan asks its rows before it reads all of their columns: the terms of its predicate, and the filters
-//! that joins above have made of their keys.
+//! Filter of a scan, evaluated before all columns of a row are read: the terms of its predicate, and the key filters of
+//! the joins above.
 //!
-//! Each is a step of a [`RowFilter`]. A comparison of a column of numbers with what is the same for all rows is
-//! a range, and ranges of one column are one step. Terms that can neither fail nor warn are asked in the order
-//! of what they cost, and, where all terms are such, of what they were seen to refuse; the others stand where they
-//! stood, and see the rows that those before them let through.
+//! Each is a step of a [`RowFilter`]. A comparison of a numeric column with a value that is the same for all rows is a
+//! range, and the ranges of one column are one step. Terms that can neither fail nor warn are evaluated in the order of
+//! their cost, and, where all terms are such, of their observed selectivity; the others keep their places, and see the
+//! rows that those before them let through.
 
 use std::sync::Arc;
 
@@ -20,8 +20,8 @@ use crate::expression::Program;
 use crate::expression::values::{as_decimal, as_i64, as_u64};
 use crate::key_filter::KeyFilter;
 
-/// About how many nanoseconds a row costs that is compared with a range as it stands in a block, that is looked
-/// for in a key filter, and of which a column is read for a term.
+/// Estimated nanoseconds for each row of a comparison with a range inside a block, of a lookup in a key filter, and of
+/// reading a column for a term.
 const COST_OF_RANGE: f64 = 0.5;
 const COST_OF_KEY: f64 = 3.0;
 const COST_OF_COLUMN: f64 = 3.0;
@@ -33,15 +33,15 @@ struct Term {
 }
 
 enum Test {
-    /// The column is within all of these.
+    /// Range conditions on a column, all of which must hold.
     Within(Vec<Bound>),
     Program(Program),
 }
 
-/// What a column of numbers is compared with.
+/// A bound of a range on a numeric column.
 struct Bound {
     comparison: Comparison,
-    /// The same for all rows.
+    /// Value of the bound, the same for all rows.
     value: Program,
     physical: PhysicalType,
 }
@@ -64,7 +64,7 @@ impl Term {
         }
     }
 
-    /// Whether it may be asked before the terms that stand before it.
+    /// Whether the term may be evaluated before the terms that precede it.
     fn can_move(&self) -> bool {
         match &self.test {
             Test::Within(_) => true,
@@ -80,7 +80,7 @@ impl Term {
     }
 }
 
-/// The column that a term compares with a value that is the same for all rows.
+/// The column that a term compares with a value that is the same for all rows, and the bound.
 fn bound_of(term: &Expression) -> Option<(usize, Bound)> {
     let ExpressionKind::Compare {
         comparison,
@@ -161,7 +161,7 @@ impl Bound {
         Ok(range.unwrap_or(NumberRange::EMPTY))
     }
 
-    /// Where the value is smaller than any that the column can have, or larger.
+    /// Range for a value outside the domain of the column, below or above it.
     fn beyond(&self, is_below: bool) -> NumberRange {
         let holds = match self.comparison {
             Comparison::Less | Comparison::LessOrEqual => !is_below,
@@ -178,7 +178,7 @@ impl Bound {
     }
 }
 
-/// The steps of a predicate.
+/// Steps of a predicate.
 pub(super) struct Terms(Vec<Term>);
 
 impl Terms {
@@ -213,10 +213,10 @@ impl Terms {
     }
 }
 
-/// A step, and how many rows it was asked about and has kept.
+/// A step, with the numbers of rows tested and kept.
 struct Step {
     question: Question,
-    /// About what it costs for each row.
+    /// Estimated cost for each row.
     cost: f64,
     asked: u64,
     kept: u64,
@@ -225,12 +225,12 @@ struct Step {
 #[derive(Debug, Clone, Copy)]
 enum Question {
     Term(usize),
-    /// Whether a key is one from the least to the greatest of a key filter.
+    /// Whether a key is in the range from the least to the greatest key of a key filter.
     KeyRange(usize),
     Key(usize),
 }
 
-/// Rows after which it is known whether a filter refuses enough of them.
+/// Number of rows after which the selectivity of a filter is judged.
 const TRIED_ROWS: u64 = 64 << 10;
 
 impl Step {
@@ -243,13 +243,13 @@ impl Step {
         }
     }
 
-    /// Whether it refuses so many rows that it is worth asking.
+    /// Whether the step refuses enough rows to be worth its cost.
     fn pays(&self) -> bool {
         self.asked < TRIED_ROWS || self.kept < self.asked / 8 * 7
     }
 
-    /// What it costs to be rid of a row by it: steps are asked in this order ("predicate migration": Hellerstein
-    /// and Stonebraker, SIGMOD 1993).
+    /// Cost for each refused row: steps are ordered by it ("predicate migration": Hellerstein and Stonebraker, SIGMOD
+    /// 1993).
     fn cost_of_refusal(&self) -> f64 {
         let refused = match self.asked {
             0 => 0.5,
@@ -259,15 +259,15 @@ impl Step {
     }
 }
 
-/// The predicate of a scan and the filters that joins have given it, for one worker.
+/// Predicate and key filters of a scan, for one worker.
 pub(super) struct ScanFilter {
     terms: Arc<Terms>,
-    /// Of the terms that are ranges, as far as they were asked for.
+    /// Ranges of the terms that are ranges, computed on demand.
     ranges: Vec<Option<NumberRange>>,
-    /// With the column that each is about.
+    /// (column, filter): key filters and the columns that they apply to.
     keys: Vec<(usize, Arc<KeyFilter>)>,
     steps: Vec<Step>,
-    /// They may be asked in any order.
+    /// Whether the steps may be evaluated in any order.
     can_move: bool,
 }
 
@@ -298,7 +298,7 @@ impl ScanFilter {
         self.steps.is_empty()
     }
 
-    /// For the rows of one batch.
+    /// The filter for the rows of one batch.
     pub(super) fn asked<'a>(&'a mut self, run: &'a RunContext) -> Asked<'a> {
         if self.can_move {
             let cost = Step::cost_of_refusal;
@@ -309,7 +309,7 @@ impl ScanFilter {
     }
 }
 
-/// A filter in a run.
+/// The filter within a run.
 pub(super) struct Asked<'a> {
     filter: &'a mut ScanFilter,
     run: &'a RunContext,

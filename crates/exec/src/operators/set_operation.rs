@@ -1,8 +1,8 @@
 //! UNION, INTERSECT and EXCEPT.
 //!
-//! UNION ALL passes rows on; UNION is a grouping by all columns. INTERSECT and EXCEPT put the rows
-//! of all inputs, each with its input's number, into one table with hash access and count, group by
-//! group, how often each input has the row: the counts decide how often it comes out.
+//! UNION ALL passes rows on; UNION is a grouping by all columns. INTERSECT and EXCEPT put the rows of all inputs, each
+//! with its input's number, into one table with hash access. For each group of equal rows the counts by input decide
+//! the number of copies in the result.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -104,7 +104,7 @@ impl Node for SetOperation {
     }
 }
 
-/// Rows with a number behind their columns.
+/// Rows with a number as an additional last column.
 pub(super) fn numbered(batch: Batch, number: i64) -> Batch {
     let rows = batch.row_count();
     let mut columns = batch.into_columns();
@@ -139,7 +139,7 @@ impl Cursor for SetCursor {
                 counts.resize(next.group_count * inputs, 0);
                 let numbers = next.batch.column(0).as_primitive::<Int64Type>().values();
                 for (group, number) in next.ids.iter().zip(numbers) {
-                    // Numbers were given out by `prepare`: at most as many as inputs.
+                    // `prepare` assigned the numbers: at most as many as inputs.
                     counts[*group as usize * inputs + *number as usize] += 1;
                 }
             }
@@ -157,7 +157,7 @@ impl Cursor for SetCursor {
 }
 
 impl SetOperation {
-    /// How often a row comes out that the inputs have so often.
+    /// Number of copies of a row in the result, from its count in each input.
     fn times(&self, counts: &[u64]) -> u64 {
         let Some((first, others)) = counts.split_first() else {
             return 0;

@@ -1,4 +1,4 @@
-//! Rows with several readers.
+//! Scans of shared results, which have several readers.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::expression::Program;
 use crate::representation::to_column;
 use crate::state::MadeTable;
 
-/// The rows of a shared result, which the first of its readers with these values of its parameters makes.
+/// Builds the scan of a shared result, which the first reader with these parameter values materializes.
 pub(super) fn scan(id: SharedId, arguments: &[(usize, Expression)]) -> Arc<dyn Node> {
     let arguments: Vec<(usize, Program)> = arguments
         .iter()

@@ -1,5 +1,4 @@
-//! Batches in slices, for an operator that makes long strings of their rows: what it gives is no larger
-//! than what should be held at once.
+//! Input in slices, for an operator that makes long strings from its rows, so that its output batches fit in memory.
 
 use std::sync::Arc;
 
@@ -12,7 +11,7 @@ use crate::key_filter::GivenFilter;
 struct Sliced {
     input: Arc<dyn Node>,
     rows: SliceRows,
-    /// Rows of a slice where no result is long and all of them together are.
+    /// Rows of a slice where no result is long but a whole batch of them is.
     rows_of_short: Option<usize>,
 }
 
@@ -31,7 +30,7 @@ pub(super) fn build<'a>(
     })
 }
 
-/// The same where memory is short: a batch of texts that are not long may be too much as well.
+/// [`build`] for short memory: a batch of texts that are not long may be too much as well.
 pub(super) fn build_within(
     input: Arc<dyn Node>,
     expressions: &[Program],
@@ -91,9 +90,9 @@ impl Node for Sliced {
 struct SlicedCursor {
     node: Arc<Sliced>,
     input: Box<dyn Cursor>,
-    /// Rows to be given, and how many of them were.
+    /// (batch, rows given): the batch that is being given.
     batch: Option<(Batch, usize)>,
-    /// What was given last.
+    /// The last slice taken.
     taken: Option<Taken>,
 }
 

@@ -1,4 +1,4 @@
-//! Temporary tables of operators: made for the purposes of a plan, filled by workers, read by them.
+//! Temporary tables of operators: created for the purposes of a plan, filled and read by workers.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,7 +11,7 @@ use crate::driver::{Sink, drain_from};
 use crate::representation::storage_purpose;
 use crate::state::{MadeScan, MadeTable, lock};
 
-/// An empty table that a plan asks for.
+/// Creates an empty table that a plan specifies.
 pub(super) fn create(
     temporary: &TemporaryTable,
     columns: Vec<PhysicalType>,
@@ -22,7 +22,7 @@ pub(super) fn create(
     create_for(purpose, temporary, columns, access, run)
 }
 
-/// An empty table of the operator of `temporary`, for another purpose.
+/// Creates an empty table of the operator of `temporary`, for another purpose.
 pub(crate) fn create_for(
     purpose: mayfly_storage::Purpose,
     temporary: &TemporaryTable,
@@ -40,7 +40,7 @@ pub(crate) fn create_for(
     TempTable::create(&run.statement.temp, spec)
 }
 
-/// The first columns of a table as its keys, NULL being equal to NULL.
+/// Key columns: the first columns of a table, NULL being equal to NULL.
 pub(super) fn key_columns(modes: impl IntoIterator<Item = KeyMode>) -> Vec<KeyColumn> {
     let key = |(column, mode)| KeyColumn {
         column,
@@ -50,7 +50,7 @@ pub(super) fn key_columns(modes: impl IntoIterator<Item = KeyMode>) -> Vec<KeyCo
     modes.into_iter().enumerate().map(key).collect()
 }
 
-/// Runs a prepared input to its end and puts what `change` makes of its batches into a table.
+/// Runs a prepared input to its end and puts the batches, transformed by `change`, into a table.
 pub(super) fn fill(
     table: &TempTable,
     input: &Arc<dyn Node>,
@@ -86,7 +86,7 @@ where
     }
 }
 
-/// An operator that gives the rows of a table, which `make` makes when the operator is prepared.
+/// Builds a scan of a table that `make` creates when the operator is prepared.
 pub(super) fn read(
     make: impl Fn(&RunContext) -> Result<MadeTable> + Send + Sync + 'static,
 ) -> Arc<dyn Node> {
@@ -98,7 +98,7 @@ pub(super) fn read(
 
 struct TableNode<F> {
     make: F,
-    /// The table, under a scan that workers share.
+    /// The table, and a scan that workers share.
     made: Mutex<Option<(MadeTable, MadeScan)>>,
 }
 

@@ -58,7 +58,7 @@ impl Node for UnionAll {
     }
 }
 
-/// Over inputs that all go on with the next round of a recursion.
+/// Cursor over inputs that all continue with the next round of a recursion.
 struct RoundCursor {
     inputs: Vec<Box<dyn Cursor>>,
     next_input: usize,

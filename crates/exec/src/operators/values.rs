@@ -1,4 +1,4 @@
-//! Rows of expressions: SELECT without FROM, VALUES ROW(…).
+//! Constant rows of expressions: SELECT without FROM, VALUES ROW(…).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,7 +1,7 @@
-//! Which columns of a join are read above it.
+//! Columns of an operator's output that are read above it.
 //!
-//! A join looks at its keys for itself; often nobody asks for them after that (`SELECT COUNT(*) FROM a
-//! JOIN b USING (c)`), and then it need not make them for every pair.
+//! A join evaluates its keys itself; often nothing above reads them (`SELECT COUNT(*) FROM a JOIN b USING (c)`), and
+//! then it need not materialize them for every pair.
 
 use std::collections::BTreeSet;
 
@@ -10,10 +10,10 @@ use mayfly_plan::physical::{Grouping, Operator, Plan};
 
 use crate::expression::Program;
 
-/// The columns of an operator's output that are read; `None`: all.
+/// Columns of an operator's output that are read; `None`: all.
 pub(super) type Wanted<'a> = Option<&'a BTreeSet<usize>>;
 
-/// What expressions want of their input, if the input can make use of it.
+/// Columns that expressions read of their input, if the input can use the set.
 pub(super) fn only<'e>(
     input: &Plan,
     expressions: impl IntoIterator<Item = &'e Expression>,
@@ -21,7 +21,7 @@ pub(super) fn only<'e>(
     also(&BTreeSet::new(), input, expressions)
 }
 
-/// The same, beside what is wanted already.
+/// Columns that expressions read, besides those wanted already.
 pub(super) fn also<'e>(
     wanted: &BTreeSet<usize>,
     input: &Plan,
@@ -37,7 +37,7 @@ pub(super) fn also<'e>(
     Some(wanted)
 }
 
-/// What an aggregation wants of its input.
+/// Columns that an aggregation reads of its input.
 pub(super) fn by_grouping(input: &Plan, grouping: &Grouping) -> Option<BTreeSet<usize>> {
     let arguments = grouping.aggregates.iter().flat_map(|call| {
         let order = call.order_by.iter().map(|key| &key.expression);

@@ -1,4 +1,4 @@
-//! A table that a plan has made and that operators read, in one of the engines.
+//! A materialized table that operators read, in one of the engines.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,7 +8,7 @@ use mayfly_types::{Batch, Result};
 
 use super::lock;
 
-/// A table with all of its rows, to be read any number of times.
+/// A table with all of its rows, which can be read any number of times.
 #[derive(Debug, Clone)]
 pub(crate) enum MadeTable {
     TempTable(TempTable),
@@ -35,7 +35,7 @@ impl MadeTable {
     }
 }
 
-/// Where a worker is in a table.
+/// Position of a worker in a table.
 pub(crate) enum MadeScan {
     TempTable(Scan),
     Legacy(Arc<LegacyTable>, Arc<Mutex<LegacyScan>>),

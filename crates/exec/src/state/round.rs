@@ -1,14 +1,14 @@
-//! The rows that a round of a recursion added, which the next one reads.
+//! Rows that a round of a recursion added, which the next one reads.
 
 use mayfly_storage::TempTable;
 use mayfly_types::Batch;
 
-/// The rows of a round.
+/// Rows of a round.
 #[derive(Debug)]
 pub(crate) enum Round {
-    /// Few.
+    /// Few rows, in memory.
     Batch(Batch),
-    /// More.
+    /// More rows, in a table.
     Table(TempTable),
 }
 

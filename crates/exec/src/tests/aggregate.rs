@@ -1,4 +1,4 @@
-//! Aggregation against a plain map.
+//! Aggregation compared with a plain map.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -92,8 +92,7 @@ fn repeating_first_and_unique_later() {
     world.check_many_keys(query(plan), &expected);
 }
 
-/// Few groups at first; then more than the limit holds, of which some are met much more often than others,
-/// or none is.
+/// Few groups at first; then more than the limit holds, of which some are much more frequent than others, or none is.
 #[test]
 fn groups_that_outgrow_memory_pass_by_those_that_stay() {
     for often in [0, 6] {
@@ -368,7 +367,7 @@ fn calls_that_are_all_distinct_group_their_arguments_first() {
         .collect();
     let plan = group(input.clone(), vec![column(0, int())], calls);
     world.check(query(plan), &expected);
-    // Different arguments do not go together.
+    // Calls with different arguments do not share a grouping.
     let calls = vec![
         distinct(count(Some(column(1, int())))),
         distinct(count(Some(column(2, binary())))),

@@ -1,4 +1,4 @@
-//! Roots that several workers run: what ends them early, and that all of them are gone then.
+//! Roots that several workers run: early ends, and the end of all workers.
 
 use std::sync::Arc;
 
@@ -68,7 +68,7 @@ fn a_reader_that_stops_or_is_killed_takes_the_workers_with_it() {
                 assert!(stream.next_batch().unwrap().is_none());
             }
             drop(stream);
-            // Nobody else holds the statement any more.
+            // No worker holds the statement any more.
             assert_eq!(Arc::strong_count(&statement), 1, "{}", config.name);
         }
     }

@@ -25,7 +25,7 @@ fn unbound(_: &Binding<'_>) -> Result<Signature> {
     unreachable!("tests bring their signatures")
 }
 
-/// Gives its argument back, counts the rows that it sees, and fails on 13.
+/// Returns its argument, counts the rows that it sees, and fails on 13.
 fn watch(call: &Call<'_>) -> Result<ArrayRef> {
     SEEN.fetch_add(call.rows as u64, Ordering::Relaxed);
     let physical = call.signature.result.physical();
@@ -85,7 +85,7 @@ fn later_terms_see_only_undecided_rows() {
     assert_eq!(evaluate(&or, &[int()], &rows).unwrap(), [n(1), n(1), n(1)]);
     let wrong = boolean(ExpressionKind::And(vec![watched_positive(), not(is(13))]));
     assert_eq!(evaluate(&wrong, &[int()], &rows).unwrap_err().errno(), 1365);
-    // All rows decided: the call is never made.
+    // All rows are decided: the call is never made.
     let none = boolean(ExpressionKind::And(vec![is(99), watched_positive()]));
     assert_eq!(
         evaluate(&none, &[int()], &numbers(&[13, 13])).unwrap(),

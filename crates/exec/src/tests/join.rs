@@ -1,4 +1,4 @@
-//! Joins of every kind against nested loops over plain rows.
+//! Joins of every kind compared with nested loops over plain rows.
 
 use mayfly_plan::Comparison;
 use mayfly_plan::physical::{JoinKey, JoinKind, Operator, Plan, Purpose};
@@ -35,7 +35,7 @@ fn output(kind: JoinKind) -> Vec<SqlType> {
     }
 }
 
-/// The rows of a join by definition.
+/// Expected rows of a join, by its definition.
 fn oracle(
     kind: JoinKind,
     left: &[Row],
@@ -300,7 +300,7 @@ fn columns_that_nobody_reads_are_not_missed() {
     }
 }
 
-/// A chain of joins, the first rows of which the filters of all joins above reach.
+/// A chain of joins: the filters of all joins reach the scan of the first table.
 #[test]
 fn filters_reach_through_joins() {
     let mut world = World::new();
@@ -317,7 +317,7 @@ fn filters_reach_through_joins() {
     for kind in KINDS {
         let lower = oracle(kind, &l, &r, equal);
         let width = output(kind).len();
-        // By the key of the lower join's left side, and where it has one, of its right side.
+        // Keys: a column of the lower join's left side, and where it has one, of its right side.
         for key in (0..width).step_by(2) {
             for upper in [
                 JoinKind::Inner,
@@ -352,7 +352,7 @@ fn filters_reach_through_joins() {
     }
 }
 
-/// Each run of a joined side makes filters of its own: those of an earlier run refuse nothing.
+/// Each run of a joined side makes its own filters: those of an earlier run refuse nothing.
 #[test]
 fn filters_are_of_one_run() {
     let mut world = World::new();

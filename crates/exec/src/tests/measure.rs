@@ -1,4 +1,4 @@
-//! What operators and temporary tables are said to have done, against what the rows say.
+//! Measurements of operators and temporary tables compared with the rows.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use mayfly_types::Value;
 use crate::measure::Measure;
 use crate::testing::*;
 
-/// Runs a query; what its operators 0 and 1 did, its temporary tables, and how many rows it gave.
+/// Runs a query; returns the measurements of its operators 0 and 1, its temporary tables, and its number of rows.
 fn run(
     world: &World,
     query: QueryPlan,
@@ -135,7 +135,7 @@ fn a_sort_in_a_file_tells_its_runs_and_its_bytes() {
     }
 }
 
-/// The keys of a build side are asked of the rows of each input of UNION ALL before these are computed with.
+/// A filter of the build side's keys is applied to each input of UNION ALL before expressions are computed.
 #[test]
 fn a_filter_of_keys_reaches_each_scan_of_a_union() {
     use mayfly_plan::physical::{JoinKey, JoinKind, Operator, Purpose, SetOperationKind};
@@ -172,7 +172,7 @@ fn a_filter_of_keys_reaches_each_scan_of_a_union() {
     );
     for config in configs() {
         let (_, projected, _, rows) = run(&world, query(join.clone()), &config);
-        // Of the numbers to 999 the keys 3 and 77, of their remainders by 10 each 3.
+        // Matches: 3 and 77 among the numbers 0 to 999, and the 100 remainders by 10 that are 3.
         assert_eq!(rows, 2 + 100, "{}", config.name);
         if !config.force_overflow {
             assert_eq!(projected.rows, 100, "{}", config.name);

@@ -293,6 +293,6 @@ fn a_long_chain_of_operators_does_not_overflow_the_stack() {
     }
     let query = Arc::new(query(filter(input, predicate)));
     assert_eq!(world.run(&query, &configs()[0]).unwrap(), [vec![n(1)]]);
-    // The plan's own tree is dropped recursively, which is the planner's affair.
+    // The plan's own tree is dropped recursively, which is the planner's concern.
     std::mem::forget(query);
 }

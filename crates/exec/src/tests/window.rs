@@ -18,7 +18,7 @@ const ROWS: i64 = 3000;
 fn row(number: i64) -> Row {
     let partition = match number * number % 23 {
         3 => NULL,
-        // Equal by their collation.
+        // Strings that are equal under their collation.
         rest if number % 2 == 0 => s(&format!("p{rest}")),
         rest => s(&format!("P{rest}")),
     };
@@ -75,7 +75,7 @@ fn windowed(input: Plan, order: WindowOrder, functions: &[WindowFunction]) -> Pl
     plan(operator, &output)
 }
 
-/// The rows in the order of the windows, with their numbers in their partitions.
+/// Rows in the order of the windows, with their numbers in their partitions.
 fn expected() -> Vec<(Row, i64)> {
     let mut rows: Vec<Row> = (0..ROWS).map(row).collect();
     rows.sort_by_key(|row| {

@@ -1,4 +1,4 @@
-//! Aggregate calls and the states of several of them.
+//! Aggregate calls and their accumulators.
 
 use std::sync::Arc;
 
@@ -14,14 +14,14 @@ use super::columns::Columns;
 use crate::context::RunContext;
 use crate::representation::{column_types, to_column};
 
-/// A call, its arguments being columns of the aggregate's rows.
+/// An aggregate call whose arguments are columns of the aggregate's rows.
 pub(super) struct Call {
     function: &'static AggregateFunction,
     signature: AggregateSignature,
     options: Vec<Value>,
-    /// The columns of the arguments.
+    /// Columns of the arguments.
     pub(super) arguments: Vec<usize>,
-    /// How arguments are compared by DISTINCT.
+    /// Comparison modes of the arguments under DISTINCT.
     pub(super) argument_modes: Vec<KeyMode>,
     pub(super) distinct: bool,
     /// ORDER BY inside the call.
@@ -68,7 +68,7 @@ impl Call {
         column_types(&self.signature.state)
     }
 
-    /// The types of its state's columns, as tables that go by declared types store them.
+    /// Declared types of the partial state's columns, for tables that store declared types.
     pub(super) fn declared_states(&self) -> &[SqlType] {
         &self.signature.state
     }
@@ -85,7 +85,7 @@ impl Call {
         self.distinct || !self.order_by.is_empty()
     }
 
-    /// Whether the states of another call are those of this one.
+    /// Whether another call has the same partial state as this one.
     fn has_states_of(&self, other: &Self) -> bool {
         !self.needs_whole_groups()
             && !other.needs_whole_groups()
@@ -108,13 +108,12 @@ impl Call {
     }
 }
 
-/// The states of several calls for the same groups, and their memory.
+/// Accumulators of several calls for the same groups, and their memory.
 ///
-/// A call whose states another one before it has, too (SUM(x) and AVG(x)), has none of its own until its results are
-/// asked for.
+/// Calls with equal partial state (SUM(x) and AVG(x)) share one accumulator until finalization.
 pub(super) struct Accumulators {
     states: Vec<Box<dyn Accumulator>>,
-    /// For each call the one before it that has its states.
+    /// For each call the earlier call whose accumulator it shares.
     sources: Vec<Option<usize>>,
     held: Option<Reservation>,
 }
@@ -133,7 +132,7 @@ impl Accumulators {
         })
     }
 
-    /// The calls that have states of their own, with their numbers.
+    /// Calls with an accumulator of their own, with their numbers.
     pub(super) fn own<'a>(
         &'a mut self,
         calls: &'a [Call],
@@ -153,7 +152,7 @@ impl Accumulators {
         }
     }
 
-    /// Takes in rows of the aggregate's columns, row `r` into group `groups[r]`.
+    /// Adds rows of the aggregate's columns, row `r` to group `groups[r]`.
     pub(super) fn update(
         &mut self,
         calls: &[Call],
@@ -167,7 +166,7 @@ impl Accumulators {
         Ok(())
     }
 
-    /// Merges states that stand one call after the other in `columns`.
+    /// Merges partial states; `columns` has those of one call after the other.
     pub(super) fn merge(
         &mut self,
         calls: &[Call],
@@ -187,7 +186,7 @@ impl Accumulators {
         Ok(())
     }
 
-    /// The states of all groups, one call after the other; starts over with none.
+    /// Takes the partial states of all groups, one call after the other, and resets the accumulators.
     pub(super) fn take_states(&mut self) -> Result<Vec<ArrayRef>> {
         let mut of_calls: Vec<Vec<ArrayRef>> = Vec::with_capacity(self.states.len());
         for (states, source) in self.states.iter_mut().zip(&self.sources) {
@@ -199,7 +198,7 @@ impl Accumulators {
         Ok(of_calls.concat())
     }
 
-    /// The results of all groups, one column a call; starts over with none.
+    /// Takes the results of all groups, one column a call, and resets the accumulators.
     pub(super) fn results(&mut self, run: &RunContext) -> Result<Vec<ArrayRef>> {
         let evaluation = run.evaluation();
         for (at, source) in self.sources.iter().enumerate() {
@@ -215,9 +214,8 @@ impl Accumulators {
             .collect()
     }
 
-    /// Reserves what the states hold now, of the memory of the table that their groups are of, or of the
-    /// statement's where there is no table. They cannot go to a file before their group is complete, so
-    /// that a refusal is an error.
+    /// Reserves the bytes that the states hold, from the memory of the table of their groups, or from the statement's
+    /// without a table. States cannot be spilled before their group is complete, so a refusal is an error.
     pub(super) fn charge(&mut self, table: Option<&TempTable>, run: &RunContext) -> Result<()> {
         let (bytes, temp) = (self.memory_bytes(), &run.statement.temp);
         let held = self.held.get_or_insert_with(|| match table {

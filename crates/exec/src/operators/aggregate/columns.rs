@@ -1,4 +1,4 @@
-//! The columns that an aggregation computes of its input.
+//! Columns that an aggregation computes from its input.
 
 use mayfly_plan::Expression;
 use mayfly_types::{Batch, PhysicalType, Result};
@@ -8,8 +8,7 @@ use crate::expression::Program;
 use crate::operators::project::project;
 use crate::representation::column_type;
 
-/// The columns that are computed from an input row: the keys, then whatever the calls need, each
-/// input column once.
+/// Columns computed from an input row: the keys, then the inputs of the calls, each input column once.
 #[derive(Default)]
 pub(super) struct Columns {
     pub(super) programs: Vec<Program>,
@@ -23,7 +22,7 @@ impl Columns {
         self.programs.len() - 1
     }
 
-    /// The column of an expression's value.
+    /// Column of an expression's value.
     pub(super) fn column_of(&mut self, expression: &Expression) -> usize {
         let program = Program::compile(expression);
         let physical = column_type(&expression.ty);

@@ -1,8 +1,8 @@
-//! `COUNT(DISTINCT a), SUM(DISTINCT a) … GROUP BY k`: when every call sees the same distinct arguments,
-//! it is the plain calls over the groups of `k, a`, which repeat nothing.
+//! DISTINCT by grouping: `COUNT(DISTINCT a), SUM(DISTINCT a) … GROUP BY k`, where every call has the same distinct
+//! arguments, is the plain calls over the groups of `k, a`, which have no duplicates.
 //!
-//! That way DISTINCT inside a call has all that grouping has: values that repeat are found in the
-//! workers' own indexes, values that do not are partitioned, and every worker takes part.
+//! So DISTINCT inside a call uses all mechanisms of grouping: repeated values are found in the workers' own indexes,
+//! others are partitioned, and every worker takes part.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use mayfly_types::Result;
 
 use crate::context::{Node, RunContext};
 
-/// The arguments that all calls have in common, if all of them are only to see distinct ones.
+/// Arguments common to all calls, if every call is DISTINCT over them.
 pub(super) fn common_arguments(grouping: &Grouping) -> Option<&[Expression]> {
     let calls = &grouping.aggregates;
     let arguments = &calls.iter().find(|call| needs_distinct(call))?.arguments;
-    // Volatile arguments are never the same, not even as themselves.
+    // Volatile arguments are never equal, not even to themselves.
     let same = |call: &AggregateCall| {
         call.arguments.len() == arguments.len()
             && call

@@ -1,7 +1,7 @@
-//! GROUP BY … LIMIT n without an order: any n groups will do, so the first n seen are taken.
+//! GROUP BY … LIMIT n without an order: any n groups are correct, so the first n seen are taken.
 //!
-//! The first rows are read on one thread until n groups are found. The rest of the input only adds
-//! to those: every worker looks keys up in an index of the n, to which none is added, and passes by all others.
+//! The first rows are read on one thread until n groups are found. The rest of the input only adds to those: every
+//! worker looks keys up in an index of the n groups, which is not extended, and skips all others.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ pub(super) fn run(node: &Aggregate, wanted: u64, run: &RunContext) -> Result<Sta
         let count = rows.row_count();
         let taken = index.find_or_insert(&rows.columns()[..node.key_count], count, &mut ids)?;
         if taken < count {
-            // So many groups do not fit in memory. The plan's LIMIT stands above: give all.
+            // The groups do not fit in memory. The plan's LIMIT stands above: give all.
             drop((index, accumulators, cursor));
             return grouped::run(node, table, run);
         }
@@ -72,7 +72,7 @@ pub(super) fn run(node: &Aggregate, wanted: u64, run: &RunContext) -> Result<Sta
     Ok(State::Ready(results))
 }
 
-/// An index of the groups for each worker, as far as there is memory for more than the one that found them.
+/// A copy of the index of the groups for each worker, as far as there is memory beyond the first index.
 fn closed_indexes(
     found: GroupIndex,
     keys: &Batch,
@@ -117,8 +117,8 @@ impl Sink for LookupSink<'_> {
     }
 }
 
-/// Adds the rows of the first `groups` groups to their sums. Other rows are of groups that the first rows had beyond
-/// those that are wanted, or of none.
+/// Adds the rows of the first `groups` groups to their accumulators. Other rows belong to groups beyond the wanted
+/// ones, or to groups not in the index.
 fn add(
     node: &Aggregate,
     accumulators: &mut Accumulators,

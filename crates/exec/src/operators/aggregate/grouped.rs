@@ -1,10 +1,9 @@
-//! Grouping by keys: pre-aggregation that turns to partitioning when values do not repeat.
+//! Grouping by keys: pre-aggregation that switches to partitioning when values do not repeat.
 //!
-//! A worker groups what it sees and keeps its first rows beside the groups. The first worker that has
-//! seen enough rows to tell decides for all. When there are many groups among them, the rows go to the
-//! partitioned table as they are, and so does everything after; else the kept rows are forgotten. Later,
-//! groups that outgrow memory go to a second table as partial states. So what a statement writes is
-//! either rows or states.
+//! A worker groups its rows and keeps its first rows (the sample) beside the groups. The first worker with a complete
+//! sample decides for all. When the sample has many groups, its rows go to the partitioned table as they are, and so do
+//! all later rows; else the sample is dropped. Later, groups that outgrow memory go to a second table as partial
+//! states. So what a statement spills is either rows or states.
 //!
 //! Once memory was short, each worker keeps the groups that its share of the memory holds: rows of these are added
 //! to them, and every row of another group becomes a state of its own, until most rows are of other groups, as in
@@ -30,39 +29,39 @@ use crate::driver::{Sink, drain_from, thread_count};
 use crate::rows::filter_batch;
 use crate::state::lock;
 
-/// Rows a group from which on it pays to group them before they are partitioned.
+/// Minimum rows per group from which on it pays to group rows before they are partitioned.
 const ROWS_A_GROUP_MIN: u64 = 4;
-/// The same, where groups are found by the bits of their values, and partitioning is the alternative: the groups of all
-/// workers are merged.
+/// [`ROWS_A_GROUP_MIN`] where groups are found by the bits of their values and partitioning is the alternative: the
+/// groups of all workers are merged.
 const ROWS_A_KNOWN_GROUP_MIN: u64 = 16;
-/// Groups beyond which a worker's index is slower than partitioning.
+/// Number of groups beyond which a worker's index is slower than partitioning.
 const GROUPS_MAX: usize = 256 * 1024;
-/// Bytes of a worker's groups beyond which it is slower to look for them in a hash table than to partition the rows
-/// first, if these are narrow and take half of its memory at most: the groups of one partition stay in a cache.
+/// Bytes of a worker's groups beyond which a hash table is slower than to partition the rows first, if these are narrow
+/// and take at most half of its memory: the groups of one partition stay in a cache.
 const HASHED_BYTES_MAX: u64 = 8 << 20;
-/// Bytes of a narrow row.
+/// Maximum bytes of a narrow row.
 const NARROW_ROW_BYTES: u64 = 96;
-/// Bytes of a row in a temporary table beside its values.
+/// Bytes of a row in a temporary table besides its values.
 const ROW_HEADER_BYTES: u64 = 8;
-/// The groups of so few states as these fit in little memory in each of 64 partitions.
+/// Partition bits of the table of states: the groups of small states fit in little memory in each of 64 partitions.
 const STATES_PARTITIONS_BITS: u32 = 6;
-/// Bytes of the blocks of states that a worker is writing: two small ones for each partition.
+/// Bytes of the blocks of states that a worker is writing: two small blocks for each partition.
 const STATES_BYTES: u64 = (2 * 4096) << STATES_PARTITIONS_BITS;
-/// Rows after which a worker asks whether its groups are still those of most rows.
+/// Number of rows after which a worker checks whether its groups are still those of most rows.
 const WINDOW_ROWS: usize = 64 * 1024;
-/// Groups up to which workers' results are merged on one thread.
+/// Maximum number of groups that are merged on one thread.
 const MERGED_GROUPS_MAX: usize = 256 * 1024;
 
-/// Groups the rows of the input. `rows` is the table that [`table`] makes for them.
+/// Groups the rows of the input. `rows` is the table that [`table`] creates for them.
 pub(super) fn run(node: &Aggregate, rows: TempTable, run: &RunContext) -> Result<State> {
-    // How many rows there are is known from then on.
+    // The number of rows is known after this.
     node.input.prepare(run)?;
     let workers = thread_count(node.input.as_ref(), run).min(node.threads_max()) as u64;
     let limit = rows.memory_limit();
     let for_states = (workers * STATES_BYTES).min(limit / 2);
     let shared = Shared {
         rows_expected: node.input.rows_hint() / workers,
-        // An eighth is for vectors that grow once more.
+        // An eighth is reserve for vectors that grow once more.
         share: (limit - for_states) / workers / 8 * 7,
         rows,
         states: Mutex::new(None),
@@ -83,7 +82,7 @@ pub(super) fn run(node: &Aggregate, rows: TempTable, run: &RunContext) -> Result
     finish(node, sinks, &shared, run)
 }
 
-/// A table with the node's keys as its first columns.
+/// Creates a table with the node's keys as its first columns.
 pub(super) fn table(
     node: &Aggregate,
     columns: Vec<PhysicalType>,
@@ -93,24 +92,24 @@ pub(super) fn table(
     tables::create(&node.temporary, columns, Access::Hash(keys), run)
 }
 
-/// What the workers share.
+/// State that the workers share.
 struct Shared {
     rows: TempTable,
     states: Mutex<Option<TempTable>>,
-    /// What the first worker found that had to decide.
+    /// Decision of the first worker with a complete sample.
     pays_to_group: OnceLock<bool>,
-    /// The groups of a worker may hold no more than its share of memory.
+    /// Whether the groups of a worker are limited to its share of memory.
     is_capped: AtomicBool,
-    /// Rows that a worker is likely to see.
+    /// Expected rows of a worker.
     rows_expected: u64,
     /// Bytes of memory for the groups of each worker where not all groups fit.
     share: u64,
 }
 
 impl Shared {
-    /// Whether it pays to group rows before they are partitioned: when enough rows of a worker will share few enough
-    /// groups, and these fit in memory, or less has to be written of the rows whose groups do not fit than of all
-    /// rows as they are. The groups are those of the sample.
+    /// Decides whether rows are grouped before they are partitioned: when a worker's rows will share few groups that
+    /// fit in memory, or fewer bytes are spilled for the groups that do not fit than for all rows as they are. The
+    /// groups are those of the sample.
     fn decide(&self, sample: &Sample, grouping: &Grouping) -> bool {
         let groups = grouping.index.group_count();
         let held = grouping.index.group_bytes() + grouping.accumulators.memory_bytes();
@@ -167,15 +166,15 @@ struct Grouping {
     /// Memory of the accumulators.
     reservation: Reservation,
     ids: Vec<u32>,
-    /// The rows seen so far, until it is decided; then `None`.
+    /// Rows seen so far until the decision; then `None`.
     sample: Option<Sample>,
-    /// How many of the groups the table's record knows of.
+    /// Number of groups that the table's record includes.
     shown: usize,
-    /// Rows of other groups pass these by.
+    /// State of pass-by mode, in which rows of other groups become states of their own.
     passing: Option<Passing>,
 }
 
-/// The rows since this was last asked, and how many of them were of groups that are there.
+/// Rows since the last check, and how many of them were of groups in memory.
 #[derive(Default)]
 struct Passing {
     rows: usize,
@@ -183,7 +182,7 @@ struct Passing {
 }
 
 impl Passing {
-    /// Whether these are enough rows to tell.
+    /// Whether there are enough rows for a check.
     fn ends_window(&self) -> bool {
         self.rows >= WINDOW_ROWS
     }
@@ -226,13 +225,13 @@ impl<'a> GroupSink<'a> {
             .append(states)
     }
 
-    /// Forgets the groups; their rows go to the partitioned table.
+    /// Drops the groups; their rows go to the partitioned table.
     fn partition(&mut self) -> Result<()> {
         let mode = std::mem::replace(&mut self.mode, Mode::Partition);
         let Mode::Group(grouping) = mode else {
             return Ok(());
         };
-        // The groups go before the table needs their memory.
+        // The groups are freed before the table needs their memory.
         self.shared.rows.groups_changed(grouping.shown, 0);
         let sample = grouping.into_sample();
         for rows in sample.into_iter().flat_map(Sample::into_batches) {
@@ -241,8 +240,8 @@ impl<'a> GroupSink<'a> {
         Ok(())
     }
 
-    /// Where groups have no more than their share of memory, those that have it stay, and rows of others pass them
-    /// by from here on. Groups that hold far more go to the table of states: another worker lacks the memory.
+    /// Limits the groups to their share of memory: a worker within it keeps its groups, and rows of others pass by from
+    /// here on. Groups far beyond it go to the table of states: another worker lacks the memory.
     fn keep_to_share(&mut self) -> Result<()> {
         let (share, is_capped) = (self.shared.share, &self.shared.is_capped);
         let Mode::Group(grouping) = &mut self.mode else {
@@ -262,7 +261,7 @@ impl<'a> GroupSink<'a> {
         Ok(())
     }
 
-    /// Memory is short: the groups' states go to the table of states, and those to the temporary file.
+    /// Frees memory: the groups' states go to the table of states, which spills to the temporary file.
     fn make_room(&mut self) -> Result<()> {
         self.shared.is_capped.store(true, Ordering::Relaxed);
         self.flush()?;
@@ -271,7 +270,7 @@ impl<'a> GroupSink<'a> {
             .map_or(Ok(()), TempTableWriter::overflow)
     }
 
-    /// Adds rows of the groups that are there. Each of the others becomes a state of its own.
+    /// Adds rows of the groups in memory. Each other row becomes a state of its own.
     fn pass_by(&mut self, rows: &Batch, run: &RunContext) -> Result<()> {
         let Mode::Group(grouping) = &mut self.mode else {
             return self.append_rows(rows);
@@ -326,14 +325,14 @@ impl<'a> GroupSink<'a> {
 }
 
 impl Grouping {
-    /// Reserves what is held beside the index; false when the memory is not there.
+    /// Reserves the bytes held beside the index; false if there is no memory.
     fn charge(&mut self) -> bool {
         let sample = self.sample.as_ref().map_or(0, Sample::memory_bytes);
         let bytes = self.accumulators.memory_bytes() + sample;
         self.reservation.try_resize(bytes).is_ok()
     }
 
-    /// Bytes that the groups hold.
+    /// Bytes of the groups.
     fn memory_bytes(&self) -> u64 {
         self.index.memory_bytes() + self.accumulators.memory_bytes()
     }
@@ -409,10 +408,10 @@ impl Sink for GroupSink<'_> {
                 let decide = || self.shared.decide(&sample, grouping);
                 if !self.shared.pays_to_group.get_or_init(decide) {
                     grouping.sample = Some(sample);
-                    // The sample holds the whole of this batch.
+                    // The sample contains the whole of this batch.
                     return self.partition();
                 }
-                // Its memory is the groups'.
+                // Its memory is freed for the groups.
                 drop(sample);
                 full = first < rows.row_count() || !grouping.charge();
             }
@@ -478,7 +477,7 @@ fn partitioned_state(table: TempTable, content: Content) -> State {
     }
 }
 
-/// All groups fit in memory and are few: they are merged into the first worker's.
+/// Merges the groups of all workers into the first worker's: all fit in memory and are few.
 fn merged(
     node: &Aggregate,
     sinks: Vec<GroupSink<'_>>,
@@ -520,7 +519,7 @@ fn merged(
                 .merge(&node.calls, &first.ids, &states, run)?;
             merged += taken;
             if taken == 0 {
-                // No memory for the merged groups: they go through a table after all.
+                // No memory for the merged groups: use a table after all.
                 let target = shared.states(node);
                 let mut writer = target.writer();
                 writer.append(&first.take_states()?)?;
@@ -544,7 +543,7 @@ fn merged(
         .map(State::Ready)
 }
 
-/// The states that were not merged yet.
+/// States that are not merged yet.
 fn states_rest(keys: &[ArrayRef], states: &[ArrayRef], merged: usize) -> Batch {
     let count = keys.first().map_or(0, |key| key.len());
     let mut columns = keys.to_vec();

@@ -1,8 +1,7 @@
-//! Groups whose rows come one after the other: no table is made, each group is given when the next
-//! one begins.
+//! Grouping of an input whose groups are contiguous: no table is made, each group is given when the next begins.
 //!
-//! The groups of some rows are numbered as they come; when there are as many as a batch may have rows,
-//! they are given, all but the one that may still go on.
+//! Groups are numbered within a batch; when there are as many as a batch may have rows, all but the last, which may
+//! continue, are given.
 
 use std::sync::Arc;
 
@@ -53,7 +52,7 @@ impl Node for InOrder {
 struct InOrderCursor {
     node: Arc<InOrder>,
     input: Option<Box<dyn Cursor>>,
-    /// Rows that were read and are not grouped yet.
+    /// Rows that are read and not grouped yet.
     rows: Option<Rows>,
     open: Groups,
 }
@@ -61,19 +60,19 @@ struct InOrderCursor {
 /// Rows of the aggregate's columns.
 struct Rows {
     batch: Batch,
-    /// Which of them begin another group.
+    /// Whether each row begins another group.
     differs: Vec<bool>,
-    /// The numbers of these.
+    /// Numbers of the rows that begin a group.
     begins: Vec<u32>,
 }
 
-/// Groups that are being made.
+/// Groups under construction.
 struct Groups {
     count: usize,
-    /// The keys of their first rows, in pieces.
+    /// Keys of the groups' first rows, in pieces.
     keys: Vec<Vec<ArrayRef>>,
     accumulators: Accumulators,
-    /// The last row's keys.
+    /// Keys of the last row.
     last: Option<Batch>,
 }
 
@@ -103,7 +102,7 @@ impl Cursor for InOrderCursor {
                     }
                 },
             };
-            // What begins one group more than may be given waits for the next batch.
+            // The row that begins one group more than a batch may have waits for the next batch.
             let room = groups_max - self.open.count;
             match rows.begins.get(room) {
                 None => self.take(&rows, run)?,
@@ -119,7 +118,7 @@ impl Cursor for InOrderCursor {
                     self.rows = Some(Rows {
                         batch: rows.batch.slice(cut, count - cut),
                         differs: rows.differs[cut..].to_vec(),
-                        // They are all behind the cut.
+                        // These rows are all behind the cut.
                         begins: rows.begins[room..]
                             .iter()
                             .map(|row| row - cut as u32)
@@ -155,15 +154,15 @@ impl InOrderCursor {
         Ok(None)
     }
 
-    /// Takes rows into the open groups.
+    /// Adds rows to the open groups.
     fn take(&mut self, rows: &Rows, run: &RunContext) -> Result<()> {
         let count = rows.batch.row_count();
         if count == 0 {
             return Ok(());
         }
         let open = &mut self.open;
-        // Groups are at most as many as a batch's rows. A group of few rows ends where nobody expects it: nothing is
-        // branched on.
+        // There are at most as many groups as rows in a batch. The ends of short groups are unpredictable, so the loop
+        // does not branch.
         let mut group = open.count as u32;
         let number = |differs: &bool| {
             group += u32::from(*differs);
@@ -182,7 +181,7 @@ impl InOrderCursor {
         open.accumulators.charge(None, run)
     }
 
-    /// The groups that are complete: all of them.
+    /// Gives all groups, which are complete.
     fn give(&mut self, run: &RunContext) -> Result<Option<Batch>> {
         if self.open.count == 0 {
             return Ok(None);
@@ -202,7 +201,7 @@ impl InOrderCursor {
 }
 
 impl InOrder {
-    /// Which rows have other keys than the row before.
+    /// Whether the keys of each row differ from the row before.
     fn differs(&self, batch: &Batch, last: Option<&Batch>) -> Vec<bool> {
         let mut differs = vec![false; batch.row_count()];
         let keys = self.modes.iter().enumerate().take(self.key_count);
@@ -216,7 +215,7 @@ impl InOrder {
     }
 }
 
-/// The numbers of what is true.
+/// Indexes of the true flags.
 fn numbers_where(flags: &[bool]) -> Vec<u32> {
     let mut numbers = vec![0; flags.len()];
     let mut count = 0;

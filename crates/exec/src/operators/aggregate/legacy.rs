@@ -1,8 +1,8 @@
-//! Grouping in a table of the engines that MySQL had before TempTable: the row of each group is found by its key,
-//! and its aggregates are read, changed and written back.
+//! Grouping in a table of the engines that MySQL had before TempTable: the row of each group is found by its key, and
+//! its aggregates are read, changed and written back.
 //!
-//! MySQL does so for each row of the input. Here the rows of a batch that are of one group change its row
-//! once; where values seldom repeat, as in the articles, that is the same work.
+//! MySQL does so for each row of the input. Here the rows of a batch that are of one group change its row once; where
+//! values seldom repeat, that is the same work.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -18,7 +18,7 @@ use crate::driver::{Sink, drain};
 use crate::legacy::LegacyTables;
 use crate::rows::rows_where;
 
-/// All groups, as they are read.
+/// Reader of all groups.
 pub(super) struct Groups {
     table: LegacyTable,
     scan: LegacyScan,
@@ -66,7 +66,7 @@ struct Grouping<'a> {
     table: LegacyTable,
     positions: Vec<u64>,
     is_new: Vec<bool>,
-    /// The number of each position among those of a batch.
+    /// Index, within a batch, of each row position.
     numbers: HashMap<u64, u32>,
 }
 
@@ -115,7 +115,7 @@ impl Groups {
         self.table.row_count()
     }
 
-    /// The results of the next groups.
+    /// Results of the next groups.
     pub(super) fn next(&mut self, node: &Aggregate, run: &RunContext) -> Result<Option<Batch>> {
         let Some(rows) = self.scan.next_batch(&self.table)? else {
             return Ok(None);

@@ -1,6 +1,6 @@
 //! GROUP BY, aggregates and DISTINCT.
 //!
-//! Five ways, chosen by what is asked and by what the first rows look like:
+//! Five strategies, chosen by the request and by the first rows:
 //!
 //! - **No keys** ([`scalar`]): every worker keeps one state a call; they are merged at the end.
 //! - **Pre-aggregation** ([`grouped`]): every worker groups what it sees in a `GroupIndex`. Where
@@ -67,16 +67,16 @@ pub(crate) fn build(
     build_giving(Gives::Results, input, grouping, run)
 }
 
-/// What is given of each group behind its keys.
+/// Output of each group behind its keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Gives {
-    /// The results of the calls.
+    /// Results of the calls.
     Results,
-    /// Their states, to be merged.
+    /// Partial states of the calls, to be merged.
     States,
 }
 
-/// A grouping whose calls are made as they are written.
+/// Builds a grouping whose calls are executed as written.
 fn build_giving(
     gives: Gives,
     input: Arc<dyn Node>,
@@ -85,7 +85,7 @@ fn build_giving(
 ) -> Result<Arc<dyn Node>> {
     let mut columns = Columns::default();
     for key in &grouping.keys {
-        // Keys lead, each in a column of its own.
+        // The keys come first, each in a column of its own.
         columns.push(Program::compile(key), column_type(&key.ty));
     }
     let calls = grouping
@@ -138,7 +138,7 @@ struct Aggregate {
     gives: Gives,
     first_groups: Option<u64>,
     temporary: TemporaryTable,
-    /// The types of the keys and of the states, where a table of the engines of old is to hold them.
+    /// Declared types of the keys and of the states, where a table of a legacy engine holds them.
     declared: Option<Vec<SqlType>>,
     signature: SignatureContext,
     state: Mutex<State>,
@@ -146,9 +146,9 @@ struct Aggregate {
 
 enum State {
     New,
-    /// Results, ready to be given out.
+    /// Results ready to be given.
     Ready(VecDeque<Batch>),
-    /// Rows or partial states in partitions, to be grouped as they are asked for.
+    /// Rows or partial states in partitions, grouped on demand.
     Partitioned {
         queue: PartitionQueue,
         content: Content,
@@ -156,16 +156,16 @@ enum State {
         table: TempTable,
         whole: partitions::WholeGroups,
     },
-    /// Groups in a table of the engines of old.
+    /// Groups in a table of a legacy engine.
     Legacy(Box<legacy::Groups>),
 }
 
-/// What a partitioned table holds.
+/// Content of a partitioned table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Content {
     /// [`Aggregate::columns`] of every input row.
     Rows,
-    /// Keys and the partial states of every call.
+    /// Keys and partial states of every call.
     States,
 }
 
@@ -174,7 +174,7 @@ impl Aggregate {
         self.columns.types[..self.key_count].to_vec()
     }
 
-    /// Rows as states: each row is a group of its own.
+    /// Converts rows to states: each row is a group of its own.
     fn states_of_rows(&self, rows: &Batch, run: &RunContext) -> Result<Batch> {
         let mut accumulators = Accumulators::new(&self.calls, &self.signature)?;
         let count = rows.row_count();
@@ -186,7 +186,7 @@ impl Aggregate {
         Ok(Batch::new(columns, count))
     }
 
-    /// The input columns of strings that are keys and nothing else.
+    /// String columns of the input that are used only as keys.
     fn coded_columns(&self) -> Vec<usize> {
         let programs = &self.columns.programs;
         let is_read_by = |column: usize, program: usize| {
@@ -210,7 +210,7 @@ impl Aggregate {
         coded.collect()
     }
 
-    /// The input column that a key is: rows that are left out by it are whole groups.
+    /// Input column of a key: a filter on it removes whole groups.
     fn key_column(&self, column: usize) -> Option<usize> {
         let keys = &self.columns.programs[..self.key_count];
         keys.get(column).and_then(Program::as_column)
@@ -226,7 +226,7 @@ impl Aggregate {
         self.calls.iter().any(|call| call.needs_whole_groups())
     }
 
-    /// More than one thread would change the order in which a call sees its rows.
+    /// Maximum number of threads: one where the order in which a call sees its rows matters.
     fn threads_max(&self) -> usize {
         if self.calls.iter().any(Call::is_order_sensitive) {
             1
@@ -235,7 +235,7 @@ impl Aggregate {
         }
     }
 
-    /// What is given of all groups behind their keys.
+    /// Output of all groups behind their keys.
     fn given(&self, accumulators: &mut Accumulators, run: &RunContext) -> Result<Vec<ArrayRef>> {
         match self.gives {
             Gives::States => accumulators.take_states(),
@@ -246,8 +246,7 @@ impl Aggregate {
         }
     }
 
-    /// The keys and the results of groups, in batches. `table` is the temporary table that they are of, if
-    /// there are keys.
+    /// Keys and results of groups, in batches. `table` is the temporary table of the groups, if there are keys.
     fn results(
         &self,
         keys: Vec<ArrayRef>,

@@ -21,8 +21,8 @@ use crate::operators::partition_groups::PartitionGroups;
 use crate::operators::tables::{self, key_columns};
 use crate::rows::rows_where;
 
-/// The table that takes in a call's rows, if the call needs whole groups: beside that of its grouping, whose
-/// columns have these types.
+/// Creates the table of a call's rows, if the call needs whole groups: beside that of its grouping, whose columns have
+/// these types.
 pub(super) fn table_of(
     call: &Call,
     columns: &[PhysicalType],
@@ -33,7 +33,7 @@ pub(super) fn table_of(
         return Ok(None);
     }
     let (access, cause) = if call.distinct {
-        // Each group and value once.
+        // One row for each group and value.
         let arguments = call.argument_modes.iter().copied();
         let keys = key_columns(std::iter::once(KeyMode::Binary).chain(arguments));
         (Access::Hash(keys), "DISTINCT inside an aggregate function")
@@ -69,7 +69,7 @@ fn in_order(call: &Call) -> Access {
     }
 }
 
-/// Appends the call's part of rows. `groups` are their group numbers; without, all are of group 0.
+/// Appends the call's columns of rows. `groups` are their group numbers; without, all are of group 0.
 pub(super) fn append(
     call: &Call,
     writer: &mut TempTableWriter,
@@ -93,7 +93,7 @@ pub(super) fn append(
     })
 }
 
-/// DISTINCT never counts a row with a NULL argument.
+/// Rows without a NULL argument, which DISTINCT does not count.
 fn without_nulls(batch: Batch, arguments: usize) -> Batch {
     let nulls: Vec<_> = batch.columns()[1..=arguments]
         .iter()
@@ -106,7 +106,7 @@ fn without_nulls(batch: Batch, arguments: usize) -> Batch {
     rows_where(&batch, |row| nulls.iter().all(|nulls| nulls.is_valid(row)))
 }
 
-/// Feeds a filled table to the call's states.
+/// Feeds the rows of a filled table to the call's accumulator.
 pub(super) fn update(
     call: &Call,
     table: TempTable,
@@ -147,7 +147,7 @@ pub(super) fn update(
     }
 }
 
-/// The states that are fed, and their memory meanwhile.
+/// Accumulator that is being fed, and its memory.
 struct States<'a> {
     call: &'a Call,
     accumulator: &'a mut dyn Accumulator,

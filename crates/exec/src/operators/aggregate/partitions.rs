@@ -1,4 +1,4 @@
-//! Grouping partition by partition, as results are asked for.
+//! Grouping partition by partition, on demand.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -12,13 +12,13 @@ use crate::context::{Cursor, RunContext};
 use crate::operators::partition_groups::{GroupedRows, PartitionGroups};
 use crate::state::lock;
 
-/// Of each call that needs whole groups, the table that those of all partitions stand beside: to users it is one table,
-/// with one limit.
+/// Tables of the calls that need whole groups, those of all partitions together: to users each is one table, with one
+/// limit.
 #[derive(Clone, Default)]
 pub(super) struct WholeGroups(Arc<Mutex<Option<Vec<Option<TempTable>>>>>);
 
 impl WholeGroups {
-    /// A table of one partition for each call that needs whole groups.
+    /// Creates a table of one partition for each call that needs whole groups.
     fn of_partition(
         &self,
         node: &Aggregate,
@@ -51,7 +51,7 @@ pub(super) struct PartitionCursor {
     queue: PartitionQueue,
     content: Content,
     table: TempTable,
-    /// States, used for one partition after the other.
+    /// Accumulators, reused for one partition after the other.
     accumulators: Option<Accumulators>,
     whole: WholeGroups,
     pending: VecDeque<Batch>,

@@ -1,26 +1,25 @@
-//! The first rows of a grouping, and how many groups they let expect.
+//! Sample of the first rows of a grouping, from which the number of groups is estimated.
 //!
-//! Values that stand in the sample only once or twice say how many there are that it has not met:
-//! with `once` and `twice` of them, at least once² / (2 · twice) more (Chao, Nonparametric
-//! Estimation of the Number of Classes in a Population, 1984).
+//! The values that occur once or twice in the sample estimate the number of unseen ones: with `once` and `twice` of
+//! them, at least once² / (2 · twice) (Chao, Nonparametric Estimation of the Number of Classes in a Population, 1984).
 
 use mayfly_memory::StableRanges;
 use mayfly_types::Batch;
 
 use crate::rows::{held_bytes, with_own_strings};
 
-/// Rows after which a worker decides whether values repeat.
+/// Number of rows of a complete sample.
 const ROWS: usize = 32 * 1024;
-/// Bytes after which it does.
+/// Number of bytes of a complete sample.
 const BYTES: u64 = 4 << 20;
 
-/// Rows that were grouped but may have to go elsewhere.
+/// Rows that are grouped but may have to be partitioned instead.
 #[derive(Default)]
 pub(super) struct Sample {
     batches: Vec<Batch>,
     rows: usize,
     bytes: u64,
-    /// How often each group was met, up to 3.
+    /// Occurrences of each group, up to 3.
     met: Vec<u8>,
 }
 
@@ -33,7 +32,7 @@ impl Sample {
         self.batches.push(batch);
     }
 
-    /// Bytes of memory that it holds.
+    /// Bytes of memory of the sample.
     pub(super) fn memory_bytes(&self) -> u64 {
         self.bytes
     }
@@ -47,26 +46,26 @@ impl Sample {
         }
     }
 
-    /// Whether it is large enough to decide.
+    /// Whether the sample is large enough to decide.
     pub(super) fn is_complete(&self) -> bool {
         self.rows >= ROWS || self.bytes >= BYTES
     }
 
-    /// How many rows were kept.
+    /// Number of rows kept.
     pub(super) fn rows(&self) -> u64 {
         self.rows as u64
     }
 
-    /// How many groups are likely among all rows.
+    /// Estimated number of groups among all rows.
     pub(super) fn expected_groups(&self) -> u64 {
         let met = |times| self.met.iter().filter(|met| **met == times).count() as u64;
         let (once, twice) = (met(1), met(2));
-        // The form that stays finite without any value that was met twice.
+        // The bias-corrected form, which stays finite without any value that occurs twice.
         let unseen = once * once.saturating_sub(1) / (2 * (twice + 1));
         self.met.len() as u64 + unseen
     }
 
-    /// The rows that were kept.
+    /// Rows kept.
     pub(super) fn into_batches(self) -> Vec<Batch> {
         self.batches
     }
@@ -76,7 +75,7 @@ impl Sample {
 mod tests {
     use super::Sample;
 
-    /// A sample of rows of which the value is taken from `values` ones, evenly.
+    /// A sample of rows whose values are drawn evenly from `values` values.
     fn sample(rows: u32, values: u32) -> Sample {
         let mut numbers = std::collections::HashMap::new();
         let mut sample = Sample::default();
@@ -96,7 +95,7 @@ mod tests {
         assert_eq!(sample(1000, 1).expected_groups(), 1);
         let few = sample(32 << 10, 500).expected_groups();
         assert!((450..=550).contains(&few), "{few}");
-        // Every row is a group of its own: there is no end in sight.
+        // Every row is a group of its own: the estimate has no upper bound.
         let mut unique = Sample::default();
         let ids: Vec<u32> = (0..32 << 10).collect();
         unique.count(&ids, ids.len());

@@ -1,4 +1,4 @@
-//! Aggregates without keys: one group, also over no rows.
+//! Aggregates without keys: one group, even over no rows.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use crate::context::RunContext;
 use crate::driver::{Sink, drain};
 
 pub(super) fn run(node: &Aggregate, run: &RunContext) -> Result<VecDeque<Batch>> {
-    // Rows of calls that need them without duplicates or in order, each in a table of its own.
+    // Rows of calls that need whole groups, each in a table of its own.
     let mut tables = node
         .calls
         .iter()

@@ -1,4 +1,4 @@
-//! Probed rows on their way through the index.
+//! Probe of the hash index by the rows of the probe side.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -18,19 +18,19 @@ use crate::rows::rows_where;
 pub(super) struct JoinCursor {
     node: Arc<HashJoin>,
     probe_keys: Vec<usize>,
-    /// The columns of the build side that are made.
+    /// Columns of the build side that are materialized.
     build_columns: Vec<usize>,
     source: Source,
-    /// Hashes of the keys of the probed rows, when they are known.
+    /// Hashes of the keys of the probe rows, if known.
     hashes: Vec<u64>,
     probing: Option<Probing>,
     matches: JoinMatches,
-    /// Which rows of the build side have a partner, where that is to be known.
+    /// Marks of the rows of the build side that have a partner, if they are needed.
     marks: Option<Arc<Marks>>,
     blanks: RefCell<Blanks>,
 }
 
-/// Columns of NULLs that stand where nobody looks.
+/// Columns of NULLs for columns that nothing reads.
 #[derive(Default)]
 struct Blanks(Vec<(PhysicalType, ArrayRef)>);
 
@@ -47,12 +47,12 @@ impl Blanks {
     }
 }
 
-/// A batch of probed rows on its way through the index.
+/// A batch of probe rows that is being joined.
 struct Probing {
     batch: Batch,
     index: Arc<JoinIndex>,
     probe: JoinProbe,
-    /// Outer joins: matches are marked from this row on, and decide later.
+    /// Outer joins: row from which on matches are only marked, and decided later.
     marked_from: Option<usize>,
     /// Outer joins: rows before this one are decided.
     decided: u32,
@@ -124,7 +124,7 @@ impl JoinCursor {
         }
     }
 
-    /// The same, marking the rows of the build side that have a partner.
+    /// This cursor, marking the rows of the build side that have a partner.
     pub(super) fn marking(mut self, marks: &Arc<Marks>) -> Self {
         self.marks = Some(Arc::clone(marks));
         self
@@ -134,12 +134,12 @@ impl JoinCursor {
         self.node.residual.as_ref()
     }
 
-    /// Probed rows with their computed keys.
+    /// Probe rows with their computed keys.
     pub(super) fn extended(&self, batch: Batch, run: &RunContext) -> Result<Batch> {
         self.node.probe.layout.extend(batch, run)
     }
 
-    /// Rows of the build side, if they are to be beside NULLs with these.
+    /// Rows of the build side beside NULLs, for those without a partner.
     pub(super) fn built_alone(
         &self,
         index: &JoinIndex,
@@ -163,7 +163,7 @@ impl JoinCursor {
         Ok(Batch::new(columns, rows))
     }
 
-    /// Starts on the pairs of a batch.
+    /// Starts the pairs of a batch.
     fn start(
         &mut self,
         batch: Batch,
@@ -197,7 +197,7 @@ impl JoinCursor {
         }
     }
 
-    /// Pairs of rows as the join gives them.
+    /// Output rows of matching pairs.
     pub(super) fn pairs(
         &self,
         batch: &Batch,
@@ -209,12 +209,12 @@ impl JoinCursor {
         self.beside(batch, probe_rows, gathered)
     }
 
-    /// Probed rows that have no partner.
+    /// Output of probe rows that have no partner.
     fn alone(&self, batch: &Batch, probe_rows: &[u32]) -> Result<Batch> {
         self.beside(batch, probe_rows, Vec::new())
     }
 
-    /// Probed rows beside the columns of the build side that are made, or NULLs.
+    /// Probe rows beside the materialized columns of the build side, or NULLs.
     fn beside(&self, batch: &Batch, probe_rows: &[u32], made: Vec<ArrayRef>) -> Result<Batch> {
         let rows = probe_rows.len();
         let node = &self.node;
@@ -246,7 +246,7 @@ impl JoinCursor {
         Ok(Batch::new(columns, rows))
     }
 
-    /// The rows of a batch that found no match in any piece.
+    /// Rows of a batch that found no match in any piece.
     fn unmarked(&self, batch: &Batch, first: usize) -> Result<Batch> {
         let alone: Vec<u32> = (0..batch.row_count())
             .filter(|row| !self.source.is_marked(first + row))
@@ -255,7 +255,7 @@ impl JoinCursor {
         self.alone(batch, &alone)
     }
 
-    /// The next pairs of a batch of an inner or left join; `None` when it is through.
+    /// The next pairs of a batch of an inner or left join; `None` at its end.
     fn advance(&mut self, probing: &mut Probing, run: &RunContext) -> Result<Option<Batch>> {
         let outer = self.node.kind == JoinKind::Left && probing.marked_from.is_none();
         let limit = run.statement.options.batch_rows;
@@ -268,7 +268,7 @@ impl JoinCursor {
                 if !outer || probing.decided >= rows {
                     return Ok(None);
                 }
-                // What is left has no partner.
+                // The remaining rows have no partner.
                 let first = probing.decided + u32::from(probing.decided_matched);
                 probing.decided = rows;
                 probing.decided_matched = false;
@@ -311,8 +311,8 @@ impl JoinCursor {
         }
     }
 
-    /// The selected pairs with, in their places, the probed rows that are now known to have no
-    /// partner. The last row of the pairs may find more of them in the next ones.
+    /// The selected pairs and, in their places, the probe rows that are now known to have no partner. The last row of
+    /// the pairs may still match in the next ones.
     fn with_lonely_rows(
         &mut self,
         probing: &mut Probing,
@@ -348,7 +348,7 @@ impl JoinCursor {
             .map(Some)
     }
 
-    /// Semi and anti joins: which probed rows have a match in the index.
+    /// Semi and anti joins: whether each probe row has a match in the index.
     fn find(&mut self, batch: &Batch, index: &JoinIndex, run: &RunContext) -> Result<Vec<bool>> {
         let rows = batch.row_count();
         let mut found = Vec::new();
@@ -379,7 +379,7 @@ impl JoinCursor {
         Ok(found)
     }
 
-    /// Semi and anti joins: the probed rows that come out.
+    /// Semi and anti joins: the probe rows that come out.
     fn decide(&self, batch: &Batch, found: impl Fn(usize) -> bool) -> Batch {
         let wanted = self.node.kind == JoinKind::Semi;
         let null_aware = self.node.kind == JoinKind::NullAwareAnti;

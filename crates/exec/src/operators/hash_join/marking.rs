@@ -1,9 +1,8 @@
-//! Outer, semi and anti joins whose preserved side is the build side: the smaller one, whichever it is.
+//! Outer, semi and anti joins whose preserved side is the build side: chosen where it is the smaller one.
 //!
-//! The other side streams past the index of the preserved rows and marks those that found a partner. What
-//! has a mark when all is read comes out of a semi join, what has none out of an anti join, and out of an
-//! outer join beside NULLs. A preserved side that does not fit in memory is joined partition by partition
-//! like those of the other joins, with the sides the other way round.
+//! The other side probes the index of the preserved rows and marks those that found a partner. At the end, marked rows
+//! come out of a semi join, unmarked ones out of an anti join, and out of an outer join beside NULLs. A preserved side
+//! that does not fit in memory is joined partition by partition like those of the other joins, with the sides swapped.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -22,12 +21,12 @@ use crate::expression::Program;
 use crate::key_filter::GivenFilter;
 use crate::state::lock;
 
-/// A join that marks the rows of its build side; see the module.
+/// A hash join that marks the rows of its build side, which is the preserved one.
 pub(super) struct MarkingJoin {
     kind: JoinKind,
     /// The pairs: an inner join that builds over the preserved side.
     pairs: Arc<HashJoin>,
-    /// The same join with the sides the other way round.
+    /// The join with the sides swapped, used partition by partition.
     partitioned: Arc<HashJoin>,
     state: Mutex<Marking>,
 }
@@ -41,7 +40,7 @@ enum Marking {
     Partitioned,
 }
 
-/// The index of the preserved rows, and who has a partner.
+/// Index of the preserved rows, and their marks.
 #[derive(Clone)]
 struct Marked {
     index: Arc<JoinIndex>,
@@ -53,9 +52,9 @@ struct Marked {
 pub(super) struct Marks {
     words: Vec<AtomicU64>,
     rows: usize,
-    /// The first row that nobody has taken to give it out.
+    /// First row that no cursor has taken for output.
     next: AtomicUsize,
-    /// Cursors that may still set marks.
+    /// Number of cursors that may still set marks.
     marking: AtomicUsize,
     _reservation: Reservation,
 }
@@ -82,7 +81,7 @@ impl Marks {
         self.words[row / 64].load(Ordering::Relaxed) >> (row % 64) & 1 == 1
     }
 
-    /// The next rows to be given out: those with a mark, or those without. Empty at the end.
+    /// Takes the next rows for output: marked or unmarked ones. Empty at the end.
     fn take(&self, marked: bool, rows_max: usize, index: &JoinIndex) -> Vec<BuildRow> {
         loop {
             let start = self.next.fetch_add(rows_max, Ordering::AcqRel);
@@ -213,7 +212,7 @@ impl Node for MarkingJoin {
                 marked,
             }));
         }
-        // Before the input is opened: rows that it takes by that are still to be marked.
+        // Before the input is opened: rows that opening takes are still to be marked.
         let marker = Marker::new(&marked.marks);
         let source = Source::Streaming {
             index: Arc::clone(&marked.index),
@@ -230,7 +229,7 @@ impl Node for MarkingJoin {
     }
 }
 
-/// Stands for a cursor that may still set marks.
+/// Guard that counts a cursor that may still set marks.
 struct Marker(Arc<Marks>);
 
 impl Marker {
@@ -246,7 +245,7 @@ impl Drop for Marker {
     }
 }
 
-/// Gives pairs, if it is to, and then rows by their marks.
+/// Gives pairs, if the join has them, and then rows by their marks.
 struct MarkedCursor {
     rows: JoinCursor,
     pairs: Option<(JoinCursor, Marker)>,
@@ -264,8 +263,8 @@ impl Cursor for MarkedCursor {
             }
             self.pairs = None;
         }
-        // Whoever comes last knows all marks. A cursor that is opened later finds nothing to mark: all rows of
-        // the other side were taken by those that are through.
+        // The last cursor knows all marks. A cursor that is opened later finds nothing to mark: all rows of the other
+        // side were taken by cursors that have ended.
         if marks.marking.load(Ordering::Acquire) > 0 {
             return Ok(None);
         }
@@ -280,7 +279,7 @@ impl Cursor for MarkedCursor {
     }
 }
 
-/// Marks the partners of the rows that it takes.
+/// Sink that marks the partners of its rows.
 struct MarkSink {
     cursor: JoinCursor,
     marked: Marked,
@@ -293,7 +292,7 @@ impl Sink for MarkSink {
         let batch = self.cursor.extended(batch, run)?;
         let mut probe = self.cursor.probe(&batch, index)?;
         let Some(residual) = self.cursor.residual() else {
-            // The rows of a key have their marks together: they are gone through once.
+            // The rows of a key are marked together, so each key is followed once.
             for first in probe.first_matches() {
                 if !marks.has(index.ordinal(first)) {
                     index

@@ -1,12 +1,11 @@
-//! Joins by equality.
+//! Hash joins: joins by equality.
 //!
-//! The build side goes into a temporary table with hash access; while that fits in memory, the
-//! other side streams past its index. When it does not fit, the other side goes into a table too,
-//! and the two are joined partition by partition: rows that may match lie in the same pair, and rows whose key
-//! a filter of the build side's keys refuses are not written where they would not come out. A pair
-//! whose build side is larger than memory, since its rows are of one key, is joined piece by piece.
-//! The probed side is the preserved one, so that every kind of join is decided row by row of it; or the
-//! build side is, whose rows are then marked ([`marking`]).
+//! The build side goes into a temporary table with hash access; while that fits in memory, the probe side streams past
+//! its index. When it does not fit, the probe side goes into a table too, and the two are joined partition by
+//! partition: rows that may match lie in the same pair of partitions, and rows whose key a filter of the build side's
+//! keys refuses are not written where they would not come out. A pair whose build side is larger than memory, since its
+//! rows are of one key, is joined piece by piece. The probe side is the preserved one, so that every kind of join is
+//! decided row by row of it; or the build side is, whose rows are then marked ([`marking`]).
 
 mod cursor;
 mod marking;
@@ -35,7 +34,7 @@ use crate::hash_filter::HashFilter;
 use crate::key_filter::{GivenFilter, KeyFilter};
 use crate::state::lock;
 
-/// A hash join as the plan has it.
+/// Specification of a hash join in the plan.
 pub(super) struct Specification<'a> {
     pub(super) kind: JoinKind,
     pub(super) left: &'a [SqlType],
@@ -52,13 +51,13 @@ struct HashJoin {
     kind: JoinKind,
     build: Side,
     probe: Side,
-    /// The build side is the left one: its columns come first.
+    /// Whether the build side is the left one: its columns come first.
     build_first: bool,
-    /// Most probed rows are expected to have a partner.
+    /// Whether most probe rows are expected to have a partner.
     partnered: bool,
     residual: Option<Program>,
     temporary: TemporaryTable,
-    /// For each column of the rows of either side whether it must be made.
+    /// For each column of either side whether it is materialized.
     made: (Vec<bool>, Vec<bool>),
     state: Mutex<State>,
 }
@@ -90,7 +89,7 @@ impl Side {
         columns.map(Arc::clone).collect()
     }
 
-    /// Drains the side, which is prepared, into a table with hash access, and its keys into filters.
+    /// Drains the prepared side into a table with hash access, and its keys into filters.
     fn fill(
         &self,
         temporary: &TemporaryTable,
@@ -145,15 +144,15 @@ impl Side {
 struct Built {
     table: TempTable,
     rows: u64,
-    /// The only key is a number, and few numbers lie between those that there are: rows are found in an array.
+    /// Whether the only key is an integer of a dense range: rows are found in an array.
     is_dense: bool,
     has_null_key: bool,
-    /// Its whole keys, where they were to be added and are many.
+    /// Filter of the whole keys, if it was asked for and the keys are many.
     whole_keys: Option<HashFilter>,
 }
 
 impl Built {
-    /// What the rows of the other side are asked that are written to a table.
+    /// Filter for the rows of the other side that are written to a table.
     fn asked(&self) -> WholeKeys<'_> {
         self.whole_keys
             .as_ref()
@@ -161,21 +160,21 @@ impl Built {
     }
 }
 
-/// What is done with the whole keys of rows that are written to a table.
+/// Use of the whole keys of rows that are written to a table.
 #[derive(Clone, Copy)]
 enum WholeKeys<'a> {
     Ignored,
-    /// They make a filter, if they are many.
+    /// Keys are added to a filter, if they are many.
     Added,
-    /// Rows are left out whose key is not in this one.
+    /// Rows whose key is not in this filter are left out.
     Asked(&'a HashFilter),
 }
 
 enum State {
     New,
-    /// No probed row can come out.
+    /// No probe row can come out.
     Nothing,
-    /// Every probed row comes out: NOT IN over no rows.
+    /// Every probe row comes out: NOT IN over no rows.
     Everything,
     Streaming {
         index: Arc<JoinIndex>,
@@ -188,7 +187,7 @@ enum State {
     },
 }
 
-/// Memory for a mark of each of so many rows.
+/// Reserves memory for a mark of each of `rows` rows.
 fn memory_of_marks(rows: usize, run: &RunContext) -> Result<Reservation> {
     let temp = &run.statement.temp;
     let mut held = temp.memory().reservation();
@@ -244,7 +243,7 @@ pub(super) fn build(
 }
 
 impl HashJoin {
-    /// A join of two sides, of which the left one is the build side if it is the first.
+    /// Builds a join of two sides; the left one is the build side if it is `build_first`.
     fn new(
         specification: &Specification<'_>,
         kind: JoinKind,
@@ -292,11 +291,11 @@ struct KeyOf {
     build_column: usize,
 }
 
-/// About what a row of a build side takes: with less memory than several times as much for all of them, the other
-/// side may have to be written to a table.
+/// Estimated bytes of a row of a build side: with less memory than several times this for all rows, the probe side may
+/// have to be written to a table.
 const HASH_FILTER_ROW_BYTES: u64 = 64;
 
-/// Filters are made for so many keys at most: the first ones refuse most rows.
+/// Maximum number of keys with filters: the first ones refuse most rows.
 const FILTERED_KEYS_MAX: usize = 2;
 
 impl Node for HashJoin {
@@ -344,7 +343,7 @@ impl Node for HashJoin {
     }
 
     fn follows_rounds(&self) -> bool {
-        // The recursive table is read once in a query block: not on the build side too.
+        // The recursive table is read once in a query block, so not also by the build side.
         match &*lock(&self.state) {
             State::New | State::Partitioned { .. } => false,
             State::Nothing | State::Everything | State::Streaming { .. } => {
@@ -388,8 +387,8 @@ impl Node for HashJoin {
 }
 
 impl HashJoin {
-    /// The side that a column of the result comes from, and its number there, where rows that are missing
-    /// there are missing in the result and nothing else is.
+    /// Source of a result column: its side and its number there, where filtering its rows removes rows of the result
+    /// and has no other effect.
     fn side_of(&self, column: usize) -> Option<(&Side, usize)> {
         let (first, second) = match self.build_first {
             true => (&self.build, &self.probe),
@@ -403,8 +402,8 @@ impl HashJoin {
         (self.kind == JoinKind::Inner || std::ptr::eq(side, &self.probe)).then_some((side, column))
     }
 
-    /// Filters to be filled with the keys of the build side, which is prepared. The probed side has them
-    /// already; it asks them when it is read.
+    /// Filters to be filled with the keys of the prepared build side. The probe side has them already, and applies them
+    /// when it is read.
     fn filters(&self, run: &RunContext) -> Vec<KeyOf> {
         let mut filters = Vec::new();
         if !matches!(self.kind, JoinKind::Inner | JoinKind::Semi) {
@@ -436,8 +435,8 @@ impl HashJoin {
         filters
     }
 
-    /// Whether the whole keys of the build side are to make a filter: where a probed row without a partner does not
-    /// come out, there are such rows, and no filter of the only key has refused them already.
+    /// Use of the whole keys of the build side: they make a filter where a probe row without a partner does not come
+    /// out, such rows exist, and no filter of the only key has refused them already.
     fn whole_keys(&self, filters: &[KeyOf]) -> WholeKeys<'static> {
         let is_filtered = filters.len() == self.build.keys.len() && filters.len() == 1;
         match self.kind {
@@ -469,8 +468,8 @@ impl HashJoin {
         })
     }
 
-    /// Whether partitioning the probed side too costs less than the cache misses of looking its
-    /// rows up in an index that is larger than the caches. It must fit in memory beside the other.
+    /// Whether partitioning the probe side too costs less than the cache misses of lookups in an index that is larger
+    /// than the caches. It must fit in memory beside the build side.
     fn prefers_partitions(&self, built: &Built, run: &RunContext) -> bool {
         let temp = &run.statement.temp;
         let probed = self.probe.input.rows_hint();

@@ -11,9 +11,8 @@ use super::Specification;
 use crate::context::Node;
 use crate::operators::nested_loop;
 
-/// `(a, b) NOT IN (SELECT c, d …)` of several columns: a row with a NULL in one column may still
-/// differ for sure in another, which one lookup by hash cannot show. A left row comes out when no
-/// right row's comparison is true or unknown.
+/// Plans `(a, b) NOT IN (SELECT c, d …)` as a nested loop: a row with a NULL in one column may still differ for sure in
+/// another, which one hash lookup cannot show. A left row comes out when no right row's comparison is true or unknown.
 pub(super) fn by_nested_loop(
     specification: &Specification<'_>,
     left: Arc<dyn Node>,
@@ -58,7 +57,7 @@ fn shift(expression: &mut Expression, offset: usize) {
     visit_expression_mut(expression, &mut |inner| {
         match &mut inner.kind {
             ExpressionKind::Column(column) => *column += offset,
-            // Shared, and so not walked into.
+            // The subquery is shared, and so not walked into.
             ExpressionKind::Subquery(subquery) => {
                 let subquery = Arc::make_mut(subquery);
                 for (_, expression) in &mut subquery.parameters {

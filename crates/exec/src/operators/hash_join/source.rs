@@ -1,4 +1,4 @@
-//! Where the probed rows come from, and the index that they are looked up in.
+//! Source of the probe rows and of the index that they are looked up in.
 
 use std::sync::Arc;
 
@@ -23,20 +23,19 @@ pub(super) enum Source {
     },
 }
 
-/// Probed rows with their computed keys.
+/// Probe rows with their computed keys.
 pub(super) enum Probed {
-    /// To be looked up in the index, where all of their matches are.
+    /// Rows to be looked up in the index, which has all of their matches.
     Whole(Batch, Arc<JoinIndex>),
-    /// To be looked up in the index of a piece of the build side, their matches to be marked from
-    /// the row of this number on.
+    /// Rows to be looked up in the index of a piece of the build side; their matches are marked from this row number
+    /// on.
     Piece(Batch, Arc<JoinIndex>, usize),
-    /// Looked up in every piece: their marks, from this number on, decide.
+    /// Rows that were looked up in every piece: their marks, from this number on, decide.
     Marked(Batch, usize),
 }
 
 impl Source {
-    /// The next probed rows. Puts the hashes of their keys into `hashes` when they are known, else
-    /// nothing.
+    /// The next probe rows. Fills `hashes` with the hashes of their keys if known, else leaves it empty.
     pub(super) fn next(
         &mut self,
         node: &HashJoin,
@@ -69,7 +68,7 @@ impl Source {
         }
     }
 
-    /// Marks a probed row of a piece: it has a match. Inner joins keep no marks.
+    /// Marks a probe row of a piece as matched. Inner joins keep no marks.
     pub(super) fn mark(&mut self, row: usize) {
         if let Self::Partitioned {
             pair: Some(pair), ..
@@ -80,7 +79,7 @@ impl Source {
         }
     }
 
-    /// Whether a probed row has found a match in any piece.
+    /// Whether a probe row has a match in any piece.
     pub(super) fn is_marked(&self, row: usize) -> bool {
         let Self::Partitioned {
             pair: Some(pair), ..
@@ -99,13 +98,13 @@ pub(super) struct PairSource {
     pair: JoinPair,
     kind: JoinKind,
     stage: Stage,
-    /// The number of the next probed row.
+    /// Number of the next probe row.
     next_row: usize,
     marks: Option<Marks>,
 }
 
 enum Stage {
-    /// The next index is to be made.
+    /// The next index is to be built.
     Between,
     LookingUp(Arc<JoinIndex>),
     Deciding,
@@ -148,7 +147,7 @@ impl PairSource {
             }
             self.next_row = 0;
             let decided = matches!(self.stage, Stage::Deciding);
-            // The index goes before the next one needs its memory.
+            // The index is freed before the next one needs its memory.
             self.stage = Stage::Between;
             self.stage = match self.next_index()? {
                 Some(index) => Stage::LookingUp(Arc::new(index)),
@@ -164,17 +163,17 @@ impl PairSource {
     fn next_index(&mut self) -> Result<Option<JoinIndex>> {
         let all_marked = self.marks.as_ref().is_some_and(Marks::is_full);
         if all_marked && self.kind != JoinKind::Left {
-            // Semi and anti joins know enough.
+            // Semi and anti joins need no further piece.
             return Ok(None);
         }
         self.pair.next_index()
     }
 }
 
-/// Which probed rows of a pair have found a match in a piece.
+/// Marks of the probe rows of a pair that have a match in a piece.
 struct Marks {
     marked: BooleanBufferBuilder,
-    /// How many are not marked.
+    /// Number of unmarked rows.
     unmarked: usize,
     _reservation: Reservation,
 }

@@ -1,5 +1,6 @@
-//! Rounds of few rows, a row at a time, where the recursive part consists of conditions and expressions over the round
-//! before and reads nothing else. What a batch costs whatever is in it (arrays, operators, locks) is more than such a round.
+//! Row-by-row evaluation of small rounds, where the recursive part consists of conditions and expressions over the
+//! round before and reads nothing else. The fixed cost of a batch (arrays, operators, locks) exceeds that of such a
+//! round.
 
 use mayfly_plan::physical::{Operator, Plan, SharedResult};
 use mayfly_plan::with_stack;
@@ -11,18 +12,18 @@ use crate::context::RunContext;
 use crate::expression::{Program, is_wide};
 use crate::representation::column_types;
 
-/// From so many rows on, a batch costs less.
+/// Maximum number of rows of a round evaluated row by row: from here on, a batch costs less.
 pub(super) const ROWS_MAX: u64 = 8;
-/// Rows go into the table of all rows together: about so many bytes.
+/// Bytes of rows, approximately, that are collected before they go into the table of all rows.
 const PENDING_BYTES_MAX: usize = 64 << 10;
 
-/// The recursive part; see the module.
+/// A recursive part that can be evaluated row by row.
 pub(super) struct ByRow<'a> {
-    /// Those of its UNION, in which each row of a round gives a row or none.
+    /// Arms of its UNION, in which each row of a round gives at most one row.
     arms: Vec<Vec<Step>>,
     from: &'a From<'a>,
     types: Vec<PhysicalType>,
-    /// Rows that are not among all rows yet, one behind the other.
+    /// Values of rows that are not in the table of all rows yet, row after row.
     pending: Vec<Value>,
     pending_bytes: usize,
 }
@@ -33,7 +34,7 @@ enum Step {
 }
 
 impl<'a> ByRow<'a> {
-    /// `None` where the recursive part is something else, or makes long texts.
+    /// The recursive part in row-by-row form; `None` where it has other operators, or makes long texts.
     pub(super) fn new(part: &Plan, result: &SharedResult, from: &'a From<'a>) -> Option<Self> {
         if result.output.iter().any(is_wide) {
             return None;
@@ -49,7 +50,8 @@ impl<'a> ByRow<'a> {
         })
     }
 
-    /// Goes on from a round of few rows until a round has more, or none, or no other is to begin. Gives the last one.
+    /// Runs rounds from a round of few rows until a round has more rows or none, or no other may begin. Returns the
+    /// last one.
     pub(super) fn run(
         &mut self,
         round: &Batch,
@@ -84,7 +86,7 @@ impl<'a> ByRow<'a> {
         Ok(self.batch(&rows))
     }
 
-    /// Adds the rows of a round to all rows. Those that are there already leave the round.
+    /// Adds the rows of a round to all rows. Removes duplicates from the round.
     fn add(&mut self, rows: &mut Vec<Value>, all: &mut AllRows) -> Result<()> {
         if rows.is_empty() {
             return Ok(());
@@ -131,7 +133,7 @@ impl<'a> ByRow<'a> {
     }
 }
 
-/// About how much a value takes.
+/// Approximate bytes of a value.
 fn bytes(value: &Value) -> usize {
     let text = match value {
         Value::Bytes(bytes) => bytes.len(),
@@ -140,7 +142,7 @@ fn bytes(value: &Value) -> usize {
     size_of::<Value>() + text
 }
 
-/// Adds the arms of a part; `None` where one is something else.
+/// Adds the arms of a part; `None` where one has other operators.
 fn add_arms(part: &Plan, arms: &mut Vec<Vec<Step>>) -> Option<()> {
     with_stack(|| match &part.operator {
         Operator::SetOperation {
@@ -181,7 +183,7 @@ fn add_steps(part: &Plan, steps: &mut Vec<Step>) -> Option<()> {
     })
 }
 
-/// Adds what an arm makes of a row.
+/// Applies an arm to a row and appends its output.
 fn apply(arm: &[Step], row: &[Value], out: &mut Vec<Value>, run: &RunContext) -> Result<()> {
     let mut computed: Option<Vec<Value>> = None;
     for step in arm {

@@ -1,11 +1,11 @@
-//! Recursive common table expressions: the seed, then round after round over the rows that the
-//! round before added, until one adds none.
+//! Recursive common table expressions: the seed, then one round after the other over the rows that the round before
+//! added, until one adds none.
 //!
 //! A round costs what its rows cost. Where the recursive part passes the rows of a round on
-//! ([`Node::follows_rounds`](crate::context::Node::follows_rounds)), its operators are made once, and what they have prepared (the hash table of a join's other
-//! side, say) serves all rounds. A round of few rows stays a batch ([`round`]), and where the recursive part reads nothing but
-//! its own rows a round of very few is computed [row by row](by_row). Whether a row came before is asked of an
-//! index that all rounds share ([`DistinctRows`]), in memory or out of it.
+//! ([`Node::follows_rounds`](crate::context::Node::follows_rounds)), its operators are built once, and their prepared
+//! state (such as the hash table of a join's other side) serves all rounds. A round of few rows stays a batch
+//! ([`round`]), and where the recursive part reads nothing but its own rows a round of very few is computed [row by
+//! row](by_row). Duplicates are found by an index that all rounds share ([`DistinctRows`]), in memory or out of it.
 
 mod by_row;
 mod round;
@@ -50,7 +50,7 @@ pub(super) fn run(
     };
     let from = From::new(step, result);
     let mut steps = Steps::new(step);
-    // Who measures operators wants to see them.
+    // Measured operators must be run as operators.
     let by_row = run.statement.measures.is_none();
     let mut by_row = by_row.then(|| ByRow::new(step, result, &from)).flatten();
     let mut rounds = Rounds {
@@ -82,17 +82,17 @@ pub(super) fn run(
     Ok(table)
 }
 
-/// The rounds so far.
+/// State of the rounds so far.
 struct Rounds {
     begun: u64,
-    /// All rows, those of the seed too.
+    /// Number of all rows, including the seed's.
     rows: u64,
-    /// No further round begins once there are so many.
+    /// LIMIT: no further round begins once there are this many rows.
     enough: Option<u64>,
 }
 
 impl Rounds {
-    /// Begins another round, unless the last one was empty or there are rows enough.
+    /// Begins another round, unless the last one was empty or there are enough rows.
     fn begin(&mut self, was_empty: bool, run: &RunContext) -> Result<bool> {
         if was_empty || self.enough.is_some_and(|enough| self.rows >= enough) {
             return Ok(false);
@@ -109,11 +109,11 @@ impl Rounds {
     }
 }
 
-/// The operators of the recursive part, from round to round.
+/// Operators of the recursive part, across rounds.
 struct Steps<'a> {
     plan: &'a Plan,
     cursor: Option<Box<dyn Cursor>>,
-    /// They serve all rounds, and not the last one alone.
+    /// Whether the operators serve all rounds, and not only the last one.
     follow: bool,
 }
 
@@ -126,14 +126,14 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// The cursor that gives a round's rows.
+    /// Cursor over a round's rows.
     fn cursor(&mut self, run: &RunContext) -> Result<&mut dyn Cursor> {
         if !self.follow {
-            // What the round before holds goes first.
+            // The state of the round before is freed first.
             self.cursor = None;
             let node = run.build(self.plan)?;
             node.prepare(run)?;
-            // Who measures operators wants to see each round.
+            // A measured operator is run once for each round.
             self.follow = run.statement.measures.is_none() && node.follows_rounds();
             self.cursor = Some(node.open(run)?);
         }
@@ -146,9 +146,9 @@ impl<'a> Steps<'a> {
 
 /// All rows so far.
 enum AllRows {
-    /// UNION ALL: any.
+    /// UNION ALL: with duplicates.
     Any(TempTableWriter),
-    /// UNION: those that are not equal to one before.
+    /// UNION: without duplicates.
     Distinct(Box<DistinctRows>),
 }
 
@@ -163,7 +163,7 @@ impl AllRows {
         })
     }
 
-    /// Reads a part to its end for a round: adds its new rows to all, and to those of the round.
+    /// Reads a part to its end for a round: adds its new rows to all rows and to the round's.
     fn add(
         &mut self,
         cursor: &mut dyn Cursor,
@@ -188,7 +188,7 @@ impl AllRows {
         }
     }
 
-    /// Adds rows. Gives those that are new.
+    /// Appends rows; returns the selection of those that are new.
     fn append(&mut self, batch: &Batch) -> Result<Selection> {
         match self {
             Self::Any(writer) => {
@@ -207,13 +207,13 @@ impl AllRows {
     }
 }
 
-/// The rows of a part as the columns of the result hold them.
+/// Conversion of a part's rows to the types of the result's columns.
 ///
-/// In strict mode a value that does not fit is the error that it is for INSERT; otherwise the nearest one is taken
-/// without a word.
+/// In strict mode a value that does not fit is the error that it is for INSERT; otherwise the nearest value is taken
+/// without a warning.
 struct From<'a> {
     result: &'a SharedResult,
-    /// The columns that are of other types, and these.
+    /// Columns of other types, with the types of the result.
     converted: Vec<(usize, &'a SqlType)>,
     quiet: Diagnostics,
 }
@@ -229,7 +229,7 @@ impl<'a> From<'a> {
         }
     }
 
-    /// MySQL stores the rows one by one, and calls each the first.
+    /// Context of conversion for a row: MySQL stores the rows one by one, and calls each row 1.
     fn context<'c>(
         &'c self,
         index: usize,

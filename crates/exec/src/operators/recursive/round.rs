@@ -1,5 +1,4 @@
-//! The rows that a round of a recursion adds, which the next one reads: a batch while they are few, else a temporary
-//! table.
+//! Rows that a round of a recursion adds and the next one reads: a batch while they are few, else a temporary table.
 
 use mayfly_plan::physical::SharedResult;
 use mayfly_storage::{Access, Purpose, TempTable, TempTableWriter};
@@ -11,11 +10,11 @@ use crate::representation::column_types;
 use crate::rows::{held_bytes, joined_batches, with_own_strings};
 use crate::state::Round;
 
-/// A round of more rows, or more bytes, is in a table.
+/// Maximum number of rows of a round kept as a batch; more rows, or more bytes, go to a table.
 const BATCH_ROWS_MAX: usize = 1024;
 const BATCH_BYTES_MAX: u64 = 64 << 10;
 
-/// The rows of a round that is running.
+/// Rows of the running round.
 pub(super) struct NewRows<'a> {
     result: &'a SharedResult,
     batches: Vec<Batch>,
@@ -43,7 +42,7 @@ impl<'a> NewRows<'a> {
         let mut batch = batch;
         let mut bytes = held_bytes(&batch, stable);
         if bytes > BATCH_BYTES_MAX {
-            // Few of them may hold on to much that others need.
+            // A few rows may keep a large block of strings alive.
             batch = with_own_strings(batch, stable);
             bytes = held_bytes(&batch, stable);
         }

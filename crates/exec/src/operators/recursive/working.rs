@@ -1,4 +1,4 @@
-//! The operator that gives the rows of the round before, in the recursive part of a common table expression.
+//! Scan of the rows of the previous round, in the recursive part of a common table expression.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,7 +9,7 @@ use mayfly_types::{Batch, Result};
 use crate::context::{Cursor, Node, RunContext};
 use crate::state::{Round, lock};
 
-/// The rows that the round before added to a recursive result.
+/// Builds the scan of the rows that the previous round added to a recursive result.
 pub(in crate::operators) fn working_table(id: SharedId) -> Arc<dyn Node> {
     Arc::new(WorkingTable {
         id,
@@ -21,14 +21,14 @@ pub(in crate::operators) fn working_table(id: SharedId) -> Arc<dyn Node> {
 struct WorkingTable {
     id: SharedId,
     rows_hint: Mutex<u64>,
-    /// How far its workers have read the round.
+    /// Read position of the workers in the round.
     reading: Mutex<Reading>,
 }
 
 #[derive(Default)]
 struct Reading {
     round: Option<Arc<Round>>,
-    /// The batch was given.
+    /// Whether the batch was given.
     is_given: bool,
     scan: Option<Scan>,
 }
@@ -57,7 +57,7 @@ impl Node for WorkingTable {
 
 struct WorkingCursor {
     node: Arc<WorkingTable>,
-    /// Of a round in a table.
+    /// The scan of a round that is in a table.
     scan: Option<(Arc<Round>, Scan)>,
 }
 

@@ -1,9 +1,9 @@
-//! Leaves out rows that are behind so many of their partition that they are not among its first ones, before they are
+//! Top-n filter by partition: leaves out rows that are not among the first `n` of their partition, before they are
 //! stored.
 //!
-//! Of each partition a list is kept of the least heads: a head is a number made of a row's first key of the order, that is
-//! not greater for a row that comes first. A row whose head is greater than as many heads as rows are asked for comes
-//! behind as many rows. Rows of equal heads stay, so that the keys need not be looked at as a whole.
+//! For each partition a list of the least heads is kept: a head is a number made from a row's first sort key, which is
+//! not greater for a row that comes first. A row whose head is greater than `n` heads comes behind `n` rows. Rows of
+//! equal heads stay, so that the keys need not be compared as a whole.
 //!
 //! Where there are too many partitions for that, or too few rows are left out, all rows are kept.
 
@@ -19,16 +19,16 @@ use mayfly_types::{Batch, Result};
 
 use crate::rows::filter_batch;
 
-/// No more heads are kept than these.
+/// Maximum number of heads.
 const HEADS_MAX: usize = 256 << 10;
-/// After so many rows, and so many for each head that there is room for, it is asked whether it pays: of those rows at
-/// least one of four is to be left out. Before the lists are full none is.
+/// Number of rows (and for each head that there is room for) after which the filter is judged: at least one of four
+/// rows must be left out. None is before the lists are full.
 const TRIAL_ROWS: u64 = 64 << 10;
 const TRIAL_ROWS_PER_HEAD: u64 = 8;
 const LEFT_OUT_MIN: u64 = 4;
 
 pub(super) struct FirstRowsFilter {
-    /// None: it does not pay.
+    /// State of the filter; `None` where it does not pay.
     known: Option<Known>,
     partition: Vec<usize>,
     order: SortKey,
@@ -36,9 +36,9 @@ pub(super) struct FirstRowsFilter {
     left_out: u64,
 }
 
-/// What is known of the partitions.
+/// State of the partitions.
 struct Known {
-    /// Their numbers; none where all rows are one partition.
+    /// Index that numbers the partitions; `None` where all rows are one partition.
     index: Option<GroupIndex>,
     ids: Vec<u32>,
     heads: Heads,
@@ -46,7 +46,7 @@ struct Known {
     memory: Reservation,
 }
 
-/// The least heads of each partition, as many as rows are asked for, in order.
+/// The `n` least heads of each partition, in order.
 struct Heads {
     heads: Vec<u64>,
     counts: Vec<u32>,
@@ -55,7 +55,7 @@ struct Heads {
 }
 
 impl FirstRowsFilter {
-    /// A filter of the rows of a table, by the partition's keys and the order's; `None` where it cannot pay.
+    /// Filter of a table's rows, by the partition keys and the sort keys; `None` where it cannot pay.
     pub(super) fn new(
         first: FirstRows,
         partition: &[SortKey],
@@ -96,7 +96,7 @@ impl FirstRowsFilter {
         }))
     }
 
-    /// The rows of a batch that may be among the first of their partitions.
+    /// Rows of a batch that may be among the first of their partitions.
     pub(super) fn keep(&mut self, batch: Batch) -> Result<Batch> {
         let rows = batch.row_count();
         let Some(known) = &mut self.known else {
@@ -146,13 +146,13 @@ impl FirstRowsFilter {
 }
 
 impl Heads {
-    /// Bytes of the heads of so many partitions.
+    /// Bytes of the heads of `partitions` partitions.
     fn bytes_of(&self, partitions: usize) -> u64 {
         let heads = partitions.saturating_mul(self.count_max);
         (heads.min(HEADS_MAX) * size_of::<u64>() + partitions * size_of::<u32>()) as u64
     }
 
-    /// Makes room for the heads of so many partitions; false where they would be too many.
+    /// Reserves memory for the heads of `partitions` partitions; false where they are too many.
     fn make_room(&mut self, partitions: usize) -> bool {
         let wanted = partitions.saturating_mul(self.count_max);
         if wanted > HEADS_MAX {
@@ -181,7 +181,7 @@ impl Heads {
         if self.counts_values && at < count && known[at] == head {
             return true;
         }
-        // The last of a full list falls out.
+        // The last head of a full list is dropped.
         let end = if is_full { count } else { count + 1 };
         known[at..end].rotate_right(1);
         known[at] = head;
@@ -190,7 +190,7 @@ impl Heads {
     }
 }
 
-/// The heads of rows; `None` for keys of a type that has none.
+/// Heads of rows; `None` for keys of a type without heads.
 fn heads_of(column: &ArrayRef, order: &SortKey) -> Option<Vec<u64>> {
     let signed = |value: i64| value.cast_unsigned() ^ 1 << 63;
     let mut heads: Vec<u64> = match column.data_type() {

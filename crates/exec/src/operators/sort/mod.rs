@@ -1,11 +1,11 @@
-//! ORDER BY: rows in order, all of them or the range that LIMIT and OFFSET name; and the order that windows want.
+//! Sorts: ORDER BY, of all rows or of the range of LIMIT and OFFSET; and the sorts of windows.
 //!
-//! Windows want the rows of a partition together and in order, and do not ask which partition comes first, unless the
-//! statement does. Where they are many, such rows go to a table by the hash of their partition, and each worker takes
-//! some partitions, sorts them and reads them ([`partitions`]): nothing is merged, and what is sorted at once is small,
-//! which one thread gains by as well as several. Rows that are all in one order and in memory are merged by several
-//! threads, each of which takes ranges of the order ([`ranges`]). Where conditions ask for the first rows of partitions
-//! only, most others are left out before that ([`first_rows`]).
+//! Windows need the rows of a partition together and in order, but not the partitions in any order, unless the
+//! statement does. Large inputs of windows go to a table partitioned by the hash of the partition keys, and each worker
+//! takes some partitions, sorts them and reads them ([`partitions`]): nothing is merged, and each sort is small, which
+//! is quicker even with one thread. Rows that are all in one order and in memory are merged by several threads, each of
+//! which takes ranges of the order ([`ranges`]). Where conditions ask for the first rows of partitions only, most
+//! others are left out before that ([`first_rows`]).
 
 mod first_rows;
 mod partitions;
@@ -37,16 +37,16 @@ struct Sort {
 }
 
 enum Sorted {
-    /// Not before it is prepared, nor after its last row was read.
+    /// No rows: not prepared yet, or all rows are read.
     Nothing,
-    /// All rows are in one order.
+    /// All rows in one order.
     All {
         scan: Box<SortedScan>,
         rows: u64,
-        /// Held for as long as its rows are read.
+        /// Table of the rows, held as long as they are read.
         _table: TempTable,
     },
-    /// Each partition is, once a worker takes it.
+    /// Each partition in order, sorted by the worker that takes it.
     Partitions { queue: PartitionQueue, rows: u64 },
 }
 
@@ -79,7 +79,7 @@ pub(super) fn build(
 }
 
 impl Sort {
-    /// Puts the input's rows into a table.
+    /// Fills a table with the input's rows.
     fn fill(&self, table: &TempTable, run: &RunContext) -> Result<()> {
         let _stage = run.within(Stage::SortingResult);
         let first = self.for_windows.and_then(|order| {
@@ -191,7 +191,7 @@ impl Node for Sort {
             return Ok(Box::new(PartitionsCursor::new(self, queue)));
         }
         let in_ranges = is_shared && sorted.is_in_memory();
-        // Rows in one order are of one partition after the other: windows cannot share them.
+        // Rows in one order have one partition after the other, which windows cannot share.
         let is_owned = in_ranges || self.for_windows.is_some();
         let own = is_owned.then(|| std::mem::replace(&mut *sorted, Sorted::Nothing));
         drop(sorted);
@@ -205,7 +205,7 @@ impl Node for Sort {
 }
 
 struct SortCursor {
-    /// The rows, if they are not shared with other cursors. Before `sort`: they go first.
+    /// Rows that are not shared with other cursors. Declared before `sort`, so that they are dropped first.
     own: Option<Sorted>,
     sort: Arc<Sort>,
 }
@@ -225,7 +225,7 @@ impl Sorted {
         matches!(self, Self::All { scan, .. } if scan.is_in_memory())
     }
 
-    /// The next of all rows.
+    /// The next batch of all rows.
     fn next_batch(&mut self) -> Result<Option<Batch>> {
         let batch = match self {
             Self::All { scan, .. } => scan.next_batch()?,

@@ -1,7 +1,7 @@
-//! Partitions of windows, each sorted by the worker that takes it.
+//! Partitioned sorts for windows: each partition is sorted by the worker that takes it.
 //!
-//! One hash partition holds whole partitions of the windows, one or many. One that is too large for memory although it is
-//! of one key is sorted as a table is, in runs.
+//! A hash partition holds whole window partitions, one or many. One that is of a single key and too large for memory is
+//! sorted in runs, as a table is.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use mayfly_types::{Batch, Result};
 use super::Sort;
 use crate::context::{Cursor, RunContext};
 
-/// The keys that divide rows into partitions; NULL is a value of its own.
+/// Keys of the hash partitioning; NULL is a value of its own.
 pub(super) fn hash_keys(keys: &[SortKey]) -> Vec<KeyColumn> {
     let key = |key: &SortKey| KeyColumn {
         column: key.column,
@@ -23,7 +23,7 @@ pub(super) fn hash_keys(keys: &[SortKey]) -> Vec<KeyColumn> {
     keys.iter().map(key).collect()
 }
 
-/// Gives the rows of the partitions that a worker takes.
+/// Cursor over the rows of the partitions that a worker takes.
 pub(super) struct PartitionsCursor {
     current: Option<Current>,
     queue: PartitionQueue,
@@ -73,7 +73,7 @@ impl PartitionsCursor {
                     writer.append(&batch)?;
                 }
                 writer.finish()?;
-                // They were counted when they came.
+                // The rows were counted when they were stored.
                 table.uncount(table.row_count());
                 Ok(Current::Large {
                     scan: Box::new(table.sorted(0, None)?),
@@ -85,7 +85,7 @@ impl PartitionsCursor {
 }
 
 impl Current {
-    /// The next rows, the first `columns` of their columns.
+    /// The next rows, with their first `columns` columns.
     fn next_batch(&mut self, columns: &[usize], rows_max: usize) -> Result<Option<Batch>> {
         match self {
             Self::Loaded { partition, next } => {

@@ -1,8 +1,9 @@
-//! All rows in order, on several threads: what is merged and read at once is a range of the order.
+//! Parallel merge of sorted rows: threads merge and read ranges of the order.
 //!
 //! The reader of the rows and the workers take ranges from the scan, one after the other, and read them side by side;
-//! the reader gives them out in their order. A worker that is so many ranges ahead waits for the reader, and makes room
-//! for other workers of the database there. Rows that lie in files cannot be divided, and are read by one thread.
+//! the reader gives them out in their order. A worker that is [`RANGES_AHEAD`] ranges ahead waits for the reader, and
+//! makes room for other workers of the database there. Rows that lie in files cannot be divided, and are read by one
+//! thread.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -17,12 +18,12 @@ use crate::error::contain;
 use crate::exchange::INTERRUPT_INTERVAL;
 use crate::state::lock;
 
-/// Batches of a range.
+/// Number of batches of a range.
 const RANGE_BATCHES: usize = 4;
-/// How far the ranges that are taken may be ahead of the one that is given out, for each thread.
+/// Maximum number of ranges for each thread that are taken before the one that is given out.
 const RANGES_AHEAD: u64 = 2;
 
-/// The ranges of a scan, and those that are read.
+/// State of the ranges of a scan.
 struct Ranges {
     state: Mutex<State>,
     changed: Condvar,
@@ -31,19 +32,19 @@ struct Ranges {
 }
 
 struct State {
-    /// Until its last row is taken, or nobody wants more.
+    /// The scan, until its last row is taken, or the reader is gone.
     scan: Option<Box<SortedScan>>,
-    /// The number of the next range that is taken.
+    /// Number of the next range to take.
     next: u64,
-    /// The number of the next range that is given out.
+    /// Number of the next range to give out.
     wanted: u64,
-    /// Ranges that workers have read.
+    /// Ranges that workers have read, by number.
     read: BTreeMap<u64, Result<Vec<Batch>>>,
     stop: bool,
 }
 
 impl State {
-    /// The next range and its number; `None` at the end.
+    /// Takes the next range, with its number; `None` at the end.
     fn take(&mut self, rows: usize) -> Result<Option<(u64, SortedScan)>> {
         let Some(scan) = &mut self.scan else {
             return Ok(None);
@@ -58,9 +59,9 @@ impl State {
     }
 }
 
-/// The rows of a sort in order; see the module.
+/// Cursor over the rows of a sort in order, whose ranges several threads read.
 pub(super) struct RangesCursor {
-    /// The range that is given out, by whom it was read.
+    /// The range that is given out, if the reader reads it itself.
     own: Option<SortedScan>,
     batches: std::vec::IntoIter<Batch>,
     ranges: Arc<Ranges>,
@@ -98,7 +99,7 @@ impl RangesCursor {
         cursor
     }
 
-    /// Starts the workers that are still to start, as far as they are admitted; whether all are.
+    /// Starts remaining workers, as far as the pool admits them; whether all are started.
     fn start_workers(&mut self, run: &RunContext) -> bool {
         while self.workers.len() < self.workers_max {
             let workers = &run.statement.temp.resources().workers;
@@ -138,7 +139,7 @@ impl Cursor for RangesCursor {
                 && let Some((number, mut range)) = state.take(ranges.rows)?
             {
                 if number == wanted {
-                    // Nobody has to wait for its last row.
+                    // No worker needs to wait for the last row of the range.
                     state.wanted += 1;
                     self.own = Some(range);
                 } else {
@@ -161,13 +162,13 @@ impl Drop for RangesCursor {
         lock(&self.ranges.state).stop = true;
         self.ranges.changed.notify_all();
         for worker in self.workers.drain(..) {
-            // Its panic, if any, was contained.
+            // A panic of the worker was contained.
             let _ = worker.join();
         }
     }
 }
 
-/// Reads ranges until there is none left, or the reader is gone.
+/// Reads ranges until none is left, or the reader is gone.
 fn work(ranges: &Ranges, run: &RunContext, worker: &Worker) {
     loop {
         let mut state = lock(&ranges.state);

@@ -1,4 +1,4 @@
-//! Rows that are given at once, and where their partitions and peers begin and end.
+//! Chunks of rows that are given at once, with the bounds of their partitions and peer groups.
 
 use std::collections::VecDeque;
 
@@ -7,13 +7,13 @@ use mayfly_types::Batch;
 
 use crate::operators::boundaries::mark_boundaries;
 
-/// Some rows, one behind the other.
+/// Consecutive rows.
 pub(super) struct Chunk<'a> {
-    /// The number of the first.
+    /// Number of the first row.
     pub(super) first: u64,
     pub(super) batch: &'a Batch,
     pub(super) partitions: Spans,
-    /// Rows of a partition with equal keys of the order; empty where nobody asks.
+    /// Bounds of the peer groups (rows of a partition with equal sort keys); empty where no function reads them.
     pub(super) peers: Spans,
 }
 
@@ -23,22 +23,22 @@ impl Chunk<'_> {
     }
 }
 
-/// For each row, where the group begins that it is in, and the number behind its end; that of a group whose end has not
-/// been seen is `u64::MAX`.
+/// For each row, the start of its group and the number behind its end; `u64::MAX` for a group whose end has not been
+/// seen.
 #[derive(Default)]
 pub(super) struct Spans {
     pub(super) starts: Vec<u64>,
     pub(super) ends: Vec<u64>,
 }
 
-/// Where groups of rows begin.
+/// Finder of group boundaries.
 pub(super) struct Boundaries {
     keys: Vec<(usize, KeyMode)>,
-    /// The groups that are still of interest.
+    /// Starts of the groups that are still needed.
     starts: VecDeque<u64>,
-    /// How many rows were looked at.
+    /// Number of rows read.
     end: u64,
-    /// The last of them.
+    /// The last row read.
     last: Option<Batch>,
 }
 
@@ -52,17 +52,17 @@ impl Boundaries {
         }
     }
 
-    /// How many rows were looked at.
+    /// Number of rows read.
     pub(super) fn end(&self) -> u64 {
         self.end
     }
 
-    /// Where the last group begins that was seen.
+    /// Start of the last group seen.
     pub(super) fn last_start(&self) -> u64 {
         self.starts.back().copied().unwrap_or(0)
     }
 
-    /// Looks at the rows that come next, those of a batch from `offset` on.
+    /// Reads the rows that come next: those of a batch from `offset` on.
     pub(super) fn read(&mut self, batch: &Batch, offset: usize) {
         let count = batch.row_count() - offset;
         if count == 0 {
@@ -79,7 +79,7 @@ impl Boundaries {
         self.last = Some(rows.slice(count - 1, 1).with_own_strings());
     }
 
-    /// The groups of some rows. `is_complete`: no row comes any more.
+    /// Bounds of the groups of some rows. `is_complete`: no row follows.
     pub(super) fn spans(&mut self, first: u64, count: usize, is_complete: bool) -> Spans {
         while let Some(next) = self.starts.get(1)
             && *next <= first

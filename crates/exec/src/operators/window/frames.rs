@@ -1,4 +1,4 @@
-//! The frame of each row: the numbers of the rows that its function reads.
+//! Window frames: the range of rows that a function reads for each row.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -14,12 +14,12 @@ use super::rows::{Reader, Rows};
 use crate::operators::keys::Layout;
 use crate::representation::column_type;
 
-/// The frames of a call.
+/// Frames of a call.
 pub(super) struct Frames {
     start: Bound,
     end: Bound,
     counts_rows: bool,
-    /// The frame of the last row.
+    /// Frame of the last row.
     pub(super) last: Frame,
 }
 
@@ -30,27 +30,27 @@ enum Bound {
     Value(ValueBound),
 }
 
-/// A bound by the value of the key.
+/// A RANGE bound, by the value of the sort key.
 struct ValueBound {
-    /// The columns of the key and of the value that bounds it.
+    /// Columns of the sort key and of the bound's value.
     key: usize,
     value: usize,
     physical: PhysicalType,
     descending: bool,
     is_start: bool,
-    /// The first row that may be it.
+    /// First row that may be the bound.
     at: u64,
     reader: Reader,
 }
 
-/// What must be known before the frame of a row is.
+/// Rows that must be seen before the frame of a row is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Lookahead {
-    /// The row itself, and so many rows behind it.
+    /// The row itself and `n` rows behind it.
     Rows(u64),
     /// All of its peers.
     Peers,
-    /// The end of its partition.
+    /// Its whole partition.
     Partition,
 }
 
@@ -78,7 +78,7 @@ impl Frames {
         }
     }
 
-    /// Whether every frame begins where its partition does.
+    /// Whether every frame begins with its partition.
     pub(super) fn begins_with_partition(&self) -> bool {
         matches!(self.start, Bound::Unbounded)
     }
@@ -97,7 +97,7 @@ impl Frames {
         }
     }
 
-    /// What must be known before it is known that a frame which begins with its partition has a first row.
+    /// Rows that must be seen before it is known whether a frame that begins with its partition has a first row.
     pub(super) fn lookahead_of_first(&self) -> Lookahead {
         match self.end {
             Bound::Value(_) => Lookahead::Partition,
@@ -105,7 +105,7 @@ impl Frames {
         }
     }
 
-    /// Whether peers matter.
+    /// Whether the frames depend on peers.
     pub(super) fn reads_peers(&self) -> bool {
         let reads = |bound: &Bound| match bound {
             Bound::CurrentRow => !self.counts_rows,
@@ -115,7 +115,7 @@ impl Frames {
         reads(&self.start) || reads(&self.end)
     }
 
-    /// The first row that the frames of later rows may ask for the key of.
+    /// First row whose key later frames may read.
     pub(super) fn low(&self) -> u64 {
         let of_bound = |bound: &Bound| match bound {
             Bound::Value(value) => value.at,
@@ -124,8 +124,8 @@ impl Frames {
         of_bound(&self.start).min(of_bound(&self.end))
     }
 
-    /// The frames of rows, the end being the number behind the last row. None begins behind its end, and neither end
-    /// ever moves back.
+    /// Frames of rows; an end is the number behind the last row. No start is behind its end, and neither ever moves
+    /// back.
     pub(super) fn of(&mut self, chunk: &Chunk<'_>, rows: &Rows) -> Result<Vec<Frame>> {
         let starts = self.start.of(chunk, self.counts_rows, true, rows)?;
         let ends = self.end.of(chunk, self.counts_rows, false, rows)?;
@@ -196,7 +196,7 @@ impl ValueBound {
         let mut block: Option<(u64, PrimitiveArray<T>)> = None;
         for row in 0..chunk.len() {
             if keys.is_null(row) {
-                // Of a NULL the peers.
+                // The bound of a NULL is its peer group.
                 bounds.push(match self.is_start {
                     true => chunk.peers.starts[row],
                     false => chunk.peers.ends[row],
@@ -227,10 +227,10 @@ impl ValueBound {
         Ok(bounds)
     }
 
-    /// Whether a row of that key is before the bound.
+    /// Whether a row with that key is before the bound.
     fn is_passed<N: PartialOrd>(&self, key: Option<N>, bound: Option<N>) -> bool {
         let Some(key) = key else {
-            // NULLs come first of all, or last.
+            // NULLs come first, or last if descending.
             return !self.descending;
         };
         let Some(bound) = bound else {

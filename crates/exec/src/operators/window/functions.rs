@@ -1,4 +1,4 @@
-//! The functions: each gives its values for a chunk of rows.
+//! Window functions: each gives its values for a chunk of rows.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::error::arrow;
 use crate::operators::keys::Layout;
 use crate::representation::{column_type, to_column};
 
-/// A function, and how far it is.
+/// A window function and its state.
 pub(super) enum Function {
     RowNumber,
     Rank,
@@ -27,13 +27,13 @@ pub(super) enum Function {
     PercentRank,
     CumeDist,
     Ntile(u64),
-    /// LAG (negative) and LEAD.
+    /// LAG (negative offset) and LEAD.
     Shift {
         rows: i64,
         value: Value,
         default: Option<usize>,
     },
-    /// A value of the frame.
+    /// FIRST_VALUE, LAST_VALUE and NTH_VALUE: a value of the frame.
     Pick {
         pick: Pick,
         frames: Frames,
@@ -48,20 +48,20 @@ pub(super) enum Function {
     },
 }
 
-/// Which row of a frame.
+/// Row of a frame that a function picks.
 #[derive(Clone, Copy)]
 pub(super) enum Pick {
-    /// The first, or the one so many rows behind it.
+    /// The row `n` rows behind the first.
     FromStart(u64),
     Last,
 }
 
-/// A column of which values are taken, going forward.
+/// A column whose values are read forward.
 pub(super) struct Value {
     column: usize,
     physical: PhysicalType,
     reader: Reader,
-    /// The value that was taken last, and its row.
+    /// (row, value) that was read last.
     held: Option<(u64, ArrayRef)>,
 }
 
@@ -76,7 +76,7 @@ impl Value {
         }
     }
 
-    /// The values of rows, or else those of `default` for the row that asks.
+    /// Values of rows; where there is no row, the value of `default` for the current row.
     fn take(
         &mut self,
         positions: impl ExactSizeIterator<Item = Option<u64>>,
@@ -166,7 +166,7 @@ impl Function {
         })
     }
 
-    /// What it must know before it gives the value of a row.
+    /// Rows that must be seen before the value of a row is known.
     pub(super) fn lookahead(&self) -> Lookahead {
         match self {
             Self::RowNumber => Lookahead::Rows(0),
@@ -174,7 +174,7 @@ impl Function {
             Self::PercentRank | Self::CumeDist | Self::Ntile(_) => Lookahead::Partition,
             Self::Shift { rows, .. } => Lookahead::Rows(u64::try_from(*rows).unwrap_or(0)),
             Self::Pick { frames, pick, .. } => match pick {
-                // The first row is there.
+                // The first row is in every such frame.
                 Pick::FromStart(0) if frames.begins_with_partition() => frames.lookahead_of_first(),
                 _ => frames.lookahead(),
             },
@@ -182,7 +182,7 @@ impl Function {
         }
     }
 
-    /// Whether peers matter to it.
+    /// Whether the function depends on peers.
     pub(super) fn reads_peers(&self) -> bool {
         match self {
             Self::Rank | Self::DenseRank { .. } | Self::PercentRank | Self::CumeDist => true,
@@ -191,7 +191,7 @@ impl Function {
         }
     }
 
-    /// The first row that it may still read, when `next` is the one that is given next.
+    /// First row that the function may still read, if `next` is the next row of output.
     pub(super) fn low(&self, next: u64) -> u64 {
         match self {
             Self::Shift { rows, .. } => next.saturating_add_signed((*rows).min(0)),
@@ -219,7 +219,7 @@ impl Function {
         }
     }
 
-    /// Its values for the rows of a chunk.
+    /// Values of the function for the rows of a chunk.
     pub(super) fn values(
         &mut self,
         chunk: &Chunk<'_>,
@@ -331,7 +331,7 @@ impl Function {
         }
     }
 
-    /// Bytes that it holds.
+    /// Bytes of the function's state.
     pub(super) fn memory_bytes(&self) -> u64 {
         match self {
             Self::Aggregate { aggregate, .. } => aggregate.memory_bytes() as u64,
@@ -340,7 +340,7 @@ impl Function {
     }
 }
 
-/// The numbers of rows with the bounds of their partitions.
+/// Row numbers with the bounds of their partitions.
 struct Positions<I> {
     row: u64,
     bounds: I,
@@ -370,7 +370,7 @@ fn shares_of(shares: impl Iterator<Item = f64>) -> ArrayRef {
     Arc::new(Float64Array::from_iter_values(shares))
 }
 
-/// Which of the buckets a row is in; the first ones have one row more than the others.
+/// NTILE: bucket of a row; the first buckets have one row more than the others.
 fn bucket(row: u64, rows: u64, buckets: u64) -> u64 {
     let (size, larger) = (rows / buckets, rows % buckets);
     let in_larger = larger * (size + 1);
@@ -381,7 +381,7 @@ fn bucket(row: u64, rows: u64, buckets: u64) -> u64 {
     }
 }
 
-/// Moves an aggregate over frames, as many of them at once as read the same blocks.
+/// Moves an aggregate over frames, together for frames that read the same blocks.
 fn slide(
     aggregate: &mut dyn FrameAggregate,
     columns: &[usize],

@@ -1,13 +1,13 @@
 //! Window functions over rows that come partition by partition, in the order of the window.
 //!
-//! Rows are numbered as they come, and everything is told in these numbers: where partitions and peers begin, the ends
-//! of frames, which rows may be forgotten. What a function must have seen before it gives the value of a row (the row
-//! itself, some rows behind it, its peers, the whole partition) decides how many rows are kept; those of a partition
-//! that is too large for memory wait in a temporary table (see [`rows`]). A row is read as often as a function reads it
-//! and given once, in the batch in which it came.
+//! Rows are numbered as they come, and all positions are these numbers: the bounds of partitions and peer groups, the
+//! ends of frames, the rows that may be dropped. The rows that a function must have seen before it gives the value of a
+//! row (the row itself, some rows behind it, its peers, the whole partition) decide how many rows are kept; those of a
+//! partition that is too large for memory wait in a temporary table (see [`rows`]). A row is read once for each
+//! function that reads it and given once, in the batch in which it came.
 //!
-//! Where the sort below gives partitions to several workers, each evaluates the window for its own; so do the windows above
-//! that share the sort. Else one thread evaluates a window; what sorts its rows may use several.
+//! Where the sort below gives partitions to several workers, each evaluates the window for its own; so do the windows
+//! above that share the sort. Otherwise one thread evaluates a window; its sort may use several.
 
 mod chunk;
 mod frames;
@@ -34,10 +34,10 @@ use super::tables;
 use crate::context::{Cursor, Node, RunContext};
 use crate::state::lock;
 
-/// What a plan says of a window.
+/// Specification of a window in the plan.
 #[derive(Clone)]
 pub(super) struct Specification {
-    /// The types of the input's columns.
+    /// Types of the input's columns.
     pub(super) row: Vec<SqlType>,
     pub(super) partition: Vec<Expression>,
     pub(super) order: Vec<SortKey>,
@@ -45,7 +45,7 @@ pub(super) struct Specification {
     pub(super) temporary: TemporaryTable,
 }
 
-/// The columns and functions of one run over the rows.
+/// Columns and functions of one run over the rows.
 struct Parts {
     layout: Layout,
     partitions: Boundaries,
@@ -74,13 +74,13 @@ impl Specification {
 struct Window {
     input: Arc<dyn Node>,
     specification: Specification,
-    /// Which cursor reads all rows, where the input does not give whole partitions to each.
+    /// The one cursor that reads all rows, where the input does not give whole partitions to each.
     reader: Option<OneCursor>,
-    /// The table of rows that wait. It stays empty: each cursor has its rows beside it.
+    /// Template of the tables of waiting rows. It stays empty: each cursor has a table beside it.
     waiting: Mutex<Option<TempTable>>,
 }
 
-/// `reads_partitions`: the input gives whole partitions to each of its cursors.
+/// Builds a window. `reads_partitions`: the input gives whole partitions to each of its cursors.
 pub(super) fn build(
     specification: Specification,
     input: Arc<dyn Node>,
@@ -96,8 +96,8 @@ pub(super) fn build(
     }))
 }
 
-/// Whether the cursors of a window's input give whole partitions each: a sort for windows does, and what passes its
-/// batches on.
+/// Whether the cursors of a window's input give whole partitions each: a sort for windows does, and so do operators
+/// that pass its batches on.
 pub(super) fn gives_partitions(mut input: &Plan) -> bool {
     loop {
         input = match &input.operator {
@@ -109,7 +109,7 @@ pub(super) fn gives_partitions(mut input: &Plan) -> bool {
 }
 
 impl Window {
-    /// A table for the rows of a cursor.
+    /// Creates a table for the waiting rows of a cursor.
     fn waiting_rows(&self, columns: &[PhysicalType], run: &RunContext) -> Result<TempTable> {
         let mut waiting = lock(&self.waiting);
         let first = match &*waiting {
@@ -176,24 +176,24 @@ impl Node for Window {
 }
 
 struct WindowCursor {
-    /// None at the end.
+    /// Cursor of the input; `None` at its end.
     input: Option<Box<dyn Cursor>>,
     parts: Parts,
     rows: Rows,
-    /// Rows may have to wait for others.
+    /// Whether rows may have to wait for others.
     buffers: bool,
-    /// The most that a function looks ahead.
+    /// Maximum lookahead of the functions.
     lookahead: Lookahead,
-    /// Rows behind a row that a function reads, whatever others read.
+    /// Maximum number of rows behind a row that a function reads, as LEAD does.
     behind: u64,
     reads_peers: bool,
-    /// The row that is given next.
+    /// Number of the next row of output.
     next: u64,
-    /// Reads the rows that are given.
+    /// Reader of the rows for output.
     given: Reader,
-    /// Reads the rows whose peers are looked for.
+    /// Reader of the rows whose peers are sought.
     ordered: Reader,
-    /// What the functions hold.
+    /// Reservation of the functions' state.
     memory: Option<Reservation>,
     window: Arc<Window>,
 }
@@ -220,7 +220,7 @@ impl Cursor for WindowCursor {
 }
 
 impl WindowCursor {
-    /// Up to which row the values of all functions can be told.
+    /// Row up to which the values of all functions are known.
     fn ready(&self) -> u64 {
         let end = self.rows.end();
         let partition = self.parts.partitions.last_start();
@@ -234,7 +234,7 @@ impl WindowCursor {
         }
     }
 
-    /// Takes rows of the input.
+    /// Adds rows of the input.
     fn read(&mut self, batch: Batch, run: &RunContext) -> Result<()> {
         let batch = self.parts.layout.extend(batch, run)?;
         self.parts.partitions.read(&batch, 0);
@@ -253,7 +253,7 @@ impl WindowCursor {
         self.rows.push(batch, waits, run)
     }
 
-    /// Looks at rows until the peers of a row are known.
+    /// Reads rows until the peers of a row are known.
     fn read_peers_of(&mut self, row: u64) -> Result<()> {
         let peers = &mut self.parts.peers;
         while peers.end() < self.rows.end() && peers.last_start() <= row {
@@ -306,7 +306,7 @@ impl WindowCursor {
         Ok(Batch::new(columns, count))
     }
 
-    /// Charges what the functions hold.
+    /// Charges the bytes of the functions' state.
     fn charge(&mut self, run: &RunContext) -> Result<()> {
         let functions = self.parts.functions.iter();
         let bytes = functions.map(Function::memory_bytes).sum();

@@ -1,8 +1,8 @@
-//! The rows of a window's input that some function may still read.
+//! Rows of a window's input that some function may still read.
 //!
 //! Rows are numbered as they come. They are kept in the batches in which they came while there is memory for them; a
-//! partition that must be seen to its end and does not fit goes to a temporary table. Whoever reads rows goes forward
-//! only, so that a table is read by scans, one for each reader.
+//! partition that must be seen to its end and does not fit goes to a temporary table. Readers go forward only, so that
+//! a table is read by scans, one for each reader.
 
 use std::collections::VecDeque;
 
@@ -14,25 +14,25 @@ use mayfly_types::{Batch, Error, Result};
 use crate::context::RunContext;
 use crate::rows::{held_bytes, with_own_strings};
 
-/// See the module.
+/// Buffer of the rows of a window's input.
 #[derive(Default)]
 pub(super) struct Rows {
     regions: VecDeque<Region>,
-    /// How many rows were read.
+    /// Number of rows added.
     end: u64,
-    /// What holds the rows that come next.
+    /// Memory for the next rows.
     held: Option<Held>,
 }
 
 struct Held {
-    /// Where rows go that do not fit.
+    /// Table for rows that do not fit in memory.
     table: Option<TempTable>,
     memory: Reservation,
-    /// Rows are being stored.
+    /// Writer, while rows are being stored.
     writer: Option<TempTableWriter>,
 }
 
-/// Consecutive rows.
+/// Consecutive rows, in memory or stored.
 struct Region {
     first: u64,
     end: u64,
@@ -44,11 +44,11 @@ enum Source {
     Stored(TempTable),
 }
 
-/// Who reads rows, going forward.
+/// A reader of rows, going forward.
 #[derive(Default)]
 pub(super) struct Reader(Option<StoredBlock>);
 
-/// A batch of a region that is stored.
+/// A batch of a stored region.
 struct StoredBlock {
     region: u64,
     scan: Scan,
@@ -57,12 +57,12 @@ struct StoredBlock {
 }
 
 impl Rows {
-    /// Whether something holds the rows that come next.
+    /// Whether there is memory for the next rows, or a table.
     pub(super) fn have_space(&self) -> bool {
         self.held.is_some()
     }
 
-    /// Rows that come next and do not fit go to `table`; if there is none, they have to be held.
+    /// Provides a place for rows that do not fit: `table`, or, without one, memory that has to be found.
     pub(super) fn give_space(&mut self, table: Option<TempTable>, run: &RunContext) {
         let memory = match &table {
             Some(table) => table.reservation(),
@@ -75,13 +75,13 @@ impl Rows {
         });
     }
 
-    /// How many rows were read.
+    /// Number of rows added.
     pub(super) fn end(&self) -> u64 {
         self.end
     }
 
-    /// Takes rows, for which there is space. `may_store`: they may go to a temporary table, since nobody reads them before
-    /// more come.
+    /// Adds rows, for which there is space. `may_store`: the rows may go to a temporary table, since they are not read
+    /// before more come.
     pub(super) fn push(&mut self, batch: Batch, may_store: bool, run: &RunContext) -> Result<()> {
         let temp = &run.statement.temp;
         let first = self.end;
@@ -112,7 +112,7 @@ impl Rows {
         if stores { self.begin_storing() } else { Ok(()) }
     }
 
-    /// Moves the rows that are in memory to the table, and lets further ones follow.
+    /// Moves the rows in memory to the table, where further rows follow.
     fn begin_storing(&mut self) -> Result<()> {
         let Some(Held {
             table: Some(table),
@@ -146,7 +146,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Makes the rows readable that were stored.
+    /// Makes the stored rows readable.
     pub(super) fn end_storing(&mut self) -> Result<()> {
         let writer = self.held.as_mut().and_then(|held| held.writer.take());
         let Some(writer) = writer else {
@@ -156,12 +156,12 @@ impl Rows {
         if let Some(region) = self.regions.back_mut() {
             region.end = self.end;
         }
-        // What does not fit later has a table of its own.
+        // Later rows that do not fit get a table of their own.
         self.held = None;
         Ok(())
     }
 
-    /// Nobody reads rows before this one any more.
+    /// Drops rows before this one, which are not read again.
     pub(super) fn forget_before(&mut self, row: u64) {
         while let Some(region) = self.regions.front()
             && region.end <= row
@@ -177,7 +177,7 @@ impl Rows {
         }
     }
 
-    /// The batch that a row is in, and the number of its first row. The row has been read, and not been forgotten.
+    /// The batch that contains a row, and the number of the batch's first row. The row has been added, and not dropped.
     pub(super) fn block<'r>(
         &'r self,
         reader: &'r mut Reader,

@@ -1,7 +1,7 @@
-//! Super-aggregate rows, merged of the states of the groups by all keys, which come in the order of their keys.
+//! Super-aggregate rows, merged from the states of the groups by all keys, which come in the order of their keys.
 //!
-//! Of each level one group is open: the states of those of its groups that have passed by, in one row. A group
-//! whose first keys differ from those of the one before closes the open groups of all levels that have these.
+//! Each level has one open group: the merged states of those of its groups that have passed, in one row. A group whose
+//! first keys differ from those of the one before closes the open groups of all levels that have these keys.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -60,7 +60,7 @@ pub(super) fn build(
 }
 
 struct Levels {
-    /// The keys and the states of the groups by all keys, in order.
+    /// Input: keys and states of the groups by all keys, in order.
     input: Arc<dyn Node>,
     key_types: Vec<PhysicalType>,
     modes: Vec<KeyMode>,
@@ -94,9 +94,9 @@ impl Node for Levels {
 struct LevelsCursor {
     node: Arc<Levels>,
     input: Option<Box<dyn Cursor>>,
-    /// Of each level, by how many keys it has, the states of its open group, in one row.
+    /// For each level, by number of keys, the states of its open group, in one row.
     open: Vec<Vec<ArrayRef>>,
-    /// The keys of the last group; none before the first.
+    /// Keys of the last group; `None` before the first.
     last: Option<Batch>,
     pending: VecDeque<Batch>,
 }
@@ -124,7 +124,7 @@ impl Cursor for LevelsCursor {
     }
 }
 
-/// Rows of one level: the group whose keys they have, by its position among the groups that pass by, and results.
+/// Rows of one level: the group whose keys they have, by its index in the batch, and results.
 struct LevelRows {
     kept: usize,
     groups: Vec<u32>,
@@ -132,7 +132,7 @@ struct LevelRows {
 }
 
 impl LevelsCursor {
-    /// The rows of some groups, and before each those of the groups that it closes.
+    /// Rows of some groups, and before each the rows of the groups that it closes.
     fn pass(&mut self, batch: &Batch, run: &RunContext) -> Result<Batch> {
         let node = Arc::clone(&self.node);
         let key_count = node.key_types.len();
@@ -140,7 +140,7 @@ impl LevelsCursor {
         let (keys, states) = batch.columns().split_at(key_count);
         let mut shared = node.shared_keys(batch, self.last.as_ref());
         if self.last.is_none() {
-            // Nothing is open yet.
+            // No group is open yet.
             shared[0] = key_count;
         }
         // The group before the first is the last one of the batch before.
@@ -158,7 +158,7 @@ impl LevelsCursor {
             self.open.push(closed.open);
             levels.push(closed.rows);
         }
-        // The level of most keys comes first.
+        // The level with most keys comes first.
         levels[1..].reverse();
         let keys: Vec<ArrayRef> = match &self.last {
             None => keys.to_vec(),
@@ -178,13 +178,13 @@ impl LevelsCursor {
         node.rows(&keys, &levels, &order)
     }
 
-    /// The rows of all open groups, those of most keys first.
+    /// Rows of all open groups, those with most keys first.
     fn close(&mut self, run: &RunContext) -> Result<Batch> {
         let node = Arc::clone(&self.node);
         let key_count = node.key_types.len();
         let open = std::mem::take(&mut self.open);
         if open.is_empty() {
-            // The grand total over no rows.
+            // Grand total over no rows.
             let total = LevelRows {
                 kept: 0,
                 groups: vec![0],
@@ -209,15 +209,15 @@ impl LevelsCursor {
     }
 }
 
-/// What remains of a level once some groups have passed.
+/// State of a level after a batch of groups.
 struct ClosedLevel {
     rows: LevelRows,
-    /// The states of the group that is open then, in one row.
+    /// States of the group that is then open, in one row.
     open: Vec<ArrayRef>,
 }
 
 impl Levels {
-    /// How many of its first keys each group has in common with the one before.
+    /// Number of leading keys that each group shares with the one before.
     fn shared_keys(&self, batch: &Batch, last: Option<&Batch>) -> Vec<usize> {
         let mut shared = vec![self.modes.len(); batch.row_count()];
         let mut differs = vec![false; batch.row_count()];
@@ -233,8 +233,8 @@ impl Levels {
         shared
     }
 
-    /// The groups of the level of so many keys that are closed by groups that pass by, and what is open after them.
-    /// `carried` is what was open, no column before the first group.
+    /// Closed groups of the level of `kept` keys in a batch, and the group open after them. `carried` is the states of the
+    /// group open before, no column before the first group.
     fn close_level(
         &self,
         kept: usize,
@@ -290,7 +290,7 @@ impl Levels {
         })
     }
 
-    /// The results of groups whose states are merged of rows, each of which names its group.
+    /// Results of groups whose states are merged from `parts`: (group of each row, states).
     fn merged(
         &self,
         parts: &[(&[u32], &[ArrayRef])],
@@ -307,8 +307,7 @@ impl Levels {
         Ok(results.map(to_column).collect())
     }
 
-    /// Rows of levels, in an order: their keys, those that the level does not have NULL, their results and their
-    /// levels.
+    /// Rows of levels in an order: their keys, with NULL for those not in the level, their results and their levels.
     fn rows(&self, keys: &[ArrayRef], levels: &[LevelRows], order: &UInt32Array) -> Result<Batch> {
         let filled: Vec<&LevelRows> = levels
             .iter()
@@ -341,8 +340,7 @@ impl Levels {
     }
 }
 
-/// The positions of rows, that stand level by level, in the order in which they are given: before each group the
-/// rows that it closes.
+/// Output order of rows stored level by level: before each group the rows that it closes.
 fn order(shared: &[usize], levels: &[LevelRows]) -> UInt32Array {
     let mut rows = 0;
     let mut positions = Vec::with_capacity(levels.len());

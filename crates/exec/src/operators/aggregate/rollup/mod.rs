@@ -1,10 +1,10 @@
-//! WITH ROLLUP: super-aggregate rows, each after the rows that it sums up, as MySQL gives them; over no rows the
+//! WITH ROLLUP: super-aggregate rows, each after the rows that it summarizes, as MySQL gives them; over no rows the
 //! grand total stands alone.
 //!
-//! Rows are grouped by all keys once. What the calls know of each of these groups is sorted by the keys, and the
-//! super-aggregate rows are merged of it as it passes by ([`levels`]; Gray et al., Data Cube, 1997, call such
-//! functions distributive and algebraic). Calls that need whole groups, such as DISTINCT, have nothing that could
-//! be merged: for these each row is repeated for each level ([`repeat`]).
+//! Rows are grouped by all keys once. The partial states of these groups are sorted by the keys, and the
+//! super-aggregate rows are merged from them in one pass ([`levels`]; Gray et al., Data Cube, 1997, call such functions
+//! distributive and algebraic). Calls that need whole groups, such as DISTINCT, have no mergeable state: for these each
+//! row is repeated for each level ([`repeat`]).
 
 mod levels;
 mod repeat;
@@ -18,10 +18,11 @@ use super::call::Call;
 use super::columns::Columns;
 use crate::context::{Node, RunContext};
 
-/// Builds a grouping without ROLLUP.
+/// Function that builds a grouping without ROLLUP.
 pub(super) type Build = fn(Arc<dyn Node>, &Grouping, &RunContext) -> Result<Arc<dyn Node>>;
 
-/// `build_groups` builds what gives the results of groups, `build_states` what gives the states of their calls.
+/// Builds a ROLLUP. `build_groups` builds the operator that gives the results of groups, `build_states` the one that
+/// gives their partial states.
 pub(super) fn build(
     input: Arc<dyn Node>,
     grouping: &Grouping,
@@ -29,7 +30,7 @@ pub(super) fn build(
     build_groups: Build,
     build_states: Build,
 ) -> Result<Arc<dyn Node>> {
-    // What the calls read is of no use to their states.
+    // The arguments of the calls are not read with their states.
     let mut unread = Columns::default();
     let calls = grouping.aggregates.iter();
     let calls: Vec<Call> = calls.map(|call| Call::new(call, &mut unread)).collect();

@@ -1,8 +1,8 @@
-//! Rows that are repeated for each level, for calls that have nothing to merge.
+//! ROLLUP by repeating the rows for each level, for calls without mergeable state.
 //!
-//! Every input row is repeated for each level, its last keys replaced by NULL, with the level as one
-//! more key; so every aggregate function works as it does without ROLLUP. The result is sorted, each
-//! super-aggregate row after the rows that it sums up; over no rows the grand total stands alone.
+//! Every input row is repeated for each level, its last keys replaced by NULL, with the level as one more key; so every
+//! aggregate function works as it does without ROLLUP. The result is sorted, each super-aggregate row after the rows
+//! that it summarizes; over no rows the grand total stands alone.
 
 use std::sync::{Arc, Mutex};
 
@@ -67,7 +67,7 @@ pub(super) fn build(
         ..Grouping::default()
     };
     let grouped = build_groups(repeat, &levels, run)?;
-    // Now keys, level, results; wanted are keys, results, level.
+    // The columns are keys, level, results; the output is keys, results, level.
     let results = calls.iter().map(|call| call.signature.result.clone());
     let results: Vec<SqlType> = results.collect();
     let order = (0..key_count)
@@ -120,10 +120,10 @@ pub(super) fn build(
     }))
 }
 
-/// Over no rows at all there is still the row of the grand total.
+/// Adds the row of the grand total over no rows.
 struct GrandTotal {
     input: Arc<dyn Node>,
-    /// The calls over no rows.
+    /// Operator of the calls over no rows.
     total: Arc<dyn Node>,
     key_types: Vec<PhysicalType>,
     alone: Mutex<Option<Batch>>,
@@ -132,7 +132,7 @@ struct GrandTotal {
 impl Node for GrandTotal {
     fn prepare_node(&self, run: &RunContext) -> Result<()> {
         self.input.prepare(run)?;
-        // A sort knows exactly how many rows it will give.
+        // The hint of a sort is its exact number of rows.
         if self.input.rows_hint() > 0 {
             return Ok(());
         }
@@ -173,7 +173,7 @@ impl Cursor for TotalCursor {
     }
 }
 
-/// Every row once for each level: keys (the last ones NULL), level, other expressions.
+/// Repeats every row for each level: keys (the last ones NULL), level, other expressions.
 struct Repeat {
     input: Arc<dyn Node>,
     key_types: Vec<PhysicalType>,
@@ -203,7 +203,7 @@ impl Node for Repeat {
 struct RepeatCursor {
     node: Arc<Repeat>,
     input: Box<dyn Cursor>,
-    /// A batch and the level that it is given for next.
+    /// (batch, level): the batch, and the level that it is given for next.
     current: Option<(Batch, usize)>,
 }
 
