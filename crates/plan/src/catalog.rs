@@ -57,13 +57,13 @@ impl ColumnSource {
 /// What is reported to clients of a table's column besides its type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ColumnTraits {
-    /// It is a part of the primary key.
+    /// The column is a part of the primary key.
     pub primary_key: bool,
-    /// It is a unique key by itself.
+    /// The column is a unique key by itself.
     pub unique_key: bool,
-    /// It is the first part of another key.
+    /// The column is the first part of another key.
     pub multiple_key: bool,
-    /// It is a part of some key.
+    /// The column is a part of some key.
     pub key_part: bool,
     /// AUTO_INCREMENT
     pub auto_increment: bool,
@@ -117,7 +117,7 @@ pub struct TableSource {
     pub row_count: u64,
     /// CREATE TEMPORARY TABLE.
     pub temporary: bool,
-    /// It was made with PARTITION BY.
+    /// The table was created with PARTITION BY.
     pub partitioned: bool,
     /// What an index of it holds.
     pub index_content: IndexContent,
@@ -202,7 +202,7 @@ pub struct IndexSource {
 pub struct IndexPartSource {
     /// Which column of the table.
     pub column: usize,
-    /// Only so many characters (bytes of a binary string) are in the index.
+    /// Prefix length: only the first `n` characters (bytes of a binary string) are in the index.
     pub prefix: Option<u32>,
     /// DESC
     pub descending: bool,
@@ -300,19 +300,19 @@ pub struct ViewSource {
 /// What a statement does with a table or column that it names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Usage {
-    /// It reads it.
+    /// Reads it.
     Read,
-    /// It reads all columns, without naming them.
+    /// Reads all columns without naming them.
     ReadAll,
-    /// It reads a table, and perhaps changes rows of it.
+    /// Reads a table, and perhaps changes rows of it.
     ReadOrUpdate,
-    /// It names the table that it removes rows from.
+    /// Names the table that it removes rows from.
     ReadOrDelete,
-    /// It changes values.
+    /// Changes values.
     Update,
-    /// It adds rows.
+    /// Adds rows.
     Insert,
-    /// It removes rows.
+    /// Removes rows.
     Delete,
 }
 

@@ -26,7 +26,7 @@ pub struct ChangePlan {
     pub query: Arc<QueryPlan>,
     /// The tables that are changed.
     pub targets: Vec<ChangeTarget>,
-    /// It has LIMIT, or every target is found by a key: what `sql_safe_updates` asks for.
+    /// The statement has LIMIT, or every target is found by a key: what `sql_safe_updates` requires.
     pub is_safe: bool,
     /// A row may be found more than once: its table is joined with another one, perhaps in a view.
     pub repeats: bool,

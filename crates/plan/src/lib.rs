@@ -120,7 +120,7 @@ pub fn bind_locking(
 ) -> Result<Option<LockingPlan>> {
     traced(catalog, || {
         let Some(bound) = bind::bind_locking(query, catalog, options)? else {
-            // It is planned as a query.
+            // The change is planned as a query instead.
             catalog.trace().inspect(|trace| trace.abandon());
             return Ok(None);
         };

@@ -20,7 +20,7 @@ pub struct PlanOptions {
     pub sql_select_limit: u64,
     /// `sql_buffer_result`: the outermost SELECT puts its rows into a temporary table first.
     pub sql_buffer_result: bool,
-    /// `optimizer_max_subgraph_pairs`: so many pairs of sets of tables are compared before the order of joins is chosen
+    /// `optimizer_max_subgraph_pairs`: maximum number of pairs of table sets compared before the join order is chosen
     /// greedily.
     pub max_subgraph_pairs: u32,
     /// The statement sets user variables in expressions: its derived tables are made before they are read, and in

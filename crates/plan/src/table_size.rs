@@ -11,7 +11,7 @@ use mayfly_types::{PhysicalType, SqlType, TypeKind};
 
 /// The first block of anything.
 const BLOCK_BYTES: f64 = 4096.0;
-/// A string of so many bytes is in its cell.
+/// Maximum bytes of a string that is stored inside its cell.
 const INLINE_BYTES: f64 = 12.0;
 /// What a string is assumed to have at most.
 const STRING_BYTES_MAX: f64 = 64.0;
@@ -19,8 +19,8 @@ const SLOT_BYTES: f64 = 8.0;
 /// Slots per row.
 const SLOTS_OF_ROW: f64 = 1.5;
 
-/// How many bytes a temporary table of so many rows of these columns probably takes. `text_bytes`: of the strings of
-/// a row that stand beside it, if that is known. `is_keyed`: rows are looked up in it.
+/// Estimated bytes of a temporary table of `rows` rows of these columns. `text_bytes`: bytes of a row's out-of-cell
+/// strings, if known. `is_keyed`: rows are looked up in it.
 pub(crate) fn table_bytes(
     columns: &[SqlType],
     text_bytes: Option<u32>,

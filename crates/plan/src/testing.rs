@@ -27,7 +27,7 @@ pub(crate) struct FakeCatalog {
 }
 
 impl FakeCatalog {
-    /// The same catalog, which traces what is planned.
+    /// The test catalog with a trace of the planning.
     pub(crate) fn traced(trace: Trace) -> Self {
         Self {
             trace: Some(trace),
@@ -311,7 +311,7 @@ pub(crate) fn rewritten(sql: &str) -> Query {
     query
 }
 
-/// The same where rules make every rewrite that they can, whatever it costs.
+/// The planned query where rules make every rewrite that applies, whatever its cost.
 pub(crate) fn rewritten_wholly(sql: &str) -> Query {
     let mut query = bound(sql).expect("the test's SQL binds");
     let options = PlanOptions {

@@ -103,7 +103,7 @@ pub(crate) fn number(number: usize) -> Document {
     Document::Integer(number as u64)
 }
 
-/// The same with numbers as people read them: rows and costs have no more than four decimals.
+/// The document with numbers for people: rows and costs have at most four decimals.
 fn plain(document: Document) -> Document {
     with_stack(|| match document {
         Document::Number(number) if number.is_finite() => {
@@ -151,7 +151,7 @@ impl Trace {
         self.queries.borrow_mut().push(TracedQuery::default());
     }
 
-    /// It could not be planned, and another query may be planned in its place.
+    /// Discards the plan: the statement could not be planned, and another query may be planned in its place.
     pub(crate) fn abandon(&self) {
         self.queries.borrow_mut().pop();
     }

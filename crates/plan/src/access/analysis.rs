@@ -22,7 +22,7 @@ use crate::tree::logical::{ColumnId, expression_is_volatile, with_stack};
 const PRODUCT_MAX: usize = 128;
 /// More boxes than these are not collected of one OR.
 const BOXES_MAX: usize = 8192;
-/// Beyond so many ranges a further key part is not used.
+/// Maximum number of ranges: a further key part that would exceed it is not used.
 const RANGES_MAX: usize = 16_384;
 
 /// The ranges of an index that hold all rows which meet some conditions.

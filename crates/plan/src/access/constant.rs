@@ -34,7 +34,7 @@ pub(crate) fn known_value(
 fn computed(expression: &Expression, parameters: &[Value], sql_mode: SqlMode) -> Option<Value> {
     let context = || EvaluationContext::new(sql_mode, Arc::new(Diagnostics::new(0)), 0);
     match &expression.kind {
-        // It may be NULL, or be padded to what nobody has accounted for.
+        // The cast may give NULL, or pad to a length that is not accounted for.
         ExpressionKind::Cast(_, Some(text))
             if expression.ty.length > SMALLEST_PACKET && LENGTH_CASTS.contains(&&**text) =>
         {

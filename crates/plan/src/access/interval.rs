@@ -153,13 +153,13 @@ pub(crate) fn intersection(a: &[Interval], b: &[Interval], order: ValueOrder) ->
 /// Where a value that is compared with a column lies among the values that the column can have.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Fit {
-    /// It is one of them.
+    /// The value is one of the key values.
     Exact(Value),
-    /// It is greater than this one and less than the next.
+    /// The value lies between this key value and the next.
     After(Value),
-    /// It is less than all of them.
+    /// The value is less than all key values.
     BeforeAll,
-    /// It is greater than all of them.
+    /// The value is greater than all key values.
     AfterAll,
 }
 

@@ -176,7 +176,7 @@ fn value_for(
     })
 }
 
-/// What reading the right side by keys costs for so many left rows.
+/// Cost of index lookups in the right side for `left` rows.
 pub(crate) fn cost(left: f64, path: &LookupPath) -> f64 {
     left * path.cost_per_row + left * path.rows_per_row * ROW_COST * 0.2
 }

@@ -40,7 +40,7 @@ const DIVES_MAX: usize = 200;
 /// Rows of a range that are counted; of longer ranges the ends are looked at.
 const DIVE_ROWS: f64 = 10_000.0;
 
-/// What it costs to look at so many conditions of a row.
+/// Cost of evaluating `conditions` predicates on a row.
 pub(super) fn check_cost(conditions: usize) -> f64 {
     conditions as f64 * 0.02
 }
@@ -86,7 +86,7 @@ pub(crate) fn best(scan: &Scan, needed: &ColumnSet, options: &PlanOptions) -> (P
     best_of(scan, needed, options, &mut |_| {})
 }
 
-/// The same; `consider` is told of every way but a scan of the table, in the order in which they are compared.
+/// [`best`], with `consider` called for every access path but the table scan, in the order of comparison.
 pub(crate) fn best_of(
     scan: &Scan,
     needed: &ColumnSet,
@@ -188,7 +188,7 @@ fn ranges_of(scan: &Scan, position: usize, options: &PlanOptions) -> Option<Arc<
     }
 }
 
-/// Access through an index of which so many rows are read.
+/// Access path through index `index` that reads `rows` rows.
 fn through(index: usize, ranges: Option<KeyRanges>, rows: f64, covered: Vec<bool>) -> Access {
     Access::Index(Box::new(IndexAccess {
         index,

@@ -119,7 +119,7 @@ pub(super) struct OwnReads {
     pub(super) changed: Vec<(TableId, NamedTable)>,
     /// The outermost view that is being bound.
     pub(super) view: Option<NamedTable>,
-    /// A table of a query block with so many scopes is in no subquery.
+    /// Number of scopes of a query block that is in no subquery.
     pub(super) plain_depth: usize,
 }
 

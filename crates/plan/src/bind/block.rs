@@ -45,7 +45,7 @@ impl BlockColumn {
         claimed(column, self.claim)
     }
 
-    /// It is copied into a temporary table, where there are no keys.
+    /// Marks the table as copied into a temporary table, which has no keys.
     pub(super) fn copy(&mut self) {
         if let Some(origin) = &mut self.origin {
             origin.traits = origin.traits.copied();

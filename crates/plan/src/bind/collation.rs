@@ -114,7 +114,7 @@ pub(crate) fn claimed(column: Expression, claim: Option<Coercibility>) -> Expres
     }
 }
 
-/// The same value, but another expression than that of any other name.
+/// The value as an expression that differs from that of any other name.
 pub(crate) fn apart(name: &str, value: Expression) -> Expression {
     let claim = coercibility(&value);
     named(name, value, claim)

@@ -103,7 +103,7 @@ fn choice_as_number(expression: Expression) -> Expression {
     Expression::new(kind, ty, expression.nullable)
 }
 
-/// How many digits the largest number of so many bytes has; longer ones are cut to a BIGINT's.
+/// Number of digits of the largest integer of `bytes` bytes; longer ones are cut to a BIGINT's.
 fn digits_of_bytes(bytes: u32) -> u32 {
     match bytes {
         0..8 => ((1_u64 << (8 * bytes)) - 1).max(1).ilog10() + 1,

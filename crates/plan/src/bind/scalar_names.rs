@@ -43,7 +43,7 @@ pub struct ChangedTable<'a> {
     pub name: &'a str,
     /// The database of the view which that is the name of.
     pub view_of: Option<&'a str>,
-    /// It gets one row, so that the value is there before any row is: a subquery may read the table
-    /// under another name.
+    /// The statement adds a single row, so that the value exists before any row: a subquery may read the table under
+    /// another name.
     pub alone: bool,
 }

@@ -23,7 +23,7 @@ use crate::tree::physical::{AggregateCall, ClientType, ColumnOrigin};
 pub(crate) struct ViewParts {
     pub(crate) database: String,
     pub(crate) name: String,
-    /// It is merged: it has a row of each of its tables for each of its own.
+    /// The derived table is merged: each of its rows has a row of each of its tables.
     pub(crate) merged: bool,
     /// The positions of its tables.
     pub(crate) scans: Vec<ColumnId>,
@@ -145,7 +145,7 @@ pub(crate) struct ScopeTable {
     pub(crate) columns: ScopeColumns,
     /// On the inner side of an outer join: every column may be NULL.
     pub(crate) null_extended: bool,
-    /// It is on the left of a RIGHT JOIN whose right side is being bound.
+    /// The table is on the left of a RIGHT JOIN whose right side is being bound.
     pub(crate) unseen: bool,
     /// Sets of columns in which no two rows are equal.
     pub(crate) unique_keys: Vec<Vec<usize>>,

@@ -394,7 +394,7 @@ impl Binder<'_> {
                         None => self.bind_stored(expr).map(unclaimed),
                     };
                     let key = match bound {
-                        // It is an item of the select list that cannot be grouped by.
+                        // The number names a select item that cannot be a GROUP BY key.
                         Err(error)
                             if error.is(&codes::ER_INVALID_GROUP_FUNC_USE)
                                 && self.has_item(&name_of(expr)) =>

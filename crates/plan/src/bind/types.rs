@@ -548,7 +548,7 @@ pub(crate) fn text_target(expression: &Expression, to: SqlType) -> SqlType {
     }
 }
 
-/// The same value, compared by another collation.
+/// The expression with another collation for comparisons.
 pub(crate) fn with_collation(mut expression: Expression, collation: CollationId) -> Expression {
     if expression.ty.is_string() && expression.ty.collation == collation {
         return expression;

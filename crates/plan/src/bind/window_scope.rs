@@ -40,7 +40,7 @@ pub(super) struct Named {
 #[derive(Debug)]
 pub(super) enum NamedState {
     Written(Box<WindowSpec>),
-    /// It is being bound: who comes back to it goes in a circle.
+    /// The window is being bound: a reference back to it is a cycle.
     Open,
     /// The index of its specification.
     Bound(usize),

@@ -37,7 +37,7 @@ pub(crate) struct AggregateFacts {
     pub(crate) groups: f64,
     /// Rows of a group, on the average.
     pub(crate) group_rows: f64,
-    /// How many rows groups have, if their key tells: each number and the part of the groups that have so many.
+    /// Distribution of group sizes, if known from the key: (rows per group, fraction of groups).
     pub(crate) sizes: Vec<(f64, f64)>,
 }
 

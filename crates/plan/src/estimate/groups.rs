@@ -93,7 +93,7 @@ pub(crate) fn distinct_of(columns: &dyn Columns, expression: &Expression) -> Opt
     }
 }
 
-/// How many of so many different values so many rows have that are drawn from them.
+/// Expected number of distinct values among `rows` rows drawn with replacement from `distinct` values.
 pub(crate) fn met(distinct: f64, rows: f64) -> f64 {
     if distinct <= 1.0 {
         return distinct.min(rows);
@@ -103,7 +103,7 @@ pub(crate) fn met(distinct: f64, rows: f64) -> f64 {
     met.clamp(0.0, distinct.min(rows))
 }
 
-/// How many of so many different values so many rows have that are some of a table's.
+/// Expected number of distinct values among `rows` of the `all` rows of a table with `distinct` values.
 pub(crate) fn drawn(distinct: f64, rows: f64, all: f64) -> f64 {
     if rows >= all {
         return distinct;
@@ -113,7 +113,7 @@ pub(crate) fn drawn(distinct: f64, rows: f64, all: f64) -> f64 {
     (distinct * (1.0 - missing)).clamp(0.0, distinct.min(rows))
 }
 
-/// How many groups so many rows have, of which only the first so many are wanted.
+/// Number of groups of `rows` rows, of which only the first are wanted under a limit.
 pub(crate) fn grouped(
     columns: &dyn Columns,
     rows: f64,

@@ -125,7 +125,7 @@ pub(crate) fn column_of(expression: &Expression) -> Option<ColumnId> {
     }
 }
 
-/// The part of a normal distribution above so many deviations (Abramowitz and Stegun, 26.2.17).
+/// Upper tail of the normal distribution above `deviations` standard deviations (Abramowitz and Stegun, 26.2.17).
 fn normal_above(deviations: f64) -> f64 {
     let x = deviations.abs();
     let t = 1.0 / (1.0 + 0.231_641_9 * x);

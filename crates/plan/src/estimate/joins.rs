@@ -14,7 +14,7 @@ const ANTI_MIN: f64 = 0.02;
 /// Left rows with a partner, when nothing is known.
 const PARTNER: f64 = 0.5;
 
-/// How many rows a join gives of whose left rows so many pairs are made.
+/// Cardinality of a join whose `left` rows form `pairs` pairs.
 fn of_pairs(kind: JoinKind, left: f64, pairs: f64) -> f64 {
     match kind {
         JoinKind::Inner => pairs,
@@ -24,17 +24,17 @@ fn of_pairs(kind: JoinKind, left: f64, pairs: f64) -> f64 {
     }
 }
 
-/// How many rows a join gives that finds so many right rows for each left row.
+/// Cardinality of an index lookup join that finds `found` right rows for each left row.
 pub(crate) fn looked_up(kind: JoinKind, left: f64, found: f64) -> f64 {
     of_pairs(kind, left, left * found)
 }
 
-/// How many rows a join gives that runs its right side for each left row, which then gives so many.
+/// Cardinality of a lateral join whose right side gives `right` rows for each left row.
 pub(crate) fn lateral(kind: JoinKind, left: f64, right: f64) -> f64 {
     of_pairs(kind, left, left * right.max(1.0))
 }
 
-/// How many rows a join of inputs of so many rows gives, under its conditions and the pairs of NOT IN.
+/// Cardinality of a join of inputs of known cardinality, under its conditions and the pairs of NOT IN.
 pub(crate) fn joined(
     columns: &dyn Columns,
     kind: JoinKind,
@@ -145,7 +145,7 @@ pub(crate) fn of_conditions(columns: &dyn Columns, on: &[Expression]) -> f64 {
     together(columns, conditions.iter())
 }
 
-/// The same of conditions that are known already.
+/// Combined selectivity of conditions whose own selectivities are known.
 pub(crate) fn together<'c>(
     columns: &dyn Columns,
     conditions: impl IntoIterator<Item = &'c PairCondition>,
@@ -238,8 +238,8 @@ fn distinct_of(columns: &dyn Columns, table: &TableFacts, links: &[Link]) -> Opt
     table.distinct_together(&of_table)
 }
 
-/// The fraction of the rows of one side of a join whose key is one of the keys of so many rows of the other: those
-/// values are taken to be among these.
+/// Fraction of the rows of one side of a join whose key is among the keys of the other side's rows: the smaller set of
+/// values is assumed to be contained in the larger.
 pub(crate) fn met_keys(
     columns: &dyn Columns,
     own: &Expression,
@@ -259,7 +259,7 @@ pub(crate) fn met_keys(
     matched(&own, distinct)
 }
 
-/// The fraction of the rows of a column whose value is among so many that are taken to be its own.
+/// Fraction of the rows of a column whose value is among `met` values, which are assumed to be its own.
 fn matched(own: &ColumnFacts, met: f64) -> f64 {
     (met / own.distinct.max(1.0)).min(1.0) * (1.0 - own.null_fraction)
 }

@@ -44,9 +44,9 @@ enum Source {
     Unknown,
     /// A table, by its number, and the column in it.
     Table(u32, u32),
-    /// It has the values of another one.
+    /// The column has the values of another one.
     Same(ColumnId),
-    /// It has so many different values at most.
+    /// The column has at most this number of distinct values.
     Distinct(f64),
     /// The least or the greatest value of a group: those of one row, or some.
     Extreme,
@@ -172,8 +172,8 @@ impl Estimates {
         }
     }
 
-    /// How many rows groups of so many on the average have, if they are by one column whose equal values stand side by
-    /// side in its table.
+    /// Distribution of the sizes of groups of `group_rows` rows on the average, if they are by one column whose equal
+    /// values are adjacent in its table.
     fn sizes_of_groups(&self, aggregate: &Aggregate, group_rows: f64) -> Vec<(f64, f64)> {
         let [key] = aggregate.keys.as_slice() else {
             return Vec::new();
@@ -268,7 +268,7 @@ impl Estimates {
         self.rows_and_fewest(relation, None).0
     }
 
-    /// How many rows a relation gives that makes no groups and whose inputs give so many rows.
+    /// Cardinality of a relation that does not group, given the cardinalities `inputs`.
     fn over(&self, relation: &Relation, inputs: &[f64]) -> f64 {
         let input_rows = inputs.first().copied().unwrap_or(0.0);
         match relation {
@@ -292,7 +292,7 @@ impl Estimates {
         }
     }
 
-    /// How many groups so many rows have, of which no more can be than `most`.
+    /// Number of groups of `rows` rows, at most `most`.
     pub(crate) fn groups(&self, rows: f64, most: f64, aggregate: &Aggregate) -> f64 {
         groups::grouped(self, rows, &aggregate.keys, aggregate.first_groups).min(most)
     }

@@ -200,7 +200,7 @@ fn of_ranges(facts: &ColumnFacts, ty: &SqlType, ranges: &KeyRanges) -> f64 {
     boxes.sum::<f64>().clamp(0.0, 1.0)
 }
 
-/// The same of ranges that are known.
+/// Selectivity of known value ranges of a column.
 pub(crate) fn of_value_ranges(facts: &ColumnFacts, ty: &SqlType, ranges: &[ValueRange]) -> f64 {
     let any = (1.0 - facts.null_fraction) / facts.distinct.max(1.0);
     let parts = ranges.iter().map(|range| match &facts.statistics {
@@ -247,7 +247,7 @@ fn of_range(statistics: &ColumnStatistics, ty: &SqlType, range: &ValueRange, any
     (statistics.between(low.as_ref(), high.as_ref()) + with_nulls).min(1.0)
 }
 
-/// The same for a column of whose values nothing is known but how many there are.
+/// Selectivity of a range of a column of which only the number of distinct values is known.
 fn of_range_unseen(facts: &ColumnFacts, range: &ValueRange, any: f64) -> f64 {
     let is_value = |bound: Bound<Option<&Value>>| {
         let (Bound::Included(value) | Bound::Excluded(value)) = bound else {

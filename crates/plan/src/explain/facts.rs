@@ -13,7 +13,7 @@ use crate::tree::physical::{
 };
 use crate::tree::window::WindowCall;
 
-/// A sort with a limit may hold so many rows more than are wanted.
+/// Number of rows beyond its limit that a sort with a limit may hold.
 const UNWANTED_ROWS: f64 = 4096.0;
 
 /// A temporary table of a plan.

@@ -13,7 +13,7 @@ use crate::tree::window::{WindowCall, WindowKeys};
 struct ColumnName {
     /// `t.a`, or the expression that it is the value of.
     plain: String,
-    /// The same with quotes and the database.
+    /// The name quoted and with its database.
     quoted: String,
     /// `db.t.a`; none of an expression.
     full: Option<String>,

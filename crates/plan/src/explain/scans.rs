@@ -11,7 +11,7 @@ pub struct TableReader {
     pub table: String,
     /// The operator.
     pub operator: OperatorNumber,
-    /// It looks up keys of another table's rows.
+    /// The table is read by lookups with keys of another table's rows.
     pub looks_up: bool,
 }
 

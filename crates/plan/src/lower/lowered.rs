@@ -78,7 +78,7 @@ pub(super) struct Lowered {
 }
 
 impl Lowered {
-    /// An operator over this one that gives the same columns, and about so many rows.
+    /// An operator over this one that gives the same columns and about `rows` rows.
     pub(super) fn over(
         self,
         estimated_rows: f64,
@@ -144,7 +144,7 @@ pub(super) fn materialized(input: Lowered, temporary: TemporaryTable) -> Lowered
     input.over(rows, |input| Operator::Materialize { input, temporary })
 }
 
-/// The same rows without columns that nobody asked for.
+/// Projection that drops the columns that nothing above reads.
 pub(super) fn narrowed(input: Lowered, required: &ColumnSet) -> Lowered {
     if input.layout.iter().all(|id| required.contains(*id)) {
         return input;
@@ -155,7 +155,7 @@ pub(super) fn narrowed(input: Lowered, required: &ColumnSet) -> Lowered {
     reordered(input, &kept)
 }
 
-/// The same rows with exactly these columns, in order.
+/// Projection to exactly these columns, in order.
 pub(super) fn exact(input: Lowered, columns: &[ColumnId]) -> Result<Plan> {
     if input.layout == columns {
         return Ok(input.plan);

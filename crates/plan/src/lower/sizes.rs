@@ -6,10 +6,10 @@ use crate::tree::logical::ColumnId;
 use crate::tree::physical::{Plan, TemporaryTable};
 use mayfly_types::SqlType;
 
-/// A grouping holds so many of its first rows, until it knows whether they repeat, or so many bytes of them.
+/// Number of first rows (and their bytes, at most) that a grouping holds until it knows whether keys repeat.
 const SAMPLE_ROWS: f64 = (32 << 10) as f64;
 const SAMPLE_BYTES: f64 = (4 << 20) as f64;
-/// Groups by one whole number have an array over the range of their keys, up to so many, with room on both sides.
+/// Maximum size of the array over the key range of groups by one integer, with room on both sides.
 const WINDOW_MAX: f64 = (1 << 20) as f64;
 const WINDOW_SLOT_BYTES: f64 = 4.0;
 

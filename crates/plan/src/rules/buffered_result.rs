@@ -70,7 +70,7 @@ impl Constants<'_> {
         }
     }
 
-    /// The same of AND, where one condition is enough, and of OR, where all are.
+    /// Whether the parts make a predicate never true: one part of AND is enough, OR needs all.
     fn is_never_true_of_parts(&self, predicate: &Expression) -> bool {
         match &predicate.kind {
             ExpressionKind::And(parts) => parts.iter().any(|part| self.is_never_true(part)),

@@ -324,7 +324,7 @@ fn compares(expression: &Expression, id: ColumnId) -> bool {
 
 /// What becomes of a call.
 enum Part<'c> {
-    /// It stays as it is above the joins.
+    /// The call stays unchanged above the joins.
     Whole,
     Partial(InTwo<'c>),
 }

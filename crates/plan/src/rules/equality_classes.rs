@@ -118,7 +118,7 @@ impl EqualityClasses {
         self.classes.get(self.number_of(predicate)?)
     }
 
-    /// The same class by its number.
+    /// Number of the class of two columns that the predicate equates, if they are of one class.
     pub(super) fn number_of(&self, predicate: &Expression) -> Option<usize> {
         let (a, b) = column_pair(predicate)?;
         let class = self.known(a)?;

@@ -104,7 +104,7 @@ impl Order<'_> {
         });
     }
 
-    /// The same rows by the best order that was found.
+    /// The relation with the best join order found.
     fn reordered(&self, relation: Relation) -> Option<Relation> {
         let region = Region::of(relation);
         let costs = Costs::new(&region, &self.estimates, &self.needed, self.options);

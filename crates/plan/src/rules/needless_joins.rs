@@ -66,7 +66,7 @@ impl Wanted {
         wanted
     }
 
-    /// The same of all rows.
+    /// These columns of all rows, where the number of equal rows matters.
     fn of_all(self) -> Self {
         Self {
             once: false,

@@ -58,7 +58,7 @@ fn limit(relation: &mut Relation, offset: u64, count: u64) {
     *relation = relation.take().limited(offset, count);
 }
 
-/// Leaves so many rows of an arm of a UNION ALL.
+/// Limits an arm of a UNION ALL to `wanted` rows.
 fn limit_arm(arm: &mut Relation, wanted: u64) {
     match arm {
         Relation::Extend { input, .. } => limit_arm(input, wanted),

@@ -16,7 +16,7 @@ pub struct HistogramBucket {
 }
 
 impl ColumnStatistics {
-    /// Of a histogram of a table that has so many rows, whose buckets are in the order of their values.
+    /// Statistics from the histogram of a table of `rows` rows; the buckets are in the order of their values.
     pub fn of_histogram(rows: u64, null_fraction: f64, buckets: Vec<HistogramBucket>) -> Self {
         let distinct = buckets.iter().map(|bucket| bucket.distinct).sum();
         let mut statistics = Self {

@@ -155,7 +155,7 @@ pub struct ColumnStatistics {
     buckets: Vec<Bucket>,
     /// Every row was looked at.
     is_whole: bool,
-    /// Where equal values stand side by side: how many rows values have, and which part of the values so many.
+    /// Distribution of run lengths where equal values are adjacent: (rows per value, fraction of the values).
     sizes: Vec<(f64, f64)>,
     /// The values of some rows: of the same rows in all columns that were looked at while the table had as many.
     examples: Option<ArrayRef>,
@@ -176,7 +176,7 @@ impl ColumnStatistics {
         at.ok().and_then(|at| self.common.get(at))
     }
 
-    /// How many rows values have, and which part of the values so many, if equal values stand side by side.
+    /// Distribution of rows per value, if equal values are adjacent: (rows per value, fraction of the values).
     pub fn sizes(&self) -> &[(f64, f64)] {
         &self.sizes
     }
@@ -264,9 +264,9 @@ impl ColumnStatistics {
         self.between(Bound::Included(&low), high)
     }
 
-    /// The fraction of pairs of rows of two columns, of so many different values, that are equal: by the most common values of both as far as they
-    /// are known, and for the rest by the number of different values (the manual of PostgreSQL, "Row Estimation
-    /// Examples").
+    /// Fraction of the pairs of rows of two columns, of `distinct` and `other_distinct` values, that are equal: by the
+    /// most common values of both as far as they are known, and for the rest by the number of distinct values (the
+    /// manual of PostgreSQL, "Row Estimation Examples").
     pub fn equal_pairs(&self, distinct: f64, other: &Self, other_distinct: f64) -> f64 {
         let distinct = distinct.max(other_distinct);
         let share = |statistics: &Self| 1.0 - statistics.null_fraction;

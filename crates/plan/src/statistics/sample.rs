@@ -15,7 +15,7 @@ use mayfly_types::{CollationId, PhysicalType, SqlType, TypeKind};
 
 use super::{Bucket, ColumnStatistics, Common, Point};
 
-/// At most so many most common values, and so many buckets.
+/// Maximum numbers of most common values and of buckets.
 const COMMON_MAX: usize = 100;
 const BUCKETS_MAX: usize = 100;
 /// Texts are not evenly spread between two of them, as numbers are: there are more buckets of them.
@@ -28,7 +28,7 @@ const EXAMPLES: usize = 512;
 const EXAMPLE_BYTES_MAX: usize = 200;
 /// So many bytes of a text are told apart.
 const TEXT_BYTES: usize = 1024;
-/// A value is common if it has so many times the rows that it would have if all had the same number.
+/// Factor for common values: a value is common if its frequency exceeds `COMMON_FACTOR` × rows / distinct.
 const COMMON_FACTOR: f64 = 1.25;
 
 /// Longer stretches of equal rows are not told apart.
@@ -73,15 +73,15 @@ pub struct Sampler {
     /// Of rows that stand side by side, how many differ.
     changes: usize,
     neighbours: usize,
-    /// How many stretches of so many equal rows are within runs.
+    /// Number of stretches of `index` equal rows within runs.
     stretches: Vec<u32>,
-    /// Of so many rows one is an example.
+    /// Every `stride`-th row is kept as an example.
     stride: usize,
     examples: Vec<ArrayRef>,
 }
 
 impl Sampler {
-    /// Of a column of a table of so many rows, of which about `wanted` are looked at.
+    /// Sample of a column of a table of `rows` rows, of which about `wanted` are examined.
     pub fn new(ty: &SqlType, rows: u64, wanted: usize) -> Self {
         let expected = usize::try_from(rows).map_or(wanted, |rows| rows.min(wanted));
         Self {
@@ -260,7 +260,7 @@ impl ColumnStatistics {
     }
 }
 
-/// How many different values there are, as these of a sample tell, of a table that is so many times as large.
+/// Estimated number of distinct values of a table that is `times` the size of this sample.
 fn distinct_of(values: &[Value], times: f64) -> f64 {
     // Values that are met again and again say nothing of those that are rare (the estimator Duj2a leaves them out).
     let rare = values.iter().filter(|value| value.runs <= RUNS_MAX);

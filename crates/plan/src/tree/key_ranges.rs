@@ -27,7 +27,7 @@ pub struct KeyRanges {
 pub struct RangePart {
     /// The type of its column.
     pub ty: SqlType,
-    /// Only so many characters are in the index.
+    /// Prefix length: only the first `n` characters are in the index.
     pub prefix: Option<u32>,
     /// DESC
     pub descending: bool,

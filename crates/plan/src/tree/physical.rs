@@ -263,7 +263,7 @@ pub enum SharedSource {
         step: Plan,
         /// UNION DISTINCT: a row that is there already is not added again.
         distinct: bool,
-        /// No further round is begun once there are so many rows.
+        /// LIMIT: no further round begins once there are this many rows.
         enough: Option<u64>,
     },
 }

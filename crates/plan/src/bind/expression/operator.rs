@@ -280,7 +280,7 @@ impl Binder<'_> {
         self.compare_for(left, comparison, right, comparison_text(comparison))
     }
 
-    /// The same, which errors call `operation`.
+    /// A comparison of two bound values that error messages call `operation`.
     pub(super) fn compare_for(
         &mut self,
         left: Expression,
@@ -615,7 +615,7 @@ fn dated_column<'e>(written: &'e Expr, bound: &Expression) -> Option<(&'static s
     temporal_column(written, bound).filter(|(kind, _)| *kind != "time")
 }
 
-/// The same of a date or a time.
+/// Kind and name of a column of a date or time type, for warnings.
 fn temporal_column<'e>(written: &'e Expr, bound: &Expression) -> Option<(&'static str, &'e str)> {
     let kind = match bound.ty.kind {
         TypeKind::Date => "date",

@@ -227,7 +227,7 @@ pub(super) enum WholeNumber {
     Known(i128),
     /// Not before the statement is executed.
     Later,
-    /// It is none.
+    /// Any other expression.
     Other,
 }
 
@@ -242,7 +242,7 @@ fn kept_extreme(ty: SqlType) -> SqlType {
 /// The type of a value that a window function keeps: MySQL keeps whole numbers as INT or BIGINT and strings as they
 /// are compared.
 fn kept_type(ty: SqlType) -> SqlType {
-    /// A number of so many digits and a sign may not fit INT.
+    /// Display length (digits and sign) from which a number may not fit INT.
     const INT_LENGTH: u32 = 10;
     let int = |ty: &SqlType, unsigned: bool| SqlType {
         length: ty.length,

@@ -19,11 +19,11 @@ pub(super) struct QueryBlock {
     pub(super) body: Body,
     /// Query blocks that it reads or asks, in the order in which they stand in it.
     pub(super) children: Vec<Child>,
-    /// It is evaluated anew for rows around it.
+    /// The query block is evaluated for each outer row (DEPENDENT).
     pub(super) dependent: bool,
     /// Its result is kept.
     pub(super) cacheable: bool,
-    /// It reads the rows of the round before.
+    /// The query block reads the rows of the previous round of a recursion.
     pub(super) recursive: bool,
     /// What it did.
     pub(super) actual: Option<Actual>,
@@ -57,7 +57,7 @@ pub(super) struct Child {
 /// Where a query block stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// It is the table of that position.
+    /// The table at that position.
     Table(usize),
     /// In a condition on the table of that position.
     Condition(usize),
@@ -128,7 +128,7 @@ pub(super) struct TableUse {
     pub(super) hash: Option<TableFacts>,
     /// The temporary table that a derived table is made into.
     pub(super) materialized: Option<TableFacts>,
-    /// It is made once, for the query block of that number too.
+    /// Number of the query block that also reads the result, which is materialized once.
     pub(super) shared_with: Option<u64>,
     /// What reading it did: rows that were read, and rows that its conditions left.
     pub(super) actual: Option<(Actual, u64)>,
@@ -196,7 +196,7 @@ impl TableUse {
         }
     }
 
-    /// A table of which an index finds about so many rows.
+    /// A table of which an index lookup finds about `rows` rows.
     fn found(alias: &str, rows: f64) -> Self {
         Self::scanned(Some(alias), Some((rows.round() as u64).max(1)))
     }

@@ -77,7 +77,7 @@ impl<'p> Explainer<'p> {
         self.named_query(plan, id, select_type).0
     }
 
-    /// The same, and the names of its columns.
+    /// Adds a query with a name and the names of its columns.
     fn named_query(
         &mut self,
         plan: &'p Plan,

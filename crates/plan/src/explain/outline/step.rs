@@ -4,7 +4,7 @@ use super::super::facts::TableFacts;
 use super::super::measured::Actual;
 use crate::document::{Document, Members};
 
-/// A join that gives so many times as many rows as were thought is worth a word.
+/// Factor of underestimation: a join that gives `n` times the estimated rows is remarked on.
 const UNDERESTIMATED: f64 = 10.0;
 
 /// What an operator is thought to cost, and to give.

@@ -39,8 +39,8 @@ pub(super) struct Parts<'q> {
 /// A condition of WHERE or ON.
 struct Condition {
     text: String,
-    /// It says that a column is equal to another or to a constant: MySQL writes these first, the last one
-    /// before all others.
+    /// The condition equates a column with another or with a constant: MySQL writes these before all others, the last
+    /// one first.
     is_equality: bool,
 }
 

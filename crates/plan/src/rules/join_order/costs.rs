@@ -189,7 +189,7 @@ impl<'a> Costs<'a> {
         });
     }
 
-    /// The same, and none at all where all pairs are asked for: of an order that is given.
+    /// The operators between two sets of a given join order; an empty list for a cross join.
     pub(super) fn ordered_operators(&self, left: Set, right: Set) -> Option<Vec<usize>> {
         let both = left | right;
         let is_new = |operator: &&Operator| {

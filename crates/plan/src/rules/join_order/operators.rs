@@ -63,7 +63,7 @@ impl Operator {
     pub(super) fn may_join(&self, left: Set, right: Set) -> bool {
         let both = left | right;
         let sides = if self.is_inner() {
-            // It keeps the rows that it keeps wherever it stands.
+            // An inner join keeps the same rows wherever it is placed.
             self.needs() & left != 0 && self.needs() & right != 0
         } else {
             is_subset(self.left, left) && is_subset(self.right, right)

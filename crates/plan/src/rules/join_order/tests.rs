@@ -384,7 +384,7 @@ fn every_order_gives_the_rows_of_the_one_that_was_written() {
     assert!(changed > 10_000, "{changed}");
 }
 
-/// Tables of so many rows, of which each is equal to the next in its first column.
+/// A chain of tables with these cardinalities, each joined to the next by its first column.
 fn chain(rows: &[u64]) -> Relation {
     let mut tables = rows.iter().enumerate();
     let first = tables.next().map(|(number, rows)| scan(number, *rows));

@@ -114,7 +114,7 @@ struct Unnest<'a> {
     needed: ColumnSet,
     estimates: Estimates,
     columns: NewColumns,
-    /// Columns that are computed for so many rows at most.
+    /// (column, rows): columns that are computed for at most this number of rows.
     limited: Vec<(ColumnId, f64)>,
     changed: Cell<bool>,
     planning: &'a Planning<'a>,
@@ -278,8 +278,8 @@ impl Unnest<'_> {
         unnested
     }
 
-    /// The same under new column numbers: a subquery may stand in a statement twice, as an item of the select list
-    /// and where its alias is read.
+    /// The unnested relation under new column numbers: a subquery may stand in a statement twice, as a select item and
+    /// where its alias is read.
     fn renumbered(&self, mut unnested: Unnested) -> Unnested {
         let numbers = renumber(&mut unnested.right, &self.columns);
         let parts = unnested.on.iter_mut().chain([&mut unnested.value]);

@@ -23,7 +23,7 @@ impl Correlation {
         self.of(self.inner.clone(), self.outer.clone())
     }
 
-    /// The same condition of other expressions.
+    /// This condition applied to other expressions.
     pub(super) fn of(&self, inner: Expression, outer: Expression) -> Expression {
         compare(self.comparison, inner, outer)
     }

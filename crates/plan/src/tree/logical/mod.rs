@@ -202,7 +202,7 @@ pub struct Aggregate {
     pub aggregates: Vec<(ColumnId, AggregateCall)>,
     /// WITH ROLLUP: the column that counts rolled-up keys.
     pub rollup: Option<ColumnId>,
-    /// Only so many groups are asked for, any of them.
+    /// Number of groups that are wanted, any of them.
     pub first_groups: Option<u64>,
     /// The input gives the rows of each group one after the other.
     pub ordered: bool,
@@ -289,7 +289,7 @@ pub enum SharedRelation {
         step_columns: Vec<ColumnId>,
         /// UNION DISTINCT
         distinct: bool,
-        /// LIMIT: no further round is begun once there are so many rows.
+        /// LIMIT: no further round begins once there are this many rows.
         enough: Option<u64>,
     },
 }
@@ -444,7 +444,7 @@ impl Relation {
         )
     }
 
-    /// The same rows with computed columns beside theirs.
+    /// The relation with computed columns added.
     pub fn extended(self, columns: Vec<Computed>) -> Self {
         if columns.is_empty() {
             return self;
@@ -453,7 +453,7 @@ impl Relation {
         Self::Extend { input, columns }
     }
 
-    /// The same rows in the order that ORDER BY asks for.
+    /// The relation sorted by the ORDER BY keys.
     pub fn sorted(self, keys: Vec<SortKey>) -> Self {
         Self::Sort {
             input: Box::new(self),
@@ -473,7 +473,7 @@ impl Relation {
         }
     }
 
-    /// The same rows, marked as those of a query block that stays one of its own.
+    /// The relation marked as a query block that is not merged.
     pub fn block_of(self, select_id: usize) -> Self {
         match self {
             Self::SetOperation { .. } => self,
@@ -485,7 +485,7 @@ impl Relation {
         }
     }
 
-    /// The same rows, of which only those remain for which the predicates are true.
+    /// The relation filtered by the predicates.
     pub fn filtered(self, predicates: Vec<Expression>) -> Self {
         if predicates.is_empty() {
             return self;

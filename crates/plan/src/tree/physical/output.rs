@@ -33,7 +33,7 @@ pub enum ClientType {
     Computed,
     /// A choice between values of the kind, of which a table would have another.
     Choice(TypeKind),
-    /// The same of IFNULL(), of which a table has this kind, too.
+    /// A choice by IFNULL() between values of the kind, which a table made of it has, too.
     Kept(TypeKind),
     /// What GROUP_CONCAT() collects: as long as may be, whatever a table would have.
     Collected,
