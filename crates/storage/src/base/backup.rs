@@ -1,4 +1,4 @@
-//! A copy of the store while it is used.
+//! Online backup: a copy of the store while it is in use.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use mayfly_types::error::codes;
 use super::data_file::{DATA_FILE, io_error};
 use super::environment::Environment;
 
-/// Copies the file, as one read transaction sees it, into a directory.
+/// Copies the data file, as one read transaction sees it, into a directory.
 pub(super) fn backup(environment: &Environment, directory: &Path) -> Result<()> {
     let failed = |error: std::io::Error| io_error(&error, directory, "write");
     if !DataDirectory::make_empty(directory).map_err(failed)? {
@@ -26,7 +26,7 @@ pub(super) fn backup(environment: &Environment, directory: &Path) -> Result<()> 
     let options = options.read(true).write(true).create_new(true);
     let mut file = options.open(&path).map_err(failed)?;
     if let Err(error) = open.env.copy_to_file(&mut file, CompactionOption::Enabled) {
-        // What is there is no backup, and the directory may be tried again.
+        // An incomplete file is no backup; without it the directory can be used for another attempt.
         let _ = SystemIo.remove_file(&path);
         return Err(environment.error(&error));
     }

@@ -5,18 +5,18 @@
 //!
 //! ```text
 //! checksum u64 | rows u32 | columns u16 | format u16 | start of the keys u32 | of each column u32
-//! keys:    length of what all have in common u32 | that | the rest of each, as strings
+//! keys:    prefix length u32 | common prefix of all keys | the rest of each key, as strings
 //! column:  has NULLs u8 | if it has: one bit a row, 1 for a value | encoding u8 | values
-//! 0 to 8:  base u64 | numbers of so many bytes, to be added to it; in 0 bytes all are the base
-//! 16, 32:  decimals of so many bytes
-//! 64:      strings: width u8 | where each ends, in 2 or 4 bytes (or one length u32, of width 0) | all bytes
-//! 65:      few strings: how many u32 | where codes start u32 | they, as strings | codes of 1 or 2 bytes
-//! 66:      numbers without their lowest bits, the same in all, such as the time of dates:
-//!          how many bits u8 | width u8 | base u64 | numbers of that width
+//! 0 to 8:  base u64 | offsets from the base, of that width in bytes; at width 0 every value is the base
+//! 16, 32:  decimals of that width in bytes
+//! 64:      strings: width u8 | end offsets of 2 or 4 bytes (one length u32 at width 0) | all bytes
+//! 65:      dictionary: entry_count u32 | codes_offset u32 | entries, as strings | codes of 1 or 2 bytes
+//! 66:      numbers without their lowest bits, which are equal in all, such as the time of dates:
+//!          bit_count u8 | width u8 | base u64 | offsets of that width
 //! ```
 //!
-//! Everything is little-endian and unaligned. Bytes come from a file, so every position is checked
-//! when it is used; damaged ones give [`Damaged`].
+//! Everything is little-endian and unaligned. Bytes come from a file, so every offset is checked when it is used; a
+//! wrong one gives [`Damaged`].
 
 mod filter;
 mod key_words;
@@ -35,13 +35,13 @@ use crate::values::StoredValue;
 /// Bytes of a block that fills two pages of the file.
 pub(super) const BLOCK_BYTES: usize = 8176;
 
-/// Where the starts of sections are.
+/// Bytes of the header's fixed part, behind which the section offsets stand.
 pub(super) const HEADER_BYTES: usize = 16;
-/// Bytes that the checksum does not cover: itself.
+/// Bytes of the checksum, which it does not cover.
 pub(super) const CHECKSUM_BYTES: usize = 8;
 pub(super) const FORMAT: u16 = 1;
 
-/// The bytes are not what was written.
+/// Error: the bytes are not what was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Damaged;
 
@@ -81,13 +81,13 @@ fn part(bytes: &[u8], start: usize, length: usize) -> Checked<&[u8]> {
     bytes.get(start..end).ok_or(Damaged)
 }
 
-/// Numbers as what is to be added to a base.
+/// Numbers stored as offsets from a base (frame of reference).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Narrow<'a> {
     base: u64,
-    /// 0, 1, 2, 4 or 8.
+    /// Bytes of an offset: 0, 1, 2, 4 or 8.
     width: usize,
-    /// Bits that were left out at the lower end.
+    /// Number of low bits that were left out.
     shift: u32,
     bytes: &'a [u8],
 }
@@ -95,7 +95,7 @@ pub(super) struct Narrow<'a> {
 /// The values of a column.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Values<'a> {
-    /// Numbers of so many bytes each, to be added to a base.
+    /// Numbers stored as offsets from a base.
     Narrow(Narrow<'a>),
     Wide(&'a [[u8; 16]]),
     Huge(&'a [[u8; 32]]),
@@ -104,7 +104,7 @@ pub(super) enum Values<'a> {
 }
 
 impl<'a> Values<'a> {
-    /// A string.
+    /// The string of a row.
     #[inline]
     pub(super) fn text(&self, row: usize) -> Checked<&'a [u8]> {
         match self {
@@ -195,12 +195,12 @@ fn append_values<T, const N: usize>(
     Ok(())
 }
 
-/// Some rows of a block, in order.
+/// Selection of rows of a block, in ascending order.
 #[derive(Debug, Clone)]
 pub(super) enum BlockRows<'a> {
-    /// All from one to another.
+    /// Contiguous rows.
     Range(Range<usize>),
-    /// Those of these numbers.
+    /// Rows at these indexes.
     List(&'a [u32]),
 }
 
@@ -212,7 +212,7 @@ impl BlockRows<'_> {
         }
     }
 
-    /// Gives each row.
+    /// Calls `give` with each row's index.
     #[inline]
     pub(super) fn each(&self, mut give: impl FnMut(usize) -> Checked<()>) -> Checked<()> {
         match self {
@@ -223,13 +223,13 @@ impl BlockRows<'_> {
 }
 
 impl Values<'_> {
-    /// Appends the numbers of some rows.
+    /// Appends the 64-bit values of some rows.
     #[inline]
     pub(super) fn append_words(&self, rows: BlockRows<'_>, out: &mut Vec<u64>) -> Checked<()> {
         self.append(rows, out, None, |word| word, u64::from_le_bytes)
     }
 
-    /// Appends the decimals of some rows, of up to 16 bytes.
+    /// Appends decimals of up to 16 bytes.
     #[inline]
     pub(super) fn append_wide(&self, rows: BlockRows<'_>, out: &mut Vec<i128>) -> Checked<()> {
         let wide = if let Self::Wide(words) = self {
@@ -241,7 +241,7 @@ impl Values<'_> {
         self.append(rows, out, wide, of_word, i128::from_le_bytes)
     }
 
-    /// The same, of up to 32 bytes.
+    /// Appends decimals of up to 32 bytes.
     #[inline]
     pub(super) fn append_huge(&self, rows: BlockRows<'_>, out: &mut Vec<i256>) -> Checked<()> {
         let huge = if let Self::Huge(words) = self {
@@ -253,7 +253,7 @@ impl Values<'_> {
         self.append(rows, out, huge, of_word, i256::from_le_bytes)
     }
 
-    /// Appends numbers of [`Self::Narrow`], or else those of `wide`, if there are any.
+    /// Appends values of [`Self::Narrow`], or else of `wide`, if present.
     #[inline]
     fn append<T: Clone, const N: usize>(
         &self,
@@ -273,7 +273,7 @@ impl Values<'_> {
 /// A column of a block.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Column<'a> {
-    /// One bit a row, 1 for a value; none when there is no NULL.
+    /// Bitmap with 1 for a value and 0 for NULL; `None` without NULLs.
     pub(super) validity: Option<&'a [u8]>,
     pub(super) values: Values<'a>,
 }
@@ -288,7 +288,7 @@ impl Column<'_> {
 }
 
 impl Column<'_> {
-    /// Gives the numbers, among some rows, of those that are NULL.
+    /// Calls `give` with the index, among some rows, of each NULL.
     pub(super) fn each_null(&self, rows: &BlockRows<'_>, mut give: impl FnMut(usize)) {
         if self.validity.is_none() {
             return;
@@ -311,7 +311,7 @@ impl Column<'_> {
 }
 
 impl<'a> Column<'a> {
-    /// A row's value, of the type that the column has.
+    /// The value of a row, read as the column's type.
     pub(super) fn value(&self, ty: PhysicalType, row: usize) -> Checked<StoredValue<'a>> {
         if self.is_null(row) {
             return Ok(StoredValue::Null);
@@ -341,13 +341,13 @@ impl<'a> Column<'a> {
     }
 }
 
-/// A block of which the header was read.
+/// A block with a parsed header.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Block<'a> {
     pub(super) bytes: &'a [u8],
     rows: usize,
     columns: usize,
-    /// What all keys begin with.
+    /// Common prefix of all keys.
     prefix: &'a [u8],
     suffixes: Strings<'a>,
 }
@@ -377,12 +377,12 @@ impl<'a> Block<'a> {
         Ok(block)
     }
 
-    /// The number of rows of a block, without reading more of it.
+    /// The number of rows of a block, read from its header alone.
     pub(super) fn count(bytes: &[u8]) -> Checked<usize> {
         take_u32(bytes, 8)
     }
 
-    /// Whether the bytes are those that were written.
+    /// Whether the checksum is right.
     pub(super) fn is_intact(bytes: &[u8]) -> bool {
         let Ok(checksum) = take::<CHECKSUM_BYTES>(bytes, 0) else {
             return false;
@@ -414,7 +414,7 @@ impl<'a> Block<'a> {
         Ok((start, end))
     }
 
-    /// The bytes of a section: of the keys, or of the columns, which are counted from 1.
+    /// Bytes of a section: 0 is the keys, columns are counted from 1.
     pub(super) fn section_bytes(&self, number: usize) -> Checked<usize> {
         let (start, end) = self.section(number)?;
         Ok(end - start)
@@ -478,12 +478,12 @@ impl<'a> Block<'a> {
         Ok(key)
     }
 
-    /// All keys: what they begin with, and the rest of each.
+    /// The common prefix of the keys, and the rest of each.
     pub(super) fn keys(&self) -> (&'a [u8], &Strings<'a>) {
         (self.prefix, &self.suffixes)
     }
 
-    /// The row of a key, or before which row it would stand.
+    /// Binary search: `Ok` with the row of a key, or `Err` with the row before which the key would stand.
     pub(super) fn search(&self, key: &[u8]) -> Checked<Result<usize, usize>> {
         let common = self.prefix.len().min(key.len());
         match key[..common].cmp(&self.prefix[..common]) {
@@ -510,22 +510,22 @@ impl<'a> Block<'a> {
         Ok(Err(low))
     }
 
-    /// The order of the first key and another one.
+    /// Order of the first key relative to `key`.
     pub(super) fn compare_first(&self, key: &[u8]) -> Checked<std::cmp::Ordering> {
         let (start, rest) = key.split_at(self.prefix.len().min(key.len()));
         let first = self.suffixes.get(0)?;
         Ok(self.prefix.cmp(start).then_with(|| first.cmp(rest)))
     }
 
-    /// How many keys are smaller than this one.
+    /// Number of keys that are smaller than `key`.
     pub(super) fn rank(&self, key: &[u8]) -> Checked<usize> {
         Ok(match self.search(key)? {
             Ok(row) | Err(row) => row,
         })
     }
 
-    /// The same, found in few steps where it is little more than `near`: keys that are sought one after the
-    /// other are often in order.
+    /// [`Self::rank`], but in few steps where the rank is little more than `near`: successive lookups are often in key
+    /// order.
     pub(super) fn rank_near(&self, key: &[u8], near: usize) -> Checked<usize> {
         let rest = key.strip_prefix(self.prefix);
         let words = rest.and_then(|rest| KeyWords::new(&self.suffixes, rest, self.rows));
@@ -549,11 +549,11 @@ impl<'a> Block<'a> {
     }
 }
 
-/// The width byte of a column of strings.
+/// Encoding byte of a column of strings.
 pub(super) const STRINGS: usize = 64;
-/// The same, where each string stands once.
+/// Encoding byte of a dictionary-encoded column of strings.
 pub(super) const CODED: usize = 65;
-/// A byte before the width of numbers whose lowest bits are left out.
+/// Encoding byte that precedes the width of numbers without their lowest bits.
 pub(super) const SHIFTED: usize = 66;
 
 pub(super) fn checksum_of(bytes: &[u8]) -> u64 {

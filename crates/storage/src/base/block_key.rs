@@ -19,32 +19,32 @@ use super::block::{Block, Checked, Damaged};
 use super::memtable::{MergedRecords, Record};
 use super::record_key::{TreeId, record_key, record_key_in, separator_of};
 
-/// LMDB's longest key.
+/// Bytes of LMDB's longest key.
 pub(super) const MAX_KEY: usize = 511;
-/// A separator of more bytes is cut.
+/// Longest separator, in bytes, that is stored uncut.
 pub(super) const PREFIX_BYTES: usize = 500;
 /// Bytes of an ordinal, the most significant first.
 pub(super) const ORDINAL_BYTES: usize = MAX_KEY - 4 - PREFIX_BYTES;
-/// Ordinals are smaller.
+/// Exclusive upper bound of ordinals.
 pub(super) const ORDINALS: u64 = 1 << (8 * ORDINAL_BYTES);
-/// From the last ordinal of a group to the one of a block behind it.
+/// Distance between the last ordinal of a group and the ordinal of a block appended behind it.
 const STRIDE: u64 = 1 << 28;
 
-/// A block, as long as a snapshot `'s` is held.
+/// A block and its key, borrowed for as long as a snapshot `'s` is held.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Found<'s> {
-    /// The block's key, without the number of its tree.
+    /// The block's key without the tree number.
     pub(super) key: &'s [u8],
     pub(super) block: &'s [u8],
 }
 
 impl<'s> Found<'s> {
-    /// The block of a record, if it is of a tree.
+    /// The block of a record, if the record is of this tree.
     pub(super) fn of(tree: TreeId, (key, block): Record<'s>) -> Option<Self> {
         separator_of(tree, key).map(|key| Self { key, block })
     }
 
-    /// Keys of the block are not smaller, and those of the blocks before it are.
+    /// Lower bound of the block's keys: greater than every key of the blocks before.
     pub(super) fn separator(&self) -> Checked<Cow<'s, [u8]>> {
         let Some((prefix, _)) = in_group(self.key) else {
             return Ok(Cow::Borrowed(self.key));
@@ -53,7 +53,7 @@ impl<'s> Found<'s> {
         if first.starts_with(prefix) {
             return Ok(Cow::Owned(first));
         }
-        // The keys of its group have gone. Others with their first bytes belong to the block before.
+        // No key is left in the group that begins so. Others with these first bytes belong to the block before.
         let mut after = prefix.to_vec();
         while let Some(last) = after.pop() {
             if let Some(next) = last.checked_add(1) {
@@ -64,12 +64,12 @@ impl<'s> Found<'s> {
         Err(Damaged)
     }
 
-    /// Its key, if that has an ordinal.
+    /// The block's key, if it has an ordinal.
     pub(super) fn key_in_group(&self) -> Option<Vec<u8>> {
         in_group(self.key).map(|_| self.key.to_vec())
     }
 
-    /// Whether its first key is larger.
+    /// Whether the block's first key is larger than `key`.
     fn begins_behind(&self, key: &[u8]) -> heed::Result<bool> {
         let order = Block::parse(self.block).and_then(|block| block.compare_first(key));
         let order = order.map_err(|damaged| heed::Error::Decoding(damaged.into()))?;
@@ -77,7 +77,7 @@ impl<'s> Found<'s> {
     }
 }
 
-/// What the separators of a block's group begin with, and the block's ordinal, if it is in a group.
+/// Common separator prefix of a block's group, and the block's ordinal, if it is in a group.
 fn in_group(key: &[u8]) -> Option<(&[u8], u64)> {
     let (prefix, rest) = key.split_at_checked(PREFIX_BYTES)?;
     let mut ordinal = [0; 8];
@@ -87,14 +87,14 @@ fn in_group(key: &[u8]) -> Option<(&[u8], u64)> {
     (!rest.is_empty()).then(|| (prefix, u64::from_be_bytes(ordinal)))
 }
 
-/// The key of a block of a group.
+/// The key of a block in a group.
 pub(super) fn group_key(tree: TreeId, prefix: &[u8], ordinal: u64) -> Vec<u8> {
     let mut key = record_key(tree, prefix);
     key.extend_from_slice(&ordinal.to_be_bytes()[8 - ORDINAL_BYTES..]);
     key
 }
 
-/// The block in which a key stands if it exists: the last whose separator is not larger, or the first.
+/// The block that holds a key if the key exists: the last whose separator is not larger, or the first block.
 pub(super) fn floor<'t>(
     all: MergedRecords<'t>,
     tree: TreeId,
@@ -133,7 +133,7 @@ fn last_up_to<'t>(
     Ok(found.and_then(|record| Found::of(tree, record)))
 }
 
-/// A key behind those of the blocks in which keys below `end` may stand, and not behind others.
+/// Upper bound in block keys: behind every block that may hold keys below `end`, and before all others.
 pub(super) fn end_of(all: MergedRecords<'_>, tree: TreeId, end: &[u8]) -> heed::Result<Vec<u8>> {
     if end.len() < PREFIX_BYTES {
         return Ok(record_key(tree, end));
@@ -168,8 +168,8 @@ impl<'t> Group<'t, '_> {
         (prefix == self.prefix).then_some((found, ordinal))
     }
 
-    /// The last block that does not begin behind a key, or the one before the group. `last` is the group's
-    /// last one.
+    /// The last block that does not begin behind a key, or the block before the group. `last` is the last block of the
+    /// group.
     fn floor(
         &self,
         key: &[u8],
@@ -213,7 +213,7 @@ impl<'t> Group<'t, '_> {
     }
 }
 
-/// The ordinal of the first one of `count` new blocks between two others. `None` when there is no room.
+/// The ordinal of the first of `count` new blocks between two others; `None` when there is no room.
 fn ordinal_between(left: Option<u64>, right: Option<u64>, count: u64) -> Option<u64> {
     let left = left.unwrap_or(0);
     let mut step = right.unwrap_or(ORDINALS).saturating_sub(left) / (count + 1);
@@ -223,23 +223,23 @@ fn ordinal_between(left: Option<u64>, right: Option<u64>, count: u64) -> Option<
     (step > 0).then(|| left + step)
 }
 
-/// Keys for new blocks, each behind the one before.
+/// Generator of keys for new blocks, in ascending order.
 #[derive(Debug)]
 pub(super) struct NewKeys {
     pub(super) tree: TreeId,
-    /// The key of the last one, with the number of the tree.
+    /// The key of the last block, with the tree number.
     pub(super) last: Vec<u8>,
-    /// The key of the block behind them, if that is in a group.
+    /// The key of the block behind the new ones, if that is in a group.
     pub(super) next: Option<Vec<u8>>,
 }
 
 impl NewKeys {
-    /// For a tree that is empty. The first block has the key that there is at once.
+    /// Keys for an empty tree. The first block has the key that is there from the start.
     pub(super) fn of_tree(tree: TreeId) -> Self {
         Self::after(tree, record_key(tree, &[]), None)
     }
 
-    /// Behind the block of a key, and before the one at `next`, if that is in a group.
+    /// Keys behind the block at `key`, and before the one at `next` if that is in a group.
     pub(super) fn after(tree: TreeId, key: Vec<u8>, next: Option<Vec<u8>>) -> Self {
         Self {
             tree,
@@ -258,8 +258,7 @@ impl NewKeys {
         (group == prefix).then_some(ordinal)
     }
 
-    /// Makes the key of the next block, of which there are still so many, with this separator; whether there
-    /// was room for it.
+    /// Makes the key of the next of `count` remaining blocks, for this separator; returns whether there was room.
     pub(super) fn advance(&mut self, separator: &[u8], count: usize) -> bool {
         let prefix = match separator.split_at_checked(PREFIX_BYTES) {
             Some((prefix, rest)) if !rest.is_empty() => prefix,
@@ -321,7 +320,7 @@ mod tests {
         assert_eq!(ordinal_between(Some(ORDINALS - 1), None, 1), None);
     }
 
-    /// Records get other keys.
+    /// Key changes of records: (old key, new key, block).
     struct Moves(Vec<(Vec<u8>, Vec<u8>, Vec<u8>)>);
 
     impl Changes for Moves {

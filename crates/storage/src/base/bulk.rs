@@ -1,10 +1,9 @@
-//! Loading many rows into an empty table: they become full blocks at once, never single changes.
+//! Bulk load of an empty table: rows become full blocks at once, never single changes.
 //!
 //! Rows that come in the order of their keys are written as blocks as they come. Others are collected,
-//! sorted and written as a run, as soon as there are so many that memory should not hold more, and
-//! runs are merged at the end (external merge sort: Knuth, "The Art of Computer Programming", 5.4). A
-//! run replaces the one before in the same tree: each is read in the snapshot that was taken
-//! when it was complete. That a key is there already is seen by a table of hashes, since nothing but
+//! sorted and written as a run as soon as they exceed the memory limit, and runs are merged at the end (external merge
+//! sort: Knuth, "The Art of Computer Programming", 5.4). A run replaces the one before in the same tree: each is read
+//! in the snapshot that was taken when it was complete. Duplicate keys are found by a hash table, since nothing but
 //! this load is in the table.
 
 use std::collections::hash_map::Entry;
@@ -27,16 +26,16 @@ use super::rows::block_sizes::Sizes;
 use super::snapshot::{Snapshot, Walk};
 use super::store::Store;
 
-/// Bytes of the blocks that are made: fewer, larger ones are scanned faster. Changes divide them.
+/// Size of a loaded block in bytes: fewer, larger blocks are scanned faster. Later changes divide them.
 const BULK_BLOCK_BYTES: usize = 32 * 1024 - 16;
-/// The same where strings stand once in a block: then many rows are few bytes.
+/// Size of a loaded block with dictionary-encoded strings: there many rows are few bytes.
 const CODED_BLOCK_BYTES: usize = 512 * 1024 - 16;
-/// Bytes of rows in order that wait to be written.
+/// Bytes of ordered rows that are collected before they are written.
 const STEP_BYTES: u64 = 8 << 20;
-/// Bytes of rows that are sorted together.
+/// Bytes of rows that are sorted together into a run.
 const RUN_BYTES: u64 = 256 << 20;
 
-/// How much of a load is in memory.
+/// Memory limits of a load.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     step: usize,
@@ -44,7 +43,7 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// As a budget suggests.
+    /// Limits that fit a budget.
     pub(super) fn of(memory: &Budget) -> Self {
         let share = memory.share();
         let bytes = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
@@ -55,30 +54,30 @@ impl Limits {
     }
 }
 
-/// A tree in the making.
+/// A tree that is being bulk loaded.
 #[derive(Debug)]
 pub(super) struct BulkTree {
     load: BulkLoad,
     limits: Limits,
     tree: TreeId,
     types: Arc<[PhysicalType]>,
-    /// Rows that are in no block yet.
+    /// Rows that are not in a block yet.
     rows: Rows,
-    /// All rows that were ever added.
+    /// Number of rows added.
     count: u64,
-    /// The largest key, as long as keys came in order.
+    /// The largest key; `None` once keys came out of order.
     last_key: Option<Vec<u8>>,
     is_sorted: bool,
-    /// The last key of the last block of this run, if there is one.
+    /// The last key of the current run's last block, if there is one.
     block_end: Option<Vec<u8>>,
     /// The keys of the blocks of this run.
     block_keys: NewKeys,
-    /// What was written before this run.
+    /// Snapshots of the finished runs.
     runs: Vec<Arc<Snapshot>>,
 }
 
 impl BulkTree {
-    /// For a tree that is empty; `None` when what was in it is not cleaned up yet.
+    /// A load of an empty tree; `None` while orphaned blocks of a former load are not removed.
     pub(super) fn new(
         store: &Arc<Store>,
         limits: Limits,
@@ -111,12 +110,12 @@ impl BulkTree {
         self.rows.push_key(key);
     }
 
-    /// Whether all keys came in order and this one comes after them.
+    /// Whether all keys came in ascending order and this one is larger than all of them.
     pub(super) fn is_after(&self, key: &[u8]) -> bool {
         self.is_sorted && self.last_key.as_deref().is_none_or(|last| last < key)
     }
 
-    /// Gives every key.
+    /// Calls `take` with every key.
     fn each_key(&self, mut take: impl FnMut(&[u8])) -> Result<()> {
         let mut snapshots = self.runs.clone();
         if self.block_end.is_some() {
@@ -135,8 +134,7 @@ impl BulkTree {
         Ok(())
     }
 
-    /// The columns of the keys that were added since there were `before` pending rows: the first so
-    /// many of some arrays.
+    /// Adds the column values of the keys added since there were `before` pending rows: the first rows of `arrays`.
     pub(super) fn push_columns(
         &mut self,
         arrays: &[&ArrayRef],
@@ -159,12 +157,12 @@ impl BulkTree {
         Ok(())
     }
 
-    /// The number of rows that are in no block.
+    /// Number of rows that are not in a block yet.
     pub(super) fn pending(&self) -> usize {
         self.rows.len()
     }
 
-    /// Writes pending rows, which are in order.
+    /// Writes pending rows, which are in key order.
     fn write_blocks(&mut self, keep_rest: bool) -> Result<()> {
         let Self {
             rows,
@@ -174,7 +172,7 @@ impl BulkTree {
         } = self;
         let anew = block_end.is_none();
         let mut blocks = Vec::new();
-        // So few bytes would never fill a block if they waited.
+        // Too few bytes to fill a block, however long they waited.
         let (limit, keep_rest) = if rows.code_texts() {
             (CODED_BLOCK_BYTES, false)
         } else {
@@ -213,7 +211,7 @@ impl BulkTree {
         self.rows = rows.reordered(&order);
     }
 
-    /// Every row, in order, as it will stay.
+    /// Ends the load: every row is in order in its final block.
     pub(super) fn finish(mut self) -> Result<(TreeId, TreeChanges)> {
         if !self.is_sorted {
             self.sort();
@@ -258,15 +256,15 @@ impl BulkTree {
         self.write_blocks(false)
     }
 
-    /// About how much memory it needs.
+    /// Estimate of the memory in use, in bytes.
     pub(super) fn memory(&self) -> u64 {
         self.rows.memory() as u64
     }
 }
 
-/// A run that is merged.
+/// Input of the merge: a run.
 struct Source {
-    /// Of the next row.
+    /// The key of the next row.
     key: Vec<u8>,
     row: usize,
     from: From,
@@ -298,7 +296,7 @@ impl Source {
         })
     }
 
-    /// Gives the rows before a key, of one block at most; whether there are more.
+    /// Moves the rows before a key, of one block at most, to `out`; returns whether there are more.
     fn give(&mut self, before: Option<&[u8]>, out: &mut Rows) -> Result<bool> {
         match &mut self.from {
             From::Run(walk, block) => {
@@ -335,24 +333,24 @@ impl Source {
     }
 }
 
-/// Of rows in memory, so many are merged at a time.
+/// Number of rows in memory that are merged at a time.
 const MERGED_ROWS: usize = 1024;
 
-/// What a key of [`Keys`] needs beside its bytes.
+/// Memory of a key in [`Keys`] beside its bytes.
 const KEY_BYTES: u64 = 64;
 
-/// The keys of a unique index that were loaded, with the position of the row of each.
+/// Keys of a unique index that were loaded, each with the position of its row.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
-    /// By hash of the key: the position, or nothing when several keys have the hash.
+    /// Position by hash of the key; empty when several keys have the hash.
     by_hash: HashMap<u64, Box<[u8]>>,
-    /// The others.
+    /// Positions by key, for keys whose hashes collide.
     others: BTreeMap<Vec<u8>, Vec<u8>>,
     bytes: u64,
 }
 
 impl Keys {
-    /// The position of the row that has the key, if one has. Each entry is its key and position.
+    /// The position of the row with this key, if any. Each index entry is its key and position.
     pub(super) fn find(&self, key: &[u8]) -> Option<Vec<u8>> {
         let entry = self.by_hash.get(&random::hash(key))?;
         if let Some(position) = entry.strip_prefix(key) {
@@ -374,25 +372,25 @@ impl Keys {
         }
     }
 
-    /// About how much memory it needs.
+    /// Estimate of the memory in use, in bytes.
     pub(super) fn memory(&self) -> u64 {
         self.bytes
     }
 }
 
-/// A table in the making.
+/// A table that is being bulk loaded.
 #[derive(Debug)]
 pub(super) struct Bulk {
     pub(super) rows: BulkTree,
     pub(super) secondary: Vec<BulkTree>,
-    /// Of the unique ones.
+    /// Loaded keys of each unique index; `None` for the other indexes.
     pub(super) unique: Vec<Option<Keys>>,
-    /// Of the primary key, once its keys do not come in order.
+    /// Loaded keys of the primary key, once they come out of order.
     pub(super) primary: Option<Keys>,
 }
 
 impl Bulk {
-    /// For a table that is empty; `None` when what was in it is not cleaned up yet.
+    /// A load of an empty table; `None` while orphaned blocks of a former load are not removed.
     pub(super) fn new(
         store: &Arc<Store>,
         limits: Limits,
@@ -409,8 +407,8 @@ impl Bulk {
         })
     }
 
-    /// How much memory is needed before it can be said whether a row has this primary key, which is the
-    /// first one that does not come in order.
+    /// Memory needed to look up this primary key, the first that does not come in order; `None` if a lookup needs
+    /// none.
     pub(super) fn memory_for_primary(&self, key: &[u8]) -> Option<u64> {
         let is_first = self.primary.is_none() && !self.rows.is_after(key);
         is_first.then(|| self.rows.count * (key.len() as u64 + KEY_BYTES))
@@ -432,19 +430,19 @@ impl Bulk {
         Ok(keys.find(key).is_some())
     }
 
-    /// About how much memory it needs.
+    /// Estimate of the memory in use, in bytes.
     pub(super) fn memory(&self) -> u64 {
         let trees = self.secondary.iter().map(BulkTree::memory).sum::<u64>();
         let keys = self.unique.iter().flatten().chain(&self.primary);
         self.rows.memory() + trees + keys.map(Keys::memory).sum::<u64>()
     }
 
-    /// Whether it needs more memory with each row.
+    /// Whether each further row needs more memory.
     pub(super) fn keeps_keys(&self) -> bool {
         self.primary.is_some() || self.unique.iter().any(Option::is_some)
     }
 
-    /// Every tree of the table.
+    /// Ends the load of every tree of the table.
     pub(super) fn finish(self) -> Result<Vec<(TreeId, TreeChanges)>> {
         let all = std::iter::once(self.rows).chain(self.secondary);
         all.map(BulkTree::finish).collect()

@@ -3,9 +3,8 @@
 //! Blocks are written in several transactions of the file, so that a load needs little memory. Until
 //! its own transaction commits, a record says that the tree is being loaded: every snapshot hides the
 //! blocks of such trees, except the snapshots of the [`BulkLoad`] itself. The commit removes the record together
-//! with what else it does. A load that is not committed removes its blocks when it is dropped. Where
-//! that fails, the next commit removes them, before it changes anything; after a crash, it is done when
-//! the store is opened.
+//! with its other changes. A load that is not committed removes its blocks when it is dropped. Where that fails, the
+//! next commit removes them, before it changes anything; after a crash, opening the store does.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -20,16 +19,16 @@ use super::record_key::{META, TreeId, loading_name, record_key};
 use super::redo::Redo;
 use super::snapshot::Snapshot;
 
-/// About so many bytes of a load are logged.
+/// Bytes of a load, about, up to which it is logged.
 const LOGGED_BYTES: u64 = 2 << 20;
 
-/// The trees that this process loads, and those with orphaned blocks of loads that have failed.
+/// Trees that this process loads, and trees with orphaned blocks of failed loads.
 #[derive(Debug, Default)]
 pub(super) struct BulkLoads(Mutex<Trees>);
 
 #[derive(Debug, Default)]
 struct Trees {
-    /// Of both kinds.
+    /// Trees of both kinds.
     taken: HashSet<TreeId>,
     orphans: Vec<TreeId>,
 }
@@ -64,7 +63,7 @@ impl BulkLoads {
     }
 }
 
-/// Trees with orphaned blocks. Nobody loads them before these are known to be removed.
+/// Trees with orphaned blocks. They cannot be loaded before the blocks are known to be removed.
 pub(super) struct Orphans<'f> {
     trees: Vec<TreeId>,
     bulk_loads: &'f BulkLoads,
@@ -75,7 +74,7 @@ impl Orphans<'_> {
         self.trees.is_empty()
     }
 
-    /// They are empty.
+    /// Notes that the trees are empty.
     pub(super) fn removed(mut self) {
         let removed = std::mem::take(&mut self.trees);
         let mut trees = self.bulk_loads.trees();
@@ -117,7 +116,7 @@ pub(super) fn clear(tree: TreeId, change: &mut dyn FnMut(Redo<'_>) -> Result<()>
     change(Redo::Clear(&low, &high))
 }
 
-/// Blocks of a load.
+/// Blocks written by a load.
 struct Blocks<'f> {
     load: &'f BulkLoad,
     tree: TreeId,
@@ -142,20 +141,20 @@ impl Changes for Blocks<'_> {
     }
 }
 
-/// A tree that its transaction fills as a whole.
+/// A load of a whole tree by its transaction.
 pub(super) struct BulkLoad {
     environment: Arc<Environment>,
     bulk_loads: Arc<BulkLoads>,
     tree: TreeId,
-    /// How often the file was opened anew before the first write.
+    /// Value of [`Environment::replays`] before the first write.
     replays: AtomicU64,
-    /// Something was written.
+    /// Whether anything was written.
     begun: AtomicBool,
-    /// Bytes that are in the log.
+    /// Bytes written to the log.
     logged: AtomicU64,
-    /// Not everything is.
+    /// Whether some blocks are not in the log.
     needs_checkpoint: AtomicBool,
-    /// The transaction has committed.
+    /// Whether the transaction has committed.
     is_committed: AtomicBool,
 }
 
@@ -187,7 +186,7 @@ impl BulkLoad {
         })
     }
 
-    /// Writes blocks, with their keys; after `anew`, in place of all that was written before.
+    /// Writes blocks with their keys; `anew` replaces all that was written before.
     pub(super) fn write(&self, anew: bool, blocks: &[(Vec<u8>, Vec<u8>)]) -> Result<()> {
         let is_logged = self.logged.load(Ordering::Relaxed) < LOGGED_BYTES;
         let logging = if is_logged {
@@ -213,12 +212,12 @@ impl BulkLoad {
         Ok(())
     }
 
-    /// Whether its blocks come to disk by a checkpoint alone.
+    /// Whether only a checkpoint brings the blocks to disk.
     pub(super) fn needs_checkpoint(&self) -> bool {
         self.needs_checkpoint.load(Ordering::Relaxed)
     }
 
-    /// Whether the file was not opened anew meanwhile, without the blocks that are not in the log.
+    /// Whether the load's blocks are still in the file: a reopened file lacks those that were not logged.
     pub(super) fn can_follow(&self, replays: u64) -> bool {
         if !self.begun.load(Ordering::Relaxed) {
             self.replays.store(replays, Ordering::Relaxed);
@@ -226,13 +225,13 @@ impl BulkLoad {
         self.replays.load(Ordering::Relaxed) == replays
     }
 
-    /// What is written until now.
+    /// Snapshot of what is written so far.
     pub(super) fn snapshot(&self) -> Result<Arc<Snapshot>> {
         let snapshot = self.environment.snapshot()?;
         Ok(Arc::new(snapshot.that_sees(self.tree)))
     }
 
-    /// Says that the transaction has committed.
+    /// Notes that the transaction has committed.
     pub(super) fn note_committed(&self) {
         self.is_committed.store(true, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! What is changed in a tree, by key: in memory, and in a temporary table when it becomes much.
+//! Changes of a tree by key: in memory, and beyond a limit in a temporary table.
 //!
 //! What is in memory hides what is in the table. A statement collects its changes in memory and puts
 //! them into the table now and then, so that they come there in order. A transaction changes the
@@ -18,45 +18,43 @@ use crate::temptable::{
     UserTableEngine,
 };
 
-/// A row as bytes (see [`super::row`]), or a record's value in the tree of records; `None` when it is
-/// removed.
+/// New value of a key: a row as bytes (see [`super::row`]) or a record's value in the tree of records; `None` removes
+/// it.
 pub(super) type Change = Option<Arc<[u8]>>;
 
-/// What users call the changes of a transaction.
+/// Name of a transaction's changes in messages.
 pub(super) const NAME: &str = "(transaction)";
-/// Memory is reserved for changes in steps of so many bytes.
+/// Step, in bytes, in which memory for changes is reserved.
 pub(super) const RESERVE_BYTES: u64 = 64 << 10;
 
-/// Changes are not kept in memory when they need more than this, nor more than half of what one table
-/// should have.
+/// Upper limit of the memory for changes; they also take at most half of what one table should have.
 const MOST_MEMORY: u64 = 512 << 20;
-/// So much may be in memory when all is to overflow as soon as it can.
+/// Memory for changes when [`ChangeStorage::force_overflow`] is set.
 const LEAST_MEMORY: u64 = 1 << 10;
-/// Entries that are taken from the table at once …
+/// Number of entries that are moved to the table at once …
 const TURN: usize = 1024;
-/// Entries that are read from it at once, or about `TURN_BYTES` of them: in their order they are all over the table.
+/// Number of entries read from the table at once, up to about `TURN_BYTES`: in key order they lie all over the table.
 const READ_TURN: usize = 4096;
-/// … or about so many bytes of them.
+/// … or bytes of entries, about.
 const TURN_BYTES: usize = 256 << 10;
 
-/// Where changes are until they are committed.
+/// Resources for uncommitted changes.
 #[derive(Debug, Clone)]
 pub struct ChangeStorage {
-    /// What the database shares.
+    /// Resources that the database shares.
     pub resources: Resources,
-    /// Memory: a budget below that of all tables, so that something is left where they need it.
+    /// Memory budget, below that of all tables, so that something is left for statements.
     pub memory: Budget,
-    /// Temporary space.
+    /// Budget of temporary space.
     pub temp_space: Budget,
-    /// Whose they are.
+    /// Owner of the changes.
     pub owner: StatementOwner,
-    /// Puts all of them into temporary space as soon as it can: a test that results do not depend on
-    /// memory.
+    /// Test switch: overflow to temporary space as soon as possible, to show that results do not depend on memory.
     pub force_overflow: bool,
 }
 
 impl ChangeStorage {
-    /// With nothing but a budget of memory, for tests.
+    /// Storage with a memory budget alone, for tests.
     pub fn for_tests(memory: &Budget) -> Self {
         Self {
             resources: Resources::with_defaults(std::env::temp_dir(), 2),
@@ -67,7 +65,7 @@ impl ChangeStorage {
         }
     }
 
-    /// How many bytes of changes may be in memory.
+    /// Limit, in bytes, of the changes in memory.
     pub(super) fn most_memory(&self) -> u64 {
         if self.force_overflow {
             LEAST_MEMORY
@@ -76,7 +74,7 @@ impl ChangeStorage {
         }
     }
 
-    /// Makes a reservation hold so many bytes of what cannot be put into temporary space.
+    /// Resizes a reservation to `bytes` of changes that cannot overflow to temporary space.
     pub(super) fn resize(&self, reservation: &mut Reservation, bytes: u64) -> Result<()> {
         self.resources.resize_working_set(reservation, bytes, NAME)
     }
@@ -100,16 +98,16 @@ impl ChangeStorage {
     }
 }
 
-/// Changes by key.
+/// Map of changes by key.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ChangeMap {
     memory: BTreeMap<Vec<u8>, Change>,
-    /// About how many bytes those need.
+    /// Estimate of the bytes of the changes in memory.
     bytes: u64,
     table: Option<OrderedMap>,
 }
 
-/// Whether a key stays in memory.
+/// Whether a key is too long for the table and stays in memory.
 fn is_long(key: &[u8]) -> bool {
     key.len() > OrderedMap::LONGEST_KEY
 }
@@ -124,29 +122,29 @@ impl ChangeMap {
         self.memory.is_empty() && self.table.as_ref().is_none_or(OrderedMap::is_empty)
     }
 
-    /// About how many bytes of memory it needs, but for the table, which has an account of its own.
+    /// Estimate of the memory in use, without the table, which has an account of its own.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The changes that are in memory, in order.
+    /// The changes in memory, in key order.
     pub(super) fn in_memory(&self) -> impl Iterator<Item = (&[u8], &Change)> {
         let all = self.memory.iter();
         all.map(|(key, change)| (key.as_slice(), change))
     }
 
-    /// Takes those out.
+    /// Takes out the changes in memory.
     pub(super) fn take_memory(&mut self) -> BTreeMap<Vec<u8>, Change> {
         self.bytes = 0;
         std::mem::take(&mut self.memory)
     }
 
-    /// Whether some of it is in a table.
+    /// Whether some changes are in a table.
     pub(super) fn has_table(&self) -> bool {
         self.table.is_some()
     }
 
-    /// What was done to a key; `None` when nothing.
+    /// The change of a key, if any.
     pub(super) fn get(&self, key: &[u8]) -> Result<Option<Change>> {
         if let Some(change) = self.memory.get(key) {
             return Ok(Some(change.clone()));
@@ -155,7 +153,7 @@ impl ChangeMap {
         table.map_or(Ok(None), |table| table.get(key))
     }
 
-    /// What was done to a key, as a snapshot of the table has it.
+    /// The change of a key, read in a snapshot of the table.
     pub(super) fn get_at(
         &self,
         snapshot: Option<&MapSnapshot>,
@@ -168,7 +166,7 @@ impl ChangeMap {
         }
     }
 
-    /// Sets in memory what is done to a key; gives what was there in memory.
+    /// Sets a key's change in memory; returns the former change in memory.
     pub(super) fn set(&mut self, key: Vec<u8>, change: Change) -> Option<Change> {
         let (length, bytes) = (key.len(), entry_bytes(&key, &change));
         let before = self.memory.insert(key, change);
@@ -179,15 +177,15 @@ impl ChangeMap {
         before
     }
 
-    /// Forgets what was done to a key.
+    /// Removes the change of a key.
     fn forget(&mut self, key: &[u8]) {
         if let Some(before) = self.memory.remove(key) {
             self.bytes -= entry_bytes(key, &before);
         }
     }
 
-    /// Sets what is done to keys. Those that go into the table can be undone by `undo`; the others,
-    /// with what was there before, are given to `log`.
+    /// Sets the changes of keys. Those that go into the table can be undone by `undo`; of the others the former change
+    /// is given to `log`.
     pub(super) fn set_all(
         &mut self,
         entries: impl Iterator<Item = (Vec<u8>, Change)>,
@@ -215,7 +213,7 @@ impl ChangeMap {
         Ok(())
     }
 
-    /// Makes what is done to a key what it was before it was [set](Self::set), wherever it is now.
+    /// Restores a key's change from before it was [set](Self::set), wherever it is now.
     pub(super) fn restore(&mut self, key: Vec<u8>, before: Option<Change>) {
         match &self.table {
             Some(table) if !is_long(&key) => {
@@ -234,7 +232,7 @@ impl ChangeMap {
         }
     }
 
-    /// Puts what is in memory, if anything, into the table; by how many bytes it needs less now.
+    /// Moves the changes in memory, if any, to the table; returns the number of bytes freed.
     pub(super) fn overflow(&mut self, storage: &ChangeStorage) -> Result<u64> {
         if self.memory.keys().all(|key| is_long(key)) {
             Ok(0)
@@ -243,7 +241,7 @@ impl ChangeMap {
         }
     }
 
-    /// The same; from here on there is a table.
+    /// [`Self::overflow`], but creates the table even if nothing is in memory.
     pub(super) fn move_to_table(&mut self, storage: &ChangeStorage) -> Result<u64> {
         let before = self.bytes;
         let table = self.table.get_or_insert_with(|| storage.table());
@@ -255,13 +253,12 @@ impl ChangeMap {
         Ok(before - self.bytes)
     }
 
-    /// The table as it is now, whatever is changed later.
+    /// Snapshot of the table, unaffected by later changes.
     pub(super) fn snapshot(&self) -> Option<MapSnapshot> {
         self.table.as_ref().map(OrderedMap::snapshot)
     }
 
-    /// Gives the changes of a range, with a snapshot of the table, to `each` in order, until that says
-    /// that it is enough.
+    /// Calls `each` with the changes of a range, in key order, until it asks to stop. The table is read in a snapshot.
     pub(super) fn each(
         &self,
         snapshot: Option<&MapSnapshot>,
@@ -305,7 +302,7 @@ impl ChangeMap {
         Ok(())
     }
 
-    /// Where to divide a range that has more than about so many changes, seen from where it is read.
+    /// Key that divides a range with more than about `most` changes, counted from the end where reading begins.
     pub(super) fn divide(
         &self,
         snapshot: Option<&MapSnapshot>,

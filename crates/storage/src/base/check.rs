@@ -1,7 +1,7 @@
-//! `mayfly check` and CHECK TABLE: whether the file is what it should be.
+//! `mayfly check` and CHECK TABLE: consistency of the data file.
 //!
-//! Every block is intact, rows and blocks are in order, a tree's rows are as many as were counted, and
-//! each index has an entry for each row and no other.
+//! Every block is intact, rows and blocks are in key order, a tree has as many rows as its count says, and each index
+//! has exactly one entry for each row.
 
 use std::sync::Arc;
 
@@ -17,8 +17,7 @@ use super::snapshot::Snapshot;
 use super::store::DurableStore;
 
 impl DurableStore {
-    /// Checks tables, and that no tree is there but theirs. The first thing that is wrong is the
-    /// error.
+    /// Checks tables, and that no tree exists but theirs. The first fault found is the error.
     pub fn check(&self, tables: &[Arc<TableDefinition>]) -> Result<()> {
         let snapshot = self.0.environment.newest()?;
         let mut known = vec![META];
@@ -26,7 +25,7 @@ impl DurableStore {
             known.extend(table.all_trees());
             check_table(&snapshot, table, &Interrupt::default())?;
         }
-        // Not yet of any table, or not any more.
+        // These trees are not yet, or no longer, part of a table.
         known.extend(snapshot.loading()?);
         known.sort_unstable();
         let mut tree = META;
@@ -49,7 +48,7 @@ fn wrong(tree: TreeId, what: &str) -> mayfly_types::Error {
     codes::ER_UNKNOWN_ERROR.with(&[&format!("tree {tree} of the data file {what}")])
 }
 
-/// Gives every block of a tree to `each`, checked on its own and against its neighbours.
+/// Calls `each` with every block of a tree, checked on its own and against its neighbours.
 fn check_tree(
     snapshot: &Arc<Snapshot>,
     tree: TreeId,
@@ -126,7 +125,7 @@ fn check_table(
                 key.clear();
                 source.append_key(number, &mut key)?;
                 key.extend_from_slice(&position);
-                // Whether the block is intact is said when its own tree is checked.
+                // A damaged block is reported by the check of its own tree.
                 let entry = snapshot.held_block_of(index.tree, &key)?;
                 let entry = entry.map(|found| Block::parse(found.block)).transpose()?;
                 let row_of = |entry: &Block<'_>| Ok::<_, Damaged>(entry.search(&key)?.ok());
@@ -146,7 +145,7 @@ fn check_table(
         Ok(())
     })?;
     for index in secondary {
-        // Every row has its entry, so that as many entries are those of the rows.
+        // Every row has its entry, so an equal count proves that there are no others.
         let entries = check_tree(snapshot, index.tree, index.columns.len(), interrupt, |_| {
             Ok(())
         })?;

@@ -1,5 +1,5 @@
-//! Checkpoints: the data file is brought to disk as a whole, and the redo log begins anew; and what is
-//! done with both when a directory is opened.
+//! Checkpoints: the data file is brought to disk as a whole and the redo log begins anew; and recovery of both when a
+//! directory is opened.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,17 +14,17 @@ use super::format;
 use super::log::{Log, Step};
 use super::snapshot::Snapshot;
 
-/// A log of so many bytes ends in a checkpoint: they are read when the directory is opened.
+/// Size of the log, in bytes, that is due for a checkpoint: opening the directory has to read it.
 const LONG_LOG: u64 = 32 << 20;
-/// A file that has grown by so many bytes gets a checkpoint: until then it cannot use again the space of
-/// blocks that were changed.
+/// Growth of the file, in bytes, that is due for a checkpoint: until then the space of replaced blocks cannot be
+/// reused.
 const GROWN: u64 = 64 << 20;
 
-/// So many bytes of the log are made again in one transaction of the file.
+/// Bytes of the log that recovery applies in one transaction of the file.
 const REDONE_AT_ONCE: u64 = 4 << 20;
 
 impl Environment {
-    /// Makes what is in the log again.
+    /// Applies the log to the file.
     pub(super) fn recover(&self) -> Result<()> {
         let Some(mut log) = self.log() else {
             return Ok(());
@@ -54,7 +54,7 @@ impl Environment {
         Ok(checkpoint)
     }
 
-    /// Makes the changes of the log in a file that is as the last checkpoint left it.
+    /// Applies the log to a file that is in the state of the last checkpoint.
     pub(super) fn replay(&self, file: &DataFile, log: &mut Log) -> Result<()> {
         let mut writer = None;
         let mut bytes = 0;
@@ -70,7 +70,7 @@ impl Environment {
             Step::Commit(more) => {
                 bytes += more;
                 if bytes < REDONE_AT_ONCE {
-                    // Nobody sees what is between two of them.
+                    // States between two commits need not be visible.
                     return Ok(());
                 }
                 bytes = 0;
@@ -80,7 +80,7 @@ impl Environment {
         writer.map_or(Ok(()), FileWriter::finish)
     }
 
-    /// Brings to disk what was committed without.
+    /// Brings to disk what was committed without a sync.
     #[inline]
     pub(super) fn sync(&self) -> Result<()> {
         let Some(mut log) = self.log() else {
@@ -90,18 +90,18 @@ impl Environment {
             .map_err(|error| io_error(&error, self.directory(), "write"))
     }
 
-    /// Whether much was changed since the last checkpoint.
+    /// Whether the log or the file has grown enough for a checkpoint.
     pub(super) fn is_checkpoint_due(&self) -> bool {
         self.has_changed(1)
     }
 
-    /// Whether so much was changed that the next writer should make the checkpoint itself: those in the
-    /// background do not keep up with the writers.
+    /// Whether the next writer should make the checkpoint itself, since those in the background do not keep up with
+    /// the writers.
     pub(super) fn is_checkpoint_late(&self) -> bool {
         self.has_changed(4)
     }
 
-    /// Whether there were so many times as many changes since the last checkpoint as one is due for.
+    /// Whether the log or the file has grown by `times` the amount that is due for a checkpoint.
     fn has_changed(&self, times: u64) -> bool {
         let Some(log_bytes) = self.log().map(|log| log.bytes()) else {
             return false;
@@ -111,7 +111,7 @@ impl Environment {
         log_bytes > times * LONG_LOG || self.file().is_ok_and(has_grown)
     }
 
-    /// Brings the file to disk as a whole, so that the log begins anew.
+    /// Makes a checkpoint: the file is on disk as a whole and the log begins anew.
     pub(super) fn checkpoint(&self) -> Result<()> {
         self.with_reserve(|| self.checkpoint_once())
     }
@@ -123,7 +123,7 @@ impl Environment {
         self.open_for_commit()?;
         self.flush_once()?;
         let file = self.file()?;
-        // Most of it while others write.
+        // Most of the sync runs while others write.
         self.sync_file(&file)?;
         drop(file);
         let mut guard = self.log_truncation_guard();
@@ -136,7 +136,7 @@ impl Environment {
         Ok(())
     }
 
-    /// The same, while nobody else writes.
+    /// [`Self::checkpoint`] for a caller that keeps other writers out.
     pub(super) fn write_checkpoint(&self, file: &Arc<DataFile>, log: &mut Log) -> Result<()> {
         let failed = |error: std::io::Error| io_error(&error, self.directory(), "write");
         self.flush(file)?;
@@ -155,7 +155,7 @@ impl Environment {
         Ok(())
     }
 
-    /// Brings to the file what is only in memory, if nothing was committed since the last call.
+    /// Writes the memtable to the file, if nothing was committed since the last call.
     pub(super) fn flush_if_idle(&self) -> Result<()> {
         let version = self.version();
         if self.seen.swap(version, Ordering::Relaxed) == version {
@@ -165,14 +165,14 @@ impl Environment {
         }
     }
 
-    /// Brings to the file what is only in memory.
+    /// Writes the memtable to the file.
     pub(super) fn flush_now(&self) -> Result<()> {
         self.with_reserve(|| self.flush_once())
     }
 
     fn flush_once(&self) -> Result<()> {
         let applying = self.applying();
-        // Whatever comes of it, there is a state to read.
+        // Success or failure, readers need a current state.
         let _readable = self.newest_of_file()?;
         self.flush(&*self.file()?)?;
         drop(applying);

@@ -1,10 +1,9 @@
-//! Making transactions durable, several at a time (group commit: DeWitt et al., SIGMOD 1984).
+//! Group commit: making transactions durable, several at a time (DeWitt et al., SIGMOD 1984).
 //!
-//! A commit puts its changes into a queue. The first of the queue takes all that is in it as a group as
-//! soon as the group before is in the redo log, and writes that one ([`super::environment::pipeline`])
-//! with one sync of the log and one transaction of the file. Transactions of one group never change the
-//! same key, nor do those of groups that are on their way at the same time: they hold locks until they
-//! are done.
+//! A commit puts its changes into a queue. The first in the queue takes everything in it as a group as soon as the
+//! group before is in the redo log, and writes the group ([`super::environment::pipeline`]) with one sync of the log
+//! and one transaction of the file. Transactions of one group never change the same key, nor do those of groups in
+//! progress at the same time: they hold their locks until they are done.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -29,7 +28,7 @@ pub enum Durability {
     EverySecond,
 }
 
-/// One transaction of the queue.
+/// A transaction in the queue.
 #[derive(Debug)]
 struct Waiting {
     overlay: Overlay,
@@ -40,7 +39,7 @@ struct Waiting {
 #[derive(Debug)]
 enum State {
     Queued,
-    /// It is to write the queue.
+    /// The transaction is the first in the queue and writes it.
     First,
     Done(Result<()>),
 }
@@ -48,11 +47,11 @@ enum State {
 #[derive(Debug, Default)]
 struct Queue {
     waiting: Vec<Arc<Waiting>>,
-    /// A group is being written to the log. The next group is of a longer queue.
+    /// Whether a group is being written to the log; the queue then grows for the next group.
     is_logging: bool,
 }
 
-/// The queue.
+/// The commit queue.
 #[derive(Debug, Default)]
 pub(super) struct Committer {
     queue: Mutex<Queue>,
@@ -60,7 +59,7 @@ pub(super) struct Committer {
     pub(super) bulk_loads: Arc<BulkLoads>,
 }
 
-/// The right to write the queue, until it is dropped: then the first of those that came meanwhile has it.
+/// The right to write the queue; dropping it passes the right to the first transaction that has joined since.
 struct Turn<'a>(&'a Committer);
 
 impl Drop for Turn<'_> {
@@ -83,7 +82,7 @@ impl Waiting {
         matches!(*lock(&self.state), State::Done(_))
     }
 
-    /// Waits until it is done, or is to do something itself.
+    /// Waits for the transaction's result; `None` when it is to write the queue itself.
     fn wait(&self) -> Option<Result<()>> {
         let mut state = lock(&self.state);
         loop {
@@ -98,7 +97,7 @@ impl Waiting {
     }
 }
 
-/// Changes of more bytes are made in the file: they would fill the memory, and are many at once.
+/// Size of changes, in bytes, above which they go directly to the file: they would fill the memtable.
 const SMALL_BYTES: usize = 64 << 10;
 
 impl Committer {
@@ -126,7 +125,7 @@ impl Committer {
         let group = &group.0;
         let result = self.write(environment, group, move || drop(turn));
         for waiting in group {
-            // The transaction that is to blame shall fail alone.
+            // Only the transaction that causes the error shall fail.
             let result = if group.len() > 1 && result.is_err() {
                 self.write(environment, std::slice::from_ref(waiting), || {})
             } else {
@@ -137,7 +136,7 @@ impl Committer {
         own.wait().unwrap_or_else(|| Err(unfinished()))
     }
 
-    /// Writes the changes of a group; `logged` is called when the next may follow.
+    /// Writes the changes of a group; calls `logged` when the next group may follow.
     fn write(
         &self,
         environment: &Environment,
@@ -155,7 +154,7 @@ impl Committer {
         {
             environment.checkpoint()?;
         } else if environment.is_checkpoint_late() {
-            // One that fails is tried again.
+            // A failed checkpoint is tried again later.
             let _ = environment.checkpoint();
         }
         environment.write(&group, logging, logged)?;
@@ -167,7 +166,7 @@ impl Committer {
     }
 }
 
-/// A group whose transactions get an answer, whatever happens.
+/// A group whose transactions get an answer in any case, even after a panic.
 struct Acknowledged(Vec<Arc<Waiting>>);
 
 impl Drop for Acknowledged {
@@ -180,7 +179,7 @@ impl Drop for Acknowledged {
     }
 }
 
-/// The thread that wrote it has panicked.
+/// Error for transactions whose writing thread has panicked.
 fn unfinished() -> Error {
     Error::internal("the commit was not finished")
 }
@@ -189,7 +188,7 @@ fn unfinished() -> Error {
 struct Group<'g> {
     orphans: Orphans<'g>,
     trees: BTreeMap<TreeId, Vec<&'g TreeChanges>>,
-    /// Of each tree, the changes that are in memory, in order.
+    /// Changes in memory of each tree, in key order.
     in_memory: BTreeMap<TreeId, Vec<RowChange<'g>>>,
 }
 

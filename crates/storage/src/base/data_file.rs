@@ -14,20 +14,20 @@ use mayfly_types::error::codes;
 
 use super::verified::Verified;
 
-/// Address space for the file, which may grow so far.
+/// Address space reserved for the file's map, which limits its growth.
 const MAP_BYTES: usize = 1 << 40;
 const SMALLEST_MAP_BYTES: usize = 1 << 30;
-/// Snapshots that are read at one time.
+/// LMDB's maximum number of concurrent readers.
 const READERS: u32 = 8192;
-/// The file that the library notes readers in, which it maps: 64 bytes for each, and a page for itself.
+/// LMDB's reader table, a mapped file: 64 bytes for each reader, and a page for its header.
 const READERS_FILE: &str = "lock.mdb";
 const READERS_BYTES: u64 = 64 * (READERS as u64 + 64);
-/// So many transactions may hold a snapshot each. The other readers are for statements and commits.
+/// Maximum number of transactions that hold a snapshot. The other readers are for statements and commits.
 pub(super) const MOST_SNAPSHOTS: usize = 8000;
 
 pub(super) type Records = Database<'static, Bytes, Bytes>;
 
-/// The name that the library gives its file.
+/// LMDB's name for the data file.
 pub(super) const DATA_FILE: &str = "data.mdb";
 
 /// The open file.
@@ -35,10 +35,10 @@ pub(super) const DATA_FILE: &str = "data.mdb";
 pub(super) struct DataFile {
     pub(super) env: Env<WithoutTls>,
     pub(super) records: Records,
-    /// How many bytes at the beginning say which state is the last one.
+    /// Bytes at the beginning of the file that identify the last state: the meta pages.
     pub(super) state_bytes: usize,
     map: Range<usize>,
-    /// Which of its blocks are intact.
+    /// Which blocks are known to be intact.
     pub(super) verified: Verified,
     _stable: StableRange,
     _mapped: MappedFile,
@@ -66,7 +66,7 @@ impl DataFile {
         let stat = records.stat(&txn);
         let stat = stat.map_err(|error| user_error(&error, directory))?;
         drop(txn);
-        // Where it is not known, temporary tables copy the strings of base tables.
+        // Without a known map, temporary tables copy the strings of base tables.
         let path = directory.join(DATA_FILE);
         let map = mapped_range(&path).unwrap_or_default();
         let page_bytes = stat.page_size as usize;
@@ -81,18 +81,18 @@ impl DataFile {
         })
     }
 
-    /// Where it is mapped; nothing when that is not known.
+    /// Address range of the map; empty when unknown.
     pub(super) fn map(&self) -> Range<usize> {
         self.map.clone()
     }
 
-    /// How many bytes of it are in use, or were.
+    /// Bytes of the file up to the last page that was ever used.
     pub(super) fn bytes(&self) -> u64 {
         let pages = self.env.info().last_page_number as u64 + 1;
         pages * (self.state_bytes as u64 / 2)
     }
 
-    /// A transaction that reads, which may outlive every borrow of the file.
+    /// Begins a read transaction, which may outlive every borrow of the file.
     pub(super) fn read(&self) -> heed::Result<RoTxn<'static, WithoutTls>> {
         self.env.clone().static_read_txn()
     }
@@ -101,7 +101,7 @@ impl DataFile {
 /// Gives the table of readers its place on the disk: noting one in a page that has none would end the process where the
 /// disk is full. Called before the file is open: closing it gives up all locks that the process has on it.
 pub(super) fn allocate_readers(directory: &DataDirectory) {
-    // Without the space, what is there may be enough.
+    // Failure is no error: the allocated part may be enough.
     if let Ok(file) = directory.file(READERS_FILE) {
         let length = file.length().unwrap_or(0);
         let _ = file.allocate(length.max(READERS_BYTES));
@@ -121,7 +121,7 @@ fn open_environment(directory: &Path) -> Result<Env<WithoutTls>> {
     loop {
         let mut options = EnvOpenOptions::new().read_txn_without_tls();
         options.map_size(bytes).max_readers(READERS);
-        // Scans read everything once: what the kernel reads ahead is wanted.
+        // Scans read everything once, so read-ahead by the kernel helps.
         let flags = EnvFlags::NO_MEM_INIT | EnvFlags::NO_SYNC;
         #[expect(unsafe_code, reason = "a file that is mapped into memory")]
         // SAFETY: the directory's lock file keeps other processes of ours from the file. It need not
@@ -144,7 +144,7 @@ fn open_environment(directory: &Path) -> Result<Env<WithoutTls>> {
     }
 }
 
-/// A number that no other snapshot has, until it is dropped. It is below [`READERS`].
+/// Snapshot number below [`READERS`], unique among living snapshots.
 #[derive(Debug)]
 pub(super) struct SnapshotNumber(pub(super) usize, pub(super) Arc<Mutex<Vec<bool>>>);
 

@@ -1,9 +1,8 @@
-//! What a durable table is made of, as its store needs to know it.
+//! Definition of a durable table, as far as the store needs it.
 //!
-//! The rows are a tree of their own, by the primary key or a hidden number. Each other index is a
-//! tree with a row for each of the table's: its key is the key parts and then the row's position, its
-//! columns are those of the index that are whole in it, and those of the primary key, so that reads of these
-//! need nothing else.
+//! The rows are a tree of their own, by the primary key or a hidden number. Each other index is a tree with one entry
+//! per row: the entry's key is the key parts followed by the row's position, its columns are the index's columns
+//! without prefix length and those of the primary key, so that reads of these columns need only the index.
 
 use std::sync::Arc;
 
@@ -14,14 +13,14 @@ use super::record_key::TreeId;
 use crate::key_encoding::KeyEncoder;
 use crate::table::{IndexId, IndexSpec, no_index};
 
-/// A durable table. Made anew when the table is altered.
+/// A durable table's definition. ALTER TABLE makes a new one.
 #[derive(Debug)]
 pub struct TableDefinition {
     columns: Arc<[PhysicalType]>,
     indexes: Vec<IndexSpec>,
     trees: Vec<IndexTree>,
     rows: TreeId,
-    /// Which index is the primary key.
+    /// The primary key's index.
     clustered: Option<usize>,
 }
 
@@ -30,15 +29,15 @@ pub struct TableDefinition {
 pub(super) struct IndexTree {
     pub(super) tree: TreeId,
     pub(super) encoder: KeyEncoder,
-    /// The table's columns that are in it, in its order.
+    /// The table's columns stored in the tree, in the tree's order.
     pub(super) columns: Vec<usize>,
     pub(super) types: Arc<[PhysicalType]>,
     pub(super) unique: bool,
 }
 
 impl TableDefinition {
-    /// A table of these columns and indexes, whose rows are in the tree `rows` and the entries of
-    /// each index in one of `index_trees` (that of a clustered one stays empty).
+    /// Definition with these columns and indexes; the rows are in tree `rows`, the entries of each index in one of
+    /// `index_trees` (unused for the primary key).
     pub fn new(
         columns: Vec<PhysicalType>,
         indexes: Vec<IndexSpec>,
@@ -62,7 +61,7 @@ impl TableDefinition {
                     unique: true,
                 };
             }
-            // A prefix of a column says too little of it.
+            // A column prefix cannot stand for the column.
             let whole = index.parts.iter().filter(|part| part.prefix.is_none());
             let mut of_index: Vec<usize> = Vec::new();
             for column in whole.map(|part| part.column).chain(primary.iter().copied()) {
@@ -131,7 +130,7 @@ impl TableDefinition {
         self.trees.get(index.0)
     }
 
-    /// The key of a row in an index, of values of all of its parts, none of them NULL.
+    /// The key of a row in an index, from values of all key parts, none of them NULL.
     #[inline]
     pub fn row_key<'v>(
         &self,
@@ -150,12 +149,12 @@ impl TableDefinition {
 }
 
 impl IndexTree {
-    /// Whether there is at most one row of so many values, none of them NULL.
+    /// Whether `values` key values that are not NULL identify at most one row.
     pub(super) fn is_whole_key(&self, values: usize) -> bool {
         self.unique && values == self.encoder.part_count()
     }
 
-    /// The columns of its tree, of a row's arrays.
+    /// The arrays of a row batch that the index's tree stores.
     pub(super) fn arrays<'a>(&'a self, row: &'a [ArrayRef]) -> impl Iterator<Item = &'a ArrayRef> {
         self.columns.iter().map(|column| &row[*column])
     }

@@ -1,17 +1,16 @@
 //! The file that durable tables live in: one LMDB environment with one database.
 //!
 //! Its keys are the number of a tree, most significant byte first, and a separator; its values are
-//! blocks (see [`super::block`]). Tree 0 holds records with a name instead: what the layers above
-//! know about their tables, and the numbers of rows. A directory belongs to one process at a time.
+//! blocks (see [`super::block`]). Tree 0 holds named records instead: the catalog of the layers above, and row counts.
+//! A directory belongs to one process at a time.
 //!
-//! LMDB marks the environment as failed when it could not write the meta page: everything is refused
-//! from then on. So it is here after a sync that has failed: nobody knows
-//! which pages are on disk, and Linux forgets that they are not. Readers go on with the last snapshot,
-//! which is always there. The file is opened anew when nobody else reads any more, as when a process
-//! begins: from the last checkpoint, with the changes of the log made again.
+//! LMDB marks the environment as failed when it could not write the meta page, and refuses everything from then on. A
+//! failed sync is treated alike here: nobody knows which pages are on disk, and Linux forgets that they are not.
+//! Readers go on with the last snapshot, which is always there. The file is reopened when its last reader has ended,
+//! as at process start: from the last checkpoint, with the changes of the log applied again.
 //!
-//! A file that is not ephemeral has a redo log ([`super::log`]). What was committed last may be in memory
-//! still, laid over the file ([`super::memtable`]).
+//! A file that is not ephemeral has a redo log ([`super::log`]). The last commits may still be in memory, laid over
+//! the file ([`super::memtable`]).
 
 pub(super) mod file_writer;
 pub(super) mod pipeline;
@@ -43,48 +42,48 @@ use file_writer::FileWriter;
 use pipeline::Applying;
 use reserve::Reserve;
 
-/// How long a commit waits for others to end, so that a file that has failed can be opened again.
+/// How long a commit waits for readers to end, so that a failed file can be reopened.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// The file of a directory.
+/// The data file of a directory, with its log and memtable.
 #[derive(Debug)]
 pub(super) struct Environment {
-    /// None while it could not be opened anew.
+    /// The open file; `None` while reopening has failed.
     file: RwLock<Option<Arc<DataFile>>>,
-    /// The library has given it up, or a sync has failed.
+    /// Whether LMDB has marked the environment as failed, or a sync has failed.
     has_failed: AtomicBool,
-    /// How often it was opened anew. What was not in the log is lost then.
+    /// How often the file was reopened. Each time, what was not in the log is lost.
     replays: AtomicU64,
-    /// Held while the file is synced: the system reports a failure to one of several callers.
+    /// Mutex of syncs: the system reports a failure to only one of several callers.
     syncing: Mutex<()>,
     directory: Arc<Path>,
     stable: StableRanges,
-    /// Counts commits.
+    /// Number of commits.
     version: AtomicU64,
-    /// The version at the last check whether there are commits.
+    /// The version at the last check for new commits.
     pub(super) seen: AtomicU64,
     newest: Mutex<Option<Arc<Snapshot>>>,
-    /// What was committed and is not in the file. Locked while a snapshot is taken.
+    /// Committed records that are not in the file. Locked while a snapshot is taken.
     memtable: Mutex<Memtable>,
-    /// For all its versions that are in use.
+    /// Memory budget of all memtable versions in use.
     pub(super) memtable_memory: Budget,
     log: Option<Mutex<Log>>,
     /// Locked before the log is unlocked, so that groups are applied in the order of the log
     /// ([`pipeline`]).
     applying: Mutex<Applying>,
-    /// The state of the last checkpoint: its pages must not be used for something else.
+    /// Snapshot of the last checkpoint, held so that its pages are not reused.
     pub(super) checkpoint: Mutex<Option<Arc<Snapshot>>>,
-    /// Bytes that the file had then.
+    /// Bytes of the file at that checkpoint.
     pub(super) checkpoint_bytes: AtomicU64,
     pub(super) transaction_snapshots: TransactionSnapshots,
-    /// The numbers that snapshots have.
+    /// Numbers in use by snapshots.
     numbers: Arc<Mutex<Vec<bool>>>,
     reserve: Reserve,
-    // Released last of all.
+    // Declared last, to be released last.
     pub(super) directory_lock: DirectoryLock,
 }
 
-/// The right to a directory.
+/// Exclusive right to a directory.
 #[derive(Debug)]
 pub(super) enum DirectoryLock {
     Data(DataDirectory),
@@ -126,7 +125,7 @@ impl DirectoryLock {
 }
 
 impl Environment {
-    /// Opens or creates the file in a directory. Where the disk is full, with what was kept for that.
+    /// Opens or creates the file in a directory; on a full disk with the help of the reserve.
     pub(super) fn open(options: StoreOptions) -> Result<Arc<Self>> {
         let StoreOptions {
             location,
@@ -204,7 +203,7 @@ impl Environment {
         Ok(Arc::new(environment))
     }
 
-    /// Tries something again with what is kept for a full disk.
+    /// Runs `attempt`, and again with the reserve released if the disk was full.
     pub(super) fn with_reserve<T>(&self, mut attempt: impl FnMut() -> Result<T>) -> Result<T> {
         let done = attempt();
         let is_full = |error: &mayfly_types::Error| error.is(&codes::ER_DISK_FULL);
@@ -216,7 +215,7 @@ impl Environment {
         done
     }
 
-    /// Takes again what is missing of what is kept for a full disk, if there is room.
+    /// Refills the reserve, if there is room.
     pub(super) fn fill_reserve(&self) {
         self.reserve.fill();
     }
@@ -226,8 +225,7 @@ impl Environment {
         if number.0 >= MOST_SNAPSHOTS && self.transaction_snapshots.expire_oldest() {
             number = self.snapshot_number();
         }
-        // What leaves the memtable is in the file before: a snapshot needs both, read while the memtable is
-        // locked.
+        // What leaves the memtable is already in the file: a snapshot reads both while the memtable is locked.
         let memtable = lock(&self.memtable);
         let snapshot = Snapshot::new(file, memtable.clone(), &self.directory, version, number);
         drop(memtable);
@@ -239,17 +237,17 @@ impl Environment {
         self.snapshot_of(&self.file()?)
     }
 
-    /// What was committed and is not in the file.
+    /// The memtable's current version.
     pub(super) fn memtable(&self) -> Memtable {
         lock(&self.memtable).clone()
     }
 
-    /// The same after another commit.
+    /// Replaces the memtable's current version.
     pub(super) fn set_memtable(&self, memtable: Memtable) {
         *lock(&self.memtable) = memtable;
     }
 
-    /// Brings to the file what is not in it, while nobody else writes.
+    /// Writes the memtable to the file, while other writers are kept out.
     pub(super) fn flush(&self, file: &DataFile) -> Result<()> {
         let memtable = self.memtable();
         if memtable.is_empty() {
@@ -267,17 +265,17 @@ impl Environment {
         Ok(())
     }
 
-    /// Whether the file has to be opened anew.
+    /// Whether the file has to be reopened.
     pub(super) fn has_failed(&self) -> bool {
         self.has_failed.load(Ordering::Acquire)
     }
 
-    /// How often it was opened anew from the log.
+    /// How often the file was reopened from the log.
     pub(super) fn replays(&self) -> u64 {
         self.replays.load(Ordering::Acquire)
     }
 
-    /// Brings the pages of the file to disk. After a sync that has failed, no other is believed.
+    /// Syncs the file. After a failed sync, no later one is trusted.
     pub(super) fn sync_file(&self, file: &DataFile) -> Result<()> {
         let _alone = lock(&self.syncing);
         if self.has_failed() {
@@ -289,7 +287,7 @@ impl Environment {
         })
     }
 
-    /// The smallest number that no snapshot has.
+    /// The smallest number that no living snapshot has.
     fn snapshot_number(&self) -> SnapshotNumber {
         let mut numbers = lock(&self.numbers);
         let free = numbers.iter().position(|taken| !taken);
@@ -301,12 +299,12 @@ impl Environment {
         SnapshotNumber(number, Arc::clone(&self.numbers))
     }
 
-    /// The log, locked; none of an ephemeral file.
+    /// The locked log; `None` for an ephemeral file.
     pub(super) fn log(&self) -> Option<MutexGuard<'_, Log>> {
         self.log.as_ref().map(lock)
     }
 
-    /// The right to change the file.
+    /// The lock for applying changes to the file.
     pub(super) fn applying(&self) -> MutexGuard<'_, Applying> {
         lock(&self.applying)
     }
@@ -318,7 +316,7 @@ impl Environment {
         file.ok_or_else(|| self.error(&heed::Error::Mdb(MdbError::Panic)))
     }
 
-    /// Where it is.
+    /// Path of the directory.
     pub(super) fn directory(&self) -> &Arc<Path> {
         &self.directory
     }
@@ -328,19 +326,19 @@ impl Environment {
         user_error(error, &self.directory)
     }
 
-    /// How many commits there were since it was opened.
+    /// Number of commits since the file was opened.
     pub(super) fn version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
     }
 
-    /// The rows as the last commit left them.
+    /// Snapshot of the last commit.
     pub(super) fn newest(&self) -> Result<Arc<Snapshot>> {
         // No wait here: the caller may hold what others wait for. If it cannot be opened, commits say why.
         let _ = self.open_anew(Duration::ZERO);
         self.newest_of_file()
     }
 
-    /// The same of the file as it is.
+    /// [`Self::newest`], but without reopening a failed file.
     pub(super) fn newest_of_file(&self) -> Result<Arc<Snapshot>> {
         let mut newest = lock(&self.newest);
         if let Some(snapshot) = &*newest
@@ -353,13 +351,13 @@ impl Environment {
         Ok(snapshot)
     }
 
-    /// Says that something was committed: older snapshots are not the newest any more.
+    /// Notes a commit: cached snapshots are out of date.
     pub(super) fn committed(&self) {
         self.version.fetch_add(1, Ordering::AcqRel);
         self.forget_newest();
     }
 
-    /// Lets the next reader look at the file anew.
+    /// Drops the cached snapshot: the next reader takes a new one.
     pub(super) fn forget_newest(&self) {
         let mut newest = lock(&self.newest);
         let old = newest.take();
@@ -367,15 +365,15 @@ impl Environment {
         drop(old);
     }
 
-    /// A write has failed: finds out whether LMDB has marked the environment as failed.
+    /// Handles a failed write: finds out whether LMDB has marked the environment as failed.
     pub(super) fn failed(&self, file: &DataFile) {
         if matches!(file.env.read_txn(), Err(heed::Error::Mdb(MdbError::Panic))) {
             self.has_failed.store(true, Ordering::Release);
         }
     }
 
-    /// Opens the file again if it has failed and has no readers any more. Called by a commit, which
-    /// reads no more itself: waits a little for other readers.
+    /// Reopens the file if it has failed and its readers have ended. Called by a commit, which reads no more itself:
+    /// waits a little for other readers.
     pub(super) fn open_for_commit(&self) -> Result<()> {
         self.open_anew(PATIENCE)
     }
@@ -418,7 +416,7 @@ impl Environment {
         }
     }
 
-    /// Opens the file anew, as the log says.
+    /// Opens the file in the state that the log gives.
     fn open_file(&self, log: Option<&mut Log>) -> Result<Arc<DataFile>> {
         let (Some(log), DirectoryLock::Data(locked)) = (log, &self.directory_lock) else {
             return DataFile::new(&self.directory, &self.stable).map(Arc::new);
@@ -427,7 +425,7 @@ impl Environment {
         let header = log.last_checkpoint().map_err(failed)?;
         put_back(locked, &header).map_err(failed)?;
         self.replays.fetch_add(1, Ordering::AcqRel);
-        // It is in the log.
+        // The memtable's records are in the log.
         self.set_memtable(Memtable::default());
         let file = Arc::new(DataFile::new(&self.directory, &self.stable)?);
         self.hold_checkpoint(&file)?;
@@ -436,7 +434,7 @@ impl Environment {
     }
 }
 
-/// Refuses a directory that held a database, and has no file of it any more: it would be begun anew, and empty.
+/// Refuses a directory whose database files are missing: it would otherwise be created anew, and empty.
 fn has_its_files(directory: &DataDirectory) -> std::io::Result<()> {
     let bytes = directory.length_of(DATA_FILE)?;
     if bytes.is_some_and(|bytes| bytes > 0) || !directory.is_marked()? {
@@ -453,7 +451,7 @@ fn has_its_files(directory: &DataDirectory) -> std::io::Result<()> {
     Err(std::io::Error::new(std::io::ErrorKind::NotFound, text))
 }
 
-/// Puts the pages back that say which state is the last one.
+/// Restores the meta pages of a checkpoint.
 fn put_back(directory: &DataDirectory, header: &Header) -> std::io::Result<()> {
     let file = directory.file(DATA_FILE)?;
     let least = header.pages.len() as u64;
@@ -461,8 +459,7 @@ fn put_back(directory: &DataDirectory, header: &Header) -> std::io::Result<()> {
     file.write_at(&header.pages, 0)
 }
 
-/// Begins a log, beside a new file or a copy. Nothing counts on it before both are in the directory for
-/// good.
+/// Begins a log beside a new file or a copy. The log counts only once both are durably in the directory.
 fn begin(directory: &DataDirectory, log: &mut Log) -> std::io::Result<()> {
     let file = directory.file(DATA_FILE)?;
     if file.length()? == 0 || log.has_begun()? {
@@ -476,10 +473,10 @@ fn begin(directory: &DataDirectory, log: &mut Log) -> std::io::Result<()> {
     directory.sync()
 }
 
-/// Of a file without a log, which is a copy: whether it has the pages that it counts.
+/// Checks that a file without a log, which is a copy, has all pages that its meta page counts.
 fn check_length(file: &DirectoryFile) -> std::io::Result<()> {
     let Some([page_bytes, ..]) = meta_words(file, 0)? else {
-        // The library says that it is none.
+        // LMDB itself reports a file without valid meta pages.
         return Ok(());
     };
     let page_bytes = page_bytes & u64::from(u32::MAX);
@@ -490,9 +487,8 @@ fn check_length(file: &DirectoryFile) -> std::io::Result<()> {
     is_as_long(file, pages.saturating_mul(page_bytes))
 }
 
-/// What a meta page says (`MDB_meta` of LMDB's source): how long a page is, which is the last one, and
-/// the number of the transaction that wrote it. The first two pages are meta pages, of which the newer
-/// one counts.
+/// Words of a meta page (`MDB_meta` of LMDB's source): page size, number of the last page, and number of the
+/// transaction that wrote it. The first two pages are meta pages, of which the newer one counts.
 fn meta_words(file: &DirectoryFile, page: u64) -> std::io::Result<Option<[u64; 3]>> {
     const OFFSETS: [usize; 3] = [40, 136, 144];
     let mut meta = [0; 152];
@@ -506,7 +502,7 @@ fn meta_words(file: &DirectoryFile, page: u64) -> std::io::Result<Option<[u64; 3
     })))
 }
 
-/// The library counts pages at the end that it has taken and given back without writing them.
+/// Tolerance for trailing pages that LMDB counts but never wrote, since they were taken and given back.
 const UNWRITTEN_PAGES: u64 = 64;
 
 fn is_as_long(file: &DirectoryFile, bytes: u64) -> std::io::Result<()> {

@@ -1,7 +1,7 @@
-//! Rows that a writer finds by a key: what a foreign key asks for.
+//! Key lookups by a writer, for foreign keys.
 //!
-//! These are the newest rows, locked until the transaction ends: transactions that are about to add or
-//! remove one of them are waited for.
+//! They see the newest rows and lock them until the transaction ends: transactions that are about to add or remove
+//! such a row are waited for.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::key_encoding::ByteRange;
 use crate::table::{IndexId, LockMode, no_index};
 
 impl DurableWriter {
-    /// See [`crate::TableWriter::find`].
+    /// Implements [`crate::TableWriter::find`].
     pub(super) fn find_now(
         &mut self,
         index: IndexId,
@@ -28,7 +28,7 @@ impl DurableWriter {
         let mut prefix = Vec::new();
         tree.encoder.parts(key).append(0, &mut prefix);
         if tree.unique && key.len() == tree.encoder.part_count() {
-            // A transaction that is adding a row of this key has the key locked.
+            // A transaction that is adding a row with this key holds a lock on the key.
             self.lock(tree.tree, &prefix, mode)?;
         }
         let mut range = ByteRange::prefix(&prefix);
@@ -45,7 +45,7 @@ impl DurableWriter {
                 key[tree.encoder.key_length(&key)..].to_vec()
             };
             if is_committed && locked.as_ref() != Some(&position) {
-                // A transaction that is removing the row has it locked.
+                // A transaction that is removing the row holds a lock on it.
                 self.lock(definition.rows(), &position, mode)?;
                 locked = Some(position);
                 continue;

@@ -1,9 +1,8 @@
-//! The version of what a data directory holds.
+//! Format version of a data directory.
 //!
-//! It is a record of the store, beside the ones with a name ([`super::environment`]), and is read before
-//! anything else is done with the directory: before the changes of the redo log are made again. So whatever
-//! a later version changes, these stay as they are: LMDB's file with the tree 0 in it, this record, and the
-//! header of the redo log, whose pages say where the record is.
+//! The version is a record of the store, beside the named ones ([`super::environment`]), and is read before anything
+//! else is done with the directory, even recovery. So later versions must not change: LMDB's file with tree 0 in it,
+//! this record, and the header of the redo log, whose pages say where the record is.
 
 use std::path::Path;
 
@@ -14,21 +13,21 @@ use super::environment::file_writer::FileWriter;
 use super::record_key::{META, record_key};
 use super::snapshot::Snapshot;
 
-/// The name of the record: four bytes, the least significant first.
+/// Name of the record: four bytes, the least significant first.
 const NAME: &[u8] = b"\0format";
 
-/// The version that is written here. A directory without the record is of the first, whose redo log has
-/// the numbers of rows as records; since the second they follow from the rows, which a log of before does
-/// not contradict. Since the third, separators that are too long for a key have ordinals
-/// ([`super::block_key`]). Since the fourth, the lowest bits of numbers may be left out ([`super::block`]).
+/// Format version written by this program. Version 1 has no such record, and its redo log has row counts as records;
+/// since version 2 they follow from the rows, which an older log does not contradict. Since version 3, separators that
+/// are too long for a key have ordinals ([`super::block_key`]). Since version 4, the lowest bits of numbers may be
+/// left out ([`super::block`]).
 const VERSION: u32 = 4;
 
-/// Refuses a directory that only a newer program understands; whether it says the version of this one.
+/// Refuses a directory of a newer version; returns whether it has the current one.
 pub(super) fn check(snapshot: &Snapshot, directory: &Path) -> Result<bool> {
     let Some(record) = snapshot.record(NAME)? else {
         return Ok(false);
     };
-    // A version in another form is a newer one too.
+    // A version of another length is a newer one too.
     let version = record.try_into().map_or(u32::MAX, u32::from_le_bytes);
     if version > VERSION {
         return Err(codes::ER_UNKNOWN_ERROR.with(&[&format!(
@@ -40,7 +39,7 @@ pub(super) fn check(snapshot: &Snapshot, directory: &Path) -> Result<bool> {
     Ok(version == VERSION)
 }
 
-/// Notes the version.
+/// Writes the version record.
 pub(super) fn note(writer: &mut FileWriter<'_>) -> Result<()> {
     writer.put(&record_key(META, NAME), &VERSION.to_le_bytes())
 }

@@ -1,8 +1,8 @@
 //! Rows of blocks as Arrow arrays.
 //!
-//! [`Pieces`] are runs of rows in blocks. Numbers are widened in loops over a run; strings stay where
-//! they are, in the map of the file: arrays point to them through buffers that keep the snapshot.
-//! The blocks of a large part of the file share a buffer ([`Snapshot::window`]).
+//! [`Pieces`] are runs of rows in blocks. Numbers are widened in loops over a run; strings stay where they are, in the
+//! map of the file: arrays point to them through buffers that keep the snapshot. The blocks of a large part of the
+//! file share a buffer ([`Snapshot::window`]).
 
 use std::ops::Range;
 use std::ptr::NonNull;
@@ -22,12 +22,12 @@ use crate::row_filter::NumberRange;
 use crate::temptable::View;
 use crate::values::{decimal128_array, decimal256_array, word_array};
 
-/// Of fewer rows than this of a block, strings are copied rather than pointed to.
+/// Number of rows of a block below which strings are copied rather than pointed to.
 const SPARSE_ROWS: usize = 8;
-/// Runs of so many rows at the mean are gathered row by row.
+/// Mean length of runs up to which rows are gathered one by one.
 const SHORT_RUN: usize = 16;
 
-/// A run of rows of a block.
+/// A run of rows of one block.
 #[derive(Debug, Clone, Copy)]
 struct Run {
     block: u32,
@@ -41,11 +41,11 @@ impl Run {
     }
 }
 
-/// Some of the rows of [`Pieces`].
+/// Selection of rows of [`Pieces`].
 pub(super) struct ChosenRows {
-    /// Their numbers in their blocks.
+    /// Indexes of the rows in their blocks.
     rows: Vec<u32>,
-    /// Which blocks they are of, each with its part of `rows`.
+    /// The blocks of the rows, each with its range in `rows`.
     parts: Vec<(u32, Range<usize>)>,
 }
 
@@ -63,43 +63,43 @@ impl ChosenRows {
     }
 }
 
-/// Where a block's bytes are held.
+/// Owner of a block's bytes.
 enum Holder {
-    /// In the file.
+    /// The map of the file.
     Map,
-    /// In memory of its own.
+    /// A buffer of the block's own.
     Buffer(Buffer),
 }
 
-/// The buffers of some blocks, and for each block which one and where in it.
+/// Buffers of some blocks, and for each block (buffer, offset in it).
 type Buffers = (Vec<Buffer>, Vec<(u32, u32)>);
 
-/// The strings that the codes of a column stand for.
+/// Dictionary that combines those of a column's blocks.
 struct CodedStrings {
-    /// Each block with the number of its first code among those of all.
+    /// Each block with the combined code of its first entry.
     blocks: Vec<(u32, usize)>,
     views: Vec<u128>,
     buffers: Vec<Buffer>,
 }
 
-/// Rows in the order in which they are wanted.
+/// Rows of blocks, in output order.
 pub(super) struct Pieces {
-    /// Holds the blocks' bytes at their addresses.
+    /// Snapshot that holds the blocks' bytes at their addresses.
     snapshot: Arc<Snapshot>,
     blocks: Vec<(Block<'static>, Holder)>,
     runs: Vec<Run>,
-    /// Runs before this one are finished.
+    /// Index of the first run that is not finished.
     open_run: usize,
     rows: usize,
-    /// Rows of the transaction, until they are a block too.
+    /// Rows of the transaction, until [`Self::seal`] makes a block of them.
     own: Option<Rows>,
 }
 
-/// The block of a transaction's own rows, in runs, as long as it is not made.
+/// Placeholder in runs for the block of the transaction's own rows, until it is made.
 const OWN: u32 = u32::MAX;
 
 impl Pieces {
-    /// For blocks of a snapshot.
+    /// No rows yet, of blocks of a snapshot.
     pub(super) fn new(snapshot: &Arc<Snapshot>) -> Self {
         Self {
             snapshot: Arc::clone(snapshot),
@@ -125,7 +125,7 @@ impl Pieces {
         Ok(())
     }
 
-    /// Makes a block of the transaction's own rows. To be called once all rows are there.
+    /// Makes a block of the transaction's own rows, once all rows are added.
     pub(super) fn seal(&mut self) -> Checked<()> {
         if let Some(own) = self.own.take() {
             let block = self.add_own(own.encode_unordered())?;
@@ -136,13 +136,13 @@ impl Pieces {
         Ok(())
     }
 
-    /// The block added last, if it is this one.
+    /// The block added last, with its index.
     pub(super) fn last_block(&self) -> Option<(u32, Block<'static>)> {
         let (block, _) = self.blocks.last()?;
         Some(((self.blocks.len() - 1) as u32, *block))
     }
 
-    /// The block added last, and where in it rows were taken last.
+    /// The block added last, and the end of the rows taken from it.
     pub(super) fn last_place(&self) -> Option<(u32, Block<'static>, usize)> {
         let (number, block) = self.last_block()?;
         let last = self.runs.last().filter(|run| run.block == number);
@@ -153,7 +153,7 @@ impl Pieces {
         self.rows
     }
 
-    /// The number of a block of this snapshot, which is added unless it was added last.
+    /// The index of a block of this snapshot, which is added unless it was added last.
     pub(super) fn block_number(&mut self, block: Block<'static>) -> u32 {
         match self.last_block() {
             Some((number, last)) if last.bytes.as_ptr() == block.bytes.as_ptr() => number,
@@ -171,7 +171,7 @@ impl Pieces {
     #[expect(unsafe_code, reason = "the block's bytes are held beside it")]
     fn add_own(&mut self, bytes: Vec<u8>) -> Checked<u32> {
         let buffer = Buffer::from_vec(bytes);
-        // SAFETY: a buffer's bytes do not move, and it is kept beside the block.
+        // SAFETY: a buffer's bytes do not move, and the buffer is kept beside the block.
         let bytes = unsafe { std::slice::from_raw_parts(buffer.as_ptr(), buffer.len()) };
         self.blocks
             .push((Block::parse(bytes)?, Holder::Buffer(buffer)));
@@ -182,7 +182,7 @@ impl Pieces {
         &self.blocks[block as usize].0
     }
 
-    /// Adds rows of a block, which has so many.
+    /// Adds rows of a block.
     #[inline]
     pub(super) fn push(&mut self, block: u32, start: usize, end: usize) {
         if start >= end {
@@ -201,29 +201,29 @@ impl Pieces {
         self.runs.push(Run { block, start, end });
     }
 
-    /// Finishes the last run. Gives the number of the next one.
+    /// Finishes the last run; returns the index of the next one.
     pub(super) fn begin_run(&mut self) -> usize {
         self.open_run = self.runs.len();
         self.open_run
     }
 
-    /// How many rows some runs have.
+    /// Number of rows of some runs.
     pub(super) fn rows_of(&self, runs: Range<usize>) -> usize {
         self.runs[runs].iter().map(|run| run.rows().len()).sum()
     }
 
-    /// Puts the runs in another order, in which each of them is once.
+    /// Permutes the runs.
     pub(super) fn reorder(&mut self, order: &[Range<usize>]) {
         let ordered = order.iter().flat_map(|runs| &self.runs[runs.clone()]);
         self.runs = ordered.copied().collect();
     }
 
-    /// The buffers of the blocks, and for each block which one and where in it.
+    /// The buffers of the blocks.
     #[expect(unsafe_code, reason = "a buffer over the map of the file")]
     fn buffers(&self) -> Buffers {
         let mut buffers = Vec::new();
         let mut locations = Vec::with_capacity(self.blocks.len());
-        // A batch is of one window, mostly.
+        // Most batches lie within one window.
         let mut windows: Vec<(usize, u32)> = Vec::new();
         for (block, holder) in &self.blocks {
             let number = buffers.len() as u32;
@@ -262,7 +262,7 @@ impl Pieces {
         self.block(run.block).key(run.start as usize)
     }
 
-    /// The rows of which the bit is set, out of all or those that were chosen.
+    /// The rows whose bit is set, out of all or of `among`.
     pub(super) fn choose(&self, among: Option<&ChosenRows>, bits: &BooleanBuffer) -> ChosenRows {
         let mut chosen = ChosenRows {
             rows: Vec::with_capacity(bits.count_set_bits()),
@@ -293,7 +293,7 @@ impl Pieces {
         chosen
     }
 
-    /// All rows one by one, where runs are so short that this is better.
+    /// All rows as single rows, if runs are so short that this is faster.
     fn short_runs(&self) -> Option<ChosenRows> {
         if self.runs.len() * SHORT_RUN < self.rows {
             return None;
@@ -308,7 +308,7 @@ impl Pieces {
         Some(chosen)
     }
 
-    /// Gives the rows, or those that were chosen, block by block.
+    /// Calls `each` with the rows, or the chosen ones, block by block.
     #[inline]
     fn each_part<'c>(
         &self,
@@ -329,7 +329,7 @@ impl Pieces {
         }
     }
 
-    /// Columns of the rows.
+    /// Columns of all rows.
     pub(super) fn columns(
         &self,
         wanted: &[(usize, PhysicalType)],
@@ -338,8 +338,8 @@ impl Pieces {
         self.columns_of(wanted, self.short_runs().as_ref(), codes)
     }
 
-    /// Columns of the rows, or of those that were chosen. Those of `codes` are given as codes where their blocks have
-    /// some, and few of them.
+    /// Columns of all rows, or of the chosen ones. Those in `codes` come as dictionary arrays if their blocks are
+    /// dictionary-encoded with few entries.
     pub(super) fn columns_of(
         &self,
         wanted: &[(usize, PhysicalType)],
@@ -366,13 +366,13 @@ impl Pieces {
         wanted.iter().map(column).collect()
     }
 
-    /// A column as codes, where its blocks have some, and few of them.
+    /// A column as a dictionary array, if its blocks are dictionary-encoded with few entries.
     #[expect(unsafe_code, reason = "each code was compared with how many there are")]
     fn codes(&self, number: usize, chosen: Option<&ChosenRows>) -> Checked<Option<ArrayRef>> {
         let Some(strings) = self.coded_strings(number, chosen)? else {
             return Ok(None);
         };
-        // Each code is one of all of them.
+        // The dictionary's codes must fit their type.
         if strings.views.len() > CODES_MAX {
             return Ok(None);
         }
@@ -390,7 +390,7 @@ impl Pieces {
         Ok(Some(Arc::new(coded)))
     }
 
-    /// The strings of the codes of a column, where all of its blocks have codes, and few of them.
+    /// The combined dictionary of a column, if all of its blocks are dictionary-encoded with few entries.
     fn coded_strings(
         &self,
         number: usize,
@@ -429,7 +429,7 @@ impl Pieces {
         }))
     }
 
-    /// Gives the rows of a column part by part, with the number of the first code of their block among all.
+    /// Calls `each` with the rows of a column block by block, and the first combined code of each block.
     fn each_coded<'c>(
         &self,
         number: usize,
@@ -522,7 +522,7 @@ impl Pieces {
         })
     }
 
-    /// The numbers of a column, as `append` gives those of a run, and which of them are NULL.
+    /// The values of a column, appended by `append` run by run, and its NULLs.
     #[inline]
     fn numbers<T>(
         &self,
@@ -541,8 +541,8 @@ impl Pieces {
         Ok(values)
     }
 
-    /// The rows, of all or those that were chosen, that have a number of a column within a range. The numbers
-    /// stay as they are in the blocks, of which each says by its base and width which numbers it may have.
+    /// The rows, of all or of the chosen ones, whose number in a column lies within a range. The numbers are compared
+    /// as encoded in the blocks; base and width of a block bound its values.
     pub(super) fn within(
         &self,
         number: usize,
@@ -563,8 +563,8 @@ impl Pieces {
         Ok(bits_of(&flags))
     }
 
-    /// The rows, of all or those that were chosen, whose string of a column is wanted. Where its blocks have
-    /// codes, and few of them, `ask` is asked about the string of each code, and about NULL at the end.
+    /// The rows, of all or of the chosen ones, whose string in a column is wanted. If the blocks are
+    /// dictionary-encoded with few entries, `ask` gets the dictionary's strings, with NULL at the end.
     pub(super) fn by_code(
         &self,
         number: usize,
@@ -601,7 +601,7 @@ impl Pieces {
         Ok(Some(bits_of(&flags)))
     }
 
-    /// The keys of the rows, from the offset on that `skip` gives for a key.
+    /// The keys of the rows, each from the offset that `skip` returns for it.
     pub(super) fn keys(&self, skip: impl Fn(&[u8]) -> usize) -> Checked<ArrayRef> {
         let mut views: Vec<u128> = Vec::with_capacity(self.rows);
         let mut copied: Vec<u8> = Vec::new();
@@ -622,7 +622,7 @@ impl Pieces {
     }
 }
 
-/// Strings of so many bytes stand in the view.
+/// Longest string, in bytes, that a view holds inline.
 const INLINE: usize = View::INLINE_MAX as usize;
 
 fn append_views(
@@ -667,12 +667,12 @@ fn text_array(views: Vec<u128>, buffers: Vec<Buffer>, nulls: Option<NullBuffer>)
     Arc::new(array)
 }
 
-/// Strings of codes are looked at for a scan's rows only where they are at most this part of them.
+/// Dictionary entries may be at most this fraction of a scan's rows to be asked about instead of the rows.
 const CODES_PART: usize = 4;
 
-/// Bytes of 0 or 1 as bits.
+/// Packs bytes of 0 or 1 into bits.
 fn bits_of(flags: &[u8]) -> BooleanBuffer {
-    // The product has each of the eight bits in its highest byte.
+    // The multiplication collects the eight flags in the highest byte.
     const GATHER: u64 = 0x0102_0408_1020_4080;
     let byte = |eight: &[u8; 8]| (u64::from_le_bytes(*eight).wrapping_mul(GATHER) >> 56) as u8;
     let (chunks, rest) = flags.as_chunks::<8>();
@@ -686,12 +686,12 @@ fn bits_of(flags: &[u8]) -> BooleanBuffer {
     BooleanBuffer::new(Buffer::from_vec(bytes), 0, flags.len())
 }
 
-/// Which rows are NULL, as long as none was, nothing.
+/// Validity bitmap that is built once the first NULL appears.
 #[derive(Default)]
 struct Nulls(Option<BooleanBufferBuilder>);
 
 impl Nulls {
-    /// Adds the bits of rows of a block, before which there were `before` rows.
+    /// Adds the validity of rows of a block, before which there were `before` rows.
     fn add(&mut self, validity: Option<&[u8]>, rows: &BlockRows<'_>, before: usize) {
         let count = rows.len();
         match (validity, &mut self.0) {

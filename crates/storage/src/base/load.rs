@@ -1,7 +1,7 @@
-//! How a writer fills an empty table as a whole (see [`super::bulk`]).
+//! Beginning and end of a writer's bulk load of an empty table (see [`super::bulk`]).
 //!
-//! It needs the lock of the whole table, so that nobody else adds a row that is not seen. It ends when
-//! the statement wants to read or change a row that it has added.
+//! The load needs the lock of the whole table, so that nobody else adds a row that it does not see. It ends when the
+//! statement wants to read or change a row that it has added.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use super::row_source::BatchKeys;
 use super::table::writer::{DurableWriter, WHOLE_TABLE, written};
 use crate::table::{Duplicate, LockMode, LockWait, RowsWritten};
 
-/// An insert of so many rows at a time into an empty table fills it as a whole.
+/// Smallest insert, in rows, that bulk loads an empty table.
 const BULK_ROWS: usize = 256;
 
 impl DurableWriter {
-    /// Begins to fill the table as a whole, if it is empty and nobody else writes to it.
+    /// Begins a bulk load, if the table is empty and nobody else writes to it.
     pub(super) fn begin_bulk(&mut self, rows: usize) -> Result<()> {
         let is_new = std::mem::take(&mut self.is_new);
         let definition = Arc::clone(&self.table.definition);
@@ -29,7 +29,7 @@ impl DurableWriter {
         if before.is_some() || self.newest.block_of(tree, &[])?.is_some() {
             return Ok(());
         }
-        // Rows that others have removed since are still there for the transaction.
+        // Rows that other transactions have removed since are still visible to this transaction.
         let snapshot = self.table.statement.transaction.snapshot.get()?;
         if let Some(snapshot) = snapshot
             && snapshot.block_of(tree, &[])?.is_some()
@@ -49,8 +49,7 @@ impl DurableWriter {
         Ok(())
     }
 
-    /// Adds rows to the table in the making. When it stops at a row that is no duplicate, there is no
-    /// memory to go on.
+    /// Adds rows to the load. A stop at a row that is no duplicate means that there is no memory to go on.
     pub(super) fn load(
         &mut self,
         bulk: &mut Bulk,
@@ -126,7 +125,7 @@ impl DurableWriter {
         Ok(written(count, found))
     }
 
-    /// Finishes the table in the making: from now on, changes are laid over it.
+    /// Ends the load: from now on, changes are laid over the loaded rows.
     pub(super) fn leave_bulk(&mut self) -> Result<()> {
         if let Some(bulk) = self.bulk.take() {
             self.table.statement.transaction.join(bulk.finish()?)?;

@@ -1,4 +1,4 @@
-//! Locks of rows and keys, which transactions hold until they end.
+//! Record locks, which transactions hold until they end.
 //!
 //! A lock has a name, made of a tree and a key, and exists while it is held or waited for. Requests are
 //! granted in the order in which they came; a holder may upgrade its lock before them. A release grants
@@ -6,11 +6,10 @@
 //! time, whichever of their transactions wants it. The graph of waits is walked before each wait: a
 //! request that would close a deadlock cycle fails (1213).
 //!
-//! Ranges of keys that were read ([`ranges`]) are held beside the locks of keys. They are looked
-//! at only while there are any.
+//! Range locks ([`ranges`]) are kept beside the locks of keys, and checked only while there are any.
 //!
-//! A statement may lock every row of a large table, so a lock is small: its name is a hash, and
-//! nothing is allocated for one that a single transaction holds.
+//! A statement may lock every row of a large table, so a lock is small: its name is a hash, and a lock with a single
+//! holder needs no allocation.
 
 pub(super) mod ranges;
 pub(super) mod statistics;
@@ -33,20 +32,20 @@ use super::record_key::TreeId;
 use crate::key_encoding::ByteRange;
 use crate::table::{LockMode, LockWait};
 
-/// So often a waiter looks whether its statement was killed.
+/// Interval at which a waiter checks whether its statement was killed.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// About how many bytes a lock needs, here and among those that its transaction holds.
+/// Memory of a lock, about, including its entry in the holder's list.
 const LOCK_BYTES: u64 = 128;
 
-/// Memory for so many locks stays when there are none.
+/// Capacity of the lock table that is kept when it is empty.
 const SPARE_LOCKS: usize = 1 << 10;
 
-/// The number of a session, whose transactions at one time lock different trees.
+/// Number of a session. Transactions that it has at the same time lock different trees.
 pub(super) type LockOwner = u64;
 
-/// A tree and a key, as a hash of 128 bits. Two that have the same make their transactions wait for
-/// each other where they need not, and nothing else.
+/// Name of a lock: 128-bit hash of a tree and a key. A collision makes transactions wait for each other needlessly,
+/// and has no other effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Name([u64; 2]);
 
@@ -56,7 +55,7 @@ impl Hash for Name {
     }
 }
 
-/// Of what is a hash already.
+/// Identity hasher: keys are hashes.
 #[derive(Debug, Default)]
 struct NameHasher(u64);
 
@@ -80,16 +79,16 @@ type ByName<T> = HashMap<Name, T, BuildHasherDefault<NameHasher>>;
 
 #[derive(Debug, Default)]
 struct Lock {
-    /// The first of its holders.
+    /// The first holder.
     holder: Option<(LockOwner, LockMode)>,
     contention: Option<Box<Contention>>,
 }
 
-/// The other holders, and the waiters.
+/// Further holders and the waiters of a lock.
 #[derive(Debug, Default)]
 struct Contention {
     holders: Vec<(LockOwner, LockMode)>,
-    /// In the order in which they are served.
+    /// Waiters in the order in which they are served.
     waiters: VecDeque<Waiter>,
 }
 
@@ -100,7 +99,7 @@ struct Waiter {
     sleep: Arc<Sleep>,
 }
 
-/// What a waiter sleeps on.
+/// What a waiter blocks on.
 #[derive(Debug, Default)]
 struct Sleep {
     is_over: Mutex<bool>,
@@ -113,7 +112,7 @@ impl Sleep {
         self.woken.notify_one();
     }
 
-    /// Sleeps so long, or until woken: whether it was.
+    /// Blocks for at most `longest`; returns whether it was woken.
     fn wait(&self, longest: Duration) -> bool {
         let is_over = lock(&self.is_over);
         if *is_over {
@@ -131,9 +130,9 @@ fn wake(waiters: &[Arc<Sleep>]) {
 /// What an owner waits for.
 #[derive(Debug)]
 enum WaitsFor {
-    /// Among the waiters of a lock.
+    /// A lock of this name.
     Lock(Name),
-    /// For locks or changes of these.
+    /// Range locks or changes of these owners.
     Owners(Vec<LockOwner>),
 }
 
@@ -147,21 +146,21 @@ struct Wait {
 struct State {
     locks: ByName<Lock>,
     ranges: Ranges,
-    /// What each waiting owner waits for; more than one thing when several threads read for it.
+    /// The waits of each owner; several when several threads read for it.
     waits: HashMap<LockOwner, Vec<Wait>>,
 }
 
-/// All locks of a store.
+/// Lock table of a store.
 #[derive(Debug)]
 pub(super) struct Locks {
     state: Mutex<State>,
-    /// Whether any ranges are held.
+    /// Whether any range locks are held.
     has_ranges: AtomicBool,
-    /// How many waits are [`WaitsFor::Owners`].
+    /// Number of waits that are [`WaitsFor::Owners`].
     range_waiters: AtomicUsize,
-    /// How long owners have waited.
+    /// Statistics of waits.
     pub(super) waits: LockWaits,
-    /// Random, so that nobody can choose keys for their hashes.
+    /// Random seed of the hash, so that nobody can choose keys that collide.
     seed: u64,
 }
 
@@ -177,22 +176,22 @@ impl Default for Locks {
     }
 }
 
-/// The locks that a transaction holds.
+/// Locks that a transaction holds.
 #[derive(Debug, Default)]
 pub(super) struct Held {
-    /// Each once, in the order in which they were granted.
+    /// Names, each once, in the order in which they were granted.
     names: Vec<(TreeId, Name)>,
-    /// Of these tables it holds all rows and keys.
+    /// Row trees of the tables that are locked as a whole.
     whole: Vec<TreeId>,
-    /// In these trees it holds ranges.
+    /// Trees with range locks.
     range_trees: Vec<TreeId>,
     range_bytes: i64,
-    /// Of memory for them.
+    /// Memory reservation for the locks.
     pub(super) reservation: Option<Reservation>,
 }
 
 impl Held {
-    /// How many bytes the locks need.
+    /// Memory of the locks, in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.names.len() as u64 * LOCK_BYTES + self.range_bytes.max(0) as u64
     }
@@ -208,7 +207,7 @@ pub(super) struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// How long it waits; `None` when locks of other owners are to be skipped.
+    /// Maximum wait; `None` when locks of other owners are to be skipped.
     fn patience(&self) -> Result<Option<Duration>> {
         match self.wait {
             LockWait::For(patience) => Ok(Some(patience)),
@@ -236,8 +235,8 @@ impl Lock {
         self.waiters().next().is_some()
     }
 
-    /// The holders that conflict with an owner's request, now or once the waiters before it were
-    /// served: a waiter waits for nothing but holders in the end.
+    /// The holders that conflict with an owner's request, now or once the waiters before it are served: in the end
+    /// every waiter waits for holders.
     fn blockers(&self, of: LockOwner, mode: LockMode) -> Vec<LockOwner> {
         let first = self.waiters().next();
         let is_behind = self.mode_of(of).is_none() && first.is_some_and(|first| first.owner != of);
@@ -247,7 +246,7 @@ impl Lock {
             .collect()
     }
 
-    /// How an owner holds it.
+    /// The mode in which an owner holds the lock.
     fn mode_of(&self, owner: LockOwner) -> Option<LockMode> {
         let mut holders = self.holders();
         let found = holders.find(|(holder, _)| *holder == owner);
@@ -261,7 +260,7 @@ impl Lock {
     }
 
     fn is_free_for(&self, owner: LockOwner, mode: LockMode) -> bool {
-        // The first waiter conflicts with the holders, so that new requests wait behind it.
+        // The first waiter conflicts with the holders, so new requests queue behind it.
         !self.is_held_against(owner, mode)
             && (!self.is_in_demand() || self.mode_of(owner).is_some())
     }
@@ -282,7 +281,7 @@ impl Lock {
         self.contention.get_or_insert_default()
     }
 
-    /// Removes a holder; whether the lock is unused now.
+    /// Removes a holder; returns whether the lock is unused now.
     fn release(&mut self, by: LockOwner) -> bool {
         if self.holder.is_some_and(|(holder, _)| holder == by) {
             self.holder = None;
@@ -297,7 +296,7 @@ impl Lock {
         self.holders().next().is_none() && !self.is_in_demand()
     }
 
-    /// Grants the lock to the first waiters, as many as do not conflict, and adds them to `served`.
+    /// Grants the lock to the first waiters, up to the first that conflicts, and adds them to `served`.
     fn serve(&mut self, served: &mut Vec<(LockOwner, Arc<Sleep>)>) {
         loop {
             let first = self.waiters().next();
@@ -316,7 +315,7 @@ impl Lock {
 }
 
 impl State {
-    /// Whether waiting for these would never end.
+    /// Whether waiting for `others` would close a cycle of waits.
     fn is_deadlock(&self, waiter: LockOwner, others: Vec<LockOwner>) -> bool {
         let mut seen = HashSet::new();
         let mut next = others;
@@ -364,7 +363,7 @@ impl State {
         }
     }
 
-    /// Grants a lock to its first waiters, which are to be woken.
+    /// Grants a lock to its first waiters; returns what is to be woken.
     fn serve(&mut self, name: Name) -> Vec<Arc<Sleep>> {
         let mut served = Vec::new();
         if let Some(lock) = self.locks.get_mut(&name) {
@@ -380,7 +379,7 @@ impl State {
         woken.collect()
     }
 
-    /// Ends the waits for what an owner holds or has changed: the waiters check again.
+    /// Ends the waits for an owner's ranges or changes: the waiters check again.
     fn wake_waiters(&mut self, owner: LockOwner) -> Vec<Arc<Sleep>> {
         let mut woken = Vec::new();
         for wait in self.waits.values_mut().flatten() {
@@ -402,8 +401,8 @@ impl Locks {
         Name([hash as u64, (hash >> 64) as u64])
     }
 
-    /// Gets locks of a tree, in this order, or waits for them; `acquired` is called with false for one that is
-    /// held by another and shall be skipped.
+    /// Acquires locks of a tree in this order, waiting where necessary; calls `acquired` with false for a lock that is
+    /// held by another owner and shall be skipped.
     pub(super) fn acquire<'k>(
         &self,
         request: &Request<'_>,
@@ -452,8 +451,8 @@ impl Locks {
         Ok(())
     }
 
-    /// Gets the lock that stands for all rows and keys of a table, the trees of which are these,
-    /// instead of theirs. False when another has locked anything of it.
+    /// Acquires the lock of a whole table, instead of locks of its rows and keys in `trees`. False when another owner
+    /// holds any lock of it.
     pub(super) fn acquire_whole(
         &self,
         request: &Request<'_>,
@@ -481,12 +480,12 @@ impl Locks {
         Ok(true)
     }
 
-    /// Whether a transaction holds all rows and keys of a table.
+    /// Whether a transaction has a whole table locked.
     pub(super) fn is_whole(&self, held: &Mutex<Held>, rows: TreeId) -> bool {
         lock(held).whole.contains(&rows)
     }
 
-    /// Waits for a lock that another holds.
+    /// Waits for a lock that another owner holds.
     fn wait_for<'s>(
         &'s self,
         request: &Request<'_>,
@@ -541,7 +540,7 @@ impl Locks {
             let waiters = &mut wanted.contention().waiters;
             waiters.retain(|waiter| !Arc::ptr_eq(&waiter.sleep, &sleep));
         }
-        // Others may have waited behind this one alone.
+        // Other requests may have waited behind this one alone.
         let woken = state.serve(name);
         drop(state);
         wake(&woken);
@@ -568,7 +567,7 @@ impl Locks {
         }
     }
 
-    /// Waits until one of these has released something, or for [`POLL_INTERVAL`].
+    /// Waits until one of the owners has released something, or for [`POLL_INTERVAL`].
     fn wait_for_owners<'s>(
         &'s self,
         request: &Request<'_>,
@@ -587,7 +586,7 @@ impl Locks {
             return Err(codes::ER_LOCK_WAIT_TIMEOUT.error());
         }
         request.interrupt.check()?;
-        // Called again and again while it waits.
+        // This is called repeatedly during one wait.
         let is_first = patience - left < POLL_INTERVAL;
         let sleep = state.begin_wait(request.owner, WaitsFor::Owners(others));
         self.range_waiters.fetch_add(1, Ordering::SeqCst);
@@ -604,8 +603,8 @@ impl Locks {
         Ok(Some(state))
     }
 
-    /// Holds ranges of a tree. `changers` gives the owners of uncommitted changes that conflict with
-    /// locks of ranges: it is called when later changes there wait for this owner already.
+    /// Acquires range locks of a tree. `changers` gives the owners of uncommitted changes that conflict with them: it
+    /// is called when later changes there already wait for this owner.
     pub(super) fn hold_ranges(
         &self,
         request: &Request<'_>,
@@ -638,7 +637,7 @@ impl Locks {
                     return Ok(());
                 }
                 self.note_ranges(&state);
-                // Those that waited for the announced ranges go on before.
+                // Requests that waited for the announced ranges check again.
                 let woken = state.wake_waiters(owner);
                 wake(&woken);
                 others = changed?;
@@ -656,7 +655,7 @@ impl Locks {
             .store(!state.ranges.is_empty(), Ordering::SeqCst);
     }
 
-    /// Whether a lock of a range conflicts with an owner's use of a key.
+    /// Whether another owner's range lock conflicts with an owner's use of a key.
     pub(super) fn conflicts_with_ranges(
         &self,
         owner: LockOwner,
@@ -672,7 +671,7 @@ impl Locks {
         !blockers.is_empty()
     }
 
-    /// Waits until no lock of a range conflicts with an owner's use of a key.
+    /// Waits until no range lock conflicts with an owner's use of a key.
     pub(super) fn wait_for_ranges(
         &self,
         request: &Request<'_>,
@@ -688,7 +687,7 @@ impl Locks {
         waited.map(drop)
     }
 
-    /// An owner has undone changes: waiters for them check again.
+    /// Notes that an owner has undone changes: waiters for them check again.
     pub(super) fn undone(&self, owner: LockOwner) {
         if self.range_waiters.load(Ordering::SeqCst) > 0 {
             let woken = lock(&self.state).wake_waiters(owner);
@@ -696,7 +695,7 @@ impl Locks {
         }
     }
 
-    /// Releases everything that a transaction holds.
+    /// Releases all locks of a transaction.
     pub(super) fn release(&self, owner: LockOwner, held: &Mutex<Held>) {
         let held = std::mem::take(&mut *lock(held));
         if !held.range_trees.is_empty() {
@@ -725,7 +724,7 @@ impl Locks {
             }
         }
         if state.locks.is_empty() {
-            // What a statement over a large table has needed.
+            // Frees what a statement over a large table has needed.
             state.locks.shrink_to(SPARE_LOCKS);
         }
         drop(state);

@@ -1,13 +1,12 @@
-//! The redo log: what was committed since the data file was last known to be whole on disk.
+//! The redo log: changes committed since the last checkpoint of the data file.
 //!
-//! The library needs two syncs for a commit, one before and one after the page that says which state
-//! is the last one. So it never syncs here: what a commit changes is in the log first, with one sync,
-//! and the file is synced now and then, at a checkpoint. A checkpoint keeps a copy of the file's first
-//! two pages, where the library notes its last state, and a snapshot of that state, so that no page
-//! of it is used for something else. Opening a directory puts those pages back, whatever of the later
-//! ones came to disk, and makes the changes of the log again (ARIES' redo: Mohan et al., TODS 1992).
-//! It holds the rows that were changed, not the blocks: those come from the state of the checkpoint, by
-//! the code that changed them first ([`super::environment::file_writer`]).
+//! LMDB needs two syncs for a commit, one before and one after the meta page that identifies the last state. So it
+//! never syncs here: the changes of a commit go to the log first, with one sync, and the file is synced now and then,
+//! at a checkpoint. A checkpoint keeps a copy of the file's meta pages (its first two) and a snapshot of that state,
+//! so that none of its pages is reused. Opening a directory restores those pages, whatever of the later ones came to
+//! disk, and applies the changes of the log again (ARIES' redo: Mohan et al., TODS 1992).
+//! The log holds the changed rows, not the blocks: those are made from the state of the checkpoint, by the code that
+//! changed them first ([`super::environment::file_writer`]).
 //!
 //! ```text
 //! file:   header | header | frames                the valid header of the greatest generation counts;
@@ -18,15 +17,15 @@
 //! ```
 //! Changes are entries of [`super::redo`]. `docs/file-format.md` describes each field.
 //!
-//! A group is what one commit of the file changes; it counts when its last frame is there. Groups are
-//! numbered, also those that failed: what a longer one has left behind a shorter one is no part of
-//! the log, since its number is smaller. The upper half of a number is random for each opening: what a
-//! process has left behind the end that the next one finds is no part of the log either.
+//! A group is what one commit of the file changes; it counts when its last frame is there. Groups are numbered, failed
+//! ones too: the remainder of a longer group behind a shorter one that overwrote it is no part of the log, since its
+//! number is smaller. The upper half of a number is random for each opening: what an earlier process has left behind
+//! the end of the log is no part of it either.
 //!
-//! After a sync that has failed, Linux takes the pages that it could not write for written ("PostgreSQL's
-//! fsync() surprise", LWN 2018; Rebello et al., "Can Applications Recover from fsync Failures?", ATC
-//! 2020): the next sync succeeds without them. So what was written since the last sync that succeeded
-//! is written again before the next one, and the log does not begin anew until that is done.
+//! After a failed sync, Linux treats the pages that it could not write as written ("PostgreSQL's fsync() surprise",
+//! LWN 2018; Rebello et al., "Can Applications Recover from fsync Failures?", ATC 2020): the next sync succeeds
+//! without them. So everything written since the last successful sync is written again before the next one, and the
+//! log does not begin anew until that is done.
 
 use std::io::{Error, ErrorKind, Result};
 
@@ -34,31 +33,31 @@ use mayfly_memory::io::{DataDirectory, DirectoryFile};
 
 use super::redo::{self, ChangeReader, Redo};
 
-/// The name of the file.
+/// Name of the log file.
 pub(super) const LOG_FILE: &str = "redo.log";
-/// Room for a header.
+/// Space for a header.
 const SLOT_BYTES: u64 = 160 << 10;
-/// Where frames begin.
+/// Offset of the first frame.
 const FRAMES: u64 = 2 * SLOT_BYTES;
 const HEADER_BYTES: usize = 20;
 const FRAME_BYTES: usize = 32;
-/// What stands where the second header will be, until there is a first one.
+/// Mark of a new log in the place of the second header, until a first header exists.
 const BEGINNING: &[u8; 16] = b"mayfly begins...";
-/// What stands behind the pages of a header.
+/// Bytes of the trailer behind the pages of a header.
 const TRAILER_BYTES: usize = 24;
-/// A frame is written when it has so many bytes of changes.
+/// Bytes of changes at which a frame is written.
 const FRAME_FULL: usize = 1 << 20;
-/// The file grows in such steps: a sync is cheaper when it has its length already.
+/// Step in which the file grows: a sync is cheaper when it does not change the length.
 const STEP: u64 = 1 << 20;
-/// What a checkpoint leaves of a file that has grown.
+/// File length to which a checkpoint shrinks the log.
 const SPARE_BYTES: u64 = 64 << 20;
 
-/// What is to be done again.
+/// Step of recovery.
 #[derive(Debug)]
 pub(super) enum Step<'a> {
-    /// A change.
+    /// Apply a change.
     Change(Redo<'a>),
-    /// Those since the last commit were committed together; how many bytes of the log they are.
+    /// Commit the changes since the last commit; with the group's bytes in the log.
     Commit(u64),
 }
 
@@ -67,27 +66,27 @@ pub(super) enum Step<'a> {
 pub(super) struct Log {
     file: DirectoryFile,
     generation: u64,
-    /// The upper half of the numbers of groups.
+    /// The random upper half of group numbers.
     salt: u32,
     /// The number of the last group; 0 while the generation has none.
     group: u64,
-    /// Where the next group begins.
+    /// Offset of the next group.
     end: u64,
-    /// Where the next frame of the open group begins.
+    /// Offset of the next frame of the open group.
     at: u64,
-    /// Bytes of the file.
+    /// Length of the file.
     length: u64,
-    /// The next frame.
+    /// Buffer of the next frame.
     frame: Vec<u8>,
-    /// Up to here it is on disk.
+    /// Offset up to which the file is on disk.
     synced: u64,
-    /// The last sync has failed: it is unknown what of the rest is on disk.
+    /// Whether the last sync has failed: what is on disk behind `synced` is unknown.
     has_failed_sync: bool,
-    /// Its groups were read.
+    /// Whether the groups were read.
     is_read: bool,
-    /// The file has changes that are in no group.
+    /// Whether the data file has changes that are in no group.
     is_incomplete: bool,
-    /// Where a header was to be written that may be there or not.
+    /// Offset of a header whose write has failed and may still be on disk.
     doubtful: Option<u64>,
 }
 
@@ -109,18 +108,18 @@ fn half(bytes: &[u8], at: usize) -> usize {
     bytes.map_or(0, |bytes| u32::from_le_bytes(bytes) as usize)
 }
 
-/// A checkpoint.
+/// Header of the log: a checkpoint.
 #[derive(Debug)]
 pub(super) struct Header {
     generation: u64,
-    /// The first pages of the data file.
+    /// The meta pages of the data file.
     pub(super) pages: Vec<u8>,
-    /// The length of the data file, where it was noted.
+    /// The length of the data file, if the header has it.
     pub(super) data_bytes: Option<u64>,
 }
 
 impl Log {
-    /// Opens the log of a directory, with its last checkpoint; none where there was no log.
+    /// Opens the log of a directory, with its last checkpoint; `None` where there was no log.
     pub(super) fn open(directory: &DataDirectory) -> Result<(Self, Option<Header>)> {
         let file = directory.file(LOG_FILE)?;
         let length = file.length()?;
@@ -139,7 +138,7 @@ impl Log {
             return Err(Error::new(ErrorKind::InvalidData, text));
         }
         if let Some(header) = &newest {
-            // It may be in the page cache alone, where a sync of the process before has failed.
+            // The header may be in the page cache alone, if a sync of an earlier process has failed.
             file.write_at(&header.encode(), slot_of(header.generation))?;
             file.sync()?;
         }
@@ -166,8 +165,8 @@ impl Log {
         Ok((log, newest))
     }
 
-    /// Whether the frames are of a later generation than the headers: its header was on disk before its
-    /// first frame, so it is no remainder of a power cut.
+    /// Whether the frames are of a later generation than the headers: a header is on disk before its first frame, so
+    /// this is damage and no remainder of a power cut.
     fn has_later_generation(&self) -> Result<bool> {
         let mut frame = [0; FRAME_BYTES];
         if self.length < FRAMES + FRAME_BYTES as u64 {
@@ -178,7 +177,7 @@ impl Log {
         Ok(generation > self.generation && self.frame_of(generation, FRAMES)?.is_some())
     }
 
-    /// Whether it was begun beside a data file that had nothing in it, and had no checkpoint since.
+    /// Whether the log was begun beside an empty data file, and had no checkpoint since.
     pub(super) fn has_begun(&self) -> Result<bool> {
         let mut note = [0; BEGINNING.len()];
         if self.length < note.len() as u64 {
@@ -188,7 +187,7 @@ impl Log {
         Ok(self.generation == 0 && note == *BEGINNING)
     }
 
-    /// Notes that it begins beside a data file that has nothing in it.
+    /// Marks the log as begun beside an empty data file.
     pub(super) fn note_beginning(&mut self) -> Result<()> {
         self.file.write_at(BEGINNING, 0)?;
         self.length = self.length.max(BEGINNING.len() as u64);
@@ -203,7 +202,7 @@ impl Log {
         header.ok_or_else(|| Error::new(ErrorKind::InvalidData, "the redo log has lost its header"))
     }
 
-    /// Gives the changes of all groups to `each`, and goes on behind them.
+    /// Calls `each` with the changes of all groups, and sets the end of the log behind them.
     pub(super) fn replay<E>(
         &mut self,
         failed: impl Fn(Error) -> E,
@@ -212,7 +211,7 @@ impl Log {
         let damaged = |what: &str| failed(Error::new(ErrorKind::InvalidData, what));
         let mut reader = ChangeReader::new();
         let (mut begin, mut last) = (FRAMES, None);
-        // What is behind the end of an open log are groups that have failed.
+        // Bytes behind the end of an open log are failed groups.
         while (!self.is_read || begin < self.end)
             && let Some((end, group)) = self.end_of_group(begin, last).map_err(&failed)?
         {
@@ -240,7 +239,7 @@ impl Log {
         Ok(())
     }
 
-    /// Where a group ends that is whole and follows the group `last`, and its number.
+    /// The end and the number of the complete group at `start` that follows the group `last`, if any.
     fn end_of_group(&self, start: u64, last: Option<u64>) -> Result<Option<(u64, u64)>> {
         let follows = |group: u64| {
             last.is_none_or(|last| last >> u32::BITS == group >> u32::BITS && last < group)
@@ -260,7 +259,7 @@ impl Log {
         Ok(None)
     }
 
-    /// The frame at an offset and whether it ends its group; `None`: there is none.
+    /// The changes of the frame at an offset and whether it ends its group; `None` if there is no frame.
     fn read_frame(&self, at: u64) -> Result<Option<(Vec<u8>, bool)>> {
         self.frame_of(self.generation, at)
     }
@@ -286,7 +285,7 @@ impl Log {
         Ok(Some((frame, is_last)))
     }
 
-    /// Begins a group; where that is in the file.
+    /// Begins a group; returns its offset.
     pub(super) fn begin(&mut self) -> u64 {
         if self.group == 0 {
             self.group = u64::from(self.salt) << u32::BITS;
@@ -337,7 +336,7 @@ impl Log {
         Ok(())
     }
 
-    /// Ends the group, on disk if `syncs`: from here on it counts.
+    /// Ends the group, synced if `syncs`: from here on it counts.
     pub(super) fn finish(&mut self, syncs: bool) -> Result<()> {
         self.remove_doubtful()?;
         self.write_frame(true)?;
@@ -348,7 +347,7 @@ impl Log {
         Ok(())
     }
 
-    /// Syncs all that was written.
+    /// Syncs everything written.
     fn bring_to_disk(&mut self) -> Result<()> {
         if self.has_failed_sync {
             self.write_again()?;
@@ -360,7 +359,7 @@ impl Log {
         Ok(())
     }
 
-    /// Writes again what may have been lost.
+    /// Writes again what a failed sync may have lost.
     fn write_again(&self) -> Result<()> {
         let mut at = self.synced;
         while at < self.at {
@@ -375,8 +374,8 @@ impl Log {
         Ok(())
     }
 
-    /// A checkpoint has failed while its header was written. If that came to disk after all, the groups
-    /// that follow would be no part of the log: so it goes before the first of them counts.
+    /// Erases the header of a failed checkpoint: if it came to disk after all, the groups that follow would be no part
+    /// of the log, so it is erased before the first of them counts.
     fn remove_doubtful(&mut self) -> Result<()> {
         if let Some(slot) = self.doubtful {
             self.file.write_at(&[0; HEADER_BYTES], slot)?;
@@ -386,23 +385,23 @@ impl Log {
         Ok(())
     }
 
-    /// What begins at an offset is no part of the log: a group that was not finished, or one whose changes
-    /// could not be made, and what is behind it. The next one is written over it.
+    /// Truncates the log at an offset: an unfinished group, or one whose changes could not be applied, and everything
+    /// behind it. The next group overwrites them.
     pub(super) fn cut(&mut self, offset: u64) {
         self.frame.clear();
         self.end = offset;
         self.at = offset;
         self.synced = self.synced.min(offset);
-        // A write that has failed may have written its bytes.
+        // A failed write may have written its bytes.
         if self.length >= offset + FRAME_BYTES as u64 {
-            // If that fails too, and the process ends before the next commit, the transactions that
-            // failed are found committed.
+            // If erasing fails too, and the process ends before the next commit, recovery finds the failed
+            // transactions committed.
             let removed = self.file.write_at(&[0; FRAME_BYTES], offset);
             let _ = removed.and_then(|()| self.bring_to_disk());
         }
     }
 
-    /// Brings to disk what is not there yet.
+    /// Syncs what is not on disk yet.
     pub(super) fn sync(&mut self) -> Result<()> {
         if self.synced < self.end {
             self.bring_to_disk()
@@ -411,12 +410,12 @@ impl Log {
         }
     }
 
-    /// The file was changed without a group.
+    /// Notes that the data file was changed without a group.
     pub(super) fn pass_by(&mut self) {
         self.is_incomplete = true;
     }
 
-    /// Whether the file has changes since the last checkpoint, or there was none yet.
+    /// Whether the data file has changes since the last checkpoint, or there was none yet.
     pub(super) fn wants_checkpoint(&self) -> bool {
         self.end > FRAMES || self.is_incomplete || self.generation == 0
     }
@@ -426,7 +425,8 @@ impl Log {
         self.end - FRAMES
     }
 
-    /// A checkpoint: the data file is whole on disk, has so many bytes and begins with these pages.
+    /// Begins a new generation after a checkpoint: the data file is synced, has `data_bytes` bytes and begins with
+    /// `pages`.
     pub(super) fn restart(&mut self, pages: &[u8], data_bytes: u64) -> Result<()> {
         if self.has_failed_sync {
             self.bring_to_disk()?;
@@ -453,7 +453,7 @@ impl Log {
         self.synced = FRAMES;
         self.is_read = true;
         self.is_incomplete = false;
-        // A file that is longer has had a header.
+        // A longer file has had a header.
         if self.length <= FRAMES && self.file.set_length(FRAMES + STEP).is_ok() {
             self.length = FRAMES + STEP;
         }
@@ -464,7 +464,7 @@ impl Log {
     }
 }
 
-/// Where the header of a generation is.
+/// The offset of the header of a generation.
 fn slot_of(generation: u64) -> u64 {
     generation % 2 * SLOT_BYTES
 }
@@ -489,7 +489,7 @@ impl Header {
     }
 }
 
-/// A header, if it is whole.
+/// The header at an offset, if it is complete.
 fn read_header(file: &DirectoryFile, length: u64, at: u64) -> Result<Option<Header>> {
     if length < at + HEADER_BYTES as u64 {
         return Ok(None);
@@ -511,7 +511,7 @@ fn read_header(file: &DirectoryFile, length: u64, at: u64) -> Result<Option<Head
     if end + TRAILER_BYTES as u64 <= length {
         file.read_at(&mut trailer, end)?;
     }
-    // A program that notes no length leaves the trailer of another generation.
+    // A program that writes no trailer leaves the one of another generation.
     let is_whole = word(&trailer, 0) == checksum(&trailer[8..]) && word(&trailer, 8) == generation;
     Ok(Some(Header {
         generation,

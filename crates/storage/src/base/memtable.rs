@@ -1,12 +1,12 @@
-//! The memtable: records that were changed and are not in the data file yet.
+//! The memtable: committed records that are not in the data file yet.
 //!
-//! A small commit, once it is in the redo log, leaves the file alone: the records that it changes are laid
-//! over those of the file, in memory. They get there together, each of them once, when there are many, when
-//! the file is brought to disk as a whole, or when nobody commits for a while.
+//! A small commit, once it is in the redo log, does not touch the file: its records are laid over those of the file,
+//! in memory. They are written to the file together, each of them once, when there are many, at a checkpoint, or when
+//! nobody commits for a while.
 //!
-//! The map of them is persistent (Driscoll et al., "Making data structures persistent", 1989): a snapshot
-//! keeps its version, which shares with the next one all that is the same in both. Records are whole
-//! values, so that a file which has some of them already gives the same with them laid over it.
+//! The map is persistent (Driscoll et al., "Making data structures persistent", 1989): a snapshot keeps its version,
+//! which shares unchanged nodes with the next one. Records are whole values, so laying them over a file that already
+//! has some of them changes nothing.
 
 use std::ops::Bound;
 
@@ -16,23 +16,23 @@ use rpds::RedBlackTreeMapSync;
 
 use super::data_file::Records;
 
-/// What a record takes beside its key and its value: nodes of the map, and their allocations.
+/// Memory of a record beside its key and value: map nodes and their allocations.
 const RECORD_BYTES: usize = 192;
 
-/// The value of a record.
+/// Value of a record.
 #[derive(Debug)]
 struct Value {
-    /// None where the record is removed.
+    /// The bytes; `None` where the record is removed.
     bytes: Option<Box<[u8]>>,
-    /// Until no version has it any more.
+    /// Released when the last version with the value is dropped.
     _reservation: Reservation,
 }
 
-/// A version of the changed records.
+/// Version of the map of changed records.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Memtable(RedBlackTreeMapSync<Box<[u8]>, Value>);
 
-/// A key, and its value unless it is removed.
+/// A key, and its value unless the record is removed.
 pub(super) type Entry<'b> = (&'b [u8], Option<&'b [u8]>);
 
 impl Memtable {
@@ -40,12 +40,12 @@ impl Memtable {
         self.0.is_empty()
     }
 
-    /// What is done to records, in the order of their keys.
+    /// The changed records in key order.
     pub(super) fn iter(&self) -> impl Iterator<Item = Entry<'_>> {
         self.0.iter().map(|(key, value)| entry(key, value))
     }
 
-    /// Gives a record a value, or removes it.
+    /// Sets the value of a record, or removes the record.
     pub(super) fn set(
         &mut self,
         key: &[u8],
@@ -65,13 +65,13 @@ impl Memtable {
         self.0.get(key).map(|value| value.bytes.as_deref())
     }
 
-    /// What is done to the first record from a key on.
+    /// The first changed record from a key on.
     pub(super) fn from(&self, key: Bound<&[u8]>) -> Option<Entry<'_>> {
         let mut range = self.0.range::<[u8], _>((key, Bound::Unbounded));
         range.next().map(|(key, value)| entry(key, value))
     }
 
-    /// What is done to the last record up to a key.
+    /// The last changed record up to a key.
     pub(super) fn up_to(&self, key: Bound<&[u8]>) -> Option<Entry<'_>> {
         let mut range = self.0.range::<[u8], _>((Bound::Unbounded, key));
         range.next_back().map(|(key, value)| entry(key, value))
@@ -89,7 +89,7 @@ fn entry<'b>(key: &'b [u8], value: &'b Value) -> Entry<'b> {
 /// A record: its key and its value.
 pub(super) type Record<'t> = (&'t [u8], &'t [u8]);
 
-/// The records that a transaction of the file sees, with others laid over them.
+/// Records that a read transaction of the file sees, with a memtable laid over them.
 #[derive(Clone, Copy)]
 pub(super) struct MergedRecords<'t> {
     pub(super) records: Records,
@@ -190,7 +190,7 @@ mod tests {
 
     const TREES: TreeId = 3;
 
-    /// Records get a value, or are removed; or a range of them is.
+    /// Test commit: puts, removals, and a removed range of records.
     #[derive(Debug, Clone)]
     struct Commit {
         is_small: bool,
@@ -307,7 +307,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(128))]
 
-        /// Whatever is in the file and whatever is in memory, each snapshot has the same records.
+        /// A snapshot has equal records whether they are in the file or in memory.
         #[test]
         fn it_is_all_the_same_where_records_are(
             steps in prop::collection::vec(step(), 1..40),

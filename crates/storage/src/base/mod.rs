@@ -1,13 +1,12 @@
-//! Base tables, in a file of blocks of rows.
+//! Base tables: rows in a file of blocks.
 //!
-//! A [`DurableStore`] is a data directory, or a temporary one that goes with the process: one LMDB
-//! file ([`environment`]) whose records are blocks of rows ([`block`]). A session has one
-//! [`DurableTransaction`] for all of its transactions, one after the other; what it has changed is an
-//! overlay in memory ([`overlay`]) that only its own reads see ([`view`]), until the one writer commits
-//! it, with others that wait ([`commit`]). A [`Statement`] opens tables of one snapshot; reads take a
-//! snapshot ([`snapshot`]), changes take locks ([`locks`]) and look at the newest rows
-//! ([`table::writer`]). A statement that fills an empty table writes full blocks at once ([`bulk`],
-//! [`bulk_load`]).
+//! A [`DurableStore`] is a data directory, or a temporary one that is removed with the process: one LMDB file
+//! ([`environment`]) whose records are blocks of rows ([`block`]). A session has one [`DurableTransaction`] for all of
+//! its transactions, one after the other; its changes are an overlay in memory ([`overlay`]) that only its own reads
+//! see ([`view`]), until the one writer commits them, together with those of others that wait ([`commit`]). A
+//! [`Statement`] opens tables of one snapshot; reads take a snapshot ([`snapshot`]), changes take locks ([`locks`])
+//! and look at the newest rows ([`table::writer`]). A statement that fills an empty table writes full blocks at once
+//! ([`bulk`], [`bulk_load`]).
 //!
 //! ```text
 //! let store = DurableStore::open(StoreOptions { location: StoreLocation::DataDirectory(path), stable })?;

@@ -1,32 +1,31 @@
-//! How a store is opened.
+//! Options of opening a store.
 
 use std::path::{Path, PathBuf};
 
 use mayfly_memory::{Budget, BudgetKind, StableRanges, TempDirectory};
 
-/// Where a store's files are.
+/// Location of a store's files.
 #[derive(Debug)]
 pub enum StoreLocation {
-    /// A data directory, made if it is not there.
+    /// A data directory, created if it does not exist.
     DataDirectory(PathBuf),
-    /// A directory that goes with the store: nothing is ever synced.
+    /// A directory that is removed with the store: nothing is ever synced.
     Temporary(TempDirectory),
 }
 
-/// How a store is opened.
+/// Options of opening a store.
 #[derive(Debug)]
 pub struct StoreOptions {
-    /// Where its files are.
+    /// Location of the files.
     pub location: StoreLocation,
-    /// The file's map is registered here: temporary tables may point into it.
+    /// Registry for the file's map: temporary tables may point into it.
     pub stable: StableRanges,
-    /// Memory for what was committed and is not in the file yet. Without any, every commit writes to the
-    /// file.
+    /// Memory budget of the memtable. With an empty one, every commit writes to the file.
     pub write_buffer: Budget,
 }
 
 impl StoreOptions {
-    /// A data directory with as much memory as it wants, which nobody else points into.
+    /// Options of a data directory, with unlimited memory and no one else pointing into it.
     pub fn of_directory(directory: &Path) -> Self {
         Self {
             location: StoreLocation::DataDirectory(directory.to_path_buf()),

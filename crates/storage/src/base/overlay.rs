@@ -1,9 +1,8 @@
-//! What a transaction has changed and nobody else sees yet: for each tree, its keys with their new
-//! rows, or without.
+//! Uncommitted changes of a transaction: for each tree, its keys with their new rows, or removed.
 //!
-//! Changes of a statement are collected apart and joined when it finishes. A log of what each change
-//! replaced undoes them back to a savepoint, with the undo log of the tables that they have overflowed
-//! into ([`super::change_map`]).
+//! Changes of a statement are collected apart and joined when it finishes. An undo log restores what each change
+//! replaced, back to a savepoint, together with the undo log of the tables that the changes have overflowed into
+//! ([`super::change_map`]).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,53 +17,53 @@ use crate::key_encoding::ByteRange;
 use crate::temptable::UndoLog;
 use crate::transaction::Participant;
 
-/// The changes of a tree.
+/// Changes of a tree.
 #[derive(Debug, Clone)]
 pub(super) struct TreeChanges {
-    /// Of its rows.
+    /// Column types of the rows.
     pub(super) types: Arc<[PhysicalType]>,
-    /// Nothing of what was committed before is left.
+    /// Whether all committed rows are removed.
     pub(super) cleared: bool,
-    /// Nothing will ever be in it again.
+    /// Whether the tree is removed for ever.
     pub(super) dropped: bool,
-    /// Blocks of the file that nobody else sees, where nothing was committed.
+    /// Blocks in the file that only this transaction sees, of a tree without committed rows.
     pub(super) bulk_loaded: Option<Arc<BulkLoaded>>,
     pub(super) changes: ChangeMap,
 }
 
-/// A tree that was filled as a whole.
+/// A bulk-loaded tree.
 #[derive(Debug)]
 pub(super) struct BulkLoaded {
     pub(super) load: BulkLoad,
-    /// Which sees all of its blocks.
+    /// Snapshot that sees the loaded blocks.
     pub(super) snapshot: Arc<Snapshot>,
     pub(super) rows: u64,
 }
 
-/// The changes of a transaction.
+/// Changes of a transaction, by tree.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Overlay {
     pub(super) trees: BTreeMap<TreeId, Arc<TreeChanges>>,
 }
 
-/// Changes that are in temporary tables are taken so many at a time …
+/// Number of changes that are read from temporary tables at a time …
 const TURN: usize = 8192;
-/// … or so many bytes of them.
+/// … or bytes of changes.
 const TURN_BYTES: usize = 1 << 20;
 
-/// What undoes one change.
+/// Undo record of one change.
 #[derive(Debug)]
 enum Undo {
-    /// The key had this change before, or none.
+    /// The former change of a key.
     Change(TreeId, Vec<u8>, Option<Change>),
-    /// The tree had these changes before it was emptied.
+    /// The former changes of a tree that was emptied.
     Tree(TreeId, Option<Arc<TreeChanges>>),
-    /// The undo log of the tables was so long.
+    /// The former length of the undo log of the tables.
     Tables(u64),
 }
 
 impl Undo {
-    /// About how many bytes it needs.
+    /// Estimate of the record's memory in bytes.
     fn bytes(&self) -> u64 {
         let own = size_of::<Self>() as u64;
         match self {
@@ -77,7 +76,7 @@ impl Undo {
     }
 }
 
-/// An overlay that can be undone.
+/// Overlay with an undo log.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     pub(super) overlay: Overlay,
@@ -107,13 +106,12 @@ impl TreeChanges {
         }
     }
 
-    /// What was done to a key; `None` when nothing.
+    /// The change of a key, if any.
     pub(super) fn get(&self, key: &[u8]) -> Result<Option<Change>> {
         self.changes.get(key)
     }
 
-    /// Gives the changes of a range to `each` in order, as they are now, until that says that it is
-    /// enough.
+    /// Calls `each` with the current changes of a range, in key order, until it asks to stop.
     pub(super) fn each(
         &self,
         range: &ByteRange,
@@ -123,7 +121,7 @@ impl TreeChanges {
         self.changes.each(snapshot.as_ref(), range, each)
     }
 
-    /// Gives all changes to `take` in order, some at a time, which takes them out.
+    /// Calls `take` with all changes in key order, in portions, and removes them.
     pub(super) fn in_turns(
         &self,
         mut take: impl FnMut(&mut Vec<(Vec<u8>, Change)>) -> Result<()>,
@@ -143,12 +141,12 @@ impl TreeChanges {
 }
 
 impl Changes {
-    /// How many changes were made: a savepoint.
+    /// Length of the undo log, which identifies a savepoint.
     pub(super) fn len(&self) -> u64 {
         self.log.len() as u64
     }
 
-    /// About how many bytes of memory they need, but for tables.
+    /// Estimate of the memory in use, without tables.
     pub(super) fn bytes(&self) -> u64 {
         let trees = self.overlay.trees.values();
         let maps: u64 = trees.map(|tree| tree.changes.bytes()).sum();
@@ -160,7 +158,7 @@ impl Changes {
         self.log.push(undo);
     }
 
-    /// Sets what is done to keys.
+    /// Sets the changes of keys.
     pub(super) fn set(
         &mut self,
         tree: TreeId,
@@ -180,7 +178,7 @@ impl Changes {
         set
     }
 
-    /// Sets what is done to the keys of other changes of a tree that has some.
+    /// Adds further changes to those of a tree.
     pub(super) fn join(
         &mut self,
         tree: TreeId,
@@ -205,13 +203,13 @@ impl Changes {
         self.put(tree, empty);
     }
 
-    /// Puts all changes of a tree that has none, or that was filled as a whole.
+    /// Sets all changes of a tree that has none, or that was bulk loaded.
     pub(super) fn put(&mut self, tree: TreeId, changes: TreeChanges) {
         let before = self.overlay.trees.insert(tree, Arc::new(changes));
         self.log(Undo::Tree(tree, before));
     }
 
-    /// Puts all that is in memory into tables, but for the log.
+    /// Moves the changes in memory to tables, except the undo log.
     pub(super) fn overflow(&mut self, storage: &ChangeStorage) -> Result<()> {
         for changes in self.overlay.trees.values_mut() {
             if changes.changes.bytes() > 0 {
@@ -221,7 +219,7 @@ impl Changes {
         Ok(())
     }
 
-    /// Undoes what came after a savepoint.
+    /// Undoes the changes since a savepoint.
     pub(super) fn undo(&mut self, savepoint: u64) {
         while self.log.len() as u64 > savepoint {
             let Some(undo) = self.log.pop() else {
@@ -252,7 +250,7 @@ impl Changes {
         }
     }
 
-    /// Takes everything out.
+    /// Takes out all changes.
     pub(super) fn take(&mut self) -> Overlay {
         self.log = Vec::new();
         self.log_bytes = 0;

@@ -1,5 +1,5 @@
-//! Single rows of durable tables, found by a unique key: for statements that read or change one row and
-//! need no batches. What they change goes through the writer of all others.
+//! Point access to durable tables: statements that read or change a single row by a unique key, without batches.
+//! Changes go through the common writer.
 
 use std::sync::Arc;
 
@@ -26,9 +26,9 @@ pub struct LockedRow {
 }
 
 impl DurableTransaction {
-    /// Reads columns of the row with a key of a unique index (see [`TableDefinition::row_key`]) into
-    /// `values`, whose memory is used again; whether there is one. 1412 when the table was made after the
-    /// snapshot that the transaction sees.
+    /// Reads columns of the row with a key of a unique index (see [`TableDefinition::row_key`]) into `values`, reusing
+    /// its memory; returns whether the row exists. Error 1412 when the table was created after the transaction's
+    /// snapshot.
     pub fn read_row(
         &self,
         view: ReadView,
@@ -51,7 +51,7 @@ impl DurableTransaction {
         let view = TreeView::new(&snapshot, definition.rows(), types, changes);
         let found = position.map_or(Ok(None), |position| view.find(position, None))?;
         let Some(found) = found else {
-            // A table that was made later has no rows here, which does not mean that it is empty.
+            // A table that was created later has no rows in the snapshot, which does not mean that it is empty.
             transaction.check_definition(definition)?;
             return Ok(false);
         };
@@ -60,7 +60,7 @@ impl DurableTransaction {
     }
 }
 
-/// The position of the row with a key of a unique index, if there may be one.
+/// The position of the row with a key of a unique index, if there may be such a row.
 fn position(
     transaction: &Transaction,
     snapshot: &Arc<Snapshot>,
@@ -75,8 +75,8 @@ fn position(
 }
 
 impl Statement {
-    /// Locks the row with a key of a unique index, as it is now, to change it; `None` when there is none,
-    /// or when it has become another one meanwhile.
+    /// Locks the newest row with a key of a unique index, to change it; `None` when there is none, or when its key has
+    /// changed in the meantime.
     pub fn lock_row(
         &self,
         definition: &Arc<TableDefinition>,
@@ -94,7 +94,7 @@ impl Statement {
             return Ok(None);
         };
         let table = self.inner(definition, newest);
-        // A key that no row has is not locked.
+        // A key without a row is not locked.
         if table.rows_view().find(&position, None)?.is_none() {
             return Ok(None);
         }
@@ -117,7 +117,7 @@ impl Statement {
         Ok(is_it.then_some(row))
     }
 
-    /// Adds a row of values of all columns.
+    /// Adds a row, given the values of all columns.
     pub fn insert_row(
         &self,
         definition: &Arc<TableDefinition>,
@@ -156,7 +156,7 @@ impl LockedRow {
         &self.values
     }
 
-    /// Whether it has a key in an index.
+    /// Whether the row has a key in an index.
     fn has_key(&self, index: IndexId, key: &[u8]) -> Result<bool> {
         let definition = &self.writer.table.definition;
         let columns = definition.index(index).ok_or_else(no_index)?;
@@ -166,7 +166,7 @@ impl LockedRow {
         Ok(own == key)
     }
 
-    /// Gives columns other values.
+    /// Sets the values of columns.
     pub fn update(mut self, columns: &[usize], values: &[Value]) -> Result<RowChange> {
         let definition = Arc::clone(&self.writer.table.definition);
         let mut new = self.values.clone();
@@ -194,7 +194,7 @@ impl LockedRow {
         }
     }
 
-    /// Removes it.
+    /// Removes the row.
     pub fn delete(mut self) -> Result<()> {
         let definition = Arc::clone(&self.writer.table.definition);
         let row = ValueRow {
@@ -209,7 +209,7 @@ impl LockedRow {
     }
 }
 
-/// Whether two values of a column are the same to the byte.
+/// Whether two values of a column are equal byte by byte.
 fn is_same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Float(a), Value::Float(b)) => a.to_bits() == b.to_bits(),

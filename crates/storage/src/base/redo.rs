@@ -1,16 +1,17 @@
-//! Changes of the data file, as the redo log ([`super::log`]) has them.
+//! Encoding of data file changes in the redo log ([`super::log`]).
 //!
-//! A commit gives its changes to the log first and to the file then ([`super::environment::pipeline`]); a
-//! change that is read from the log is the same again.
+//! A commit gives its changes to the log first and then to the file ([`super::environment::pipeline`]); a change that
+//! is read from the log equals the one written.
 //!
 //! ```text
-//! entry:  0 | key | value       1 | key: removed        2 | key | key: removed from here to there
+//! entry:  0 | key | value       1 | key: removed        2 | key | key: removed from the first to the second
 //!         3 | tree u32 | types of its columns: the rows that follow, of rising keys, are its
 //!         4 | key | row         5 | key: the row is removed
-//!         6 | tree u32 | rows that came or went beside those i64, had it none before u8
+//!         6 | tree u32 | row_count_delta i64, reset u8
 //! ```
 //!
-//! Keys and values have their length before them, four bytes; a tree is a key, and what stands behind it a value.
+//! Keys and values are preceded by their length, four bytes; the tree number is stored as a key, what follows it as a
+//! value.
 
 use std::io::{Error, ErrorKind, Result};
 use std::sync::Arc;
@@ -27,33 +28,33 @@ const ROW: u8 = 4;
 const REMOVE_ROW: u8 = 5;
 const COUNT: u8 = 6;
 
-/// A key and its new row (see [`super::row`]); none when it is removed.
+/// A key and its new row (see [`super::row`]); `None` removes it.
 pub(super) type RowChange<'a> = (&'a [u8], Option<&'a [u8]>);
 
 /// A change of the data file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Redo<'a> {
-    /// A record gets a value.
+    /// Sets the value of a record.
     Put(&'a [u8], &'a [u8]),
-    /// A record goes.
+    /// Removes a record.
     Remove(&'a [u8]),
-    /// The records from one key to another go.
+    /// Removes the records of a key range.
     Clear(&'a [u8], &'a [u8]),
-    /// A tree got so many rows in another way than by [`Self::Rows`].
+    /// Changes a tree's row count, for rows not in [`Self::Rows`].
     Count {
         /// The tree.
         tree: TreeId,
-        /// How many.
+        /// The difference.
         more: i64,
-        /// It had none before.
+        /// Whether the count starts from 0.
         anew: bool,
     },
-    /// Keys of a tree with columns of these types, which rise, get a row, or lose the one they have.
+    /// Sets or removes rows, in ascending key order, of a tree with columns of these types.
     Rows(TreeId, &'a Arc<[PhysicalType]>, &'a [RowChange<'a>]),
 }
 
 impl Redo<'_> {
-    /// Gives the entries that say it: their kind, their key, and their value if they have one.
+    /// Calls a function with the entries that encode the change: kind, key, and value, if any.
     pub(super) fn entries(
         self,
         mut each: impl FnMut(u8, &[u8], Option<&[u8]>) -> Result<()>,
@@ -96,7 +97,7 @@ pub(super) fn append_entry(
     Ok(())
 }
 
-/// Two bytes for the type of a column.
+/// Two-byte code of a column's type.
 fn type_code(ty: PhysicalType) -> [u8; 2] {
     match ty {
         PhysicalType::Bool => [0, 0],
@@ -122,15 +123,15 @@ fn type_of(code: [u8; 2]) -> Option<PhysicalType> {
     })
 }
 
-/// Reads the changes of one frame after the other.
+/// Decoder of consecutive frames.
 #[derive(Debug)]
 pub(super) struct ChangeReader {
-    /// Whose rows follow.
+    /// The tree of the rows that follow.
     tree: TreeId,
     types: Arc<[PhysicalType]>,
 }
 
-/// An entry of a frame, and what is behind it.
+/// Entry of a frame (kind, key, value), and the bytes behind it.
 type Entry<'f> = ((u8, &'f [u8], &'f [u8]), &'f [u8]);
 
 impl ChangeReader {
@@ -141,7 +142,7 @@ impl ChangeReader {
         }
     }
 
-    /// Gives the changes of a frame to `each`; whether it made sense up to its end.
+    /// Calls `each` with the changes of a frame; returns whether all of its bytes could be decoded.
     pub(super) fn read<E>(
         &mut self,
         mut frame: &[u8],

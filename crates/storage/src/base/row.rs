@@ -1,12 +1,12 @@
-//! One row of a transaction as bytes: a bit for each column that is NULL, then the values that are
-//! not, fixed-width ones little-endian, strings with their length before.
+//! Encoding of one row of a transaction: a NULL bitmap, then the values that are not NULL, fixed-width ones
+//! little-endian, strings preceded by their length.
 
 use mayfly_types::PhysicalType;
 
 use super::block::{Block, Checked, Damaged, take};
 use crate::values::StoredValue;
 
-/// Appends a row of so many columns, of which `value` gives the values.
+/// Appends a row of `columns` columns, whose values are given by `value`.
 #[inline]
 pub(super) fn encode<'v, E>(
     columns: usize,
@@ -41,7 +41,7 @@ pub(super) fn encode_from_block(
     encode(types.len(), value, out)
 }
 
-/// Reads the values of a row, one column after the other.
+/// Reader of a row's values, in column order.
 pub(super) struct RowReader<'a> {
     row: &'a [u8],
     column: usize,

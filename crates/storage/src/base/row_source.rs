@@ -1,5 +1,4 @@
-//! A row that is written to a durable table, wherever it comes from: one of a batch, or a single one that
-//! is given as values. Writers need its keys and its bytes.
+//! Source of rows to write: a row of a batch, or a single one given as values. Writers need its keys and its bytes.
 
 use arrow_array::ArrayRef;
 use mayfly_types::{Result, Value};
@@ -13,35 +12,35 @@ use crate::values::{ColumnValues, StoredValue};
 
 /// A row with all columns of its table.
 pub(super) trait RowSource {
-    /// Replaces `position` with the row's own: its primary key, or the number that it got.
+    /// Replaces `position` with the row's position: its primary key, or its hidden number.
     fn position(&self, position: &mut Vec<u8>) -> Result<()>;
 
-    /// Appends the row's key in the secondary index of a number.
+    /// Appends the row's key in secondary index `number`.
     fn append_key(&self, number: usize, key: &mut Vec<u8>) -> Result<()>;
 
-    /// Whether a part of that key is NULL: it is a duplicate of no other.
+    /// Whether a part of that key is NULL: such a key is no duplicate.
     fn has_null(&self, number: usize) -> bool;
 
-    /// Appends the row's bytes.
+    /// Appends the row's encoding.
     fn encode(&self, bytes: &mut Vec<u8>) -> Result<()>;
 
-    /// Appends the bytes of its entry in an index.
+    /// Appends the encoding of the row's entry in an index.
     fn encode_entry(&self, index: &IndexTree, bytes: &mut Vec<u8>) -> Result<()>;
 }
 
-/// The keys of the rows of a batch.
+/// Keys of the rows of a batch.
 pub(super) struct BatchKeys<'a> {
     definition: &'a TableDefinition,
     columns: Vec<ColumnValues<'a>>,
     primary: Option<RowKeys<'a>>,
-    /// Of the first row, where there is no primary key.
+    /// Hidden number of the first row, without a primary key.
     first_number: u64,
-    /// Of every other index.
+    /// Keys in each secondary index.
     pub(super) secondary: Vec<RowKeys<'a>>,
 }
 
 impl<'a> BatchKeys<'a> {
-    /// For new rows of a table.
+    /// Keys of new rows.
     pub(super) fn new(
         definition: &'a TableDefinition,
         store: &Store,
@@ -58,7 +57,7 @@ impl<'a> BatchKeys<'a> {
         })
     }
 
-    /// For rows that have positions where there is no primary key.
+    /// Keys of rows that already have positions, if there is no primary key.
     pub(super) fn of_positioned(definition: &'a TableDefinition, arrays: &'a [ArrayRef]) -> Self {
         let primary = definition.primary();
         let secondary = definition.secondary();
@@ -73,12 +72,12 @@ impl<'a> BatchKeys<'a> {
         }
     }
 
-    /// A row.
+    /// The row at an index.
     pub(super) fn row(&'a self, row: usize) -> BatchRow<'a> {
         BatchRow { keys: self, row }
     }
 
-    /// The position of a row.
+    /// Replaces `position` with the position of a row.
     pub(super) fn position(&self, row: usize, position: &mut Vec<u8>) {
         position.clear();
         match &self.primary {
@@ -130,11 +129,11 @@ impl RowSource for BatchRow<'_> {
     }
 }
 
-/// A row that is given as values of its columns' types.
+/// A row given as values of its columns' types.
 pub(super) struct ValueRow<'a> {
     pub(super) definition: &'a TableDefinition,
     pub(super) values: &'a [Value],
-    /// Its number, where there is no primary key.
+    /// Hidden number of the row, without a primary key.
     pub(super) number: u64,
 }
 

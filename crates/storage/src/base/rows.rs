@@ -1,7 +1,7 @@
-//! Rows on their way into blocks: their keys and columns, one value behind the other.
+//! Rows on their way into blocks: keys and columns in growing buffers.
 //!
-//! Rows come from blocks that are rewritten, from batches, or from single rows of a transaction, and
-//! leave as blocks, of a size that [`Sizes`] tells before.
+//! Rows come from blocks that are rewritten, from batches, or from single rows of a transaction, and leave as blocks,
+//! whose size [`Sizes`] computes in advance.
 
 pub(super) mod block_sizes;
 
@@ -21,7 +21,7 @@ use super::random;
 use super::row::RowReader;
 use crate::values::{ArrayValues, StoredValue};
 
-/// Strings, one behind the other.
+/// Concatenated strings.
 #[derive(Debug, Default)]
 pub(super) struct Texts {
     pub(super) ends: Vec<usize>,
@@ -78,8 +78,8 @@ impl Texts {
     }
 }
 
-/// Strings are coded when there are at most so many different ones, of so many bytes, and each stands
-/// so often.
+/// Limits of dictionary encoding: at most this many distinct strings, of at most this many bytes, each repeated on
+/// average this many times.
 const CODES_MAX: usize = 4096;
 const CODED_BYTES: usize = 128 << 10;
 const REPEATS_MIN: usize = 16;
@@ -91,11 +91,11 @@ impl Texts {
         self.bytes.capacity() + self.ends.capacity() * 8
     }
 
-    /// Each string once, and the code of each row's, if they are few.
+    /// Dictionary encoding: the distinct strings and the code of each row, if there are few distinct ones.
     fn coded(&self) -> Option<(Self, Vec<u16>)> {
         let rows = self.ends.len();
         let most = CODES_MAX.min(rows / REPEATS_MIN);
-        // Open addressing: the code of a string and 1, or 0.
+        // Open addressing: slots hold a code plus 1, or 0 if empty.
         let mut slots = vec![0_u16; 2 * CODES_MAX];
         let mut strings = Self::default();
         let mut codes = Vec::with_capacity(rows);
@@ -123,13 +123,13 @@ impl Texts {
     }
 }
 
-/// How words are ordered, so that they can be stored as differences from the least one.
+/// Order of words, which allows storing them as differences from the smallest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WordOrder {
     Unsigned,
-    /// As unsigned ones once the sign bit was turned.
+    /// As unsigned numbers once the sign bit is inverted.
     Signed,
-    /// They are bits of doubles.
+    /// None: the words are bits of doubles.
     None,
 }
 
@@ -140,7 +140,7 @@ pub(super) enum Column {
     Wide(Vec<i128>),
     Huge(Vec<i256>),
     Text(Texts),
-    /// Strings of which there are few, once each, and the code of each row's.
+    /// Few distinct strings: each once, and the code of each row.
     Coded {
         strings: Texts,
         codes: Vec<u16>,
@@ -186,10 +186,10 @@ impl Column {
 #[derive(Debug)]
 pub(super) struct Rows {
     types: Arc<[PhysicalType]>,
-    /// What all keys begin with and `keys` does not repeat: nothing but where one block is rewritten.
+    /// Common prefix of all keys, left out in `keys`; empty except where one block is rewritten.
     pub(super) shared: Vec<u8>,
     pub(super) keys: Texts,
-    /// For each column, which rows are NULL; empty as long as none is.
+    /// NULL flags of each column; empty as long as no row is NULL.
     pub(super) nulls: Vec<Vec<bool>>,
     pub(super) columns: Vec<Column>,
 }
@@ -209,7 +209,7 @@ impl Rows {
         self.keys.ends.len()
     }
 
-    /// Removes all rows; their memory stays for others.
+    /// Removes all rows; their memory is kept for reuse.
     pub(super) fn clear(&mut self) {
         self.shared.clear();
         self.keys.clear();
@@ -217,12 +217,12 @@ impl Rows {
         self.columns.iter_mut().for_each(Column::clear);
     }
 
-    /// A row's key, without what they share.
+    /// A row's key without the shared prefix.
     pub(super) fn key(&self, row: usize) -> &[u8] {
         self.keys.get(row)
     }
 
-    /// The keys that follow begin with these bytes. Those that are there keep as many of them as they can.
+    /// Sets the shared prefix of the keys that follow. Existing keys keep as much of it as they share.
     pub(super) fn share(&mut self, bytes: &[u8]) {
         if self.len() == 0 {
             self.shared.clear();
@@ -241,7 +241,7 @@ impl Rows {
         }
     }
 
-    /// How many bytes the first key has in common with others.
+    /// Length of the common prefix of the first key and `bytes`.
     pub(super) fn common_with_first(&self, bytes: &[u8]) -> usize {
         let length = common(&self.shared, bytes);
         if length == self.shared.len() {
@@ -251,7 +251,7 @@ impl Rows {
         }
     }
 
-    /// The shortest key that divides a row from the one before.
+    /// The shortest separator between a row and the one before.
     pub(super) fn separator_before(&self, row: usize) -> Vec<u8> {
         let rest = Self::separator(self.key(row - 1), self.key(row));
         [self.shared.as_slice(), rest].concat()
@@ -267,7 +267,7 @@ impl Rows {
         self.nulls[column].get(row).copied().unwrap_or(false)
     }
 
-    /// Makes room for all rows of a block and for some more, whose keys and values are of so many bytes.
+    /// Reserves memory for all rows of a block and for some more, whose keys and values take these bytes.
     pub(super) fn reserve_for(
         &mut self,
         block: &Block<'_>,
@@ -361,8 +361,8 @@ impl Rows {
         Ok(())
     }
 
-    /// Appends the columns of the first rows of some arrays; their keys are to be given to
-    /// [`Self::push_key`]. Before, there were so many rows.
+    /// Appends columns of the first `rows` rows of `arrays` behind `before` rows; the keys follow by
+    /// [`Self::push_key`].
     pub(super) fn append_arrays(&mut self, arrays: &[&ArrayRef], before: usize, rows: usize) {
         for (number, array) in arrays.iter().enumerate() {
             debug_assert_eq!(*array.data_type(), self.types[number].arrow());
@@ -393,8 +393,8 @@ impl Rows {
         }
     }
 
-    /// Stores strings of which there are few only once each. Only whole blocks are made of the rows then.
-    /// Says whether there is such a column.
+    /// Dictionary-encodes string columns with few distinct strings, after which the rows can only be made into whole
+    /// blocks. Returns whether there is such a column.
     pub(super) fn code_texts(&mut self) -> bool {
         let mut is_coded = false;
         for column in &mut self.columns {
@@ -408,7 +408,7 @@ impl Rows {
         is_coded
     }
 
-    /// The key of the next row of [`Self::append_arrays`].
+    /// Appends the key of the next row of [`Self::append_arrays`].
     pub(super) fn push_key(&mut self, key: &[u8]) {
         self.keys.push(key);
     }
@@ -450,7 +450,7 @@ impl Rows {
         }
     }
 
-    /// Appends some of other rows of the same columns.
+    /// Appends a range of rows of `other`, which has equal columns.
     pub(super) fn append_rows(&mut self, other: &Self, rows: Range<usize>) {
         let first = self.len();
         for number in 0..self.columns.len() {
@@ -482,14 +482,14 @@ impl Rows {
         rows.for_each(|row| self.keys.push(other.key(row)));
     }
 
-    /// The rows from one on.
+    /// The rows from an index on.
     pub(super) fn rest(&self, from: usize) -> Self {
         let mut rest = Self::new(&self.types);
         rest.append_rows(self, from..self.len());
         rest
     }
 
-    /// Bytes in memory.
+    /// Memory in bytes.
     pub(super) fn memory(&self) -> usize {
         let columns = self.columns.iter().map(|column| match column {
             Column::Words(_, values) => values.capacity() * 8,
@@ -501,9 +501,9 @@ impl Rows {
         columns.sum::<usize>() + self.keys.bytes.capacity() + self.keys.ends.capacity() * 8
     }
 
-    /// Divides the rows from `first` on into blocks of at most so many bytes, which give their rows
-    /// to `take`. The rows of the last block are left over when they do not fill it and `keep_rest`
-    /// is set. Returns how many rows were taken, from the first row on.
+    /// Divides the rows from `first` on into blocks of at most `limit` bytes and calls `take` with the rows of each.
+    /// The last block's rows are left over when they do not fill it and `keep_rest` is set. Returns the number of rows
+    /// taken.
     pub(super) fn divide<E>(
         &self,
         first: usize,
@@ -525,10 +525,10 @@ impl Rows {
         Ok(start)
     }
 
-    /// Where a block from `start` on ends that is well filled and, but for a single row, within the
-    /// limit. `guess` is about how many rows it may have.
+    /// The end of a well filled block that begins at `start`, within the limit unless it is a single row. `guess` is
+    /// an estimate of its number of rows.
     fn block_end(&self, start: usize, limit: usize, guess: usize) -> usize {
-        // A block's size rises with its rows: those of `fits` are few enough, `exceeds` too many.
+        // A block's size rises with its rows: `fits` is an end within the limit, `exceeds` one beyond it.
         let (mut fits, mut exceeds) = (start + 1, self.len() + 1);
         let mut end = (start + guess.max(1)).min(self.len());
         while fits + 1 < exceeds {
@@ -543,14 +543,14 @@ impl Rows {
             } else {
                 exceeds = end_tried;
             }
-            // As if all rows were as long as these.
+            // Extrapolates from the mean size of these rows.
             let wanted = limit - limit / 64;
             end = start + (rows * wanted / bytes.max(1)).max(1);
         }
         fits
     }
 
-    /// The shortest key between two rows: larger than the first one's, not larger than the second's.
+    /// The shortest key between two rows: larger than the first one's, and not larger than the second's.
     pub(super) fn separator<'k>(before: &[u8], first: &'k [u8]) -> &'k [u8] {
         let length = common(before, first) + 1;
         &first[..length.min(first.len())]
@@ -564,7 +564,7 @@ impl Rows {
         out
     }
 
-    /// Puts the bytes of a block of these sizes into `out`, instead of what it holds.
+    /// Replaces the content of `out` by the bytes of a block of these sizes.
     pub(super) fn encode(&self, sizes: &Sizes, rows: Range<usize>, out: &mut Vec<u8>) {
         out.clear();
         out.reserve(sizes.total);
@@ -608,7 +608,7 @@ impl Rows {
     }
 }
 
-/// How many bytes two keys have in common.
+/// Length of the common prefix of two keys.
 pub(super) fn common(a: &[u8], b: &[u8]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }

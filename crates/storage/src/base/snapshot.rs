@@ -1,9 +1,8 @@
-//! Snapshots: a read transaction of the file, with what is in memory laid over it
-//! ([`super::memtable`]), and how trees are read in both.
+//! Snapshots: a read transaction of the file with a memtable version laid over it ([`super::memtable`]), and reads of
+//! trees in both.
 //!
-//! Blocks are read where they are, in the map of the file or in memory. The pages of a read transaction
-//! do not change until it ends, nor does the snapshot's version of what is in memory, so slices
-//! of blocks may be held as long as the [`Snapshot`].
+//! Blocks are read in place, in the map of the file or in memory. The pages of a read transaction do not change until
+//! it ends, nor does the snapshot's memtable version, so slices of blocks may be held as long as the [`Snapshot`].
 
 #![expect(
     unsafe_code,
@@ -26,22 +25,22 @@ use super::data_file::{DataFile, SnapshotNumber, user_error};
 use super::memtable::{Entry, Memtable, MergedRecords, Record};
 use super::record_key::{LOADING, META, TreeId, record_key};
 
-/// A read transaction. The library wants its use to be synchronized.
+/// The read transaction. LMDB requires its use to be synchronized.
 pub(super) struct Snapshot {
     txn: Mutex<RoTxn<'static, WithoutTls>>,
-    /// What was not in the file then.
+    /// The memtable version of the snapshot.
     memtable: Memtable,
-    // After the transaction, which reads in it.
+    // Dropped after the transaction, which reads in the file.
     file: Arc<DataFile>,
     directory: Arc<Path>,
     version: u64,
-    /// Where the file is mapped, if that is known.
+    /// Address range of the file's map; empty when unknown.
     map: Range<usize>,
-    /// No other snapshot that lives has it.
+    /// Number that is unique among living snapshots.
     number: SnapshotNumber,
-    /// The trees whose blocks nobody may see yet.
+    /// Trees that are being loaded, whose blocks are hidden.
     hidden: OnceLock<Vec<TreeId>>,
-    /// The one of them that may be seen here.
+    /// The loading tree that is visible here.
     own: Option<TreeId>,
 }
 
@@ -53,11 +52,11 @@ impl std::fmt::Debug for Snapshot {
     }
 }
 
-// Buffers keep it alive. It holds no state that a panic could leave half changed.
+// Buffers keep the snapshot alive. It has no state that a panic could leave half changed.
 impl std::panic::RefUnwindSafe for Snapshot {}
 
 impl Snapshot {
-    /// A file as it is now, with `memtable` laid over it.
+    /// A snapshot of the file's current state, with `memtable` laid over it.
     pub(super) fn new(
         file: &Arc<DataFile>,
         memtable: Memtable,
@@ -80,7 +79,7 @@ impl Snapshot {
         })
     }
 
-    /// The same snapshot, with the blocks of a tree that is being loaded.
+    /// Makes the blocks of a tree that is being loaded visible.
     pub(super) fn that_sees(self, tree: TreeId) -> Self {
         let own = Some(tree);
         Self { own, ..self }
@@ -97,21 +96,20 @@ impl Snapshot {
         Ok(hidden.contains(&tree) && self.own != Some(tree))
     }
 
-    /// The trees that it finds in loading: a bulk load fills them, or has left orphaned blocks in them.
+    /// Trees recorded as being loaded: a bulk load fills them, or has left orphaned blocks in them.
     pub(super) fn loading(&self) -> Result<Vec<TreeId>> {
         let records = self.records(LOADING)?;
         let tree = |name: &[u8]| name.last_chunk::<4>().map(|tree| u32::from_be_bytes(*tree));
         Ok(records.iter().filter_map(|(name, _)| tree(name)).collect())
     }
 
-    /// The commits before it.
+    /// Number of commits that the snapshot sees.
     pub(super) fn version(&self) -> u64 {
         self.version
     }
 
-    /// The addresses of a buffer that holds a block, and those near it. Buffers of two snapshots that
-    /// live at one time never begin at the same address, so that a buffer's address
-    /// identifies its snapshot.
+    /// The address range of a buffer for a block and its neighbourhood. Buffers of two living snapshots never begin at
+    /// the same address, so that a buffer's address identifies its snapshot.
     pub(super) fn window(&self, block: &[u8]) -> Range<usize> {
         let address = block.as_ptr() as usize;
         // The file begins with two pages that hold no block.
@@ -123,7 +121,7 @@ impl Snapshot {
         start..(start + WINDOW_BYTES + LARGEST_IN_WINDOW).min(self.map.end)
     }
 
-    /// What was found, with its checksum compared.
+    /// The found block, after a comparison of its checksum.
     #[inline]
     pub(super) fn block<'b>(&self, found: Found<'b>) -> Checked<Block<'b>> {
         self.file.verified.block(found.block)
@@ -143,7 +141,7 @@ impl Snapshot {
         read(all).map_err(|error| user_error(&error, &self.directory))
     }
 
-    /// The record of a name.
+    /// The value of a named record.
     pub(super) fn record(&self, name: &[u8]) -> Result<Option<&[u8]>> {
         let key = record_key(META, name);
         self.run(|all| all.get(&key))
@@ -165,7 +163,7 @@ impl Snapshot {
         })
     }
 
-    /// The first tree with a larger number that has something in it.
+    /// The first tree with a larger number that is not empty.
     pub(super) fn tree_after(&self, tree: TreeId) -> Result<Option<TreeId>> {
         let Some(next) = tree.checked_add(1) else {
             return Ok(None);
@@ -176,8 +174,8 @@ impl Snapshot {
         Ok(number.map(|number| u32::from_be_bytes(*number)))
     }
 
-    /// The block in which a key stands if it exists: the last whose separator is not larger, or the
-    /// first. `None` when the tree is empty.
+    /// The block that holds a key if the key exists: the last whose separator is not larger, or the first block.
+    /// `None` when the tree is empty.
     pub(super) fn block_of(&self, tree: TreeId, key: &[u8]) -> Result<Option<Found<'_>>> {
         if self.hides(tree)? {
             return Ok(None);
@@ -185,7 +183,7 @@ impl Snapshot {
         self.run(|all| floor(all, tree, key))
     }
 
-    /// The same for a caller that holds the snapshot as long as what is found.
+    /// [`Self::block_of`], but for a caller that holds the snapshot as long as the result.
     pub(super) fn held_block_of(
         self: &Arc<Self>,
         tree: TreeId,
@@ -194,8 +192,8 @@ impl Snapshot {
         Ok(self.block_of(tree, key)?.map(held))
     }
 
-    /// The row of a key, by its block and number there, if there is one, for a caller that
-    /// holds the snapshot as long as the block.
+    /// The row of a key, as a block and an index in it, if there is one, for a caller that holds the snapshot as long
+    /// as the block.
     pub(super) fn find(
         self: &Arc<Self>,
         tree: TreeId,
@@ -219,7 +217,7 @@ impl Snapshot {
         let first = self.block_of(tree, start)?;
         let low = record_key(tree, first.map_or(&[], |found| found.key));
         let high = match end {
-            // Nothing may be seen, even of blocks that are there.
+            // The range is empty, even if there are blocks.
             _ if first.is_none() => low.clone(),
             Some(end) => self.run(|all| end_of(all, tree, end))?,
             None => match tree.checked_add(1) {
@@ -259,28 +257,28 @@ impl Snapshot {
     }
 }
 
-/// A window and the block at its end are below 4 GiB, which offsets in views can say.
+/// Size of a window: with the block at its end it stays below 4 GiB, the limit of offsets in views.
 const WINDOW_BYTES: usize = 2 << 30;
 const LARGEST_IN_WINDOW: usize = 1 << 30;
 
-/// What is read in the transaction stays as long as the snapshot.
+/// Extends lifetimes: what is read in the transaction stays as long as the snapshot.
 fn extend_lifetime<'s>(
     _snapshot: &'s Snapshot,
     txn: &RoTxn<'static, WithoutTls>,
 ) -> &'s RoTxn<'static, WithoutTls> {
-    // SAFETY: the transaction lives in the snapshot, which `'s` borrows, and is used by calls only
-    // while the guard that gave it is held. Bytes that such calls return lie in pages of this
-    // transaction, which nobody changes before it ends with the snapshot.
+    // SAFETY: the transaction lives in the snapshot, which `'s` borrows, and is used only by calls made while the
+    // guard that gave it is held. Bytes that such calls return lie in pages of this transaction, which nobody changes
+    // before it ends with the snapshot.
     unsafe { &*std::ptr::from_ref(txn) }
 }
 
 fn held(found: Found<'_>) -> Found<'static> {
-    // SAFETY: the callers of `held_block_of` keep the snapshot at least as long as what is found.
+    // SAFETY: the callers of `held_block_of` keep the snapshot at least as long as the result.
     unsafe { std::mem::transmute(found) }
 }
 
 fn extend_cursor_lifetime(txn: &RoTxn<'static, WithoutTls>) -> &'static RoTxn<'static, WithoutTls> {
-    // SAFETY: used by `Walk` alone, which holds the snapshot and drops its cursor before.
+    // SAFETY: used by `Walk` alone, which holds the snapshot and drops its cursor first.
     unsafe { &*std::ptr::from_ref(txn) }
 }
 
@@ -289,17 +287,17 @@ enum Steps {
     Down(RoRevRange<'static, Bytes, Bytes>),
 }
 
-/// A walk over blocks.
+/// Walk over blocks in key order, or backwards.
 pub(super) struct Walk {
-    // Before the snapshot, so that the cursor is closed while its transaction lives.
+    // Declared before the snapshot, so that the cursor is closed while its transaction lives.
     steps: Steps,
-    /// The next record of the file, where it is known already.
+    /// The next record of the file, if it was read already.
     ahead: Option<Record<'static>>,
-    /// The file has no more.
+    /// Whether the file has no more records in the range.
     is_at_end: bool,
-    /// The next record in memory.
+    /// The next record of the memtable.
     buffered: Option<Entry<'static>>,
-    /// Where the walk ends: going up the first key that is not of it, going down the last one of it.
+    /// End of the walk: upwards the first key outside, downwards the last key inside.
     far: Vec<u8>,
     tree: TreeId,
     snapshot: Arc<Snapshot>,
@@ -314,7 +312,7 @@ impl Walk {
         matches!(self.steps, Steps::Up(_))
     }
 
-    /// An entry of the snapshot's memtable, if it is within the walk.
+    /// An entry of the snapshot's memtable, if it lies within the walk.
     fn within(&self, entry: Option<Entry<'_>>) -> Option<Entry<'static>> {
         let entry = entry.filter(|(key, _)| {
             if self.is_up() {
@@ -323,7 +321,7 @@ impl Walk {
                 **key >= *self.far
             }
         })?;
-        // SAFETY: it stays where it is as long as the snapshot, which the walk holds, has its memtable.
+        // SAFETY: the bytes stay in place as long as the snapshot, which the walk holds, has its memtable.
         Some(unsafe { std::mem::transmute::<Entry<'_>, Entry<'static>>(entry) })
     }
 
@@ -339,7 +337,7 @@ impl Walk {
         next.transpose()
     }
 
-    /// The next record of both. The caller has the snapshot's lock.
+    /// The next record of file and memtable. The caller has the snapshot's lock.
     fn step(&mut self) -> heed::Result<Option<Record<'static>>> {
         loop {
             let there = self.of_file()?;
@@ -354,7 +352,7 @@ impl Walk {
                 };
                 match order {
                     Ordering::Less => return Ok(Some(record)),
-                    // What is in memory hides it.
+                    // The memtable's record hides the file's.
                     Ordering::Equal => {}
                     Ordering::Greater => self.ahead = Some(record),
                 }
@@ -371,7 +369,7 @@ impl Walk {
         }
     }
 
-    /// The next blocks, until `enough` says so of one.
+    /// The next blocks, up to the first for which `enough` returns true.
     pub(super) fn take(&mut self, mut enough: impl FnMut(Found<'static>) -> bool) -> Result<()> {
         let snapshot = Arc::clone(&self.snapshot);
         let _guard = snapshot.lock();
@@ -387,7 +385,7 @@ impl Walk {
         }
     }
 
-    /// The next block. It is valid as long as the snapshot.
+    /// The next block, valid as long as the snapshot.
     pub(super) fn next(&mut self) -> Result<Option<Found<'static>>> {
         let mut next = None;
         self.take(|found| {

@@ -1,4 +1,4 @@
-//! A statement of a transaction, which opens tables.
+//! Statements of a transaction, which open tables.
 
 use std::sync::Arc;
 
@@ -8,8 +8,7 @@ use super::definition::TableDefinition;
 use super::store::transaction::{DurableTransaction, StatementOptions, StatementState};
 use super::table::DurableTable;
 
-/// A statement of a transaction: all tables that it opens are of one snapshot. Cloning gives another
-/// handle.
+/// A statement of a transaction; all tables that it opens are of one snapshot. Cloning gives another handle.
 #[derive(Debug, Clone)]
 pub struct Statement(pub(super) Arc<StatementState>);
 
@@ -21,7 +20,7 @@ impl DurableTransaction {
 }
 
 impl Statement {
-    /// A handle to a table.
+    /// Opens a table.
     pub fn table(&self, definition: &Arc<TableDefinition>) -> Result<DurableTable> {
         let snapshot = self.0.snapshot()?;
         Ok(DurableTable::new(&self.0, definition, snapshot))

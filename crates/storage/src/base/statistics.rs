@@ -1,9 +1,7 @@
-//! What is known about tables without reading them: rows are counted by commits, different keys are
-//! estimated from a sample of blocks.
+//! Table statistics: rows are counted by commits, distinct keys are estimated from a sample of blocks.
 //!
-//! A sample is taken when it is first asked for, and again by ANALYZE TABLE and when the table has
-//! grown or shrunk by a fifth: InnoDB's rule for `innodb_stats_auto_recalc` is a tenth, from which
-//! nothing follows here but plans.
+//! A sample is taken when it is first asked for, and again by ANALYZE TABLE and when the table has grown or shrunk by
+//! a fifth. InnoDB's `innodb_stats_auto_recalc` uses a tenth; the difference affects nothing but plans.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -21,9 +19,9 @@ use super::view::TreeView;
 use crate::key_encoding::ByteRange;
 use crate::table::{IndexId, TableStatistics, no_index, sample_runs};
 
-/// So many blocks are looked at.
+/// Number of blocks in a sample.
 const SAMPLE_BLOCKS: usize = 24;
-/// A range of so many blocks is counted.
+/// Longest range, in blocks, whose rows are counted rather than estimated.
 const COUNTED_BLOCKS: usize = 64;
 
 fn known(store: &Store, tree: TreeId) -> Option<Arc<Estimate>> {
@@ -50,7 +48,7 @@ pub(super) fn of_table(store: &Store, definition: &TableDefinition) -> Result<Ta
     })
 }
 
-/// Bytes of a row, judged by the first block.
+/// Size of a row in bytes, estimated from the first block.
 fn first_row_bytes(store: &Store, tree: TreeId) -> Result<u64> {
     let snapshot = store.environment.newest()?;
     let Some(found) = snapshot.block_of(tree, &[])? else {
@@ -60,7 +58,7 @@ fn first_row_bytes(store: &Store, tree: TreeId) -> Result<u64> {
     Ok((found.block.len() as u64).div_ceil(rows))
 }
 
-/// About how many different values the first parts of an index have.
+/// Estimates of the number of distinct values of an index's first 1, 2, … parts.
 pub(super) fn distinct_keys(
     store: &Store,
     definition: &TableDefinition,
@@ -90,7 +88,7 @@ pub(super) fn distinct_keys(
     Ok(((share * rows as f64) as u64).clamp(1, rows))
 }
 
-/// Looks at all indexes anew.
+/// Takes a new sample of every index.
 pub(super) fn analyze(store: &Store, definition: &TableDefinition) -> Result<()> {
     let rows = store.row_count(definition.rows())?;
     for index in 0..definition.indexes().len() {
@@ -99,7 +97,7 @@ pub(super) fn analyze(store: &Store, definition: &TableDefinition) -> Result<()>
     Ok(())
 }
 
-/// Looks at some blocks of an index.
+/// Samples blocks of an index.
 fn sample(
     store: &Store,
     definition: &TableDefinition,
@@ -123,7 +121,7 @@ fn sample(
     for found in blocks.iter().step_by(step) {
         let block = snapshot.block(*found)?;
         let mut before = block.key(0)?;
-        // A small tree is looked at as a whole, where the first row is one more value.
+        // A small tree is read as a whole, where the first row is one more value.
         if step == 1 && sampled == 0 {
             steps.iter_mut().for_each(|steps| *steps += 1);
             sampled += 1;
@@ -151,7 +149,7 @@ fn sample(
     Ok(estimate)
 }
 
-/// A sample of the rows of a view: `take` gets each run.
+/// Samples rows of a view: `take` gets each run.
 pub(super) fn sample_rows(
     view: &TreeView,
     rows: usize,
@@ -159,7 +157,7 @@ pub(super) fn sample_rows(
 ) -> Result<()> {
     let mut segments = Vec::new();
     let mut walk = view.segments(ByteRange::ALL, false);
-    // What a transaction has added is not counted yet.
+    // Rows that the transaction has added are not in the count.
     let mut counted = 0;
     while let Some(segment) = walk.next()? {
         if counted <= rows {
@@ -187,7 +185,7 @@ pub(super) fn sample_rows(
     Ok(())
 }
 
-/// About how many rows lie in a range.
+/// Estimate of the number of rows in a range.
 pub(super) fn rows_in_range(store: &Store, view: &TreeView, range: &ByteRange) -> Result<u64> {
     let mut pieces = view.pieces();
     let mut segments = view.segments(range.clone(), false);
@@ -197,7 +195,7 @@ pub(super) fn rows_in_range(store: &Store, view: &TreeView, range: &ByteRange) -
         };
         view.resolve(&segment, range, &mut pieces)?;
     }
-    // The keys are taken as evenly spread between the first and the last.
+    // Keys are assumed to be evenly spread between the first and the last.
     let all = store.row_count(view.tree)?;
     let ends = |reverse| -> Result<Option<Vec<u8>>> {
         let snapshot = &view.snapshot;
@@ -223,8 +221,7 @@ pub(super) fn rows_in_range(store: &Store, view: &TreeView, range: &ByteRange) -
     };
     let (low, high) = (as_number(&first), as_number(&last));
     let counted = pieces.rows() as u64;
-    // The first key is known with the transaction's changes, the last without: there may be nothing
-    // between them.
+    // The first key includes the transaction's changes, the last does not, so the interval between them may be empty.
     if low >= high {
         return Ok(all.max(counted));
     }
@@ -242,7 +239,7 @@ pub(super) fn rows_in_range(store: &Store, view: &TreeView, range: &ByteRange) -
 }
 
 impl DurableStore {
-    /// ANALYZE TABLE: looks at a sample of each index now.
+    /// ANALYZE TABLE: takes a new sample of each index.
     pub fn analyze(&self, definition: &TableDefinition) -> Result<()> {
         analyze(&self.0, definition)
     }

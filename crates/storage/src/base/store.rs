@@ -1,4 +1,4 @@
-//! The store of durable tables: a data directory that is open.
+//! The store of durable tables: an open data directory.
 
 pub(super) mod transaction;
 
@@ -36,24 +36,24 @@ pub(super) struct Store {
     pub(super) locks: Locks,
     last_tree: AtomicU32,
     last_lock_owner: AtomicU64,
-    /// Those of all sessions, by number.
+    /// Transactions of all sessions, by number.
     transactions: Mutex<HashMap<u64, Weak<Transaction>>>,
     last_transaction: AtomicU64,
-    /// The next hidden row number of trees that have them.
+    /// The next hidden row number of each tree that has used some.
     row_numbers: Mutex<HashMap<TreeId, Arc<AtomicU64>>>,
     pub(super) estimates: Mutex<HashMap<TreeId, Arc<Estimate>>>,
 }
 
-/// What a sample of a tree gave.
+/// Result of sampling a tree.
 #[derive(Debug)]
 pub(super) struct Estimate {
-    /// Rows of the tree at the time.
+    /// Rows of the tree at the time of the sample.
     pub(super) rows: u64,
-    /// Its blocks at the time.
+    /// Blocks of the tree at the time of the sample.
     pub(super) blocks: u64,
-    /// How often a row differs from the one before in its first 1, 2, … parts, of how many rows.
+    /// For 1, 2, … key parts, the number of sampled rows that differ in them from the row before.
     pub(super) steps: Vec<u64>,
-    /// So many rows were compared with the one before.
+    /// Number of rows that were compared with the row before.
     pub(super) sampled: u64,
 }
 
@@ -81,26 +81,25 @@ impl DurableStore {
         Ok(Self(store))
     }
 
-    /// A session's part in the store: its transaction, one after the other. What it has changed and
-    /// not committed is in `storage`.
+    /// Creates a session's handle to its transactions, one after the other, whose uncommitted changes are kept in
+    /// `storage`.
     pub fn session(&self, storage: ChangeStorage) -> DurableTransaction {
         DurableTransaction::new(&self.0, storage)
     }
 
-    /// How often and how long locks of rows were waited for.
+    /// Number and duration of waits for row locks.
     pub fn row_lock_waits(&self) -> RowLockWaits {
         self.0.locks.waits.get()
     }
 
-    /// Says when commits are on disk. With [`Durability::EverySecond`]
-    /// [`Self::sync`] has to be called once a second: see [`SyncThread`].
+    /// Sets when commits come to disk. With [`Durability::EverySecond`], [`Self::sync`] has to be called once a
+    /// second: see [`SyncThread`].
     pub fn set_durability(&self, durability: Durability) {
         self.0.committer.set_durability(durability);
     }
 
-    /// Brings to disk what was committed and is not there yet, and the data file as a whole when much
-    /// was changed in it. Called once a second or so, it also brings to the file what is only in memory
-    /// when nobody commits.
+    /// Brings to disk what was committed and is not there yet, and makes a checkpoint when much was changed. Called
+    /// about once a second, it also writes the memtable to the file when nobody commits.
     pub fn sync(&self) -> Result<()> {
         let environment = &self.0.environment;
         environment.fill_reserve();
@@ -112,19 +111,19 @@ impl DurableStore {
         }
     }
 
-    /// The same after a failure, which is over when all that is only in memory is in the file: not before a time in
-    /// which nobody commits.
+    /// [`Self::sync`] after a failure, which is over once the memtable is in the file, whether or not somebody
+    /// commits.
     fn sync_again(&self) -> Result<()> {
         self.sync()?;
         self.0.environment.flush_now()
     }
 
-    /// Brings the data file to disk as a whole, so that nothing of its redo log is needed.
+    /// Makes a checkpoint: the data file is on disk as a whole, so that nothing of the redo log is needed.
     pub fn checkpoint(&self) -> Result<()> {
         self.0.environment.checkpoint()
     }
 
-    /// The committed record of a name.
+    /// The committed value of a named record.
     pub fn record(&self, name: &[u8]) -> Result<Option<Vec<u8>>> {
         let snapshot = self.0.environment.newest()?;
         Ok(snapshot.record(name)?.map(<[u8]>::to_vec))
@@ -135,18 +134,17 @@ impl DurableStore {
         self.0.environment.newest()?.records(prefix)
     }
 
-    /// Where its files are.
+    /// Path of the data directory.
     pub fn directory(&self) -> &Path {
         self.0.environment.directory()
     }
 
-    /// True where others could read or write in its directory until it was opened.
+    /// Whether the directory was accessible to other users until it was opened.
     pub fn was_open_to_others(&self) -> bool {
         self.0.environment.directory_lock.was_open_to_others()
     }
 
-    /// Writes a copy of the store, as of now, into a new or empty directory, while
-    /// others read and write. The copy has no free space in it.
+    /// Writes a compact copy of the store's current state into a new or empty directory, while others read and write.
     pub fn backup(&self, directory: &Path) -> Result<()> {
         super::backup::backup(&self.0.environment, directory)
     }
@@ -161,13 +159,13 @@ impl Store {
         self.last_transaction.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// A session has a transaction.
+    /// Adds a session's transaction to the list.
     pub(super) fn enlist(&self, number: u64, transaction: &Arc<Transaction>) {
         let transaction = Arc::downgrade(transaction);
         self.all_transactions().insert(number, transaction);
     }
 
-    /// It has it no more.
+    /// Removes a session's transaction from the list.
     pub(super) fn delist(&self, number: u64) {
         self.all_transactions().remove(&number);
     }
@@ -182,7 +180,7 @@ impl Store {
         self.last_lock_owner.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// A number that no tree ever had, once [`Self::last_tree_record`] is committed.
+    /// A number that no tree ever had, provided that [`Self::last_tree_record`] is committed.
     pub(super) fn new_tree(&self) -> TreeId {
         self.last_tree.fetch_add(1, Ordering::Relaxed) + 1
     }
@@ -194,8 +192,8 @@ impl Store {
         )
     }
 
-    /// Hidden numbers for so many new rows; the first of them. None of them is that of a row that a snapshot sees:
-    /// whoever removes rows calls this first, so that the numbers go on behind all rows that were there.
+    /// Reserves hidden numbers for `rows` new rows and returns the first. No row that a snapshot sees has one of them:
+    /// whoever removes rows calls this first, so that numbering goes on behind all rows that were there.
     pub(super) fn row_numbers(&self, tree: TreeId, rows: u64) -> Result<u64> {
         let mut numbers = lock(&self.row_numbers);
         let next = match numbers.get(&tree) {
@@ -220,7 +218,7 @@ impl Store {
         Ok(next.fetch_add(rows, Ordering::Relaxed))
     }
 
-    /// The committed rows of a tree.
+    /// The committed row count of a tree.
     pub(super) fn row_count(&self, tree: TreeId) -> Result<u64> {
         let snapshot = self.environment.newest()?;
         Ok(snapshot.record(&row_count_name(tree))?.map_or(0, count_of))
@@ -229,13 +227,13 @@ impl Store {
 
 impl Drop for Store {
     fn drop(&mut self) {
-        // An error has no receiver, and loses nothing: the log is read when the file is opened again.
+        // An error here has no receiver and loses nothing: the log is read when the file is opened again.
         let _ = self.environment.sync();
         let _ = self.environment.checkpoint();
     }
 }
 
-/// A thread that syncs a store once a second, until this is dropped.
+/// Thread that syncs a store once a second, until this is dropped.
 #[derive(Debug)]
 pub struct SyncThread {
     stop: Option<Sender<()>>,
@@ -243,8 +241,8 @@ pub struct SyncThread {
 }
 
 impl SyncThread {
-    /// Starts it. The store stays open. `report` is called with the first sync of several that fail, and of the
-    /// first one that succeeds again; the last one of all is when this is dropped.
+    /// Starts the thread, which keeps the store open. `report` is called with the first of consecutive failures, and
+    /// with the first success after them; the last sync is made when this is dropped.
     pub fn start(
         store: &DurableStore,
         report: impl Fn(Option<&Error>) + Send + 'static,
@@ -265,7 +263,7 @@ impl SyncThread {
         let thread = std::thread::Builder::new()
             .name("sync".to_owned())
             .spawn(move || {
-                // What fails is tried again in a second.
+                // A failed sync is tried again in a second.
                 while stopped.recv_timeout(SECOND) == Err(RecvTimeoutError::Timeout) {
                     sync();
                 }

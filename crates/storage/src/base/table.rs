@@ -40,15 +40,15 @@ pub(super) struct TableHandle {
     reads: Mutex<Reads>,
 }
 
-/// How a handle reads.
+/// Read state of a handle.
 #[derive(Debug)]
 struct Reads {
-    /// What it sees. With locks of what is read it goes on to the newest one
-    /// with each read: what was read before is the same then.
+    /// The snapshot that reads see. Locking reads advance it to the newest one each time; what was read before is
+    /// locked, and so unchanged.
     snapshot: Arc<Snapshot>,
     lock: ReadLock,
     wait: LockWait,
-    /// Something was read.
+    /// Whether anything was read.
     begun: bool,
 }
 
@@ -61,7 +61,7 @@ impl DurableTable {
         self.0
     }
 
-    /// Before rows are read: see [`super::store::transaction::Transaction::check_definition`].
+    /// Check before rows are read: see [`super::store::transaction::Transaction::check_definition`].
     fn check_definition(&self) -> Result<()> {
         let inner = &self.0;
         inner
@@ -89,7 +89,7 @@ impl DurableTable {
 }
 
 impl TableHandle {
-    /// Rows may be removed: see [`Store::row_numbers`].
+    /// To be called before rows are removed: see [`Store::row_numbers`].
     ///
     /// [`Store::row_numbers`]: super::store::Store::row_numbers
     pub(super) fn keep_row_numbers(&self) -> Result<()> {
@@ -100,7 +100,7 @@ impl TableHandle {
         Ok(())
     }
 
-    /// A tree as the handle sees it.
+    /// The view of a tree that this handle reads.
     fn view(&self, tree: TreeId, types: &Arc<[PhysicalType]>) -> TreeView {
         let changes = self.statement.transaction.tree_changes(tree);
         TreeView::new(&self.snapshot(), tree, types, changes)
@@ -114,8 +114,8 @@ impl TableHandle {
         Arc::clone(&self.reads().snapshot)
     }
 
-    /// Holds ranges that are about to be read, as [`Table::lock_reads`] says, and sees what is there now.
-    /// `keys`: each range is of one whole key of a unique index.
+    /// Locks ranges that are about to be read, as [`Table::lock_reads`] says, and advances the snapshot. `keys`: each
+    /// range is one whole key of a unique index.
     fn lock_ranges(
         &self,
         tree: TreeId,
@@ -137,12 +137,12 @@ impl TableHandle {
         let transaction = &self.statement.transaction;
         let rows = self.definition.rows();
         if !transaction.store.locks.is_whole(&transaction.held, rows) {
-            // A load of the whole table is waited for.
+            // Waits for a load of the whole table.
             self.lock_key(rows, WHOLE_TABLE, LockMode::Shared, wait)?;
             let view = self.view(tree, types);
             let mut wanted = Vec::with_capacity(ranges.len());
             for range in ranges {
-                // A row that is there is locked, and nobody can add another of its key.
+                // An existing row is locked itself, and nobody can add another one with its key.
                 let is_there =
                     mode == RangeMode::Gap && keys && view.collect(range, &mut view.pieces())? > 0;
                 if !is_there {
@@ -167,7 +167,7 @@ impl TableHandle {
         Ok(())
     }
 
-    /// Holds the rows at positions that an index has given.
+    /// Locks the rows at positions that an index has given.
     fn lock_rows(&self, positions: &ArrayRef) -> Result<()> {
         let lock = self.reads().lock;
         if matches!(lock, ReadLock::None | ReadLock::Gaps) {
@@ -200,7 +200,7 @@ impl TableHandle {
             .collect()
     }
 
-    /// See [`Table::fetch`].
+    /// Implements [`Table::fetch`].
     pub(super) fn fetch(
         self: &Arc<Self>,
         positions: &ArrayRef,
@@ -214,7 +214,7 @@ impl TableHandle {
         let key = |row: u32| positions.value(row as usize);
         let is_sorted = order.is_sorted_by_key(|row| key(*row));
         if !is_sorted {
-            // In order, rows of one block are found together.
+            // In key order, rows of one block are found together.
             order.sort_unstable_by_key(|row| key(*row));
         }
         let mut locations: Vec<(u32, u32)> = vec![(0, 0); positions.len()];
@@ -257,7 +257,7 @@ impl TableHandle {
         Ok(Some(bytes))
     }
 
-    /// Whether the row at a position is the same one in two snapshots, or in none of them.
+    /// Whether two snapshots have the same row, or both none, at a position.
     pub(super) fn is_same_row(
         &self,
         one: &Arc<Snapshot>,
@@ -268,12 +268,12 @@ impl TableHandle {
             let found = snapshot.block_of(self.definition.rows(), position)?;
             Ok::<_, Error>(found.map(|found| found.block.as_ptr_range()))
         };
-        // Bytes that two living snapshots share are never written to.
+        // Bytes shared by two living snapshots are never overwritten.
         Ok(block(one)? == block(other)?
             || self.row_in(one, position)? == self.row_in(other, position)?)
     }
 
-    /// Locks a row or key for the transaction; false when it is held by another and shall be skipped.
+    /// Locks a row or key for the transaction; false when another owner holds it and it shall be skipped.
     pub(super) fn lock_key(
         &self,
         tree: TreeId,
@@ -287,8 +287,8 @@ impl TableHandle {
         Ok(is_locked)
     }
 
-    /// The same for several. A transaction that has the whole table locked needs no more, and one that would
-    /// need too much memory for the locks of keys locks that instead, if nobody else writes to the table.
+    /// [`Self::lock_key`], but for several keys. A transaction that has the whole table locked needs none; one whose
+    /// key locks would need too much memory locks the whole table instead, if nobody else writes to it.
     pub(super) fn lock_keys<'k>(
         &self,
         tree: TreeId,
@@ -493,7 +493,7 @@ impl Table for DurableTable {
         let own = inner.statement.transaction.tree_changes(tree);
         for (row, is_locked) in locked.iter().enumerate() {
             let key = keys.value(row);
-            // What the transaction has changed it had locked before.
+            // Rows that the transaction has changed are locked already.
             if !is_locked {
                 continue;
             }
@@ -530,13 +530,13 @@ impl Table for DurableTable {
     }
 }
 
-/// The order in which keys that are looked up are near each other; `None` where they are already.
+/// The permutation that sorts lookup keys, so that neighbours are read together; `None` if they are sorted already.
 fn lookup_order(
     keys: &RowKeys<'_>,
     rows: impl Iterator<Item = usize>,
 ) -> Option<impl Iterator<Item = usize>> {
     let mut key = Vec::new();
-    // What keys begin with decides as well as the keys: the order saves time and nothing else.
+    // Leading bytes are enough to sort by: the order only saves time.
     let mut start_of = |row: usize| {
         key.clear();
         keys.append(row, &mut key);

@@ -1,9 +1,8 @@
-//! The snapshots that transactions hold from statement to statement, and what is done when there are too
-//! many of them.
+//! Snapshots that transactions hold from statement to statement, and their expiry when there are too many.
 //!
-//! LMDB has a fixed number of readers, and a commit needs one. Transactions that began after the
-//! same commit share one; of more than [`MOST_SNAPSHOTS`], the oldest that no statement is using is taken
-//! away from its transactions, whose next read fails.
+//! LMDB has a fixed number of readers, and a commit needs one. Transactions that began after the same commit share
+//! one; of more than [`MOST_SNAPSHOTS`], the oldest that no statement is using is taken away from its transactions,
+//! whose next read fails.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
@@ -15,7 +14,7 @@ use mayfly_types::error::codes;
 use super::data_file::MOST_SNAPSHOTS;
 use super::snapshot::Snapshot;
 
-/// The snapshot of a transaction.
+/// Snapshot slot of a transaction.
 #[derive(Debug, Default)]
 pub(super) struct TransactionSnapshot(Mutex<State>);
 
@@ -24,7 +23,7 @@ enum State {
     #[default]
     None,
     Held(Arc<Snapshot>),
-    /// It was ended because there were too many.
+    /// Expired because there were too many snapshots.
     Expired,
 }
 
@@ -50,12 +49,12 @@ impl TransactionSnapshot {
         lock(&self.0)
     }
 
-    /// The snapshot, if the transaction has one already.
+    /// The snapshot, if the transaction has one.
     pub(super) fn get(&self) -> Result<Option<Arc<Snapshot>>> {
         self.lock().get()
     }
 
-    /// The snapshot of the transaction, which is this one if it has none yet.
+    /// The transaction's snapshot, set to `snapshot` if there is none yet.
     pub(super) fn get_or_set(&self, snapshot: Arc<Snapshot>) -> Result<Arc<Snapshot>> {
         let mut state = self.lock();
         if let Some(snapshot) = state.get()? {
@@ -65,32 +64,32 @@ impl TransactionSnapshot {
         Ok(snapshot)
     }
 
-    /// The transaction sees this one from here on.
+    /// Replaces the snapshot.
     pub(super) fn set(&self, snapshot: Arc<Snapshot>) {
         let before = std::mem::replace(&mut *self.lock(), State::Held(snapshot));
         drop(before);
     }
 
-    /// The transaction ends.
+    /// Ends the snapshot with its transaction.
     pub(super) fn end(&self) {
         let before = std::mem::take(&mut *self.lock());
         drop(before);
     }
 }
 
-/// Those of all transactions.
+/// Snapshots of all transactions.
 #[derive(Debug, Default)]
 pub(super) struct TransactionSnapshots(Mutex<Transactions>);
 
 #[derive(Debug, Default)]
 struct Transactions {
     all: Vec<Weak<TransactionSnapshot>>,
-    /// When so many are listed, those that are gone are removed.
+    /// Length of the list at which entries of ended transactions are removed.
     most: usize,
 }
 
 impl TransactionSnapshots {
-    /// An entry for the snapshots of a session's transactions.
+    /// Adds a slot for the snapshots of a session's transactions.
     pub(super) fn add(&self) -> Arc<TransactionSnapshot> {
         let added = Arc::new(TransactionSnapshot::default());
         let mut transactions = lock(&self.0);
@@ -102,8 +101,7 @@ impl TransactionSnapshots {
         added
     }
 
-    /// Takes the oldest snapshot that no statement is using away from its transactions; whether there was
-    /// one.
+    /// Expires the oldest snapshot that no statement is using; returns whether there was one.
     pub(super) fn expire_oldest(&self) -> bool {
         let transactions = lock(&self.0);
         let all: Vec<Arc<TransactionSnapshot>> =

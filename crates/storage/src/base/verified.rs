@@ -1,9 +1,9 @@
-//! Which blocks of the file were found to be intact.
+//! Bitmap of blocks of the file that are known to be intact.
 //!
-//! A block's checksum is compared when the block is first read, and again after each checkpoint: by then
-//! its page may have another one. To compute it with each read would cost a scan a third of its time.
-//! A block of more than half a page has its pages for itself, so that one bit says it; smaller ones,
-//! of which several stand in a page, are few and soon computed, and are so each time.
+//! A block's checksum is compared when the block is first read, and again after each checkpoint, when its page may
+//! hold another block. Comparing at each read would cost a scan a third of its time. A block of more than half a page
+//! has its pages for itself, so that one bit is enough; smaller ones, of which several share a page, are few and
+//! quickly computed, and are compared each time.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -11,12 +11,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::block::{Block, Checked, Damaged};
 
-/// Pages of which the bits are allocated together: 32 KiB for 1 GiB.
+/// Pages per allocation of the bitmap: 32 KiB for 1 GiB.
 const PART_PAGES: usize = 1 << 18;
 
 type Part = Box<[AtomicU64]>;
 
-/// The blocks of one file.
+/// Bitmap of the blocks of one file.
 #[derive(Debug)]
 pub(super) struct Verified {
     map: Range<usize>,
@@ -25,7 +25,7 @@ pub(super) struct Verified {
 }
 
 impl Verified {
-    /// Of a file that is mapped there; nothing when that is not known.
+    /// Bitmap of a file with this map, of which `map` is empty when unknown.
     pub(super) fn new(map: &Range<usize>, page_bytes: usize) -> Self {
         let parts = map.len().div_ceil(page_bytes * PART_PAGES);
         Self {
@@ -64,7 +64,7 @@ impl Verified {
         Ok(())
     }
 
-    /// From here on they are looked at again.
+    /// Clears the bitmap: blocks are compared again.
     pub(super) fn forget(&self) {
         let parts = self.parts.iter().filter_map(OnceLock::get);
         for word in parts.flatten() {

@@ -1,5 +1,4 @@
-//! A tree as a transaction sees it: the blocks of a snapshot, with the transaction's changes laid over
-//! them.
+//! View of a tree by a transaction: the blocks of a snapshot, with the transaction's changes laid over them.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,7 +15,7 @@ use super::snapshot::{Snapshot, Walk};
 use crate::key_encoding::ByteRange;
 use crate::temptable::MapSnapshot;
 
-/// A segment has about so many changes at most, which are in memory while it is resolved.
+/// Approximate maximum number of changes in a segment, which are in memory while it is resolved.
 const SEGMENT_CHANGES: usize = 1024;
 
 /// A tree of one snapshot with the changes of one transaction.
@@ -28,11 +27,11 @@ pub(super) struct TreeView {
     layer: Option<Layer>,
 }
 
-/// What a transaction has changed, as it was when the view was made.
+/// Changes of a transaction, frozen when the view was made.
 #[derive(Debug, Clone)]
 struct Layer {
     tree: Arc<TreeChanges>,
-    /// Of the table of its changes.
+    /// Snapshot of the changes that have overflowed to a table.
     snapshot: Option<Arc<MapSnapshot>>,
 }
 
@@ -59,17 +58,17 @@ impl Layer {
     }
 }
 
-/// Where a row is.
+/// Location of a row.
 #[derive(Debug, Clone)]
 pub(super) enum RowLocation {
-    /// In a block of the view's snapshot.
+    /// In a block of the view's snapshot, at an index.
     Block(Block<'static>, usize),
-    /// Among the transaction's changes.
+    /// Among the transaction's changes, as bytes.
     Own(Arc<[u8]>),
 }
 
 impl RowLocation {
-    /// Adds the row, which has this key, to others.
+    /// Adds the row, which has this key, to `pieces`.
     pub(super) fn add_to(
         self,
         pieces: &mut Pieces,
@@ -110,7 +109,7 @@ impl TreeView {
         }
     }
 
-    /// For rows of this view.
+    /// Empty pieces for rows of this view.
     pub(super) fn pieces(&self) -> Pieces {
         Pieces::new(&self.snapshot)
     }
@@ -119,7 +118,7 @@ impl TreeView {
         self.layer.as_ref().is_some_and(|layer| layer.tree.cleared)
     }
 
-    /// The block in which a key would be.
+    /// The block that holds a key if the key exists.
     fn base_block(&self, key: &[u8]) -> Result<Option<Block<'static>>> {
         if self.is_cleared() {
             return Ok(None);
@@ -128,7 +127,7 @@ impl TreeView {
         Ok(found.map(|found| self.snapshot.block(found)).transpose()?)
     }
 
-    /// The row of a key. `near` is a block where it may be.
+    /// The row of a key. `near` is a block that may hold it.
     pub(super) fn find(
         &self,
         key: &[u8],
@@ -151,14 +150,14 @@ impl TreeView {
         Ok(found.map(|(block, row)| RowLocation::Block(block, row)))
     }
 
-    /// Adds the rows of a range to others, in order.
+    /// Adds the rows of a range to `pieces`, in order.
     pub(super) fn collect(&self, range: &ByteRange, pieces: &mut Pieces) -> Result<usize> {
         let before = pieces.rows();
         if self.layer.is_none() {
             let near = match pieces.last_place() {
                 Some((number, block, row)) => {
                     let start = block.rank_near(&range.start, row)?;
-                    // Only what is within the block is surely there and nowhere else.
+                    // Only a position inside the block proves that the key is nowhere else.
                     (start > 0 && start < block.rows()).then_some((number, block, start))
                 }
                 None => None,
@@ -203,7 +202,7 @@ impl TreeView {
         Ok(None)
     }
 
-    /// The range in parts of one block each.
+    /// Divides the range into segments of one block each.
     pub(super) fn segments(&self, range: ByteRange, reverse: bool) -> Segments {
         Segments {
             view: self.clone(),
@@ -218,7 +217,7 @@ impl TreeView {
         }
     }
 
-    /// Adds the rows of a segment of a range to others, in ascending order.
+    /// Adds the rows of a segment to `pieces`, in ascending order.
     pub(super) fn resolve(
         &self,
         segment: &Segment,
@@ -266,7 +265,8 @@ impl TreeView {
 }
 
 impl TreeView {
-    /// Adds some rows of a segment of all of the tree to others: those that `choose` says, of so many.
+    /// Adds some rows of a segment of the whole tree to `pieces`: the range that `choose` returns for the block's row
+    /// count.
     pub(super) fn resolve_some(
         &self,
         segment: &Segment,
@@ -286,38 +286,38 @@ impl TreeView {
     }
 }
 
-/// A part of a range: the rows of a block, and changes between keys.
+/// Segment of a range: the rows of a block, and changes between keys.
 #[derive(Debug)]
 pub(super) struct Segment {
     pub(super) block: Option<Found<'static>>,
-    /// The keys that belong to it; none where there are no changes.
+    /// Key bounds of the segment; `None` when there are no changes.
     bounds: Option<ByteRange>,
 }
 
 impl Segment {
-    /// Bytes of its block.
+    /// Bytes of the block.
     pub(super) fn bytes(&self) -> usize {
         self.block.map_or(0, |found| found.block.len())
     }
 
-    /// About how many rows it has.
+    /// Estimate of the number of rows.
     pub(super) fn rows(&self) -> usize {
         self.block
             .map_or(1, |found| Block::count(found.block).unwrap_or(1))
     }
 }
 
-/// A range in parts, in order or backwards.
+/// Iterator over the segments of a range, in order or backwards.
 pub(super) struct Segments {
     view: TreeView,
     range: ByteRange,
     reverse: bool,
     walk: Option<Walk>,
-    /// The block whose other edge is not known yet.
+    /// The block whose far bound is not known yet.
     pending: Option<Found<'static>>,
-    /// Where the next segment begins, seen from where the walk began.
+    /// Near bound of the next segment, in walk order.
     edge: Option<Vec<u8>>,
-    /// A block with what is left of the keys around it.
+    /// A block with the remaining keys around it.
     rest: Option<(Option<Found<'static>>, ByteRange)>,
     is_begun: bool,
     is_done: bool,
@@ -342,7 +342,7 @@ impl Segments {
         walk.next()
     }
 
-    /// The next part.
+    /// The next segment.
     pub(super) fn next(&mut self) -> Result<Option<Segment>> {
         let Some(layer) = self.view.layer.clone() else {
             if self.is_done {
@@ -380,7 +380,7 @@ impl Segments {
         }))
     }
 
-    /// The next block, if there is one, with the keys from it to the one after it.
+    /// The next block, if there is one, with the key range from it to the block after it.
     fn next_block(&mut self) -> Result<Option<(Option<Found<'static>>, ByteRange)>> {
         if self.is_done {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! Conditions on the values of a block, in the form in which they stand there.
+//! Predicates evaluated on the encoded values of a block.
 //!
 //! A flag of a row is a byte, so that loops over a run of rows become vector instructions.
 
@@ -8,7 +8,7 @@ use super::{BlockRows, Checked, Damaged, Narrow, Values};
 use crate::row_filter::NumberRange;
 
 impl Values<'_> {
-    /// Sets the flags of those rows that have a number within a range.
+    /// Sets the flags of the rows whose number lies within a range.
     pub(in crate::base) fn within(
         &self,
         ty: PhysicalType,
@@ -35,7 +35,7 @@ impl Values<'_> {
             PhysicalType::Int64 | PhysicalType::Decimal128(_) => i128::from(base.cast_signed()),
             _ => return Err(Damaged),
         };
-        // What may be added to the base.
+        // The largest offset from the base.
         let most = match width {
             0 => 0,
             width => u64::MAX >> (u64::BITS as usize - 8 * width),
@@ -72,7 +72,7 @@ impl Values<'_> {
     }
 }
 
-/// Sets the flags of those rows whose word passes a test.
+/// Sets the flags of the rows whose word passes a test.
 #[inline]
 fn each_word<const N: usize>(
     words: &[[u8; N]],

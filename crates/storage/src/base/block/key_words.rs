@@ -1,21 +1,21 @@
-//! Searching a block's keys a word at a time.
+//! Searching a block's keys one machine word at a time.
 
 use super::{Ends, Strings};
 
-/// Strings of one short length as numbers of the same order, beside another string: what keys of numbers
-/// leave of each other is compared in a few instructions.
+/// Strings of one short length, compared with a sought string as numbers of the same order: the rests of numeric keys
+/// behind their common prefix are compared in a few instructions.
 pub(super) struct KeyWords<'a> {
     bytes: &'a [u8],
     length: usize,
-    /// The other string, cut or filled up to their length.
+    /// The sought string, cut or zero-filled to the common length.
     sought: u128,
-    /// It was longer, so that one with the same beginning is smaller.
+    /// Whether the sought string was longer: a row with equal leading bytes is smaller.
     is_cut: bool,
-    /// It was shorter, so that none is equal.
+    /// Whether the sought string was shorter: no row is equal.
     is_filled: bool,
 }
 
-/// Bytes of a string that is compared as one number.
+/// Longest string, in bytes, that is compared as one number.
 const WORD_BYTES: usize = 16;
 
 impl<'a> KeyWords<'a> {
@@ -56,7 +56,7 @@ impl<'a> KeyWords<'a> {
         }
     }
 
-    /// Whether a row's string is smaller than the other.
+    /// Whether a row's string is smaller than the sought one.
     #[inline]
     pub(super) fn is_less(&self, row: usize) -> bool {
         let word = self.word(row);
@@ -67,7 +67,7 @@ impl<'a> KeyWords<'a> {
         !self.is_cut && !self.is_filled && self.word(row) == self.sought
     }
 
-    /// The first row of a part that is not smaller, or its end.
+    /// The first row of `start..end` that is not smaller than the sought string, or `end`.
     #[inline]
     pub(super) fn rank(&self, start: usize, end: usize) -> usize {
         let (mut first, mut size) = (start, end - start);

@@ -1,8 +1,8 @@
-//! Strings of a block: one behind the other with where each ends, or each once with a code for each row.
+//! Strings of a block: concatenated with end offsets, or dictionary-encoded.
 
 use super::{BlockRows, Checked, Damaged, append_values, part, take, take_u32};
 
-/// Strings that stand one behind the other.
+/// Concatenated strings with end offsets.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::base) struct Strings<'a> {
     pub(in crate::base) ends: Ends<'a>,
@@ -11,10 +11,10 @@ pub(in crate::base) struct Strings<'a> {
     pub(in crate::base) start: usize,
 }
 
-/// Where each string ends.
+/// End offsets of the strings.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::base) enum Ends<'a> {
-    /// All are so long.
+    /// Every string has this length.
     Fixed(usize),
     Short(&'a [[u8; 2]]),
     Long(&'a [[u8; 4]]),
@@ -125,11 +125,11 @@ fn each_bounds_among<const N: usize>(
     Ok(())
 }
 
-/// Strings of which there are few: each once, and a code for each row.
+/// Dictionary-encoded strings: each distinct string once, and a code for each row.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::base) struct Coded<'a> {
     pub(in crate::base) strings: Strings<'a>,
-    /// The number of strings.
+    /// Number of dictionary entries.
     pub(in crate::base) count: usize,
     codes: &'a [u8],
 }
@@ -155,7 +155,7 @@ impl<'a> Coded<'a> {
         code_width(self.count)
     }
 
-    /// The number of a row's string.
+    /// The code of a row.
     #[inline]
     pub(in crate::base) fn code(&self, row: usize) -> Checked<usize> {
         match self.width() {
@@ -168,7 +168,7 @@ impl<'a> Coded<'a> {
         }
     }
 
-    /// Appends what a function gives for the codes of some rows.
+    /// Appends the results of a function of the codes of some rows.
     #[inline]
     fn append_each<T>(
         &self,
@@ -186,7 +186,7 @@ impl<'a> Coded<'a> {
         }
     }
 
-    /// Appends what `by_code` has for the codes of some rows.
+    /// Appends `by_code[code]` for some rows.
     pub(in crate::base) fn append_by_code<T: Copy + Default>(
         &self,
         rows: BlockRows<'_>,
@@ -205,8 +205,8 @@ impl<'a> Coded<'a> {
         Ok(())
     }
 
-    /// Appends the flags that `by_code` has for the codes of some rows. A byte of a range is looked up without asking
-    /// whether it is a code.
+    /// Appends the flags `by_code[code]` for some rows. In a range of rows, one-byte codes are looked up without a
+    /// bounds check of each.
     pub(in crate::base) fn append_flags(
         &self,
         rows: BlockRows<'_>,
@@ -243,7 +243,7 @@ impl<'a> Coded<'a> {
     }
 }
 
-/// Bytes of a code of so many strings.
+/// Bytes of a code into a dictionary of `count` strings.
 pub(in crate::base) fn code_width(count: usize) -> usize {
     if count <= 1 << 8 { 1 } else { 2 }
 }

@@ -1,5 +1,5 @@
-//! Changes of records: those of a commit and those of the redo log are made by the same code, in the file
-//! or in memory ([`crate::base::memtable`]).
+//! Changes of records: commits and redo are applied by the same code, to the file or to memory
+//! ([`crate::base::memtable`]).
 
 use std::ops::Bound;
 
@@ -16,27 +16,27 @@ use crate::base::record_key::{LAST_TREE, META, TreeId, count_of, record_key, row
 use crate::base::redo::Redo;
 use crate::user_error;
 
-/// What changes are made in.
+/// Destination of changes.
 enum Target<'f> {
-    /// The file: a transaction that writes.
+    /// The file, by a write transaction.
     File(RwTxn<'f>),
-    /// Memory: a transaction that only reads.
+    /// The memtable, above a read transaction.
     Memory(RoTxn<'static, WithoutTls>),
 }
 
-/// The writer of records. There is one at a time.
+/// The writer of records; at most one exists at a time.
 pub(in crate::base) struct FileWriter<'f> {
     environment: &'f Environment,
     file: &'f DataFile,
     target: Target<'f>,
-    /// What is laid over the file.
+    /// The memtable's version with the changes made here.
     memtable: Memtable,
-    /// There was no memory for a record.
+    /// Whether there was no memory for a record.
     is_out_of_memory: bool,
 }
 
 impl<'f> FileWriter<'f> {
-    /// Begins to change the file, without what is laid over it: [`Environment::flush`] comes first.
+    /// Begins to change the file itself: [`Environment::flush`] has emptied the memtable before.
     pub(in crate::base) fn begin(environment: &'f Environment, file: &'f DataFile) -> Result<Self> {
         let txn = file.env.write_txn();
         let txn = txn.map_err(|error| environment.error(&error))?;
@@ -44,7 +44,7 @@ impl<'f> FileWriter<'f> {
         Ok(Self::new(environment, file, target, Memtable::default()))
     }
 
-    /// Begins to change what is laid over the file.
+    /// Begins to change the memtable.
     pub(super) fn begin_in_memory(
         environment: &'f Environment,
         file: &'f DataFile,
@@ -69,7 +69,7 @@ impl<'f> FileWriter<'f> {
         }
     }
 
-    /// What there is, with the changes that were made here.
+    /// The records with the changes made here.
     pub(in crate::base) fn read(&self) -> MergedRecords<'_> {
         MergedRecords {
             records: self.file.records,
@@ -81,17 +81,17 @@ impl<'f> FileWriter<'f> {
         }
     }
 
-    /// What was found there, with its checksum compared.
+    /// The found block, after a comparison of its checksum.
     pub(in crate::base) fn block<'b>(&self, found: Found<'b>) -> Checked<Block<'b>> {
         self.file.verified.block(found.block)
     }
 
-    /// What is written to.
+    /// The environment that is written to.
     pub(in crate::base) fn environment(&self) -> &'f Environment {
         self.environment
     }
 
-    /// Whether a change has failed because there was no memory for it.
+    /// Whether a change has failed for lack of memory.
     pub(super) fn is_out_of_memory(&self) -> bool {
         self.is_out_of_memory
     }
@@ -100,7 +100,7 @@ impl<'f> FileWriter<'f> {
         done.map_err(|error| self.environment.error(&error))
     }
 
-    /// Makes a change.
+    /// Applies a change.
     pub(in crate::base) fn redo(&mut self, change: Redo<'_>) -> Result<()> {
         match change {
             Redo::Put(key, value) if key[..] == record_key(META, LAST_TREE) => {
@@ -128,17 +128,17 @@ impl<'f> FileWriter<'f> {
         Ok(self.done(found)?.map(read))
     }
 
-    /// Gives a record a value.
+    /// Sets the value of a record.
     pub(in crate::base) fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         self.set(key, Some(value))
     }
 
-    /// Removes a record, if it is there.
+    /// Removes a record, if it exists.
     pub(in crate::base) fn remove(&mut self, key: &[u8]) -> Result<()> {
         self.set(key, None)
     }
 
-    /// Gives a record a value, or removes it.
+    /// Sets the value of a record, or removes the record.
     pub(in crate::base) fn set(&mut self, key: &[u8], value: Option<&[u8]>) -> Result<()> {
         let done = match (&mut self.target, value) {
             (Target::File(txn), Some(value)) => self.file.records.put(txn, key, value),
@@ -153,7 +153,7 @@ impl<'f> FileWriter<'f> {
         self.done(done)
     }
 
-    /// Removes the records from a key up to another.
+    /// Removes the records of a key range.
     fn clear(&mut self, low: &[u8], high: &[u8]) -> Result<()> {
         if let Target::File(txn) = &mut self.target {
             let range = (Bound::Included(low), Bound::Excluded(high));
@@ -170,7 +170,7 @@ impl<'f> FileWriter<'f> {
         Ok(())
     }
 
-    /// Counts a tree's rows.
+    /// Adds to a tree's row count.
     fn count_rows(&mut self, tree: TreeId, more: i64, anew: bool) -> Result<()> {
         if more == 0 && !anew {
             return Ok(());
@@ -185,7 +185,7 @@ impl<'f> FileWriter<'f> {
         self.put(&key, &count.to_le_bytes())
     }
 
-    /// Makes the changes visible.
+    /// Commits: makes the changes visible.
     pub(in crate::base) fn commit(self) -> Result<()> {
         let environment = self.environment;
         self.finish()?;
@@ -193,7 +193,7 @@ impl<'f> FileWriter<'f> {
         Ok(())
     }
 
-    /// The same for changes that no reader can see.
+    /// Commits changes that no reader can see.
     pub(in crate::base) fn finish(self) -> Result<()> {
         let (environment, file) = (self.environment, self.file);
         match self.target {

@@ -1,13 +1,13 @@
-//! How changes get into the data file: they are written to the redo log, on disk, and then applied.
+//! Pipelined commit: changes are written to the redo log, synced, and then applied to the data file.
 //!
 //! While the changes of one group are applied, the next is already written to the log and synced. The
 //! writer of the log locks the file before it unlocks the log, so that groups are applied in the order
 //! of the log. A group is committed, and visible, when it is applied; its transactions wait for that. If
-//! it cannot be applied, the log is truncated where it begins before any of them is acknowledged. A
-//! group that was logged behind it meanwhile is logged again.
+//! it cannot be applied, the log is truncated where it begins before any of them is acknowledged. A group that was
+//! logged behind it in the meantime is logged again.
 //!
-//! While one thread holds both locks, the file is what the log says ([`LogTruncationGuard`]): only then may
-//! the log begin anew.
+//! While one thread holds both locks, the file equals what the log says ([`LogTruncationGuard`]): only then may the
+//! log begin anew.
 
 use std::sync::MutexGuard;
 
@@ -20,17 +20,17 @@ use crate::base::environment::file_writer::FileWriter;
 use crate::base::log::Log;
 use crate::base::redo::Redo;
 
-/// Changes that are committed together.
+/// A set of changes that are committed together.
 pub(in crate::base) trait Changes {
-    /// Gives them in order. They are the same each time.
+    /// Calls `change` with the changes in order; every call gives equal changes.
     fn each(&self, change: &mut dyn FnMut(Redo<'_>) -> Result<()>) -> Result<()>;
 
-    /// Whether they are so few that they are better applied in memory.
+    /// Whether the changes are few enough to be applied in the memtable.
     fn is_small(&self) -> bool {
         false
     }
 
-    /// Whether they give space back and add no row: they may use what is kept for a full disk.
+    /// Whether the changes free space and add no row: they may use the reserve of a full disk.
     fn frees(&self) -> bool {
         let (mut removes, mut adds) = (false, false);
         let seen = self.each(&mut |change| {
@@ -48,33 +48,33 @@ pub(in crate::base) trait Changes {
         seen.is_ok() && removes && !adds
     }
 
-    /// Whether they can be applied in a file that was opened again so many times: they may need what was
-    /// in it before and not in the log.
+    /// Whether the changes can be applied to a file that was reopened `replays` times: they may need what was in the
+    /// file before and not in the log.
     fn can_follow(&self, _replays: u64) -> bool {
         true
     }
 }
 
-/// What of a commit is in the log before it is applied.
+/// How much of a commit is in the log before it is applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::base) enum Logging {
-    /// Its changes, on disk.
+    /// The changes are in the log, and synced.
     Synced,
-    /// Its changes.
+    /// The changes are in the log, not synced.
     Unsynced,
-    /// Nothing: it is lost when the process ends before the next checkpoint.
+    /// Nothing is logged: the commit is lost when the process ends before the next checkpoint.
     Nothing,
 }
 
 /// The state of the group that is being applied.
 #[derive(Debug, Default)]
 pub(in crate::base) struct Applying {
-    /// Where a group begins in the log that is not applied.
+    /// Offset in the log of a group that could not be applied.
     unapplied: Option<u64>,
 }
 
 impl Applying {
-    /// Truncates the log before a group that is not applied; whether there was one.
+    /// Truncates the log before an unapplied group; returns whether there was one.
     fn cut(&mut self, log: &mut Log) -> bool {
         let offset = self.unapplied.take();
         if let Some(offset) = offset {
@@ -84,15 +84,15 @@ impl Applying {
     }
 }
 
-/// The right to begin the log anew: it says nothing that the file does not.
+/// Exclusive access to log and file, while the log says nothing that the file does not: the log may begin anew.
 pub(in crate::base) struct LogTruncationGuard<'e> {
-    /// None of an ephemeral file.
+    /// The locked log; `None` for an ephemeral file.
     pub(in crate::base) log: Option<MutexGuard<'e, Log>>,
     _applying: MutexGuard<'e, Applying>,
 }
 
 impl Environment {
-    /// Waits until all that is in the log is applied.
+    /// Waits until everything in the log is applied.
     pub(in crate::base) fn log_truncation_guard(&self) -> LogTruncationGuard<'_> {
         let mut log = self.log();
         let mut applying = self.applying();
@@ -105,7 +105,7 @@ impl Environment {
         }
     }
 
-    /// Makes changes durable and visible. `logged` is called as soon as others may write to the log.
+    /// Makes changes durable and visible. Calls `logged` as soon as other groups may write to the log.
     pub(in crate::base) fn write(
         &self,
         changes: &impl Changes,
@@ -125,13 +125,13 @@ impl Environment {
             error.is_some_and(|error| error.is(&codes::ER_DISK_FULL))
         };
         let mut done = attempt();
-        // From a checkpoint on, the bytes of the log and the pages that were freed before it can be used again.
+        // After a checkpoint the bytes of the log and the pages freed before it can be reused.
         if is_full(&done) && self.checkpoint().is_ok() {
             done = attempt();
         }
         if is_full(&done) && changes.frees() {
             done = self.with_reserve(attempt);
-            // One that fails is tried again.
+            // A failed checkpoint is tried again later.
             let _ = self.checkpoint();
         }
         done
@@ -172,7 +172,7 @@ impl Environment {
         applied
     }
 
-    /// Writes a group to the log; where it begins.
+    /// Writes a group to the log; returns its offset.
     fn append(
         &self,
         log: Option<&mut Log>,
@@ -202,7 +202,7 @@ impl Environment {
     }
 
     fn apply(&self, changes: &impl Changes) -> Result<()> {
-        // Whatever comes of it, there is a state to read.
+        // Success or failure, readers need a current state.
         let _readable = self.newest_of_file()?;
         let file = self.file()?;
         let is_small = changes.is_small() && !self.has_failed();
@@ -215,7 +215,7 @@ impl Environment {
         writer.commit()
     }
 
-    /// Leaves the file alone; whether there was memory for that.
+    /// Applies changes to the memtable alone; returns false if there was no memory for them.
     fn apply_in_memory(&self, file: &DataFile, changes: &impl Changes) -> Result<bool> {
         let mut writer = FileWriter::begin_in_memory(self, file)?;
         match changes.each(&mut |change| writer.redo(change)) {

@@ -1,38 +1,38 @@
-//! Space that is kept for a full disk: a file of the data directory whose bytes are given back for what frees space, for
-//! what was committed already, and for opening the directory.
+//! Reserve for a full disk: a file of the data directory whose bytes are released for changes that free space, for
+//! changes committed already, and for opening the directory.
 //!
-//! The log and a data file that writes no page in place need space before they give any back. What is left of the
-//! reserve after that is taken again at once, so that nobody else has it, and the rest when the disk has room.
+//! The log and a data file that writes no page in place need space before they free any. What is left of the reserve
+//! after that is taken back at once, so that nobody else gets it, and the rest when the disk has room.
 
 use std::sync::{Mutex, MutexGuard};
 
 use mayfly_memory::io::{DataDirectory, DirectoryFile};
 use mayfly_memory::sync::lock;
 
-/// The name of the file.
+/// Name of the reserve file.
 const RESERVE_FILE: &str = "reserve";
-/// Its bytes: the log of a large DELETE, and the list of the free pages of a large table.
+/// Size of the reserve in bytes: the log of a large DELETE, and the list of the free pages of a large table.
 const RESERVE_BYTES: u64 = 16 << 20;
-/// Less is not worth a file.
+/// Smallest useful reserve, in bytes.
 const LEAST_BYTES: u64 = 256 << 10;
 
-/// See the module.
+/// Reserve file of a data directory.
 #[derive(Debug)]
 pub(super) struct Reserve {
-    /// None of an ephemeral store, and where the file cannot be made.
+    /// The open file; `None` for an ephemeral store, and where the file cannot be made.
     file: Option<DirectoryFile>,
-    /// How many bytes it has. Locked while they are released.
+    /// Bytes allocated to the file. Locked while they are released.
     bytes: Mutex<u64>,
 }
 
-/// The right to the bytes of a reserve that was released: what is left of them is taken again when this is dropped.
+/// Guard of a released reserve; dropping it takes back what is left of the bytes.
 pub(super) struct Released<'r> {
     file: &'r DirectoryFile,
     bytes: MutexGuard<'r, u64>,
 }
 
 impl Reserve {
-    /// None.
+    /// No reserve.
     pub(super) fn none() -> Self {
         Self {
             file: None,
@@ -40,12 +40,12 @@ impl Reserve {
         }
     }
 
-    /// That of a directory, as it is; without its bytes where the disk is full.
+    /// The reserve of a directory as found; emptied where the disk is full.
     pub(super) fn of(directory: &DataDirectory, is_full: bool) -> Self {
         let file = directory.file(RESERVE_FILE).ok();
         let length = |file: &DirectoryFile| match is_full {
             true => {
-                // Where it cannot be shortened, it is no help.
+                // If the file cannot be shortened, it does not help.
                 let _ = file.set_length(0);
                 0
             }
@@ -57,7 +57,7 @@ impl Reserve {
         }
     }
 
-    /// Gives its bytes back to the disk; none where it has none.
+    /// Releases the bytes to the disk; `None` if the reserve is empty.
     pub(super) fn release(&self) -> Option<Released<'_>> {
         let file = self.file.as_ref()?;
         let mut bytes = lock(&self.bytes);
@@ -68,7 +68,7 @@ impl Reserve {
         Some(Released { file, bytes })
     }
 
-    /// Takes as many bytes as it should have, or as there are, unless they are released.
+    /// Allocates the missing bytes, as far as the disk has room, unless they are released.
     pub(super) fn fill(&self) {
         if let (Some(file), Ok(mut bytes)) = (&self.file, self.bytes.try_lock()) {
             fill(file, &mut bytes);
@@ -89,7 +89,7 @@ fn fill(file: &DirectoryFile, has: &mut u64) {
             *has = bytes;
             return;
         }
-        // What an attempt has taken and cannot use.
+        // Frees what a failed attempt has allocated in part.
         let _ = file.set_length(*has);
         bytes /= 2;
     }

@@ -1,4 +1,4 @@
-//! Room for new keys among those of blocks that are in their way.
+//! Making room for new block keys by changing the ordinals of their neighbours.
 
 use mayfly_types::Result;
 
@@ -8,7 +8,7 @@ use crate::base::block_key::{Group, NewKeys, ORDINAL_BYTES, ORDINALS, PREFIX_BYT
 use crate::base::record_key::record_key;
 
 impl NewKeys {
-    /// The same, where blocks that are in the way may get other keys. The last block is written.
+    /// [`Self::advance`], but blocks without room between them may get other keys. The last block is already written.
     pub(super) fn advance_in(
         &mut self,
         writer: &mut FileWriter<'_>,
@@ -26,7 +26,7 @@ impl NewKeys {
         }
     }
 
-    /// Gives other ordinals to blocks of a group, so that `count` ones get room behind the last block.
+    /// Changes the ordinals of blocks of a group to make room for `count` keys behind the last block.
     fn make_room(&mut self, writer: &mut FileWriter<'_>, prefix: &[u8], count: u64) -> Result<()> {
         let left = self.ordinal_in(self.last.get(4..), prefix);
         let mut window = Vec::new();
@@ -46,7 +46,7 @@ impl NewKeys {
                 let skipped = if index < before { 0 } else { count };
                 base + step * (index as u64 + 1 + skipped)
             };
-            // The new ordinal of a block is free once those in its way have left it.
+            // A new ordinal is free once the blocks that occupy it have moved.
             let goes_down = |index: &usize| moved(*index) <= window[*index].0;
             let down = (0..window.len()).filter(goes_down);
             let up = (0..window.len()).rev().filter(|index| !goes_down(index));
@@ -69,7 +69,7 @@ impl NewKeys {
         Err(Damaged.into())
     }
 
-    /// The ordinals that are in use, and the lengths of their keys.
+    /// The ordinals in use, and the lengths of their keys.
     fn ordinals(
         &self,
         writer: &FileWriter<'_>,
@@ -84,7 +84,7 @@ impl NewKeys {
             tree: self.tree,
             prefix,
         };
-        // A shorter key of the same ordinal would be before it.
+        // A shorter key with an equal ordinal sorts before it.
         let mut start = group_key(self.tree, prefix, range.start);
         while start.len() > 4 + PREFIX_BYTES + 1 && start.last() == Some(&0) {
             start.pop();

@@ -1,8 +1,8 @@
-//! Changing a tree of blocks: changes in key order, each block rewritten once.
+//! Applying changes to a tree of blocks, in key order, so that each block is rewritten once.
 //!
-//! A block keeps its key as long as it lives, but for what [`crate::base::block_key`] says; what is split
-//! off gets the shortest separator that divides it from what comes before. A block that has become small
-//! takes in the next.
+//! A block keeps its key for its lifetime, except for the cases of [`crate::base::block_key`]; what is split off gets
+//! the shortest separator that divides it from what comes before. A block that has become small is joined with the
+//! next.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::base::rows::{Rows, common};
 /// A block of fewer bytes is joined with the next.
 const SMALL_BYTES: usize = BLOCK_BYTES / 4;
 
-/// Changes a tree's rows, whose keys rise; by how many they became more.
+/// Applies changes, in ascending key order, to a tree; returns the change of its row count.
 pub(super) fn apply(
     writer: &mut FileWriter<'_>,
     tree: TreeId,
@@ -41,17 +41,17 @@ pub(super) fn apply(
     Ok(difference)
 }
 
-/// Changes of a tree, and memory that is used for one block after the other.
+/// Merge of changes into a tree's blocks, with buffers used for one block after the other.
 struct Merge {
     tree: TreeId,
-    /// Of the block in the making.
+    /// Rows of the block being built.
     rows: Rows,
     bytes: Vec<u8>,
 }
 
 impl Merge {
-    /// Applies the changes that fall into the block of the first one; how many they are, and by how many
-    /// rows the tree grew.
+    /// Applies the changes that fall into the block of the first one; returns their number, and the change of the row
+    /// count.
     fn apply_to_block(
         &mut self,
         writer: &mut FileWriter<'_>,
@@ -64,10 +64,10 @@ impl Merge {
         let failed = |error: heed::Error| environment.error(&error);
         let all = writer.read();
         let (mut done, mut difference) = (0, 0);
-        // The records that are taken in, the first of which keeps its key.
+        // Keys of the replaced records; the first of them stays in use.
         let mut old: Vec<Vec<u8>> = Vec::new();
         let mut found = floor(all, tree, changes[0].0).map_err(failed)?;
-        // Keys before the first block's separator belong to it, and give it the smallest one.
+        // Keys below the first block's separator belong to the block, and lower its separator.
         let first_key = match found {
             Some(found) if *found.separator()? <= *changes[0].0 => record_key(tree, found.key),
             _ => record_key(tree, &[]),
@@ -100,7 +100,7 @@ impl Merge {
             if let Some(block) = &block {
                 let new = changes[done..last].iter();
                 let bytes = new.map(|(key, row)| key.len() + row.map_or(0, <[u8]>::len));
-                // The rows are written out whenever there are enough of them for a block.
+                // Rows are written as soon as they fill a block.
                 let bytes = bytes.sum::<usize>().min(BLOCK_BYTES);
                 rows.reserve_for(block, (last - done).min(BLOCK_BYTES), bytes)?;
             }
@@ -179,7 +179,7 @@ fn shared_by<'k>(one: &'k [u8], other: &[u8]) -> &'k [u8] {
     &one[..common(one, other)]
 }
 
-/// Whether rows and those of the next block are few enough for one.
+/// Whether rows and those of the next block are few enough for one block.
 fn worth_joining(rows: &Rows, sizes: &Sizes, next: Found<'_>) -> Checked<bool> {
     let block = Block::parse(next.block)?;
     let prefix = block.keys().0;
@@ -189,7 +189,7 @@ fn worth_joining(rows: &Rows, sizes: &Sizes, next: Found<'_>) -> Checked<bool> {
     Ok(mine + its + shared.min(FREE_PREFIX_BYTES) < BLOCK_BYTES * 3 / 4)
 }
 
-/// How many changes are of keys below another one: few of many, most often.
+/// Number of changes with keys below `key`; searched from the front, since it is small most often.
 fn below(changes: &[RowChange<'_>], key: &[u8]) -> usize {
     let mut bound = 1;
     while bound <= changes.len() && changes[bound - 1].0 < key {
@@ -199,9 +199,9 @@ fn below(changes: &[RowChange<'_>], key: &[u8]) -> usize {
     start + changes[start..end].partition_point(|(own, _)| *own < key)
 }
 
-/// The limit with which rows are divided into blocks of about the same size, none above the usual one.
+/// Byte limit that divides rows into blocks of about equal size, none above the usual one.
 fn even_limit(all: &Sizes) -> usize {
-    // Each of them has what all keys begin with.
+    // Each block repeats the common prefix.
     let prefix = all.prefix.min(FREE_PREFIX_BYTES);
     let rest = all.counted() - prefix;
     let blocks = rest.div_ceil(BLOCK_BYTES - prefix).max(1);

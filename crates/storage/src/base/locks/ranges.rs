@@ -1,9 +1,8 @@
-//! Ranges of keys that transactions have read and hold until they end.
+//! Range locks: key ranges that transactions have read and hold until they end.
 //!
-//! A range says what other owners may not do to the keys in it, whether or not there are any: so a read
-//! that is repeated finds no row that was not there before. Each owner's ranges of a tree are in order
-//! and never overlap, so that asking for a key is a search for each owner. When they are very many they
-//! become one, from the first to the last.
+//! A range lock forbids other owners some uses of the keys in it, present or absent: so a repeated read finds no
+//! phantom rows. Each owner's ranges of a tree are ordered and disjoint, so that a key is checked by one search per
+//! owner. Above a maximum number they are joined into one, from the first to the last.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
@@ -13,39 +12,39 @@ use crate::base::record_key::TreeId;
 use crate::key_encoding::ByteRange;
 use crate::table::LockMode;
 
-/// What a locked range forbids to other owners.
+/// Mode of a range lock: what it forbids to other owners.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum RangeMode {
-    /// Adding keys to it.
+    /// Forbids adding keys.
     Gap,
-    /// Any change in it.
+    /// Forbids any change.
     Shared,
-    /// The same, and holding it [`Self::Shared`] or so.
+    /// Forbids any change, and locking in mode [`Self::Shared`] or this one.
     Exclusive,
 }
 
-/// A use of a key that locks of ranges may conflict with.
+/// Use of a key that may conflict with range locks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeyUse {
-    /// Lock it.
+    /// Lock the key.
     Lock(LockMode),
-    /// Change or remove what is there.
+    /// Change or remove an existing row.
     Change,
-    /// Put something where nothing is.
+    /// Add a key.
     Add,
 }
 
-/// More ranges of an owner in a tree become one.
+/// Number of ranges of an owner in a tree above which they are joined into one.
 const MOST_RANGES: usize = 1 << 10;
 
-/// About how many bytes a range needs beside its ends.
+/// Memory of a range, about, beside its bounds.
 const RANGE_BYTES: u64 = 128;
 
-/// Ranges that do not overlap: where each begins and ends.
+/// Disjoint ranges: start to exclusive end (`None`: unbounded).
 #[derive(Debug, Default)]
 struct RangeSet(BTreeMap<Vec<u8>, Option<Vec<u8>>>);
 
-/// Whether an end, which is not part of its range, lies behind a key.
+/// Whether an exclusive end lies behind a key.
 fn is_behind(end: Option<&[u8]>, key: &[u8]) -> bool {
     end.is_none_or(|end| key < end)
 }
@@ -86,7 +85,7 @@ impl RangeSet {
         }
     }
 
-    /// Adds a range, joined with those that it touches; by how many bytes more the set needs.
+    /// Adds a range, joined with those that it touches; returns the change of the set's memory in bytes.
     fn add(&mut self, range: ByteRange) -> i64 {
         let ByteRange { mut start, mut end } = range;
         let mut change = 0;
@@ -114,7 +113,7 @@ impl RangeSet {
         change
     }
 
-    /// Makes them one.
+    /// Joins all ranges into one; returns the change of the set's memory in bytes.
     fn join_all(&mut self) -> i64 {
         let all = std::mem::take(&mut self.0);
         let bytes: u64 = all
@@ -138,11 +137,11 @@ struct OwnRanges {
     set: RangeSet,
 }
 
-/// The ranges of all owners.
+/// Range locks of all owners.
 #[derive(Debug, Default)]
 pub(crate) struct Ranges {
     trees: HashMap<TreeId, Vec<OwnRanges>>,
-    /// Ranges that their owners are about to get, by a number: they count as if they were held.
+    /// Announced ranges, by announcement number: they count as if they were held.
     coming: Vec<(u64, LockOwner, TreeId, RangeMode, Vec<ByteRange>)>,
     last_coming: u64,
 }
@@ -170,7 +169,7 @@ impl Ranges {
         self.blockers(owner, tree, |mode| mode >= least, holds, comes)
     }
 
-    /// The owners of ranges of a tree that are in the way, of those that are held and those to come.
+    /// The owners of conflicting ranges of a tree, held or announced.
     fn blockers(
         &self,
         owner: LockOwner,
@@ -219,7 +218,7 @@ impl Ranges {
         held.any(|held| held.owner == owner && held.mode >= mode && held.set.covers(range))
     }
 
-    /// An owner is about to get ranges; the number of that.
+    /// Announces ranges that an owner is about to lock; returns the announcement's number.
     pub(crate) fn announce(
         &mut self,
         owner: LockOwner,
@@ -233,7 +232,7 @@ impl Ranges {
         self.last_coming
     }
 
-    /// What was announced is not to come, or comes: by how many bytes more the owner's ranges need.
+    /// Ends an announcement: the ranges are held from now on if `comes`. Returns the change of their memory in bytes.
     pub(crate) fn settle(&mut self, number: u64, comes: bool) -> i64 {
         let Some(index) = self.coming.iter().position(|(it, ..)| *it == number) else {
             return 0;

@@ -1,9 +1,9 @@
-//! How often and how long locks of rows were waited for: `Innodb_row_lock_…`.
+//! Number and duration of waits for row locks: `Innodb_row_lock_…`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// See the module.
+/// Counters of waits for row locks.
 #[derive(Debug, Default)]
 pub(in crate::base) struct LockWaits {
     waiting: AtomicU64,
@@ -12,21 +12,21 @@ pub(in crate::base) struct LockWaits {
     nanoseconds_most: AtomicU64,
 }
 
-/// What was waited for locks of rows, by all transactions since the store was opened.
+/// Waits for row locks of all transactions since the store was opened.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RowLockWaits {
-    /// Requests that wait now.
+    /// Number of requests that wait now.
     pub waiting: u64,
-    /// Requests that have waited.
+    /// Number of requests that have waited.
     pub waits: u64,
-    /// The time that they waited.
+    /// Total time waited.
     pub time: Duration,
-    /// The longest time.
+    /// Longest time waited.
     pub longest: Duration,
 }
 
 impl LockWaits {
-    /// A request waits until the guard is dropped; `is_new` unless it has waited before.
+    /// Counts a wait until the guard is dropped; `is_new` unless the request has waited before.
     pub(super) fn begin(&self, is_new: bool) -> Waiting<'_> {
         self.waiting.fetch_add(1, Ordering::Relaxed);
         self.waits.fetch_add(u64::from(is_new), Ordering::Relaxed);
@@ -36,7 +36,7 @@ impl LockWaits {
         }
     }
 
-    /// What was counted.
+    /// The current counts.
     pub(in crate::base) fn get(&self) -> RowLockWaits {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         RowLockWaits {

@@ -1,4 +1,4 @@
-//! What a log has, after each of the things that can become of it.
+//! Tests of the log's contents after failures.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use super::super::redo::RowChange;
 use super::*;
 
-/// An empty data directory, removed when the first of the two is dropped.
+/// An empty data directory, removed when the `TempDir` is dropped.
 fn directory() -> (TempDir, DataDirectory) {
     let path = tempfile::tempdir().expect("it can be made");
     let Ok(Taken::Free(directory)) = DataDirectory::lock(path.path()) else {
@@ -18,7 +18,7 @@ fn directory() -> (TempDir, DataDirectory) {
     (path, directory)
 }
 
-/// A log that has just begun.
+/// A new log.
 fn begun() -> (TempDir, DataDirectory, Log) {
     let (path, directory) = directory();
     let (mut log, pages) = Log::open(&directory).expect("it opens");
@@ -27,7 +27,7 @@ fn begun() -> (TempDir, DataDirectory, Log) {
     (path, directory, log)
 }
 
-/// Writes a group; where it begins.
+/// Writes a group; returns its offset.
 fn write(log: &mut Log, changes: &[Redo<'_>]) -> u64 {
     let start = log.begin();
     for change in changes {
@@ -37,7 +37,7 @@ fn write(log: &mut Log, changes: &[Redo<'_>]) -> u64 {
     start
 }
 
-/// What a change does, by key.
+/// The keys that a change affects.
 fn names(change: Redo<'_>) -> Vec<Vec<u8>> {
     let row = |(key, row): &RowChange<'_>| [*key, b"->", row.unwrap_or_default()].concat();
     vec![match change {
@@ -52,7 +52,7 @@ fn names(change: Redo<'_>) -> Vec<Vec<u8>> {
     }]
 }
 
-/// The groups that a log has, and the pages of its checkpoint.
+/// The groups in a log, and the pages of its checkpoint.
 fn groups(directory: &DataDirectory) -> (Vec<Vec<Vec<u8>>>, Option<Vec<u8>>) {
     let (mut log, pages) = Log::open(directory).expect("it opens");
     let mut groups = vec![Vec::new()];
@@ -81,7 +81,7 @@ fn what_was_written_is_read() {
     log.add(Redo::Remove(b"a")).expect("it is written");
     log.add(Redo::Clear(b"k", b"l")).expect("it is written");
     log.finish(false).expect("it is written");
-    // One that was not finished.
+    // A group that is not finished.
     log.begin();
     log.add(Redo::Remove(b"z")).expect("it is written");
     let read = groups(&directory);
@@ -105,7 +105,7 @@ fn damage_of_the_newest_header_is_reported() {
         log.file.write_at(b"x", byte).expect("it is written");
     };
     log.restart(b"third", 0).expect("it is written");
-    // Nothing was changed since: the one before says the same.
+    // Nothing was changed since: the header before gives an equal state.
     damage(&log);
     let second = vec![vec![b"a=val".to_vec()]];
     assert_eq!(groups(&directory), (second, Some(b"second".to_vec())));
@@ -183,7 +183,7 @@ fn large_groups_have_several_frames() {
 fn a_failed_group_leaves_nothing_behind_a_shorter_one() {
     let (_path, directory, mut log) = begun();
     put(&mut log, &[b"a"]);
-    // Frames of the same length, so that the second would follow the next group.
+    // Frames of equal length, so that the second would follow the next group.
     let long = vec![7; FRAME_FULL];
     let start = write(&mut log, &[b"b", b"c"].map(|key| Redo::Put(key, &long)));
     log.cut(start);
@@ -201,7 +201,7 @@ fn a_cut_takes_what_is_behind_it() {
     put(&mut log, &[b"c"]);
     log.cut(offset);
     assert_eq!(groups(&directory).0, [[b"a=val".to_vec()]]);
-    // The one behind it would follow this one again.
+    // The group behind it would follow this one again.
     put(&mut log, &[b"d"]);
     let expected = [[b"a=val".to_vec()], [b"d=val".to_vec()]];
     assert_eq!(groups(&directory).0, expected);
@@ -215,7 +215,7 @@ fn what_a_process_of_before_has_left_behind_the_end_is_no_part_of_it() {
     write(&mut log, &[Redo::Put(b"a", &long)]);
     write(&mut log, &[b"b", b"c"].map(|key| Redo::Put(key, &long)));
     drop(log);
-    // The first one is lost.
+    // The first frame is lost.
     let file = path.path().join(LOG_FILE);
     let mut bytes = std::fs::read(&file).expect("it is there");
     bytes[usize::try_from(FRAMES).expect("it is small")] ^= 1;
@@ -235,7 +235,7 @@ fn groups_after_a_checkpoint_that_failed_count() {
     put(&mut log, &[b"a"]);
     let (generation, group, end) = (log.generation, log.group, log.end);
     log.restart(b"later", 0).expect("it is written");
-    // As if its sync had failed: nobody knows whether the header is there.
+    // As after a failed sync: whether the header is on disk is unknown.
     log.doubtful = Some(log.generation % 2 * SLOT_BYTES);
     (log.generation, log.group, log.end) = (generation, group, end);
     put(&mut log, &[b"b"]);
@@ -258,7 +258,7 @@ fn a_torn_end_is_no_part_of_it() {
         std::fs::write(path.path().join(LOG_FILE), bytes).expect("it can be written");
         assert_eq!(groups(&directory).0, [[b"a=val".to_vec()]], "{damaged}");
     }
-    // A header that is torn leaves the one before.
+    // A torn header leaves the one before in force.
     let mut torn = bytes.clone();
     torn[usize::try_from(SLOT_BYTES).expect("it is small") + 22] ^= 1;
     std::fs::write(path.path().join(LOG_FILE), torn).expect("it can be written");

@@ -1,18 +1,18 @@
-//! How large a block of some rows is, known before it is made, and how its sections are written.
+//! Sizes of a block's sections, computed before the block is made, and the writing of the sections.
 
 use std::ops::Range;
 
 use super::super::block::{BLOCK_BYTES, CODED, HEADER_BYTES, SHIFTED, STRINGS, code_width};
 use super::{Column, Rows, Texts, WordOrder, common};
 
-/// Of what all keys of a block begin with, more bytes than these do not make the block larger than it may be:
-/// there is room for a number of rows beside it.
+/// Length of the common key prefix that does not count more towards a block's size limit: there is room for a number
+/// of rows beside it.
 pub(in super::super) const FREE_PREFIX_BYTES: usize = BLOCK_BYTES / 2;
 
-/// The size of a block and of its sections.
+/// Sizes of a block and of its sections.
 #[derive(Debug)]
 pub(in super::super) struct Sizes {
-    /// Bytes that all keys have in common.
+    /// Length of the common prefix of all keys.
     pub(in super::super) prefix: usize,
     pub(in super::super) keys: TextSize,
     pub(in super::super) columns: Vec<ColumnSize>,
@@ -21,18 +21,18 @@ pub(in super::super) struct Sizes {
 }
 
 impl Sizes {
-    /// For a block of some rows, whose keys rise.
+    /// Sizes of a block of some rows in ascending key order.
     pub(in super::super) fn of(all: &Rows, rows: Range<usize>) -> Self {
         let (first, last) = if rows.is_empty() {
             (&[][..], &[][..])
         } else {
             (all.key(rows.start), all.key(rows.end - 1))
         };
-        // What the first and the last have in common, all have.
+        // What the first and the last key have in common, all have.
         Self::with_prefix(all, rows, common(first, last))
     }
 
-    /// For a block of some rows that are in any order.
+    /// Sizes of a block of some rows in any order.
     pub(in super::super) fn of_unordered(all: &Rows, rows: Range<usize>) -> Self {
         Self::with_prefix(all, rows, 0)
     }
@@ -62,12 +62,12 @@ impl Sizes {
     }
 }
 
-/// The size of some strings in a block.
+/// Size of the strings of a block's section.
 #[derive(Debug, Default)]
 pub(in super::super) struct TextSize {
     count: usize,
     bytes: usize,
-    /// Of the first one.
+    /// Length of the first string.
     length: usize,
     differ: bool,
 }
@@ -89,7 +89,7 @@ impl TextSize {
         }
     }
 
-    /// Bytes of each end, when `cut` bytes at the beginning of each string are left out.
+    /// Width of an end offset, when `cut` leading bytes of each string are left out.
     fn width(&self, cut: usize) -> usize {
         match self.bytes - cut * self.count {
             _ if !self.differ => 0,
@@ -104,7 +104,7 @@ impl TextSize {
         1 + ends + self.bytes - cut * self.count
     }
 
-    /// Writes the strings, without `cut` bytes at the beginning of each.
+    /// Writes the strings, without `cut` leading bytes of each.
     pub(in super::super) fn encode(
         &self,
         texts: &Texts,
@@ -132,24 +132,24 @@ impl TextSize {
     }
 }
 
-/// The size of a column in a block.
+/// Size of a column in a block.
 #[derive(Debug)]
 pub(in super::super) struct ColumnSize {
     pub(in super::super) has_nulls: bool,
-    /// The values as unsigned numbers of the same order.
+    /// Smallest value, as an unsigned number in an order-preserving form.
     smallest: u64,
     largest: u64,
-    /// The bits that some of them have, and that all of them have.
+    /// Bits set in any value; `all`: bits set in all values.
     any: u64,
     all: u64,
-    /// A decimal that is no 64-bit number.
+    /// Whether a decimal does not fit into 64 bits.
     is_wide: bool,
     text: TextSize,
 }
 
 const SIGN: u64 = 1 << 63;
 
-/// The bit that is turned to order words as unsigned ones.
+/// The bit to invert so that words order as unsigned numbers.
 fn sign_of(order: WordOrder) -> u64 {
     if order == WordOrder::Signed { SIGN } else { 0 }
 }
@@ -191,7 +191,7 @@ impl ColumnSize {
         size
     }
 
-    /// Looks at all values that are not NULL; `ordered` gives those that are 64-bit numbers.
+    /// Accounts for all values that are not NULL; `ordered` returns a value as an unsigned 64-bit number, if it fits.
     #[inline]
     fn add_all<T: Copy>(
         &mut self,
@@ -231,8 +231,7 @@ impl ColumnSize {
         }
     }
 
-    /// How many of the lowest bits are left out because they are the same in all numbers, where that makes them
-    /// shorter: those of dates, which have no time.
+    /// Number of low bits that are equal in all numbers, if leaving them out shortens the numbers: the time of dates.
     fn shift(&self, column: &Column) -> u32 {
         let has_base = match column {
             Column::Words(order, _) => *order != WordOrder::None,
@@ -288,7 +287,7 @@ impl ColumnSize {
             out.extend_from_slice(&base.to_le_bytes());
         }
         let first = rows.start;
-        // A NULL has the value of the base: any that fits will do.
+        // A NULL is stored as the base, since any value that fits will do.
         let is_null = |index: usize| self.has_nulls && all.is_null(number, first + index);
         let narrow = Narrow { base, width, shift };
         match column {
@@ -326,7 +325,7 @@ impl ColumnSize {
     }
 }
 
-/// Bytes of a number that is at most this one.
+/// Width in bytes of numbers up to `most`.
 fn bytes_of(most: u64) -> usize {
     match most {
         0 => 0,
@@ -337,11 +336,11 @@ fn bytes_of(most: u64) -> usize {
     }
 }
 
-/// Numbers as differences from a base, in few bytes.
+/// Encoder of numbers as offsets from a base.
 struct Narrow {
     base: u64,
     width: usize,
-    /// Bits that are left out.
+    /// Number of low bits left out.
     shift: u32,
 }
 

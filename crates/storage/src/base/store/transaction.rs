@@ -29,32 +29,32 @@ use crate::key_encoding::ByteRange;
 use crate::table::{LockMode, LockWait, ReadLock};
 use crate::transaction::Participant;
 
-/// What rows a statement's reads see.
+/// Which rows a statement's reads see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadView {
-    /// Those of a snapshot taken by the transaction's first such statement: REPEATABLE READ.
+    /// Rows of a snapshot taken by the transaction's first such statement: REPEATABLE READ.
     Transaction,
-    /// Those of a snapshot taken when the statement began: READ COMMITTED, and every statement that
-    /// locks or changes rows.
+    /// Rows of a snapshot taken at the statement's start: READ COMMITTED, and every statement that locks or changes
+    /// rows.
     Statement,
 }
 
-/// What a statement needs to know.
+/// Options of a statement.
 #[derive(Debug, Clone)]
 pub struct StatementOptions {
-    /// What rows it sees.
+    /// Which rows the statement sees.
     pub view: ReadView,
-    /// How long writers wait for locks (`innodb_lock_wait_timeout`).
+    /// Maximum wait of writers for a lock (`innodb_lock_wait_timeout`).
     pub lock_wait: Duration,
-    /// What may end it.
+    /// Signal that ends the statement.
     pub interrupt: Interrupt,
-    /// Rows in the batches that scans give out.
+    /// Number of rows in batches of scans.
     pub batch_rows: usize,
-    /// How what its tables read is locked, unless [`crate::Table::lock_reads`] says otherwise.
+    /// Lock mode of reads, unless [`crate::Table::lock_reads`] sets another one.
     pub read_lock: ReadLock,
 }
 
-/// A session's transaction. Cloning gives another handle to it.
+/// Handle to a session's transactions. Cloning gives another handle.
 #[derive(Debug, Clone)]
 pub struct DurableTransaction(pub(in crate::base) Arc<Transaction>);
 
@@ -63,33 +63,33 @@ pub(in crate::base) struct Transaction {
     pub(in crate::base) store: Arc<Store>,
     pub(in crate::base) owner: LockOwner,
     state: Mutex<State>,
-    /// What [`ReadView::Transaction`] sees.
+    /// The snapshot of [`ReadView::Transaction`].
     pub(in crate::base) snapshot: Arc<TransactionSnapshot>,
-    /// Where its changes are.
+    /// Storage of the changes.
     pub(in crate::base) storage: ChangeStorage,
     pub(in crate::base) held: Mutex<Held>,
-    /// The changes of statements that run.
+    /// Changes of running statements.
     writing: Mutex<Vec<WriterTrees>>,
-    /// Its number among those of the store.
+    /// The transaction's number in the store's list.
     number: u64,
 }
 
-/// The changes of a statement, which requests for locks of ranges look into.
+/// Changes of a statement, shared with requests for range locks.
 pub(in crate::base) type WriterTrees = Arc<Mutex<BTreeMap<TreeId, TreeChanges>>>;
 
 #[derive(Debug)]
 struct State {
     changes: Changes,
-    /// What is being committed: it is neither among the changes nor seen by others for a while.
+    /// Changes during a commit: they are no longer in `changes`, and not yet visible to others.
     committing: Overlay,
     reservation: Reservation,
-    /// Made since the last commit.
+    /// Whether trees were created since the last commit.
     new_trees: bool,
 }
 
 impl State {
-    /// There are no changes any more. Gives those that were being committed: to drop them can take long, and
-    /// others need not wait for it.
+    /// Removes all changes. Returns those that were being committed: dropping them can take long, and others need not
+    /// wait for it.
     fn clear(&mut self) -> Overlay {
         self.changes.take();
         self.reservation.free();
@@ -98,7 +98,7 @@ impl State {
     }
 }
 
-/// What the tables of a statement share.
+/// State that the tables of a statement share.
 #[derive(Debug)]
 pub(in crate::base) struct StatementState {
     pub(in crate::base) transaction: Arc<Transaction>,
@@ -111,8 +111,8 @@ impl DurableTransaction {
         Self::of_owner(store.next_lock_owner(), store, storage)
     }
 
-    /// Another transaction of the same session: it commits on its own, and waiters for one of the
-    /// two wait for the session. They change and lock different tables.
+    /// A second transaction of the session: it commits on its own, and waiters for one of the two wait for the
+    /// session. The two change and lock different tables.
     #[must_use]
     pub fn beside(&self) -> Self {
         Self::of_owner(self.0.owner, &self.0.store, self.0.storage.clone())
@@ -138,36 +138,35 @@ impl DurableTransaction {
         Self(transaction)
     }
 
-    /// START TRANSACTION WITH CONSISTENT SNAPSHOT: [`ReadView::Transaction`] sees the rows of now.
+    /// START TRANSACTION WITH CONSISTENT SNAPSHOT: [`ReadView::Transaction`] sees the current rows.
     pub fn take_snapshot(&self) -> Result<()> {
         let newest = self.0.store.environment.newest()?;
         self.0.snapshot.set(newest);
         Ok(())
     }
 
-    /// The number of a new, empty tree. It is never given again, whether or not this transaction
-    /// commits.
+    /// The number of a new, empty tree. It is never given again, whether or not this transaction commits.
     pub fn new_tree(&self) -> Result<TreeId> {
         let tree = self.0.store.new_tree();
         self.0.state().new_trees = true;
-        // A snapshot without the record says that the tree was made later.
+        // A snapshot without the record shows that the tree was created later.
         let (name, none) = (row_count_name(tree), 0_u64.to_le_bytes());
         self.0.set(name, Some(Arc::from(none.as_slice())))?;
         Ok(tree)
     }
 
-    /// Removes a tree with every row.
+    /// Removes a tree with all rows.
     pub fn drop_tree(&self, tree: TreeId) {
         self.0.state().changes.clear(tree, &Arc::from([]), true);
     }
 
-    /// Sets or removes the record of a name: whatever the layers above want to keep beside the rows,
-    /// committed together with them. A name is 1 to 500 bytes and does not begin with 0.
+    /// Sets or removes a named record, which the layers above keep beside the rows, and which is committed together
+    /// with them. A name has 1 to 500 bytes and does not begin with 0.
     pub fn set_record(&self, name: &[u8], value: Option<&[u8]>) -> Result<()> {
         self.0.set(name.to_vec(), value.map(Arc::from))
     }
 
-    /// The record of a name as this transaction sees it: as it is committed or it has set it.
+    /// The value of a named record as this transaction sees it: its own, or else the committed one.
     pub fn record(&self, name: &[u8]) -> Result<Option<Vec<u8>>> {
         if let Some(records) = self.0.tree_changes(META)
             && let Some(change) = records.get(name)?
@@ -178,23 +177,23 @@ impl DurableTransaction {
         Ok(snapshot.record(name)?.map(<[u8]>::to_vec))
     }
 
-    /// Whether it has changed something that is not committed.
+    /// Whether there are uncommitted changes.
     pub fn has_changes(&self) -> bool {
         self.0.state().changes.len() > 0
     }
 
-    /// Makes its changes durable and visible to others, and ends it. After an error nothing of it is
+    /// Commits: makes the changes durable and visible to others, and ends the transaction. After an error nothing is
     /// committed.
     pub fn commit(&self) -> Result<()> {
         self.0.commit()
     }
 
-    /// Ends it without its changes.
+    /// Rolls back: ends the transaction without its changes.
     pub fn roll_back(&self) {
         self.0.end();
     }
 
-    /// Its part in the session's transaction.
+    /// The participant in the session's commit.
     pub fn participant(&self) -> Box<dyn Participant> {
         Box::new(self.clone())
     }
@@ -209,20 +208,20 @@ impl Transaction {
         lock(&self.writing)
     }
 
-    /// A statement begins to change rows.
+    /// Registers the changes of a statement that begins to write.
     pub(in crate::base) fn begin_writing(&self) -> WriterTrees {
         let trees = WriterTrees::default();
         self.writing().push(Arc::clone(&trees));
         trees
     }
 
-    /// It has ended. What it did is the transaction's, or forgotten.
+    /// Removes a statement's changes from the list: they are part of the transaction, or discarded.
     pub(in crate::base) fn end_writing(&self, trees: &WriterTrees) {
         self.writing().retain(|other| !Arc::ptr_eq(other, trees));
         self.store.locks.undone(self.owner);
     }
 
-    /// Whether it has uncommitted changes in ranges of a tree that conflict with locks of this mode.
+    /// Whether there are uncommitted changes in ranges of a tree that conflict with range locks of this mode.
     fn has_changed(
         &self,
         tree: TreeId,
@@ -230,7 +229,7 @@ impl Transaction {
         newest: &Arc<Snapshot>,
         ranges: &[ByteRange],
     ) -> Result<bool> {
-        // What a statement did is among its own changes until it is among the transaction's.
+        // A statement's changes are in its own list until they are in the transaction's.
         let writing = self.writing().clone();
         for trees in writing {
             let trees = lock(&trees);
@@ -253,12 +252,12 @@ impl Transaction {
         Ok(false)
     }
 
-    /// What it has done to a tree.
+    /// The transaction's changes of a tree.
     pub(in crate::base) fn tree_changes(&self, tree: TreeId) -> Option<Arc<TreeChanges>> {
         self.state().changes.overlay.tree(tree).cloned()
     }
 
-    /// 1412 when a table, or an index of it, was made after the transaction's snapshot.
+    /// Error 1412 when a table, or an index of it, was created after the transaction's snapshot.
     pub(in crate::base) fn check_definition(&self, definition: &TableDefinition) -> Result<()> {
         let Some(snapshot) = self.snapshot.get()? else {
             return Ok(());
@@ -289,7 +288,7 @@ impl Transaction {
         self.state().changes.clear(tree, types, false);
     }
 
-    /// Sets a record.
+    /// Sets or removes a record.
     fn set(&self, name: Vec<u8>, value: Change) -> Result<()> {
         let mut state = self.state();
         let entry = std::iter::once((name, value));
@@ -297,8 +296,7 @@ impl Transaction {
         self.fit(&mut state)
     }
 
-    /// Puts changes into temporary tables when they are too much for memory, and has memory reserved
-    /// for what is left.
+    /// Moves changes to temporary space when they exceed the memory limit, and reserves memory for the rest.
     fn fit(&self, state: &mut State) -> Result<()> {
         let needed = state.changes.bytes();
         if needed <= self.storage.most_memory() && state.reservation.try_resize(needed).is_ok() {
@@ -309,7 +307,7 @@ impl Transaction {
         self.storage.resize(&mut state.reservation, needed)
     }
 
-    /// Reserves memory for the locks that it holds.
+    /// Reserves memory for the transaction's locks.
     pub(in crate::base) fn reserve_locks(&self) -> Result<()> {
         let mut held = lock(&self.held);
         let needed = held.bytes();
@@ -326,7 +324,7 @@ impl Transaction {
         Ok(())
     }
 
-    /// Joins the changes of a statement.
+    /// Adds the changes of a statement.
     pub(in crate::base) fn join(&self, trees: Vec<(TreeId, TreeChanges)>) -> Result<()> {
         let mut state = self.state();
         for (tree, mut changes) in trees {
@@ -342,21 +340,21 @@ impl Transaction {
         self.fit(&mut state)
     }
 
-    /// Ends it without its changes.
+    /// Ends the transaction without its changes.
     fn end(&self) {
         let committed = self.state().clear();
         drop(committed);
         self.end_reading();
     }
 
-    /// Its snapshot and its locks are for others from here on.
+    /// Releases the snapshot and the locks.
     #[inline]
     fn end_reading(&self) {
         self.snapshot.end();
         self.store.locks.release(self.owner, &self.held);
     }
 
-    /// What a statement of it sees.
+    /// The snapshot that a statement sees.
     #[inline]
     pub(in crate::base) fn snapshot_of(&self, view: ReadView) -> Result<Arc<Snapshot>> {
         let newest = || self.store.environment.newest();
@@ -389,7 +387,7 @@ impl Transaction {
         }
         let overlay = state.changes.take();
         state.committing = overlay.clone();
-        // Nothing more is read in it, and a file that has failed is opened again when nobody reads.
+        // Releases the snapshot before waiting: a failed file is reopened when it has no readers.
         drop(state);
         self.snapshot.end();
         let committer = &self.store.committer;
@@ -399,7 +397,7 @@ impl Transaction {
     }
 }
 
-/// See [`Transaction::has_changed`].
+/// Implements [`Transaction::has_changed`] for the changes of one tree.
 fn is_in_the_way(
     changes: &TreeChanges,
     tree: TreeId,
@@ -408,7 +406,7 @@ fn is_in_the_way(
     ranges: &[ByteRange],
 ) -> Result<bool> {
     if changes.cleared || changes.bulk_loaded.is_some() || changes.changes.has_table() {
-        // It is much: to know more, all of it would have to be read.
+        // The changes have overflowed; an exact answer would have to read all of them.
         return Ok(true);
     }
     let mut found = false;
@@ -433,7 +431,7 @@ fn is_in_the_way(
 }
 
 impl Store {
-    /// The owners of uncommitted changes in ranges of a tree that conflict with locks of this mode.
+    /// The owners of uncommitted changes in ranges of a tree that conflict with range locks of this mode.
     pub(in crate::base) fn changers(
         &self,
         owner: LockOwner,
@@ -499,7 +497,7 @@ impl StatementState {
         })
     }
 
-    /// A request for locks.
+    /// A lock request.
     pub(in crate::base) fn request(&self, mode: LockMode, wait: LockWait) -> Request<'_> {
         Request {
             owner: self.transaction.owner,
@@ -510,7 +508,7 @@ impl StatementState {
         }
     }
 
-    /// The snapshot of its tables.
+    /// The snapshot of the statement's tables.
     pub(in crate::base) fn snapshot(&self) -> Result<Arc<Snapshot>> {
         if let Some(snapshot) = self.snapshot.get() {
             return Ok(Arc::clone(snapshot));

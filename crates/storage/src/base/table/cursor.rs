@@ -1,5 +1,4 @@
-//! Scans of trees by several workers: under a lock a worker takes the next blocks, and then reads them
-//! on its own.
+//! Parallel scans of trees: a worker takes the next blocks under a lock, and then reads them on its own.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -17,23 +16,23 @@ use crate::row_filter::{FilteredRows, RowFilter};
 use crate::scan_request::ColumnId;
 use crate::table::TableScan;
 
-/// Where a column of the output comes from.
+/// Source of an output column.
 #[derive(Debug, Clone, Copy)]
 enum Slot {
-    /// A column of the tree that is read, by its number among those.
+    /// Column that is read from the tree: index among those read.
     Column(usize),
     Position,
 }
 
-/// How rows of a tree become columns of the table.
+/// Mapping from rows of a tree to columns of the table.
 #[derive(Debug)]
 pub(in crate::base) struct Projection {
-    /// Columns of the tree.
+    /// Columns read from the tree: (index, type).
     read: Vec<(usize, PhysicalType)>,
     slots: Vec<Slot>,
-    /// The index whose key comes before the position in the tree's keys.
+    /// The index whose key precedes the position in the tree's keys.
     index: Option<crate::table::IndexId>,
-    /// What the tree does not have is fetched by position.
+    /// Columns that the tree lacks and that are fetched by position.
     fetch: Option<Vec<ColumnId>>,
 }
 
@@ -44,7 +43,7 @@ impl Projection {
         Self::new(columns, &all, table.definition.columns(), None)
     }
 
-    /// Columns of the table, read in an index if that has them.
+    /// Columns of the table, read in an index if it covers them.
     pub(in crate::base) fn of_index(
         table: &TableHandle,
         index: crate::table::IndexId,
@@ -91,7 +90,7 @@ impl Projection {
         }
     }
 
-    /// The columns of some rows.
+    /// The output columns of some rows.
     pub(in crate::base) fn batch(
         &self,
         table: &Arc<TableHandle>,
@@ -101,7 +100,7 @@ impl Projection {
         self.batch_of(table, pieces, all, &[])
     }
 
-    /// The columns of the tree that columns of the output come from.
+    /// The tree's columns behind some output columns.
     fn of_tree(&self, columns: &[usize]) -> Vec<usize> {
         let number = |column: &usize| match self.slots.get(*column)? {
             Slot::Column(read) => Some(self.read[*read].0),
@@ -110,7 +109,7 @@ impl Projection {
         columns.iter().filter_map(number).collect()
     }
 
-    /// The columns of the rows in this range, some of them as codes.
+    /// The output columns of a range of rows, some of them as dictionary codes.
     fn batch_of(
         &self,
         table: &Arc<TableHandle>,
@@ -149,7 +148,7 @@ impl Projection {
 }
 
 impl Projection {
-    /// The columns of those rows that a filter wants. `None` where a column is none of the tree's.
+    /// The output columns of the rows that pass a filter. `None` when the filter reads a column that the tree lacks.
     fn filtered(
         &self,
         pieces: &mut Pieces,
@@ -185,7 +184,7 @@ impl Projection {
     }
 }
 
-/// A batch is also full with so many bytes: operators that copy one shall need little memory.
+/// Size in bytes at which a batch is full, so that operators that copy one need little memory.
 const BATCH_BYTES: usize = 1 << 20;
 
 struct Shared {
@@ -198,23 +197,23 @@ struct Shared {
 }
 
 struct State {
-    /// Ranges before this one are done.
+    /// Index of the current range.
     range: usize,
     segments: Option<Segments>,
-    /// Taken out of `segments`, for the next batch.
+    /// Segment taken from `segments` for the next batch.
     peeked: Option<Segment>,
 }
 
-/// One worker's scan.
+/// Scan of one worker.
 pub(super) struct TreeScan {
     shared: Arc<Shared>,
-    /// Rows that did not fit into the last batch.
+    /// Rows that exceed the last batch.
     rest: Option<Batch>,
-    /// The same, of rows that a filter wants.
+    /// Rows that have passed a filter and exceed the last batch.
     passed: Option<Batch>,
-    /// No more rows are asked for.
+    /// Number of rows after which the scan may end.
     enough: usize,
-    /// The columns of the tree whose strings may come as codes.
+    /// Columns of the tree whose strings may come as dictionary codes.
     codes: Vec<usize>,
 }
 
@@ -248,7 +247,7 @@ impl TreeScan {
 }
 
 impl TreeScan {
-    /// The next rows, some columns as codes.
+    /// The next rows, with some columns as dictionary codes.
     fn next_of(&mut self, codes: &[usize]) -> Result<Option<Batch>> {
         let shared = Arc::clone(&self.shared);
         let options = &shared.table.statement.options;
@@ -274,7 +273,7 @@ impl TreeScan {
         Ok(Some(batch.slice(0, wanted)))
     }
 
-    /// As many rows as a batch has of those that a filter wants.
+    /// Returns at most a batch of the rows that passed a filter, and keeps the others.
     fn part_of(&mut self, passed: Batch, rows_read: usize, most: usize) -> FilteredRows {
         let rows = passed.row_count();
         let batch = match rows > most {
@@ -292,7 +291,7 @@ impl TreeScan {
 }
 
 impl Shared {
-    /// The next segments, of about so many rows, and the range that they are of.
+    /// Takes the next segments, of about `wanted` rows, with the index of their range.
     fn take(&self, wanted: usize) -> Result<Option<(usize, Vec<Segment>)>> {
         let mut state = lock(&self.state);
         loop {

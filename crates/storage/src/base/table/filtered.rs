@@ -1,4 +1,4 @@
-//! The rows of some blocks that a filter wants.
+//! Evaluation of a filter on the rows of some blocks.
 
 use arrow_array::{Array, ArrayRef, new_empty_array};
 use arrow_buffer::BooleanBuffer;
@@ -8,19 +8,19 @@ use mayfly_types::{Batch, PhysicalType, Result, Selection};
 use crate::base::gather::{ChosenRows, Pieces};
 use crate::row_filter::{FilterKind, RowFilter};
 
-/// The rows of some pieces that are left of a filter's steps, and their columns as far as they were read.
+/// Rows of some pieces that have passed a filter's steps so far, with the columns read so far.
 pub(super) struct FilteredColumns<'p> {
     pieces: &'p Pieces,
     of_pieces: &'p [(usize, PhysicalType)],
-    /// Which rows the columns have: these, or all.
+    /// The rows of `columns`; `None` means all.
     chosen: Option<ChosenRows>,
-    /// How many they are.
+    /// Number of rows of `columns`.
     count: usize,
-    /// Which of them are left, if not all are.
+    /// Which rows of `columns` have passed; `None` means all.
     pending: Option<BooleanBuffer>,
-    /// How many are left.
+    /// Number of rows that have passed.
     pub(super) left: usize,
-    /// Those that were not read are empty.
+    /// Columns; those not read yet are empty.
     columns: Vec<ArrayRef>,
     is_read: Vec<bool>,
 }
@@ -40,7 +40,7 @@ impl<'p> FilteredColumns<'p> {
         }
     }
 
-    /// Takes one step of a filter.
+    /// Applies one step of a filter.
     pub(super) fn ask(&mut self, filter: &mut dyn RowFilter, step: usize) -> Result<()> {
         let kind = filter.kind(step)?;
         let wanted = match (kind, filter.columns(step)) {
@@ -78,13 +78,13 @@ impl<'p> FilteredColumns<'p> {
         Ok(())
     }
 
-    /// Asks a step about the rows that the columns have.
+    /// Evaluates a step on the rows of `columns`.
     fn ask_rows(&mut self, filter: &mut dyn RowFilter, step: usize) -> Result<Selection> {
         self.read(filter.columns(step).iter().copied(), &[])?;
         filter.select(step, &self.columns, self.count)
     }
 
-    /// Reads those of some columns that are not read, some as codes.
+    /// Reads some columns that are not read yet, some as dictionary codes.
     fn read(&mut self, places: impl Iterator<Item = usize>, codes: &[usize]) -> Result<()> {
         let missing: Vec<usize> = places.filter(|place| !self.is_read[*place]).collect();
         if missing.is_empty() {
@@ -100,7 +100,7 @@ impl<'p> FilteredColumns<'p> {
         Ok(())
     }
 
-    /// Leaves out what is not wanted of the rows that the columns have.
+    /// Restricts the passed rows by a selection.
     fn keep(&mut self, wanted: Selection) {
         let bits = match (wanted, self.pending.take()) {
             (Selection::All, pending) => {
@@ -127,7 +127,7 @@ impl<'p> FilteredColumns<'p> {
         }
     }
 
-    /// The columns have the rows that are left, and no others.
+    /// Restricts `columns` to the rows that have passed.
     fn narrow(&mut self) {
         let Some(bits) = self.pending.take() else {
             return;
@@ -144,9 +144,9 @@ impl<'p> FilteredColumns<'p> {
         self.count = self.left;
     }
 
-    /// All columns of the rows that are left, some as codes.
+    /// All columns of the rows that have passed, some as dictionary codes.
     pub(super) fn finish(mut self, codes: &[usize]) -> Result<Batch> {
-        // Where most rows are wanted, all are read faster than some.
+        // Where most rows have passed, reading all rows is faster than picking.
         self.read(0..self.of_pieces.len(), codes)?;
         if let Some(bits) = self.pending.take() {
             let filter = selection_filter(&bits, self.columns.len());
@@ -158,5 +158,5 @@ impl<'p> FilteredColumns<'p> {
     }
 }
 
-/// Where no more than this part of the rows is left, the others are not read.
+/// Fraction (1 in this many) of passed rows up to which only these rows are read further.
 const DENSE_PART: usize = 3;

@@ -1,5 +1,5 @@
-//! How one row is added, changed or removed: its locks, what is in its way, and its entries in every index.
-//! Rows of batches and single rows go through here alike.
+//! Insert, update and delete of one row: its locks, duplicates, and its entries in every index. Batches and single
+//! rows share this code.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::base::table::writer::{DurableWriter, has};
 use crate::table::{Duplicate, LockMode};
 use mayfly_memory::sync::lock;
 
-/// Memory for the bytes of one row and its keys, used for row after row.
+/// Reusable buffers for the bytes of one row and its keys.
 #[derive(Default)]
 pub(in crate::base) struct Scratch {
     position: Vec<u8>,
@@ -23,11 +23,10 @@ pub(in crate::base) struct Scratch {
 }
 
 impl DurableWriter {
-    /// Before a position is written to: if its row in the transaction's snapshot is another one than the
-    /// newest, because another transaction has committed a change of it, the entries of indexes that
-    /// lead to the snapshot's row are taken from what this transaction sees, and it is true. Every index
-    /// must get an entry for the new row then, one that has its key already, too. `snapshot`: the
-    /// transaction's, if it has one.
+    /// Prepares writing to a position. If the row there in the transaction's snapshot differs from the newest one,
+    /// because another transaction has committed a change of it, this hides the index entries that lead to the
+    /// snapshot's row, and returns true. Every index must then get an entry for the new row, even if its key is
+    /// unchanged. `snapshot`: the transaction's, if it has one.
     fn leave_snapshot(
         &mut self,
         snapshot: Option<&Arc<Snapshot>>,
@@ -65,8 +64,8 @@ impl DurableWriter {
         Ok(true)
     }
 
-    /// Adds a row, or says which row is in its way. `check`: it need not be new. `snapshot`: the
-    /// transaction's, if it may have the row's position.
+    /// Adds a row, or returns the row that it duplicates. `check`: it may be a duplicate. `snapshot`: the
+    /// transaction's, if it may have a row at this position.
     pub(in crate::base) fn insert_row(
         &mut self,
         row: &impl RowSource,
@@ -118,7 +117,7 @@ impl DurableWriter {
         Ok(None)
     }
 
-    /// Puts a row in the place of the one at a position, which is locked, or says which row is in its way.
+    /// Replaces the locked row at a position, or returns the row that the new one duplicates.
     pub(in crate::base) fn update_row(
         &mut self,
         position: &[u8],
@@ -201,7 +200,7 @@ impl DurableWriter {
         Ok(None)
     }
 
-    /// Removes the row at a position, which is locked.
+    /// Removes the locked row at a position.
     pub(in crate::base) fn delete_row(
         &mut self,
         position: &[u8],

@@ -1,10 +1,9 @@
-//! Changes of rows: one statement's, before they join those of its transaction.
+//! Row changes of one statement, before they join those of its transaction.
 //!
-//! Every row that is added, changed or removed is locked exclusively until the transaction ends, and
-//! so is every key of a unique index that gets a row. With the lock held the newest committed rows
-//! decide whether a key is there already: nobody else can add or remove it any more. A key that is
-//! there, but whose row another transaction has locked, may be about to go: then that one is waited
-//! for.
+//! Every row that is added, changed or removed is locked exclusively until the transaction ends, and so is every key
+//! of a unique index that gets a row. With the lock held the newest committed rows decide whether a key exists: nobody
+//! else can add or remove it any more. An existing key whose row is locked by another transaction may be about to be
+//! removed: then that transaction is waited for.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -35,19 +34,19 @@ use crate::key_encoding::ByteRange;
 use crate::scan_request::ColumnId;
 use crate::table::{Duplicate, IndexId, LockMode, LockWait, RowsWritten, TableWriter};
 
-/// The key of the lock of a whole table, in the tree of its rows.
+/// Key of a whole table's lock, in the tree of its rows.
 pub(in crate::base) const WHOLE_TABLE: &[u8] = &[];
-/// A statement's changes of one table.
+/// Writer of a statement's changes of one table.
 pub(in crate::base) struct DurableWriter {
     pub(in crate::base) table: Arc<TableHandle>,
     pub(in crate::base) trees: WriterTrees,
-    /// Bytes of `trees` in memory, and of `bulk`.
+    /// Memory reservation for `trees` and `bulk`.
     reservation: Reservation,
     bytes: u64,
     pub(in crate::base) newest: Arc<Snapshot>,
-    /// Rows that fill an empty table.
+    /// Bulk load of an empty table.
     pub(in crate::base) bulk: Option<Bulk>,
-    /// Nothing was written yet.
+    /// Whether nothing was written yet.
     pub(in crate::base) is_new: bool,
     /// [`TableWriter::refuses_duplicates`]
     pub(in crate::base) refuses_duplicates: bool,
@@ -55,7 +54,7 @@ pub(in crate::base) struct DurableWriter {
 
 impl DurableWriter {
     pub(in crate::base) fn new(table: &Arc<TableHandle>) -> Result<Self> {
-        // A bulk load has the table locked as a whole.
+        // A bulk load of another owner has the table locked as a whole.
         let wait = LockWait::For(table.statement.options.lock_wait);
         table.lock_key(table.definition.rows(), WHOLE_TABLE, LockMode::Shared, wait)?;
         table.keep_row_numbers()?;
@@ -82,8 +81,8 @@ impl DurableWriter {
             .map(|_| ())
     }
 
-    /// Locks the position that a new row is to have. A row that is there and would only refuse the new one is shared
-    /// with those that share it, and not waited for.
+    /// Locks the position of a new row. An existing row that can only refuse the new one is locked in shared mode, so
+    /// that other shared locks of it are not waited for.
     pub(in crate::base) fn lock_new(&mut self, tree: TreeId, position: &[u8]) -> Result<()> {
         if self.refuses_duplicates {
             let at_once = |mode| match self.table.lock_key(tree, position, mode, LockWait::No) {
@@ -103,7 +102,7 @@ impl DurableWriter {
         self.lock(tree, position, LockMode::Exclusive)
     }
 
-    /// Sees what was committed until now.
+    /// Advances to the newest committed rows.
     pub(in crate::base) fn refresh(&mut self) -> Result<()> {
         let environment = &self.table.statement.transaction.store.environment;
         if self.newest.version() != environment.version() {
@@ -112,15 +111,15 @@ impl DurableWriter {
         Ok(())
     }
 
-    /// What lies under the transaction's changes of a tree.
+    /// The snapshot below the transaction's changes of a tree.
     fn base(&self, tree: TreeId) -> Arc<Snapshot> {
         let changes = self.table.statement.transaction.tree_changes(tree);
         let bulk_loaded = changes.as_ref().and_then(|tree| tree.bulk_loaded.as_ref());
         Arc::clone(bulk_loaded.map_or(&self.newest, |bulk_loaded| &bulk_loaded.snapshot))
     }
 
-    /// The row of a key as it is now: changed by this statement, by the transaction, or committed.
-    /// `near` is a block of the newest rows where it may be.
+    /// The current row of a key: changed by this statement, by the transaction, or committed. `near` is a block of the
+    /// newest rows that may hold it.
     pub(in crate::base) fn existing(
         &self,
         tree: TreeId,
@@ -150,7 +149,7 @@ impl DurableWriter {
         Ok(found.map(|(block, row)| RowLocation::Block(block, row)))
     }
 
-    /// The first key in a range of a tree, as it is now, and whether it is a committed one.
+    /// The first key in a range of a tree, in its current state, and whether it is a committed one.
     pub(in crate::base) fn first_in(
         &self,
         tree: TreeId,
@@ -224,7 +223,7 @@ impl DurableWriter {
         }
     }
 
-    /// Another row with the same key of a unique index. The key is locked.
+    /// Another row with an equal key of a unique index. The key is locked.
     pub(in crate::base) fn duplicate(
         &mut self,
         id: IndexId,
@@ -246,14 +245,14 @@ impl DurableWriter {
                     position,
                 }));
             }
-            // A transaction that is removing the row has it locked.
+            // A transaction that is removing the row holds a lock on it.
             self.lock(self.table.definition.rows(), &position, LockMode::Shared)?;
             waited_for = Some(position);
         }
     }
 
-    /// Memory for it is reserved when the row is whole: a row is never changed by half, but by a
-    /// statement that fails. Conflicting locks of ranges that the key lies in are waited for.
+    /// Sets a key's change. Memory is reserved when the row is complete: a row is never changed by half, unless its
+    /// statement fails. Conflicting range locks on the key are waited for.
     pub(in crate::base) fn set(
         &mut self,
         tree: TreeId,
@@ -265,7 +264,7 @@ impl DurableWriter {
         let transaction = &self.table.statement.transaction;
         let (locks, owner) = (&transaction.store.locks, transaction.owner);
         loop {
-            // A request for a range looks at these changes once it is announced.
+            // A request for a range lock examines these changes once it is announced.
             let mut trees = lock(&self.trees);
             if !locks.conflicts_with_ranges(owner, tree, &key, usage) {
                 put(&mut trees, &mut self.bytes, (tree, types), key, change);
@@ -278,7 +277,7 @@ impl DurableWriter {
         }
     }
 
-    /// The same for an entry that shows nothing new to other transactions: locks of ranges are not checked.
+    /// [`Self::set`], but for an entry that shows nothing new to other transactions: range locks are not checked.
     pub(super) fn set_unseen(
         &mut self,
         index: &IndexTree,
@@ -290,14 +289,14 @@ impl DurableWriter {
         put(&mut trees, &mut self.bytes, tree, key, change);
     }
 
-    /// Rows with all columns.
+    /// Projection to all columns.
     pub(super) fn all_columns(&self) -> Projection {
         let columns = self.table.definition.columns().len();
         let all: Vec<ColumnId> = (0..columns).map(ColumnId).collect();
         Projection::of_rows(&self.table, &all)
     }
 
-    /// Reserves memory for what there is, or puts it into temporary tables.
+    /// Reserves memory for the changes, or moves them to temporary tables.
     pub(in crate::base) fn reserve(&mut self) -> Result<()> {
         let needed = self.bytes + self.bulk.as_ref().map_or(0, Bulk::memory);
         let storage = &self.table.statement.transaction.storage;
@@ -313,7 +312,7 @@ impl DurableWriter {
         }
     }
 
-    /// Whether a load may have so much.
+    /// Whether a load of `bulk` bytes fits into memory.
     pub(in crate::base) fn has_memory_for(&mut self, bulk: u64) -> bool {
         let needed = self.bytes + bulk;
         needed <= self.reservation.bytes() || self.reservation.try_resize(needed).is_ok()
@@ -339,7 +338,7 @@ impl DurableWriter {
                 self.reserve()?;
                 return Ok(written);
             }
-            // Rows are looked for where they are from here on.
+            // From here on, rows are looked for in their trees.
             self.leave_bulk()?;
             self.reservation.shrink(self.reservation.bytes());
             let rest = batch.row_count() - written.rows;
@@ -373,8 +372,8 @@ impl DurableWriter {
         Ok(written(batch.row_count(), None))
     }
 
-    /// The rows at positions as they are now, locked, and which of the positions they are of: the
-    /// beginning of a change.
+    /// Locks the rows at positions for a change; returns their current values and the indexes of the positions that
+    /// have a row.
     fn take_rows(&mut self, positions: &BinaryViewArray) -> Result<(Batch, Vec<usize>)> {
         self.leave_bulk()?;
         self.is_new = false;
@@ -480,7 +479,7 @@ impl TableWriter for DurableWriter {
             Some(bulk) => bulk.finish()?,
             None => trees.into_iter().collect(),
         };
-        // The memory belongs to the transaction from here on.
+        // From here on the memory belongs to the transaction.
         self.reservation.free();
         self.table.statement.transaction.join(trees)
     }
@@ -493,7 +492,7 @@ impl Drop for DurableWriter {
     }
 }
 
-/// Sets what is done to a key. `bytes`: of the changes of all trees.
+/// Sets a key's change. `bytes`: size of the changes of all trees.
 fn put(
     trees: &mut BTreeMap<TreeId, TreeChanges>,
     bytes: &mut u64,
@@ -508,7 +507,7 @@ fn put(
     *bytes += changes.bytes();
 }
 
-/// Whether something was done to a key.
+/// Whether a key has a change.
 pub(in crate::base) fn has(changes: Option<&TreeChanges>, key: &[u8]) -> Result<bool> {
     match changes {
         Some(changes) => Ok(changes.get(key)?.is_some()),
