@@ -1,4 +1,4 @@
-//! Rows that are there already, as a table that can be scanned.
+//! A table over batches that exist already.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,7 +8,7 @@ use mayfly_types::{Batch, Error, PhysicalType, Result};
 use crate::scan_request::{ColumnId, ScanRequest};
 use crate::table::{Table, TableScan, TableStatistics, TableWriter};
 
-/// A table of batches, which are only read. A scan gives them as they are.
+/// Read-only table of batches. A scan gives them as they are.
 #[derive(Debug)]
 pub struct BatchTable {
     columns: Vec<PhysicalType>,
@@ -16,7 +16,7 @@ pub struct BatchTable {
 }
 
 impl BatchTable {
-    /// A table of these rows.
+    /// A table of these batches.
     pub fn new(columns: Vec<PhysicalType>, batches: impl IntoIterator<Item = Batch>) -> Self {
         Self {
             columns,
@@ -63,7 +63,7 @@ fn read_only() -> Error {
 struct BatchScan {
     batches: Arc<[Batch]>,
     columns: Arc<[ColumnId]>,
-    /// The next batch that no worker has taken.
+    /// Index of the next batch that no worker has taken.
     next: Arc<AtomicUsize>,
 }
 

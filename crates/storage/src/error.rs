@@ -1,16 +1,16 @@
-//! From the failures of [`mayfly_memory`] to the errors that a user sees.
+//! Conversion of [`mayfly_memory`] failures into user errors.
 
 use mayfly_memory::{MemoryError, corruption};
 use mayfly_types::Error;
 use mayfly_types::error::codes;
 
-/// What the user calls a table without a name.
+/// Name of an unnamed table in error messages.
 pub const ANONYMOUS_TABLE: &str = "(temporary)";
 
-/// The MySQL error of a failure in table `table`.
+/// The MySQL error for a failure in table `table`.
 ///
-/// A limit becomes 1114 with its setting, value and what to do; a full disk 1021 with path and
-/// bytes; the rest names the file and the system's errno.
+/// A limit gives error 1114 with setting, value and remedy; a full disk 1021 with path and bytes; any other failure
+/// names the file and the system's errno.
 pub fn user_error(error: &MemoryError, table: &str) -> Error {
     match error {
         MemoryError::Limit(limit) => codes::ER_RECORD_FILE_FULL_LIMIT.with(&[&table, limit]),
@@ -34,7 +34,7 @@ pub fn user_error(error: &MemoryError, table: &str) -> Error {
     }
 }
 
-/// A caller has given a value that its column cannot hold.
+/// Error: a caller has given a value that its column cannot hold.
 pub(crate) fn wrong_type() -> Error {
     Error::internal("a value is not of its column's type")
 }

@@ -1,13 +1,12 @@
-//! Keys of indexes as bytes that are ordered as the keys are.
+//! Order-preserving encoding of index keys: keys compare as their bytes do.
 //!
-//! A key is its parts, one after the other. A part is a byte that tells NULL (0) from a value (1),
-//! then the value: integers, decimals and floats most significant byte first, with the sign turned so
-//! that negative ones come first; strings as their collation's sort key, or as they are. No part is
-//! the beginning of another value's part, so that parts can follow each other: numbers have one length
-//! and strings end with a 0. Inside of a string 0 and 1 are written as 1 1 and 1 2. A descending part
-//! has all of its bytes inverted.
+//! A key is the concatenation of its parts. A part is a byte that tells NULL (0) from a value (1), then the value:
+//! integers, decimals and floats most significant byte first, with the sign bit inverted so that negative ones come
+//! first; strings as their collation's sort key, or as their bytes. The encoding is prefix-free, so that parts can
+//! follow each other: numbers have a fixed length and strings end with a 0. Inside a string 0 and 1 are escaped as 1 1
+//! and 1 2. A descending part has all of its bytes inverted.
 //!
-//! Equal values give equal bytes, and nothing is ever decoded: tables hold the values beside.
+//! Equal values give equal bytes. Keys are never decoded: tables hold the values beside them.
 
 use arrow_array::ArrayRef;
 use mayfly_types::charset::{Charset, utf8};
@@ -20,19 +19,19 @@ use crate::values::{ColumnValues, StoredValue};
 
 const NULL: u8 = 0;
 const VALUE: u8 = 1;
-/// Ends a string.
+/// Terminator of a string.
 const END: u8 = 0;
-/// Comes before 1 for a 0 in a string, before 2 for a 1.
+/// Escape byte: followed by 1 for a 0 in a string, by 2 for a 1.
 const ESCAPE: u8 = 1;
 
-/// How the values of a part become bytes.
+/// Encoding of a part's strings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Text {
-    /// As they are; a prefix counts bytes.
+    /// Bytes as they are; a prefix length counts bytes.
     Bytes,
-    /// As they are; a prefix counts characters.
+    /// Bytes as they are; a prefix length counts characters.
     Characters,
-    /// As sort keys.
+    /// Sort keys of a collation.
     SortKey(CollationId),
 }
 
@@ -42,22 +41,22 @@ struct Part {
     ty: PhysicalType,
     text: Text,
     prefix: Option<u32>,
-    /// Exclusive-ored to every byte.
+    /// Mask that is XORed with every byte: all ones for a descending part.
     inversion: u8,
 }
 
-/// Makes the keys of one index.
+/// Encoder of the keys of one index.
 #[derive(Debug, Clone)]
 pub struct KeyEncoder {
     parts: Vec<Part>,
 }
 
-/// Keys from `start` on, before `end` if there is one.
+/// Half-open range of encoded keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ByteRange {
-    /// The first that belongs to it.
+    /// Inclusive start.
     pub start: Vec<u8>,
-    /// The first that does not.
+    /// Exclusive end; `None`: unbounded.
     pub end: Option<Vec<u8>>,
 }
 
@@ -68,7 +67,7 @@ impl ByteRange {
         end: None,
     };
 
-    /// The keys that begin with these bytes.
+    /// The range of keys that begin with `prefix`.
     pub fn prefix(prefix: &[u8]) -> Self {
         Self {
             start: prefix.to_vec(),
@@ -76,8 +75,8 @@ impl ByteRange {
         }
     }
 
-    /// Ranges in order, and none overlaps another: bounds were moved outwards where an index knows
-    /// less than the values that they are made of.
+    /// Sorts and joins ranges, so that none overlaps another: bounds are moved outwards where an index holds less than
+    /// the values that they are made of.
     pub fn joined(mut ranges: Vec<Self>) -> Vec<Self> {
         ranges.sort_by(|a, b| a.start.cmp(&b.start));
         let mut joined: Vec<Self> = Vec::with_capacity(ranges.len());
@@ -99,26 +98,25 @@ impl ByteRange {
         joined
     }
 
-    /// Whether no key lies in it.
+    /// Whether the range is empty.
     pub fn is_empty(&self) -> bool {
         self.end.as_ref().is_some_and(|end| *end <= self.start)
     }
 
-    /// Whether a key lies in it.
+    /// Whether a key lies in the range.
     pub fn contains(&self, key: &[u8]) -> bool {
         key >= self.start.as_slice() && self.end.as_ref().is_none_or(|end| key < end.as_slice())
     }
 }
 
-/// The smallest key that is larger than all that begin with `prefix`; `None` if there is no larger
-/// one.
+/// The smallest key that is larger than all keys that begin with `prefix`; `None` if there is none.
 pub fn after_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
     let mut after = None;
     put_after_prefix(prefix, &mut after);
     after
 }
 
-/// [`after_prefix`], in the memory of another key.
+/// [`after_prefix`], but written to `after`, whose memory is reused.
 pub fn put_after_prefix(prefix: &[u8], after: &mut Option<Vec<u8>>) {
     let Some(last) = prefix.iter().rposition(|byte| *byte != u8::MAX) else {
         *after = None;
@@ -144,14 +142,14 @@ impl RowKeys<'_> {
         }
     }
 
-    /// Whether a part of a row's key is NULL: such a key is a duplicate of no other.
+    /// Whether a part of a row's key is NULL: such a key is no duplicate.
     pub fn has_null(&self, row: usize) -> bool {
         self.parts.iter().any(|(_, source)| source.is_null(row))
     }
 }
 
 impl KeyEncoder {
-    /// For an index over these columns of a table.
+    /// An encoder for an index over these columns of a table.
     pub fn new(columns: &[PhysicalType], parts: &[IndexPart]) -> Self {
         let part = |part: &IndexPart| Part {
             column: part.column,
@@ -185,7 +183,7 @@ impl KeyEncoder {
         self.parts.iter().map(|part| part.column)
     }
 
-    /// The keys of rows with all columns of the table.
+    /// The keys of rows, given arrays of all columns of the table.
     pub fn rows<'a>(&'a self, columns: &'a [ArrayRef]) -> RowKeys<'a> {
         let source = |part: &'a Part| (part, ColumnValues::new(&columns[part.column]));
         RowKeys {
@@ -193,7 +191,7 @@ impl KeyEncoder {
         }
     }
 
-    /// Keys, or beginnings of keys, of arrays that each hold one part, the first parts of the index.
+    /// Keys or key prefixes, given one array for each of the first parts of the index.
     pub fn parts<'a>(&'a self, arrays: &'a [ArrayRef]) -> RowKeys<'a> {
         let source = |(part, array): (&'a Part, &'a ArrayRef)| (part, ColumnValues::new(array));
         RowKeys {
@@ -201,7 +199,7 @@ impl KeyEncoder {
         }
     }
 
-    /// Appends the key of a row of which `value` gives a column's value.
+    /// Appends the key of a row, whose column values `value` gives.
     #[inline]
     pub(crate) fn append_stored<'a, E>(
         &self,
@@ -214,8 +212,8 @@ impl KeyEncoder {
         Ok(())
     }
 
-    /// The length of the first `parts` parts of a key, which other bytes may follow. Of bytes that are
-    /// no key it is whatever they seem to say, never more than there are.
+    /// The length of the first `parts` parts of a key, which other bytes may follow. For bytes that are no key the
+    /// result is meaningless, but never more than their number.
     pub fn parts_length(&self, key: &[u8], parts: usize) -> usize {
         let mut length = 0;
         for part in self.parts.iter().take(parts) {
@@ -242,15 +240,14 @@ impl KeyEncoder {
         length
     }
 
-    /// The length of the key with which these bytes begin.
+    /// The length of the key at the beginning of some bytes.
     pub fn key_length(&self, key: &[u8]) -> usize {
         self.parts_length(key, self.parts.len())
     }
 
-    /// Appends the beginning of a key: the values of its first parts. A value is of its column's
-    /// physical type, or a number that can be turned into it without loss. That of a prefix is a sort
-    /// key where the beginnings of texts are not ordered as the texts are
-    /// ([`CollationId::orders_beginnings`]).
+    /// Appends a key prefix: the values of its first parts. A value is of its column's physical type, or a number that
+    /// can be converted to it without loss. The value of a column prefix is a sort key where beginnings of strings are
+    /// not ordered as the strings are ([`CollationId::orders_beginnings`]).
     #[inline]
     pub fn append_values<'v>(
         &self,
@@ -263,8 +260,8 @@ impl KeyEncoder {
         Ok(())
     }
 
-    /// The bytes between two bounds. A bound whose last value is but a prefix of its column's is
-    /// always included: longer values hide behind the prefix.
+    /// The byte range between two bounds. A bound whose last value is only a prefix of its column is always inclusive:
+    /// longer values share the prefix.
     pub fn range(&self, range: &KeyRange) -> Result<ByteRange> {
         let start = match &range.start {
             KeyBound::Unbounded => Vec::new(),
@@ -298,7 +295,7 @@ impl KeyEncoder {
     }
 }
 
-/// A range without keys.
+/// The empty range.
 fn nothing() -> ByteRange {
     ByteRange {
         start: Vec::new(),
@@ -332,13 +329,13 @@ impl Part {
         }
     }
 
-    /// A word that is ordered without its sign as the value is with it.
+    /// A word that, unsigned, is ordered as the value is.
     #[inline(always)]
     fn ordered(&self, word: u64) -> u64 {
         match self.ty {
             PhysicalType::Int64 => word ^ 1 << 63,
             PhysicalType::Float64 => {
-                // Adding 0 makes one zero of the two.
+                // Adding 0 turns -0.0 into 0.0.
                 let bits = (f64::from_bits(word) + 0.0).to_bits();
                 bits ^ if bits >> 63 == 1 { u64::MAX } else { 1 << 63 }
             }
@@ -376,7 +373,7 @@ impl Part {
         self.end_text(first, key);
     }
 
-    /// Ends a text whose part begins at `first`.
+    /// Terminates the string of a part that begins at `first`.
     fn end_text(&self, first: usize, key: &mut Vec<u8>) {
         escape(key, first + 1);
         key.push(END);
@@ -401,7 +398,7 @@ impl Part {
     }
 }
 
-/// Writes the 0s and 1s from `start` on as two bytes.
+/// Escapes the 0s and 1s from `start` on in place.
 fn escape(key: &mut Vec<u8>, start: usize) {
     let special = key[start..].iter().filter(|byte| **byte <= ESCAPE).count();
     if special == 0 {
@@ -410,7 +407,7 @@ fn escape(key: &mut Vec<u8>, start: usize) {
     let mut from = key.len();
     key.resize(from + special, 0);
     let mut to = key.len();
-    // Until nothing is left to be moved: the bytes before are where they belong.
+    // Moves bytes from the end until source and target meet: the bytes before are in place.
     while from < to {
         from -= 1;
         to -= 1;

@@ -1,11 +1,11 @@
-//! Tables: temporary ones, which are what Mayfly exists for, and base tables.
+//! Storage: temporary tables, which are Mayfly's purpose, and base tables.
 //!
-//! - [`temptable`]: the one object behind GROUP BY, DISTINCT, set operations, sorts, hash joins,
+//! - [`temptable`]: the temporary table behind GROUP BY, DISTINCT, set operations, sorts, hash joins,
 //!   derived tables, common table expressions and subquery caches.
-//! - [`base`]: base tables: durable ones, and those that live as long as the process.
-//! - [`key_encoding`]: keys of indexes as bytes of the same order.
-//! - [`legacy`]: the engines that internal temporary tables had before, for comparison.
-//! - [`workers`]: how many threads help statements.
+//! - [`base`]: base tables, durable or with the lifetime of the process.
+//! - [`key_encoding`]: order-preserving encoding of index keys.
+//! - [`legacy`]: MySQL's former engines of internal temporary tables, for comparison.
+//! - [`workers`]: the pool of threads that help statements.
 //! - [`table`]: the trait through which the layers above scan and change any table.
 //!
 //! This crate sees column numbers, positions and [`mayfly_types::Batch`]es. It knows no SQL text and

@@ -1,10 +1,9 @@
-//! Which rows of a scan are wanted, as the layers above tell it to the stores.
+//! Filters that the layers above push down into the scans of stores.
 //!
-//! A [`RowFilter`] is a list of steps, and a row is wanted that all of them want. A store asks them in their
-//! order, each about the rows that are left, and reads a column when the first step looks at it, for these rows
-//! alone where they are few ("late materialization": Abadi et al., ICDE 2007). What a step depends on
-//! ([`FilterKind`]) says what else a store may do: compare numbers in the form in which it has them, skip
-//! blocks by their least and greatest number, ask once for each of the values that a column has.
+//! A [`RowFilter`] is a conjunction of steps. A store evaluates the steps in order, each on the rows that are left,
+//! and reads a column when the first step needs it, for these rows alone where they are few ("late materialization":
+//! Abadi et al., ICDE 2007). A step's dependencies ([`FilterKind`]) determine what else a store may do: compare
+//! numbers in their encoded form, skip blocks by their minimum and maximum, evaluate once for each distinct value.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Decimal128Type, Int64Type, UInt64Type};
@@ -16,61 +15,60 @@ use mayfly_types::{Batch, Result, Selection};
 
 use crate::error::wrong_type;
 
-/// Says by some columns of a scan which rows are wanted, in steps: those that every step wants.
+/// Predicate on columns of a scan: a conjunction of steps.
 pub trait RowFilter {
-    /// How many steps it has.
+    /// Number of steps.
     fn steps(&self) -> usize;
 
-    /// The columns that a step looks at, by their places in the scan.
+    /// The columns that a step reads, by their indexes in the scan.
     fn columns(&self, step: usize) -> &[usize];
 
-    /// What a step depends on. Asked before rows are.
+    /// What a step depends on. Called before [`Self::select`].
     fn kind(&mut self, step: usize) -> Result<FilterKind>;
 
-    /// Which of some rows a step that is not [`FilterKind::Within`] wants. Of the scan's columns, those that
-    /// the step looks at have so many rows; the others may have any.
+    /// Selects rows by a step that is not [`FilterKind::Within`]. Of the scan's columns, those that the step reads
+    /// have `rows` rows; the others may have any number.
     fn select(&mut self, step: usize, columns: &[ArrayRef], rows: usize) -> Result<Selection>;
 
-    /// Tells how many of so many rows a step wants.
+    /// Reports that a step has passed `wanted` of `asked` rows.
     fn decided(&mut self, step: usize, asked: usize, wanted: usize) {
         let _ = (step, asked, wanted);
     }
 }
 
-/// What a step of a [`RowFilter`] depends on.
+/// Dependencies of a step of a [`RowFilter`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FilterKind {
-    /// The number in its one column is within a range. The store looks itself, in whatever form it has the
-    /// numbers, and may know it of many rows at once.
+    /// The number in the step's one column lies within a range. The store evaluates this itself on its encoded
+    /// numbers, for many rows at once where it can.
     Within(NumberRange),
-    /// The values of its columns alone. It may be asked about values that no row has, as one that many rows
-    /// have may stand for all of them, and about rows that the steps before it do not want.
+    /// The values of the step's columns alone. It may be evaluated on values that no row has, since one value may
+    /// stand for all rows that have it, and on rows that earlier steps have rejected.
     Values,
-    /// It may fail or warn, or its answer depend on more than values: it is asked about the rows that all
-    /// steps before it want, and no others.
+    /// The step may fail or warn, or depends on more than values: it is evaluated on exactly the rows that have passed
+    /// all earlier steps.
     Rows,
-    /// It wants all rows: it is left out.
+    /// The step passes all rows and is left out.
     All,
 }
 
-/// The numbers from the least to the greatest one; unscaled values of decimals. Empty where the least is
-/// greater.
+/// Closed range of numbers; unscaled values for decimals. Empty if `least` is greater than `greatest`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NumberRange {
-    /// The first one that is within.
+    /// Inclusive lower bound.
     pub least: i128,
-    /// The last one.
+    /// Inclusive upper bound.
     pub greatest: i128,
 }
 
 impl NumberRange {
-    /// No number.
+    /// The empty range.
     pub const EMPTY: Self = Self {
         least: i128::MAX,
         greatest: i128::MIN,
     };
 
-    /// The numbers of both.
+    /// Intersection of two ranges.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -79,16 +77,16 @@ impl NumberRange {
         }
     }
 
-    /// Whether a number is within.
+    /// Whether a number lies in the range.
     #[inline]
     pub fn contains(&self, number: i128) -> bool {
         self.least <= number && number <= self.greatest
     }
 
-    /// The numbers of a column that are within; NULL is not.
+    /// The rows of a column whose number lies in the range; NULL does not.
     ///
     /// # Errors
-    /// When the column has no whole numbers or decimals.
+    /// If the column is of neither integers nor decimals.
     pub fn rows_of(&self, column: &ArrayRef) -> Result<BooleanBuffer> {
         let rows = column.len();
         let found = match column.data_type() {
@@ -113,17 +111,17 @@ impl NumberRange {
     }
 }
 
-/// Rows that a filter was asked about.
+/// Result of filtering some rows.
 #[derive(Debug)]
 pub struct FilteredRows {
-    /// Those that are wanted, if any are.
+    /// The rows that have passed, if any.
     pub batch: Option<Batch>,
-    /// How many were read.
+    /// Number of rows read.
     pub rows_read: usize,
 }
 
 impl FilteredRows {
-    /// Asks a filter about the rows of a batch.
+    /// Filters the rows of a batch.
     pub fn of(mut batch: Batch, filter: &mut dyn RowFilter) -> Result<Self> {
         let rows_read = batch.row_count();
         let mut selection = Selection::All;

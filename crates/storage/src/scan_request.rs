@@ -1,31 +1,31 @@
-//! What is asked of a scan: columns, and terms that every wanted row meets.
+//! Scan request: columns, and terms that every wanted row meets.
 //!
-//! Terms are a small form that a table can look into: a file leaves out the parts whose statistics no row can meet, another
-//! server gets them as SQL. They are approximate: a table may give rows that do not meet them, which whoever asks looks at
-//! again, and never leaves out a row that does.
+//! Terms are simple predicates that a table can evaluate itself: a file skips the parts whose statistics exclude them,
+//! another server gets them as SQL. They are approximate: a table may give rows that do not meet them, which the
+//! caller filters again, but never leaves out a row that does.
 
 use mayfly_types::Value;
 
-/// A column of a table, by its number.
+/// Column of a table, by its index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ColumnId(pub usize);
 
 impl ColumnId {
-    /// The rows' positions: Bytes, never NULL.
+    /// The row position, of type Bytes and never NULL.
     pub const POSITION: Self = Self(usize::MAX);
 }
 
-/// What a scan is asked for.
+/// Request to a scan.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ScanRequest<'r> {
-    /// The columns of the rows that it gives, in this order.
+    /// Output columns, in this order.
     pub columns: &'r [ColumnId],
-    /// What every wanted row meets: all of them. Only for tables that [take them](crate::Table::takes_terms).
+    /// Conjunction of terms that every wanted row meets. Only for tables that [take them](crate::Table::takes_terms).
     pub terms: &'r [ColumnTerm],
 }
 
 impl<'r> ScanRequest<'r> {
-    /// All rows.
+    /// A request of all rows.
     pub fn of(columns: &'r [ColumnId]) -> Self {
         Self {
             columns,
@@ -37,14 +37,14 @@ impl<'r> ScanRequest<'r> {
 /// A condition on one column of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ColumnTerm {
-    /// The column, which need not be among those of the scan.
+    /// The column, which need not be an output column.
     pub column: ColumnId,
-    /// What its values meet.
+    /// The condition on its values.
     pub condition: ColumnCondition,
 }
 
-/// What the values of a column meet. Values are of the column's physical type, never NULL, and compared as the column's SQL
-/// type says, strings by its collation.
+/// Condition on the values of a column. Constants are of the column's physical type, never NULL, and compared by the
+/// column's SQL type, strings by its collation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ColumnCondition {
     /// =
@@ -63,6 +63,6 @@ pub enum ColumnCondition {
     Null,
     /// IS NOT NULL
     NotNull,
-    /// No value: a comparison with NULL.
+    /// Always false, such as a comparison with NULL.
     Never,
 }

@@ -1,15 +1,14 @@
-//! The trait of tables with a name: what the layers above may ask of any of them.
+//! The trait of named tables, through which the layers above use every kind of table.
 //!
-//! A table is columns of physical types, numbered from 0. A [`Table`] is one statement's handle to
-//! it, opened for a transaction: it sees a snapshot, and what the transaction itself has
-//! changed before. It is scanned in batches by several workers at once, or read through an index;
-//! rows are added, changed and removed by a [`TableWriter`], for whose statement they become visible
-//! when it finishes.
+//! A table has columns of physical types, numbered from 0. A [`Table`] is one statement's handle to it, opened for a
+//! transaction: it sees a snapshot, and what the transaction itself has changed before. It is scanned in batches by
+//! several workers at once, or read through an index; rows are added, changed and removed by a [`TableWriter`], whose
+//! changes become visible to the transaction when it finishes.
 //!
-//! Every row has a position, a short string of bytes that names it as long as it lives and by which
-//! rows are in the table's own order. Scans give it as the column [`ColumnId::POSITION`].
+//! Every row has a position, a short byte string that identifies it for its lifetime and gives the table's own order.
+//! Scans give it as the column [`ColumnId::POSITION`].
 //!
-//! What is absent: names, SQL types, defaults, constraints. They belong to the catalog above.
+//! Names, SQL types, defaults and constraints belong to the catalog above.
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -22,25 +21,25 @@ use crate::row_filter::{FilteredRows, RowFilter};
 use crate::scan_request::{ColumnId, ScanRequest};
 use crate::temptable::KeyMode;
 
-/// An index of a table, by its index in [`Table::indexes`].
+/// Index of a table, as an offset in [`Table::indexes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct IndexId(pub usize);
 
-/// A part of an index's key.
+/// Key part of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct IndexPart {
-    /// Which column of the table.
+    /// Index of the column in the table.
     pub column: usize,
-    /// How its values are compared.
+    /// Comparison of the values.
     pub mode: KeyMode,
-    /// Only so many characters (bytes of a binary string) are in the index.
+    /// Prefix length in characters (in bytes for a binary string); `None`: the whole column.
     pub prefix: Option<u32>,
-    /// Largest first.
+    /// Whether the part is in descending order.
     pub descending: bool,
 }
 
 impl IndexPart {
-    /// A whole column, smallest first.
+    /// An ascending part of a whole column.
     pub fn new(column: usize, mode: KeyMode) -> Self {
         Self {
             column,
@@ -51,21 +50,21 @@ impl IndexPart {
     }
 }
 
-/// An index of a table.
+/// Definition of an index of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexSpec {
-    /// What its rows are found by; NULL is smaller than every value.
+    /// Key parts; NULL is smaller than every value.
     pub parts: Vec<IndexPart>,
-    /// No two rows are equal in all parts, unless one is NULL.
+    /// Whether no two rows are equal in all parts, unless one is NULL.
     pub unique: bool,
-    /// The table's rows are in this order: the primary key. At most one, and its parts are never NULL.
+    /// Whether the table's rows are in this order: the primary key. At most one, and its parts are never NULL.
     pub clustered: bool,
-    /// HASH: finds equal keys only and gives no order.
+    /// Whether it is a HASH index, which finds equal keys only and gives no order.
     pub hash: bool,
 }
 
 impl IndexSpec {
-    /// An index with an order, of whole columns compared as numbers or bytes.
+    /// An ordered index of whole columns that are compared as numbers or bytes.
     pub fn binary(columns: &[usize], unique: bool, clustered: bool) -> Self {
         let part = |column: &usize| IndexPart::new(*column, KeyMode::Binary);
         Self {
@@ -77,35 +76,35 @@ impl IndexSpec {
     }
 }
 
-/// Where a range of keys begins or ends: values for the first parts of an index. Of fewer values
-/// than parts, all keys that begin with them are meant.
+/// Bound of a key range: values of the first parts of an index. With fewer values than parts, it stands for all keys
+/// that begin with them.
 #[derive(Debug, Clone, PartialEq)]
 pub enum KeyBound {
-    /// The first or last key of the index.
+    /// No bound.
     Unbounded,
-    /// These too.
+    /// Keys with these values are inside.
     Included(Vec<Value>),
-    /// All before, or after, these.
+    /// Keys with these values are outside.
     Excluded(Vec<Value>),
 }
 
-/// Keys between two bounds, in the order of the index.
+/// Key range between two bounds, in index order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KeyRange {
-    /// Where it begins.
+    /// Lower bound.
     pub start: KeyBound,
-    /// Where it ends.
+    /// Upper bound.
     pub end: KeyBound,
 }
 
 impl KeyRange {
-    /// All keys.
+    /// The range of all keys.
     pub const ALL: Self = Self {
         start: KeyBound::Unbounded,
         end: KeyBound::Unbounded,
     };
 
-    /// The keys that begin with these values.
+    /// The range of keys that begin with these values.
     pub fn equal(values: Vec<Value>) -> Self {
         Self {
             start: KeyBound::Included(values.clone()),
@@ -114,91 +113,89 @@ impl KeyRange {
     }
 }
 
-/// How much a table holds, for the optimizer and SHOW TABLE STATUS.
+/// Size of a table, for the optimizer and SHOW TABLE STATUS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TableStatistics {
-    /// Rows.
+    /// Number of rows.
     pub rows: u64,
     /// Bytes in memory.
     pub memory_bytes: u64,
     /// Bytes in files.
     pub disk_bytes: u64,
-    /// What the MEMORY engine says of a table of its own.
+    /// Figures that the MEMORY engine reports instead, for its tables.
     pub declared: Option<DeclaredSize>,
 }
 
-/// What a lock lets other transactions do.
+/// Mode of a row lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LockMode {
-    /// FOR SHARE: lock it in the same way.
+    /// FOR SHARE: others may lock in shared mode, too.
     Shared,
-    /// FOR UPDATE and every change: nothing but read older versions.
+    /// FOR UPDATE and every change: others may only read older versions.
     Exclusive,
 }
 
-/// What a read of a table forbids to other transactions until this one ends. Rows that were found are
-/// locked by [`Table::lock`] beside that.
+/// Lock of the ranges that a read covers, until the transaction ends. Rows that were found are also locked by
+/// [`Table::lock`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ReadLock {
-    /// Nothing: what is read is a snapshot.
+    /// No lock: reads see a snapshot.
     #[default]
     None,
-    /// Adding rows to the ranges that are read.
+    /// Forbids adding rows to the ranges.
     Gaps,
-    /// Adding rows there, and changing those that are there.
+    /// Forbids adding rows, and changing existing ones.
     Shared,
-    /// The same, and reading them so.
+    /// Forbids adding and changing rows, and locking reads by others.
     Exclusive,
 }
 
-/// What is done about a row that another transaction has locked.
+/// Reaction to a row that another transaction has locked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LockWait {
-    /// Wait so long, then 1205; 1213 when waiting would never end.
+    /// Wait at most this long, then error 1205; error 1213 for a deadlock.
     For(Duration),
-    /// NOWAIT: 3572.
+    /// NOWAIT: error 3572.
     No,
-    /// SKIP LOCKED: leave it out.
+    /// SKIP LOCKED: leave the row out.
     Skip,
 }
 
-/// What came of locking rows.
+/// Result of locking rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Locked {
-    /// They are as they were read. True for those that were locked, false for those that were
-    /// skipped.
+    /// The rows are as they were read. True for each row that was locked, false for each that was skipped.
     Unchanged(Vec<bool>),
-    /// Some are not as this handle read them: the statement must start anew with a new handle. It
-    /// keeps its locks.
+    /// Some rows are not as this handle read them: the statement must restart with a new handle. The locks are kept.
     Changed,
 }
 
-/// A row that has the same key.
+/// Duplicate key: an existing row with an equal key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Duplicate {
-    /// The first index, in their order, in which it has.
+    /// The first index, in index order, with an equal key.
     pub index: IndexId,
-    /// The row that is there already.
+    /// The position of the existing row.
     pub position: Vec<u8>,
 }
 
-/// How far rows were written.
+/// How far a batch of rows was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowsWritten {
-    /// So many, the first ones.
+    /// Number of rows written, from the first.
     pub rows: usize,
-    /// Why not the next one; of a row that is refused nothing is written.
+    /// Why the next row was refused; nothing of it is written.
     pub duplicate: Option<Duplicate>,
 }
 
-/// How much a table is said to hold, for SHOW TABLE STATUS.
+/// Size figures of a table, for SHOW TABLE STATUS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DeclaredSize {
     /// Bytes of every row.
     pub row_bytes: u64,
     /// Bytes of all blocks of rows.
     pub data_bytes: u64,
-    /// What they could grow to.
+    /// Limit to which the data could grow.
     pub max_data_bytes: u64,
     /// Bytes of the indexes.
     pub index_bytes: u64,
@@ -206,16 +203,16 @@ pub struct DeclaredSize {
     pub free_bytes: u64,
 }
 
-/// What came of changing a row.
+/// Result of changing a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowChange {
-    /// There is no such row.
+    /// The row does not exist.
     Missing,
-    /// It is already as it was to become.
+    /// The row already had these values.
     Same,
-    /// It was changed.
+    /// The row was changed.
     Done,
-    /// Another row has the same key; nothing was changed.
+    /// Another row has an equal key; nothing was changed.
     Duplicate,
 }
 
@@ -224,33 +221,33 @@ pub trait Table: Send + Sync + Debug {
     /// The types of the columns.
     fn columns(&self) -> &[PhysicalType];
 
-    /// The indexes, unique ones first, the primary key before all.
+    /// The indexes: unique ones first, the primary key before all others.
     fn indexes(&self) -> &[IndexSpec] {
         &[]
     }
 
-    /// How much it holds now.
+    /// The table's current size.
     fn statistics(&self) -> TableStatistics;
 
-    /// How many different keys the first `parts` parts of an index have, about.
+    /// Estimate of the number of distinct values of the first `parts` parts of an index.
     fn distinct_keys(&self, index: IndexId, parts: usize) -> u64 {
         let _ = (index, parts);
         self.statistics().rows
     }
 
-    /// ANALYZE TABLE: looks at the keys anew for what `distinct_keys` tells.
+    /// ANALYZE TABLE: takes new statistics for [`Self::distinct_keys`].
     fn analyze(&self) -> Result<()> {
         Ok(())
     }
 
-    /// How many rows lie in a range of an index, about: what a look at its ends tells.
+    /// Estimate of the number of rows in a range of an index, from a look at its ends.
     fn rows_in_range(&self, index: IndexId, range: &KeyRange) -> Result<u64> {
         let _ = (index, range);
         Ok(self.statistics().rows)
     }
 
-    /// About so many rows for statistics, in runs of rows that stand side by side: the same ones as long as
-    /// the table is the same, and all of a table that has no more. Nothing is locked.
+    /// Sample of about `rows` rows for statistics, in runs of adjacent rows: the choice is stable while the table does
+    /// not change, and a table with no more rows is read as a whole. Nothing is locked.
     fn sample(
         &self,
         columns: &[ColumnId],
@@ -261,17 +258,16 @@ pub trait Table: Send + Sync + Debug {
         Ok(())
     }
 
-    /// A scan over the rows that the handle sees. A scan of no column gives batches that only count rows.
+    /// Starts a scan of the rows that the handle sees. A scan without columns gives batches that only count rows.
     fn scan(&self, request: &ScanRequest<'_>) -> Result<Box<dyn TableScan>>;
 
-    /// Whether a scan makes use of [`ScanRequest::terms`].
+    /// Whether scans make use of [`ScanRequest::terms`].
     fn takes_terms(&self) -> bool {
         false
     }
 
-    /// The rows whose keys lie in one of the ranges, which are given in the index's order and do not
-    /// overlap: in the index's order, or in the opposite one. One worker's scan is in order; rows of
-    /// several workers are in order for each of them.
+    /// Starts a scan of the rows whose keys lie in one of the ranges, which are in index order and disjoint. Rows come
+    /// in index order, or reversed; with several workers, each worker's rows are ordered.
     fn index_scan(
         &self,
         index: IndexId,
@@ -283,9 +279,9 @@ pub trait Table: Send + Sync + Debug {
         Err(no_index())
     }
 
-    /// The rows whose first key parts equal a row of `keys` (one array a part): the columns of the
-    /// rows that were found, and for each the row of `keys`, ascending. NULL finds nothing, except in
-    /// the parts for which `null_safe` says so.
+    /// Finds the rows whose first key parts equal a row of `keys` (one array per part): the columns of the rows found,
+    /// and for each the index of the row of `keys`, ascending. NULL finds nothing, except in parts that `null_safe`
+    /// marks.
     fn index_lookup(
         &self,
         index: IndexId,
@@ -297,58 +293,57 @@ pub trait Table: Send + Sync + Debug {
         Err(no_index())
     }
 
-    /// The rows at these positions, all of which exist, in their order.
+    /// The rows at these positions, all of which exist, in the order given.
     fn fetch(&self, positions: &ArrayRef, columns: &[ColumnId]) -> Result<Batch> {
         let _ = (positions, columns);
         Err(no_index())
     }
 
-    /// Locks rows until the transaction ends. Tables that one session alone sees have nothing to
-    /// lock.
+    /// Locks rows until the transaction ends. Tables of a single session have nothing to lock.
     fn lock(&self, positions: &ArrayRef, mode: LockMode, wait: LockWait) -> Result<Locked> {
         let _ = (mode, wait);
         Ok(Locked::Unchanged(vec![true; positions.len()]))
     }
 
-    /// Says how what is read from here on is locked, and how long a read waits for such a lock. Tables that
-    /// one session alone sees have nothing to lock.
+    /// Sets how further reads lock, and how long they wait for such a lock. Tables of a single session have nothing to
+    /// lock.
     fn lock_reads(&self, lock: ReadLock, wait: LockWait) {
         let _ = (lock, wait);
     }
 
-    /// A writer of changes.
+    /// Creates a writer of changes.
     fn writer(&self) -> Result<Box<dyn TableWriter>>;
 
-    /// Removes every row. Scans that are open keep theirs.
+    /// Removes every row. Open scans keep theirs.
     fn truncate(&self) -> Result<()>;
 }
 
-/// Rows of a run of a sample.
+/// Rows in a run of a sample.
 const SAMPLE_RUN: usize = 32;
 
-/// A run of a sample: which piece of the table (a block, a page) it is in, and where in it.
+/// Run of a sample: a piece of the table (a block, a page) and a part of it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SampleRun {
     pub(crate) piece: usize,
-    /// Of so many runs in the piece, the how manieth.
+    /// (index, count): run `index` of `count` in the piece.
     part: (usize, usize),
 }
 
 impl SampleRun {
-    /// The rows of the run in its piece, which has so many.
+    /// The rows of the run in its piece of `of_piece` rows.
     pub(crate) fn rows(self, of_piece: usize) -> Range<usize> {
         let (number, count) = self.part;
         let (first, end) = (number * of_piece / count, (number + 1) * of_piece / count);
         let room = (end - first).saturating_sub(SAMPLE_RUN) + 1;
-        // The fractional parts of the multiples of the golden ratio are spread evenly: anywhere in the piece,
-        // but always there.
+        // The fractional parts of the multiples of the golden ratio are evenly spread: pseudo-random places that are
+        // the same every time.
         let spread = ((self.piece + number) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         let start = first + ((spread * room as u64) >> 32) as usize;
         start..end.min(start + SAMPLE_RUN)
     }
 }
 
-/// The runs of a sample of so many rows of so many pieces.
+/// The runs of a sample of `rows` rows from `pieces` pieces.
 pub(crate) fn sample_runs(pieces: usize, rows: usize) -> impl Iterator<Item = SampleRun> {
     let runs = (rows / SAMPLE_RUN).max(1);
     let chosen = pieces.min(runs);
@@ -366,13 +361,13 @@ pub(crate) fn no_index() -> Error {
     Error::internal("the table has no index of that number")
 }
 
-/// One worker's cursor.
+/// Cursor of one worker.
 pub trait TableScan: Send {
     /// The next rows; `None` at the end. Never an empty batch.
     fn next_batch(&mut self) -> Result<Option<Batch>>;
 
-    /// The next rows that a filter wants; `None` at the end. A store may read the columns that the filter
-    /// looks at first, and the others for the rows that it wants alone.
+    /// The next rows that pass a filter; `None` at the end. A store may read the columns that the filter needs first,
+    /// and the others only for the rows that pass.
     fn next_filtered(&mut self, filter: &mut dyn RowFilter) -> Result<Option<FilteredRows>> {
         let Some(batch) = self.next_batch()? else {
             return Ok(None);
@@ -380,13 +375,13 @@ pub trait TableScan: Send {
         FilteredRows::of(batch, filter).map(Some)
     }
 
-    /// Tells that strings of these columns, by their places among those of the scan, may come as
-    /// [codes](mayfly_types::coded). A filter sees the strings.
+    /// Allows strings of these columns, by their indexes in the scan, to come as [dictionary
+    /// codes](mayfly_types::coded). A filter sees the strings.
     fn give_codes(&mut self, columns: &[usize]) {
         let _ = columns;
     }
 
-    /// Tells that no more than so many rows will be read: a store need not look for others.
+    /// Hints that no more than `rows` rows will be read.
     fn first_rows(&mut self, rows: u64) {
         let _ = rows;
     }
@@ -395,18 +390,17 @@ pub trait TableScan: Send {
     fn for_another_worker(&self) -> Box<dyn TableScan>;
 }
 
-/// Changes rows. Dropping it without [`Self::finish`] forgets what it did. Its changes are seen by
-/// handles that are opened after it finished, and by its own checks of unique keys at once.
+/// Writer of row changes. Dropping it without [`Self::finish`] discards them. They are seen by handles that are opened
+/// after it has finished, and by its own checks of unique keys at once.
 pub trait TableWriter: Send {
-    /// Appends rows, whose columns are the table's. The table has no unique index, or the rows are
-    /// known to be new.
+    /// Appends rows of all columns. The table has no unique index, or the rows are known to be no duplicates.
     fn append(&mut self, batch: &Batch) -> Result<()>;
 
-    /// Says that a row with a key of another row will be refused or left out, and the other one stays as it is: it
-    /// is enough to share its lock.
+    /// Announces that rows with a duplicate key will be refused or ignored, and the existing row is not changed: a
+    /// shared lock on it is enough.
     fn refuses_duplicates(&mut self) {}
 
-    /// Adds rows up to the first that has a key of another row.
+    /// Inserts rows up to the first with a duplicate key.
     fn insert(&mut self, batch: &Batch) -> Result<RowsWritten> {
         self.append(batch)?;
         Ok(RowsWritten {
@@ -415,27 +409,27 @@ pub trait TableWriter: Send {
         })
     }
 
-    /// Puts rows in place of those at `positions`, up to the first that would have a key of another
-    /// row. A row whose primary key changes gets another position.
+    /// Replaces the rows at `positions`, up to the first that would have a duplicate key. A row whose primary key
+    /// changes gets another position.
     fn update(&mut self, positions: &ArrayRef, rows: &Batch) -> Result<RowsWritten> {
         let _ = (positions, rows);
         Err(read_only())
     }
 
-    /// Removes the rows at `positions`; how many were there.
+    /// Removes the rows at `positions`; returns how many existed.
     fn delete(&mut self, positions: &ArrayRef) -> Result<u64> {
         let _ = positions;
         Err(read_only())
     }
 
-    /// The columns of the row at a position as it is now, with what this writer has done to it.
+    /// Columns of the newest row at a position, including this writer's changes.
     fn current(&mut self, position: &[u8]) -> Result<Option<Batch>> {
         let _ = position;
         Err(read_only())
     }
 
-    /// The positions of rows whose first key parts equal `key` (one array of one value a part, none
-    /// NULL), as they are now, with what this writer has done; each is locked. The first `limit`.
+    /// Locks and returns the positions of the first `limit` rows whose first key parts equal `key` (one array of one
+    /// value per part, none NULL), in their newest state with this writer's changes.
     fn find(
         &mut self,
         index: IndexId,
@@ -447,7 +441,7 @@ pub trait TableWriter: Send {
         Err(no_index())
     }
 
-    /// Makes the changes visible to the transaction's next statements, all at once.
+    /// Makes all changes visible to the transaction's next statements at once.
     fn finish(self: Box<Self>) -> Result<()>;
 }
 

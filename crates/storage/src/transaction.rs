@@ -1,35 +1,35 @@
-//! A session's transaction: what it has changed, to be committed or undone together.
+//! A session's transaction: changes in several stores, committed or rolled back together.
 //!
-//! Each store of tables takes part in its own way (an undo log, a set of writes that nobody else
-//! sees yet), behind [`Participant`]. A savepoint is the number of changes that each had made.
+//! Each store takes part in its own way (an undo log, a private set of writes), behind [`Participant`]. A savepoint
+//! is, for each participant, its number of changes so far.
 
 use mayfly_types::Result;
 
-/// A store's part in a transaction.
+/// Participant of a transaction: one store.
 pub trait Participant: Send {
-    /// Sets a savepoint: what is changed from here on can be undone alone.
+    /// Sets a savepoint, to which later changes can be rolled back.
     fn savepoint(&mut self) -> u64;
 
-    /// Undoes what was changed since a savepoint. Never fails: what was done can be undone. Whether
-    /// the transaction has changed something that cannot.
+    /// Rolls back to a savepoint, which never fails. Returns whether the transaction has changed something that cannot
+    /// be undone.
     fn roll_back_to(&mut self, savepoint: u64) -> bool;
 
-    /// Promises that [`Self::commit`] will not fail for a reason that can be known now. All participants are asked before
-    /// the first one commits; after an error all of them are rolled back. A participant that commits elsewhere (another
-    /// server) does the first of two phases here (Gray, "Notes on Data Base Operating Systems", 1978).
+    /// Prepares the commit: promises that [`Self::commit`] will not fail for a reason that can be known now. All
+    /// participants prepare before the first one commits; after an error all of them are rolled back. A participant
+    /// that commits elsewhere (another server) does the first of two phases here (Gray, "Notes on Data Base Operating
+    /// Systems", 1978).
     fn prepare(&mut self) -> Result<()> {
         Ok(())
     }
 
-    /// Commits everything. After an error nothing of it is committed.
+    /// Commits all changes. After an error nothing is committed.
     fn commit(&mut self) -> Result<()>;
 
-    /// Undoes everything that can be undone; whether something could not (1196: tables that know no
-    /// transactions).
+    /// Rolls back all changes; returns whether something could not be undone (1196: non-transactional tables).
     fn roll_back(&mut self) -> bool;
 
-    /// A statement has ended, in whatever way: releases what it held for itself, and commits what it has
-    /// changed in tables that know no transactions.
+    /// Ends a statement, successful or not: releases what it held for itself, and commits its changes of
+    /// non-transactional tables.
     fn end_statement(&mut self) -> Result<()> {
         Ok(())
     }

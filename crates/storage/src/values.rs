@@ -1,9 +1,7 @@
-//! The forms that values have in every store, whatever their type: a word of 8 bytes, a decimal of 16
-//! or 32, or a string.
+//! Stored forms of values, common to all stores: a word of 8 bytes, a decimal of 16 or 32, or a string.
 //!
-//! What holds values ([`ArrayValues`], rows in memory, blocks, [`Value`]s) gives them in these forms, and
-//! what is made of values (rows, blocks, keys, arrays) takes them so: each knows the forms, and not each
-//! other.
+//! Containers of values ([`ArrayValues`], rows in memory, blocks, [`Value`]s) give them in these forms, and what is
+//! built from values (rows, blocks, keys, arrays) takes them so: each knows the forms only, and not each other.
 
 use std::sync::Arc;
 
@@ -23,15 +21,15 @@ pub(crate) enum StoredValue<'a> {
     Null,
     /// An integer, or the bits of a double.
     Word(u64),
-    /// The unscaled value.
+    /// A decimal's unscaled value in 128 bits.
     Decimal128(i128),
-    /// The unscaled value.
+    /// A decimal's unscaled value in 256 bits.
     Decimal256(i256),
     Bytes(&'a [u8]),
 }
 
 impl<'a> StoredValue<'a> {
-    /// A value of a type, or a number that becomes one of the type without loss; `None` for others.
+    /// The stored form of a value of type `ty`, or of a number that converts to it without loss; `None` for others.
     #[inline(always)]
     pub(crate) fn of(ty: PhysicalType, value: &'a Value) -> Option<Self> {
         Some(match (ty, value) {
@@ -54,7 +52,7 @@ impl<'a> StoredValue<'a> {
         })
     }
 
-    /// Puts a value of a type into `value`, whose memory is used again.
+    /// Writes a value of type `ty` into `value`, reusing its memory.
     #[inline]
     pub(crate) fn read_into(self, ty: PhysicalType, value: &mut Value) {
         let decimal = |unscaled: i256| match ty {
@@ -82,7 +80,7 @@ impl<'a> StoredValue<'a> {
     }
 }
 
-/// An exact number with so many digits behind the point, if it has no more.
+/// Unscaled value of an exact number at `scale` decimals; `None` if the number has more.
 fn at_scale(value: &Value, scale: u8) -> Option<i256> {
     let (unscaled, from) = match value {
         Value::Int(value) => (i256::from(*value), 0),
@@ -101,7 +99,7 @@ fn at_scale(value: &Value, scale: u8) -> Option<i256> {
     unscaled.checked_div(power).filter(|_| is_exact)
 }
 
-/// The values of an array; those that are NULL are any.
+/// The values of an array; undefined at NULLs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ArrayValues<'a> {
     Bools(&'a BooleanBuffer),
@@ -131,7 +129,7 @@ impl<'a> ArrayValues<'a> {
         }
     }
 
-    /// A value that is not NULL.
+    /// The value of a row that is not NULL.
     #[inline(always)]
     pub(crate) fn get(&self, row: usize) -> StoredValue<'a> {
         match *self {
@@ -144,7 +142,7 @@ impl<'a> ArrayValues<'a> {
     }
 }
 
-/// The values of an array, and which of them are NULL.
+/// The values of an array with its NULLs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ColumnValues<'a> {
     nulls: Option<&'a NullBuffer>,
@@ -152,7 +150,7 @@ pub(crate) struct ColumnValues<'a> {
 }
 
 impl<'a> ColumnValues<'a> {
-    /// Those of an array of a physical type.
+    /// The values of an array of a physical type.
     #[inline]
     pub(crate) fn new(array: &'a ArrayRef) -> Self {
         Self {
@@ -176,12 +174,12 @@ impl<'a> ColumnValues<'a> {
     }
 }
 
-/// Numbers of 8 bytes as words.
+/// Numbers of 8 bytes, viewed as words.
 fn words<T: ArrowNativeType>(values: &ScalarBuffer<T>) -> &[u64] {
     values.inner().typed_data()
 }
 
-/// An array of a type whose values are words.
+/// An array of a type whose values are stored as words.
 pub(crate) fn word_array(ty: PhysicalType, words: Vec<u64>, nulls: Option<NullBuffer>) -> ArrayRef {
     match ty {
         PhysicalType::Bool => {
@@ -194,13 +192,13 @@ pub(crate) fn word_array(ty: PhysicalType, words: Vec<u64>, nulls: Option<NullBu
     }
 }
 
-/// Words as other numbers of 8 bytes.
+/// Words, viewed as other numbers of 8 bytes.
 fn of_words<T: ArrowNativeType>(words: Vec<u64>) -> ScalarBuffer<T> {
     let count = words.len();
     ScalarBuffer::new(Buffer::from_vec(words), 0, count)
 }
 
-/// An array of decimals of a type.
+/// An array of a decimal type of 16 bytes.
 pub(crate) fn decimal128_array(
     ty: PhysicalType,
     values: Vec<i128>,
@@ -210,7 +208,7 @@ pub(crate) fn decimal128_array(
     Arc::new(array.with_data_type(ty.arrow()))
 }
 
-/// The same of larger decimals.
+/// An array of a decimal type of 32 bytes.
 pub(crate) fn decimal256_array(
     ty: PhysicalType,
     values: Vec<i256>,

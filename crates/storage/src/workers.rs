@@ -1,14 +1,14 @@
-//! How many threads help all statements of a database at once.
+//! Pool of worker threads that help all statements of a database.
 //!
-//! A statement always runs on the thread of its session. Where a part of it is large, workers help; each of them has to
-//! be admitted, and as many are as the machine has threads beside the session's. So a report alone has the whole machine,
-//! and a hundred reports at once have a thread each and the few workers between them, instead of a hundred times
-//! all threads. Nobody waits to be admitted: a statement begins with the workers that it gets, and asks again between
-//! its batches. A worker that waits, for a client to read say, makes room for another one meanwhile
+//! A statement always runs on the thread of its session. Large parts of it are helped by workers; each of them has to
+//! be admitted, and as many are admitted as the machine has threads beside the session's. So a report alone has the
+//! whole machine, and a hundred concurrent reports have a thread each and share the few workers, instead of a hundred
+//! times all threads. Nobody waits to be admitted: a statement begins with the workers that it gets, and asks again
+//! between its batches. A worker that blocks, on a client for example, makes room for another one
 //! ([`Worker::waiting`]).
 //!
 //! Threads are started for the work and end with it ([`WorkerPool::spawn`]): that takes some 20 µs, for work of
-//! milliseconds, and no idle thread lies in a program that embeds the library.
+//! milliseconds, and a program that embeds the library has no idle threads.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -16,7 +16,7 @@ use std::thread::{Builder, JoinHandle, Scope, ScopedJoinHandle};
 
 use mayfly_memory::sync::lock;
 
-/// See the module. Cloning gives another handle.
+/// Pool of worker threads. Cloning gives another handle.
 #[derive(Debug, Clone)]
 pub struct WorkerPool(Arc<Inner>);
 
@@ -27,12 +27,12 @@ struct Inner {
     refused: AtomicU64,
 }
 
-/// A worker that was admitted, until this is dropped.
+/// Admission of a worker, until this is dropped.
 #[derive(Debug)]
 pub struct Worker(WorkerPool);
 
 impl WorkerPool {
-    /// For a database whose largest statement uses so many threads; one of them is its session's.
+    /// A pool for statements with up to `threads` threads, one of which is the session's.
     pub fn new(threads: usize) -> Self {
         Self(Arc::new(Inner {
             workers_max: threads.saturating_sub(1),
@@ -41,7 +41,7 @@ impl WorkerPool {
         }))
     }
 
-    /// Admits a worker, unless as many as there may be are busy.
+    /// Admits a worker, unless the maximum is busy.
     fn admit(&self) -> Option<Worker> {
         let pool = &*self.0;
         let one_more = |busy| (busy < pool.workers_max).then_some(busy + 1);
@@ -50,8 +50,8 @@ impl WorkerPool {
         admitted.ok().map(|_| Worker(self.clone()))
     }
 
-    /// Starts a thread for `work` when a worker is admitted and the machine has a thread left; else there is nothing to
-    /// wait for, and the statement goes on with the threads that it has.
+    /// Starts a thread for `work` if a worker is admitted and the machine has a thread left; otherwise returns `None`,
+    /// and the statement goes on with the threads that it has.
     pub fn spawn<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Worker) -> T + Send + 'static,
@@ -60,7 +60,7 @@ impl WorkerPool {
         Builder::new().spawn(move || work(&worker)).ok()
     }
 
-    /// [`Self::spawn`] for a thread that ends within `scope`.
+    /// [`Self::spawn`], but for a thread that ends within `scope`.
     pub fn spawn_scoped<'scope, T: Send + 'scope>(
         &self,
         scope: &'scope Scope<'scope, '_>,
@@ -76,7 +76,7 @@ impl WorkerPool {
         self.0.refused.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How many workers are busy.
+    /// Number of busy workers.
     pub fn busy(&self) -> u64 {
         self.0.busy.load(Ordering::Relaxed) as u64
     }
@@ -86,8 +86,8 @@ impl WorkerPool {
         self.0.refused.load(Ordering::Relaxed)
     }
 
-    /// Gives each item to `work`, on this thread and on all workers that it gets. The results are in the order of the
-    /// items. A panic goes on in the caller.
+    /// Applies `work` to each item, on this thread and on all workers that it gets. The results are in the order of
+    /// the items. A panic is propagated to the caller.
     pub fn map<T: Send, R: Send>(&self, items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
         let mut results: Vec<Option<R>> = Vec::new();
         results.resize_with(items.len(), || None);
@@ -115,12 +115,12 @@ impl WorkerPool {
 }
 
 impl Worker {
-    /// Does something that waits for others; another worker may be admitted meanwhile.
+    /// Runs `wait`, which blocks; another worker may be admitted for its duration.
     pub fn waiting<T>(&self, wait: impl FnOnce() -> T) -> T {
         struct Resume<'w>(&'w Inner);
         impl Drop for Resume<'_> {
             fn drop(&mut self) {
-                // For a moment there may be one more than are admitted.
+                // For a moment one worker more than the maximum may run.
                 self.0.busy.fetch_add(1, Ordering::AcqRel);
             }
         }

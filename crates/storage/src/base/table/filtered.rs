@@ -158,5 +158,5 @@ impl<'p> FilteredColumns<'p> {
     }
 }
 
-/// Fraction (1 in this many) of passed rows up to which only these rows are read further.
+/// Denominator: if at most this part of the rows has passed, further columns are read for these rows alone.
 const DENSE_PART: usize = 3;
