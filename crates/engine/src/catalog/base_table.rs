@@ -25,20 +25,20 @@ use crate::locks::table::TableLock;
 /// A base table or a user's temporary table.
 #[derive(Debug)]
 pub(crate) struct BaseTable {
-    /// Its name for plans.
+    /// Its id in plans.
     pub(crate) id: TableId,
     /// What it looks like.
     pub(crate) definition: Arc<TableDefinition>,
     store: TableStore,
-    /// The TIMESTAMP columns.
+    /// The positions of the TIMESTAMP columns.
     pub(crate) timestamps: Vec<usize>,
-    /// Its rows take part in transactions.
+    /// Whether its rows take part in transactions.
     pub(crate) has_transactions: bool,
     source: Mutex<Arc<TableSource>>,
-    /// What is known of its columns' values.
+    /// Cached statistics of its columns' values.
     pub(crate) column_statistics: Arc<ColumnStatisticsCache>,
     next_auto_increment: Arc<AtomicU64>,
-    /// Numbers below this one are given without a record in the data directory.
+    /// Numbers below this one are given out without a record in the data directory.
     recorded_to: Arc<AtomicU64>,
     /// Held while such a record is committed: the number in it never goes back.
     recording: Arc<Mutex<()>>,
@@ -56,7 +56,7 @@ impl BaseTable {
         Ok(Self::over(id, definition, store))
     }
 
-    /// A table of a data directory, whose rows are in these trees if they are durable.
+    /// A table loaded from a data directory, whose rows are in these trees if they are durable.
     pub(crate) fn loaded(
         id: TableId,
         definition: TableDefinition,
@@ -98,7 +98,7 @@ impl BaseTable {
         }
     }
 
-    /// A table of a provider.
+    /// A table of a [`TableProvider`](super::provided::TableProvider).
     pub(crate) fn provided(
         id: TableId,
         (database, name): (&str, &str),
@@ -111,7 +111,7 @@ impl BaseTable {
         Self::over(id, definition, TableStore::Provided(Arc::new(table)))
     }
 
-    /// Whether somebody outside of the engine has its rows.
+    /// Whether its rows are outside of the engine.
     pub(crate) fn is_provided(&self) -> bool {
         matches!(self.store, TableStore::Provided(_))
     }
@@ -127,7 +127,7 @@ impl BaseTable {
         }
     }
 
-    /// The lock of its name.
+    /// The table lock of its name.
     pub(crate) fn lock(&self) -> &Arc<TableLock> {
         &self.lock
     }
@@ -140,7 +140,7 @@ impl BaseTable {
         }
     }
 
-    /// The greatest number of a column, or 0; from the end of an index, if one begins with it.
+    /// The greatest value of an integer column, or 0; read from the end of an index, if one begins with the column.
     pub(crate) fn greatest_number(&self, column: usize, access: &dyn TableAccess) -> Result<u64> {
         let table = self.storage(access)?;
         let columns = [ColumnId(column)];
@@ -170,7 +170,7 @@ impl BaseTable {
         Ok(greatest)
     }
 
-    /// How the data directory has it, if it is there.
+    /// Its definition in the data directory's store, if it is there.
     pub(crate) fn durable(&self) -> Option<Arc<mayfly_storage::TableDefinition>> {
         match &self.store {
             TableStore::Durable(definition, _) => Some(Arc::clone(definition)),
@@ -178,7 +178,7 @@ impl BaseTable {
         }
     }
 
-    /// Where its rows are in the data directory, if they are there.
+    /// Its trees in the data directory, if it is there.
     pub(crate) fn trees(&self) -> Option<&Trees> {
         match &self.store {
             TableStore::Durable(_, trees) => Some(trees),
@@ -193,7 +193,7 @@ impl BaseTable {
         Ok(zoned_table::read_in(zone, rows, &self.timestamps))
     }
 
-    /// Its rows, where a session alone sees them or they are of the MEMORY engine.
+    /// Its rows, if they are visible to one session only or of the MEMORY engine.
     pub(crate) fn session_rows(&self) -> Option<&UserTable> {
         match &self.store {
             TableStore::User(rows) => Some(rows),
@@ -201,7 +201,7 @@ impl BaseTable {
         }
     }
 
-    /// The store of the rows, where they can be reached one by one.
+    /// The store of the rows, if it supports access by key.
     #[inline]
     pub(crate) fn row_store(&self) -> Option<RowStore<'_>> {
         match &self.store {
@@ -218,7 +218,7 @@ impl BaseTable {
         self.store.open(access, access.changes_directly(self))
     }
 
-    /// How much it holds; nothing when that cannot be read.
+    /// Its numbers of rows and bytes; 0 when they cannot be read.
     pub(crate) fn statistics(&self, access: &dyn TableAccess) -> TableStatistics {
         let storage = self.storage(access);
         storage.map_or_else(|_| TableStatistics::default(), |table| table.statistics())
@@ -256,7 +256,7 @@ impl BaseTable {
         Ok(Arc::clone(&source))
     }
 
-    /// The number that the next row gets.
+    /// The AUTO_INCREMENT number of the next row.
     pub(crate) fn next_auto_increment(&self) -> u64 {
         self.next_auto_increment.load(Ordering::Relaxed)
     }
@@ -281,34 +281,33 @@ impl BaseTable {
         in_series(next)
     }
 
-    /// Numbers that were taken are not used: the next row gets the number that it had before, unless others
-    /// were taken since.
+    /// Returns unused numbers: the next row gets the number that it had before, unless others were taken since.
     pub(crate) fn give_auto_increment_back(&self, taken_to: u64, next: u64) {
         let (next_number, order) = (&self.next_auto_increment, Ordering::Relaxed);
         let _ = next_number.compare_exchange(taken_to, next, order, order);
     }
 
-    /// The next row gets this number.
+    /// Sets the AUTO_INCREMENT number of the next row.
     pub(crate) fn set_auto_increment(&self, next: u64) {
         self.next_auto_increment
             .store(next.max(1), Ordering::Relaxed);
     }
 
-    /// Rows were numbered up to `next - 1`.
+    /// Advances the AUTO_INCREMENT counter to `next`, if it is less.
     #[inline]
     pub(crate) fn advance_auto_increment(&self, next: u64) {
         self.next_auto_increment.fetch_max(next, Ordering::Relaxed);
     }
 
-    /// The trees of a table that is in the data directory and numbers its rows.
+    /// The trees of a durable table with an AUTO_INCREMENT column.
     fn numbered_trees(&self) -> Option<&Trees> {
         let numbers = self.definition.auto_increment_column().is_some();
         self.trees().filter(|_| numbers)
     }
 
-    /// A transaction has numbered rows of a table that is in the data directory: the next number is recorded
-    /// for the time after a restart. The record is `ahead` of it, so that few transactions have to write one;
-    /// a clean shutdown records the exact number.
+    /// Records the AUTO_INCREMENT counter for restarts, after a transaction has numbered rows of a durable table. The
+    /// record is `ahead` of the counter, so that few transactions have to write one; a clean shutdown records the
+    /// exact number.
     pub(crate) fn keep_numbers(&self, transaction: &DurableTransaction, ahead: u64) -> Result<()> {
         let is_recorded = || self.next_auto_increment() <= self.recorded_to.load(Ordering::Relaxed);
         let Some(trees) = self.numbered_trees().filter(|_| !is_recorded()) else {
@@ -318,8 +317,8 @@ impl BaseTable {
         if is_recorded() {
             return Ok(());
         }
-        // Other sessions give the numbers ahead as soon as these are recorded: the record neither waits for
-        // the end of the transaction nor is undone with it.
+        // Other sessions give out the numbers ahead as soon as these are recorded: the record neither waits for the
+        // end of the transaction nor is undone with it.
         let recorded = self.next_auto_increment().saturating_add(ahead);
         let beside = transaction.beside();
         dictionary::set_next_number(&beside, trees, recorded)?;
@@ -328,7 +327,7 @@ impl BaseTable {
         Ok(())
     }
 
-    /// The process ends: the transaction records the next number, and none ahead of it.
+    /// Records the exact counter at shutdown.
     pub(crate) fn record_next_number(&self, transaction: &DurableTransaction) -> Result<()> {
         let next = self.next_auto_increment();
         let is_recorded = next == self.recorded_to.load(Ordering::Relaxed);
@@ -338,7 +337,7 @@ impl BaseTable {
         }
     }
 
-    /// Removes every row. The numbers begin anew with [`Self::set_auto_increment`].
+    /// Removes every row. [`Self::set_auto_increment`] resets the counter.
     pub(crate) fn truncate(&self, access: &dyn TableAccess) -> Result<()> {
         self.storage(access)?.truncate()?;
         self.column_statistics.forget();
@@ -352,7 +351,7 @@ impl BaseTable {
     }
 }
 
-/// The TIMESTAMP columns.
+/// The positions of the TIMESTAMP columns.
 fn timestamps(definition: &TableDefinition) -> Vec<usize> {
     let is_timestamp = |index: &usize| definition.columns[*index].ty.kind == TypeKind::Timestamp;
     (0..definition.columns.len()).filter(is_timestamp).collect()

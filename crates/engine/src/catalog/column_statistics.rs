@@ -1,6 +1,6 @@
-//! Statistics of the columns of a table: made of a sample when they are first asked for, and anew once a fifth of the
-//! rows was changed. They belong to the table, and all sessions share them, whatever their time zones: a TIMESTAMP is in
-//! UTC here, and an estimate of a range of them is off by some hours. Histograms are read once.
+//! Statistics of the columns of a table: computed from a sample when they are first asked for, and again once a fifth
+//! of the rows was changed. They belong to the table, and all sessions share them, whatever their time zones: a
+//! TIMESTAMP is in UTC here, and an estimate of a range of them is off by some hours. Histograms are read once.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,19 +25,19 @@ const SAMPLE_BYTES: u64 = 256 << 10;
 /// Rows per piece of the table: where strings have more bytes than their share, the first rows of each piece are
 /// kept.
 const SAMPLE_PIECE_ROWS: usize = 32;
-/// So many rows may always change before a sample is taken anew.
+/// Changed rows up to which a sample is never taken anew.
 const CHANGES_MIN: u64 = 16;
 
-/// What is known of a table's columns.
+/// Cached statistics of a table's columns.
 #[derive(Debug, Default)]
 pub(crate) struct ColumnStatisticsCache {
-    /// How many rows were changed so far.
+    /// Number of rows changed so far.
     changes: AtomicU64,
     columns: Mutex<HashMap<usize, Known>>,
     histograms: Mutex<HashMap<usize, OfHistogram>>,
 }
 
-/// Statistics of a histogram, and what they were made of.
+/// Statistics from a histogram, with the row count that they were computed for.
 #[derive(Debug)]
 struct OfHistogram {
     document: Arc<Json>,
@@ -45,7 +45,7 @@ struct OfHistogram {
     statistics: Option<Arc<ColumnStatistics>>,
 }
 
-/// Statistics as they were made.
+/// Statistics from a sample, with the counts at that time.
 #[derive(Debug)]
 struct Known {
     statistics: Arc<ColumnStatistics>,
@@ -54,12 +54,12 @@ struct Known {
 }
 
 impl ColumnStatisticsCache {
-    /// So many rows were added or changed; that some were removed is seen by how many there are.
+    /// Counts `rows` added or changed rows; removed ones show in the row count.
     pub(crate) fn count_changes(&self, rows: u64) {
         self.changes.fetch_add(rows, Ordering::Relaxed);
     }
 
-    /// Nothing is known any more.
+    /// Drops all cached statistics.
     pub(crate) fn forget(&self) {
         self.columns.lock().clear();
     }
@@ -90,7 +90,7 @@ impl ColumnStatisticsCache {
         statistics
     }
 
-    /// What is known of a column of a table, as a statement sees it.
+    /// Statistics of a column, as a statement sees the table.
     pub(crate) fn column(
         &self,
         table: &dyn Table,
@@ -109,7 +109,7 @@ impl ColumnStatisticsCache {
                 return Some(Arc::clone(&known.statistics));
             }
         }
-        // An estimate that cannot be had is no reason for a statement to fail.
+        // A failing estimate is no reason for a statement to fail.
         let statistics = Arc::new(sampled(table, column, ty, rows).ok()??);
         let known = Known {
             statistics: Arc::clone(&statistics),
@@ -147,7 +147,7 @@ fn sampled(
             let (count, bytes) = (piece.row_count() as u64, piece.string_bytes() as u64);
             seen += count;
             let room = share(seen).saturating_sub(kept_bytes);
-            // As many as have about the length of all.
+            // The number of strings of average length that fit.
             let fitting = (count * room)
                 .checked_div(bytes)
                 .map_or(count, |most| most.min(count));

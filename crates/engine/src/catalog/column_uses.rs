@@ -1,4 +1,4 @@
-//! Whether expressions of a definition name a column.
+//! Column references in expressions of a definition.
 
 use std::ops::ControlFlow;
 
@@ -6,7 +6,7 @@ use mayfly_syntax::ast::{Expr, Ident, visit_expressions};
 
 use crate::names::same_name;
 
-/// Whether an expression names a column.
+/// Whether an expression refers to a column.
 pub(crate) fn names_column(expression: &Expr, name: &str) -> bool {
     let is_it = |ident: &Ident| same_name(&ident.value, name);
     let flow = visit_expressions(expression, |expr| match expr {

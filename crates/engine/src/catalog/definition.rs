@@ -1,5 +1,5 @@
-//! The definition of a table in the catalog: enough to print it again exactly as MySQL's SHOW CREATE TABLE
-//! does, and to fill and check the columns of new rows.
+//! Table definitions in the catalog: enough to print a table exactly as MySQL's SHOW CREATE TABLE does, and to fill
+//! and check the columns of new rows.
 
 use mayfly_plan::{ColumnTraits, DefaultSource};
 use mayfly_syntax::ast;
@@ -11,17 +11,17 @@ use super::histogram::Histogram;
 use super::zoned_table;
 use crate::names::same_name;
 
-/// The option that names a secondary engine, which no table here has.
+/// The option that names a secondary engine. No table has one.
 pub(crate) const SECONDARY_ENGINE: &str = "SECONDARY_ENGINE";
 
-/// A table's definition. It never changes; a changed table has another one.
+/// A table's definition. Immutable; an altered table has a new one.
 #[derive(Debug, Clone)]
 pub(crate) struct TableDefinition {
     /// Its database.
     pub(crate) database: String,
     /// Its name.
     pub(crate) name: String,
-    /// Its columns, in order; behind those with names the hidden ones of its keys.
+    /// Its columns, in order; after the named ones the hidden columns of functional key parts.
     pub(crate) columns: Vec<ColumnDefinition>,
     /// Its keys, in the order in which MySQL lists them.
     pub(crate) keys: Vec<KeyDefinition>,
@@ -29,24 +29,23 @@ pub(crate) struct TableDefinition {
     pub(crate) foreign_keys: Vec<ForeignKeyDefinition>,
     /// Its CHECK constraints, by name.
     pub(crate) checks: Vec<CheckConstraint>,
-    /// The collation of columns that name none.
+    /// The default collation of columns.
     pub(crate) collation: CollationId,
     /// ENGINE
     pub(crate) engine: String,
     /// COMMENT
     pub(crate) comment: String,
-    /// The other options that were written, with MySQL's names, in the order in which it prints
-    /// them.
+    /// The other written options, with MySQL's names, in the order in which it prints them.
     pub(crate) options: Vec<(String, String)>,
     /// AUTO_INCREMENT of the definition.
     pub(crate) auto_increment_start: u64,
     /// PARTITION BY …
     pub(crate) partitioning: Option<ast::Partitioning>,
-    /// What ANALYZE TABLE … UPDATE HISTOGRAM has made, by the names of columns.
+    /// Histograms by ANALYZE TABLE … UPDATE HISTOGRAM, with their columns' names.
     pub(crate) histograms: Vec<Histogram>,
     /// CREATE TEMPORARY TABLE
     pub(crate) temporary: bool,
-    /// When it was made: microseconds since 1970 UTC.
+    /// Time of creation: microseconds since 1970 UTC.
     pub(crate) created: i64,
 }
 
@@ -59,7 +58,7 @@ pub(crate) struct ColumnDefinition {
     pub(crate) ty: SqlType,
     /// Whether it may be NULL.
     pub(crate) nullable: bool,
-    /// What it gets when a row names no value for it.
+    /// Its value in rows that give none.
     pub(crate) default: ColumnDefault,
     /// ON UPDATE CURRENT_TIMESTAMP
     pub(crate) on_update_now: bool,
@@ -71,7 +70,7 @@ pub(crate) struct ColumnDefinition {
     pub(crate) comment: String,
     /// INVISIBLE
     pub(crate) invisible: bool,
-    /// The statement named a character set or collation for it, so SHOW CREATE prints them.
+    /// Whether the statement named a character set or collation for it, so that SHOW CREATE prints them.
     pub(crate) explicit_collation: bool,
 }
 
@@ -97,12 +96,12 @@ impl TableDefinition {
         }
     }
 
-    /// The keys that were made for foreign keys, by their positions.
+    /// The positions of the keys that were created for foreign keys.
     pub(crate) fn generated_keys(&self) -> impl Iterator<Item = usize> {
         (0..self.keys.len()).filter(|key| self.keys[*key].generated)
     }
 
-    /// What the protocol reports of a column besides its type.
+    /// Metadata of a column for the protocol, besides its type.
     pub(crate) fn column_traits(&self, position: usize) -> ColumnTraits {
         let mut traits = ColumnTraits::default();
         for key in &self.keys {
@@ -121,7 +120,7 @@ impl TableDefinition {
         if let Some(column) = self.columns.get(position) {
             let is_now = matches!(column.default, ColumnDefault::Now);
             traits.auto_increment = column.auto_increment;
-            // MySQL says so of TIMESTAMP columns alone.
+            // MySQL reports this for TIMESTAMP columns only.
             let is_timestamp = column.ty.kind == TypeKind::Timestamp;
             traits.on_update_now = is_timestamp && column.on_update_now;
             traits.timestamp = is_timestamp && (is_now || column.on_update_now);
@@ -137,7 +136,7 @@ impl TableDefinition {
 }
 
 impl ColumnDefinition {
-    /// A column that may be NULL, without a default or anything else.
+    /// A nullable column without a default or other attributes.
     pub(crate) fn new(name: impl Into<String>, ty: SqlType) -> Self {
         Self {
             name: name.into(),
@@ -153,25 +152,25 @@ impl ColumnDefinition {
         }
     }
 
-    /// Whether it is computed when it is read.
+    /// Whether it is a virtual generated column.
     pub(crate) fn is_virtual(&self) -> bool {
         let generated = self.generated.as_ref();
         generated.is_some_and(|generated| !generated.stored)
     }
 
-    /// Whether it is that of a key part over an expression: no statement names it.
+    /// Whether it is the hidden column of a functional key part: no statement can name it.
     pub(crate) fn is_hidden(&self) -> bool {
         self.name.is_empty()
     }
 
-    /// DEFAULT NULL is not said of it.
+    /// Makes SHOW CREATE omit DEFAULT NULL.
     pub(crate) fn forget_null_default(&mut self) {
         if matches!(self.default, ColumnDefault::Null) {
             self.default = ColumnDefault::None;
         }
     }
 
-    /// The default as a session in that time zone sees it, if it is a value.
+    /// The default as a session in this time zone sees it, if it is a constant.
     pub(crate) fn default_value(&self, zone: &TimeZone) -> Option<Value> {
         match &self.default {
             ColumnDefault::Value(value) => Some(zoned_table::value_in(zone, value, &self.ty)),
@@ -179,7 +178,7 @@ impl ColumnDefinition {
         }
     }
 
-    /// What `DEFAULT(column)` gives.
+    /// The value of `DEFAULT(column)`.
     pub(crate) fn default_source(&self, zone: &TimeZone) -> DefaultSource {
         match &self.default {
             ColumnDefault::Expression { .. } => DefaultSource::Expression,
@@ -188,7 +187,7 @@ impl ColumnDefinition {
             ColumnDefault::Value(_) => {
                 DefaultSource::Value(self.default_value(zone).unwrap_or(Value::Null))
             }
-            // The time is the row's, not the column's.
+            // The default is the time of the row, not a property of the column.
             _ if self.nullable => DefaultSource::Value(Value::Null),
             ColumnDefault::Now => DefaultSource::Value(implicit_default(&self.ty)),
             ColumnDefault::None | ColumnDefault::Null => DefaultSource::None,
@@ -196,16 +195,16 @@ impl ColumnDefinition {
     }
 }
 
-/// What a column gets when a row names no value for it.
+/// Default of a column.
 #[derive(Debug, Clone)]
 pub(crate) enum ColumnDefault {
-    /// Nothing was written: NULL for a column that may be NULL, else error 1364.
+    /// None was written: NULL for a nullable column, else error 1364.
     None,
     /// DEFAULT NULL was written.
     Null,
-    /// DROP DEFAULT: a row must name a value, even if the column may be NULL.
+    /// DROP DEFAULT: a row must give a value, even if the column is nullable.
     Dropped,
-    /// A value of the column's type; in UTC for a TIMESTAMP.
+    /// A constant of the column's type; in UTC for a TIMESTAMP.
     Value(Value),
     /// CURRENT_TIMESTAMP with the column's fractional digits.
     Now,
@@ -218,7 +217,7 @@ pub(crate) enum ColumnDefault {
     },
 }
 
-/// How a generated column is computed.
+/// Definition of a generated column.
 #[derive(Debug, Clone)]
 pub(crate) struct GeneratedColumn {
     /// The expression.
@@ -239,7 +238,7 @@ impl GeneratedColumn {
 /// A key.
 #[derive(Debug, Clone)]
 pub(crate) struct KeyDefinition {
-    /// Which kind.
+    /// Its kind.
     pub(crate) kind: ast::KeyKind,
     /// Its name; `PRIMARY` for the primary key.
     pub(crate) name: String,
@@ -255,7 +254,7 @@ pub(crate) struct KeyDefinition {
     pub(crate) parser: Option<String>,
     /// INVISIBLE
     pub(crate) invisible: bool,
-    /// Made for a foreign key: dropped when another key can do its work.
+    /// Whether it was created for a foreign key: dropped when another key can replace it.
     pub(crate) generated: bool,
 }
 
@@ -280,7 +279,7 @@ impl KeyPart {
         }
     }
 
-    /// The column that it names; `None` for an expression.
+    /// The column that it indexes, perhaps by a prefix; `None` for an expression.
     pub(crate) fn column(&self) -> Option<usize> {
         match self.target {
             KeyTarget::Column(position) => Some(position),
@@ -288,19 +287,19 @@ impl KeyPart {
         }
     }
 
-    /// The column that it names as a whole.
+    /// The column that it indexes as a whole.
     pub(crate) fn whole_column(&self) -> Option<usize> {
         self.column().filter(|_| self.prefix.is_none())
     }
 
-    /// The column that holds its values, which is hidden for an expression.
+    /// The column with its values, which is hidden for an expression.
     pub(crate) fn stored_column(&self) -> usize {
         let (KeyTarget::Column(position) | KeyTarget::Expression(position)) = self.target;
         position
     }
 }
 
-/// What a key part is over.
+/// Target of a key part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum KeyTarget {
     /// A column, by position.
@@ -316,7 +315,7 @@ pub(crate) struct ForeignKeyDefinition {
     pub(crate) name: String,
     /// The columns.
     pub(crate) columns: Vec<String>,
-    /// What they refer to.
+    /// The referenced table and columns.
     pub(crate) references: ast::References,
 }
 
@@ -334,7 +333,7 @@ pub(crate) struct CheckConstraint {
 }
 
 impl TableDefinition {
-    /// The columns that statements can name.
+    /// The columns other than hidden ones.
     pub(crate) fn named_columns(&self) -> impl Iterator<Item = &ColumnDefinition> {
         self.columns.iter().filter(|column| !column.is_hidden())
     }
@@ -346,7 +345,7 @@ impl TableDefinition {
         generated.map_or("", |generated| &generated.text)
     }
 
-    /// The position of a column, by its name in any case.
+    /// The position of a column by its case-insensitive name.
     pub(crate) fn column_position(&self, name: &str) -> Option<usize> {
         let same = |column: &ColumnDefinition| same_name(&column.name, name);
         self.columns.iter().position(same)
@@ -358,7 +357,7 @@ impl TableDefinition {
         self.columns.iter().position(|column| column.auto_increment)
     }
 
-    /// Whether a key has a name, in any case.
+    /// Whether a key has this name, case-insensitively.
     pub(crate) fn has_key(&self, name: &str) -> bool {
         self.keys.iter().any(|key| same_name(&key.name, name))
     }
@@ -369,13 +368,12 @@ impl TableDefinition {
         keys.find(|key| key.kind == ast::KeyKind::Primary)
     }
 
-    /// The keys in which no two rows may be equal, with the positions and prefixes of their columns.
+    /// The primary key and the unique keys.
     pub(crate) fn unique_keys(&self) -> impl Iterator<Item = &KeyDefinition> {
         self.keys.iter().filter(|key| key.is_unique())
     }
 
-    /// Sets of columns that identify a row: unique keys without prefixes over columns that cannot be
-    /// NULL.
+    /// Sets of columns that identify a row: unique keys without prefixes over NOT NULL columns.
     pub(crate) fn identifying_columns(&self) -> Vec<Vec<usize>> {
         let whole = |part: &KeyPart| {
             let column = part.whole_column();
@@ -403,23 +401,23 @@ impl KeyDefinition {
         }
     }
 
-    /// Whether rows are found by the hash of its values.
+    /// Whether it is a hash index.
     pub(crate) fn is_hash(&self) -> bool {
         let using = self.using.as_deref();
         using.is_some_and(|using| using.eq_ignore_ascii_case("hash"))
     }
 
-    /// FULLTEXT or SPATIAL: rows are not found by its values.
+    /// FULLTEXT or SPATIAL: the key has no index.
     pub(crate) fn has_no_index(&self) -> bool {
         matches!(self.kind, ast::KeyKind::FullText | ast::KeyKind::Spatial)
     }
 
-    /// Its columns, if all of its parts are columns as a whole.
+    /// Its columns, if all of its parts are whole columns.
     pub(crate) fn whole_columns(&self) -> Option<Vec<usize>> {
         self.parts.iter().map(KeyPart::whole_column).collect()
     }
 
-    /// Whether its first parts are these columns, as a whole and in this order.
+    /// Whether its first parts are these whole columns, in this order.
     pub(crate) fn begins_with(&self, columns: &[usize]) -> bool {
         let mut parts = self.parts.iter().zip(columns);
         self.parts.len() >= columns.len()

@@ -1,8 +1,8 @@
-//! The data dictionary: what of the catalog is in the data directory, beside the rows.
+//! The data dictionary: the catalog's records in the data directory.
 //!
-//! A record for each database, each table, each view and each account. A table's is the statement that makes it, as SHOW
-//! CREATE TABLE prints it, and what the statement does not say: where its rows are, when it was made.
-//! So there is one form of a definition to write, to read and to look at, and it is MySQL's.
+//! There is a record for each database, table, view and account. A table's record is its SHOW CREATE TABLE statement,
+//! and what the statement does not say: the trees of its rows, and its time of creation. So there is one form of a
+//! definition to write, to read and to look at, and it is MySQL's.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -25,7 +25,7 @@ pub(crate) const TABLE: &str = "table\0";
 const NUMBER: &str = "number\0";
 pub(crate) const VIEW: &str = "view\0";
 
-/// Where a table's rows and indexes are in the store.
+/// Trees of a table's rows and indexes in the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Trees {
     /// The rows.
@@ -35,13 +35,13 @@ pub(crate) struct Trees {
 }
 
 impl Trees {
-    /// Those of the rows and of the indexes.
+    /// All trees, of the rows and of the indexes.
     fn all(&self) -> impl Iterator<Item = TreeId> {
         std::iter::once(self.rows).chain(self.indexes.iter().copied())
     }
 }
 
-/// The record of a table; `trees` are those of a table whose rows are durable.
+/// The record of a table; `trees` are set if its rows are durable.
 fn table_record(
     definition: &TableDefinition,
     trees: Option<&Trees>,
@@ -75,8 +75,8 @@ fn view_record(view: &ViewDefinition) -> Vec<u8> {
     record.into_bytes()
 }
 
-/// Brings the dictionary from one state of the catalog to what a change makes of it, and commits: records in a data
-/// directory, and the rows of tables that are gone in any.
+/// Stores a change of the catalog and commits: the records in a data directory, if there is one, and the removal of
+/// dropped tables' rows.
 pub(crate) fn store(
     access: &dyn TableAccess,
     before: &CatalogState,
@@ -102,19 +102,19 @@ pub(crate) fn store(
     transaction.participant().commit()
 }
 
-/// The name of the record of the next AUTO_INCREMENT number.
+/// The key of the record of an AUTO_INCREMENT counter.
 fn number_name(rows: TreeId) -> Vec<u8> {
     format!("{NUMBER}{rows}").into_bytes()
 }
 
-/// The next AUTO_INCREMENT number of a table, as it was recorded.
+/// The recorded AUTO_INCREMENT counter of a table.
 pub(crate) fn next_number(access: &dyn TableAccess, trees: &Trees) -> Result<u64> {
     let record = access.durable()?.record(&number_name(trees.rows))?;
     let number = record.and_then(|record| Some(u64::from_le_bytes(record.try_into().ok()?)));
     Ok(number.unwrap_or(1))
 }
 
-/// Records it, when the transaction commits.
+/// Records the AUTO_INCREMENT counter, when the transaction commits.
 pub(crate) fn set_next_number(
     transaction: &DurableTransaction,
     trees: &Trees,
@@ -123,7 +123,7 @@ pub(crate) fn set_next_number(
     transaction.set_record(&number_name(trees.rows), Some(&next.to_le_bytes()))
 }
 
-/// The process ends: the numbers that only it knew are recorded.
+/// Records the exact AUTO_INCREMENT counters at shutdown.
 pub(crate) fn close(transaction: &DurableTransaction, catalog: &Catalog) -> Result<()> {
     for table in catalog.all_tables() {
         table.record_next_number(transaction)?;
@@ -143,14 +143,14 @@ fn table_of<'c>(catalog: &'c CatalogState, name: &EntryName) -> Option<&'c Arc<B
     }
 }
 
-/// The trees of the tables among these names.
+/// The trees of the named tables.
 fn trees_of(catalog: &CatalogState, names: &BTreeSet<EntryName>) -> BTreeSet<TreeId> {
     let tables = names.iter().filter_map(|name| table_of(catalog, name));
     let trees = tables.filter_map(|table| table.trees());
     trees.flat_map(Trees::all).collect()
 }
 
-/// The name of a record.
+/// The key of a record.
 fn record_name(name: &EntryName) -> Vec<u8> {
     let name = match name {
         EntryName::Database(database) => format!("{DATABASE}{database}"),
@@ -160,7 +160,7 @@ fn record_name(name: &EntryName) -> Vec<u8> {
     name.into_bytes()
 }
 
-/// The record of what has a name; `None` when nothing has it.
+/// The record of an entry; `None` when the entry does not exist.
 fn record(catalog: &CatalogState, name: &EntryName) -> Option<Vec<u8>> {
     Some(match name {
         EntryName::Database(database) => {

@@ -1,5 +1,5 @@
-//! Storage engines: the names that ENGINE= may have. Every table is Mayfly's own whatever its
-//! definition names; the name is stored for SHOW CREATE TABLE.
+//! Storage engines: the valid names of ENGINE=. Every table is stored by Mayfly itself, whatever its definition
+//! names; the name is stored for SHOW CREATE TABLE.
 
 use mayfly_syntax::ast::KeyKind;
 use mayfly_types::error::codes;
@@ -13,14 +13,14 @@ pub(crate) struct Engine {
     pub(crate) name: &'static str,
     /// DEFAULT, YES or NO.
     pub(crate) support: &'static str,
-    /// What it is.
+    /// Its description.
     pub(crate) comment: &'static str,
-    /// Whether it has transactions, XA and savepoints.
+    /// Whether it supports transactions, XA and savepoints.
     pub(crate) transactions: bool,
 }
 
 impl Engine {
-    /// An engine without transactions whose tables are base tables like any other.
+    /// An engine without transactions.
     const fn named(name: &'static str) -> Self {
         Self {
             name,
@@ -64,8 +64,8 @@ pub(crate) const ENGINES: &[Engine] = &[
     },
 ];
 
-/// What an engine does not support: BLOB and TEXT columns in MEMORY, NULLs and keys in CSV, generated
-/// columns in both, FULLTEXT keys in some and in temporary tables, NULLs in the keys of ARCHIVE.
+/// Checks the limits of an engine: BLOB and TEXT columns in MEMORY, NULLs and keys in CSV, generated columns in both,
+/// FULLTEXT keys in some and in temporary tables, NULLs in the keys of ARCHIVE.
 pub(crate) fn check(table: &TableDefinition) -> Result<()> {
     let any = |is_such: fn(&ColumnDefinition) -> bool| table.columns.iter().any(is_such);
     let is_full_text = |key: &KeyDefinition| key.kind == KeyKind::FullText;
@@ -100,7 +100,7 @@ pub(crate) fn check(table: &TableDefinition) -> Result<()> {
     })
 }
 
-/// The name as the engine writes it itself; HEAP is MEMORY.
+/// The canonical spelling of an engine's name; HEAP is MEMORY.
 pub(crate) fn canonical(name: &str) -> Option<&'static str> {
     let is_heap = name.eq_ignore_ascii_case("HEAP");
     let name = if is_heap { "MEMORY" } else { name };

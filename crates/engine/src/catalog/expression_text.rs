@@ -1,5 +1,5 @@
-//! Expressions and queries of definitions as SHOW CREATE prints them: lower-case functions,
-//! backticks, parentheses around every operation.
+//! Printer of expressions and queries in definitions, in the form of SHOW CREATE: lower-case functions, backticks,
+//! parentheses around every operation.
 
 mod special;
 mod windows;
@@ -28,7 +28,7 @@ pub(crate) fn query_text(query: &Query, hidden_database: Option<&str>) -> String
     Printer::View { hidden_database }.query(query)
 }
 
-/// The text of a value of INSERT.
+/// The text of a value in an INSERT.
 pub(crate) fn value_text(expr: &Expr) -> String {
     let hidden_database = None;
     Printer::View { hidden_database }.expr(expr)
@@ -42,7 +42,7 @@ fn operator(op: &BinaryOperator) -> String {
     }
 }
 
-/// For what is printed.
+/// Context of the printed text.
 #[derive(Clone, Copy)]
 enum Printer<'p> {
     /// A table's definition: columns have no qualifiers, and strings have their character set.
@@ -412,7 +412,7 @@ impl Printer<'_> {
                 text
             }
             TableFactor::NestedJoin { table_with_joins } => self.joined(table_with_joins),
-            // A view of one is refused where its names are bound.
+            // A view over JSON_TABLE is refused when its names are bound.
             TableFactor::JsonTable { .. } => "JSON_TABLE(...)".to_owned(),
         }
     }
@@ -434,7 +434,7 @@ fn not(negated: bool) -> &'static str {
     word_if(negated, "not ")
 }
 
-/// Quoted names with something between them.
+/// Quoted names with a separator.
 fn names<'n>(names: impl IntoIterator<Item = &'n Ident>, separator: &str) -> String {
     let names = names.into_iter();
     names
@@ -442,7 +442,7 @@ fn names<'n>(names: impl IntoIterator<Item = &'n Ident>, separator: &str) -> Str
         .join(separator)
 }
 
-/// The name of a derived table, with those of its columns if they are written.
+/// The alias of a derived table, with its column names if they are written.
 fn table_alias(alias: &TableAlias) -> String {
     let name = quoted_identifier(&alias.name.value);
     if alias.columns.is_empty() {

@@ -1,8 +1,8 @@
-//! Foreign keys between tables: what one looks like, and which tables it joins.
+//! Foreign keys between tables: referential actions, and the tables that they join.
 //!
-//! A foreign key belongs to the child, the table that refers; the parent knows nothing of it, and need
-//! not even exist (`foreign_key_checks = 0`). So the parent is looked up by name whenever the key is
-//! used, and the catalog keeps an index of children by the names of their parents.
+//! A foreign key belongs to the child, the referring table; the parent knows nothing of it, and need not even exist
+//! (`foreign_key_checks = 0`). So the parent is looked up by name whenever the key is used, and the catalog keeps an
+//! index of children by the names of their parents.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::definition::{ForeignKeyDefinition, TableDefinition};
 use super::state::FullName;
 use super::{BaseTable, indexes, show_create};
 
-/// What becomes of a child's row when the row that it refers to goes or gets another key.
+/// Effect on a child's row when the row that it refers to is removed or its key changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReferentialAction {
     /// Refuses the change: RESTRICT, NO ACTION, and SET DEFAULT, which InnoDB does not implement.
@@ -47,20 +47,20 @@ impl ForeignKeyDefinition {
         ReferentialAction::of(self.references.on_update.as_deref())
     }
 
-    /// The database and name of the parent of a child in this database.
+    /// The parent's database and name, for a child in this database.
     pub(crate) fn parent<'a>(&'a self, database: &'a str) -> (&'a str, &'a str) {
         let table = &self.references.table;
         (table.database.as_deref().unwrap_or(database), &table.name)
     }
 
-    /// Whether it refers to a table of this name, being one of a child in a database.
+    /// Whether this key of a child in `child_database` refers to a table.
     pub(crate) fn refers_to(&self, child_database: &str, parent: &TableDefinition) -> bool {
         self.parent(child_database) == (&parent.database, &parent.name)
     }
 }
 
 impl TableDefinition {
-    /// The positions of these columns; `None` when one is not there.
+    /// The positions of these columns; `None` when one does not exist.
     pub(crate) fn column_positions(&self, names: &[String]) -> Option<Vec<usize>> {
         let positions = names.iter().map(|name| self.column_position(name));
         positions.collect()
@@ -78,10 +78,10 @@ impl TableDefinition {
     }
 }
 
-/// A child, and the position of the key among those of its definition.
+/// (table, index): a child, and the position of its foreign key in its definition.
 type Child = (Arc<BaseTable>, usize);
 
-/// Which tables refer to which: by the parent's database and name, the children, in the order of the keys' names.
+/// Index of children: by the parent's database and name, in the order of the keys' names.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Children(RedBlackTreeMapSync<FullName, Vec<Child>>);
 
@@ -123,7 +123,7 @@ impl Children {
     }
 }
 
-/// The parents that a table names, with the positions of its keys.
+/// The parents of a table, with the positions of the foreign keys.
 fn parents(table: &BaseTable) -> impl Iterator<Item = (usize, FullName)> {
     let definition = &table.definition;
     let foreign_keys = definition.foreign_keys.iter().enumerate();
@@ -141,18 +141,18 @@ fn order((table, position): &Child) -> (&str, &str) {
     )
 }
 
-/// Error 1452: the row of a child refers to nothing.
+/// Error 1452: the row of a child has no parent.
 pub(crate) fn no_referenced_row(child: &TableDefinition, foreign: &ForeignKeyDefinition) -> Error {
     codes::ER_NO_REFERENCED_ROW_2.with(&[&fails(child, foreign)])
 }
 
-/// Error 1451: the row of a parent is referred to.
+/// Error 1451: the row of a parent has children.
 pub(crate) fn row_is_referenced(child: &TableDefinition, foreign: &ForeignKeyDefinition) -> Error {
     codes::ER_ROW_IS_REFERENCED_2.with(&[&fails(child, foreign)])
 }
 
-/// The child and the constraint, as errors name them: with what happens to rows, not with what does
-/// not.
+/// The child and the constraint, as errors name them: with the action on rows, without options that do not act on
+/// rows.
 fn fails(child: &TableDefinition, foreign: &ForeignKeyDefinition) -> String {
     let name = mayfly_syntax::printer::quoted_identifier;
     let mut shown = foreign.clone();

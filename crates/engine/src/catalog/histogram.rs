@@ -1,8 +1,9 @@
-//! Histograms of columns, as ANALYZE TABLE … UPDATE HISTOGRAM makes them and `COLUMN_STATISTICS` shows them: a document
-//! in MySQL's form (the manual, "Optimizer Statistics"), which is a part of the table's definition.
+//! Histograms of columns, made by ANALYZE TABLE … UPDATE HISTOGRAM and shown in `COLUMN_STATISTICS`: a document in
+//! MySQL's form (the manual, "Optimizer Statistics"), which is a part of the table's definition.
 //!
-//! A histogram of at most as many values as buckets has one for each (`singleton`). Of more values there are buckets
-//! of about the same number of rows (`equi-height`): the least number for which the buckets are enough.
+//! Up to as many values as buckets make a `singleton` histogram, with one bucket per value. More values make an
+//! `equi-height` one, whose buckets have about the same number of rows: the least number for which the buckets
+//! suffice.
 
 use std::sync::Arc;
 
@@ -16,12 +17,12 @@ use mayfly_types::json::{self, Json, JsonObject};
 use mayfly_types::temporal::{DateTime, TimeZone};
 use mayfly_types::{CollationId, Diagnostics, Error, SqlMode, SqlType, TypeKind, Value};
 
-/// So many characters of a text are kept.
+/// Characters of a text that are kept.
 pub(crate) const TEXT_CHARACTERS: usize = 42;
-/// What stands before the bytes of a text in the document.
+/// Prefix of a text's bytes in the document.
 const TEXT_PREFIX: &str = "base64:type254:";
 
-/// How many buckets a histogram has where the statement says nothing.
+/// Default number of buckets.
 pub(crate) const BUCKETS: u32 = 100;
 
 /// The histogram of a column.
@@ -29,20 +30,20 @@ pub(crate) const BUCKETS: u32 = 100;
 pub(crate) struct Histogram {
     /// The name of the column.
     pub(crate) column: String,
-    /// As `COLUMN_STATISTICS` shows it.
+    /// The document that `COLUMN_STATISTICS` shows.
     pub(crate) document: Arc<Json>,
 }
 
-/// How a histogram is to be made.
+/// Settings of a histogram to be made.
 #[derive(Debug, Clone)]
 pub(crate) struct HistogramSettings {
     pub(crate) buckets: u32,
     pub(crate) auto_update: bool,
-    /// When it is made, as the document has it.
+    /// Time of creation, in the document's format.
     pub(crate) now: String,
 }
 
-/// What MySQL calls a type in a histogram; none for one that has none.
+/// MySQL's name of a type in a histogram; `None` for a type without histograms.
 pub(crate) fn data_type(ty: &SqlType) -> Option<&'static str> {
     Some(match ty.kind {
         TypeKind::Json => return None,
@@ -60,7 +61,7 @@ pub(crate) fn data_type(ty: &SqlType) -> Option<&'static str> {
     })
 }
 
-/// A text as the document has it.
+/// A text in the document's format.
 pub(crate) fn text(bytes: &[u8]) -> Json {
     Json::String(format!("{TEXT_PREFIX}{}", BASE64.encode(bytes)))
 }
@@ -103,7 +104,7 @@ pub(crate) fn document(
         TypeKind::Enum | TypeKind::Set => ty.collation,
         TypeKind::Bit => CollationId::BINARY,
         _ if ty.is_string() => ty.collation,
-        // The numbers' own: latin1_swedish_ci.
+        // The collation of numbers: latin1_swedish_ci.
         _ => CollationId::by_number(8).unwrap_or(CollationId::BINARY),
     };
     let kind = if is_singleton {
@@ -171,7 +172,7 @@ fn divided(values: &[(Json, u64)], buckets: usize) -> impl Iterator<Item = &[(Js
     })
 }
 
-/// A histogram that USING DATA gives, or what is wrong with it.
+/// The histogram of USING DATA, or the error in it.
 pub(crate) fn of_text(text: &str, ty: &SqlType, now: &str) -> Result<Json, Vec<String>> {
     let invalid = |error: json::JsonError| {
         let error: Error = error.in_argument(1, "UPDATE HISTOGRAM");
@@ -209,14 +210,14 @@ pub(crate) fn of_text(text: &str, ty: &SqlType, now: &str) -> Result<Json, Vec<S
 }
 
 impl Histogram {
-    /// As the dictionary keeps it: an object of the column's name and the document, in one line.
+    /// The record in the dictionary: an object of the column's name and the document, in one line.
     pub(crate) fn record(&self) -> String {
         let members = vec![(self.column.clone(), Json::clone(&self.document))];
         let text = Json::Object(JsonObject::of(members)).to_text();
         String::from_utf8_lossy(&text).into_owned()
     }
 
-    /// The histogram of a record; none of one that is damaged.
+    /// The histogram of a record; `None` if it is damaged.
     pub(crate) fn of_record(record: &str) -> Option<Self> {
         let Json::Object(object) = json::parse(record.as_bytes()).ok()? else {
             return None;
@@ -226,12 +227,12 @@ impl Histogram {
         Some(Self { column, document })
     }
 
-    /// Whether ANALYZE TABLE without a word about histograms makes it anew.
+    /// Whether a plain ANALYZE TABLE rebuilds it (AUTO UPDATE).
     pub(crate) fn is_auto_updated(&self) -> bool {
         member(&self.document, "auto-update") == Some(&Json::Bool(true))
     }
 
-    /// How many buckets were asked for.
+    /// The number of buckets that was asked for.
     pub(crate) fn buckets(&self) -> u32 {
         match member(&self.document, "number-of-buckets-specified") {
             Some(Json::Int(buckets)) => u32::try_from(*buckets).unwrap_or(BUCKETS),
@@ -290,7 +291,7 @@ fn statistics(document: &Json, ty: &SqlType, rows: u64) -> Option<ColumnStatisti
     Some(ColumnStatistics::of_histogram(rows, nulls, buckets))
 }
 
-/// A value of a column as the document has it.
+/// A value of the document as a point of the column's type.
 fn point(json: &Json, ty: &SqlType) -> Option<Point> {
     if let Some(number) = number(json) {
         return (!ty.is_string()).then_some(Point::Number(number));
@@ -339,7 +340,8 @@ mod tests {
                 counts.iter().map(|count| (Json::Null, *count)).collect();
             divided(&values, buckets).map(<[_]>::len).collect()
         };
-        // What MySQL 9.7 makes of 0 to 333, three rows each but the last, and of a value with half of all rows.
+        // Expected buckets from MySQL 9.7, for 0 to 333, three rows each but the last, and a value with half of all
+        // rows.
         let mut counts = vec![3; 334];
         counts[333] = 1;
         assert_eq!(lengths(&counts, 4), [84, 84, 84, 82]);

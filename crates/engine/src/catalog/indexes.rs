@@ -1,7 +1,7 @@
 //! The keys of a table's definition as the indexes of its store.
 //!
-//! A store has its unique indexes first and the primary key before all, so that of several duplicates
-//! a row meets MySQL's first. A FULLTEXT or SPATIAL key is in the definition alone and has no index.
+//! A store has its unique indexes first and the primary key before all, so that of several duplicates a row meets
+//! MySQL's first. A FULLTEXT or SPATIAL key is in the definition only and has no index.
 
 use mayfly_plan::{IndexPartSource, IndexSource};
 use mayfly_storage::{IndexId, IndexPart, IndexSpec, KeyMode};
@@ -17,7 +17,7 @@ pub(crate) fn index_specs(definition: &TableDefinition) -> Vec<IndexSpec> {
         .collect()
 }
 
-/// The key of the definition, by its position, that each index of the store is of.
+/// For each index of the store the position of its key in the definition.
 pub(crate) fn indexed_keys(definition: &TableDefinition) -> Vec<usize> {
     let mut keys: Vec<usize> = (0..definition.keys.len())
         .filter(|key| spec(definition, &definition.keys[*key]).is_some())
@@ -30,8 +30,7 @@ pub(crate) fn indexed_keys(definition: &TableDefinition) -> Vec<usize> {
     keys
 }
 
-/// The keys as the planner sees them, in the order of the store's indexes; those that are no index
-/// come last.
+/// The keys as the planner sees them, in the order of the store's indexes; keys without an index come last.
 pub(crate) fn index_sources(
     definition: &TableDefinition,
     stored: IndexStorage,
@@ -47,12 +46,12 @@ pub(crate) fn index_sources(
         .collect()
 }
 
-/// How a store holds indexes.
+/// Storage form of indexes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IndexStorage {
-    /// Keys lead to rows that are elsewhere, and are not read themselves.
+    /// Keys with references to rows, not readable themselves.
     Keys,
-    /// Rows of the index's columns and the primary key's, in whose order the table is.
+    /// Rows of the index's columns and the primary key's, in the primary key's order.
     Rows,
 }
 
@@ -92,7 +91,7 @@ fn source(
     }
 }
 
-/// The position in the definition of the key that an index of the store is of.
+/// The position in the definition of the key of a store's index.
 pub(crate) fn position_of_index(definition: &TableDefinition, index: IndexId) -> Option<usize> {
     indexed_keys(definition).get(index.0).copied()
 }

@@ -1,5 +1,5 @@
-//! What ENGINE=MEMORY counts of a table: rows of fixed length, by their declaration, and what its
-//! indexes need for each of them (manual: The MEMORY Storage Engine).
+//! Size accounting of ENGINE=MEMORY: rows of fixed length, by their declaration, and the bytes per row of their
+//! indexes (manual: The MEMORY Storage Engine).
 
 use mayfly_storage::{MemoryIndex, MemoryKeyPart, MemoryLimits, VaryingBytes};
 use mayfly_types::TypeKind;
@@ -7,8 +7,7 @@ use mayfly_types::TypeKind;
 use super::definition::{ColumnDefinition, KeyDefinition, KeyPart, TableDefinition};
 use super::indexes::indexed_keys;
 
-/// The limits of a table that a session makes, with its `max_heap_table_size` and the server's
-/// `read_buffer_size`.
+/// The limits of a table created under the session's `max_heap_table_size` and the server's `read_buffer_size`.
 pub(crate) fn limits(
     definition: &TableDefinition,
     (max_bytes, step_bytes): (u64, u64),
@@ -23,14 +22,14 @@ pub(crate) fn limits(
         row_bytes: row_bytes(&definition.columns),
         indexes: indexes.collect(),
         max_bytes,
-        // MySQL's tables all grow by what the server was started with.
+        // The step by which MySQL's tables grow: `read_buffer_size` at the server's start.
         step_bytes,
         max_rows: option("MAX_ROWS"),
         min_rows: option("MIN_ROWS"),
     }
 }
 
-/// The bytes of a row: of its columns, and of its NULL bits.
+/// The bytes of a row: its columns and its NULL bits.
 fn row_bytes(columns: &[ColumnDefinition]) -> u64 {
     let bytes = columns.iter().map(|column| {
         let bytes = column.ty.declared_bytes(None);
@@ -41,7 +40,7 @@ fn row_bytes(columns: &[ColumnDefinition]) -> u64 {
         }
     });
     let nullable = columns.iter().filter(|column| column.nullable).count() as u64;
-    // Rows without a string of varying length have a bit for whether they are deleted.
+    // Rows without variable-length strings have a deleted flag.
     let is_varying = |column: &ColumnDefinition| column.ty.kind == TypeKind::VarChar;
     let varying = columns.iter().any(is_varying);
     let bits = nullable + u64::from(!varying);

@@ -1,8 +1,8 @@
 //! Databases and tables: names, definitions and the storage behind them.
 //!
-//! A table never changes its shape: a statement that changes one puts another [`BaseTable`] with
-//! another [`TableId`], so a plan made for the old shape cannot read the new table.
-//! Statements hold tables by [`Arc`], so a table that is dropped lives until its readers end.
+//! A table's definition never changes: a statement that alters a table replaces it by another [`BaseTable`] with
+//! another [`TableId`], so a plan made for the old definition cannot read the new table. Statements hold tables by
+//! [`Arc`], so a dropped table lives until its readers end.
 
 pub(crate) mod base_table;
 mod column_statistics;
@@ -45,20 +45,20 @@ use crate::locks::table::TableLock;
 use crate::names::{check_name, same_name};
 use crate::system_schemas;
 
-/// All databases.
+/// The catalog of all databases.
 #[derive(Debug)]
 pub(crate) struct Catalog {
     state: RwLock<Arc<CatalogState>>,
-    /// Held while the catalog changes, until the change is on disk.
+    /// Held while the catalog changes, until the change is durable.
     changing: Mutex<()>,
     next_table: AtomicU64,
     version: AtomicU64,
-    /// The locks of views that are in use, by name: a view is replaced, and its name stays.
+    /// Locks of used views, by name: a replaced view keeps the lock of its name.
     view_locks: Mutex<HashMap<FullName, Weak<TableLock>>>,
 }
 
 impl Catalog {
-    /// The databases that a new engine has: the system's, and an empty `test`.
+    /// The catalog of a new engine: the system databases, and an empty `test`.
     pub(crate) fn new() -> Self {
         let mut new = CatalogChange::default();
         for name in ["mysql", "test"] {
@@ -73,18 +73,18 @@ impl Catalog {
         }
     }
 
-    /// A name for a new table.
+    /// An unused table id.
     pub(crate) fn next_table_id(&self) -> TableId {
         TableId(self.next_table.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Changes with every database, table and account that comes, goes or changes.
+    /// Version of the catalog: changes with every change of a database, table, view or account.
     #[inline]
     pub(crate) fn version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
     }
 
-    /// Something else changed that plans depend on: accounts.
+    /// Increments the version after a change of accounts, on which plans depend too.
     pub(crate) fn touch(&self) {
         self.version.fetch_add(1, Ordering::AcqRel);
     }
@@ -93,14 +93,14 @@ impl Catalog {
         Arc::clone(&self.state.read())
     }
 
-    /// Changes what databases and tables there are: nothing, if `change` or the data directory
-    /// refuses. What the session has not committed yet is committed with it.
+    /// Changes databases and tables atomically: nothing changes if `change` or the data directory fails. Uncommitted
+    /// changes of the session are committed with it.
     fn change<T>(
         &self,
         access: &dyn TableAccess,
         change: impl FnOnce(&mut CatalogChange) -> Result<T>,
     ) -> Result<T> {
-        // One change at a time; names are read as they were until the change is on disk.
+        // One change at a time; readers see the old state until the change is durable.
         let _alone = self.changing.lock();
         let before = self.read();
         let mut changing = CatalogChange::of(&before);
@@ -110,7 +110,7 @@ impl Catalog {
         Ok(done)
     }
 
-    /// The catalog becomes that of a data directory.
+    /// Replaces the catalog by the one of a data directory.
     pub(crate) fn load(&self, loaded: CatalogChange) {
         let _alone = self.changing.lock();
         self.put(loaded);
@@ -122,16 +122,16 @@ impl Catalog {
         self.version.fetch_add(1, Ordering::AcqRel);
         let before = std::mem::replace(&mut *state, after);
         drop(state);
-        // What is in it alone takes its time to be freed.
+        // Dropped outside of the lock: freeing the old state takes time.
         drop(before);
     }
 
-    /// All databases but those of the system's views.
+    /// All databases but those with system views.
     pub(crate) fn databases(&self) -> Arc<CatalogState> {
         self.read()
     }
 
-    /// The names of all databases, the system's too.
+    /// The names of all databases, including the system's.
     pub(crate) fn database_names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.read().keys().cloned().collect();
         names.extend(system_schemas::SCHEMAS.iter().copied().map(str::to_owned));
@@ -156,7 +156,7 @@ impl Catalog {
         self.database_collation(name).is_some()
     }
 
-    /// The error of a table that is not there: 1049 without its database, or else 1146.
+    /// The error of a missing table: 1049 without its database, or else 1146.
     pub(crate) fn missing_table(&self, database: &str, name: &str) -> Error {
         let wrong = check_name(database, &codes::ER_WRONG_DB_NAME)
             .and_then(|()| check_name(name, &codes::ER_WRONG_TABLE_NAME));
@@ -169,7 +169,7 @@ impl Catalog {
         }
     }
 
-    /// Makes a database; whether there was none of that name.
+    /// Creates a database; returns false if the name is taken.
     pub(crate) fn create_database(
         &self,
         access: &dyn TableAccess,
@@ -200,8 +200,7 @@ impl Catalog {
         })
     }
 
-    /// Drops a database with its tables; how many tables it had, or `None` when there is no such
-    /// database.
+    /// Drops a database with its tables; returns the number of tables, or `None` when the database does not exist.
     pub(crate) fn drop_database(
         &self,
         access: &dyn TableAccess,
@@ -275,8 +274,7 @@ impl Catalog {
         })
     }
 
-    /// Gives tables and views other names, one after the other, all of them or none. `renamed` is a table
-    /// under its new name.
+    /// Renames tables and views, one after the other, all or none. `renamed` is a table under its new name.
     pub(crate) fn rename(
         &self,
         access: &dyn TableAccess,
@@ -314,12 +312,12 @@ impl Catalog {
         })
     }
 
-    /// Removes views, all or none; those that do not exist do not matter.
+    /// Removes views, all or none; unknown names are ignored.
     pub(crate) fn drop_views(&self, access: &dyn TableAccess, names: &[FullName]) -> Result<()> {
         self.drop_each(access, names, CatalogChange::remove_view)
     }
 
-    /// Removes tables, all or none; those that do not exist do not matter.
+    /// Removes tables, all or none; unknown names are ignored.
     pub(crate) fn drop_tables(&self, access: &dyn TableAccess, names: &[FullName]) -> Result<()> {
         self.drop_each(access, names, CatalogChange::remove_table)
     }
@@ -345,8 +343,8 @@ impl Catalog {
         entries.cloned().collect()
     }
 
-    /// Adds a table, which may replace one of its name if it `replaces`; 1049 without its database,
-    /// 1050 when there is one of that name.
+    /// Adds a table, which may replace one of its name if it `replaces`; 1049 without its database, 1050 when the
+    /// name is taken.
     pub(crate) fn add_table(
         &self,
         access: &dyn TableAccess,
@@ -365,7 +363,7 @@ impl Catalog {
         })
     }
 
-    /// The foreign keys that refer to a table, with the tables that have them.
+    /// The foreign keys that refer to a table, with their tables.
     pub(crate) fn foreign_references(
         &self,
         parent: &TableDefinition,
@@ -379,9 +377,9 @@ impl Catalog {
         children.filter_map(foreign).collect()
     }
 
-    /// Replaces a table by another, which may have another name and be in another database: 1049
-    /// without its database, 1050 when there is one of its name. Foreign keys that refer to the old
-    /// table refer to the new one, by the new names of its columns.
+    /// Replaces a table by another, perhaps with another name or in another database: 1049 without the database, 1050
+    /// when the name is taken. Foreign keys that refer to the old table then refer to the new one, by the new names
+    /// of its columns.
     pub(crate) fn replace_table(
         &self,
         access: &dyn TableAccess,
@@ -422,7 +420,7 @@ impl Catalog {
     }
 }
 
-/// The definition of a table whose foreign keys refer to one that has other names now.
+/// The definition of a child whose parent has been renamed.
 fn referring(
     table: &BaseTable,
     old: &TableDefinition,

@@ -1,7 +1,7 @@
-//! Tables whose rows somebody outside of the engine has: files, another server, a program that embeds the engine.
+//! Tables with rows outside of the engine: in files, on another server, in a program that embeds the engine.
 //!
-//! To everything above, such a table is a table of its database like any other: it is found by its name, listed, granted on,
-//! joined. It is read only, known to this process alone, and gone when it is dropped.
+//! Such a table is otherwise an ordinary table of its database: it is found by its name, listed, granted on, joined.
+//! It is read only, known to this process alone, and gone when it is dropped.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -25,29 +25,29 @@ pub struct ProvidedColumn {
     pub nullable: bool,
 }
 
-/// Rows of a table, read once.
+/// A single pass over the rows of a table.
 pub trait ProvidedRows: Send {
-    /// The next rows; `None` after the last. Their arrays are of the physical types of the columns that were asked for.
+    /// The next rows; `None` after the last. Their arrays are of the physical types of the requested columns.
     ///
     /// # Errors
-    /// Whatever keeps them from being read; the statement ends with it.
+    /// Any error of reading; it ends the statement.
     fn next_batch(&mut self) -> Result<Option<Batch>>;
 }
 
-/// Somebody who has the rows of a table.
+/// Provider of a table's rows.
 pub trait TableProvider: Debug + Send + Sync {
-    /// The columns, always the same ones.
+    /// The columns; they never change.
     fn columns(&self) -> Vec<ProvidedColumn>;
 
-    /// How many rows there are, about.
+    /// Estimated number of rows.
     fn row_count(&self) -> u64 {
         1000
     }
 
-    /// Begins to read rows. May be asked by several statements at once.
+    /// Starts a scan. Several statements may scan concurrently.
     ///
     /// # Errors
-    /// Whatever keeps them from being read.
+    /// Any error of reading.
     fn scan(&self, request: &ScanRequest<'_>) -> Result<Box<dyn ProvidedRows>>;
 }
 
@@ -92,7 +92,7 @@ impl ProvidedTable {
     }
 }
 
-/// 1036: the table cannot be changed.
+/// 1036: the table is read only.
 pub(crate) fn read_only(name: &str) -> Error {
     codes::ER_OPEN_AS_READONLY.with(&[&name])
 }
@@ -110,7 +110,7 @@ impl Table for ProvidedTable {
     }
 
     fn scan(&self, request: &ScanRequest<'_>) -> Result<Box<dyn TableScan>> {
-        // Rows have positions for those who change or lock them.
+        // Positions identify rows for changes and locks.
         if request.columns.contains(&ColumnId::POSITION) {
             return Err(self.read_only());
         }
@@ -134,7 +134,7 @@ impl Table for ProvidedTable {
     }
 }
 
-/// A scan, whose workers take turns.
+/// A scan that several workers share, one at a time.
 #[derive(Clone)]
 struct ProvidedScan {
     rows: Arc<Mutex<Box<dyn ProvidedRows>>>,

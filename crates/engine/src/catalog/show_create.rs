@@ -17,8 +17,8 @@ use super::type_text;
 use crate::names::word_if;
 use crate::{character_sets, convert};
 
-/// The statement that makes the table again. `next_auto_increment` is the number that the next row
-/// would get; `zone` the session's, for defaults of TIMESTAMP columns.
+/// The CREATE TABLE statement of a table. `next_auto_increment` is the number of the next row; `zone` the session's,
+/// for defaults of TIMESTAMP columns.
 pub(crate) fn table(
     definition: &TableDefinition,
     next_auto_increment: u64,
@@ -45,7 +45,7 @@ pub(crate) fn table(
         lines.join(",\n  ")
     );
     text += &format!(" ENGINE={}", definition.engine);
-    // InnoDB stores no number that no column takes.
+    // InnoDB stores no AUTO_INCREMENT option without such a column.
     let numbered = definition.auto_increment_column().is_some() || definition.engine != "InnoDB";
     if next_auto_increment > 1 && numbered {
         text += &format!(" AUTO_INCREMENT={next_auto_increment}");
@@ -73,7 +73,7 @@ pub(crate) fn table(
     text
 }
 
-/// The statement that makes the database again.
+/// The CREATE DATABASE statement of a database.
 pub(crate) fn database(
     name: &str,
     collation: CollationId,
@@ -94,7 +94,7 @@ pub(crate) fn database(
     )
 }
 
-/// A foreign key's line.
+/// The line of a foreign key.
 pub(super) fn foreign_key(
     definition: &TableDefinition,
     foreign: &ForeignKeyDefinition,
@@ -126,16 +126,16 @@ pub(super) fn foreign_key(
     line
 }
 
-/// How names are quoted.
+/// Quoting of names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NameQuotes {
-    /// As `sql_quote_show_create` has it.
+    /// Backticks, unless `sql_quote_show_create` is off.
     Backticks,
     /// Double quotes, under ANSI_QUOTES, as `sql_quote_show_create` has it.
     Double,
-    /// Only where a name would not be one without.
+    /// Quotes only where the bare name would be invalid.
     WhereNeeded {
-        /// By double quotes: ANSI_QUOTES.
+        /// Whether by double quotes: ANSI_QUOTES.
         double: bool,
     },
 }
@@ -174,7 +174,7 @@ fn column_line(
         if differs {
             line += &format!(" CHARACTER SET {}", row.charset.name());
         }
-        // The default of servers before 8.0 was another: utf8mb4 alone would be ambiguous.
+        // utf8mb4's default collation was another before 8.0: utf8mb4 alone would be ambiguous.
         let is_newer_default = column.ty.collation == CollationId::UTF8MB4_0900_AI_CI && differs;
         if column.explicit_collation || !row.is_default || is_newer_default {
             line += &format!(" COLLATE {}", row.name);
@@ -279,7 +279,7 @@ fn key_line(key: &KeyDefinition, definition: &TableDefinition, quotes: NameQuote
     line + word_if(key.invisible, " /*!80000 INVISIBLE */")
 }
 
-/// A view's statement with double quotes around its names, as `sql_mode` ANSI_QUOTES has them.
+/// A view's statement with double quotes around its names, for ANSI_QUOTES.
 pub(crate) fn with_ansi_quotes(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();

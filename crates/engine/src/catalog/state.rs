@@ -1,8 +1,8 @@
-//! The catalog between two changes: databases, their tables and views, and which tables refer to which.
+//! Immutable states of the catalog: databases, their tables and views, and the foreign keys between tables.
 //!
-//! A state never changes. A change makes the next one, which shares with the one before all that is the same in both
-//! (Driscoll et al., "Making data structures persistent", 1989), and remembers the names that it touched: making a table
-//! costs as much among ten thousand others as among ten, and only what was touched is compared and written.
+//! A change makes a new state, which shares everything unchanged with the old one (Driscoll et al., "Making data
+//! structures persistent", 1989), and records the names that it touched: creating a table costs the same among ten
+//! thousand others as among ten, and only touched entries are compared and written.
 
 use std::collections::BTreeSet;
 use std::ops::Deref;
@@ -26,11 +26,11 @@ pub(crate) type Databases = RedBlackTreeMapSync<String, DatabaseEntry>;
 /// One database.
 #[derive(Debug, Clone)]
 pub(crate) struct DatabaseEntry {
-    /// The collation of tables that name none.
+    /// The default collation of tables.
     pub(crate) collation: CollationId,
     /// Its tables, by name.
     pub(crate) tables: RedBlackTreeMapSync<String, Arc<BaseTable>>,
-    /// Its views, by name; no table has the name of one.
+    /// Its views, by name; tables and views share one namespace.
     pub(crate) views: RedBlackTreeMapSync<String, Arc<ViewDefinition>>,
 }
 
@@ -74,10 +74,10 @@ impl Deref for CatalogState {
     }
 }
 
-/// A thing of the catalog, by its name.
+/// Name of a catalog entry.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum EntryName {
-    /// A database without what is in it.
+    /// A database without its tables and views.
     Database(String),
     /// A table.
     Table(FullName),
@@ -85,7 +85,7 @@ pub(crate) enum EntryName {
     View(FullName),
 }
 
-/// A change that is being made: the state that it leads to, and the names that it touched.
+/// A change in progress: the new state, and the touched names.
 #[derive(Debug, Default)]
 pub(crate) struct CatalogChange {
     state: CatalogState,
@@ -93,7 +93,7 @@ pub(crate) struct CatalogChange {
 }
 
 impl CatalogChange {
-    /// A change of this state.
+    /// A change that starts from this state.
     pub(crate) fn of(state: &CatalogState) -> Self {
         Self {
             state: state.clone(),
@@ -101,17 +101,17 @@ impl CatalogChange {
         }
     }
 
-    /// What may differ from the state that the change began with.
+    /// The names of entries that may differ from the initial state.
     pub(crate) fn touched(&self) -> &BTreeSet<EntryName> {
         &self.touched
     }
 
-    /// The state that it leads to.
+    /// The new state.
     pub(crate) fn into_state(self) -> CatalogState {
         self.state
     }
 
-    /// Makes a database, or gives one another collation.
+    /// Creates a database, or sets its collation.
     pub(crate) fn put_database(&mut self, name: &str, collation: CollationId) {
         self.touched.insert(EntryName::Database(name.to_owned()));
         match self.state.databases.get_mut(name) {
@@ -123,7 +123,7 @@ impl CatalogChange {
         }
     }
 
-    /// Removes a database with all that is in it; how many tables and views that was.
+    /// Removes a database with all its entries; returns the number of tables and views.
     pub(crate) fn remove_database(&mut self, name: &str) -> usize {
         let Some(entry) = self.state.databases.get(name).cloned() else {
             return 0;
@@ -192,7 +192,7 @@ impl CatalogChange {
         self.state.databases.get_mut(name).ok_or_else(missing)
     }
 
-    /// Takes the foreign keys of the table of a name from the index of children; whether there is such a table.
+    /// Removes a table's foreign keys from the index of children; returns whether the table exists.
     fn unlink(&mut self, database: &str, name: &str) -> bool {
         let entry = self.state.databases.get(database);
         let Some(table) = entry.and_then(|entry| entry.tables.get(name)).cloned() else {

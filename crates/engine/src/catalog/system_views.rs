@@ -1,7 +1,7 @@
-//! The views of `sys` that depend on what is there, over performance_schema and information_schema.
+//! The views of `sys` over performance_schema and information_schema.
 //!
-//! `system_views.sql` holds the query of each behind a line with its name. Behind the name, `+` says that it has a
-//! twin, `x$` and its name, which shows numbers as they are. What differs between the two is written once:
+//! `system_views.sql` holds the query of each after a line with its name. After the name, `+` declares an unformatted
+//! twin, named with the prefix `x$`. Differences between the two are written once:
 //!
 //! | written | in the view | in its twin |
 //! |---|---|---|
@@ -22,10 +22,10 @@ use crate::error::{parse_own, parse_own_query};
 
 const SCHEMA: &str = "sys";
 
-/// Whose views they are, as in MySQL.
+/// The definer of the views, as in MySQL.
 const DEFINER: &str = "`mysql.sys`@`localhost`";
 
-/// So many characters of a statement's text are shown.
+/// Characters of a statement's text that are shown.
 pub(crate) const STATEMENT_CHARACTERS: usize = 64;
 
 static VIEWS: LazyLock<BTreeMap<String, Arc<ViewDefinition>>> = LazyLock::new(|| {
@@ -35,7 +35,7 @@ static VIEWS: LazyLock<BTreeMap<String, Arc<ViewDefinition>>> = LazyLock::new(||
     views.map(|(name, view)| (name, Arc::new(view))).collect()
 });
 
-/// The view of a name, in any case.
+/// The view of a case-insensitive name.
 pub(super) fn view(database: &str, name: &str) -> Option<Arc<ViewDefinition>> {
     if !database.eq_ignore_ascii_case(SCHEMA) {
         return None;
@@ -43,7 +43,7 @@ pub(super) fn view(database: &str, name: &str) -> Option<Arc<ViewDefinition>> {
     VIEWS.get(&name.to_lowercase()).cloned()
 }
 
-/// All of them, by name.
+/// All views, by name.
 pub(crate) fn all() -> impl Iterator<Item = &'static Arc<ViewDefinition>> {
     VIEWS.values()
 }
@@ -66,7 +66,7 @@ fn sources() -> Vec<(String, String)> {
     sources
 }
 
-/// A query with what is written once for a view and its twin.
+/// A query with the differences of a view and its twin expanded.
 fn expand(text: &str, is_twin: bool) -> String {
     let mut expanded = String::with_capacity(text.len());
     let mut rest = text;
@@ -94,7 +94,7 @@ fn expand(text: &str, is_twin: bool) -> String {
     expanded + rest
 }
 
-/// The names of a query's columns; none where its first part is no SELECT, or selects everything.
+/// The names of a query's columns; none where its first part is no SELECT, or selects `*`.
 fn columns(query: &Query) -> Vec<String> {
     let mut first = &*query.body;
     while let SetExpr::SetOperation { left, .. } = first {
@@ -118,7 +118,7 @@ fn definition(name: &str, text: &str) -> Result<ViewDefinition> {
         return Err(Error::internal(format_args!("{text} is no view")));
     };
     create.columns = columns(&create.query);
-    // A view that selects everything has the columns of the view that it reads.
+    // A view that selects `*` has the columns of the view that it reads.
     if create.columns.is_empty() {
         let twin = if name.starts_with("x$") { "x$" } else { "" };
         let read = sources().into_iter();

@@ -1,4 +1,4 @@
-//! What a table asks of the statement that uses it. The catalog knows statements and sessions only by this.
+//! Interface of tables to the running statement. It is all that the catalog knows of statements and sessions.
 
 use mayfly_storage::temptable::TempTableContext;
 use mayfly_storage::{
@@ -24,22 +24,22 @@ pub(crate) trait TableAccess {
     /// Whether there is a data directory, in which the catalog is stored.
     fn has_data_directory(&self) -> bool;
 
-    /// Whether what the statement changes in a table stays, whatever comes of it.
+    /// Whether changes to a table stay even if the statement fails or its transaction is rolled back.
     fn changes_directly(&self, table: &BaseTable) -> bool;
 
     /// The statement's view of durable tables.
     fn durable_statement(&self) -> Result<&DurableStatement>;
 
-    /// The statement's view of tables without transactions.
+    /// The statement's view of non-transactional tables.
     fn direct_statement(&self) -> Result<&DurableStatement>;
 
-    /// Where the statement's temporary tables live.
+    /// The context of the statement's temporary tables.
     fn temp_table_context(&self) -> &TempTableContext;
 
-    /// What the transaction has changed in temporary tables.
+    /// The undo log of changes to temporary tables.
     fn undo_log(&self) -> &UndoLog;
 
-    /// Where a temporary table of the session's own lives, or a table of the MEMORY engine.
+    /// The context of a session's temporary table, or of a table of the MEMORY engine.
     fn user_table_context(&self, definition: &TableDefinition) -> UserTableContext;
 
     /// `max_heap_table_size` of the session and `read_buffer_size` of the server.

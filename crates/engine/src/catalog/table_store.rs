@@ -1,4 +1,4 @@
-//! Where the rows of a table are.
+//! Stores of tables' rows.
 
 use std::sync::Arc;
 
@@ -20,12 +20,12 @@ pub(crate) enum TableStore {
     User(UserTable),
     /// In the store of base tables: the data directory, if there is one.
     Durable(Arc<DurableDefinition>, Trees),
-    /// Outside of the engine.
+    /// A table whose rows are outside of the engine.
     Provided(Arc<ProvidedTable>),
 }
 
 impl TableStore {
-    /// An empty store for a table, as its definition asks.
+    /// An empty store for a table, as its definition requires.
     pub(crate) fn new(definition: &TableDefinition, access: &dyn TableAccess) -> Result<Self> {
         Ok(
             match definition.temporary || definition.engine == "MEMORY" {
@@ -41,7 +41,7 @@ impl TableStore {
         Self::User(UserTable::new(context, columns.collect(), indexes))
     }
 
-    /// There for others once the session's transaction commits.
+    /// A durable store, visible to other sessions once the transaction commits.
     fn durable(definition: &TableDefinition, access: &dyn TableAccess) -> Result<Self> {
         let transaction = access.durable()?;
         let indexes = index_specs(definition);
@@ -60,7 +60,7 @@ impl TableStore {
         Self::Durable(Arc::new(definition), trees)
     }
 
-    /// How its indexes store what they lead to.
+    /// The storage form of its indexes.
     pub(crate) fn index_storage(&self) -> IndexStorage {
         match self {
             Self::User(_) | Self::Provided(_) => IndexStorage::Keys,
@@ -68,8 +68,8 @@ impl TableStore {
         }
     }
 
-    /// The handle of a session's statement: it sees the rows of now, and its changes are part of the
-    /// session's transaction, or stay in any case if `directly`.
+    /// A handle for a session's statement: it sees the current rows, and its changes are part of the session's
+    /// transaction, or persist in any case if `directly`.
     pub(crate) fn open(&self, access: &dyn TableAccess, directly: bool) -> Result<Arc<dyn Table>> {
         Ok(match self {
             Self::User(table) => table.open(access.temp_table_context(), access.undo_log()),
@@ -86,18 +86,17 @@ impl TableStore {
     }
 }
 
-/// The store of a table whose rows can be reached one by one, by a unique key. There is UTC in TIMESTAMP
-/// columns.
+/// Store of a table whose rows are accessible by a unique key. TIMESTAMP columns are in UTC.
 #[derive(Clone, Copy)]
 pub(crate) enum RowStore<'t> {
-    /// Rows that a session alone sees.
+    /// Rows visible to one session only.
     Session(&'t UserTable),
     /// Rows in the data directory.
     Durable(&'t Arc<DurableDefinition>),
 }
 
 impl RowStore<'_> {
-    /// The key of a row in an index, of values of all of its parts, none of them NULL.
+    /// The encoded key of a row in an index, from non-NULL values of all of its parts.
     #[inline]
     pub(crate) fn row_key<'v>(
         self,

@@ -1,4 +1,4 @@
-//! A type as SHOW CREATE TABLE and `information_schema.COLUMNS.COLUMN_TYPE` print it.
+//! Printer of types, as in SHOW CREATE TABLE and `information_schema.COLUMNS.COLUMN_TYPE`.
 
 use itertools::Itertools;
 use mayfly_syntax::printer::quoted_string;

@@ -1,4 +1,4 @@
-//! Views: a query under a name.
+//! View definitions.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -14,12 +14,12 @@ use mayfly_syntax::printer::quoted_identifier;
 
 use super::expression_text::query_text;
 
-/// A view's definition. It never changes; a view that is made anew has another one.
+/// A view's definition. Immutable; a replaced view has a new one.
 #[derive(Debug, Clone)]
 pub(crate) struct ViewDefinition {
     /// Its query and names, as the planner reads them.
     pub(crate) source: Arc<ViewSource>,
-    /// The statement named the columns.
+    /// Whether the statement named the columns.
     pub(crate) columns_named: bool,
     /// ALGORITHM
     pub(crate) algorithm: ViewAlgorithm,
@@ -27,13 +27,13 @@ pub(crate) struct ViewDefinition {
     pub(crate) definer: (String, String),
     /// SQL SECURITY INVOKER
     pub(crate) invoker_security: bool,
-    /// Its query has aggregates or window functions, its subqueries left out.
+    /// Whether its query has aggregates or window functions, not counting subqueries.
     pub(crate) aggregates: bool,
-    /// When it was made: microseconds since 1970 UTC.
+    /// Time of creation: microseconds since 1970 UTC.
     pub(crate) created: i64,
-    /// `character_set_client` of the session that made it.
+    /// `character_set_client` of the session that created it.
     pub(crate) character_set: String,
-    /// `collation_connection` of the session that made it.
+    /// `collation_connection` of the session that created it.
     pub(crate) collation: String,
 }
 
@@ -63,12 +63,12 @@ impl ViewDefinition {
         query_text(&self.source.query, None)
     }
 
-    /// The statement that makes it again, wherever it is run: with every name in full.
+    /// The CREATE VIEW statement with fully qualified names, which can be run anywhere.
     pub(crate) fn full_text(&self) -> String {
         self.statement(None, true)
     }
 
-    /// A view of its full text, without what is not in that.
+    /// The view of a full text, without properties that the text does not have.
     pub(crate) fn of_full_text(statement: &CreateView, database: &str) -> Self {
         let definer = match &statement.definer {
             Some(AccountReference::Named { user, host }) => {
@@ -99,8 +99,7 @@ impl ViewDefinition {
         }
     }
 
-    /// The statement that makes it again, as SHOW CREATE VIEW prints it in a session whose database
-    /// is `current`.
+    /// The CREATE VIEW statement, as SHOW CREATE VIEW prints it in a session whose database is `current`.
     pub(crate) fn create_text(&self, current: Option<&str>) -> String {
         self.statement(current, self.columns_named)
     }
@@ -142,7 +141,7 @@ impl ViewDefinition {
         }
     }
 
-    /// Whether each of its rows is a row of what it reads: no grouping, no DISTINCT, no LIMIT, no union.
+    /// Whether each of its rows is a row of its tables: no grouping, no DISTINCT, no LIMIT, no union.
     pub(crate) fn is_mergeable(&self) -> bool {
         let query = &self.source.query;
         let SetExpr::Select(select) = &*query.body else {
@@ -156,8 +155,8 @@ impl ViewDefinition {
             && !self.aggregates
     }
 
-    /// Whether rows may be changed through it, of other views by what `view_of` finds: its rows are rows of inner
-    /// joins, one of its tables is no view that cannot be changed, and one of its columns is a table's.
+    /// Whether it is updatable, given the views that `view_of` finds: its rows are rows of inner joins, one of its
+    /// tables is no view that is not updatable, and one of its columns is a table's column.
     pub(crate) fn is_updatable(&self, view_of: ViewOf<'_>) -> bool {
         let query = &*self.source.query;
         let SetExpr::Select(select) = &*query.body else {
@@ -180,7 +179,7 @@ impl ViewDefinition {
         for item in &select.from {
             add_tables(item, &mut tables);
         }
-        // The only table may not be read by a subquery, too.
+        // The only table must not be read by a subquery, too.
         if let [TableFactor::Table { name, .. }] = tables.as_slice() {
             let mut count = 0;
             let _ = visit_relations(query, |other| {
@@ -211,11 +210,11 @@ impl ViewDefinition {
     }
 }
 
-/// Finds the view of a database and a name.
+/// Function that finds the view of a database and a name.
 pub(crate) type ViewOf<'f> = &'f dyn Fn(&str, &str) -> Option<Arc<ViewDefinition>>;
 
-/// Whether a query reads a table or view of a name, also through views, of which `seen` were looked into. The
-/// names in it are written in full.
+/// Whether a query reads a table or view of a name, also through views, of which `seen` are done. Its names are fully
+/// qualified.
 pub(crate) fn reads(
     query: &Query,
     wanted: (&str, &str),
@@ -240,7 +239,7 @@ pub(crate) fn reads(
     flow.is_break()
 }
 
-/// The tables of a part of FROM.
+/// The tables of an item of FROM.
 fn add_tables<'q>(item: &'q TableWithJoins, tables: &mut Vec<&'q TableFactor>) {
     let joined = item.joins.iter().map(|join| &join.relation);
     for factor in std::iter::once(&item.relation).chain(joined) {

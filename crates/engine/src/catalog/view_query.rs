@@ -1,5 +1,5 @@
-//! A view's query as it is stored: every table with its database, every column with its table, and `*`
-//! as the columns that it meant when the view was made.
+//! The stored form of a view's query: every table with its database, every column with its table, and `*` expanded to
+//! the columns at creation.
 
 use mayfly_plan::Catalog;
 use mayfly_syntax::ast::{
@@ -11,8 +11,8 @@ use mayfly_types::{Error, Result};
 
 use crate::names::same_name;
 
-/// Makes a query independent of the session's database and of columns that its tables get later.
-/// The names of the columns that it gives.
+/// Makes a query independent of the current database and of columns added to its tables later. Returns the names of
+/// its result columns.
 pub(crate) fn fix_names(
     query: &mut Query,
     catalog: &dyn Catalog,
@@ -51,7 +51,7 @@ fn output_names(query: &Query) -> Vec<String> {
     }
 }
 
-/// The first part of set operations, which names their columns.
+/// The first operand of set operations, which names their columns.
 fn first_body(mut body: &SetExpr) -> &SetExpr {
     loop {
         body = match body {
@@ -69,33 +69,33 @@ struct NamedTable {
     columns: Vec<String>,
 }
 
-/// What names mean in a query block.
+/// The meaning of names in a query block.
 #[derive(Default)]
 struct Scope {
     tables: Vec<NamedTable>,
-    /// The columns that `*` and names without a table mean.
+    /// The columns that `*` and unqualified names may mean.
     visible: Vec<Visible>,
     aliases: Vec<String>,
 }
 
-/// A column of a query block: the number of its table, and its name.
+/// (table, name): a column of a query block, with the index of its table.
 type Visible = (usize, String);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Clause {
-    /// Names are those of columns.
+    /// Names are column names.
     Other,
-    /// Names of the select list come first.
+    /// Aliases of the select list come first.
     ByAlias,
 }
 
-/// A query whose names are being fixed.
+/// A query whose names are being resolved.
 struct OpenQuery {
-    /// How many scopes there were before it.
+    /// Number of scopes outside of it.
     scopes: usize,
-    /// How many common tables there were before it.
+    /// Number of common table expressions outside of it.
     common_tables: usize,
-    /// What it stands in.
+    /// The clause that it stands in.
     clause: Clause,
     /// Whether the query is a single SELECT, to whose tables its ORDER BY may refer.
     is_select: bool,
@@ -105,11 +105,11 @@ struct Fixing<'c> {
     catalog: &'c dyn Catalog,
     database: Option<&'c str>,
     scopes: Vec<Scope>,
-    /// The queries that are open, the innermost last.
+    /// The enclosing queries, the innermost last.
     queries: Vec<OpenQuery>,
     common_tables: Vec<(String, Vec<String>)>,
     clause: Clause,
-    /// What ended the walk.
+    /// The error that ended the walk.
     error: Option<Error>,
 }
 
@@ -150,7 +150,7 @@ impl Fixing<'_> {
         Ok(scope)
     }
 
-    /// Adds tables; gives the columns of them that names mean.
+    /// Adds the tables of a join; returns the columns that names may mean.
     fn add_joined(&self, item: &TableWithJoins, scope: &mut Scope) -> Result<Vec<Visible>> {
         use mayfly_syntax::ast::{JoinConstraint, JoinOperator};
         let mut left = self.add_factor(&item.relation, scope)?;
@@ -202,7 +202,7 @@ impl Fixing<'_> {
                 }
                 let columns = self.table_columns(table.database.as_deref(), &table.name)?;
                 let alias = alias.as_ref().map(|alias| alias.name.value.clone());
-                // A common table expression is in no database.
+                // A common table expression belongs to no database.
                 let is_common =
                     table.database.is_none() && self.common_table(&table.name).is_some();
                 let database = table.database.or_else(|| self.database.map(str::to_owned));
@@ -237,7 +237,7 @@ impl Fixing<'_> {
         Ok(columns.collect())
     }
 
-    /// The names of the columns of a query under an alias, which may give them other names.
+    /// The column names of a query under an alias, which may rename them.
     fn columns_under(&self, alias: &TableAlias, query: &Query) -> Result<Vec<String>> {
         if alias.columns.is_empty() {
             return self.columns_of(query);
@@ -246,7 +246,7 @@ impl Fixing<'_> {
         Ok(columns.cloned().collect())
     }
 
-    /// The names of the columns that a query gives, whose names are not fixed yet.
+    /// The names of a query's result columns, before its names are resolved.
     fn columns_of(&self, query: &Query) -> Result<Vec<String>> {
         let SetExpr::Select(select) = first_body(&query.body) else {
             return Ok(output_names(query));
@@ -265,7 +265,7 @@ impl Fixing<'_> {
         Ok(names)
     }
 
-    /// A name as the column of a table, or as it is.
+    /// The qualified form of a column's name; `None` if the name is no column.
     fn qualified(&self, name: &str) -> Option<Expr> {
         for (depth, scope) in self.scopes.iter().rev().enumerate() {
             let is_alias = || scope.aliases.iter().any(|alias| same_name(alias, name));
@@ -297,7 +297,7 @@ fn column(table: &NamedTable, name: &str) -> Expr {
     Expr::CompoundIdentifier(parts)
 }
 
-/// `*` and `t.*` as columns; another item as it is.
+/// `*` and `t.*` expanded to columns; any other item unchanged.
 fn expand(item: &SelectItem, scope: &Scope) -> Vec<SelectItem> {
     let item_of = |table: &NamedTable, name: &String| SelectItem::ExprWithAlias {
         expr: column(table, name),
@@ -366,7 +366,7 @@ impl VisitorMut for Fixing<'_> {
         let aliases = select.projection.iter().filter_map(item_name);
         scope.aliases = aliases.map(str::to_owned).collect();
         self.scopes.push(scope);
-        // Before HAVING, behind which they stand and of whose names they know nothing.
+        // WINDOW is visited before HAVING: its names mean columns, not aliases.
         select.named_window.visit_mut(self)
     }
 
@@ -392,7 +392,7 @@ impl VisitorMut for Fixing<'_> {
     }
 
     fn post_visit_group_by(&mut self, _: &mut GroupBy) -> Flow {
-        // HAVING follows.
+        // HAVING comes next.
         self.clause = Clause::ByAlias;
         Flow::Continue(())
     }
@@ -412,7 +412,7 @@ impl VisitorMut for Fixing<'_> {
         if let Expr::Function(call) = expr
             && let Some(window) = &mut call.over
         {
-            // A function over a window does not see the select list.
+            // A window function cannot refer to aliases of the select list.
             let clause = std::mem::replace(&mut self.clause, Clause::Other);
             call.args.visit_mut(self)?;
             window.visit_mut(self)?;

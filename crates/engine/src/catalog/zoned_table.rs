@@ -1,8 +1,8 @@
-//! TIMESTAMP columns: a table holds UTC, a statement sees the local time of its session's time zone.
+//! TIMESTAMP columns: a table holds UTC, a statement sees local time in its session's time zone.
 //!
-//! The two meet here and nowhere else: [`read_in`] gives a table whose scans and writers are on the
-//! clock. Everything between (comparisons, grouping, functions, results) knows local time only. A table without such
-//! columns, or a session whose clock shows UTC, pays nothing.
+//! Only this module converts between the two: [`read_in`] gives a table whose scans and writers use local time. All
+//! else (comparisons, grouping, functions, results) knows local time only. A table without such columns, or a session
+//! in UTC, pays nothing.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use mayfly_storage::{
 use mayfly_types::temporal::{DateTime, TimeZone, ZoneClock};
 use mayfly_types::{Batch, PhysicalType, Result, Selection, SqlType, TypeKind, Value};
 
-/// A table as a session in that time zone reads it. `timestamps` are its TIMESTAMP columns.
+/// A table as a session in a time zone reads it. `timestamps` are its TIMESTAMP columns.
 pub(super) fn read_in(
     zone: &TimeZone,
     table: Arc<dyn Table>,
@@ -38,7 +38,7 @@ pub(super) fn read_in(
     })
 }
 
-/// A column's default as the table's definition has it.
+/// A column's default in UTC, for the table's definition.
 pub(crate) fn value_to_utc(zone: &TimeZone, value: Value, ty: &SqlType) -> Value {
     match (ty.kind, value) {
         (TypeKind::Timestamp, Value::Int(packed)) => {
@@ -48,7 +48,7 @@ pub(crate) fn value_to_utc(zone: &TimeZone, value: Value, ty: &SqlType) -> Value
     }
 }
 
-/// A column's default as a session in that time zone sees it.
+/// A column's default in a session's time zone.
 pub(crate) fn value_in(zone: &TimeZone, value: &Value, ty: &SqlType) -> Value {
     match (ty.kind, value) {
         (TypeKind::Timestamp, Value::Int(packed)) => {
@@ -165,7 +165,7 @@ impl Table for ZonedTable {
 }
 
 impl ZonedTable {
-    /// Which of these columns are TIMESTAMPs, by their positions in the list.
+    /// Positions of the TIMESTAMPs in a list of columns.
     fn timestamps_among(&self, columns: &[ColumnId]) -> Vec<usize> {
         (0..columns.len())
             .filter(|index| self.timestamps.contains(&columns[*index].0))
@@ -190,8 +190,8 @@ impl ZonedTable {
         convert(rows, &timestamps, |packed| clock.local_of_utc(packed))
     }
 
-    /// A range of local times in UTC. A clock that is set back shows some times twice: the range then
-    /// holds a little more at its ends, and its reader checks the rows again.
+    /// A range of local times converted to UTC. Where a clock is set back, local times repeat: the range then
+    /// includes a little more at its ends, and its reader checks the rows again.
     fn range(&self, index: IndexId, range: &KeyRange) -> KeyRange {
         let index = self.table.indexes().get(index.0);
         let parts = index.map_or(&[][..], |index| &index.parts);
@@ -234,7 +234,7 @@ impl ZonedTable {
     }
 }
 
-/// Values of the first parts of an index as its table holds them.
+/// Values of the first parts of an index, converted to UTC.
 fn keys_in_utc(
     index: Option<&IndexSpec>,
     keys: &[ArrayRef],
@@ -254,7 +254,7 @@ fn keys_in_utc(
     convert(&keys, &timestamps, |packed| clock.utc_of_local(packed))
 }
 
-/// A time before or after another by more than any clock was set back since 1970.
+/// A time moved before or after by more than any clock was set back since 1970.
 fn moved(packed: i64, before: bool) -> i64 {
     const MICROS: i64 = 4 * 3600 * 1_000_000;
     let time = Some(DateTime::unpack(packed)).filter(|time| !time.has_zero_part());
@@ -264,7 +264,7 @@ fn moved(packed: i64, before: bool) -> i64 {
 
 struct ZonedScan {
     scan: Box<dyn TableScan>,
-    /// Indexes among the columns of the scan.
+    /// Positions of the TIMESTAMPs among the columns of the scan.
     timestamps: Vec<usize>,
     clock: ZoneClock,
 }
@@ -316,7 +316,7 @@ impl TableScan for ZonedScan {
 struct ZonedWriter {
     writer: Box<dyn TableWriter>,
     timestamps: Vec<usize>,
-    /// Those of the table.
+    /// The indexes of the table.
     indexes: Vec<IndexSpec>,
     clock: ZoneClock,
 }
@@ -375,7 +375,7 @@ impl TableWriter for ZonedWriter {
     }
 }
 
-/// A filter of local times, asked about those of the store.
+/// A filter over local times, applied to stored UTC values.
 struct ZonedFilter<'a> {
     filter: &'a mut dyn RowFilter,
     timestamps: &'a [usize],
@@ -402,7 +402,7 @@ impl RowFilter for ZonedFilter<'_> {
 
     fn kind(&mut self, step: usize) -> Result<FilterKind> {
         Ok(match self.filter.kind(step)? {
-            // Where clocks are set back, local times have another order.
+            // Where clocks are set back, the order of local times differs from UTC's.
             FilterKind::Within(_) if self.is_zoned(step) => FilterKind::Values,
             kind => kind,
         })

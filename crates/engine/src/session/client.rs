@@ -1,5 +1,5 @@
-//! What a client does with its session besides running statements: it resets it, logs in as another user, has its
-//! commands counted, and asks for the state that servers report.
+//! Client-side operations on a session besides running statements: reset, change of user, counting of commands, and
+//! the state that servers report.
 
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -25,68 +25,68 @@ use crate::status::Counter;
 use crate::variables::typed;
 use crate::variables::{Settings, sql_mode};
 
-/// Why a session of an ordinary account does not begin.
+/// `init_connect` failed, so that a session of an ordinary account does not begin.
 #[derive(Debug)]
 pub struct InitConnectFailed {
     /// The error of the statement.
     pub cause: Error,
-    /// What the client is told.
+    /// The error sent to the client.
     pub answer: Error,
 }
 
-/// Where LOAD DATA LOCAL reads the files of a client that is not this process.
+/// Source of LOAD DATA LOCAL for a client outside of this process.
 pub trait LocalFiles: Debug + Send {
-    /// Asks the client for a file. Its bytes are read to the end, or dropped after an error of the
-    /// statement: the implementation then skips what the client still sends.
+    /// Requests a file from the client. Its bytes are read to the end, or dropped after an error of the statement:
+    /// the implementation then skips what the client still sends.
     fn open(&mut self, name: &str) -> Result<Box<dyn Read + Send>>;
 }
 
-/// The state of a session, as it is reported to the client after each statement.
+/// Session state reported to the client after each statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SessionState {
-    /// A transaction is open.
+    /// Whether a transaction is open.
     pub in_transaction: bool,
     /// Whether the open transaction is READ ONLY.
     pub in_read_only_transaction: bool,
     /// `autocommit`
     pub autocommit: bool,
-    /// A backslash in a string is a character like any other.
+    /// Whether NO_BACKSLASH_ESCAPES is on: a backslash in a string is an ordinary character.
     pub no_backslash_escapes: bool,
-    /// The statement read a table without an index.
+    /// Whether the statement read a table without an index.
     pub no_index_used: bool,
     /// Whether the statement exceeded `long_query_time`.
     pub slow: bool,
 }
 
-/// What clients ask for besides statements, where it is counted.
+/// Protocol commands other than queries, for the status counters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command {
     /// Rows of an open cursor.
     StatementFetch,
-    /// A prepared statement goes.
+    /// Closes a prepared statement.
     StatementClose,
-    /// Its long data and its cursor go.
+    /// Drops its long data and its cursor.
     StatementReset,
-    /// A piece of a long parameter.
+    /// Sends a piece of a long parameter.
     StatementLongData,
-    /// Another account.
+    /// Logs in to another account.
     ChangeUser,
-    /// The server's state goes to its log.
+    /// Writes the server's state to its log.
     Debug,
-    /// Whether the server lives.
+    /// Checks whether the server is alive.
     Ping,
-    /// A session as it began.
+    /// Resets the session.
     ResetConnection,
-    /// The connection ends.
+    /// Ends the connection.
     Quit,
-    /// The text of statistics.
+    /// Requests the text of statistics.
     Statistics,
-    /// Whether several statements may come together.
+    /// Sets whether one query may have several statements.
     SetOption,
 }
 
 impl Command {
-    /// As the logs name it.
+    /// The command's name in the logs.
     fn name(self) -> &'static str {
         match self {
             Self::StatementFetch => "Fetch",
@@ -103,7 +103,7 @@ impl Command {
         }
     }
 
-    /// Whether MySQL's general log has it. Another account is logged with its name.
+    /// Whether MySQL's general log has the command. A change of user is logged with the account's name.
     fn is_in_general_log(self) -> bool {
         matches!(
             self,
@@ -116,22 +116,22 @@ impl Command {
     }
 }
 
-/// What a session knows of its client.
+/// Client-related state of a session.
 #[derive(Debug)]
 pub(crate) struct ClientState {
     is_interactive: bool,
-    /// An UPDATE tells the rows that it found.
+    /// Whether an UPDATE reports found rows in place of changed ones (CLIENT_FOUND_ROWS).
     pub(crate) counts_found_rows: bool,
     ignores_space: bool,
     /// PREPARE
     pub(crate) prepared: HashMap<String, Arc<Prepared>>,
-    /// Where LOAD DATA LOCAL reads, if not the files of the process.
+    /// Source of LOAD DATA LOCAL, if not the files of the process.
     local_files: Option<Box<dyn LocalFiles>>,
     pub(super) tracker: Option<Box<Tracker>>,
 }
 
 impl ClientState {
-    /// That of a session that begins.
+    /// State of a new session.
     pub(super) fn new(options: &SessionOptions) -> Self {
         Self {
             is_interactive: options.interactive,
@@ -143,13 +143,13 @@ impl ClientState {
         }
     }
 
-    /// The client's file of a name, if the client is not this process.
+    /// Opens the client's file of a name, if the client is outside of this process.
     pub(crate) fn open_local_file(&mut self, name: &str) -> Option<Result<Box<dyn Read + Send>>> {
         Some(self.local_files.as_mut()?.open(name))
     }
 }
 
-/// The settings of a session that begins.
+/// The settings of a new session.
 pub(super) fn begin_settings(settings: &mut Settings, options: &SessionOptions) {
     if options.interactive {
         let seconds = settings.get(typed::INTERACTIVE_TIMEOUT);
@@ -159,7 +159,7 @@ pub(super) fn begin_settings(settings: &mut Settings, options: &SessionOptions) 
         let mode = sql_mode::bit("IGNORE_SPACE") | settings.get(typed::SQL_MODE);
         settings.put(typed::SQL_MODE, mode);
     }
-    // A client that names a character set in which no statement can come has that of the server.
+    // A character set that statements cannot use is replaced by the server's.
     let usable = |collation: &CollationId| character_sets::may_be_the_clients(collation.charset());
     let Some(collation) = options.collation.filter(usable) else {
         return;
@@ -174,8 +174,8 @@ pub(super) fn begin_settings(settings: &mut Settings, options: &SessionOptions) 
 }
 
 impl Session {
-    /// Resets everything to what it was when the session began, but for its number, its account and the current
-    /// database: open changes are rolled back, locks released, temporary tables dropped.
+    /// Resets the session to its initial state, but for its number, its account and the current database: rolls back,
+    /// releases locks, drops temporary tables.
     pub fn reset(&mut self) {
         let options = SessionOptions {
             user: self.user().to_owned(),
@@ -192,8 +192,7 @@ impl Session {
         self.begin_as(options, login);
     }
 
-    /// A new session in place of this one, with its number. No account is asked for, as by
-    /// [`Database::session_with`].
+    /// Replaces the session by a new one with the same number, without authentication, as [`Database::session_with`].
     ///
     /// [`Database::session_with`]: crate::Database::session_with
     pub fn change_user(&mut self, options: SessionOptions) {
@@ -216,24 +215,24 @@ impl Session {
         *self = fresh;
     }
 
-    /// What a session holds is released.
+    /// Releases everything that a session holds.
     pub(super) fn leave(&mut self) {
         self.transaction.leave();
         self.temporary_tables.clear();
     }
 
-    /// Where LOAD DATA LOCAL reads from here on, instead of this process' own files.
+    /// Sets the source of LOAD DATA LOCAL, in place of this process' own files.
     pub fn set_local_files(&mut self, files: Box<dyn LocalFiles>) {
         self.client.local_files = Some(files);
     }
 
-    /// How long to wait for the client.
+    /// Time limits of waiting for the client.
     #[inline]
     pub fn client_limits(&self) -> ClientLimits {
         self.settings.options().client
     }
 
-    /// What is reported to the client after each statement.
+    /// Session state for the client after each statement.
     pub fn state(&self) -> SessionState {
         let options = self.settings.options();
         let begun = self.transaction.current.is_begun();
@@ -255,20 +254,20 @@ impl Session {
         self.transaction.tables.is_any() || self.transaction.has_durable_changes()
     }
 
-    /// How columns and values are given to the client.
+    /// The encoder of columns and values for the client.
     #[inline]
     pub fn result_encoder(&self) -> ResultEncoder {
         ResultEncoder::new(self.settings.options().results)
     }
 
-    /// Bytes that came from the client and went to it.
+    /// Counts bytes received from the client and sent to it.
     #[inline]
     pub fn count_traffic(&self, received: u64, sent: u64) {
         self.counters().add(Counter::BytesReceived, received);
         self.counters().add(Counter::BytesSent, sent);
     }
 
-    /// The client asked for something that is no statement.
+    /// Counts a protocol command other than a query.
     pub fn count_command(&mut self, command: Command) {
         let began = Instant::now();
         if command.is_in_general_log() {
@@ -290,7 +289,7 @@ impl Session {
         self.counters().add(counter, 1);
     }
 
-    /// How the server is and what its sessions do, a line each, for its log: 1227 without SUPER.
+    /// The server's state and its sessions' work, one line each, for its log: 1227 without SUPER.
     pub fn server_state(&self) -> Result<Vec<String>> {
         self.privileges.rights().require(SUPER, &[], "SUPER")?;
         let mut lines = vec![self.database.statistics_text()];
@@ -309,7 +308,7 @@ impl Session {
         Ok(lines)
     }
 
-    /// How the client is connected, for as long as the connection lives.
+    /// Sets the client's transport, for the life of the connection.
     pub fn set_transport(&mut self, transport: Transport) {
         // The first transport stays: the login has set it.
         let _ = self.shared.transport.set(transport);
@@ -343,7 +342,7 @@ impl Session {
         Err(InitConnectFailed { cause, answer })
     }
 
-    /// True where a text is queries alone, which may be run again and again.
+    /// Whether a text has only queries, which may be repeated without effect.
     ///
     /// # Errors
     /// Where its syntax is wrong.
@@ -357,8 +356,8 @@ impl Session {
         Ok(true)
     }
 
-    /// The current database for a client that names one without a statement: 1046 for an empty name,
-    /// 1049 when there is none of that name.
+    /// Sets the current database for a client, without a statement: 1046 for an empty name, 1049 when there is none
+    /// of that name.
     pub fn init_database(&mut self, name: &str) -> Result<()> {
         let began = Instant::now();
         self.counters().add(Counter::ComChangeDb, 1);

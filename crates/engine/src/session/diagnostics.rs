@@ -1,5 +1,5 @@
-//! What statements leave for the next one: the diagnostics area, the numbers of LAST_INSERT_ID(), ROW_COUNT() and
-//! FOUND_ROWS(), and what they did with temporary tables.
+//! Diagnostics that statements leave for the next one: the diagnostics area, the numbers of LAST_INSERT_ID(),
+//! ROW_COUNT() and FOUND_ROWS(), and a summary of temporary tables.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,7 +16,7 @@ pub(crate) struct SessionDiagnostics {
     pub(super) area: Arc<Diagnostics>,
     /// `max_error_count` and `sql_notes` of the area.
     made_for: (usize, bool),
-    /// What the statement before the running one had left there when this one began.
+    /// Numbers of conditions that the statement before the running one had left.
     pub(super) before: ConditionCounts,
     /// Conditions in the area that are not the running statement's own.
     inherited: u64,
@@ -30,7 +30,7 @@ pub(crate) struct SessionDiagnostics {
 }
 
 impl SessionDiagnostics {
-    /// Those of a session that begins.
+    /// Diagnostics of a new session.
     pub(super) fn new(options: &StatementOptions) -> Self {
         Self {
             area: Arc::new(Diagnostics::new(options.max_error_count)),
@@ -46,12 +46,12 @@ impl SessionDiagnostics {
         }
     }
 
-    /// What SHOW WARNINGS would list.
+    /// The conditions that SHOW WARNINGS lists.
     pub(crate) fn conditions(&self) -> Vec<Condition> {
         self.area.conditions()
     }
 
-    /// How many conditions the running statement has raised.
+    /// Number of conditions that the running statement has raised.
     #[inline]
     pub(crate) fn own_conditions(&self) -> u64 {
         self.area.count() - self.inherited
@@ -66,7 +66,7 @@ impl SessionDiagnostics {
         self.last_insert_id.store(id, Ordering::Relaxed);
     }
 
-    /// A statement begins, which asks for what the one before it has left or does not.
+    /// Prepares for a statement, which keeps the diagnostics of the one before (`keeps`) or clears them.
     pub(super) fn begin(&mut self, keeps: bool, options: &StatementOptions) {
         self.before = ConditionCounts::of(&self.area);
         if keeps {
@@ -76,7 +76,7 @@ impl SessionDiagnostics {
         }
     }
 
-    /// An empty area from here on.
+    /// Clears the area.
     #[inline]
     pub(super) fn reset(&mut self, options: &StatementOptions) {
         self.inherited = 0;
@@ -96,7 +96,7 @@ impl SessionDiagnostics {
     }
 }
 
-/// How many conditions a statement has left: `@@warning_count` and `@@error_count` of the next one.
+/// Numbers of conditions that a statement has left: `@@warning_count` and `@@error_count` of the next one.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ConditionCounts {
     pub(super) all: u64,

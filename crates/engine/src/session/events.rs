@@ -1,4 +1,4 @@
-//! What a statement tells of itself when it has ended: the only place where its event is made.
+//! Events of ended statements, which are made here alone.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -16,7 +16,7 @@ use crate::prepared::Prepared;
 use crate::status::Counter;
 
 impl Session {
-    /// A statement begins: its stages are timed where its profile, or an event for each stage, is wanted.
+    /// Begins timing of stages if a profile, or an event for each stage, is wanted.
     #[inline]
     pub(super) fn begin_stages(&self) {
         let profiles = self.settings.options().profiling;
@@ -27,7 +27,7 @@ impl Session {
 }
 
 impl StatementContext<'_> {
-    /// The statement is this one. Its digest is found the first time that it runs.
+    /// Sets the running statement's identity. Its digest is computed the first time that it runs.
     #[inline]
     pub(crate) fn is_of(&mut self, prepared: &Prepared, command: Option<Counter>) {
         self.identity.command = command;
@@ -60,9 +60,9 @@ impl StatementContext<'_> {
         });
     }
 
-    /// The statement has ended now.
+    /// Reports the end of the statement at `now`.
     pub(super) fn report(&mut self, now: Instant) {
-        // An error is counted as such alone.
+        // A statement with an error is counted as an error only.
         let errors = u64::from(self.error.is_some());
         let conditions = self.session.diagnostics.own_conditions();
         self.session.diagnostics.summary.warnings = conditions.saturating_sub(errors);
@@ -119,7 +119,7 @@ impl StatementContext<'_> {
         self.keep_stages(stages);
     }
 
-    /// The trace of the statement is complete.
+    /// Stores the statement's complete trace.
     pub(super) fn keep_trace(&mut self) {
         let Some(statement) = self.trace.take() else {
             return;
@@ -133,7 +133,7 @@ impl StatementContext<'_> {
         }
     }
 
-    /// Where the statement's time went is its profile, and an event for each stage, if somebody wants them.
+    /// Stores the timed stages as a profile and as events, where wanted.
     fn keep_stages(&mut self, spans: Vec<StageSpan>) {
         if spans.is_empty() {
             return;
@@ -171,8 +171,8 @@ impl StatementContext<'_> {
         }
     }
 
-    /// A statement is slow that took longer than `long_query_time`, or used no index where that is asked for, and
-    /// read at least as many rows as `min_examined_row_limit` says.
+    /// Counts a slow query: it took longer than `long_query_time`, or used no index where that is asked for, and
+    /// examined at least `min_examined_row_limit` rows.
     fn count_slow(&self) {
         let (summary, options) = (&self.session.diagnostics.summary, &self.options().log);
         let lacks_index = || summary.no_index_used && self.database().logs.counts_without_index();

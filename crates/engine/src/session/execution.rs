@@ -1,4 +1,4 @@
-//! What a statement is run with, and what it leaves in the session's counters.
+//! Execution contexts of statements, and the session's counters.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,7 +28,7 @@ impl StatementContext<'_> {
         }
     }
 
-    /// What may end the running statement.
+    /// The interrupt of the running statement.
     pub(crate) fn interrupt(&self) -> &Interrupt {
         let session = &self.session.interrupt;
         if self.time_limit == 0 {
@@ -41,13 +41,13 @@ impl StatementContext<'_> {
         })
     }
 
-    /// Where the running statement's temporary tables live.
+    /// The context of the running statement's temporary tables.
     pub(crate) fn temp_table_context(&self) -> &TempTableContext {
         self.temp
             .get_or_init(|| self.new_temp_table_context(self.interrupt().clone()))
     }
 
-    /// Where rows live that outlast their statement: nothing but KILL ends the client's reading.
+    /// The context of rows that outlast their statement: nothing but KILL ends the client's reading.
     pub(crate) fn cursor_context(&self) -> TempTableContext {
         self.new_temp_table_context(Interrupt::new(self.session.shared.kill.killed()))
     }
@@ -86,7 +86,7 @@ impl StatementContext<'_> {
         )
     }
 
-    /// `tmp_overflow_policy`. Who holds locks that others may wait for does not queue behind them.
+    /// `tmp_overflow_policy`. A statement that holds locks does not queue behind statements that may wait for them.
     fn overflow_policy(&self) -> OverflowPolicy {
         let options = self.options();
         match options.tmp_overflow_policy {
@@ -100,7 +100,7 @@ impl StatementContext<'_> {
         }
     }
 
-    /// Everything that the operators of one statement share. `tables` are those that its plan names.
+    /// The context that the operators of one statement share. `tables` are the tables that its plan names.
     pub(crate) fn execution_context(
         &self,
         tables: Arc<dyn mayfly_exec::TableOpener>,
@@ -168,7 +168,7 @@ impl StatementContext<'_> {
                 };
                 let mut disk = self.session.legacy_disk.get_or_init(new).clone();
                 let name = self.settings().text(typed::TMP_KEY_CACHE);
-                // A cache that was dropped leaves its work to the default one.
+                // The work of a dropped key cache goes to the default one.
                 if let Some(cache) = self.database().legacy_engines.key_caches.get(name) {
                     disk.key_cache = cache;
                 }
@@ -178,7 +178,7 @@ impl StatementContext<'_> {
         })
     }
 
-    /// Adds what a statement did to the session's counters and to its summary.
+    /// Adds a statement's counters to the session's and to its summary.
     pub(crate) fn account(&mut self, execution: &ExecutionContext) {
         let (done, temp) = (&execution.counters, execution.temp.counters());
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
@@ -241,8 +241,8 @@ impl StatementContext<'_> {
     }
 }
 
-/// Rows of a temporary table that count as read by the statement: those of a result that another part of the
-/// statement reads. MySQL counts no groups, which it gives as it finds them, and keys of lookups neither.
+/// Rows of a temporary table that count as examined by the statement: rows of an intermediate result that another
+/// part of the statement reads. MySQL counts neither groups, which it returns as it finds them, nor lookup keys.
 fn rows_read_again(table: &RegistryEntry) -> u64 {
     match table.purpose {
         Purpose::SetOperation | Purpose::DerivedTable | Purpose::CommonTableExpression => {

@@ -1,4 +1,4 @@
-//! Rows that queries in a statement have locked before the statement runs.
+//! Rows that queries in a statement have locked before the statement itself runs.
 
 use std::sync::Arc;
 
@@ -6,25 +6,25 @@ use mayfly_memory::Reservation;
 use mayfly_plan::TableSource;
 use mayfly_storage::Table;
 
-/// No name of a table begins so.
+/// Prefix of the generated names, which no table's name has.
 const NAME: &str = "\0locked ";
 
-/// Rows of a query that has locked them, for the statement that it is a part of.
+/// Rows of a locking query, for the statement that it is a part of.
 #[derive(Debug)]
 pub(crate) struct LockedRows {
     pub(crate) source: Arc<TableSource>,
     pub(crate) table: Arc<dyn Table>,
-    /// What they take.
+    /// The memory of the rows.
     #[expect(dead_code, reason = "the memory is held as long as the rows are")]
     pub(crate) memory: Reservation,
 }
 
-/// The name of a table that stands for rows of a statement, by their position.
+/// The generated table name of the locked rows at a position.
 pub(crate) fn name_of(position: usize) -> String {
     format!("{NAME}{position}")
 }
 
-/// The position among the rows of a statement that a name of a table stands for.
+/// The position among a statement's locked rows of a generated table name.
 pub(crate) fn position_of(name: &str) -> Option<usize> {
     name.strip_prefix(NAME)?.parse().ok()
 }

@@ -1,5 +1,4 @@
-//! What a session writes to the logs: each statement when it begins and when it has ended, and what its client asks
-//! for besides.
+//! A session's log entries: each statement when it begins and when it has ended, and the client's other commands.
 
 use std::cell::OnceCell;
 use std::net::IpAddr;
@@ -20,22 +19,22 @@ use crate::logs::{
 use crate::result::StatementSummary;
 use crate::status::{COUNTERS, Counter};
 
-/// What a session keeps for the logs, while they are on.
+/// State of a session for the logs, while they are on.
 #[derive(Debug, Default)]
 pub(crate) struct SessionLog {
     user_host: OnceCell<Arc<str>>,
-    /// What the running statement is in the logs, where that is not its text: one with values for its `?`.
+    /// The running statement's text in the logs, where it differs: with values for its `?`.
     pub(crate) text: Option<Arc<str>>,
     /// Whether this is a protocol command rather than a statement.
     is_command: bool,
-    /// Counters as they were when it began.
+    /// Counters at the statement's start.
     before: Option<Box<HandlerCounts>>,
     explained: Option<Box<ExplainedPlan>>,
-    /// The entry of a statement whose client is still to be answered.
+    /// The entry of a statement whose result is not sent yet.
     pending: Option<Box<SlowEntry>>,
 }
 
-/// The EXPLAIN of a running statement, and where it is measured.
+/// The EXPLAIN of a running statement, and the measures of its operators.
 #[derive(Debug)]
 pub(crate) struct ExplainedPlan {
     pub(crate) rows: Vec<ExplainRow>,
@@ -54,7 +53,7 @@ impl ExplainedPlan {
             if row.select_type.ends_with(" RESULT") {
                 row.extra = None;
             }
-            // MariaDB reads these before it runs the statement, or reads nothing.
+            // MariaDB reads const tables before it runs the statement, or reads nothing.
             let is_measured = row.access != Some("const");
             let filtered = (row.select_type == "INSERT").then_some(100.0);
             let table = row.table.as_deref().filter(|_| is_measured);
@@ -95,14 +94,13 @@ impl StatementContext<'_> {
         self.ahead.is_none() && logs.slow_is_on() && logs.wants_explain(&self.options().log)
     }
 
-    /// The statement runs by a plan that is explained.
+    /// Sets the plan that the slow log explains.
     pub(crate) fn is_explained(&mut self, plan: ExplainedPlan) {
         self.measures = Some(Arc::clone(&plan.measures));
         self.session.log.explained = Some(Box::new(plan));
     }
 
-    /// The statement begins to run: the general log has it under this command, with a text of its own if it has
-    /// one.
+    /// Logs the start of a statement in the general log, under a command and with its own text, if given.
     pub(crate) fn log_begin(&mut self, command: &str, text: Option<Arc<str>>) {
         let session = &mut *self.session;
         let entry = text.as_ref().unwrap_or(&session.statement_text);
@@ -110,7 +108,7 @@ impl StatementContext<'_> {
         session.log.text = text;
     }
 
-    /// A client prepares a statement, which is a command of its own in the slow log.
+    /// Marks the statement as a client's PREPARE, which is a command of its own in the slow log.
     pub(crate) fn log_prepare(&mut self) {
         if self.database().logs.slow_is_on() {
             self.session.log.text = Some(Arc::from("Prepare"));
@@ -118,7 +116,7 @@ impl StatementContext<'_> {
         }
     }
 
-    /// The slow log has the statement, if it was slow.
+    /// Logs the statement in the slow log, if it was slow.
     pub(super) fn log_end(&mut self) {
         let options = Arc::clone(self.options());
         let database = Arc::clone(self.database());
@@ -164,7 +162,7 @@ impl StatementContext<'_> {
 }
 
 impl Session {
-    /// A statement begins, while a log is on.
+    /// Prepares the log state for a statement, while a log is on.
     pub(super) fn begin_log(&mut self) {
         self.write_pending();
         let log = &mut self.log;
@@ -177,7 +175,7 @@ impl Session {
         }
     }
 
-    /// The client was answered: what its last statement or command has received and sent.
+    /// Reports that the client was answered: the bytes received and sent for its last statement or command.
     #[inline]
     pub fn answered(&mut self, received: u64, sent: u64) {
         if let Some(mut entry) = self.log.pending.take() {
@@ -186,14 +184,15 @@ impl Session {
         }
     }
 
-    /// An entry that was never answered is written without what was sent.
+    /// Writes the pending entry without the number of bytes sent.
     pub(super) fn write_pending(&mut self) {
         if self.log.pending.is_some() {
             self.answered(0, 0);
         }
     }
 
-    /// How many bytes were sent is known only once the client of a connection was answered.
+    /// Keeps an entry until its client is answered, if it has a connection: only then the number of bytes sent is
+    /// known.
     fn log_when_answered(&mut self, entry: SlowEntry) {
         if self.shared.transport.get().is_some() {
             self.log.pending = Some(Box::new(entry));
@@ -220,7 +219,7 @@ impl Session {
         entry
     }
 
-    /// The general log has something that the client asked for.
+    /// Writes a client's command to the general log.
     #[inline]
     pub(crate) fn log_general(&self, command: &str, argument: &str) {
         if self.database.logs.general_is_on() && !self.settings.options().log.general_off {
@@ -234,7 +233,7 @@ impl Session {
         }
     }
 
-    /// The slow log has a command of the client that is no statement, if it was slow.
+    /// Writes a protocol command to the slow log, if it was slow.
     pub(super) fn log_command(&mut self, name: &str, began: Instant) {
         if !self.database.logs.slow_is_on() {
             return;
@@ -261,7 +260,7 @@ impl Session {
         }
     }
 
-    /// The client has logged in, to this account or to another one.
+    /// Logs a login, to this account or to another one.
     pub(crate) fn log_login(&self, command: &str) {
         if !self.database.logs.general_is_on() {
             return;
@@ -288,8 +287,7 @@ impl Session {
 }
 
 impl Database {
-    /// The general log has a login that came to nothing, of the connection with this number, which is encrypted
-    /// or not, and through a socket of this machine or not.
+    /// Logs a refused login, of the connection with this number, encrypted or not, through a local socket or not.
     pub fn log_refused_login(
         &self,
         connection: u64,
@@ -320,14 +318,14 @@ impl Database {
         }
     }
 
-    /// Opens the files of logs anew, as FLUSH LOGS does: those that were renamed are complete.
+    /// Reopens the log files, as FLUSH LOGS does: renamed files are complete.
     pub fn flush_logs(&self) -> Result<()> {
         let slow = self.logs.reopen_slow();
         self.logs.reopen_general().and(slow)
     }
 }
 
-/// How MySQL names the kinds of connections.
+/// MySQL's names of transports.
 fn transport_name(encryption: Option<&Encryption>, is_socket: bool) -> &'static str {
     match (encryption, is_socket) {
         (Some(_), _) => "SSL/TLS",
@@ -378,7 +376,7 @@ fn kind(command: Option<Counter>) -> StatementKind {
     }
 }
 
-/// The bytes of a statement's temporary tables, as MariaDB adds them up: without those of sorts and joins.
+/// The bytes of a statement's temporary tables, as MariaDB sums them: without those of sorts and joins.
 fn sizes(tables: &[RegistryEntry]) -> u64 {
     let internal = tables.iter().filter(|table| {
         !matches!(

@@ -1,5 +1,5 @@
-//! The budgets of a session. What a session holds beside its rows (trees of statements, those that are prepared,
-//! user variables) is charged like rows are, so that the limit of all memory holds for it too.
+//! The memory budgets of a session. Everything that a session holds beside rows (trees of statements, prepared
+//! statements, user variables) is charged like rows, so that the limit of all memory includes it.
 
 use mayfly_functions::context::memory_exceeded;
 use mayfly_memory::Reservation;
@@ -11,18 +11,18 @@ use mayfly_types::{Error, Result};
 use super::Session;
 use crate::error;
 
-/// Statements that take less are charged to nobody: there is one at a time in a session.
+/// Tree size below which a statement is not charged: a session has one at a time.
 const SMALL_STATEMENT: u64 = 256 << 10;
 
-/// After a statement that took more, what is free goes back to the system.
+/// Tree size above which free memory is returned to the system after the statement.
 const LARGE_STATEMENT: u64 = 8 << 20;
 
-/// The memory of the tree of a statement.
+/// Memory of a statement's tree.
 #[derive(Debug, Default)]
 pub(crate) struct TreeMemory(Option<Reservation>);
 
 impl TreeMemory {
-    /// Nothing is held any more.
+    /// Releases the memory.
     pub(crate) fn free(&mut self) {
         if let Some(held) = self.0.take()
             && held.bytes() > LARGE_STATEMENT
@@ -37,7 +37,7 @@ impl TreeMemory {
 pub struct KeptMemory(#[expect(dead_code, reason = "gives the memory back")] Reservation);
 
 impl Session {
-    /// The next statement of a text, with the memory for its tree.
+    /// Parses the next statement of a text, and reserves the memory of its tree.
     pub(crate) fn parse_next<'a>(
         &self,
         reader: &mut Statements<'a>,
@@ -71,7 +71,7 @@ impl Session {
         next.map_err(|error| self.parse_error(error))
     }
 
-    /// A reader of statements that stops where one takes more than may ever be had.
+    /// A reader of statements that stops at a tree larger than the memory limit.
     pub(crate) fn statements_of<'a>(&self, text: &'a str) -> Statements<'a> {
         let reader = mayfly_syntax::statements(text, &self.settings.options().parse);
         match self.memory.own.effective_limit() {
@@ -93,21 +93,21 @@ impl Session {
         self.reserve_own(bytes).map(Some)
     }
 
-    /// Memory for what the session holds beside rows.
+    /// Reserves memory for objects of the session besides rows.
     pub(crate) fn reserve_own(&self, bytes: u64) -> Result<Reservation> {
         self.database.resources.make_room(bytes, &self.memory.own);
         let reserved = self.memory.own.reserve_forced(bytes);
         reserved.map_err(|error| memory_exceeded(&error))
     }
 
-    /// Memory for what the session keeps from one statement to the next.
+    /// Reserves memory for objects that the session keeps between statements.
     pub(crate) fn reserve_kept(&self, bytes: u64) -> Result<Reservation> {
         self.database.resources.make_room(bytes, &self.memory.kept);
         let reserved = self.memory.kept.reserve(bytes);
         reserved.map_err(|error| memory_exceeded(&error))
     }
 
-    /// Memory for what a client has sent, and the session keeps for it.
+    /// Reserves memory for data from a client that the session keeps.
     ///
     /// # Errors
     /// Where the session may keep no more.
@@ -115,7 +115,7 @@ impl Session {
         self.reserve_kept(bytes).map(KeptMemory)
     }
 
-    /// The error of a text that is no statement.
+    /// The error of a text that cannot be parsed.
     pub(crate) fn parse_error(&self, error: ParseError) -> Error {
         let syntax = match error {
             ParseError::Syntax(syntax) => syntax,
@@ -130,9 +130,9 @@ impl Session {
     }
 }
 
-/// Why there is no statement.
+/// Reason why a text has no statement.
 pub(crate) enum ParseError {
-    /// The text is wrong.
+    /// The text has a syntax error.
     Syntax(SyntaxError),
     /// The text may not be parsed.
     Other(Error),

@@ -1,11 +1,10 @@
-//! A session: what the engine knows of one client. It runs one statement at a time.
+//! Sessions: the state of one client's connection. A session runs one statement at a time.
 //!
-//! A session consists of parts, each with a purpose of its own: what it may do ([`SessionPrivileges`]), what it has
-//! set ([`SessionSettings`]), its transaction with the locks ([`SessionTransaction`]), its temporary tables
-//! ([`TemporaryTables`]), what statements leave for the next one ([`SessionDiagnostics`]), what its client has
-//! asked for ([`ClientState`]), its budgets ([`SessionMemory`]), its profiles ([`SessionProfiles`]) and its
-//! optimizer traces ([`SessionTraces`]). What belongs to the running statement alone is
-//! in its [`StatementContext`].
+//! A session consists of parts, each with a purpose of its own: its privileges ([`SessionPrivileges`]), its settings
+//! ([`SessionSettings`]), its transaction with the locks ([`SessionTransaction`]), its temporary tables
+//! ([`TemporaryTables`]), what statements leave for the next one ([`SessionDiagnostics`]), its client's state
+//! ([`ClientState`]), its budgets ([`SessionMemory`]), its profiles ([`SessionProfiles`]) and its optimizer traces
+//! ([`SessionTraces`]). The state of the running statement alone is in its [`StatementContext`].
 
 mod client;
 mod diagnostics;
@@ -70,13 +69,13 @@ use crate::status::Counters;
 use crate::variables::typed;
 use crate::variables::{Setting, Settings};
 
-/// One client's session. Dropping it drops its temporary tables and gives back all its memory.
+/// One client's session. Dropping it drops its temporary tables and releases all its memory.
 #[derive(Debug)]
 pub struct Session {
     pub(crate) database: Arc<Database>,
-    /// What other sessions see of it.
+    /// The part that other sessions see.
     pub(crate) shared: Arc<SessionShared>,
-    /// Where its connection is counted; none once another session has the slot.
+    /// The slot of its connection; `None` once another session has taken it over.
     slot: Option<ConnectionSlot>,
     pub(crate) privileges: SessionPrivileges,
     pub(crate) settings: SessionSettings,
@@ -88,25 +87,25 @@ pub struct Session {
     pub(crate) log: SessionLog,
     pub(crate) profiles: SessionProfiles,
     pub(crate) traces: SessionTraces,
-    /// The row of a statement that gives one at most.
+    /// Row buffer of a statement that returns at most one row.
     pub(crate) row: Vec<Value>,
-    /// None while a statement uses it.
+    /// Buffers of point statements; `None` while a statement uses them.
     pub(crate) scratch: Option<Box<RowScratch>>,
-    /// Where its temporary tables are in the engines of old, once one was.
+    /// The session's directory of the legacy temporary table engines, once used.
     legacy_disk: OnceCell<SessionDisk>,
-    /// The summary of the digest of the statement that was found last.
+    /// The most recently found digest summary.
     digest: Option<Arc<DigestSummary>>,
-    /// What may end its statements that have no time limit.
+    /// The interrupt of statements without a time limit.
     interrupt: Interrupt,
     progress: Arc<Progress>,
     statement_text: Arc<str>,
 }
 
-/// Memory for the values of one row and the bytes of its key, which a session uses again.
+/// Reusable buffers for the values of one row and the bytes of its key.
 #[derive(Debug, Default)]
 pub(crate) struct RowScratch {
     pub(crate) values: Vec<Value>,
-    /// The values that new ones are computed of.
+    /// The stored values from which new ones are computed.
     pub(crate) old: Vec<Value>,
     pub(crate) key: Vec<u8>,
 }
@@ -128,7 +127,7 @@ impl Session {
         Self::over((database, Some(slot), shared), identity, options, login)
     }
 
-    /// A session as it begins, in a slot in which there may have been another one.
+    /// A new session in a slot, which another session may have used before.
     fn over(
         (database, slot, shared): (Arc<Database>, Option<ConnectionSlot>, Arc<SessionShared>),
         identity: Arc<Identity>,
@@ -196,17 +195,17 @@ impl Session {
         self.privileges.user()
     }
 
-    /// Where the client is.
+    /// The client's host.
     pub fn host(&self) -> &str {
         self.privileges.host()
     }
 
-    /// The database of unqualified names.
+    /// The current database.
     pub fn current_database(&self) -> Option<&str> {
         self.settings.current_database().map(|name| &**name)
     }
 
-    /// A statement that cannot even begin is one all the same: its error is what SHOW ERRORS lists.
+    /// Fails a statement before it begins: SHOW ERRORS lists its error.
     pub(crate) fn refuse(&mut self, text: &Arc<str>, error: Error) -> Error {
         StatementContext::begin(self, Work::Query, text, false).fail(&error);
         error
@@ -217,13 +216,13 @@ impl Session {
         self.transaction.current.is_begun() || !self.settings.options().autocommit
     }
 
-    /// A table of a name: the session's temporary table, or else the base table.
+    /// The table of a name: the session's temporary table, or else the base table.
     pub(crate) fn find_table(&self, database: &str, name: &str) -> Option<Arc<BaseTable>> {
         let temporary = self.temporary_tables.get(database, name);
         temporary.or_else(|| self.database.catalog.table(database, name))
     }
 
-    /// What a text means to the session.
+    /// The scope in which a text is looked up in caches: it decides what the text's names mean.
     pub(crate) fn text_scope(&self) -> TextScope<'_> {
         let temporary = self.temporary_tables.version();
         TextScope {
@@ -235,40 +234,40 @@ impl Session {
         }
     }
 
-    /// `collation_connection`: that of texts in statements.
+    /// `collation_connection`, the collation of string literals.
     #[inline]
     pub fn connection_collation(&self) -> mayfly_types::CollationId {
         self.settings.options().collation_connection
     }
 
-    /// What SHOW WARNINGS would list.
+    /// The conditions that SHOW WARNINGS lists.
     pub fn warnings(&self) -> Vec<Condition> {
         self.diagnostics.conditions()
     }
 
-    /// What the last statement did with temporary tables, and how long it took.
+    /// The last statement's use of temporary tables, and its duration.
     pub fn last_summary(&self) -> &StatementSummary {
         &self.diagnostics.summary
     }
 
-    /// The records of the temporary tables that the last statement used and gave back.
+    /// The records of the temporary tables that the last statement used and released.
     pub fn finished_temporary_tables(&self) -> Vec<RegistryEntry> {
         self.diagnostics.finished_temporary_tables.clone()
     }
 
-    /// Ends the running statement from another thread.
+    /// A handle to end the running statement from another thread.
     pub fn kill_handle(&self) -> KillHandle {
         self.shared.kill.clone()
     }
 
-    /// Watches the running statement from another thread. Each statement needs a handle of its own.
+    /// A handle to watch the running statement from another thread. Each statement needs a handle of its own.
     pub fn progress_handle(&self) -> ProgressHandle {
         ProgressHandle {
             progress: Arc::clone(&self.progress),
         }
     }
 
-    /// Why the client is sent away, if it is because the server is offline for all but administrators.
+    /// The error that disconnects the client because the server is offline for all but administrators.
     pub fn shut_out(&self) -> Option<Error> {
         self.privileges.shut_out()
     }
@@ -285,7 +284,7 @@ impl Session {
         self.note_database();
     }
 
-    /// The session's own value of a variable.
+    /// Sets the session's value of a variable.
     pub(crate) fn set_setting(&mut self, position: usize, setting: Setting) {
         self.change_settings(|variables| variables.set(position, setting));
     }
@@ -295,8 +294,8 @@ impl Session {
         self.memory.set_limits(self.settings.options());
     }
 
-    /// Where a statement that changes one row of a temporary table records it: nowhere, when nobody can
-    /// ask for it to be undone.
+    /// The undo log for a statement that changes one row of a temporary table; `None` if the change can never be
+    /// undone.
     pub(crate) fn undo_of_row(&mut self) -> Option<&UndoLog> {
         if self.is_in_transaction() {
             return Some(self.transaction.undo_log());
@@ -315,7 +314,7 @@ impl Session {
         self.temporary_tables.remove(database, name)
     }
 
-    /// What the session's SHOW STATUS adds to the engine's.
+    /// The session's part of SHOW STATUS.
     pub(crate) fn status(&self) -> SessionStatus<'_> {
         SessionStatus {
             counters: &self.shared.counters,

@@ -1,4 +1,4 @@
-//! Connections of the engine, and the sessions that are opened in them.
+//! Connections of the engine, and the opening of sessions in them.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
@@ -16,14 +16,14 @@ use crate::database::Database;
 use crate::error::refuse;
 use crate::variables::typed;
 
-/// A slot for a connection. It is free again when this is dropped.
+/// A slot for a connection. Dropping it frees the slot.
 #[derive(Debug)]
 pub struct ConnectionSlot {
     database: Arc<Database>,
     id: u64,
     /// Whether the connection counts towards `max_connections`.
     is_counted: bool,
-    /// The client's, if it came through TCP.
+    /// The client's port, for TCP.
     port: OnceLock<u16>,
 }
 
@@ -33,7 +33,7 @@ impl ConnectionSlot {
         self.id
     }
 
-    /// Its client is about to log in, from a host, and a port if it came through TCP: others see it, and
+    /// Registers a client that is about to log in, with its host, and its port for TCP: other sessions see it, and
     /// may end it.
     pub fn begin_login(&self, host: &str, port: Option<u16>) -> KillHandle {
         if let Some(port) = port {
@@ -52,15 +52,15 @@ impl ConnectionSlot {
         kill
     }
 
-    /// Counts it from here on. How many there are now.
+    /// Counts the connection from here on; returns the number of counted ones.
     fn count(&mut self) -> u64 {
         self.is_counted = true;
         let now = self.database.options.clock.now_utc_microseconds();
         self.database.connections.count_connected(now)
     }
 
-    /// The client has shown a password: 1040 when there is no slot for one more. The flag says that it is the
-    /// slot beyond `max_connections`, which is left for an administrator.
+    /// Counts a client that has sent its password: 1040 when no slot is left. True for the slot beyond
+    /// `max_connections`, which is reserved for an administrator.
     pub(crate) fn enter(&mut self) -> Result<bool> {
         let connected = self.count();
         let most = self.database.globals().get(typed::MAX_CONNECTIONS);
@@ -70,7 +70,7 @@ impl ConnectionSlot {
         Ok(connected > most)
     }
 
-    /// The port of a client that came through TCP.
+    /// The client's port, for TCP.
     pub(crate) fn port(&self) -> Option<u16> {
         self.port.get().copied()
     }
@@ -80,8 +80,7 @@ impl ConnectionSlot {
         &self.database
     }
 
-    /// The session of the user that the client has logged in as: 1203 when the user has as many as
-    /// `max_user_connections` allows.
+    /// Opens the session of an authenticated user: 1203 when the user has `max_user_connections` sessions.
     pub fn session(mut self, options: SessionOptions) -> Result<Session> {
         self.enter()?;
         self.database.refuse_many_of(&options.user)?;
@@ -127,7 +126,7 @@ impl Database {
         codes::ER_CON_COUNT_ERROR.error()
     }
 
-    /// Ends logins that take longer than `connect_timeout`, however busy their clients are.
+    /// Ends logins that take longer than `connect_timeout`, however active their clients are.
     pub fn end_late_logins(&self) {
         let most = self.connect_timeout();
         for pending in self.connections.pending().values() {
@@ -137,12 +136,12 @@ impl Database {
         }
     }
 
-    /// A session of `root@localhost`.
+    /// Opens a session of `root@localhost`.
     pub fn session(self: &Arc<Self>) -> Session {
         self.session_with(SessionOptions::new())
     }
 
-    /// 1203 when a user has as many sessions as `max_user_connections` allows.
+    /// 1203 when a user has `max_user_connections` sessions.
     pub(crate) fn refuse_many_of(&self, user: &str) -> Result<()> {
         let most = self.globals().get(typed::MAX_USER_CONNECTIONS);
         if most == 0 {
@@ -155,8 +154,7 @@ impl Database {
         })
     }
 
-    /// A session of some user, however many there are. It is a part of this process: no account is
-    /// asked for.
+    /// Opens a session of some user without limits. It is embedded in this process: there is no authentication.
     pub fn session_with(self: &Arc<Self>, options: SessionOptions) -> Session {
         let mut slot = self.new_slot();
         slot.count();
@@ -173,24 +171,24 @@ impl Database {
         }
     }
 
-    /// Has this called when a client that may do so runs SHUTDOWN. It must not block: the client is
-    /// still to be answered.
+    /// Sets the callback for SHUTDOWN by a client with the privilege. It must not block: the client is still to be
+    /// answered.
     pub fn on_shutdown(&self, shutdown: impl Fn() + Send + Sync + 'static) {
         *self.connections.shutdown.0.lock() = Some(Box::new(shutdown));
     }
 
-    /// A connection failed before its client had logged in.
+    /// Counts a connection that failed before its client had logged in.
     pub fn count_connection_error(&self, error: ConnectionError) {
         self.connections.errors[error as usize].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A client did not come through the handshake, or its password was wrong.
+    /// Counts a client that failed the handshake or had a wrong password.
     pub fn count_aborted_connect(&self) {
         let aborted = &self.connections.aborted_connects;
         aborted.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A client went away without saying so, or was too slow.
+    /// Counts a client that disconnected without COM_QUIT, or timed out.
     pub fn count_aborted_client(&self) {
         let aborted = &self.connections.aborted_clients;
         aborted.fetch_add(1, Ordering::Relaxed);

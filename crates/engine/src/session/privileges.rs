@@ -1,4 +1,4 @@
-//! Who a session is, what it may do, and what it may see.
+//! The identity of a session, its privileges, and what it may see.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -31,9 +31,9 @@ static ROLE_ADMIN: LazyLock<DynamicSet> =
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LoggedIn {
     pub(crate) account: Option<AccountName>,
-    /// The roles that are active.
+    /// The active roles.
     pub(crate) roles: BTreeSet<AccountName>,
-    /// Its password is expired: it may only set another.
+    /// Whether its password is expired: it may only set a new one.
     pub(crate) expired: bool,
 }
 
@@ -45,7 +45,7 @@ struct CachedRights {
 }
 
 impl CachedRights {
-    /// Those of a session that begins.
+    /// Identity of a new session.
     fn of(user: &str, host: &str) -> Self {
         Self {
             version: None,
@@ -63,7 +63,7 @@ pub(crate) struct SessionPrivileges {
     cached: RefCell<CachedRights>,
     /// `USER()`
     user_text: Arc<str>,
-    /// What the rights follow from, as a text: only sessions of the same text share plans.
+    /// The basis of the rights, as a text: only sessions with the same text share plans.
     key: Arc<str>,
 }
 
@@ -85,7 +85,7 @@ impl SessionPrivileges {
         }
     }
 
-    /// Whose the session is.
+    /// The session's identity.
     pub(crate) fn identity(&self) -> &Arc<Identity> {
         &self.identity
     }
@@ -95,7 +95,7 @@ impl SessionPrivileges {
         &self.identity.user
     }
 
-    /// Where the client is.
+    /// The client's host.
     pub(crate) fn host(&self) -> &str {
         &self.identity.host
     }
@@ -105,18 +105,18 @@ impl SessionPrivileges {
         &self.user_text
     }
 
-    /// Who asks, and with which rights: nobody else may run what was planned for it.
+    /// The key of user and rights: a plan is shared only within it.
     pub(crate) fn key(&self) -> &Arc<str> {
         &self.key
     }
 
-    /// Whether the session may do everything, whatever accounts there are.
+    /// Whether the session has all privileges, whatever accounts there are.
     #[inline]
     pub(crate) fn is_unrestricted(&self) -> bool {
         self.login.account.is_none()
     }
 
-    /// What the session may do now.
+    /// The session's current rights.
     pub(crate) fn rights(&self) -> Arc<Rights> {
         let mut known = self.cached.borrow_mut();
         let Some(account) = &self.login.account else {
@@ -133,7 +133,7 @@ impl SessionPrivileges {
         Arc::clone(&known.rights)
     }
 
-    /// The rights of a view's definer: 1449 when there is no such account.
+    /// The rights of a view's definer: 1449 when the account does not exist.
     pub(crate) fn rights_of_definer(&self, (user, host): &(String, String)) -> Result<Arc<Rights>> {
         let name = AccountName {
             user: user.clone(),
@@ -144,7 +144,7 @@ impl SessionPrivileges {
         }
         let accounts = &self.database.accounts;
         let Some(account) = accounts.get(&name) else {
-            // What embedded sessions made is theirs wherever there are no accounts.
+            // Objects of embedded sessions belong to root@localhost, even where there are no accounts.
             let of_embedded = name.user == "root" && name.host == "localhost";
             if self.is_unrestricted() && (of_embedded || accounts.table().is_empty()) {
                 return Ok(self.rights());
@@ -156,7 +156,7 @@ impl SessionPrivileges {
         Ok(Arc::new(Rights::of(user, host, sources)))
     }
 
-    /// The account's name; that of the user for an embedded session.
+    /// The account's name, or the user's for an embedded session.
     pub(crate) fn own_account(&self) -> AccountName {
         match &self.login.account {
             Some(account) => account.clone(),
@@ -175,7 +175,7 @@ impl SessionPrivileges {
         }
     }
 
-    /// The login of the same account as it begins: with the roles of the beginning.
+    /// The login of the same account with its initial roles.
     pub(super) fn login_again(&self) -> LoggedIn {
         let account = self.database.accounts.get(&self.own_account());
         let account = account.filter(|_| !self.is_unrestricted());
@@ -213,7 +213,7 @@ impl SessionPrivileges {
         Cow::Owned(roles.join(","))
     }
 
-    /// The roles that are active.
+    /// The active roles.
     pub(crate) fn roles(&self) -> &BTreeSet<AccountName> {
         &self.login.roles
     }
@@ -225,7 +225,7 @@ impl SessionPrivileges {
         self.key = key(&self.user_text, &self.login);
     }
 
-    /// 1820 while its password is expired.
+    /// 1820 while the password is expired.
     #[inline]
     pub(crate) fn refuse_expired(&self) -> Result<()> {
         refuse(self.login.expired, || {
@@ -233,12 +233,12 @@ impl SessionPrivileges {
         })
     }
 
-    /// The session has a new password.
+    /// Records that the session has a new password.
     pub(crate) fn password_changed(&mut self) {
         self.login.expired = false;
     }
 
-    /// 1045 for a session that has logged in.
+    /// Error 1045 about the logged-in account.
     pub(crate) fn access_denied(&self) -> Error {
         let name = self.own_account();
         let account = self.database.accounts.get(&name);
@@ -247,7 +247,7 @@ impl SessionPrivileges {
         codes::ER_ACCESS_DENIED_ERROR.with(&[&name.user, &self.host(), &used])
     }
 
-    /// The base tables that are shown.
+    /// The base tables visible to the session.
     pub(crate) fn visible_tables(&self) -> Vec<Arc<BaseTable>> {
         let mut tables = self.database.catalog.all_tables();
         if !self.is_unrestricted() {
@@ -260,7 +260,7 @@ impl SessionPrivileges {
         tables
     }
 
-    /// The views that are shown.
+    /// The views visible to the session.
     pub(crate) fn visible_views(&self) -> Vec<Arc<ViewDefinition>> {
         let mut views = self.database.catalog.all_views();
         if !self.is_unrestricted() {
@@ -270,7 +270,7 @@ impl SessionPrivileges {
         views
     }
 
-    /// All accounts, and that of an embedded session, which may do everything.
+    /// All accounts, and that of an embedded session, which has all privileges.
     pub(crate) fn shown_accounts(&self) -> Vec<Arc<Account>> {
         let table = self.database.accounts.table();
         let mut accounts: Vec<Arc<Account>> = table.values().cloned().collect();
@@ -286,13 +286,13 @@ impl SessionPrivileges {
         accounts
     }
 
-    /// Whether all sessions are shown.
+    /// Whether all sessions are visible.
     pub(crate) fn sees_all_sessions(&self) -> bool {
         const PROCESS: PrivilegeSet = PrivilegeSet::of(&[Privilege::Process]);
         self.rights().global().has(PROCESS)
     }
 
-    /// The sessions that are shown: all with PROCESS, else those of the same account.
+    /// The visible sessions: all with PROCESS, else those of the same account.
     pub(crate) fn visible_sessions(&self) -> Vec<Arc<SessionShared>> {
         let mut sessions = self.database.connections.living();
         if !self.sees_all_sessions() {
@@ -302,7 +302,7 @@ impl SessionPrivileges {
         sessions
     }
 
-    /// 1290 when nobody, or nobody but administrators, may change what lasts.
+    /// 1290 when the server is read-only for everybody, or for this session as no administrator's.
     pub(crate) fn refuse_read_only_server(&self) -> Result<()> {
         let modes = &self.database.modes;
         let option = if modes.super_read_only.load(Ordering::Acquire) {
@@ -315,7 +315,7 @@ impl SessionPrivileges {
         Err(codes::ER_OPTION_PREVENTS_STATEMENT.with(&[&option]))
     }
 
-    /// Why the client is sent away, if it is because the server is offline for all but administrators.
+    /// The error that disconnects the client because the server is offline for all but administrators.
     pub(super) fn shut_out(&self) -> Option<Error> {
         let offline = self.database.modes.offline.load(Ordering::Acquire);
         let is_out = offline && !is_exempt(&self.rights());
@@ -336,7 +336,7 @@ impl SessionPrivileges {
     }
 }
 
-/// What decides about the rights of a session of a user, as a text.
+/// The basis of a user's rights, as a text.
 fn key(user_text: &str, login: &LoggedIn) -> Arc<str> {
     let Some(account) = &login.account else {
         return Arc::from(user_text);

@@ -1,4 +1,4 @@
-//! Where the time of a session's last statements went: SHOW PROFILE, `profiling` and `profiling_history_size`.
+//! Profiles of a session's last statements: SHOW PROFILE, `profiling` and `profiling_history_size`.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use mayfly_types::stage::StageSpan;
 /// The profile of a statement.
 #[derive(Debug)]
 pub(crate) struct Profile {
-    /// From 1 in each session.
+    /// Number of the profile, from 1 in each session.
     pub(crate) id: u64,
     pub(crate) text: Arc<str>,
     pub(crate) stages: Vec<StageSpan>,
 }
 
 impl Profile {
-    /// How long the statement took.
+    /// The duration of the statement.
     pub(crate) fn duration(&self) -> Duration {
         self.stages.iter().map(|span| span.duration).sum()
     }
@@ -27,7 +27,7 @@ impl Profile {
 pub(crate) struct SessionProfiles {
     last_id: u64,
     kept: VecDeque<Profile>,
-    /// The running statement shows profiles, and has none.
+    /// Whether the running statement shows profiles, and so gets none.
     pub(crate) is_discarded: bool,
 }
 
@@ -35,7 +35,7 @@ impl SessionProfiles {
     /// Bytes of a statement's text that a profile keeps.
     const TEXT_BYTES: usize = 300;
 
-    /// A statement has ended that was profiled. As many profiles as there may be are kept.
+    /// Adds the profile of a statement that has ended, within `profiling_history_size`.
     pub(super) fn add(&mut self, text: &Arc<str>, stages: Vec<StageSpan>, most: usize) {
         if std::mem::take(&mut self.is_discarded) {
             return;
@@ -62,7 +62,7 @@ impl SessionProfiles {
         self.kept.iter().skip(self.kept.len().saturating_sub(most))
     }
 
-    /// The number of the last statement that has a profile.
+    /// The number of the last profile.
     pub(crate) fn last_id(&self) -> u64 {
         self.last_id
     }

@@ -1,4 +1,4 @@
-//! What a running statement sees of tables: the snapshot that it reads, and where the rows live that it makes.
+//! Read views of a running statement: its snapshot of tables, and the storage of the rows that it creates.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -19,8 +19,8 @@ use crate::transaction::Isolation;
 use crate::variables::typed;
 
 impl StatementContext<'_> {
-    /// The running statement reads the newest rows, and locks what it reads until the transaction ends, if the
-    /// isolation level says so.
+    /// Makes the running statement read the newest rows, and lock what it reads until the transaction ends, if the
+    /// isolation level requires it.
     pub(crate) fn read_for_change(&mut self) {
         self.read_lock = if self.keeps_ranges() {
             ReadLock::Shared
@@ -30,7 +30,7 @@ impl StatementContext<'_> {
         self.read_newest();
     }
 
-    /// The running statement reads the snapshot of its isolation level from here on.
+    /// Makes the running statement read the snapshot of its isolation level from here on.
     pub(crate) fn read_as_usual(&mut self) {
         self.read_newest();
         self.reads_newest = false;
@@ -47,7 +47,7 @@ impl StatementContext<'_> {
         }
     }
 
-    /// The view of the store that has a table's rows.
+    /// The statement's view of the store that holds a table's rows.
     pub(crate) fn statement_of(&self, table: &BaseTable) -> Result<&DurableStatement> {
         if self.session.transaction.changes_directly(table) {
             return self.direct_statement();
@@ -63,9 +63,9 @@ impl StatementContext<'_> {
         }
     }
 
-    /// Which rows a statement sees that reads nothing but one row of a table.
+    /// The read view of a statement that reads nothing but one row of a table.
     pub(crate) fn read_view_of_row(&self, table: &BaseTable) -> ReadView {
-        // A statement that is a transaction by itself reads in its snapshot only once.
+        // A statement outside of a transaction reads its snapshot only once.
         if self.is_in_transaction() && !self.session.transaction.changes_directly(table) {
             self.read_view()
         } else {
@@ -73,14 +73,13 @@ impl StatementContext<'_> {
         }
     }
 
-    /// The running statement changes or locks rows: the tables that it opens from here on show the newest ones,
-    /// as they are at each call.
+    /// For a statement that changes or locks rows: tables opened from here on show the newest rows as of each call.
     pub(crate) fn read_newest(&mut self) {
         self.reads_newest = true;
         self.close_views();
     }
 
-    /// Tables that the statement opens from here on are seen in another snapshot.
+    /// Drops the statement's views, so that tables opened from here on use a new snapshot.
     pub(super) fn close_views(&mut self) {
         self.durable_statement = OnceCell::new();
         self.direct_statement = OnceCell::new();
@@ -172,7 +171,7 @@ impl TableAccess for StatementContext<'_> {
     fn memory_engine_bytes(&self) -> (u64, u64) {
         (
             self.settings().get(typed::MAX_HEAP_TABLE_SIZE),
-            // MySQL's tables all grow by what the server was started with.
+            // The step by which MySQL's tables grow: `read_buffer_size` at the server's start.
             self.database().globals().get(typed::READ_BUFFER_SIZE),
         )
     }

@@ -1,5 +1,5 @@
-//! A session's settings: its system variables, what is read of them, the database of unqualified names, user
-//! variables, and the state of RAND().
+//! A session's settings: its system variables, the options derived from them, the current database, user variables,
+//! and the state of RAND().
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,7 +16,7 @@ use crate::variables::Settings;
 pub(crate) struct SessionSettings {
     database: Arc<Database>,
     variables: Settings,
-    /// What is read of the variables.
+    /// Options derived from the variables.
     options: Arc<StatementOptions>,
     pub(super) current_database: Option<Arc<str>>,
     pub(super) user_variables: Arc<UserVariables>,
@@ -24,7 +24,7 @@ pub(crate) struct SessionSettings {
 }
 
 impl SessionSettings {
-    /// Those of a session that begins; its user variables take `memory`.
+    /// Settings of a new session; its user variables are charged to `memory`.
     pub(super) fn new(
         database: Arc<Database>,
         variables: Settings,
@@ -48,13 +48,13 @@ impl SessionSettings {
         &self.variables
     }
 
-    /// What is read of the system variables.
+    /// Options derived from the system variables.
     #[inline]
     pub(crate) fn options(&self) -> &Arc<StatementOptions> {
         &self.options
     }
 
-    /// The database of unqualified names.
+    /// The current database.
     #[inline]
     pub(crate) fn current_database(&self) -> Option<&Arc<str>> {
         self.current_database.as_ref()

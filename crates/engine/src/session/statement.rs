@@ -1,5 +1,5 @@
-//! What one statement needs while it runs: a [`StatementContext`] is made when the statement begins, and
-//! dropped when it ends, also by a panic. Nothing that belongs to a statement outlasts it in the session.
+//! State of one running statement: a [`StatementContext`] is made when the statement begins, and dropped when it
+//! ends, also by a panic. No state of a statement outlasts it in the session.
 
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
@@ -51,66 +51,66 @@ impl Parameters {
     }
 }
 
-/// The types that `?` meet where they stand, and what they are there, by their index.
+/// Inferred types of `?`, with the place of each, by index.
 pub(crate) type InferredTypes = BTreeMap<usize, (SqlType, ParameterPlace)>;
 
-/// Settings of one statement, and what is read of them.
+/// Settings of one statement, and the options derived from them.
 #[derive(Debug, Clone)]
 struct OwnSettings {
     settings: Settings,
     options: Arc<StatementOptions>,
 }
 
-/// What is learnt of a statement that is planned, and not run.
+/// State of a statement that is planned, and not run.
 #[derive(Debug)]
 pub(super) struct PlanningAhead {
-    /// Where its conditions go, and not into the session's.
+    /// Diagnostics area in place of the session's.
     diagnostics: Arc<Diagnostics>,
-    /// What its `?` meet where they stand.
+    /// Inferred types of its `?`.
     inferred_types: RefCell<InferredTypes>,
 }
 
-/// One running statement, and the session that it runs in.
+/// A running statement, and its session.
 #[derive(Debug)]
 pub(crate) struct StatementContext<'s> {
     pub(crate) session: &'s mut Session,
-    /// What the transaction had done before the statement.
+    /// Savepoint before the statement.
     savepoint: Savepoint,
     /// The memory of the statement's tree, until the statement ends.
     pub(crate) tree: TreeMemory,
-    /// Of a statement that is only planned.
+    /// Set for a statement that is only planned.
     pub(super) ahead: Option<Box<PlanningAhead>>,
-    /// Settings that are the statement's own, in place of the session's: those of SET_VAR in a hint.
+    /// Settings of the statement in place of the session's, from SET_VAR hints.
     own_settings: Option<Box<OwnSettings>>,
-    /// The database of its unqualified names, where that is not the session's.
+    /// The database of its unqualified names, if not the session's current one.
     names_database: Option<Option<Arc<str>>>,
-    /// The values of its `?`, if it has some.
+    /// The values of its `?`, if there are any.
     parameters: OnceCell<Parameters>,
-    /// What the statement is to those who look at it afterwards.
+    /// Identity of the statement in events and logs.
     pub(super) identity: StatementIdentity,
-    /// How it failed.
+    /// The error that it failed with.
     pub(super) error: Option<StatementError>,
-    /// EXPLAIN plans its statement.
+    /// Whether EXPLAIN plans its statement.
     pub(crate) explains: bool,
-    /// What was found out about that statement.
+    /// What the planner reports about the explained statement.
     pub(crate) explanation: RefCell<Option<Explanation>>,
-    /// What the planner decides about it, if the session traces that.
+    /// The optimizer trace, if the session has tracing on.
     pub(crate) trace: Option<Box<StatementTrace>>,
-    /// Others may see its plan.
+    /// Whether other sessions may see its plan.
     offers_plan: Cell<bool>,
-    /// What each operator of its plan does, where somebody asks.
+    /// Measures of each operator of its plan, where wanted.
     pub(crate) measures: Option<Arc<Measures>>,
     /// How its expressions set user variables.
     pub(crate) variables: VariableUse,
-    /// FOUND_ROWS() stays as it is.
+    /// Whether FOUND_ROWS() keeps its value.
     pub(crate) keeps_found_rows: bool,
-    /// When it began, once somebody asks.
+    /// The start of the statement, once asked for.
     started_at: OnceCell<i64>,
-    /// Where its temporary tables live, once it needs one.
+    /// The context of its temporary tables, once it needs one.
     pub(super) temp: OnceCell<TempTableContext>,
-    /// What may end it where it has a time limit, once somebody asks.
+    /// The interrupt of a statement with a time limit, once asked for.
     pub(super) interrupt: OnceCell<Interrupt>,
-    /// After how many milliseconds it ends; 0 is never.
+    /// Time limit in milliseconds; 0 is none.
     pub(crate) time_limit: u64,
     /// Its view of durable tables, once it needs one.
     pub(super) durable_statement: OnceCell<DurableStatement>,
@@ -118,9 +118,9 @@ pub(crate) struct StatementContext<'s> {
     pub(super) direct_statement: OnceCell<DurableStatement>,
     /// Whether the statement changes or locks rows, and so reads the newest versions.
     pub(super) reads_newest: bool,
-    /// How it locks what it reads.
+    /// Lock mode of its reads.
     pub(super) read_lock: ReadLock,
-    /// Rows of queries in it that have locked them.
+    /// Rows of locking queries in it.
     pub(crate) locked_rows: Vec<LockedRows>,
     /// Whether the statement uses tables: its end then counts as the end of a statement in a transaction, as in
     /// MySQL.
@@ -129,11 +129,11 @@ pub(crate) struct StatementContext<'s> {
 }
 
 impl<'s> StatementContext<'s> {
-    /// A context for what the engine itself does in a session: no client waits for a statement.
+    /// A context for the engine's own work in a session: no client waits for a statement.
     #[inline]
     pub(crate) fn internal(session: &'s mut Session) -> Self {
         Self {
-            // What a statement outside of a transaction does is undone as a whole.
+            // Outside of a transaction a statement is undone as a whole.
             savepoint: if session.is_in_transaction() {
                 session.transaction.current.new_savepoint()
             } else {
@@ -168,8 +168,8 @@ impl<'s> StatementContext<'s> {
         }
     }
 
-    /// A statement begins. Unless it asks for what the statement before it left, the diagnostics area is
-    /// empty from here on.
+    /// Begins a statement. Unless it keeps the diagnostics of the statement before it, the diagnostics area is
+    /// cleared.
     #[inline]
     pub(crate) fn begin(
         session: &'s mut Session,
@@ -204,8 +204,8 @@ impl<'s> StatementContext<'s> {
         context
     }
 
-    /// Runs what is one statement to the client, up to its first row: a panic in it becomes an error.
-    /// After an error what it did is undone, and the statement has ended.
+    /// Runs a client's statement up to its first row: a panic in it becomes an error. After an error its changes are
+    /// undone, and it has ended.
     #[inline]
     pub(crate) fn run(
         &mut self,
@@ -217,7 +217,7 @@ impl<'s> StatementContext<'s> {
             let outcome = catch_unwind(AssertUnwindSafe(|| run(self)));
             outcome.unwrap_or_else(|payload| Err(Error::of_panic(payload.as_ref())))
         });
-        // The transaction of a statement that gives rows ends with the last of them.
+        // The transaction of a statement that returns rows ends with the last of them.
         let outcome = outcome.and_then(|outcome| match outcome {
             Outcome::Done(_) | Outcome::Found { .. } => self.commit().map(|()| outcome),
             Outcome::Rows { .. } | Outcome::Row { .. } => Ok(outcome),
@@ -238,7 +238,7 @@ impl<'s> StatementContext<'s> {
         }
     }
 
-    /// The statement is done: alone, it is a transaction that ends here.
+    /// Completes the statement: under autocommit its transaction ends here.
     pub(crate) fn commit(&mut self) -> Result<()> {
         self.stages().enter(Stage::QueryEnd);
         self.end_reading()?;
@@ -252,14 +252,14 @@ impl<'s> StatementContext<'s> {
         self.transaction_mut().commit()
     }
 
-    /// The statement reads no more: a session that waits for the next one holds no snapshot.
+    /// Ends the statement's reading: an idle session holds no snapshot.
     fn end_reading(&mut self) -> Result<()> {
         self.stages().enter(Stage::ClosingTables);
         self.close_views();
         self.transaction_mut().end_statement()
     }
 
-    /// The statement has failed: what it did is undone.
+    /// Undoes the changes of a failed statement.
     fn roll_back(&mut self, error: &Error) {
         // The statement has failed already.
         let _ = self.end_reading();
@@ -274,13 +274,13 @@ impl<'s> StatementContext<'s> {
         }
     }
 
-    /// The statement ends with an error, before its first row or after some: what it did is undone.
+    /// Ends the statement with an error, before or after its first row, and undoes its changes.
     pub(crate) fn abandon(&mut self, error: &Error) {
         self.roll_back(error);
         self.fail(error);
     }
 
-    /// The statement ends with an error, which SHOW ERRORS lists.
+    /// Ends the statement with an error, which SHOW ERRORS lists.
     pub(crate) fn fail(&mut self, error: &Error) {
         self.diagnostics().push(Level::Error, error.clone());
         self.session.diagnostics.row_count = -1;
@@ -288,7 +288,7 @@ impl<'s> StatementContext<'s> {
         self.end();
     }
 
-    /// The statement ended, one way or the other.
+    /// Ends the statement, whether it succeeded or failed.
     pub(crate) fn end(&mut self) {
         if std::mem::replace(&mut self.has_ended, true) {
             return;
@@ -306,17 +306,17 @@ impl<'s> StatementContext<'s> {
         self.report(now);
     }
 
-    /// The statement runs by a plan, which others may ask for.
+    /// Offers the statement's plan to other sessions.
     pub(crate) fn offer_plan(&self, plan: AnyPlan) {
         if self.has_ended {
-            // A statement of the engine's own.
+            // A statement of the engine itself.
             return;
         }
         self.offers_plan.set(true);
         *self.session.shared.running.lock() = Some(plan);
     }
 
-    /// The statement is retried: another transaction has changed what it found.
+    /// Prepares a retry, after another transaction has changed rows that the statement found.
     pub(crate) fn retry(&mut self) {
         if let Some(traced) = &self.trace {
             traced.trace.restart();
@@ -332,13 +332,13 @@ impl<'s> StatementContext<'s> {
         &self.session.database
     }
 
-    /// All definitions.
+    /// The catalog.
     #[inline]
     pub(crate) fn catalog(&self) -> &Catalog {
         &self.database().catalog
     }
 
-    /// What the session may do now.
+    /// The session's current rights.
     #[inline]
     pub(crate) fn rights(&self) -> Arc<Rights> {
         self.privileges().rights()
@@ -349,22 +349,22 @@ impl<'s> StatementContext<'s> {
         self.session.temporary_tables.get(database, name)
     }
 
-    /// A table of a name: the session's temporary table, or else the base table.
+    /// The table of a name: the session's temporary table, or else the base table.
     pub(crate) fn find_table(&self, database: &str, name: &str) -> Option<Arc<BaseTable>> {
         self.session.find_table(database, name)
     }
 
-    /// A note of the statement.
+    /// Raises a note.
     pub(crate) fn note(&self, error: Error) {
         self.diagnostics().push(Level::Note, error);
     }
 
-    /// An error that IF EXISTS or IF NOT EXISTS makes a note.
+    /// Raises an error of IF EXISTS or IF NOT EXISTS as a note, if `is_note`.
     pub(crate) fn note_if(&self, is_note: bool, error: Error) -> Result<()> {
         self.push_if(is_note, Level::Note, error)
     }
 
-    /// An error that a statement makes a warning.
+    /// Raises an error as a warning, if `is_warning`.
     pub(crate) fn warn_if(&self, is_warning: bool, error: Error) -> Result<()> {
         self.push_if(is_warning, Level::Warning, error)
     }
@@ -377,7 +377,7 @@ impl<'s> StatementContext<'s> {
         Ok(())
     }
 
-    /// A warning of the statement.
+    /// Raises a warning.
     pub(crate) fn warn(&self, error: Error) {
         self.diagnostics().warn(error);
     }
@@ -387,7 +387,7 @@ impl<'s> StatementContext<'s> {
         self.session.shared.id
     }
 
-    /// Who runs the statement, and what it may do.
+    /// The identity and privileges of the session.
     #[inline]
     pub(crate) fn privileges(&self) -> &SessionPrivileges {
         &self.session.privileges
@@ -411,19 +411,19 @@ impl<'s> StatementContext<'s> {
         self.session.is_in_transaction()
     }
 
-    /// Where the statement says what it is busy with.
+    /// The stages of the statement.
     #[inline]
     pub(crate) fn stages(&self) -> &Stages {
         &self.session.shared.activity.stages
     }
 
-    /// What the session has counted.
+    /// The session's counters.
     #[inline]
     pub(crate) fn counters(&self) -> &Counters {
         &self.session.shared.counters
     }
 
-    /// Counts something of the session's.
+    /// Increments a session counter.
     #[inline]
     pub(crate) fn count(&self, counter: Counter) {
         self.counters().add(counter, 1);
@@ -438,7 +438,7 @@ impl<'s> StatementContext<'s> {
         *self.started_at.get_or_init(now)
     }
 
-    /// The planner's options for the running statement, whose `?` have types.
+    /// The planner's options for the running statement, with the types of its `?`.
     pub(crate) fn plan_options(&self) -> Cow<'_, PlanOptions> {
         let options = &self.options().plan;
         let types = &self.parameters().types;
@@ -453,8 +453,8 @@ impl<'s> StatementContext<'s> {
         })
     }
 
-    /// How many rows operators take at once, and on how many threads. One after another is evaluated where a
-    /// condition may read what an expression of the row before has set.
+    /// Batch size and number of threads of operators. Rows are evaluated one by one where a condition may read what
+    /// an expression of the row before has set.
     pub(crate) fn rows_at_once(&self) -> (usize, usize) {
         let options = &self.database().options;
         match self.variables {
@@ -463,7 +463,7 @@ impl<'s> StatementContext<'s> {
         }
     }
 
-    /// What values are converted by.
+    /// The clock for conversions.
     pub(crate) fn clock(&self) -> StatementClock<'_> {
         StatementClock {
             options: self.options(),
@@ -471,8 +471,8 @@ impl<'s> StatementContext<'s> {
         }
     }
 
-    /// A context in which a statement is planned that is not run yet. To ask tables for their statistics
-    /// fixes no snapshot of the transaction.
+    /// A context for planning a statement that is not run yet. Asking tables for statistics fixes no snapshot of the
+    /// transaction.
     pub(crate) fn planning_ahead(
         &mut self,
         diagnostics: Arc<Diagnostics>,
@@ -494,14 +494,14 @@ impl<'s> StatementContext<'s> {
         own.unwrap_or(self.session.settings.variables())
     }
 
-    /// What is read of the statement's settings.
+    /// Options derived from the statement's settings.
     #[inline]
     pub(crate) fn options(&self) -> &Arc<StatementOptions> {
         let own = self.own_settings.as_ref().map(|own| &own.options);
         own.unwrap_or(self.session.settings.options())
     }
 
-    /// The statement has its own value of a variable.
+    /// Sets the statement's own value of a variable.
     pub(crate) fn set_own(&mut self, position: usize, setting: Setting) {
         let mut settings = self.settings().clone();
         settings.set(position, setting);
@@ -509,8 +509,8 @@ impl<'s> StatementContext<'s> {
         self.own_settings = Some(Box::new(OwnSettings { settings, options }));
     }
 
-    /// Runs a part of the statement with values of variables of its own. The session's stay as they are, also
-    /// when a panic ends the statement.
+    /// Runs a part of the statement with variables of its own. The session's variables are unchanged, also when a
+    /// panic ends the statement.
     pub(crate) fn with_settings<T>(
         &mut self,
         settings: Vec<(usize, Setting)>,
@@ -525,7 +525,7 @@ impl<'s> StatementContext<'s> {
         done
     }
 
-    /// The database of unqualified names.
+    /// The current database.
     pub(crate) fn current_database(&self) -> Option<&str> {
         match &self.names_database {
             Some(database) => database.as_deref(),
@@ -533,8 +533,7 @@ impl<'s> StatementContext<'s> {
         }
     }
 
-    /// The database that a statement names, or else that of unqualified names: 1046 without either, 1102
-    /// for a name that cannot be.
+    /// The database that a statement names, or else the current one: 1046 without either, 1102 for an invalid name.
     pub(crate) fn database_or_current<'n>(&'n self, named: Option<&'n str>) -> Result<&'n str> {
         if let Some(name) = named {
             check_name(name, &codes::ER_WRONG_DB_NAME)?;
@@ -543,19 +542,19 @@ impl<'s> StatementContext<'s> {
         database.ok_or_else(|| codes::ER_NO_DB_ERROR.error())
     }
 
-    /// The statement's names are those of a database.
+    /// Sets the database of the statement's unqualified names.
     pub(crate) fn set_names_database(&mut self, database: Option<&Arc<str>>) {
         if self.current_database() != database.map(|name| &**name) {
             self.names_database = Some(database.cloned());
         }
     }
 
-    /// In strict mode some warnings of expressions are errors of a statement that changes rows.
+    /// Raises the warnings of expressions that are errors of a changing statement in strict mode.
     pub(crate) fn refuse_warnings(&self) -> Result<()> {
         self.diagnostics().refused().map_or(Ok(()), Err)
     }
 
-    /// What SHOW WARNINGS will list.
+    /// The diagnostics area, for SHOW WARNINGS.
     pub(crate) fn diagnostics(&self) -> &Arc<Diagnostics> {
         let ahead = self.ahead.as_ref().map(|ahead| &ahead.diagnostics);
         ahead.unwrap_or(&self.session.diagnostics.area)
@@ -566,7 +565,7 @@ impl<'s> StatementContext<'s> {
         self.parameters.get_or_init(Parameters::default)
     }
 
-    /// The statement is run with these values for its `?`.
+    /// Sets the values of the statement's `?`.
     pub(crate) fn set_parameters(&mut self, parameters: &[(Value, SqlType)]) {
         self.parameters = OnceCell::new();
         if !parameters.is_empty() {
@@ -577,7 +576,7 @@ impl<'s> StatementContext<'s> {
         }
     }
 
-    /// A `?` meets a type where it stands.
+    /// Records the type that is inferred for a `?` from its place.
     pub(crate) fn infer_parameter(&self, index: usize, ty: &SqlType, place: ParameterPlace) {
         if let Some(ahead) = &self.ahead {
             let mut types = ahead.inferred_types.borrow_mut();
@@ -588,7 +587,7 @@ impl<'s> StatementContext<'s> {
         }
     }
 
-    /// What [`Self::infer_parameter`] has noted while the statement was planned ahead.
+    /// Takes the types recorded by [`Self::infer_parameter`] while planning ahead.
     pub(crate) fn take_inferred_types(&self) -> InferredTypes {
         let ahead = self.ahead.as_ref();
         ahead.map_or_else(BTreeMap::new, |ahead| ahead.inferred_types.take())
@@ -634,7 +633,7 @@ impl<'s> StatementContext<'s> {
         }
     }
 
-    /// The value of a session variable that is no setting.
+    /// The value of a session variable that is not a setting.
     pub(crate) fn computed_variable(&self, name: &str) -> Option<Value> {
         let left = &self.session.diagnostics;
         Some(match name {

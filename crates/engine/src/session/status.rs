@@ -1,23 +1,22 @@
-//! What SHOW STATUS prints.
+//! SHOW STATUS.
 
 use crate::connections::Transport;
 use crate::database::Database;
 use crate::status::{COUNTERS, Counter, Counters, commands};
 
-/// What a session adds to [`rows`].
+/// A session's part of [`rows`].
 pub(crate) struct SessionStatus<'a> {
-    /// Its counters.
+    /// The session's counters.
     pub(crate) counters: &'a Counters,
     /// Temporary space in use.
     pub(crate) temp_space_used: u64,
-    /// The most that was in use.
+    /// Peak of temporary space in use.
     pub(crate) temp_space_peak: u64,
-    /// How its client is connected.
+    /// The client's transport.
     pub(crate) transport: Option<&'a Transport>,
 }
 
-/// Everything SHOW [SESSION | GLOBAL] STATUS prints, by name. `session` is that of SHOW SESSION
-/// STATUS, with the temporary space that it uses now and used at most.
+/// All rows of SHOW [SESSION | GLOBAL] STATUS, by name. `context` is the session of SHOW SESSION STATUS.
 pub(crate) fn rows(
     database: &Database,
     context: Option<SessionStatus<'_>>,
@@ -33,7 +32,7 @@ pub(crate) fn rows(
     for name in commands::ABSENT {
         rows.push(((*name).to_owned(), "0".to_owned()));
     }
-    // Some counters have no value of a session: those of the engine are shown.
+    // Counters without session values show the global ones.
     for (name, text) in database.computed_status() {
         rows.push((name.to_owned(), text));
     }

@@ -1,5 +1,5 @@
-//! How a session uses tables by their names: it holds the lock ([`crate::locks::table`]) of a table that it uses
-//! until the transaction ends, and under LOCK TABLES it may only use the tables that this names.
+//! Use of tables by their names: a session holds the lock ([`crate::locks::table`]) of a table that it uses until the
+//! transaction ends, and under LOCK TABLES may only use the tables locked by it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +22,7 @@ pub(crate) struct LockedTable {
     pub(crate) database: String,
     /// Its name.
     pub(crate) name: String,
-    /// The name that statements must use for it; `None` for one that is below a locked view.
+    /// The name that statements must use for it; `None` for a table below a locked view.
     pub(crate) alias: Option<String>,
     /// WRITE
     pub(crate) writes: bool,
@@ -34,11 +34,11 @@ impl LockedTable {
     }
 }
 
-/// What LOCK TABLES has locked for a session.
+/// Tables that LOCK TABLES has locked for a session.
 #[derive(Debug, Default)]
 pub(crate) struct LockedTables {
     tables: Vec<LockedTable>,
-    /// Released with it.
+    /// The table locks, released with it.
     _held: Vec<HeldTable>,
 }
 
@@ -49,7 +49,7 @@ impl SessionTransaction {
         !self.locked_tables.tables.is_empty()
     }
 
-    /// LOCK TABLES has locked these.
+    /// Sets the tables locked by LOCK TABLES.
     pub(crate) fn set_locked_tables(&mut self, tables: Vec<LockedTable>, held: Vec<HeldTable>) {
         self.locked_tables = LockedTables {
             tables,
@@ -62,14 +62,14 @@ impl SessionTransaction {
         self.locked_tables = LockedTables::default();
     }
 
-    /// 1100 for a table that is made or dropped while other tables are locked.
+    /// 1100 for creating or dropping a table while other tables are locked.
     pub(crate) fn refuse_unlocked(&self, database: &str, name: &str) -> Result<()> {
         let mut locked = self.locked_tables.tables.iter();
         let is_other = self.has_locked_tables() && !locked.any(|it| it.is(database, name));
         refuse(is_other, || codes::ER_TABLE_NOT_LOCKED.with(&[&name]))
     }
 
-    /// 1099 for what flushes tables of which one is locked for reading alone.
+    /// 1099 for flushing tables of which one is locked for reading.
     pub(crate) fn refuse_read_locks(&self) -> Result<()> {
         let mut locked = self.locked_tables.tables.iter();
         match locked.find(|table| !table.writes) {
@@ -89,14 +89,14 @@ impl SessionTransaction {
         self.read_lock.clear();
     }
 
-    /// 1192 for what cannot be done while tables are locked.
+    /// 1192 for statements not allowed while tables are locked.
     pub(crate) fn refuse_under_locks(&self) -> Result<()> {
         refuse(self.has_locked_tables(), || {
             codes::ER_LOCK_OR_ACTIVE_TRANSACTION.error()
         })
     }
 
-    /// Locked tables were dropped: with the last one LOCK TABLES ends.
+    /// Forgets dropped tables among the locked ones: with the last one LOCK TABLES ends.
     pub(crate) fn forget_locked_tables(&mut self, dropped: &[FullName]) {
         let is_dropped = |it: &LockedTable| dropped.iter().any(|(a, b)| it.is(a, b));
         let tables = &mut self.locked_tables.tables;
@@ -107,7 +107,7 @@ impl SessionTransaction {
         }
     }
 
-    /// A locked table has another name.
+    /// Renames a table among the locked ones.
     pub(crate) fn rename_locked_table(&mut self, old: (&str, &str), new: (&str, &str)) {
         for table in &mut self.locked_tables.tables {
             if table.is(old.0, old.1) {
@@ -122,8 +122,8 @@ impl SessionTransaction {
 }
 
 impl StatementContext<'_> {
-    /// A table by its name, for a statement that reads it: the session's temporary table, or else the
-    /// base table, which it holds until its transaction ends.
+    /// The table of a name, for reading: the session's temporary table, or else the base table, which is held until
+    /// the transaction ends.
     pub(crate) fn use_table(&self, database: &str, name: &str) -> Result<Option<Arc<BaseTable>>> {
         self.use_table_as(database, name, None, TableUse::Read)
     }
@@ -159,7 +159,7 @@ impl StatementContext<'_> {
                 self.check_locked(database, name, alias, how)?;
                 return Ok(Some(table));
             }
-            // What is only planned waits for nobody, and keeps nobody waiting.
+            // Planning alone neither waits for locks nor holds them.
             if self.ahead.is_some() {
                 return Ok(Some(table));
             }
@@ -174,7 +174,7 @@ impl StatementContext<'_> {
         }
     }
 
-    /// A view, for a statement that reads it: it stays as it is until the transaction ends. One that is only
+    /// The view of a name, for reading: it is held unchanged until the transaction ends. A view that is only
     /// described is not waited for.
     pub(crate) fn use_view(
         &self,
@@ -200,12 +200,12 @@ impl StatementContext<'_> {
         Ok(catalog.view(database, name))
     }
 
-    /// A name of a view that the caller holds, whether or not there is one of that name.
+    /// Holds the lock of a view's name, whether or not the view exists.
     pub(crate) fn hold_view(&self, database: &str, name: &str, how: TableUse) -> Result<HeldTable> {
         self.take(&self.database().catalog.view_lock(database, name), how)
     }
 
-    /// A base table that a foreign key of a table in use leads to: LOCK TABLES needs not name it.
+    /// A base table that a foreign key of a used table leads to: LOCK TABLES need not name it.
     pub(crate) fn use_related_table(
         &self,
         database: &str,
@@ -213,14 +213,14 @@ impl StatementContext<'_> {
         how: TableUse,
     ) -> Result<Option<Arc<BaseTable>>> {
         match self.session.transaction.has_locked_tables() {
-            // A related table was locked together with its relative.
+            // A related table was locked together with the table that leads to it.
             true => Ok(self.database().catalog.table(database, name)),
             false => self.use_base_table(database, name, None, how),
         }
     }
 
-    /// A base table that the session found before, held until its transaction ends; false
-    /// when LOCK TABLES has its say. Whether it is still there is to be seen then.
+    /// Holds a known base table until the transaction ends; false under LOCK TABLES. The caller re-checks that the
+    /// table exists.
     pub(crate) fn hold_known(&self, table: &BaseTable, how: TableUse) -> Result<bool> {
         if self.session.transaction.has_locked_tables() {
             return Ok(false);
@@ -232,7 +232,7 @@ impl StatementContext<'_> {
         Ok(true)
     }
 
-    /// A base table that the caller holds; `None` when there is none of that name.
+    /// The base table of a name, held; `None` when there is none of that name.
     pub(crate) fn hold_table(
         &self,
         database: &str,
@@ -254,8 +254,8 @@ impl StatementContext<'_> {
         }
     }
 
-    /// FLUSH TABLES WITH READ LOCK: waits until nobody changes a table or makes one, and keeps others from it.
-    /// Tables are locked in the order of their names.
+    /// FLUSH TABLES WITH READ LOCK: waits for all changes and definitions to end, and blocks new ones. Tables are
+    /// locked in the order of their names.
     pub(crate) fn take_read_lock(&mut self) -> Result<()> {
         self.session.transaction.refuse_under_locks()?;
         let mut held = vec![self.take(&self.database().definitions, TableUse::ReadAlone)?];
@@ -272,7 +272,7 @@ impl StatementContext<'_> {
         Ok(())
     }
 
-    /// A definition is about to change, which waits for sessions that have the read lock on all tables.
+    /// Holds the lock for changing definitions; waits for sessions that have the global read lock.
     pub(crate) fn hold_definitions(&self) -> Result<()> {
         let held = self.take(&self.database().definitions, TableUse::Write)?;
         self.session.transaction.tables.add(held);
@@ -327,7 +327,7 @@ impl StatementContext<'_> {
     }
 }
 
-/// Whether a name still means the table that it meant.
+/// Whether a name still means the same table.
 fn is_still(now: Option<Arc<BaseTable>>, table: &Arc<BaseTable>) -> bool {
     now.is_some_and(|now| Arc::ptr_eq(&now, table))
 }
@@ -340,12 +340,12 @@ mod tests {
 
     use crate::{Database, DatabaseOptions, Session};
 
-    /// The number of a text's error, or 0.
+    /// The error number of running a text, or 0.
     fn error(session: &mut Session, text: &str) -> u16 {
         session.execute(text).err().map_or(0, |error| error.errno())
     }
 
-    /// Runs a text in another thread, which gets as far as it may.
+    /// Runs a text in another thread.
     fn begin(mut session: Session, text: &'static str) -> JoinHandle<(Session, u16)> {
         let thread = std::thread::spawn(move || {
             let outcome = error(&mut session, text);

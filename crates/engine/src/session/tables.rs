@@ -1,4 +1,4 @@
-//! How the running statement reads and locks the rows of tables, and the tables that its plan names.
+//! Read views and row locks of the running statement, and the tables that its plan names.
 
 use std::sync::Arc;
 
@@ -18,14 +18,13 @@ impl StatementContext<'_> {
         transaction.unwrap_or(usual).isolation
     }
 
-    /// Whether the rows that a SELECT reads are locked without its asking for it: in a transaction of
-    /// several statements they must stay as they are.
+    /// Whether a SELECT locks what it reads without FOR SHARE: in a SERIALIZABLE transaction of several statements.
     #[inline]
     pub(crate) fn locks_what_it_reads(&self) -> bool {
         self.is_in_transaction() && self.isolation() == Isolation::Serializable
     }
 
-    /// Whether what a statement reads for a change, or locks, stays locked, with the gaps between its rows.
+    /// Whether reads for changes, and locks, keep the gaps between rows locked.
     pub(crate) fn keeps_ranges(&self) -> bool {
         self.isolation() >= Isolation::RepeatableRead
     }
@@ -35,7 +34,7 @@ impl StatementContext<'_> {
         self.session.memory.rows.reservation()
     }
 
-    /// How the rows are read that a statement changes or locks: each that it finds is locked by itself.
+    /// Lock mode of reads for a change or a lock: each found row is locked separately.
     pub(crate) fn lock_of_found(&self, is_limited: bool) -> ReadLock {
         match self.isolation() {
             Isolation::ReadUncommitted | Isolation::ReadCommitted => ReadLock::None,
@@ -51,7 +50,7 @@ impl StatementContext<'_> {
 pub(crate) struct StatementTables(pub(crate) Vec<(TableId, Arc<dyn Table>)>);
 
 impl StatementTables {
-    /// How many of them hold rows, and are not made from the engine's state.
+    /// Number of tables that store rows, and are not made from the engine's state.
     pub(crate) fn stored(&self) -> usize {
         let stored = self.0.iter().filter(|(id, _)| id.0 < FIRST_SYSTEM_ID);
         stored.count()

@@ -1,4 +1,4 @@
-//! The temporary tables that a session has made.
+//! Temporary tables of a session.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::connections::{SessionShared, TemporaryTable};
 #[derive(Debug)]
 pub(crate) struct TemporaryTables {
     tables: BTreeMap<(String, String), Arc<BaseTable>>,
-    /// Changes with every table that comes or goes.
+    /// Version of the set of tables, changed by every addition and removal.
     version: u64,
     shared: Arc<SessionShared>,
 }
@@ -25,8 +25,8 @@ impl TemporaryTables {
         }
     }
 
-    /// A number that is another one when names of temporary tables may mean something else; 0 without any, so
-    /// that such sessions share plans.
+    /// Version of the temporary tables' names, unique among all sessions; 0 without any, so that such sessions share
+    /// plans.
     #[inline]
     pub(crate) fn version(&self) -> u64 {
         if self.tables.is_empty() {
@@ -45,12 +45,12 @@ impl TemporaryTables {
         self.tables.get(&key).cloned()
     }
 
-    /// All of them.
+    /// All temporary tables.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<BaseTable>> {
         self.tables.values()
     }
 
-    /// Adds a table; one of the same name goes.
+    /// Adds a table, replacing one of the same name.
     pub(super) fn add(&mut self, table: Arc<BaseTable>) {
         self.version = next_version();
         let definition = &table.definition;
@@ -85,14 +85,14 @@ impl TemporaryTables {
         dropped.is_some()
     }
 
-    /// Removes all.
+    /// Removes all tables.
     pub(super) fn clear(&mut self) {
         self.tables.clear();
         self.shared.temporary_tables.lock().clear();
     }
 }
 
-/// A number that no session has had: plans over temporary tables are the session's own.
+/// A process-wide unique version: plans over temporary tables are the session's own.
 fn next_version() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     LAST.fetch_add(1, Ordering::Relaxed) + 1

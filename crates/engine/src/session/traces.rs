@@ -1,8 +1,7 @@
-//! The optimizer traces of a session's last statements: `optimizer_trace` and the variables beside it, and
+//! Optimizer traces of a session's last statements: `optimizer_trace` and related variables, and
 //! `information_schema.OPTIMIZER_TRACE`.
 //!
-//! Which traces are kept, and how much of each, is as the manual has it ("Tuning Trace Purging", "Tracing Memory
-//! Usage").
+//! Number and size of kept traces are as in the manual ("Tuning Trace Purging", "Tracing Memory Usage").
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -20,9 +19,9 @@ use crate::statement_options::TraceOptions;
 pub(crate) struct KeptTrace {
     pub(crate) query: String,
     pub(crate) trace: String,
-    /// What of them did not fit in `optimizer_trace_max_mem_size`.
+    /// Bytes that exceeded `optimizer_trace_max_mem_size`.
     pub(crate) missing_bytes: usize,
-    /// The user may not see it.
+    /// Whether the user may not see it.
     pub(crate) is_hidden: bool,
 }
 
@@ -35,19 +34,19 @@ impl KeptTrace {
 /// Optimizer traces of a session's last statements.
 #[derive(Debug, Default)]
 pub(crate) struct SessionTraces {
-    /// The oldest first.
+    /// Kept traces, the oldest first.
     kept: VecDeque<KeptTrace>,
-    /// How many statements were traced since the traces were cleared.
+    /// Number of statements traced since the traces were cleared.
     begun: u64,
 }
 
 impl SessionTraces {
-    /// `optimizer_trace_offset` or `optimizer_trace_limit` was set: all traces go.
+    /// Clears all traces, when `optimizer_trace_offset` or `optimizer_trace_limit` is set.
     pub(crate) fn clear(&mut self) {
         *self = Self::default();
     }
 
-    /// Whether the next traced statement's trace is one to keep.
+    /// Whether the next trace is to be kept.
     fn takes(&mut self, options: &TraceOptions) -> bool {
         let number = self.begun;
         self.begun += 1;
@@ -57,7 +56,7 @@ impl SessionTraces {
         }
     }
 
-    /// A statement has ended that was traced.
+    /// Adds the trace of a statement that has ended.
     pub(super) fn add(&mut self, statement: &StatementTrace, options: &TraceOptions) {
         if !self.takes(options) {
             return;
@@ -104,16 +103,16 @@ impl SessionTraces {
 pub(crate) struct StatementTrace {
     text: Arc<str>,
     pub(crate) trace: Trace,
-    /// The user may not know what is below a view.
+    /// Whether the user may not see what is below a view.
     is_hidden: Cell<bool>,
     /// Whether the statement shows traces, and so records none.
     is_discarded: Cell<bool>,
-    /// Its plan is shown, and not run.
+    /// Whether its plan is shown, and not run.
     is_only_explained: Cell<bool>,
 }
 
 impl StatementTrace {
-    /// Of the statement of a text.
+    /// The trace of a statement with this text.
     pub(crate) fn new(text: Arc<str>, trace: Trace) -> Self {
         Self {
             text,
@@ -136,7 +135,7 @@ impl StatementTrace {
         self.is_only_explained.set(true);
     }
 
-    /// The statement has ended, and has made these temporary tables. Whether its trace is one to keep.
+    /// Ends the trace, with the temporary tables that the statement made; returns whether it is to be kept.
     pub(super) fn end(&self, has_failed: bool, tables: &[RegistryEntry]) -> bool {
         if self.is_discarded.get() {
             return false;
@@ -161,7 +160,7 @@ fn milliseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
-/// What a temporary table that is gone has done.
+/// Measurements of a temporary table that is gone.
 pub(crate) fn measured(entry: &RegistryEntry) -> MeasuredTable {
     MeasuredTable {
         engine: entry.engine,

@@ -1,7 +1,7 @@
 //! Changes of a session that are reported to its client: `session_track_…` (the manual, "Server
 //! Tracking of Client Session State").
 //!
-//! Nothing is gathered unless the client asked for it.
+//! Nothing is recorded unless the client asked for it.
 
 use std::collections::BTreeSet;
 
@@ -10,18 +10,18 @@ use crate::transaction::{Characteristics, Isolation};
 use crate::variables::typed::{self, Variable};
 use crate::variables::{self, Setting};
 
-/// What a statement has changed in its session.
+/// Changes that a statement has made in its session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StateChanges {
-    /// The new current database; empty when there is none any more.
+    /// The new current database; empty when there is none.
     pub schema: Option<String>,
     /// System variables with their new values.
     pub variables: Vec<(String, String)>,
     /// `session_track_state_change`: whether anything was changed.
     pub state: bool,
-    /// `session_track_transaction_info`: the statements that would begin such a transaction.
+    /// `session_track_transaction_info`: the statements that would begin an equal transaction.
     pub transaction_characteristics: Option<String>,
-    /// `session_track_transaction_info`: what the transaction has done, as eight letters.
+    /// `session_track_transaction_info`: the transaction's work as eight letters.
     pub transaction_state: Option<String>,
 }
 
@@ -33,57 +33,57 @@ impl StateChanges {
     }
 }
 
-/// What a statement or a transaction has done: a set.
+/// Set of a statement's or transaction's kinds of work.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TransactionWork(u8);
 
 impl TransactionWork {
-    /// Tables without transactions were read.
+    /// Non-transactional tables were read.
     pub(crate) const READ_WITHOUT: Self = Self(1);
-    /// Tables with transactions were read.
+    /// Transactional tables were read.
     pub(crate) const READ: Self = Self(1 << 1);
-    /// Tables without transactions were changed.
+    /// Non-transactional tables were changed.
     pub(crate) const WRITTEN_WITHOUT: Self = Self(1 << 2);
-    /// Tables with transactions were changed.
+    /// Transactional tables were changed.
     pub(crate) const WRITTEN: Self = Self(1 << 3);
-    /// Something ran that might do something else if its text were run again.
+    /// An unsafe statement ran: repeating its text might have another effect.
     pub(crate) const UNSAFE: Self = Self(1 << 4);
     /// Rows were sent.
     pub(crate) const SENT_ROWS: Self = Self(1 << 5);
 
-    /// The letters of these, in their order.
+    /// Letters of the kinds, in bit order.
     const LETTERS: &str = "rRwWsS";
 
-    /// Adds what is in another set, if that is so.
+    /// Adds another set, if `is_so`.
     pub(crate) fn add_if(&mut self, is_so: bool, other: Self) {
         if is_so {
             self.0 |= other.0;
         }
     }
 
-    /// Takes out what is in another set.
+    /// Removes another set.
     pub(crate) fn remove(&mut self, other: Self) {
         self.0 &= !other.0;
     }
 
-    /// Whether a table was used: that begins a transaction where `autocommit` is off.
+    /// Whether a table was used: that begins a transaction when `autocommit` is off.
     fn has_used_tables(self) -> bool {
         self.0 & (Self::UNSAFE.0 - 1) != 0
     }
 
-    /// A letter for each thing that was done, and `_` for each that was not.
+    /// For each kind its letter if it is in the set, else `_`.
     fn letters(self) -> impl Iterator<Item = char> {
         let letters = Self::LETTERS.chars().enumerate();
         letters.map(move |(bit, letter)| if self.0 >> bit & 1 == 1 { letter } else { '_' })
     }
 }
 
-/// What is gathered, and what was reported last.
+/// Tracked changes, and the last reported state.
 #[derive(Debug, Default)]
 pub(super) struct Tracker {
     changes: StateChanges,
     schema: bool,
-    /// Positions of the variables that were changed.
+    /// Positions of changed variables.
     variables: BTreeSet<usize>,
     reported_characteristics: String,
     reported_state: String,
@@ -96,7 +96,7 @@ impl Session {
         self.client.tracker = wanted.then(Box::default);
     }
 
-    /// The changes since this was last asked; `None` when there are none, or none are tracked.
+    /// Takes the changes since the last call; `None` when there are none, or tracking is off.
     pub fn take_state_changes(&mut self) -> Option<StateChanges> {
         self.client.tracker.as_ref()?;
         let variables = self.settings.variables();
@@ -126,13 +126,13 @@ impl Session {
         (!changes.is_empty()).then_some(changes)
     }
 
-    /// The tracker, if changes are tracked, and those that a variable stands for.
+    /// The tracker, if tracking and the kind of change that the variable stands for are on.
     fn tracker(&mut self, wanted: Variable<bool>) -> Option<&mut Tracker> {
         let tracker = self.client.tracker.as_deref_mut()?;
         self.settings.variables().get(wanted).then_some(tracker)
     }
 
-    /// Something of the session has changed.
+    /// Records that the session's state has changed.
     pub(crate) fn note_state_change(&mut self) {
         if let Some(tracker) = self.tracker(typed::SESSION_TRACK_STATE_CHANGE) {
             tracker.changes.state = true;
@@ -146,7 +146,7 @@ impl Session {
         }
     }
 
-    /// SET has changed the session's value of a variable.
+    /// Records that SET has changed the session's value of a variable.
     pub(crate) fn note_variable(&mut self, position: usize) {
         self.note_state_change();
         let Some(tracker) = &mut self.client.tracker else {
@@ -164,13 +164,13 @@ impl Session {
         }
     }
 
-    /// Whether the work of the transaction is reported to the client.
+    /// Whether the transaction's work is tracked.
     pub(crate) fn tracks_transaction(&self) -> bool {
         let variables = self.settings.variables();
         self.client.tracker.is_some() && variables.get(typed::SESSION_TRACK_TRANSACTION_INFO) > 0
     }
 
-    /// A statement is about to run that does this in the transaction, or begins or ends one.
+    /// Records the work of a statement that is about to run, and whether it begins or ends a transaction.
     pub(crate) fn note_work(&mut self, work: TransactionWork, begins_or_ends: bool) {
         if let Some(tracker) = &mut self.client.tracker {
             if begins_or_ends {
@@ -180,7 +180,7 @@ impl Session {
         }
     }
 
-    /// Transaction, unsafe and safe reads, unsafe and safe writes, unsafe statement, rows sent, LOCK
+    /// The letters: transaction, unsafe and safe reads, unsafe and safe writes, unsafe statement, rows sent, LOCK
     /// TABLES.
     fn transaction_state(&mut self) -> String {
         let begun = self.transaction.current.is_begun();
@@ -234,7 +234,7 @@ impl Session {
         statements.join(" ")
     }
 
-    /// Sets a variable as SET does, and notes it.
+    /// Sets a variable as SET does, and tracks the change.
     pub(crate) fn set_tracked(&mut self, position: usize, setting: Setting) {
         self.set_setting(position, setting);
         self.note_variable(position);

@@ -25,14 +25,14 @@ pub(crate) struct SessionTransaction {
     /// `USER()`
     user_text: Arc<str>,
     pub(super) current: Transaction,
-    /// What it has changed in temporary tables.
+    /// Its changes to temporary tables.
     undo: UndoLog,
-    /// The tables that it holds.
+    /// The table locks that it holds.
     pub(crate) tables: TransactionTables,
     pub(super) locked_tables: LockedTables,
-    /// What FLUSH TABLES WITH READ LOCK holds: every table, and the lock of definitions.
+    /// Locks of FLUSH TABLES WITH READ LOCK: every table, and the lock of definitions.
     pub(super) read_lock: Vec<HeldTable>,
-    /// What the session holds of GET_LOCK().
+    /// The session's GET_LOCK() locks.
     pub(super) user_locks: Arc<SessionLocks>,
     durable: OnceCell<DurableTransaction>,
     /// Its changes to non-transactional tables.
@@ -63,7 +63,7 @@ impl SessionTransaction {
         }
     }
 
-    /// Ends it, and gives back all locks.
+    /// Ends the transaction, and releases all locks.
     pub(super) fn leave(&mut self) {
         self.current.roll_back();
         self.locked_tables = LockedTables::default();
@@ -71,26 +71,26 @@ impl SessionTransaction {
         self.user_locks.release_all();
     }
 
-    /// What the transaction has changed in temporary tables.
+    /// The undo log of temporary tables.
     pub(crate) fn undo_log(&self) -> &UndoLog {
         &self.undo
     }
 
-    /// Where changes of durable tables are until they are committed.
+    /// Storage of changes to durable tables until commit.
     fn change_storage(&self) -> ChangeStorage {
         ChangeStorage {
             temp_space: self.shared.memory().temp_space,
             owner: StatementOwner {
                 session_id: self.shared.id,
                 user: Arc::clone(&self.user_text),
-                // They belong to no single one.
+                // Changes belong to no single statement.
                 statement: Arc::from(""),
             },
             ..self.database.change_storage()
         }
     }
 
-    /// The session's part in the store of durable tables.
+    /// The session's transaction in the store of durable tables.
     pub(crate) fn durable(&self) -> Result<&DurableTransaction> {
         if let Some(durable) = self.durable.get() {
             return Ok(durable);
@@ -100,13 +100,13 @@ impl SessionTransaction {
         Ok(self.durable.get_or_init(|| durable))
     }
 
-    /// Whether rows of durable tables wait for a commit.
+    /// Whether durable changes wait for commit.
     pub(crate) fn has_durable_changes(&self) -> bool {
         let durable = self.durable.get();
         durable.is_some_and(DurableTransaction::has_changes)
     }
 
-    /// The session's part in tables without transactions.
+    /// The session's changes to non-transactional tables.
     pub(super) fn direct(&self) -> Result<&DirectChanges> {
         if let Some(direct) = self.direct.get() {
             return Ok(direct);
@@ -116,8 +116,8 @@ impl SessionTransaction {
         Ok(self.direct.get_or_init(|| direct))
     }
 
-    /// Whether what a statement changes in a table stays, also when it fails or the session's transaction is
-    /// rolled back. A table that is still being made is undone with the statement that makes it.
+    /// Whether changes to a table persist even if the statement fails or the transaction is rolled back. A table that
+    /// is still being created is undone with its statement.
     pub(crate) fn changes_directly(&self, table: &BaseTable) -> bool {
         if table.has_transactions {
             return false;
@@ -129,7 +129,7 @@ impl SessionTransaction {
         table.trees().is_none_or(is_it)
     }
 
-    /// The transaction that changes a table.
+    /// The transaction in the store of a table.
     #[inline]
     pub(crate) fn of_table(&self, table: &BaseTable) -> Result<&DurableTransaction> {
         if self.changes_directly(table) {

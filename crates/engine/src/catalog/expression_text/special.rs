@@ -1,5 +1,5 @@
-//! Operators and calls that have words of their own between their operands: casts, intervals, TRIM,
-//! GROUP_CONCAT and their kind. Each is in parentheses where what stands around it could bind tighter.
+//! Operators and calls with special syntax: casts, intervals, TRIM, GROUP_CONCAT and their kind. Each is in
+//! parentheses where an operator around it could bind tighter.
 
 use itertools::Itertools;
 use mayfly_syntax::ast::{
@@ -12,7 +12,7 @@ use mayfly_syntax::printer::quoted_string;
 use super::Printer;
 use crate::names::word_if;
 
-/// A FLOAT of more digits is a DOUBLE.
+/// Largest precision of a FLOAT; beyond it the type is DOUBLE.
 const FLOAT_DIGITS_MAX: u64 = 24;
 
 impl Printer<'_> {
@@ -90,7 +90,7 @@ impl Printer<'_> {
                 let (value, array) = (self.expr(value), self.expr(array));
                 format!("({value} member of ({array}))")
             }
-            // Whether it is a date or a mere string depends on the session.
+            // Whether it is a date or a string depends on the session.
             Expr::TypedString(typed) if typed.is_escape => expr.to_string(),
             Expr::TypedString(typed) => {
                 format!("{}{}", typed.kind.name(), quoted_string(&typed.value))
@@ -112,7 +112,7 @@ impl Printer<'_> {
         format!("interval {value} {unit}")
     }
 
-    /// The text of a call whose arguments are not just a list.
+    /// The text of a call whose arguments are not a plain list.
     pub(super) fn special_call(self, name: &str, function: &Function) -> Option<String> {
         let FunctionArguments::List(list) = &function.args else {
             return None;
@@ -220,7 +220,7 @@ impl Printer<'_> {
     }
 }
 
-/// A literal, whose quotes are those of SHOW CREATE.
+/// A literal, in the quotes of SHOW CREATE.
 fn literal(value: &Value) -> String {
     match value {
         Value::SingleQuotedString(text) => quoted_string(text),
@@ -228,7 +228,7 @@ fn literal(value: &Value) -> String {
     }
 }
 
-/// A word that the tree has as a string.
+/// A keyword that the tree has as a string.
 fn word(expr: &Expr) -> Option<&str> {
     match expr {
         Expr::Value(Value::SingleQuotedString(text)) => Some(text),
@@ -236,7 +236,7 @@ fn word(expr: &Expr) -> Option<&str> {
     }
 }
 
-/// The type of a cast, with what it leaves out.
+/// The type of a cast, with defaults written out.
 fn cast_text(ty: &CastType) -> String {
     let sized = |name: &str| match ty.length {
         Some(length) => format!("{name}({length})"),
@@ -289,7 +289,7 @@ mod tests {
         }
     }
 
-    /// A definition is stored as its text: it must mean the same when it is read again.
+    /// A definition is stored as its text: parsing it must give the same meaning.
     #[test]
     fn what_is_printed_reads_back() {
         for expression in [

@@ -8,7 +8,7 @@ use mayfly_syntax::window_text::frame_text;
 use super::Printer;
 
 impl Printer<'_> {
-    /// OVER and what follows it.
+    /// The OVER clause.
     pub(super) fn over(self, over: &WindowType) -> String {
         match over {
             WindowType::NamedWindow(name) => format!(" OVER {}", quoted_identifier(&name.value)),

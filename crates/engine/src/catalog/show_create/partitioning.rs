@@ -1,5 +1,5 @@
-//! `PARTITION BY …` as a definition has it and SHOW CREATE TABLE prints it. Tables have no partitions
-//! yet: the clause is stored so that SHOW CREATE TABLE gives it back.
+//! Printer of `PARTITION BY …` for SHOW CREATE TABLE. Tables have no partitions yet: the clause is only stored and
+//! printed.
 
 use itertools::Itertools;
 use mayfly_syntax::ast::{
@@ -13,7 +13,7 @@ use crate::catalog::expression_text;
 use crate::catalog::show_create::{NameQuotes, identifier};
 use crate::names::word_if;
 
-/// The comment in which SHOW CREATE TABLE has the clause: that of the version which knows it.
+/// The versioned comment around the clause: of the first version that knows it.
 pub(crate) fn comment(partitioning: &Partitioning, engine: &str) -> String {
     let of_columns = is_of_columns(&partitioning.function);
     let version = if of_columns { 50500 } else { 50100 };
@@ -114,7 +114,7 @@ fn value(expression: &Expr) -> String {
     }
 }
 
-/// The options in MySQL's order; of those that are there twice the last.
+/// The options in MySQL's order; of repeated ones the last.
 fn options_text(options: &[TableOption], engine: &str) -> String {
     const NAMES: &[(&str, bool)] = &[
         ("TABLESPACE", false),
@@ -135,7 +135,7 @@ fn options_text(options: &[TableOption], engine: &str) -> String {
     text + &format!(" ENGINE = {engine}")
 }
 
-/// A name, in quotes where it needs them, and where it is a keyword.
+/// A name, quoted if it needs quotes or is a keyword.
 fn name(ident: &Ident) -> String {
     let quotes = if is_keyword(&ident.value) {
         NameQuotes::Backticks
