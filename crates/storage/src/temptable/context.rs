@@ -1,5 +1,4 @@
-//! What a statement's temporary tables share: where memory and temporary space come from, whose
-//! they are, and how they shall behave.
+//! Context of a statement's temporary tables: sources of memory and temporary space, owner, and options.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
@@ -19,30 +18,30 @@ use super::registry::{Registry, StatementCounters};
 use crate::error::{ANONYMOUS_TABLE, user_error};
 use crate::workers::WorkerPool;
 
-/// How long, and how often, a holder of memory that is busy is waited for before memory is refused.
+/// Interval, and number, of the retries before memory is refused while its holders are busy.
 const BUSY_POLL_INTERVAL: Duration = Duration::from_millis(1);
 const BUSY_POLLS: u32 = 100;
 
-/// What all statements of a database share. Cloning gives another handle.
+/// Resources shared by all statements of a database. Cloning gives another handle.
 #[derive(Debug, Clone)]
 pub struct Resources {
-    /// Blocks of memory.
+    /// Pool of memory blocks.
     pub pool: BlockPool,
     /// Memory that a table may point into instead of copying.
     pub stable: StableRanges,
     /// Temporary files.
     pub temp_space: TempSpace,
-    /// The living tables.
+    /// Registry of living tables.
     pub registry: Registry,
-    /// Statements that wait for memory rather than go to disk.
+    /// Queue of statements that wait for memory rather than go to disk.
     pub queue: MemoryQueue,
     /// Threads that help statements.
     pub workers: WorkerPool,
 }
 
 impl Resources {
-    /// Asks whatever is at rest to make room for a working set of `budget`: for `bytes` within what
-    /// merely grows, or else within the limits. Whether it helped is seen when they are reserved.
+    /// Asks idle holders to make room for a working set of `budget`: for `bytes` of soft growth, or else within the
+    /// limits. Success shows when the bytes are reserved.
     pub fn make_room(&self, bytes: u64, budget: &Budget) {
         let above = budget.parent();
         let Some(refusing) = above.and_then(|above| above.refusing(bytes)) else {
@@ -50,8 +49,8 @@ impl Resources {
         };
         let holders = &self.registry.holders;
         holders.reclaim(bytes.max(refusing.limit() / 16), refusing);
-        // Other statements take what is released, so that it may take several attempts; and a holder may
-        // be busy with reading a block.
+        // Other statements may take what is released, so several attempts may be needed; and a holder may be busy
+        // reading a block.
         let mut patience = BUSY_POLLS;
         while let Some(refusing) = budget.refusing_forced(bytes) {
             if holders.reclaim(bytes, refusing) > 0 {
@@ -65,7 +64,7 @@ impl Resources {
         }
     }
 
-    /// Makes a reservation hold exactly `bytes` of a working set; an error names `table`.
+    /// Resizes a reservation of a working set to exactly `bytes`; errors name `table`.
     pub fn resize_working_set(
         &self,
         held: &mut Reservation,
@@ -82,7 +81,7 @@ impl Resources {
         grown.map_err(|error| user_error(&error.into(), table))
     }
 
-    /// Resources with generous limits and files under `tmpdir`; the database makes its own.
+    /// Resources with generous limits and files under `tmpdir`. The database makes its own.
     pub fn with_defaults(tmpdir: std::path::PathBuf, threads: usize) -> Self {
         let options = TempSpaceOptions::new(tmpdir, threads, 512 << 20);
         Self {
@@ -96,49 +95,49 @@ impl Resources {
     }
 }
 
-/// What becomes of a statement whose temporary tables outgrow their memory: `tmp_overflow_policy`.
+/// Reaction to temporary tables that outgrow their memory: `tmp_overflow_policy`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OverflowPolicy {
-    /// They go to disk.
+    /// Tables go to disk.
     #[default]
     Disk,
-    /// It waits for its turn before it makes the first one, and goes to disk if its share does not do.
+    /// The statement waits for its turn before it creates its first table; tables that outgrow its share go to disk.
     Queue(QueueShare),
-    /// It ends with an error that names the limit.
+    /// The statement fails with an error that names the limit.
     Error,
 }
 
-/// The hash function of the key columns.
+/// Hash function of the key columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum HashFunction {
-    /// A good one.
+    /// The standard function.
     #[default]
     Standard,
-    /// One that gives every row the same hash: a test that results do not depend on luck.
+    /// Test function with one hash for all keys: results must not depend on the distribution of hashes.
     Colliding,
-    /// One that gives 64 hashes only: the same for tables of very many keys.
+    /// Test function with 64 hashes: as [`Self::Colliding`], but for tables of very many keys.
     Crowded,
 }
 
-/// How temporary tables behave. Read once a statement from the system variables.
+/// Options of temporary tables, read once a statement from the system variables.
 #[derive(Debug, Clone)]
 pub struct TempTableOptions {
-    /// Bytes of memory that one table may hold before it overflows; with `u64::MAX`, as much as it leaves free
+    /// Memory in bytes that one table may hold before it overflows; `u64::MAX` means as much as is left free
     /// ([`Budget::sharing_child`]).
     pub tmp_table_size: u64,
-    /// How many threads may write to a table at once.
+    /// Number of threads that may write to a table at once.
     pub threads: usize,
-    /// Rows in the batches that tables give out.
+    /// Number of rows in batches that tables return.
     pub batch_rows: usize,
-    /// The hash function.
+    /// Hash function of keys.
     pub hash: HashFunction,
-    /// Overflow every table as soon as it can: a test that results do not depend on memory.
+    /// Test switch: overflow every table as soon as possible, to show that results do not depend on memory.
     pub force_overflow: bool,
-    /// Every table of MySQL's kind is on disk, however small it is: `big_tables`.
+    /// Keep every table of MySQL's kind on disk, whatever its size: `big_tables`.
     pub on_disk: bool,
-    /// What becomes of a statement whose tables outgrow their memory.
+    /// Reaction to tables that outgrow their memory.
     pub policy: OverflowPolicy,
-    /// Bytes of temporary files that one table may have; `u64::MAX` for no limit: `tmp_disk_table_size`.
+    /// Size in bytes that one table may have in temporary files; `u64::MAX` for no limit: `tmp_disk_table_size`.
     pub tmp_disk_table_size: u64,
 }
 
@@ -157,7 +156,7 @@ impl Default for TempTableOptions {
     }
 }
 
-/// What a statement hands to each table it creates. Cloning gives another handle.
+/// Context that a statement passes to each table it creates. Cloning gives another handle.
 #[derive(Debug, Clone)]
 pub struct TempTableContext(Arc<Shared>);
 
@@ -170,15 +169,14 @@ pub(crate) struct Shared {
     pub(crate) options: TempTableOptions,
     pub(crate) interrupt: Interrupt,
     pub(crate) counters: Arc<StatementCounters>,
-    /// The statement's place among those that queue, once it has made a table.
+    /// The statement's place in the queue, once it has created a table.
     place: Mutex<Option<QueuePlace>>,
 }
 
 impl TempTableContext {
-    /// A statement's context. `memory` and `temp_space` are the statement's nodes in the two trees
-    /// of budgets; each table hangs a node of its own, limited by
-    /// [`TempTableOptions::tmp_table_size`], below `memory`. `interrupt` is asked at every block of a
-    /// temporary file.
+    /// A statement's context. `memory` and `temp_space` are the statement's nodes in the two trees of budgets; each
+    /// table adds a node of its own, limited by [`TempTableOptions::tmp_table_size`], below `memory`. `interrupt` is
+    /// checked at every block of a temporary file.
     pub fn new(
         resources: Resources,
         memory: Budget,
@@ -200,7 +198,7 @@ impl TempTableContext {
         }))
     }
 
-    /// The statement makes a temporary table: where statements queue, it waits for its turn first.
+    /// Called before a temporary table is created: where statements queue, waits for the statement's turn.
     pub(crate) fn enter_queue(&self) -> Result<()> {
         let OverflowPolicy::Queue(share) = self.0.options.policy else {
             return Ok(());
@@ -225,7 +223,7 @@ impl TempTableContext {
         )
     }
 
-    /// What this statement's tables have done so far.
+    /// Counters of this statement's tables.
     pub fn counters(&self) -> &StatementCounters {
         &self.0.counters
     }
@@ -235,12 +233,12 @@ impl TempTableContext {
         &self.0.memory
     }
 
-    /// The budget of one table's memory.
+    /// A new budget for one table's memory.
     pub(crate) fn memory_of_table(&self, limit: u64) -> Budget {
         self.0.memory.sharing_child("tmp_table_size", limit)
     }
 
-    /// Bytes of memory that a table made now could have.
+    /// Memory in bytes that a table created now could have.
     pub fn room_of_table(&self) -> u64 {
         let limit = self.0.options.tmp_table_size;
         self.memory_of_table(limit).available()
@@ -251,35 +249,35 @@ impl TempTableContext {
         &self.0.temp_space
     }
 
-    /// How tables behave.
+    /// The options of tables.
     pub fn options(&self) -> &TempTableOptions {
         &self.0.options
     }
 
-    /// What the database shares.
+    /// The resources that the database shares.
     pub fn resources(&self) -> &Resources {
         &self.0.resources
     }
 
-    /// Makes a reservation of the statement's memory hold exactly `bytes` of a working set.
+    /// Resizes a reservation of a working set of the statement to exactly `bytes`.
     pub fn resize_working_set(&self, held: &mut Reservation, bytes: u64) -> Result<()> {
         let resources = &self.0.resources;
         resources.resize_working_set(held, bytes, ANONYMOUS_TABLE)
     }
 
-    /// Asked whether the statement is to end.
+    /// The statement's interrupt.
     pub fn interrupt(&self) -> &Interrupt {
         &self.0.interrupt
     }
 
-    /// An error when the statement is to end: asked wherever temporary files are read or written, so
-    /// that no pass over them is longer than a block.
+    /// Returns an error when the statement is to end. Called wherever temporary files are read or written, so that no
+    /// pass over them is uninterruptible for more than a block.
     pub(crate) fn check_interrupt(&self) -> mayfly_memory::Result<()> {
         let checked = self.0.interrupt.check();
         checked.map_err(|_| MemoryError::Interrupted)
     }
 
-    /// The error of a failure in table `table`, as a user sees it: what ends the statement says why.
+    /// The user error for a failure in table `table`; an interrupted statement gets the reason of the interrupt.
     pub(crate) fn error(&self, error: &MemoryError, table: &str) -> Error {
         if matches!(error, MemoryError::Interrupted)
             && let Err(reason) = self.0.interrupt.check()
@@ -293,7 +291,7 @@ impl TempTableContext {
         &self.0
     }
 
-    /// A table goes to disk, at a limit.
+    /// Counts an overflow of a table, with the limit that caused it.
     pub(crate) fn count_overflow(&self, limit: Option<LimitHit>) {
         let stages = self.0.interrupt.stages();
         if stages.current() == Stage::CreatingTmpTable {

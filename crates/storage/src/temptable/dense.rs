@@ -1,19 +1,19 @@
-//! Group numbers of whole numbers from a narrow range: an array instead of a hash table.
+//! Direct-addressed group numbers: an array instead of a hash table for integers from a narrow range.
 //!
-//! Keys such as a day, a shop or an `INT` of few values lie close together. As long as all keys seen
-//! lie within [`WINDOW_MAX`] of each other the number of a key is read from an array at the key's
-//! distance from the least: no hash, no comparison.
+//! Keys such as a day, a shop or an `INT` of few values lie close together. As long as all keys seen lie within
+//! [`WINDOW_MAX`] of each other, the number of a key is read from an array at the key's distance from the smallest: no
+//! hash, no comparison.
 
 use mayfly_memory::{Block, BlockPool, Budget};
 
-/// Keys may be so far apart: the array then has 4 MiB.
+/// Maximum width of the range of keys: the array then has 4 MiB.
 const WINDOW_MAX: u64 = 1 << 20;
-/// The array takes no more than this part of the memory limit: the groups need the rest.
+/// Denominator: the array takes at most this part of the memory limit, since the groups need the rest.
 const LIMIT_SHARE: u64 = 8;
-/// The array is made for at least so many keys.
+/// Minimum width of the array.
 const WINDOW_MIN: u64 = 1 << 10;
 
-/// The array; see the module. Keys are `u64`s whose order does not matter, only their distance.
+/// Direct-addressed array. Keys are `u64`s whose order does not matter, only their distance.
 #[derive(Debug)]
 pub(super) struct Dense {
     block: Block,
@@ -22,8 +22,8 @@ pub(super) struct Dense {
 }
 
 impl Dense {
-    /// An array for keys that lie within `least ..= greatest` in their type's order, given as the
-    /// bits of the least and the distance to the greatest.
+    /// An array for keys within `least ..= greatest` in their type's order, given the bits of `least` and the distance
+    /// of `greatest`.
     pub(super) fn new(
         least: u64,
         distance: u64,
@@ -33,7 +33,7 @@ impl Dense {
         if distance >= WINDOW_MAX {
             return None;
         }
-        // Room on both sides, so that the next batch seldom needs another array.
+        // Spare room on both sides, so that the next batch seldom needs another array.
         let window = ((distance + 1) * 2).clamp(WINDOW_MIN, WINDOW_MAX);
         let base = least.wrapping_sub((window - distance - 1) / 2);
         let bytes = window as usize * size_of::<u32>();
@@ -55,7 +55,7 @@ impl Dense {
         start < self.window && distance < self.window - start
     }
 
-    /// An array that also covers another range, with the same numbers.
+    /// A copy of the array that also covers another range.
     pub(super) fn extended(
         &self,
         least: u64,
@@ -64,7 +64,7 @@ impl Dense {
         pool: &BlockPool,
         budget: &Budget,
     ) -> Option<Self> {
-        // In the order of the type: signed numbers are ordered by their bits with the sign turned.
+        // In the order of the type: signed numbers are ordered by their bits with the sign bit inverted.
         let flip = if signed { 1 << 63 } else { 0 };
         let own_end = self.base.wrapping_add(self.window - 1);
         if (self.base ^ flip) > (own_end ^ flip) {
@@ -95,32 +95,32 @@ impl Dense {
         unsafe { std::slice::from_raw_parts_mut(self.block.as_ptr().cast(), self.window as usize) }
     }
 
-    /// The number of a key, counted from 0, if it has one.
+    /// The number of a key, from 0; `None` if it has none.
     #[inline]
     pub(super) fn group(&self, key: u64) -> Option<u32> {
         let at = usize::try_from(key.wrapping_sub(self.base)).ok()?;
         self.slots().get(at)?.checked_sub(1)
     }
 
-    /// The slot of a key that is covered: its number, counted from 1, or 0 when it has none.
+    /// The slot of a covered key: its number plus one, or 0 when it has none.
     #[inline(always)]
     pub(super) fn slot(&mut self, key: u64) -> &mut u32 {
         let at = key.wrapping_sub(self.base) as usize;
         &mut self.slots_mut()[at]
     }
 
-    /// Forgets all numbers.
+    /// Removes all keys.
     pub(super) fn clear(&mut self) {
         self.slots_mut().fill(0);
     }
 
-    /// Bytes held.
+    /// Memory in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
         self.block.len()
     }
 }
 
-/// The least and the greatest of some numbers in the order of their type.
+/// Minimum and maximum of some numbers in the order of their type.
 pub(super) fn range_of(values: &[u64], signed: bool) -> Option<(u64, u64)> {
     let flip = if signed { 1 << 63 } else { 0 };
     let (first, rest) = values.split_first()?;
@@ -160,7 +160,7 @@ mod tests {
                 .extended(bits(-2000), bits(3_000_000), true, &pool, &budget)
                 .is_none()
         );
-        // At the ends of the type.
+        // Ranges at the ends of the type.
         let mut low = Dense::new(bits(i64::MIN), 3, &pool, &budget).unwrap();
         *low.slot(bits(i64::MIN)) = 1;
         assert!(low.covers(bits(i64::MIN), 3));

@@ -1,8 +1,8 @@
-//! The rows of a table of which no two are equal, found while they are added.
+//! Distinct rows of a table, determined while they are added.
 //!
 //! As long as they fit in memory, the rows are in an index by their hash and become the table's when all are there.
-//! After that the table's rows go to a temporary file, and a tree of their keys says which rows came before: its pages
-//! are those of CREATE TEMPORARY TABLE, so that a few more rows touch a few pages, however many rows there are.
+//! After that the table's rows go to a temporary file, and a tree of their keys tells which rows are repeated: its
+//! pages are those of CREATE TEMPORARY TABLE, so that a few more rows touch a few pages, however many rows there are.
 
 use mayfly_types::{Batch, Result, Selection};
 
@@ -12,7 +12,7 @@ use super::table::{TempTable, TempTableWriter};
 use super::user::KeySet;
 use crate::error::ANONYMOUS_TABLE;
 
-/// The rows; see the module.
+/// Set of distinct rows that is written to a table.
 pub struct DistinctRows {
     table: TempTable,
     modes: Vec<KeyMode>,
@@ -21,11 +21,11 @@ pub struct DistinctRows {
 }
 
 enum Known {
-    /// All rows.
+    /// All rows, in an index in memory.
     Index(Box<GroupIndex>),
-    /// The keys of all rows, most of which are part of the table.
+    /// The keys of all rows, most of which are already part of the table.
     Keys(Box<Keys>),
-    /// An error came between the two.
+    /// Placeholder while one form is converted to the other; it stays after an error.
     Nothing,
 }
 
@@ -35,7 +35,7 @@ struct Keys {
 }
 
 impl DistinctRows {
-    /// No rows of a table that has none, whose columns are compared in these modes; NULL is equal to NULL.
+    /// No rows, for an empty table whose columns are compared in these modes; NULL is equal to NULL.
     pub fn new(table: &TempTable, modes: Vec<KeyMode>) -> Result<Self> {
         let index = GroupIndex::of_rows(table, &modes)?;
         Ok(Self {
@@ -46,7 +46,7 @@ impl DistinctRows {
         })
     }
 
-    /// Adds rows. Gives those that are equal to none before.
+    /// Adds rows; selects those that are equal to no earlier row.
     pub fn add(&mut self, batch: &Batch) -> Result<Selection> {
         let rows = batch.row_count();
         let Known::Index(index) = &mut self.known else {
@@ -63,7 +63,7 @@ impl DistinctRows {
             });
         }
         let mut is_new = vec![false; rows];
-        // A row is new when it is the first to carry the next number.
+        // A row is new when it is the first with the next group number.
         let mut next = before;
         for (is_new, id) in is_new.iter_mut().zip(&self.ids[..taken]) {
             if *id as usize == next {
@@ -72,7 +72,7 @@ impl DistinctRows {
             }
         }
         if taken < rows && next < after {
-            // It has its place in the index, which had no memory to grow for the next one.
+            // The row is in the index, which had no memory to grow for the next one.
             is_new[taken] = true;
             taken += 1;
         }
@@ -86,7 +86,7 @@ impl DistinctRows {
         Ok(Selection::of_bits(is_new.into()))
     }
 
-    /// Sends the rows to a file, and goes on with their keys.
+    /// Moves the rows to a file and keeps their keys.
     fn overflow(&mut self) -> Result<()> {
         let Known::Index(index) = std::mem::replace(&mut self.known, Known::Nothing) else {
             return Ok(());

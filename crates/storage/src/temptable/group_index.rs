@@ -1,4 +1,4 @@
-//! Dense group numbers for keys: of a partition's rows, or of batches as they come.
+//! Dense group numbers of keys, for the rows of a partition or for batches as they come.
 
 #![expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 
@@ -26,7 +26,7 @@ use super::table::TempTable;
 use crate::error::{ANONYMOUS_TABLE, user_error};
 use crate::values::ArrayValues;
 
-/// The groups of a partition's rows.
+/// Groups of a partition's rows.
 #[derive(Debug)]
 pub struct Groups {
     ids: Vec<u32>,
@@ -34,7 +34,7 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// Groups rows that are in memory.
+    /// Groups rows that are in memory by their keys.
     ///
     /// # Safety
     /// `rows` are rows of the store's layout and their values are in memory.
@@ -86,33 +86,32 @@ impl Groups {
         Ok(Self { ids, first_rows })
     }
 
-    /// How many groups there are.
+    /// Number of groups.
     pub fn group_count(&self) -> usize {
         self.first_rows.len()
     }
 
-    /// The group of each row of the partition.
+    /// The group number of each row of the partition.
     pub fn ids(&self) -> &[u32] {
         &self.ids
     }
 
-    /// The first row of each group: what [`super::Partition::gather`] takes to give the groups'
-    /// key columns.
+    /// The first row of each group: pass it to [`super::Partition::gather`] for the groups' key columns.
     pub fn first_rows(&self) -> &[u32] {
         &self.first_rows
     }
 }
 
-/// Of fewer rows it is not asked whether their values repeat.
+/// Minimum number of rows in a batch for a check whether their keys repeat.
 const ASKED_ROWS_MIN: usize = 256;
-/// Rows that are looked up at once.
+/// Number of rows that are looked up at once.
 const RUN_ROWS: usize = 1024;
-/// Fewer groups are in the cache anyway.
+/// Number of groups up to which they are in the cache and need no prefetch.
 const ASK_AHEAD_GROUPS_MIN: usize = 8 << 10;
 
-/// Groups batches as they come, in memory: gives each distinct key a number, counted from 0.
+/// Index from keys to dense group numbers, counted from 0, for batches as they come, in memory.
 ///
-/// It holds a row for each key, charged to the memory of the table that it is made for. When the limit is
+/// The index holds a row for each key, charged to the memory of the table that it belongs to. When the limit is
 /// reached it takes no further rows; the caller then moves its groups elsewhere and clears it.
 pub struct GroupIndex {
     store: StoreRef,
@@ -126,32 +125,32 @@ pub struct GroupIndex {
     hashes: Vec<u64>,
     scratch: Vec<u64>,
     repeats: Repeats,
-    /// What is asked before the hash table.
+    /// Lookup that is tried before the hash table.
     shortcut: Shortcut,
-    /// Up to so many bytes are taken whatever the limit says.
+    /// Bytes that may be taken regardless of the limit.
     least: u64,
-    /// No more groups are added.
+    /// Whether new groups are refused.
     closed: bool,
-    /// The last keys came as codes.
+    /// Whether the last keys came as dictionary codes.
     is_coded: bool,
 }
 
-/// How the groups of keys whose values repeat are found without a hash of each key.
+/// Lookup without a hash of each key, for keys whose values repeat.
 enum Shortcut {
-    /// Of several columns, which are compared in these modes, until the first batch.
+    /// Several columns, compared in these modes; to be tried with the first batch.
     Untried(Vec<KeyMode>),
-    /// Of several columns.
+    /// Several columns, each encoded by codes.
     Codes(Box<GroupCodes>),
-    /// Of one column.
+    /// One column.
     Values(Box<KnownValues>),
-    /// A column has too many values, or there is no memory for it.
+    /// None: a column has too many values, or there is no memory for it.
     None,
 }
 
-/// How the group of a key is found.
+/// Main lookup structure.
 enum Lookup {
     Hash(Slots),
-    /// One key column of whole numbers, `true` when signed, whose values lie close together so far.
+    /// One key column of integers, `signed` or not, whose values lie close together so far.
     Dense {
         signed: bool,
         numbers: Option<Dense>,
@@ -164,17 +163,17 @@ enum Lookup {
 unsafe impl Send for GroupIndex {}
 
 impl GroupIndex {
-    /// The number of a key that a closed index does not have.
+    /// Group number for a key that a closed index does not have.
     pub const NO_GROUP: u32 = u32::MAX;
 
-    /// An index over keys of these types, compared in these modes, charged to a table.
+    /// An index of keys of these types, compared in these modes, charged to a table.
     pub fn new(table: &TempTable, columns: &[PhysicalType], modes: &[KeyMode]) -> Result<Self> {
         let of_table = &table.0.store;
         let store = Store::new(&of_table.context, columns, &of_table.record);
         Self::over(store, modes)
     }
 
-    /// An index over the keys of a table with hash access, charged to that table.
+    /// An index of the keys of a table with hash access, charged to that table.
     pub fn for_table(table: &TempTable) -> Result<Self> {
         let keys = table.hash_keys();
         let columns: Vec<_> = keys
@@ -185,7 +184,7 @@ impl GroupIndex {
         Self::new(table, &columns, &modes)
     }
 
-    /// An index of distinct rows that [become part](Self::into_rows) of a table.
+    /// An index of distinct rows that can [become part](Self::into_rows) of a table.
     pub(crate) fn of_rows(table: &TempTable, modes: &[KeyMode]) -> Result<Self> {
         let store = Arc::clone(&table.0.store);
         let writer = RowWriter::pinned_at_first(&store);
@@ -195,7 +194,7 @@ impl GroupIndex {
         })
     }
 
-    /// The rows of the groups in the order of their numbers, in the store that they are of.
+    /// The rows of the groups in the order of their numbers, with their store.
     pub(crate) fn into_rows(self) -> RowWriter {
         self.writer
     }
@@ -250,8 +249,8 @@ impl GroupIndex {
         })
     }
 
-    /// For the few groups that a LIMIT asks for: they may take a worker's least share of memory whatever
-    /// the limit says, since the other way is to put every row into a file.
+    /// Allows a worker's minimum share of memory regardless of the limit: for the few groups that a LIMIT asks for,
+    /// where the alternative is to put every row into a file.
     pub fn takes_least_share(mut self) -> Self {
         if !self.store.context.options().force_overflow {
             self.least = WORKER_SHARE_MIN;
@@ -259,14 +258,13 @@ impl GroupIndex {
         self
     }
 
-    /// Adds no more groups until it is cleared: keys that are not there get the number [`Self::NO_GROUP`].
+    /// Refuses new groups until the index is cleared: unknown keys get the number [`Self::NO_GROUP`].
     pub fn close(&mut self) {
         self.closed = true;
     }
 
-    /// Puts the group numbers of rows `0 .. n` into `ids` (cleared first) and returns `n`: all
-    /// `row_count` of them, or fewer when the memory limit is reached. An empty index always takes
-    /// at least one row. Keys not seen before get the next numbers, in row order.
+    /// Sets `ids` to the group numbers of rows `0 .. n` and returns `n`: `row_count`, or fewer when the memory limit
+    /// is reached. An empty index always takes at least one row. New keys get the next numbers, in row order.
     pub fn find_or_insert(
         &mut self,
         keys: &[ArrayRef],
@@ -292,7 +290,7 @@ impl GroupIndex {
         result.map_err(|error| self.store.context.error(&error, ANONYMOUS_TABLE))
     }
 
-    /// Looks keys up by the shortcut, as long as there is one.
+    /// [`Self::find_or_insert`], by the shortcut if there is one.
     fn find_or_insert_quickly(
         &mut self,
         keys: &[ArrayRef],
@@ -312,7 +310,7 @@ impl GroupIndex {
         )
     }
 
-    /// Looks each distinct key of a batch up once, when they are few.
+    /// Looks up each distinct key of a batch once, when they are few.
     fn find_or_insert_distinct(
         &mut self,
         keys: &[ArrayRef],
@@ -327,7 +325,7 @@ impl GroupIndex {
         self.find_or_insert_hashed(keys, row_count, ids)
     }
 
-    /// Looks each distinct key up once.
+    /// Looks up each distinct key once.
     fn find_or_insert_repeats(
         &mut self,
         keys: &[ArrayRef],
@@ -338,7 +336,7 @@ impl GroupIndex {
         let first_keys = rows_of(keys, &repeats.first_rows);
         let mut groups = Vec::with_capacity(distinct);
         let taken = self.find_or_insert_hashed(&first_keys, distinct, &mut groups)?;
-        // First rows rise: the rows before the first that was not taken are all of groups.
+        // First rows ascend: all rows before the first refused one belong to groups.
         let count = match repeats.first_rows.get(taken) {
             Some(row) => *row as usize,
             None => repeats.numbers.len(),
@@ -350,7 +348,7 @@ impl GroupIndex {
         Ok(count)
     }
 
-    /// Looks the values of one column up that did not come before.
+    /// Looks up the values of one column that are not in the table of known values.
     fn find_or_insert_known(
         &mut self,
         keys: &[ArrayRef],
@@ -372,7 +370,7 @@ impl GroupIndex {
                 known.add(&keys[0], *row as usize, *group);
             }
         }
-        // Misses rise: the rows before the first that was not taken are all of groups.
+        // Misses ascend: all rows before the first refused one belong to groups.
         if let Some(row) = misses.get(groups.len()) {
             ids.truncate(*row as usize);
         }
@@ -383,8 +381,7 @@ impl GroupIndex {
         Ok(ids.len())
     }
 
-    /// Numbers the columns of keys on their own, and looks each new combination up, where the keys are of
-    /// that kind.
+    /// Encodes each key column by codes, and looks up each new combination, if the keys are suitable.
     fn find_or_insert_coded(
         &mut self,
         keys: &[ArrayRef],
@@ -421,7 +418,7 @@ impl GroupIndex {
         Ok(GroupCodes::new(columns, &store.pool, &store.memory).map(Box::new))
     }
 
-    /// Reads the groups of whole numbers from an array, as long as they lie close together.
+    /// Reads the groups of integers from an array, as long as they lie close together.
     fn find_or_insert_dense(
         &mut self,
         keys: &[ArrayRef],
@@ -441,7 +438,7 @@ impl GroupIndex {
             unreachable!("dense keys are integers")
         };
         let nulls = keys[0].nulls().filter(|nulls| nulls.null_count() > 0);
-        // NULL cells hold anything; nearly always a number that is near.
+        // NULL cells have an undefined value, nearly always one that is near.
         let Some((least, greatest)) = range_of(values, signed) else {
             ids.clear();
             return Ok(0);
@@ -499,7 +496,7 @@ impl GroupIndex {
         result
     }
 
-    /// Reads the groups of whole numbers that are there.
+    /// Reads the existing groups of integers.
     fn find_dense(&self, keys: &[ArrayRef], ids: &mut Vec<u32>) {
         let Lookup::Dense { numbers, null, .. } = &self.lookup else {
             unreachable!("called for dense keys")
@@ -519,7 +516,7 @@ impl GroupIndex {
         }));
     }
 
-    /// Adds a row of one whole number, or NULL, as a new group, without adding it to the lookup.
+    /// Adds the row of a new group of one integer, or NULL, without adding it to the lookup.
     fn insert_number(&mut self, value: Option<u64>) -> mayfly_memory::Result<u32> {
         let cell = &self.store.layout.cells()[0];
         let header = self.hasher.hash_number(value) & HASH_MASK;
@@ -534,7 +531,7 @@ impl GroupIndex {
         unsafe { self.append(row.as_mut_ptr().cast()) }
     }
 
-    /// Goes on with a hash table, since keys are too far apart.
+    /// Switches to a hash table, since keys are too far apart.
     #[cold]
     fn become_hashed(&mut self) -> mayfly_memory::Result<()> {
         let store = &self.store;
@@ -625,7 +622,7 @@ impl GroupIndex {
         Ok(row_count)
     }
 
-    /// Asks the memory for slots, then for the rows that they name.
+    /// Prefetches slots, then the rows that they refer to.
     fn ask_ahead(&self, hashes: &[u64]) {
         let Lookup::Hash(slots) = &self.lookup else {
             return;
@@ -647,7 +644,7 @@ impl GroupIndex {
         }
     }
 
-    /// Adds a group: its row, and its place in the hash table.
+    /// Adds a group: its row, and its entry in the hash table.
     ///
     /// # Safety
     /// `row` is an encoded row of the layout whose values the sources hold.
@@ -679,7 +676,7 @@ impl GroupIndex {
     /// `row` is an encoded row of the layout whose values the sources hold.
     unsafe fn append(&mut self, row: *mut u8) -> mayfly_memory::Result<u32> {
         let group = self.rows.len() as u32;
-        // An index that holds nothing takes its first row whatever the limit says.
+        // An empty index takes its first row regardless of the limit.
         let is_forced = group == 0 || self.least > 0 && self.writer.memory_bytes() < self.least;
         self.writer.set_forced(is_forced);
         // SAFETY: `row` is a row of the layout with values in the batch's buffers.
@@ -688,7 +685,7 @@ impl GroupIndex {
         Ok(group)
     }
 
-    /// Whether keys were found without a hash of each.
+    /// Whether the last keys were found without a hash of each.
     pub(super) fn is_quick(&self) -> bool {
         let is_known = matches!(self.shortcut, Shortcut::Values(_));
         is_known
@@ -697,22 +694,22 @@ impl GroupIndex {
             || self.repeats.is_of_use()
     }
 
-    /// Whether groups are found by a hash, and not by where a number lies among others.
+    /// Whether groups are found by a hash, and not by direct addressing.
     pub fn is_hashed(&self) -> bool {
         matches!(self.lookup, Lookup::Hash(_))
     }
 
-    /// Whether so many groups are likely to be found by the bits of their values, which is quicker than by a hash.
+    /// Whether `groups` groups are likely to be found by the bits of their values, which is quicker than by a hash.
     pub fn knows_values_of(&self, groups: u64) -> bool {
         matches!(self.shortcut, Shortcut::Values(_)) && groups <= VALUES_MAX as u64
     }
 
-    /// How many groups there are.
+    /// Number of groups.
     pub fn group_count(&self) -> usize {
         self.rows.len()
     }
 
-    /// The keys of the groups at `range`: of each group those of its first row.
+    /// The keys of the groups in `range`: for each group those of its first row.
     pub fn keys(&self, range: Range<usize>) -> Result<Batch> {
         let count = range.len();
         let columns = 0..self.store.layout.cells().len();
@@ -728,7 +725,7 @@ impl GroupIndex {
         Ok(Batch::new(columns, count))
     }
 
-    /// Bytes held.
+    /// Memory in bytes.
     pub fn memory_bytes(&self) -> u64 {
         let shortcut = match &self.shortcut {
             Shortcut::Codes(codes) => codes.memory_bytes(),
@@ -738,7 +735,7 @@ impl GroupIndex {
         self.group_bytes() + shortcut
     }
 
-    /// Bytes that grow with the groups: without those of a shortcut, which is given up when it is of no use.
+    /// Memory that grows with the groups, in bytes: without the shortcut, which is dropped when it is of no use.
     pub fn group_bytes(&self) -> u64 {
         let rows = self.rows.capacity() * size_of::<*const u8>();
         let lookup = match &self.lookup {
@@ -748,7 +745,7 @@ impl GroupIndex {
         self.writer.memory_bytes() + (lookup + rows) as u64
     }
 
-    /// Forgets all groups; keeps memory for the next ones.
+    /// Removes all groups; keeps memory for reuse.
     pub fn clear(&mut self) {
         self.closed = false;
         self.rows.clear();
@@ -770,7 +767,7 @@ impl GroupIndex {
     }
 }
 
-/// Columns in their usual form.
+/// Columns with dictionary codes replaced by values.
 fn plain(keys: &[ArrayRef]) -> Vec<ArrayRef> {
     keys.iter().map(decoded).collect()
 }

@@ -1,13 +1,12 @@
-//! The groups of values that came before, by the bits of the values: no hash of a string, no comparison by a
-//! collation.
+//! Cache of the groups of repeated values by their bits: no hash of a string, no comparison by a collation.
 //!
 //! A column that is grouped by often has few values. The bits of a number, a small decimal, or a string that is its
-//! own view ([short strings](crate::temptable)) are a value in any batch, so a table of these bits tells the
-//! group. Equal values of other bits, as a collation has them, are several entries of one
-//! group. What is not in the table is looked up in the index; a column of many values soon ends the attempt.
+//! own view ([short strings](crate::temptable)) identify a value in any batch, so a table of these bits gives the
+//! group. Values that are equal by a collation but have other bits are several entries of one group. What is not in
+//! the table is looked up in the index; a column of many values soon ends the attempt.
 //!
-//! A slot is 16 bytes, four of them a line of the cache: 100 bits of value, and the group plus one (0 is a vacant slot).
-//! A table that is larger than the cache near the processor is asked for many rows at once, so that they wait together.
+//! A slot is 16 bytes, so that a cache line holds four: 100 bits of value, and the group plus one (0 is a vacant
+//! slot). A table larger than the near cache is prefetched for many rows at once, so that the misses overlap.
 
 use arrow_array::{Array, ArrayRef};
 
@@ -16,36 +15,36 @@ use mayfly_memory::{Reservation, prefetch};
 use super::rows::View;
 use crate::values::ArrayValues;
 
-/// So many values are known at most: 4 MiB. Beyond the cache of the processor the table is still quicker than the index,
-/// which reads a slot, an address and a row for each value.
+/// Maximum number of known values: 4 MiB. Even beyond the processor's cache the table is quicker than the index, which
+/// reads a slot, an address and a row for each value.
 pub(super) const VALUES_MAX: usize = 192 << 10;
-/// Slots at first, as a power of two.
+/// Binary logarithm of the initial number of slots.
 const BITS_MIN: u32 = 7;
-/// A value is in one of so many slots behind its own, or not known.
+/// Maximum length of a probe sequence.
 const PROBES_MAX: usize = 16;
-/// So many values may be looked up in the index in vain ...
+/// Number of values that may be looked up in the index in vain ...
 const CREDIT: i64 = 8 << 10;
-/// ... and one more for so many that were known ...
+/// ... and one more for this many that were known ...
 const KNOWN_A_MISS: i64 = 4;
-/// ... or so many more for each of them, until so many were in vain: of 100,000 values that come in any order few are
-/// known at first, and none of those that never repeat.
+/// ... or this many more for each known one, up to a number of misses: of 100,000 values in random order few are known
+/// at first, and none of those that never repeat.
 const MISSES_A_KNOWN: i64 = 16;
 const LEARNED_VALUES: i64 = 96 << 10;
-/// Slots of fewer bytes are in the cache anyway.
+/// Size in bytes up to which the slots are in the cache and need no prefetch.
 const LARGE_BYTES: usize = 256 << 10;
-/// Rows for which the memory is asked at once.
+/// Number of rows that are prefetched at once.
 const ROWS_AHEAD: usize = 64;
 
-/// Bits of a slot that hold the group.
+/// Number of bits of a slot that hold the group.
 const GROUP_BITS: u32 = 28;
 const GROUP_MASK: u32 = (1 << GROUP_BITS) - 1;
 
-/// The bits of a value as slots hold them.
+/// Bits of a value in a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Bits(u128);
 
 impl Bits {
-    /// A value that has no room in a slot: no slot has its bits.
+    /// Mark of a value that does not fit into a slot: no slot has these bits.
     const NONE: Self = Self(u128::MAX);
 
     #[inline(always)]
@@ -71,7 +70,7 @@ impl Bits {
     }
 }
 
-/// A value's bits above its group plus one.
+/// Slot: a value's bits above its group plus one.
 #[derive(Debug, Clone, Copy, Default)]
 struct Slot(u128);
 
@@ -81,36 +80,36 @@ impl Slot {
         Bits(self.0 >> GROUP_BITS)
     }
 
-    /// The group plus one; 0 of a vacant slot.
+    /// The group plus one; 0 for a vacant slot.
     #[inline(always)]
     fn number(self) -> u32 {
         self.0 as u32 & GROUP_MASK
     }
 }
 
-/// The table; see the module.
+/// Cache from values to groups.
 #[derive(Debug)]
 pub(super) struct KnownValues {
     slots: Vec<Slot>,
     count: usize,
     null: Option<u32>,
-    /// Memory of the slots.
+    /// Memory reservation of the slots.
     held: Reservation,
-    /// For each byte the group of the string of it alone, plus one: flags and codes need not even a search.
+    /// The group plus one of each string of one byte: flags and codes need no search at all.
     of_bytes: Box<[u32; 256]>,
-    /// How many more misses are worth it; less than 0: no attempt is made any more.
+    /// Number of further misses before the attempt ends; below 0: ended.
     credit: i64,
-    /// How many were in vain.
+    /// Number of misses.
     missed: i64,
     /// The rows of the last batch whose values are not known.
     pub(super) misses: Vec<u32>,
 }
 
 impl KnownValues {
-    /// The group of a value that is not known.
+    /// Group of a value that is not known.
     const MISS: u32 = u32::MAX;
 
-    /// No value; memory for others is taken as they come.
+    /// An empty cache, which reserves memory as values are added.
     pub(super) fn new(held: Reservation) -> Self {
         Self {
             slots: Vec::new(),
@@ -129,8 +128,7 @@ impl KnownValues {
         self.credit >= 0
     }
 
-    /// Puts the groups of the values that are known into `groups` (cleared first), and the rows of all others
-    /// into [`Self::misses`].
+    /// Sets `groups` to the groups of the known values, and [`Self::misses`] to the rows of all others.
     pub(super) fn find(&mut self, values: &ArrayRef, groups: &mut Vec<u32>) {
         groups.clear();
         groups.reserve(values.len());
@@ -182,7 +180,7 @@ impl KnownValues {
         self.credit = CREDIT.min(self.credit - missed + gained);
     }
 
-    /// Appends the groups of values, those of strings of one byte by that.
+    /// Appends the groups of values; strings of one byte are found by it.
     #[inline(always)]
     fn find_all<T>(
         &self,
@@ -207,7 +205,7 @@ impl KnownValues {
         }
     }
 
-    /// Where the search for a value begins: each bit of it counts, wherever values differ.
+    /// First slot of a value's probe sequence: every bit of the value counts.
     #[inline(always)]
     fn start(&self, Bits(bits): Bits) -> usize {
         let (low, high) = (bits as u64, (bits >> 64) as u64);
@@ -227,14 +225,14 @@ impl KnownValues {
         for at in start..start + PROBES_MAX {
             let slot = self.slots[at & mask];
             if slot.bits() == bits || slot.number() == 0 {
-                // A vacant slot's group is the one of a miss.
+                // A vacant slot gives [`MISS`].
                 return slot.number().wrapping_sub(1);
             }
         }
         Self::MISS
     }
 
-    /// Keeps the group of the value of a row, if it is one to be known.
+    /// Adds the group of a row's value, if it fits into a slot.
     pub(super) fn add(&mut self, values: &ArrayRef, row: usize, group: u32) {
         if values.is_null(row) {
             self.null = Some(group);
@@ -283,12 +281,12 @@ impl KnownValues {
         self.held.try_resize(bytes as u64).is_ok()
     }
 
-    /// Bytes held.
+    /// Memory in bytes.
     pub(super) fn memory_bytes(&self) -> u64 {
         size_of_val(&*self.slots) as u64
     }
 
-    /// Puts a value into a vacant slot, if one is near.
+    /// Puts a value into a vacant slot, if its probe sequence has one.
     fn put(&mut self, new: Slot) {
         let (start, mask) = (self.start(new.bits()), self.slots.len() - 1);
         for at in start..start + PROBES_MAX {
@@ -302,7 +300,7 @@ impl KnownValues {
         }
     }
 
-    /// Forgets all groups.
+    /// Removes all values.
     pub(super) fn clear(&mut self) {
         self.slots.fill(Slot::default());
         self.of_bytes.fill(0);
@@ -311,7 +309,7 @@ impl KnownValues {
     }
 }
 
-/// The byte of a string of one.
+/// The byte of a string of length 1.
 #[inline(always)]
 fn only_byte(view: u128) -> Option<u8> {
     (view as u32 == 1).then_some((view >> 32) as u8)
@@ -327,7 +325,7 @@ mod tests {
 
     use super::*;
 
-    /// Groups batches with the table in front of a map of texts, and checks every number.
+    /// Groups batches with the cache in front of a map of strings, and checks every number.
     fn check(batches: impl Iterator<Item = ArrayRef>) -> bool {
         let memory = Budget::unlimited(BudgetKind::Memory);
         let mut known = KnownValues::new(memory.reservation());
@@ -387,7 +385,7 @@ mod tests {
                 Arc::new(values.collect::<Float64Array>()) as ArrayRef
             });
             assert_eq!(check(doubles), is_of_use, "{many}");
-            // Those that have no room in a slot are looked up each time.
+            // Values that do not fit into a slot are looked up each time.
             for shift in [0, 70, 99] {
                 let decimals = numbers(many).map(|values| {
                     let values = values
@@ -398,7 +396,7 @@ mod tests {
                 let found = check(decimals);
                 assert!(shift == 99 || found == is_of_use, "{many} at {shift}");
             }
-            // Every third is longer than a view.
+            // Every third string is longer than an inline view.
             let texts = numbers(many).map(|values| {
                 let values = values.iter().map(|value| {
                     let width = if (*value)? % 3 == 0 { 20 } else { 9 };

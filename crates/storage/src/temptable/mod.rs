@@ -13,14 +13,14 @@
 //! | hash | [`PartitionQueue::pairs`]: two tables partitioned alike, one [`JoinPair`] at a time, for joins that overflow |
 //! | ordered | [`TempTable::sorted`]: all rows in order, or the range that LIMIT and OFFSET name |
 //!
-//! [`GroupIndex`] stands beside the table: it groups batches as they come, in memory, and is what a
-//! worker uses until it has seen that there are too many groups; then it appends to a table.
+//! [`GroupIndex`] exists beside the table: it groups batches as they come, in memory, and a worker uses it until there
+//! are too many groups; then it appends to a table.
 //!
-//! [`DistinctRows`] adds rows to a table and says at once which of them came before, in memory and out of it: recursion
-//! asks that round after round.
+//! [`DistinctRows`] adds rows to a table and reports at once which of them are new, in memory and out of it: recursion
+//! needs that round after round.
 //!
-//! Writing grows the table's memory up to its budget and then overflows, without the caller
-//! noticing: what may fail is temporary space, and then the error names the limit.
+//! Writing grows the table's memory up to its budget and then overflows, without the caller noticing: only temporary
+//! space may run out, and then the error names the limit.
 
 mod context;
 mod dense;

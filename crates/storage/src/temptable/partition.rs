@@ -1,4 +1,4 @@
-//! A partition: the rows whose keys share a part of their hash, all rows of a key among them.
+//! Partitions: rows whose keys share a part of their hash, so that a partition has all rows of a key.
 
 #![expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 
@@ -19,30 +19,29 @@ use super::spec::{Access, SortKey};
 use super::store::{LoadedBlock, LoadedValues, Part, PendingRows, StoreRef};
 use super::table::TempTable;
 
-/// A row's address, its group's number and first row, without the hash table: charged with a
-/// partition.
+/// Memory per row of its address, its group number and first rows, without the hash table: charged with a partition.
 const ADDRESS_BYTES_PER_ROW: u64 = 16;
 
 pub(crate) fn row_count(parts: &[Part]) -> u64 {
     parts.iter().map(|part| part.row_count).sum()
 }
 
-/// Rows of one table whose keys share a part of their hash: all rows of a key are in one partition.
+/// Partition of a table: rows whose keys share a part of their hash, all rows of a key among them.
 pub struct Partition {
-    // Before `parts`: what is loaded is released before its numbers go.
+    // Declared before `parts`: what is loaded is released before its block numbers are.
     loaded: Vec<LoadedValues>,
     reading: Reading,
     parts: Vec<Part>,
     table: TempTable,
-    /// The rows, when the partition is in memory.
+    /// The rows, if the partition is in memory.
     rows: Vec<*const u8>,
     row_count: usize,
     gather: Cell<Gather>,
-    /// For the rows' addresses and the numbers of their groups.
+    /// Reservation for the rows' addresses and group numbers.
     reservation: Option<Reservation>,
 }
 
-/// How far the rows were read.
+/// Position of the reader.
 #[derive(Default)]
 struct Reading {
     part: usize,
@@ -80,17 +79,17 @@ impl Partition {
         Ok(partition)
     }
 
-    /// How many rows it has.
+    /// Number of rows.
     pub fn row_count(&self) -> usize {
         self.row_count
     }
 
-    /// Columns of the rows at `range`, in the partition's own order. Of a partition in memory.
+    /// Columns of the rows in `range`, in the partition's order. The partition must be in memory.
     pub fn read(&self, columns: &[usize], range: Range<usize>) -> Result<Batch> {
         Ok(self.gather_rows(columns, &self.rows[range]))
     }
 
-    /// Columns of rows of the given numbers, in that order. Of a partition in memory.
+    /// Columns of the rows with these indexes, in that order. The partition must be in memory.
     pub fn gather(&self, columns: &[usize], rows: &[u32]) -> Result<Batch> {
         let rows: Vec<_> = rows.iter().map(|row| self.rows[*row as usize]).collect();
         Ok(self.gather_rows(columns, &rows))
@@ -105,8 +104,8 @@ impl Partition {
         batch
     }
 
-    /// The next rows, all columns, from first to last; `None` at the end. For a probe side this
-    /// does not need the partition in memory.
+    /// The next rows, all columns, from first to last; `None` at the end. Works for a partition on disk, too, such as
+    /// a probe side.
     pub fn read_next(&mut self) -> Result<Option<Batch>> {
         let store = &self.table.0.store;
         let batch_rows = store.context.options().batch_rows.max(1);
@@ -120,8 +119,8 @@ impl Partition {
         Ok(batch)
     }
 
-    /// As [`Self::read_next`], with the hash of each row's key: what
-    /// [`JoinIndex::probe_hashed`] takes, so that keys are not hashed twice.
+    /// [`Self::read_next`], but also returns the hash of each row's key for [`JoinIndex::probe_hashed`], so that keys
+    /// are not hashed twice.
     pub(crate) fn read_next_hashed(&mut self, hashes: &mut Vec<u64>) -> Result<Option<Batch>> {
         let batch = self.read_next()?;
         hashes.clear();
@@ -134,13 +133,13 @@ impl Partition {
         Ok(batch)
     }
 
-    /// Makes [`Self::read_next`] give the first row again. The rows come in the same order.
+    /// Restarts [`Self::read_next`] at the first row. The order of rows is stable.
     pub(crate) fn rewind(&mut self) {
         self.reading = Reading::default();
     }
 
-    /// An index over the next rows of a partition that is not in memory, as many as a worker may
-    /// hold; `None` after the last.
+    /// An index over the next rows of a partition that is not in memory, as many as a worker may hold; `None` after
+    /// the last.
     pub(crate) fn next_piece(&mut self) -> Result<Option<JoinIndex>> {
         self.load_piece().map_err(|error| self.table.error(&error))
     }
@@ -167,8 +166,7 @@ impl Partition {
         .map(Some)
     }
 
-    /// Puts the rows into the order of keys; those that are equal in all of them stay in the order in which they came. Of a
-    /// partition in memory.
+    /// Stable sort of the rows by keys. The partition must be in memory.
     pub fn sort(&mut self, keys: &[SortKey]) -> Result<()> {
         let store = &self.table.0.store;
         // SAFETY: the rows are in the partition's blocks, their values in memory.
@@ -176,8 +174,7 @@ impl Partition {
         sorted.map_err(|error| self.table.error(&error))
     }
 
-    /// Which rows are of one key: numbers the groups in the order of their first rows. Of a
-    /// partition in memory.
+    /// Groups the rows by key, with groups numbered in the order of their first rows. The partition must be in memory.
     pub fn groups(&self) -> Result<Groups> {
         let store = &self.table.0.store;
         let keys = RowKeys::new(&store.layout, self.table.hash_keys());
@@ -186,28 +183,28 @@ impl Partition {
         groups.map_err(|error| self.table.error(&error))
     }
 
-    /// A table for these rows in another access; see [`TempTable::beside`].
+    /// A table for these rows with another access; see [`TempTable::beside`].
     pub fn table_beside(&self, access: Access) -> TempTable {
         self.table.beside(self.table.spec().columns.clone(), access)
     }
 
-    /// How many columns the rows have.
+    /// Number of columns.
     pub fn column_count(&self) -> usize {
         self.table.spec().columns.len()
     }
 
-    /// The key columns.
+    /// Indexes of the key columns.
     pub fn key_columns(&self) -> Vec<usize> {
         let keys = self.table.hash_keys().iter();
         keys.map(|key| key.column).collect()
     }
 
-    /// An empty index of keys such as the rows have.
+    /// An empty index for keys of the rows' key types.
     pub fn key_index(&self) -> Result<GroupIndex> {
         GroupIndex::for_table(&self.table)
     }
 
-    /// An index of the rows by key, for the probe side of a join. Takes the partition with it.
+    /// Converts the partition into a join index of its rows by key.
     pub(crate) fn into_join_index(self) -> Result<JoinIndex> {
         let table = self.table.clone();
         JoinIndex::of_rows(self.into_rows()).map_err(|error| table.error(&error))
@@ -222,14 +219,14 @@ impl Partition {
     }
 }
 
-/// Rows of a partition without its cursor.
+/// Rows of a partition without its reader.
 pub(crate) struct PartitionRows {
     pub(crate) rows: Vec<*const u8>,
     _holds: Holds,
     pub(crate) table: TempTable,
 }
 
-/// What keeps rows in memory. In the order in which it is released.
+/// Owner of rows in memory; fields are in the order of release.
 #[expect(dead_code, reason = "held, not read")]
 enum Holds {
     Parts(Vec<LoadedValues>, Vec<Part>),

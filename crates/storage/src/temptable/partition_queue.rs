@@ -1,9 +1,8 @@
-//! The partitions of a table, or of two that are joined, in the order in which workers take them.
+//! Queue of the partitions of a table, or of two joined tables, from which workers take.
 //!
-//! A queue gives partitions to workers, those that are in memory first, so that their memory is free
-//! when others are read back. A partition that is larger than a worker's share of the memory is
-//! split by further bits of the hash before it is given out; one that cannot be split (its rows have
-//! one key, or keys of one hash) is given out as it is.
+//! The queue gives out partitions that are in memory first, so that their memory is free when others are read back. A
+//! partition that is larger than a worker's share of the memory is split by further bits of the hash before it is
+//! given out; one that cannot be split (its rows have one key, or keys with one hash) is given out as it is.
 
 pub(crate) mod join_pair;
 
@@ -21,18 +20,18 @@ use super::store::{Part, PartitionPlan};
 use super::table::{TempTable, reclaim_parts};
 use crate::temptable::partition_queue::join_pair::JoinPair;
 
-/// Memory that the hash table and group numbers of a row need beside it.
+/// Memory per row of its hash table entry and group number.
 const INDEX_BYTES_PER_ROW: u64 = 24;
-/// Of the 48 bits of hash in a row, so many may choose partitions.
+/// Maximum number of hash bits, of the 48 in a row, that choose partitions.
 const PARTITION_BITS_MAX: u32 = 40;
 
-/// Rows of one partition that wait to be taken.
+/// Partition in the queue.
 struct Waiting {
     build: Vec<Part>,
     probe: Vec<Part>,
-    /// How many bits of the hash its rows have in common.
+    /// Number of hash bits that its rows have in common.
     used_bits: u32,
-    /// Splitting did not help.
+    /// Whether splitting has not helped.
     whole: bool,
 }
 
@@ -41,7 +40,7 @@ impl Waiting {
         self.build.iter().map(|part| part.file_bytes).sum()
     }
 
-    /// What the build side needs to be worked on.
+    /// Memory needed to work on the build side.
     fn needed_bytes(&self) -> u64 {
         let rows = row_count(&self.build);
         let bytes: u64 = self.build.iter().map(Part::total_bytes).sum();
@@ -57,22 +56,22 @@ impl Waiting {
 struct State {
     prepared: bool,
     waiting: VecDeque<Waiting>,
-    /// Workers that are splitting a partition: more will come.
+    /// Number of workers that are splitting a partition: more partitions will come.
     splitting: usize,
-    /// Where waiting partitions go when memory is short.
+    /// File for waiting partitions when memory is short.
     file: Option<TempFile>,
 }
 
-/// A partition as [`PartitionQueue::next_taken`] gives it.
+/// Result of [`PartitionQueue::next_taken`].
 pub enum Taken {
-    /// It is in memory.
+    /// A partition in memory.
     Loaded(Partition),
-    /// It is of one key, or of very few, and too large: only [`Partition::read_next`] reads it.
+    /// A partition of one or very few keys that is too large for memory: only [`Partition::read_next`] reads it.
     Large(Partition),
 }
 
-/// The partitions of a table, taken by workers one at a time. A partition that does not fit in
-/// memory comes out as several. Cloning gives another worker's handle to the same queue.
+/// Queue of a table's partitions, which workers take one at a time. A partition that does not fit in memory comes out
+/// as several. Cloning gives another worker's handle.
 #[derive(Clone)]
 pub struct PartitionQueue(Arc<Queue>);
 
@@ -80,7 +79,7 @@ struct Queue {
     build: TempTable,
     probe: Option<TempTable>,
     state: Mutex<State>,
-    /// Notified when a worker is done with splitting.
+    /// Notified when a worker has finished splitting.
     changed: Condvar,
 }
 
@@ -95,7 +94,7 @@ impl Reclaim for Queue {
         };
         let mut freed = 0;
         let State { waiting, file, .. } = &mut *state;
-        // The last are taken last.
+        // The last partitions are taken last.
         for other in waiting.iter_mut().rev() {
             if freed >= wanted {
                 break;
@@ -107,8 +106,8 @@ impl Reclaim for Queue {
 }
 
 impl TempTable {
-    /// The partitions of a table with hash access, each to be taken by one worker. Taking a
-    /// partition takes its rows out of the table and gives their memory back with it.
+    /// The partitions of a table with hash access, each to be taken by one worker. Taking a partition removes its rows
+    /// from the table and frees their memory with it.
     pub fn partitions(&self) -> PartitionQueue {
         PartitionQueue::new(self, None)
     }
@@ -128,14 +127,14 @@ impl PartitionQueue {
         Self(queue)
     }
 
-    /// The partitions of two tables whose hash keys correspond (the first key of one to the first
-    /// of the other, of equal types and modes): rows that may match come in one pair, and every row
-    /// of either table comes exactly once.
+    /// Pairs of partitions of two tables whose hash keys correspond (the first key of one to the first of the other,
+    /// of equal types and modes): rows that may match are in one pair, and every row of either table comes exactly
+    /// once.
     pub fn pairs(build: &TempTable, probe: &TempTable) -> Self {
         Self::new(build, Some(probe))
     }
 
-    /// The next partition, in memory; `None` when every one was taken.
+    /// The next partition, in memory; `None` when all were taken.
     pub fn next_partition(&self) -> Result<Option<Partition>> {
         let table = &self.0.build;
         self.0
@@ -147,8 +146,8 @@ impl PartitionQueue {
             .map_err(|error| table.error(&error))
     }
 
-    /// As [`Self::next_partition`], for a caller that can also take the rows of one key in parts
-    /// when they are too many for the memory.
+    /// [`Self::next_partition`], but for a caller that can also take the rows of one key in parts when they are too
+    /// many for the memory.
     pub fn next_taken(&self) -> Result<Option<Taken>> {
         Ok(self.take_next()?.map(|(taken, _)| taken))
     }
@@ -182,7 +181,7 @@ impl Queue {
             let build = Partition::load(&self.build, next.build)?;
             return Ok((Taken::Loaded(build), next.probe));
         }
-        // The file may go before the parts that are in it: they keep what they need.
+        // The file handle may be dropped before the parts that are in it: they keep what they need.
         self.send_away(&mut next, u64::MAX, &mut None)?;
         let build = Partition::unloaded(&self.build, next.build);
         Ok((Taken::Large(build), next.probe))
@@ -219,9 +218,9 @@ impl Queue {
         }
     }
 
-    /// Puts a partition back in pieces. It is counted as being split.
+    /// Splits a partition and queues the pieces. It is counted in `splitting`.
     fn split_further(&self, waiting: Waiting) -> mayfly_memory::Result<()> {
-        // Declared before the lock, so that it is dropped after it.
+        // Declared before the lock guard, so that it is dropped after it.
         let _splitting = Splitting(self);
         let split = self.split(waiting)?;
         let mut state = self.lock();
@@ -231,7 +230,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Brings what all writers have written to the same partitions.
+    /// Collects what all writers have written to each partition.
     fn prepare(&self) -> mayfly_memory::Result<VecDeque<Waiting>> {
         let build = std::mem::take(&mut *self.build.written());
         let probe = match &self.probe {
@@ -266,7 +265,7 @@ impl Queue {
         let store = &self.build.0.store;
         let in_memory: u64 = taken.build.iter().map(|part| part.memory_bytes).sum();
         let needed = taken.needed_bytes() - in_memory;
-        // One that could be split would have been.
+        // A partition that could be split would have been.
         if taken.needed_bytes() <= store.worker_share() {
             return true;
         }
@@ -275,11 +274,11 @@ impl Queue {
         }
         let resources = store.context.resources();
         resources.make_room(needed, &store.memory);
-        // Something must be left for what is done with it.
+        // Some memory must remain for the work on it.
         store.memory.refusing_forced(needed + needed / 2).is_none()
     }
 
-    /// Sends waiting partitions to the temporary file until `next` can be loaded.
+    /// Writes waiting partitions to the temporary file until `next` can be loaded.
     fn make_room(&self, state: &mut State, next: &Waiting) -> mayfly_memory::Result<()> {
         let store = &self.build.0.store;
         let in_memory: u64 = next.build.iter().map(|part| part.memory_bytes).sum();
@@ -334,8 +333,8 @@ impl Queue {
     }
 }
 
-/// A worker that splits a partition. The others wait for the pieces; when it ends in whatever way,
-/// also by a panic, they must not wait for ever.
+/// Guard of a worker that splits a partition. The others wait for the pieces; however it ends, even by a panic, they
+/// must not wait for ever.
 struct Splitting<'a>(&'a Queue);
 
 impl Drop for Splitting<'_> {

@@ -1,8 +1,9 @@
-//! Statements that wait for their turn instead of going to disk: `tmp_overflow_policy = QUEUE`.
+//! Queue of statements that wait for memory instead of going to disk: `tmp_overflow_policy = QUEUE`.
 //!
-//! A statement enters the queue when it makes its first temporary table. It is let in, in the order of arrival,
-//! when the shares of those that are in and its own fit in the memory for all; so each of them has about
-//! the memory that it would have alone. It is out when it ends. Alone it is always let in: a queue never refuses.
+//! A statement enters the queue when it creates its first temporary table. It is admitted, in the order of arrival,
+//! when its share and those of the admitted statements fit in the memory for all; so each of them has about the memory
+//! that it would have alone. It leaves when it ends. A statement that is alone is always admitted: the queue never
+//! refuses.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,28 +13,28 @@ use std::time::Duration;
 use mayfly_memory::sync::lock;
 use mayfly_types::{Interrupt, Result};
 
-/// How often who waits looks whether its statement is to end.
+/// Interval at which a waiter checks whether its statement is to end.
 const INTERRUPT_INTERVAL: Duration = Duration::from_millis(20);
 
-/// How much memory statements that queue have.
+/// Memory of statements that queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueueShare {
-    /// Bytes for all.
+    /// Bytes for all statements.
     pub all: u64,
-    /// Bytes of them for one.
+    /// Bytes for one statement.
     pub one: u64,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// The shares of those that are in.
+    /// Sum of the shares of admitted statements.
     taken: u64,
-    /// Those that wait, by their numbers.
+    /// Waiting statements, by their numbers.
     waiting: VecDeque<u64>,
     next: u64,
 }
 
-/// See the module. Cloning gives another handle.
+/// Queue for memory. Cloning gives another handle.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryQueue(Arc<Inner>);
 
@@ -44,7 +45,7 @@ struct Inner {
     waits: AtomicU64,
 }
 
-/// Whoever waits leaves the queue, also by an error.
+/// Guard that removes a waiter from the queue, also after an error.
 struct Waiting<'q> {
     queue: &'q Inner,
     number: u64,
@@ -59,7 +60,7 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// A statement that was let in, until this is dropped.
+/// Place of an admitted statement, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct QueuePlace {
     queue: MemoryQueue,
@@ -81,7 +82,7 @@ impl State {
 }
 
 impl MemoryQueue {
-    /// Waits for a place. An error when the statement is to end meanwhile.
+    /// Waits for a place. Returns an error when the statement is to end.
     pub(crate) fn enter(&self, share: QueueShare, interrupt: &Interrupt) -> Result<QueuePlace> {
         let queue = &*self.0;
         let mut state = lock(&queue.state);
@@ -113,12 +114,12 @@ impl MemoryQueue {
         })
     }
 
-    /// How many statements wait.
+    /// Number of statements that wait.
     pub fn waiting(&self) -> u64 {
         lock(&self.0.state).waiting.len() as u64
     }
 
-    /// How many statements have had to wait.
+    /// Number of statements that have had to wait.
     pub fn waits(&self) -> u64 {
         self.0.waits.load(Ordering::Relaxed)
     }

@@ -1,8 +1,8 @@
-//! The record of a temporary table: what it is for, and what it has done so far.
+//! The record of a temporary table: purpose and counters.
 //!
-//! A table's threads update its record with relaxed atomics, a batch or a block at a time. Everything
-//! that shows temporary tables reads this record: the list of living tables, EXPLAIN ANALYZE, the status
-//! variables, the slow log, performance_schema and error messages.
+//! A table's threads update its record with relaxed atomics, once per batch or block. Everything that shows temporary
+//! tables reads this record: the list of living tables, EXPLAIN ANALYZE, the status variables, the slow log,
+//! performance_schema and error messages.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
@@ -14,41 +14,41 @@ use mayfly_types::Interrupt;
 
 use super::spec::{OperatorNumber, Purpose};
 
-/// Whose statement a table belongs to.
+/// Owner of a table: session and statement.
 #[derive(Debug, Clone, Default)]
 pub struct StatementOwner {
-    /// The connection.
+    /// Connection id.
     pub session_id: u64,
     /// `user@host`
     pub user: Arc<str>,
-    /// The statement's text, of which its digest is made when it is shown.
+    /// The statement's text; its digest is computed when it is shown.
     pub statement: Arc<str>,
 }
 
-/// What can be ended from outside.
+/// Resource that can be ended from outside.
 pub(crate) trait Killable: std::fmt::Debug + Send + Sync {
-    /// Gives back what it holds; whoever uses it gets an error from now on.
+    /// Releases the resource; its users get an error from now on.
     fn kill(&self);
 }
 
-/// How a table is ended from outside.
+/// How a table can be ended from outside.
 #[derive(Debug)]
 pub(crate) enum Ending {
-    /// With the statement that made it.
+    /// With the statement that created it.
     Statement(Interrupt),
-    /// Alone.
+    /// On its own.
     Alone(Weak<dyn Killable>),
     /// Not at all: others need it.
     Never,
 }
 
-/// What does not change in a table's life.
+/// Properties that do not change in a table's life.
 #[derive(Debug)]
 pub(crate) struct TableFacts {
     pub(crate) owner: StatementOwner,
     pub(crate) purpose: Purpose,
     pub(crate) cause: Arc<str>,
-    /// The operator of the statement's plan that made it.
+    /// The plan operator that created the table.
     pub(crate) operator: Option<OperatorNumber>,
     /// NONE, HASH or ORDERED.
     pub(crate) access: &'static str,
@@ -56,24 +56,24 @@ pub(crate) struct TableFacts {
     pub(crate) ending: Ending,
 }
 
-/// The limit that a table had reached when it went to disk.
+/// Limit that a table had reached when it went to disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LimitHit {
     /// The setting of the limit.
     pub setting: &'static str,
-    /// Its value in bytes.
+    /// The limit in bytes.
     pub bytes: u64,
 }
 
-/// The record of one living table.
+/// Record of one living table.
 #[derive(Debug)]
 pub(crate) struct TempTableRecord {
     pub(crate) id: u64,
     facts: TableFacts,
-    /// What holds the rows now: a table of the engines of old is copied from one to another.
+    /// The engine that holds the rows now: a table of a former engine may be copied from one to another.
     engine: Mutex<&'static str>,
     created: Instant,
-    /// The table's nodes of memory and of temporary space.
+    /// The table's budgets of memory and of temporary space.
     pub(crate) memory: Budget,
     pub(crate) temp_space: Budget,
     rows: AtomicU64,
@@ -112,7 +112,7 @@ impl TempTableRecord {
         self.facts.purpose
     }
 
-    /// Ends the table; whether that is possible.
+    /// Ends the table; returns whether that is possible.
     pub(crate) fn kill(&self) -> bool {
         match &self.facts.ending {
             Ending::Statement(interrupt) => interrupt.kill(),
@@ -125,12 +125,12 @@ impl TempTableRecord {
         true
     }
 
-    /// Another engine holds the rows from here on.
+    /// Sets the engine that holds the rows.
     pub(crate) fn set_engine(&self, engine: &'static str) {
         *lock(&self.engine) = engine;
     }
 
-    /// The table has gone to disk, at a limit if there was one.
+    /// Notes that the table has gone to disk, and the limit that caused it, if any.
     pub(crate) fn overflowed_at(&self, limit: Option<LimitHit>) {
         self.overflowed.store(true, Ordering::Relaxed);
         if let Some(limit) = limit {
@@ -138,17 +138,17 @@ impl TempTableRecord {
         }
     }
 
-    /// Rows have been put into the table.
+    /// Counts rows that were added to the table.
     pub(crate) fn add_rows(&self, rows: u64) {
         self.rows.fetch_add(rows, Ordering::Relaxed);
     }
 
-    /// Rows have left the table, or were never made part of it.
+    /// Counts rows that have left the table, or were never made part of it.
     pub(crate) fn remove_rows(&self, rows: u64) {
         self.rows.fetch_sub(rows, Ordering::Relaxed);
     }
 
-    /// The table has exactly so many rows.
+    /// Sets the number of rows.
     pub(crate) fn set_rows(&self, rows: u64) {
         self.rows.store(rows, Ordering::Relaxed);
     }
@@ -157,7 +157,7 @@ impl TempTableRecord {
         self.groups.fetch_add(groups, Ordering::Relaxed);
     }
 
-    /// The table is in so many partitions, or as many sorted runs, if it was not in more.
+    /// Raises the number of partitions, or of sorted runs, to at least `partitions`.
     pub(crate) fn has_partitions(&self, partitions: u64) {
         self.partitions.fetch_max(partitions, Ordering::Relaxed);
     }
@@ -176,7 +176,7 @@ impl TempTableRecord {
             .fetch_add(nanoseconds, Ordering::Relaxed);
     }
 
-    /// The table goes to disk. The first time, gives the limit that leaves it the least room.
+    /// Notes an overflow. The first time, returns the limit that leaves the table the least room.
     pub(crate) fn overflows(&self) -> Option<Option<LimitHit>> {
         if self.overflowed.swap(true, Ordering::Relaxed) {
             return None;
@@ -194,7 +194,7 @@ impl TempTableRecord {
         self.overflowed.load(Ordering::Relaxed)
     }
 
-    /// What the record says now.
+    /// A copy of the record's current state.
     pub(crate) fn snapshot(&self) -> RegistryEntry {
         let get = |value: &AtomicU64| value.load(Ordering::Relaxed);
         let facts = &self.facts;
@@ -227,61 +227,61 @@ impl TempTableRecord {
     }
 }
 
-/// A table as it was when its record was read; of tables that are gone, perhaps several of one operator.
+/// Copy of a table's record; for finished tables, the sum over tables of one operator.
 #[derive(Debug, Clone)]
 pub struct RegistryEntry {
-    /// Distinct for the life of the process.
+    /// Identifier, unique for the life of the process.
     pub id: u64,
-    /// Whose it is.
+    /// Owner of the table.
     pub owner: StatementOwner,
-    /// What it is for.
+    /// Purpose of the table.
     pub purpose: Purpose,
-    /// Why the statement needs it.
+    /// Reason why the statement needs it.
     pub cause: Arc<str>,
-    /// The operator of the statement's plan that made it; none for tables of the engine's own.
+    /// The plan operator that created it; `None` for tables of the engine's own.
     pub operator: Option<OperatorNumber>,
     /// NONE, HASH or ORDERED.
     pub access: &'static str,
-    /// The engine that holds its rows: `TempTable`, or one of those that MySQL had before.
+    /// The engine that holds its rows: `TempTable`, or one of MySQL's former ones.
     pub engine: &'static str,
-    /// How many tables these are: an operator of a subquery makes one each time that it runs.
+    /// Number of tables: an operator of a subquery creates one each time that it runs.
     pub tables: u64,
-    /// Rows in it: groups, while they are being made in memory.
+    /// Rows in the table, including groups while they are built in memory.
     pub rows: u64,
     /// Groups that were made of its rows, for GROUP BY and DISTINCT.
     pub groups: u64,
     /// Bytes in memory.
     pub memory_bytes: u64,
-    /// The most bytes in memory.
+    /// Peak of `memory_bytes`.
     pub memory_peak: u64,
     /// Bytes in temporary files.
     pub disk_bytes: u64,
-    /// The most bytes in temporary files.
+    /// Peak of `disk_bytes`.
     pub disk_peak: u64,
-    /// The bytes that it may have in memory, by the settings of its session.
+    /// Limit of its memory in bytes, by the settings of its session.
     pub memory_limit: u64,
-    /// The bytes that it may have in temporary files.
+    /// Limit of its temporary files in bytes.
     pub disk_limit: u64,
-    /// Bytes that were written to temporary files.
+    /// Bytes written to temporary files.
     pub bytes_written: u64,
-    /// Bytes that were read from them.
+    /// Bytes read from temporary files.
     pub bytes_read: u64,
-    /// The time that writing took, of all threads together.
+    /// Time spent writing, summed over all threads.
     pub time_writing: Duration,
-    /// The time that reading took, of all threads together.
+    /// Time spent reading, summed over all threads.
     pub time_reading: Duration,
-    /// Partitions or sorted runs.
+    /// Number of partitions or sorted runs.
     pub partitions: u64,
-    /// How many of the tables went to disk.
+    /// Number of the tables that went to disk.
     pub overflowed: u64,
     /// The limit that was reached when it went to disk.
     pub limit: Option<LimitHit>,
-    /// How long it lives.
+    /// Age of the table.
     pub age: Duration,
 }
 
 impl RegistryEntry {
-    /// Whether two tables are of the same operator, or were made for the same reason.
+    /// Whether two tables are of one operator, or were made for an equal reason.
     fn is_like(&self, other: &Self) -> bool {
         self.operator == other.operator
             && self.purpose == other.purpose
@@ -289,7 +289,7 @@ impl RegistryEntry {
             && (self.operator.is_some() || self.cause == other.cause)
     }
 
-    /// Adds what another table did that is gone, too.
+    /// Adds the counters of another finished table.
     fn add(&mut self, other: &Self) {
         self.tables += other.tables;
         self.rows += other.rows;
@@ -306,7 +306,7 @@ impl RegistryEntry {
         self.age = self.age.max(other.age);
     }
 
-    /// Adds a table to those of a statement that are gone: one entry for each operator.
+    /// Adds a finished table to those of its statement: one entry for each operator.
     pub(crate) fn add_to(self, finished: &mut Vec<Self>) {
         match finished.iter_mut().find(|known| known.is_like(&self)) {
             Some(known) => known.add(&self),

@@ -1,7 +1,7 @@
-//! The temporary tables that are alive, and what a statement's tables have done.
+//! Registry of living temporary tables, and counters of a statement's tables.
 //!
-//! A table's [record](super::record) is in the registry from its creation until it is dropped, and then
-//! among the finished ones of its statement.
+//! A table's [record](super::record) is in the registry from its creation until it is dropped, and then among the
+//! finished ones of its statement.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,12 +18,12 @@ use super::record::{RegistryEntry, TableFacts, TempTableRecord};
 pub struct StatementCounters {
     /// `Created_tmp_tables`
     pub created_tmp_tables: AtomicU64,
-    /// `Created_tmp_disk_tables`: once for each table that overflowed.
+    /// `Created_tmp_disk_tables`: counts each table that has overflowed.
     pub created_tmp_disk_tables: AtomicU64,
-    /// `Count_hit_tmp_table_size`: those of them that had as much memory as one table may have.
+    /// `Count_hit_tmp_table_size`: of these, tables that had reached the limit of one table.
     pub hit_tmp_table_size: AtomicU64,
-    /// `TempTable_count_hit_max_ram`: those of them that went to disk because all temporary tables together had as
-    /// much memory as they may have.
+    /// `TempTable_count_hit_max_ram`: of these, tables that went to disk because all temporary tables together had
+    /// reached their limit.
     pub hit_max_ram: AtomicU64,
     /// `Sort_merge_passes`
     pub sort_merge_passes: AtomicU64,
@@ -41,8 +41,8 @@ impl StatementCounters {
         counter.fetch_add(amount, Ordering::Relaxed);
     }
 
-    /// The last records of the statement's tables that are gone, one for each operator, in the order in
-    /// which they went first.
+    /// The final records of the statement's finished tables, one for each operator, in the order in which its first
+    /// table finished.
     pub fn finished_tables(&self) -> Vec<RegistryEntry> {
         lock(&self.finished).clone()
     }
@@ -58,7 +58,7 @@ struct Tables {
     alive: BTreeMap<u64, Arc<TempTableRecord>>,
 }
 
-/// All temporary tables of a database that are alive. Cloning gives another handle.
+/// Registry of a database's living temporary tables. Cloning gives another handle.
 #[derive(Debug, Clone, Default)]
 pub struct Registry {
     tables: Arc<Mutex<Tables>>,
@@ -88,25 +88,25 @@ impl Registry {
         tables.alive.get(&id).map(|record| record.snapshot())
     }
 
-    /// Ends a table, and with it the statement that made it for itself; false when there is none of the
-    /// number, or one that cannot be ended alone.
+    /// Ends a table, and with it the statement that created it for itself; false when there is no table of this
+    /// number, or it cannot be ended alone.
     pub fn kill(&self, id: u64) -> bool {
         let record = lock(&self.tables).alive.get(&id).cloned();
         record.is_some_and(|record| record.kill())
     }
 
-    /// How many tables are alive.
+    /// Number of living tables.
     pub fn len(&self) -> usize {
         lock(&self.tables).alive.len()
     }
 
-    /// Whether no table is alive.
+    /// Whether there are no living tables.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// A table's record, charged to these nodes of memory and of temporary space. The statement whose
-    /// counters are given hears of it when it is gone.
+    /// Registers a table with these budgets of memory and of temporary space. When it is dropped, its record is added
+    /// to the statement of `counters`.
     pub(crate) fn register(
         &self,
         facts: TableFacts,
@@ -127,8 +127,8 @@ impl Registry {
     }
 }
 
-/// A table's entry in the registry, left when this is dropped. Whatever holds a part of the table's rows
-/// shares it.
+/// Entry of a table in the registry, removed when this is dropped. Every holder of a part of the table's rows shares
+/// it.
 #[derive(Debug)]
 pub(crate) struct Registration {
     registry: Registry,

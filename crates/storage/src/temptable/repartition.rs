@@ -1,4 +1,4 @@
-//! Rows of one partitioning in another.
+//! Moving rows from one partitioning to another.
 
 use super::rows::HASH_MASK;
 use super::store::{Part, PartitionPlan, RowWriter, StoreRef};
@@ -24,8 +24,7 @@ pub(crate) fn assemble(
     Ok(partitions)
 }
 
-/// Moves rows to the partitions of `plan`. Says whether all are of one hash, so that nothing will
-/// ever part them.
+/// Moves rows to the partitions of `plan`. Returns whether all have one hash, so that they cannot be split further.
 #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 pub(crate) fn repartition(
     store: &StoreRef,

@@ -1,12 +1,12 @@
-//! Rows of a batch whose keys are the very same: equal numbers, and strings of the same bytes in a buffer or
-//! of the same short value.
+//! Repeated keys of a batch, recognised by their bits: equal numbers, and strings with equal bytes in one buffer or an
+//! equal short value.
 //!
-//! Base tables keep strings of few values once a chunk, and short strings are their own views. Then
-//! a batch has few different keys, and what is asked of a key needs to be asked once for each of
-//! them. Bit-equal views of one array are equal strings in every collation.
+//! Base tables store strings of few values once a chunk, and short strings are their own views. Then a batch has few
+//! distinct keys, and what is computed for a key needs to be computed once for each of them. Bit-equal views of one
+//! array are equal strings in every collation.
 //!
-//! Keys are hashed column by column, looked up by their hashes, and compared column by column with the
-//! first row that has the number: two keys of one hash end the attempt.
+//! Keys are hashed column by column, looked up by their hashes, and compared column by column with the first row of
+//! their number: two keys with one hash end the attempt.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -15,27 +15,27 @@ use arrow_array::{Array, ArrayRef};
 
 use crate::values::ArrayValues;
 
-/// Fewer rows are not worth the look.
+/// Minimum number of rows for the attempt.
 const ROWS_MIN: usize = 128;
-/// So many views may come once before they must repeat ...
+/// Number of distinct views that need not repeat ...
 const DISTINCT_FREE: usize = 512;
-/// ... so many times on average.
+/// ... and the number of rows per distinct view, on average, beyond that.
 const REPEATS_MIN: usize = 4;
-/// After a batch without repeats so many are not looked at.
+/// Number of batches that are skipped after one without repeats.
 const SKIPPED_BATCHES: u32 = 15;
 
-/// The distinct keys of a batch.
+/// Distinct keys of a batch.
 #[derive(Debug, Default)]
 pub(super) struct Repeats {
-    /// The first row of each.
+    /// The first row of each key.
     pub(super) first_rows: Vec<u32>,
-    /// For each row which of them it has.
+    /// The number of each row's key.
     pub(super) numbers: Vec<u32>,
     hashes: Vec<u64>,
     seen: HashMap<u64, u32, BuildHasherDefault<Hashed>>,
-    /// What was found last for some hashes, by a few of their bits: a quicker look than the map.
+    /// Direct-mapped cache of recent lookups in front of the map.
     recent: Vec<(u64, u32)>,
-    /// How many batches will not be looked at.
+    /// Number of batches still to be skipped.
     skip: u32,
     /// Whether the last batch had few keys.
     found: bool,
@@ -117,7 +117,7 @@ impl Repeats {
         true
     }
 
-    /// Whether all rows of a number have the same value in a column.
+    /// Whether all rows of a number have one value in a column.
     fn agrees(&self, key: &ArrayRef) -> bool {
         fn all<T: Copy + Eq>(values: &[T], firsts: &[u32], numbers: &[u32]) -> bool {
             let firsts: Vec<T> = firsts.iter().map(|row| values[*row as usize]).collect();
@@ -145,7 +145,7 @@ fn mix(word: u64) -> u64 {
     word.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (word >> 29).wrapping_mul(0xD6E8_FEB8_6659_FD93)
 }
 
-/// Hashes are their own.
+/// Identity hasher: keys are hashes.
 #[derive(Default)]
 struct Hashed(u64);
 
@@ -201,7 +201,7 @@ mod tests {
     fn keys_of_several_columns() {
         let names = ["a", "b", "a name that is longer than a view"];
         let texts = BinaryViewArray::from_iter_values((0..1000).map(|n| names[n % 3]));
-        // The long name is in its buffer once for each row: each is a key of its own.
+        // The long name is in its buffer once for each row: each copy is a key of its own.
         let numbers = Int64Array::from_iter_values((0..1000).map(|n| n % 2));
         let keys: [ArrayRef; 2] = [Arc::new(texts), Arc::new(numbers.clone())];
         let mut repeats = Repeats::default();

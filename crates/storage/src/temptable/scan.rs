@@ -1,4 +1,4 @@
-//! Scans: every row of a table, in batches, by any number of workers.
+//! Scans of all rows of a table, in batches, by any number of workers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,19 +9,19 @@ use super::rows::Gather;
 use super::store::PendingRows;
 use super::table::TempTable;
 
-/// A cursor over all rows. The table must not be changed or taken apart while it is used.
+/// Cursor over all rows. The table must not be changed or drained while it is used.
 pub struct Scan {
     table: TempTable,
     columns: Vec<usize>,
-    /// The next row block, counted over all parts; shared by the workers of a scan.
+    /// Index of the next row block, counted over all parts; shared by the workers of a scan.
     next: Arc<AtomicUsize>,
     pending: PendingRows,
     gather: Gather,
 }
 
 impl TempTable {
-    /// A scan of `columns` (all if `None`). Every scan sees every row once; workers that share a
-    /// scan ([`Scan::for_another_worker`]) see each row once between them.
+    /// A scan of `columns` (all if `None`). Every scan returns every row once; workers that share a scan
+    /// ([`Scan::for_another_worker`]) divide the rows between them.
     pub fn scan(&self, columns: Option<&[usize]>) -> Scan {
         let all = || (0..self.spec().columns.len()).collect();
         let columns = columns.map_or_else(all, <[usize]>::to_vec);
@@ -57,7 +57,7 @@ impl Scan {
         Ok(Some(unsafe { store.read(&mut self.gather, rows, columns) }))
     }
 
-    /// Takes row blocks until there are enough rows for a batch.
+    /// Loads row blocks until there are enough rows for a batch.
     fn fill(&mut self, batch_rows: usize) -> mayfly_memory::Result<()> {
         let bytes_max = self.table.0.store.read_ahead_bytes();
         if !self.pending.is_short_of(batch_rows, bytes_max) {
@@ -87,12 +87,12 @@ impl Scan {
         Ok(())
     }
 
-    /// A cursor for another worker: the two share the rows between them.
+    /// A cursor for another worker, which shares the rows with this one.
     pub fn for_another_worker(&self) -> Self {
         Self::over(&self.table, self.columns.clone(), Arc::clone(&self.next))
     }
 
-    /// Starts again at the first row.
+    /// Restarts at the first row.
     pub fn rewind(&mut self) {
         *self = Self::over(
             &self.table,

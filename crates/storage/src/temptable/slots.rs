@@ -1,8 +1,8 @@
-//! Open addressing from hashes to numbers: the hash table under groups and joins.
+//! Hash table with open addressing from hashes to numbers, used by groups and joins.
 //!
-//! A slot is 8 bytes: 32 bits of the hash, and the number plus one (0 is a vacant slot). Numbers
-//! stand for rows or groups that the caller keeps; the caller also says whether a number whose
-//! hash bits agree has the key that is looked for. Linear probing, at most two thirds full.
+//! A slot is 8 bytes: 32 bits of the hash, and the number plus one (0 is a vacant slot). Numbers stand for rows or
+//! groups that the caller keeps; the caller also decides whether a number whose hash bits agree has the sought key.
+//! Linear probing, at most two thirds full.
 
 use std::cell::Cell;
 
@@ -11,16 +11,16 @@ use mayfly_memory::{Block, Result, prefetch};
 use super::context::TempTableContext;
 use super::store::Store;
 
-/// What a lookup found.
+/// Result of a lookup.
 pub(crate) enum Slot {
     /// The number of the key.
     Found(u32),
-    /// The key is not there; it belongs in this slot.
+    /// The key is absent; it belongs in this slot.
     Vacant(usize),
 }
 
-/// Counts how many keys were compared, and asks now and then whether the statement is to end: keys of one
-/// hash are compared one by one.
+/// Counter of key comparisons, which checks now and then whether the statement is to end: keys with one hash are
+/// compared one by one.
 pub(crate) struct Comparisons<'a> {
     context: &'a TempTableContext,
     count: Cell<u32>,
@@ -36,13 +36,13 @@ impl<'a> Comparisons<'a> {
         }
     }
 
-    /// Two keys are compared.
+    /// Counts a comparison of two keys.
     #[inline(always)]
     pub(crate) fn count(&self) {
         self.count.set(self.count.get() + 1);
     }
 
-    /// To be asked between two lookups.
+    /// Checks the interrupt; to be called between lookups.
     #[inline(always)]
     pub(crate) fn check(&self) -> Result<()> {
         if self.count.get() >= COMPARISONS_UNASKED {
@@ -53,11 +53,11 @@ impl<'a> Comparisons<'a> {
     }
 }
 
-/// The table; see the module.
+/// Hash table from hashes to numbers.
 #[derive(Debug)]
 pub(crate) struct Slots {
     block: Block,
-    /// Slots are 2 to the power of this.
+    /// Binary logarithm of the number of slots.
     bits: u32,
     used: usize,
 }
@@ -66,8 +66,7 @@ const SLOT_BYTES: usize = 8;
 const BITS_MIN: u32 = 9;
 
 impl Slots {
-    /// A table with room for `expected` keys. It is the working set of its reader, so limits do
-    /// not forbid it.
+    /// A table with room for `expected` keys. It is the working set of its reader, so soft limits do not refuse it.
     pub(crate) fn new(expected: usize, store: &Store) -> Result<Self> {
         let wanted = (expected + expected / 2 + 1)
             .next_power_of_two()
@@ -86,7 +85,7 @@ impl Slots {
         })
     }
 
-    /// Bytes held.
+    /// Memory in bytes.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.block.len()
     }
@@ -106,13 +105,13 @@ impl Slots {
         unsafe { std::slice::from_raw_parts_mut(self.block.as_ptr().cast(), 1 << self.bits) }
     }
 
-    /// Where the search for a hash (a row's header) starts.
+    /// First slot of the probe sequence of a hash (a row's header).
     #[inline(always)]
     pub(crate) fn start(&self, header: u64) -> usize {
         ((header >> 16).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - self.bits)) as usize
     }
 
-    /// Looks for a key by its hash; `equal` says whether a number has the key.
+    /// Looks up a key by its hash; `equal` tells whether a number has the key.
     #[inline(always)]
     pub(crate) fn find(&self, header: u64, mut equal: impl FnMut(u32) -> bool) -> Slot {
         let slots = self.slots();
@@ -131,20 +130,20 @@ impl Slots {
         }
     }
 
-    /// Asks the memory for the slot where the search for a hash starts.
+    /// Prefetches the first slot of the probe sequence of a hash.
     #[inline(always)]
     pub(crate) fn prefetch(&self, header: u64) {
         prefetch(std::ptr::from_ref(&self.slots()[self.start(header)]));
     }
 
-    /// A number that may be of the key of a hash: for asking the memory for what it stands for.
+    /// A number that may have the key of a hash, for prefetching what it refers to.
     #[inline(always)]
     pub(crate) fn candidate(&self, header: u64) -> Option<u32> {
         let slots = self.slots();
         let mask = slots.len() - 1;
         let start = self.start(header);
         let tag = (header >> 16) as u32;
-        // Few searches go further than a cache line.
+        // Few probe sequences are longer than a cache line.
         for at in start..start + 8 {
             let slot = slots[at & mask];
             if slot as u32 == 0 {
@@ -171,7 +170,7 @@ impl Slots {
         self.used * 3 >= (2 << self.bits)
     }
 
-    /// A table four times as large; `header` gives the hash of a number.
+    /// Makes the table four times as large; `header` gives the hash of a number.
     pub(crate) fn grow(&mut self, store: &Store, header: impl Fn(u32) -> u64) -> Result<()> {
         let mut larger = Self::with_bits(self.bits + 2, store)?;
         let comparisons = Comparisons::new(&store.context);
@@ -193,7 +192,7 @@ impl Slots {
         Ok(())
     }
 
-    /// Forgets all keys.
+    /// Removes all keys.
     pub(crate) fn clear(&mut self) {
         self.slots_mut().fill(0);
         self.used = 0;

@@ -1,13 +1,13 @@
-//! What a temporary table is made of and what will be asked of it.
+//! Specification of a temporary table.
 
 use std::sync::Arc;
 
 use mayfly_types::{CollationId, PhysicalType};
 
-/// The operator of a plan that a table belongs to: the plan's number for it.
+/// Number of a plan operator to which a table belongs.
 pub type OperatorNumber = u32;
 
-/// What a temporary table is for, as SHOW TEMPORARY TABLES names it.
+/// Purpose of a temporary table, as SHOW TEMPORARY TABLES names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Purpose {
     /// GROUP BY.
@@ -32,11 +32,11 @@ pub enum Purpose {
     SubqueryCache,
     /// SQL_BUFFER_RESULT and other buffered results.
     Buffer,
-    /// The partition of a window function that must be seen to its end.
+    /// The buffered partition of a window function.
     Window,
     /// CREATE TEMPORARY TABLE.
     UserTable,
-    /// What a transaction has changed in tables on disk, until it commits.
+    /// Uncommitted changes of a transaction in tables on disk.
     TransactionChanges,
 }
 
@@ -61,8 +61,8 @@ impl Purpose {
         }
     }
 
-    /// Whether the status variables count it: MySQL has other means to sort, to join and to recurse, and
-    /// no cache of subqueries.
+    /// Whether the status variables count such a table: MySQL sorts, joins and recurses by other means, and has no
+    /// cache of subqueries.
     pub(crate) fn is_counted(self) -> bool {
         !matches!(
             self,
@@ -71,7 +71,7 @@ impl Purpose {
     }
 }
 
-/// How the values of a key column are compared.
+/// Comparison of the values of a key column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum KeyMode {
     /// As numbers, or byte by byte.
@@ -80,20 +80,19 @@ pub enum KeyMode {
     Collated(CollationId),
 }
 
-/// A column by which rows are found: two rows are of one group when all of these are equal, and
-/// NULL equals NULL.
+/// Hash key column: two rows are in one group when all of these are equal, and NULL equals NULL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KeyColumn {
-    /// Which column of the table.
+    /// Index of the column in the table.
     pub column: usize,
-    /// How its values are compared.
+    /// Comparison of its values.
     pub mode: KeyMode,
-    /// For joins: whether NULL finds NULL (`<=>`). Grouping always takes NULL as equal to NULL.
+    /// For joins: whether NULL matches NULL (`<=>`). Grouping always treats NULL as equal to NULL.
     pub null_safe: bool,
 }
 
 impl KeyColumn {
-    /// A column compared as bytes or as a number, NULL finding nothing.
+    /// A column compared as bytes or as a number, in which NULL matches nothing.
     pub fn binary(column: usize) -> Self {
         Self {
             column,
@@ -103,18 +102,18 @@ impl KeyColumn {
     }
 }
 
-/// A column by which rows are ordered.
+/// Sort key column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SortKey {
-    /// Which column of the table.
+    /// Index of the column in the table.
     pub column: usize,
-    /// How its values are compared.
+    /// Comparison of its values.
     pub mode: KeyMode,
-    /// Largest first. NULL is smaller than every value, as in MySQL.
+    /// Whether the order is descending. NULL is smaller than every value, as in MySQL.
     pub descending: bool,
 }
 
-/// The access structure laid over a table's rows.
+/// Access structure of a table's rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Access {
     /// None: append and scan.
@@ -125,10 +124,9 @@ pub enum Access {
     /// appended (with several writers: the order of the writers, see
     /// [`TempTable::writer`](super::TempTable::writer)).
     Ordered {
-        /// The keys, the first deciding first.
+        /// Sort keys, the most significant first.
         keys: Vec<SortKey>,
-        /// When only the first so many rows are wanted (LIMIT + OFFSET): others may be dropped on
-        /// the way.
+        /// Number of first rows that are wanted (LIMIT + OFFSET): others may be dropped early.
         limit: Option<u64>,
     },
 }
@@ -144,17 +142,17 @@ impl Access {
     }
 }
 
-/// Everything that is fixed when a table is created.
+/// Specification, fixed when a table is created.
 #[derive(Debug, Clone)]
 pub struct TempTableSpec {
-    /// What it is for.
+    /// Purpose of the table.
     pub purpose: Purpose,
-    /// Why the statement needs it, in words: shown by EXPLAIN and SHOW TEMPORARY TABLES.
+    /// Reason why the statement needs it, in words: shown by EXPLAIN and SHOW TEMPORARY TABLES.
     pub cause: Arc<str>,
-    /// The operator of the statement's plan that makes it; none for tables of the engine's own.
+    /// The plan operator that creates it; `None` for tables of the engine's own.
     pub operator: Option<OperatorNumber>,
-    /// The columns.
+    /// Types of the columns.
     pub columns: Vec<PhysicalType>,
-    /// How its rows will be read.
+    /// Access structure for reading it.
     pub access: Access,
 }

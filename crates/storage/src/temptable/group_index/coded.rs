@@ -1,5 +1,5 @@
-//! Groups of keys that come as [codes](mayfly_types::coded): the string of each code is looked up once a batch, and a
-//! row costs a look into an array.
+//! Grouping of keys that come as [dictionary codes](mayfly_types::coded): the string of each code is looked up once a
+//! batch, and a row costs one array access.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use mayfly_types::coded::{Coded, coded};
 
 use super::{ASKED_ROWS_MIN, GroupIndex, Shortcut, plain};
 
-/// A code that no row has had.
+/// Code that no row has had.
 const UNSEEN: u32 = u32::MAX - 1;
 
 impl GroupIndex {
-    /// As [`Self::find_or_insert`], of keys some of which come as codes.
+    /// [`Self::find_or_insert`], but for keys some of which come as dictionary codes.
     pub(super) fn find_or_insert_by_codes(
         &mut self,
         keys: &[ArrayRef],
@@ -36,7 +36,7 @@ impl GroupIndex {
         }
     }
 
-    /// Groups of one column of strings: those of the codes that rows have, in the order of the rows.
+    /// Groups of one column of strings: those of the codes that occur, in row order.
     fn find_or_insert_strings(
         &mut self,
         key: &Coded,
@@ -44,7 +44,7 @@ impl GroupIndex {
     ) -> Result<mayfly_memory::Result<usize>> {
         self.is_coded = true;
         let (codes, strings) = (key.keys(), key.values());
-        // Behind the strings, what NULL is.
+        // NULL has the entry behind the strings.
         let null = strings.len();
         let nulls = codes.nulls().filter(|nulls| nulls.null_count() > 0);
         let code_of = |row: usize, code: u16| match nulls {
@@ -76,7 +76,7 @@ impl GroupIndex {
             Ok(count) => count,
             Err(error) => return Ok(Err(error)),
         };
-        // First rows rise: the rows before the first that was not taken are all of groups.
+        // First rows ascend: all rows before the first refused one belong to groups.
         let count = first_rows
             .get(found_count)
             .map_or(codes.len(), |row| *row as usize);
@@ -98,7 +98,7 @@ impl GroupIndex {
         Ok(Ok(count))
     }
 
-    /// Looks strings up that differ.
+    /// Looks up distinct strings.
     fn find_or_insert_plain(
         &mut self,
         strings: &ArrayRef,

@@ -1,10 +1,10 @@
-//! Groups of several key columns by codes: each column's values are numbered on their own, which is quick
-//! where they repeat or are whole numbers that lie close together, and the numbers of a row together are
-//! the place of its group in an array. As long as every column has few values that needs no hash of a whole
-//! key, and no comparison, however many of their combinations there are.
+//! Grouping by several columns through codes: each column's values are numbered on their own, which is quick where
+//! they repeat or are integers that lie close together, and the codes of a row together are the index of its group in
+//! an array. As long as every column has few values this needs no hash of a whole key, and no comparison, however many
+//! combinations there are.
 //!
-//! A place has some bits for the number of each column, as many as its values need so far. When a column
-//! outgrows its bits the groups move to another array.
+//! An array index has some bits for the code of each column, as many as its values need so far. When a column outgrows
+//! its bits the groups move to another array.
 
 #![expect(unsafe_code, reason = "a block seen as numbers")]
 
@@ -14,42 +14,42 @@ use mayfly_types::Result;
 
 use super::GroupIndex;
 
-/// The array has so many places at most, as a power of two: 4 MiB.
+/// Binary logarithm of the array's maximum length: 4 MiB.
 const BITS_MAX: u32 = 20;
-/// The bits of a column at first.
+/// Initial number of bits of a column.
 const COLUMN_BITS_MIN: u32 = 2;
-/// More columns are not worth a pass over each.
+/// Maximum number of columns: more are not worth a pass over each.
 const COLUMNS_MAX: usize = 4;
-/// With less memory for the groups there are no codes, nor values that are known: they take some, too.
+/// Minimum memory limit of the groups in bytes for codes and known values, which need memory, too.
 const LIMIT_MIN: u64 = 4 << 20;
-/// The codes take no more than this part of the memory limit: the groups need the rest.
+/// Denominator: the codes take at most this part of the memory limit, since the groups need the rest.
 const LIMIT_SHARE: u64 = 8;
 
-/// So many combinations may be new ...
+/// Number of combinations that may be new without repeats ...
 const CREDIT: i64 = 16 << 10;
-/// ... and one more for so many rows of combinations that were known.
+/// ... and one more for this many rows of known combinations.
 const KNOWN_A_MISS: i64 = 4;
 
-/// Numbers of the values of each column, and the groups of their combinations; see the module.
+/// Codes of the values of each column, and the groups of their combinations.
 pub(super) struct GroupCodes {
     columns: Vec<Column>,
     groups: Places,
     pool: BlockPool,
     budget: Budget,
-    /// The places of the rows of a batch.
+    /// Array indexes of the rows of a batch.
     places: Vec<u32>,
-    /// How many more new combinations are worth it.
+    /// Number of further new combinations before the attempt ends.
     credit: i64,
 }
 
 struct Column {
     values: GroupIndex,
     bits: u32,
-    /// The numbers of the values of a batch.
+    /// Codes of the values of a batch.
     codes: Vec<u32>,
 }
 
-/// For each combination one more than its group, or 0.
+/// Array from combinations of codes to their group plus one, or 0.
 struct Places {
     block: Block,
     count: usize,
@@ -77,17 +77,17 @@ impl Places {
 }
 
 impl GroupCodes {
-    /// Whether keys of so many columns may have codes.
+    /// Whether keys of `columns` columns may be encoded by codes.
     pub(super) fn is_possible(columns: usize) -> bool {
         (2..=COLUMNS_MAX).contains(&columns)
     }
 
-    /// Whether there is memory for what finds groups without a hash.
+    /// Whether there is memory for lookups without a hash.
     pub(super) fn has_memory(budget: &Budget) -> bool {
         budget.effective_limit() >= LIMIT_MIN
     }
 
-    /// Of columns that these indexes number.
+    /// Codes of columns whose values these indexes number.
     pub(super) fn new(columns: Vec<GroupIndex>, pool: &BlockPool, budget: &Budget) -> Option<Self> {
         let groups = Places::new(COLUMN_BITS_MIN * columns.len() as u32, pool, budget)?;
         let columns = columns.into_iter().map(|values| Column {
@@ -110,7 +110,7 @@ impl GroupCodes {
         self.credit >= 0
     }
 
-    /// Finds the places of rows, and the first rows of combinations that have no group yet; `None` when a
+    /// Finds the array indexes of rows, and the first rows of combinations that have no group yet; `None` when a
     /// column has too many values, or values that do not repeat.
     pub(super) fn find(&mut self, keys: &[ArrayRef], row_count: usize) -> Result<Option<Vec<u32>>> {
         for (column, key) in self.columns.iter_mut().zip(keys) {
@@ -147,7 +147,7 @@ impl GroupCodes {
         Ok(Some(first_rows))
     }
 
-    /// Gives each column bits for all of its values; false when that makes too many places.
+    /// Gives each column enough bits for its values; false when the array would be too long.
     fn make_room(&mut self) -> bool {
         let needed = |column: &Column| {
             let values = column.values.group_count().max(1) as u32;
@@ -185,8 +185,8 @@ impl GroupCodes {
         true
     }
 
-    /// Sets the groups of new combinations, of which those behind the last one got none, and puts the groups
-    /// of the rows before the first such one into `ids`. [`GroupIndex::NO_GROUP`] stays without a group.
+    /// Sets the groups of new combinations, of which those behind the last one got none, and sets `ids` to the groups
+    /// of the rows before the first such one. [`GroupIndex::NO_GROUP`] stays without a group.
     pub(super) fn finish(
         &mut self,
         first_rows: &[u32],
@@ -201,7 +201,7 @@ impl GroupCodes {
                 .unwrap_or(GroupIndex::NO_GROUP);
             groups[self.places[*row as usize] as usize] = group.wrapping_add(1);
         }
-        // First rows rise.
+        // First rows ascend.
         let count = match first_rows.get(new_groups.len()) {
             Some(row) => *row as usize,
             None => self.places.len(),
@@ -212,12 +212,12 @@ impl GroupCodes {
         count
     }
 
-    /// Forgets all groups; the columns keep their codes.
+    /// Removes all groups; the columns keep their codes.
     pub(super) fn clear(&mut self) {
         self.groups.groups().fill(0);
     }
 
-    /// Bytes held.
+    /// Memory in bytes.
     pub(super) fn memory_bytes(&self) -> u64 {
         let columns = self.columns.iter();
         let columns: u64 = columns.map(|column| column.values.memory_bytes()).sum();

@@ -1,8 +1,8 @@
-//! Finding all rows of a key.
+//! Join index: all rows of a key.
 //!
-//! One [`Slots`] table for each partition of the hash, from a key to its first row (or a [`JoinWindow`] for
-//! all of them), and a chain from each row to the next one of the same key. Looking up a batch goes in steps over many rows at a
-//! time, each step asking the memory for what the next one needs, so that cache misses overlap.
+//! The index has one [`Slots`] table for each partition of the hash, from a key to its first row (or a [`JoinWindow`]
+//! for all of them), and a chain from each row to the next one with an equal key. Lookups of a batch go in steps over
+//! many rows, each step prefetching what the next one needs, so that cache misses overlap.
 
 #![expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 
@@ -25,16 +25,16 @@ use crate::temptable::spec::KeyColumn;
 use crate::temptable::store::{Part, PartitionPlan, StoreRef};
 use crate::temptable::table::TempTable;
 
-/// The end of a chain, and no row.
+/// End of a chain, and mark for no row.
 pub(super) const NONE: u32 = u32::MAX;
-/// An index of more rows is built by several threads.
+/// Number of rows above which an index is built by several threads.
 pub(super) const PARALLEL_ROWS: usize = 128 << 10;
-/// Bytes an index needs for each row beside the row.
+/// Memory per row of an index beside the row.
 pub(crate) const BYTES_PER_ROW: u64 = 28;
-/// Rows that are looked up in one step.
+/// Number of rows that are looked up in one step.
 const RUN_ROWS: usize = 1024;
 
-/// A row of the indexed table.
+/// Reference to a row of the build side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BuildRow(pub(crate) u32);
 
@@ -46,18 +46,18 @@ impl BuildRow {
 /// Pairs of matching rows.
 #[derive(Debug, Default)]
 pub struct JoinMatches {
-    /// Rows of the probed batch, in ascending order.
+    /// Row indexes in the probed batch, in ascending order.
     pub probe_rows: Vec<u32>,
-    /// The row that matches the probed row at the same index.
+    /// The build row that matches the probed row at the same index.
     pub build_rows: Vec<BuildRow>,
 }
 
-/// A probe that has still matches to give out.
+/// State of a probe with matches still to return.
 pub struct JoinProbe {
     /// The first match of each probed row.
     first: Vec<u32>,
     row: usize,
-    /// The next match of `row`, when some were given out already.
+    /// The next match of `row`, if it has already returned some.
     next: Option<u32>,
 }
 
@@ -69,17 +69,17 @@ impl JoinProbe {
     }
 }
 
-/// The rows of a table, found by key.
+/// Hash join index: the rows of a table by key.
 pub struct JoinIndex {
     keys: RowKeys,
     hasher: KeyHasher,
-    /// The layout of looked-up keys.
+    /// The layout of probe keys.
     lookup: RowLayout,
     plan: PartitionPlan,
     tables: Vec<Slots>,
-    /// Finds numbers of a narrow range, instead of the tables.
+    /// Direct addressing of integers from a narrow range, instead of the tables.
     window: Option<JoinWindow>,
-    /// For each row the next one of the same key.
+    /// For each row the next one with an equal key.
     chain: Vec<u32>,
     rows: Vec<*const u8>,
     held: Vec<PartitionRows>,
@@ -96,9 +96,8 @@ unsafe impl Send for JoinIndex {}
 unsafe impl Sync for JoinIndex {}
 
 impl TempTable {
-    /// An index over all rows of a table with hash access, taken out of the table, or `None` when
-    /// they do not fit in memory together: then join by
-    /// [`PartitionQueue::pairs`](crate::PartitionQueue::pairs).
+    /// An index over all rows of a table with hash access, taken out of the table, or `None` when they do not fit in
+    /// memory together: then join by [`PartitionQueue::pairs`](crate::PartitionQueue::pairs).
     pub fn join_index(&self) -> Result<Option<JoinIndex>> {
         JoinIndex::whole(self).map_err(|error| self.error(&error))
     }
@@ -129,7 +128,7 @@ impl JoinIndex {
         Self::build(table, plan, partitions).map(Some)
     }
 
-    /// An index over rows of one partition.
+    /// An index over the rows of one partition.
     pub(crate) fn of_rows(rows: PartitionRows) -> mayfly_memory::Result<Self> {
         let plan = PartitionPlan::single(u64::MAX, 1);
         Self::over(vec![rows], plan)
@@ -230,17 +229,17 @@ impl JoinIndex {
         Ok(())
     }
 
-    /// How many rows are indexed.
+    /// Number of indexed rows.
     pub fn row_count(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether a row has NULL in a key column that does not find NULL (`NOT IN`).
+    /// Whether a row has NULL in a key column that is not null-safe (`NOT IN`).
     pub fn has_null_key(&self) -> bool {
         self.has_null_key
     }
 
-    /// Starts looking for the rows that match each of `row_count` keys.
+    /// Starts a probe with `row_count` keys.
     pub fn probe(&self, keys: &[ArrayRef], row_count: usize) -> Result<JoinProbe> {
         Ok(JoinProbe {
             first: self.first_matches(keys, row_count)?,
@@ -249,8 +248,7 @@ impl JoinIndex {
         })
     }
 
-    /// As [`Self::probe`], with the hashes of the keys that
-    /// [`Partition::read_next_hashed`] gave with them.
+    /// [`Self::probe`], but with the hashes of the keys, from [`Partition::read_next_hashed`].
     pub fn probe_hashed(&self, keys: &[ArrayRef], hashes: &[u64]) -> Result<JoinProbe> {
         Ok(JoinProbe {
             first: self.first_matches_hashed(keys, hashes)?,
@@ -259,7 +257,7 @@ impl JoinIndex {
         })
     }
 
-    /// As [`Self::exists`], with the hashes of the keys.
+    /// [`Self::exists`], but with the hashes of the keys.
     pub fn exists_hashed(
         &self,
         keys: &[ArrayRef],
@@ -272,8 +270,7 @@ impl JoinIndex {
         Ok(())
     }
 
-    /// Puts the next matches, at most `limit`, into `matches` (cleared first). False when there
-    /// were none left.
+    /// Sets `matches` to the next matches, at most `limit`. False when none were left.
     pub fn next_matches(
         &self,
         probe: &mut JoinProbe,
@@ -298,7 +295,7 @@ impl JoinIndex {
         !matches.probe_rows.is_empty()
     }
 
-    /// A row and those of the same key behind it; from the first match on all of them.
+    /// A row and the rows behind it in its chain; from a key's first match on, all of its rows.
     pub fn rows_from(&self, row: BuildRow) -> impl Iterator<Item = BuildRow> {
         std::iter::successors(Some(row), |row| {
             Some(BuildRow(self.chain[row.0 as usize])).filter(|next| *next != BuildRow::NONE)
@@ -438,19 +435,18 @@ impl JoinIndex {
         Ok(arrays)
     }
 
-    /// The number of a row among all indexed rows, `0 .. row_count()`: for marking rows that
-    /// matched.
+    /// The index of a row among all indexed rows, `0 .. row_count()`: for marking rows that have matched.
     pub fn ordinal(&self, row: BuildRow) -> usize {
         row.0 as usize
     }
 
-    /// The row of a number, the inverse of [`Self::ordinal`].
+    /// The row at an index, the inverse of [`Self::ordinal`].
     pub fn row_at(&self, ordinal: usize) -> BuildRow {
         BuildRow(ordinal as u32)
     }
 }
 
-/// Builds the table of one partition.
+/// Builder of one partition's table.
 struct Builder<'a> {
     store: &'a StoreRef,
     keys: &'a RowKeys,
@@ -461,7 +457,7 @@ struct Builder<'a> {
 unsafe impl Sync for Builder<'_> {}
 
 impl Builder<'_> {
-    /// Indexes the rows from `start`, as many as `chain` has links; says whether one has a NULL key.
+    /// Indexes the rows from `start`, as many as `chain` has links; returns whether one has a NULL key.
     fn build(&self, start: u32, chain: &mut [u32]) -> mayfly_memory::Result<(Slots, bool)> {
         let store = self.store;
         let mut slots = Slots::new(chain.len(), store)?;
@@ -502,7 +498,7 @@ impl Builder<'_> {
                 comparisons.check()?;
                 match slots.find(header, equal) {
                     Slot::Found(first) => {
-                        // Behind the first, so that the slot stays as it is.
+                        // Linked behind the first row, so that the slot need not change.
                         let first = (first - start) as usize;
                         chain[(number - start) as usize] = chain[first];
                         chain[first] = number;

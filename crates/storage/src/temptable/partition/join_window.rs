@@ -1,9 +1,8 @@
-//! Rows by a whole number from a narrow range: an array instead of a hash table.
+//! Perfect hash join: rows by an integer from a narrow range, in an array instead of a hash table.
 //!
-//! Keys of tables are mostly numbers that were given one after the other. As long as there are not many
-//! more numbers between the least and the greatest key than rows, the first row of a key is read from an
-//! array at the key's distance from the least: no hash, no comparison, and neighbours in the probed
-//! table are often neighbours here ("perfect hash join").
+//! Keys of tables are mostly numbers that were assigned consecutively. As long as the range from the smallest to the
+//! greatest key is not much larger than the number of rows, the first row of a key is read from an array at the key's
+//! distance from the smallest: no hash, no comparison, and neighbours in the probed table are often neighbours here.
 
 #![expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 
@@ -20,19 +19,19 @@ use super::super::store::Store;
 use super::join_index::{NONE, PARALLEL_ROWS};
 use crate::values::ArrayValues;
 
-/// Numbers in the range for each row, at most: as many bytes as a hash table has.
+/// Maximum width of the range per row: the array then takes as many bytes as a hash table.
 const NUMBERS_PER_ROW_MAX: u64 = 5;
-/// A range of so few numbers is always narrow.
+/// Width up to which a range always counts as narrow.
 const NUMBERS_MIN: u64 = 1 << 10;
 
-/// More threads would read all rows for few of their own each.
+/// Maximum number of threads: each reads all rows, and more would link only few each.
 const PARTS_MAX: usize = 4;
-/// Rows of which it is asked at once whether they are of a part.
+/// Number of rows that are assigned to parts at once.
 const BLOCK_ROWS: usize = 128;
 
-/// The array; see the module. Numbers are bits whose order does not matter, only their distance.
+/// Direct-addressed array of first rows. Keys are bits whose order does not matter, only their distance.
 pub(super) struct JoinWindow {
-    /// For each number one more than its first row, or 0.
+    /// For each key one more than its first row, or 0.
     block: Block,
     least: u64,
     numbers: u64,
@@ -52,8 +51,8 @@ unsafe impl Sync for Rows<'_> {}
 unsafe impl Send for Rows<'_> {}
 
 impl JoinWindow {
-    /// Indexes rows, if their key is one number from a narrow range: fills `chain` with the next row of the
-    /// same key for each. Also says whether a row has no key.
+    /// Indexes rows, if their key is one integer from a narrow range: sets `chain` to the next row with an equal key
+    /// for each row. Also returns whether a row has no key.
     pub(super) fn build(
         store: &Store,
         keys: &[KeyColumn],
@@ -108,8 +107,8 @@ impl JoinWindow {
         Ok(Some((window, has_null)))
     }
 
-    /// Links all rows, from the last to the first, so that a chain is in the order of the rows. Each thread reads all of
-    /// them, and links those of a part of the numbers: what it changes, no other reads, and no row waits for another.
+    /// Links all rows, from the last to the first, so that a chain is in row order. Each thread reads all rows and
+    /// links those of its part of the range: no thread reads what another one changes, and no row waits.
     fn link_all(&self, rows: Rows<'_>, chain: &mut [u32], store: &Store) {
         let threads = store.context.options().threads;
         let parts = match rows.rows.len() < PARALLEL_ROWS {
@@ -125,8 +124,8 @@ impl JoinWindow {
     }
 
     fn slots(&self) -> &[AtomicU32] {
-        // SAFETY: the block is aligned to a page and holds so many initialised numbers, which are only
-        // changed through this.
+        // SAFETY: the block is aligned to a page and holds `numbers` initialised numbers, which are only changed
+        // through this.
         unsafe { std::slice::from_raw_parts(self.block.as_ptr().cast(), self.numbers as usize) }
     }
 
@@ -167,7 +166,7 @@ unsafe fn number(cell: &Cell, row: *const u8) -> Option<u64> {
     unsafe { (!cell.is_null(row)).then(|| cell.word(row)) }
 }
 
-/// Numbers that several threads change, each its own.
+/// A view of numbers that several threads change, each its own part.
 fn shared(numbers: &mut [u32]) -> &[AtomicU32] {
     let count = numbers.len();
     // SAFETY: an AtomicU32 has the size and alignment of a u32, and these are borrowed for as long as they are shared.
@@ -175,8 +174,7 @@ fn shared(numbers: &mut [u32]) -> &[AtomicU32] {
 }
 
 impl Rows<'_> {
-    /// Puts the rows whose numbers lie in a part of the window into the slots of these, and into each row's link what
-    /// stood there.
+    /// Links the rows whose numbers lie in a part of the window: each becomes the head of its slot's chain.
     fn link(self, slots: &[AtomicU32], part: Range<u64>, links: &[AtomicU32]) {
         let mut own = [(0, 0); BLOCK_ROWS];
         for (block, rows) in self.rows.chunks(BLOCK_ROWS).enumerate().rev() {
@@ -187,7 +185,7 @@ impl Rows<'_> {
                     continue;
                 };
                 let slot = number.wrapping_sub(self.least);
-                // Which rows are of the part is as good as random: it is not branched on.
+                // Which rows belong to the part is unpredictable, so there is no branch on it.
                 own[count] = (slot as usize, block * BLOCK_ROWS + index);
                 count += usize::from(part.contains(&slot));
             }

@@ -1,8 +1,7 @@
-//! Rows of two tables that may match, and the indexes that one side is read through.
+//! Pair of partitions of two tables whose rows may match, and the indexes of its build side.
 //!
-//! The build side is indexed as a whole when it fits in memory. When it does not, because its rows
-//! are of one key that nothing can split, it is indexed in pieces and the probe side is read once
-//! for each: a block nested-loop join.
+//! The build side is indexed as a whole when it fits in memory. When it does not, because its rows have one key that
+//! nothing can split, it is indexed in pieces and the probe side is read once for each: a block nested-loop join.
 
 use mayfly_types::{Batch, Result};
 
@@ -10,14 +9,14 @@ use crate::temptable::partition::Partition;
 use crate::temptable::partition::join_index::JoinIndex;
 use crate::temptable::partition_queue::Taken;
 
-/// A pair of partitions; see the module.
+/// Pair of a build and a probe partition.
 pub struct JoinPair {
     build: Build,
     probe: Partition,
 }
 
 enum Build {
-    /// `None` when its index was given out.
+    /// The whole build side in memory; `None` when its index was returned.
     Whole(Option<Partition>),
     InPieces(Partition),
 }
@@ -31,15 +30,13 @@ impl JoinPair {
         Self { build, probe }
     }
 
-    /// Whether the build side comes as more than one index, so that a probed row may find matches
-    /// in each of several.
+    /// Whether the build side comes as more than one index, so that a probed row may find matches in several.
     pub fn is_in_pieces(&self) -> bool {
         matches!(self.build, Build::InPieces(_))
     }
 
-    /// The index of the build side, or of its next piece; `None` after the last. The probe side is
-    /// then read from its first row. The index before should have been dropped: its memory is what
-    /// the next is made in.
+    /// The index of the build side, or of its next piece; `None` after the last. The probe side then restarts at its
+    /// first row. Drop the former index before: the next one is made in its memory.
     pub fn next_index(&mut self) -> Result<Option<JoinIndex>> {
         self.rewind();
         match &mut self.build {
@@ -48,12 +45,12 @@ impl JoinPair {
         }
     }
 
-    /// Makes [`Self::next_probed`] give the first row again. The rows come in the same order.
+    /// Restarts [`Self::next_probed`] at the first row. The order of rows is stable.
     pub fn rewind(&mut self) {
         self.probe.rewind();
     }
 
-    /// How many rows the build side has.
+    /// Number of rows of the build side.
     pub fn build_rows(&self) -> usize {
         match &self.build {
             Build::Whole(build) => build.as_ref().map_or(0, Partition::row_count),
@@ -61,13 +58,12 @@ impl JoinPair {
         }
     }
 
-    /// How many rows the probe side has.
+    /// Number of rows of the probe side.
     pub fn probe_rows(&self) -> usize {
         self.probe.row_count()
     }
 
-    /// The next rows of the probe side, and the hashes of their keys for
-    /// [`JoinIndex::probe_hashed`].
+    /// The next rows of the probe side, and the hashes of their keys for [`JoinIndex::probe_hashed`].
     pub fn next_probed(&mut self, hashes: &mut Vec<u64>) -> Result<Option<Batch>> {
         self.probe.read_next_hashed(hashes)
     }

@@ -1,13 +1,12 @@
-//! Keys that are strings of a collation other than a bytewise one.
+//! Hashing and equality of string keys of a collation that is not bytewise.
 //!
-//! Nearly all strings that are grouped are plain ASCII, and for those most collations treat bytes one
-//! by one: equal when equal after lower-casing (or, in a `_bin` collation with PAD SPACE, when equal).
-//! They are hashed and compared eight bytes at a time without a buffer. Where a collation does
-//! otherwise ([`PlainText::Weighed`]), every string is read by its weights.
+//! Nearly all strings that are grouped are plain ASCII, and most collations treat those byte by byte: equal when equal
+//! after lower-casing (or, in a `_bin` collation with PAD SPACE, when equal). They are hashed and compared eight bytes
+//! at a time without a buffer. Where a collation differs from that ([`PlainText::Weighed`]), every string is read by
+//! its weights.
 //!
-//! A string with any other byte is brought to its *equality key* first, in which a character that is
-//! equal to an ASCII letter is that letter. So `Ä` in an accent-insensitive collation hashes as `a`,
-//! by the same function.
+//! A string with any other byte is converted to its *equality key* first, in which a character that is equal to an
+//! ASCII letter is that letter. So `Ä` in an accent-insensitive collation hashes as `a`, by an equal function.
 
 use mayfly_types::CollationId;
 use mayfly_types::collation::PlainText;
@@ -20,7 +19,7 @@ const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x8080_8080_8080_8080;
 const SPACES: u64 = 0x2020_2020_2020_2020;
 
-/// Lower-cases the bytes of a word that are upper-case letters; all bytes are below 0x80.
+/// Lower-cases the ASCII letters of a word whose bytes are all below 0x80.
 #[inline(always)]
 fn lower(word: u64) -> u64 {
     let from_a = word.wrapping_add(ONES * (0x80 - b'A' as u64));
@@ -28,26 +27,26 @@ fn lower(word: u64) -> u64 {
     word | (from_a & !after_z & HIGH) >> 2
 }
 
-/// Nonzero when any byte is not in `0x20 ..= 0x7E`.
+/// Nonzero if any byte is outside `0x20 ..= 0x7E`.
 #[inline(always)]
 fn not_plain(word: u64) -> u64 {
     (word.wrapping_add(ONES) | word | word.wrapping_sub(SPACES) & !word) & HIGH
 }
 
-/// Takes the bit out of each byte in which the cases of a letter differ. Other characters lose it
-/// too, so that a few that differ hash alike: cheaper than looking which bytes are letters.
+/// Clears in each byte the bit in which the cases of a letter differ. Other characters lose it too, so that a few
+/// unequal ones collide: cheaper than testing which bytes are letters.
 #[inline(always)]
 fn caseless(word: u64) -> u64 {
     word & !SPACES
 }
 
-/// Hashes without regard to case (with `FOLD`) and notes whether all bytes were plain ASCII.
+/// Word transformation that ignores case (with `FOLD`) and notes whether all bytes were plain ASCII.
 #[derive(Clone, Copy)]
 struct Plain<const FOLD: bool> {
     others: u64,
 }
 
-/// Hashes equality keys without regard to case.
+/// Word transformation that ignores the case of equality keys.
 #[derive(Clone, Copy)]
 struct Caseless;
 
@@ -66,20 +65,20 @@ impl<const FOLD: bool> Words for Plain<FOLD> {
     }
 }
 
-/// How keys of one collation are hashed and compared.
+/// Hashing and equality of the keys of one collation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CollatedKeys {
     collation: CollationId,
     pad_space: bool,
     fold_case: bool,
-    /// JSON documents, of which numbers of different digits are equal, and collations in which
-    /// letters are equal to others.
+    /// Whether every string needs the slow path: JSON documents, in which numbers with different digits can be equal,
+    /// and collations in which letters are equal to others.
     always_slow: bool,
     keys: HashKeys,
 }
 
 impl CollatedKeys {
-    /// For a key mode; `None` when bytes are compared.
+    /// Keys of a key mode; `None` when bytes are compared.
     pub(crate) fn of(mode: KeyMode) -> Option<Self> {
         let KeyMode::Collated(collation) = mode else {
             return None;
@@ -132,8 +131,8 @@ impl CollatedKeys {
         self.keys.hash_inline(u128::from(length) | text)
     }
 
-    /// The hash of a string of more than 12 bytes. A call of its own leaves room for that of a short one where rows are
-    /// hashed one after the other.
+    /// The hash of a string of more than 12 bytes. Not inlined, so that the hash of a short string can be where rows
+    /// are hashed in a loop.
     #[inline(never)]
     pub(super) fn hash_long(&self, bytes: &[u8]) -> u64 {
         if self.always_slow || self.pad_space && bytes.last() == Some(&b' ') {
@@ -232,7 +231,7 @@ mod tests {
             "a", "A", "b", "i", "I", "ı", "y", "Y", "aa", "aA", "AA", "å", "ch", "cH", "c", "u",
             "U", "v", "V", "j", "J", "é", "e", "a ", "ss", "ß", "1", "1.0", "",
         ];
-        // The same behind each other, so that they are longer than a view.
+        // Repeated, so that the strings are longer than an inline view.
         let long = short.map(|text| format!("plain text {text}"));
         let texts: Vec<&str> = short
             .into_iter()

@@ -1,13 +1,13 @@
-//! The buffers that hold a table's long values, by number.
+//! Directory of the buffers that hold a table's long values, by number.
 //!
 //! A cell names its value as (buffer number, offset). Three kinds of numbers:
 //! - plain: a *heap block* of the table, filled by one writer, owned by one partition. It may be in
-//!   a temporary file for a while and come back to another address under the same number;
-//! - with [`SOURCE`]: a buffer of a base table's chunk that stays where it is; we keep it alive;
+//! a temporary file for a while and return to another address under its number;
+//! - with [`SOURCE`]: a buffer of a base table's chunk that stays where it is; the directory keeps it alive;
 //! - with [`TRANSIENT`]: a buffer of the batch being appended. Only in rows on their way into a table.
 //!
-//! Looking up an address takes no lock: addresses stand in arrays that never move, the n-th array
-//! twice as long as the one before.
+//! Address lookups take no lock: addresses are in arrays that never move, the n-th array twice as long as the one
+//! before.
 
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
@@ -17,13 +17,13 @@ use arrow_buffer::Buffer;
 use mayfly_memory::Block;
 use mayfly_memory::sync::{read_lock, write_lock};
 
-/// Marks the number of a buffer that is not ours but stays.
+/// Flag of the number of a buffer that the table does not own and that stays in place.
 pub(crate) const SOURCE: u32 = 1 << 30;
-/// Marks the number of a buffer of the batch on its way in.
+/// Flag of the number of a buffer of the batch being appended.
 pub(crate) const TRANSIENT: u32 = 1 << 31;
-/// The number of a transient buffer without its flag.
+/// Mask that removes the flag of a transient buffer's number.
 pub(crate) const TRANSIENT_MASK: u32 = !TRANSIENT;
-/// Heap numbers are below this.
+/// Exclusive upper bound of the numbers of heap blocks.
 pub(crate) const HEAP_ID_MAX: u32 = SOURCE;
 
 pub(crate) fn is_source(buffer: u32) -> bool {
@@ -34,11 +34,11 @@ pub(crate) fn is_transient(buffer: u32) -> bool {
     buffer & TRANSIENT != 0
 }
 
-/// A heap block that may outlive its table inside a batch that was given out.
+/// Heap block, which may outlive its table inside a batch that was returned.
 #[derive(Debug)]
 pub(crate) struct SharedBlock {
     block: Block,
-    /// How many bytes are written. Bytes below never change again.
+    /// Number of written bytes. Bytes below never change again.
     used: AtomicUsize,
 }
 
@@ -54,15 +54,15 @@ impl SharedBlock {
         self.used.load(Ordering::Acquire)
     }
 
-    /// Bytes that can still be appended.
+    /// Number of bytes that can still be appended.
     pub(crate) fn room(&self) -> usize {
         self.capacity() - self.used()
     }
 
-    /// Appends a value for which there is room; its offset.
+    /// Appends a value for which there is room; returns its offset.
     ///
     /// # Safety
-    /// Nobody else appends to the block meanwhile.
+    /// Nobody else appends to the block at the same time.
     #[expect(unsafe_code, reason = "readers may share the bytes before")]
     #[inline]
     pub(crate) unsafe fn append(&self, value: &[u8]) -> u32 {
@@ -71,7 +71,7 @@ impl SharedBlock {
             value.len() <= self.room(),
             "the caller saw that there is room"
         );
-        // SAFETY: there is room; bytes from `used` on are seen by no reader yet.
+        // SAFETY: there is room; bytes from `used` on are not visible to readers yet.
         unsafe {
             let end = self.as_ptr().add(offset);
             end.copy_from_nonoverlapping(value.as_ptr(), value.len());
@@ -98,7 +98,7 @@ impl SharedBlock {
         unsafe { std::slice::from_raw_parts(self.block.as_ptr(), self.used()) }
     }
 
-    /// The written bytes as an Arrow buffer that keeps the block.
+    /// The written bytes as an Arrow buffer that keeps the block alive.
     #[expect(
         unsafe_code,
         reason = "hands the block's bytes to Arrow without a copy"
@@ -115,7 +115,7 @@ impl SharedBlock {
 const FIRST_CHUNK: u32 = 64;
 const CHUNKS: usize = 25;
 
-/// Addresses by number.
+/// Growable array of addresses by number.
 #[derive(Debug, Default)]
 struct Addresses {
     chunks: [OnceLock<Box<[AtomicPtr<u8>]>>; CHUNKS],
@@ -146,16 +146,16 @@ impl Addresses {
     }
 }
 
-/// A heap block's number is taken from [`Directory::add_heap`] to [`Directory::remove`], and as long
-/// as it has readers: a scan that ends early may outlive the rows that it was reading.
+/// Entry of a heap block, in use from [`Directory::add_heap`] to [`Directory::remove`], and as long as it has readers:
+/// a scan that ends early may outlive the rows that it was reading.
 #[derive(Debug)]
 struct HeapEntry {
     block: Option<Arc<SharedBlock>>,
-    /// How many readers use it: it leaves memory with the last, unless it is resident.
+    /// Number of readers: the block leaves memory with the last one, unless it is resident.
     readers: u32,
-    /// Whether it is in memory without readers, too.
+    /// Whether the block stays in memory without readers.
     is_resident: bool,
-    /// Whether rows name it.
+    /// Whether rows refer to the block.
     is_named: bool,
 }
 
@@ -177,7 +177,7 @@ struct Entries {
     sources: Vec<Buffer>,
 }
 
-/// The buffers of one table.
+/// Directory of one table's buffers.
 #[derive(Debug, Default)]
 pub(crate) struct Directory {
     heap: Addresses,
@@ -195,7 +195,7 @@ impl Directory {
         }
     }
 
-    /// Gives a number to a buffer that stays where it is.
+    /// Registers a buffer that stays in place; returns its number.
     pub(crate) fn add_source(&self, buffer: Buffer) -> u32 {
         let mut entries = write_lock(&self.entries);
         let number = entries.sources.len() as u32;
@@ -204,7 +204,7 @@ impl Directory {
         SOURCE | number
     }
 
-    /// Gives a number to a heap block.
+    /// Registers a heap block; returns its number.
     pub(crate) fn add_heap(&self, block: Arc<SharedBlock>) -> u32 {
         let mut entries = write_lock(&self.entries);
         let address = block.as_ptr();
@@ -226,15 +226,14 @@ impl Directory {
         number
     }
 
-    /// The block of this number leaves memory, with its last reader if it has any; its number stays
-    /// taken.
+    /// Releases a block's memory, with its last reader if it has any; its number stays in use.
     pub(crate) fn unload(&self, number: u32) {
         let mut entries = write_lock(&self.entries);
         entries.heap[number as usize].is_resident = false;
         self.release_unused(&mut entries, number);
     }
 
-    /// Memory goes when nobody needs the block to be there, its number when no row names it either.
+    /// Frees the memory of a block without readers, and its number if no row refers to it either.
     fn release_unused(&self, entries: &mut Entries, number: u32) {
         let entry = &mut entries.heap[number as usize];
         if entry.readers > 0 || entry.is_resident {
@@ -247,8 +246,8 @@ impl Directory {
         }
     }
 
-    /// Pins a block in memory for a reader: brings it back under its number with `read` when it is
-    /// in a file. Each success is paired with one [`Self::release`].
+    /// Pins a block in memory for a reader: brings it back under its number with `read` when it is in a file. Each
+    /// success is paired with one [`Self::release`].
     pub(crate) fn load<E>(
         &self,
         number: u32,
@@ -262,8 +261,8 @@ impl Directory {
                 return Ok(());
             }
         }
-        // Without the lock, so that others can read meanwhile. If another reader was faster, its
-        // block stays and ours goes.
+        // Reads without the lock, so that others can read at the same time. If another reader was faster, its block
+        // stays and this one is dropped.
         let block = Arc::new(read()?);
         let mut entries = write_lock(&self.entries);
         let entry = &mut entries.heap[number as usize];
@@ -275,15 +274,15 @@ impl Directory {
         Ok(())
     }
 
-    /// A reader of [`Self::load`] is done. The last one's release frees memory that is not
-    /// resident, unless a batch that was given out still holds it.
+    /// Ends a use begun by [`Self::load`]. The last one frees memory that is not resident, unless a returned batch
+    /// still holds it.
     pub(crate) fn release(&self, number: u32) {
         let mut entries = write_lock(&self.entries);
         entries.heap[number as usize].readers -= 1;
         self.release_unused(&mut entries, number);
     }
 
-    /// No row names this number any more.
+    /// Notes that no row refers to a number any more.
     pub(crate) fn remove(&self, number: u32) {
         let mut entries = write_lock(&self.entries);
         let entry = &mut entries.heap[number as usize];

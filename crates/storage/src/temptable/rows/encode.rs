@@ -1,8 +1,8 @@
-//! From columns to rows.
+//! Encoding of columns as rows.
 //!
-//! A batch is prepared once (its arrays looked at, the buffers of its strings numbered) and then
-//! written in runs of rows, column by column, into a scratch area that stays in the cache. From
-//! there whole rows are copied to where they belong.
+//! A batch is prepared once (its arrays inspected, the buffers of its strings numbered) and then written in runs of
+//! rows, column by column, into a scratch area that stays in the cache. From there whole rows are copied to their
+//! destination.
 
 #![expect(
     unsafe_code,
@@ -20,15 +20,15 @@ use super::equality::Resolver;
 use super::layout::{Cell, HASH_MASK, RowLayout, View};
 use crate::values::ArrayValues;
 
-/// The buffers that strings on their way in come from.
+/// Buffers of the strings of rows being encoded.
 #[derive(Debug)]
 pub(crate) struct Sources {
     stable: StableRanges,
-    /// Numbers and lengths of the stable buffers seen before, by address. The directory keeps those
-    /// buffers, so an address means the same bytes as long as it is here.
+    /// Numbers and lengths of the stable buffers seen before, by address. The directory keeps those buffers alive, so
+    /// an address means the same bytes as long as it is listed.
     known: HashMap<usize, (u32, usize)>,
     transient: Vec<*const u8>,
-    /// The transient buffers, while their batch is appended.
+    /// Transient buffers, while their batch is appended.
     transient_buffers: Vec<Buffer>,
 }
 
@@ -47,28 +47,28 @@ impl Sources {
         }
     }
 
-    /// For rows that are looked up and never stored.
+    /// Sources for rows that are looked up and never stored.
     pub(crate) fn transient_only() -> Self {
         Self::new(StableRanges::new())
     }
 
-    /// Forgets the buffers of the last batch.
+    /// Removes the buffers of the last batch.
     pub(crate) fn begin_batch(&mut self) {
         self.transient.clear();
         self.transient_buffers.clear();
     }
 
-    /// Whether any string of the batch is in a buffer that will go away.
+    /// Whether any string of the batch is in a transient buffer.
     pub(crate) fn has_transient(&self) -> bool {
         !self.transient.is_empty()
     }
 
-    /// Where the transient buffers are.
+    /// Addresses of the transient buffers.
     pub(crate) fn addresses(&self) -> &[*const u8] {
         &self.transient
     }
 
-    /// Finds the values of the batch's rows and of the directory's.
+    /// Resolver of the values of the batch's rows and of the directory's.
     pub(crate) fn resolver<'a>(&'a self, directory: &'a Directory) -> Resolver<'a> {
         Resolver {
             directory,
@@ -76,7 +76,7 @@ impl Sources {
         }
     }
 
-    /// The number of a value that lives until the next batch begins.
+    /// The number of a transient buffer for a value that lives until the next batch begins.
     pub(super) fn number_of_value(&mut self, value: &[u8]) -> u32 {
         self.transient.push(value.as_ptr());
         TRANSIENT | (self.transient.len() - 1) as u32
@@ -102,18 +102,18 @@ impl Sources {
 
 struct Column<'a> {
     values: ArrayValues<'a>,
-    /// The numbers of the buffers that its strings are in.
+    /// Numbers of the buffers of the column's strings.
     numbers: Vec<u32>,
     nulls: Option<&'a NullBuffer>,
 }
 
-/// A batch that is ready to be written as rows.
+/// Encoder of one batch.
 pub(crate) struct Encoder<'a> {
     columns: Vec<Column<'a>>,
 }
 
 impl<'a> Encoder<'a> {
-    /// Looks at a batch's arrays and numbers the buffers of its strings.
+    /// Inspects a batch's arrays and numbers the buffers of its strings.
     pub(crate) fn new(
         arrays: &'a [ArrayRef],
         sources: &mut Sources,
@@ -122,7 +122,7 @@ impl<'a> Encoder<'a> {
         let mut column = |array: &'a ArrayRef| {
             let values = ArrayValues::new(array);
             let numbers = match values {
-                // Rows that refer to no buffer are copied as they are, many at a time.
+                // Columns of inline views need no renumbering: they are copied as they are.
                 ArrayValues::Bytes(strings) if !are_all_inline(strings.views()) => {
                     let buffers = strings.data_buffers().iter();
                     let number = |buffer| sources.number(buffer, directory);
@@ -144,8 +144,8 @@ impl<'a> Encoder<'a> {
     /// Writes rows `start .. start + count` of the batch to `rows`.
     ///
     /// # Safety
-    /// `rows` has room for `count` rows of `layout`, the batch has that many columns and rows, and
-    /// `hashes`, if there are any, are `count`.
+    /// `rows` has room for `count` rows of `layout`, the batch has the layout's columns and these rows, and `hashes`,
+    /// if given, has `count` elements.
     pub(crate) unsafe fn write(
         &self,
         layout: &RowLayout,
@@ -204,7 +204,7 @@ impl<'a> Encoder<'a> {
     }
 }
 
-/// Whether no view refers to a buffer. A column of long strings is told by its first one.
+/// Whether no view refers to a buffer. A column of long strings is recognised by its first one.
 fn are_all_inline(views: &[u128]) -> bool {
     let longest = |longest: u32, view: &u128| longest.max(View(*view).length());
     let [first, ..] = views else { return true };
@@ -214,7 +214,7 @@ fn are_all_inline(views: &[u128]) -> bool {
 /// Writes each value to its row's cell.
 ///
 /// # Safety
-/// `cells` is the first of as many cells as there are values, `width` bytes apart, each with room for a `U`.
+/// `cells` points to the first of as many cells as there are values, `width` bytes apart, each with room for a `U`.
 #[inline(always)]
 unsafe fn scatter<T, U>(values: &[T], cells: *mut u8, width: usize, cell: impl Fn(&T) -> U) {
     for (row, value) in values.iter().enumerate() {
@@ -228,7 +228,7 @@ unsafe fn scatter<T, U>(values: &[T], cells: *mut u8, width: usize, cell: impl F
     }
 }
 
-/// Writes the view of each string to its row's cell, with the numbers of the batch's buffers as blocks.
+/// Writes the view of each string to its row's cell, with the numbers of the batch's buffers.
 ///
 /// # Safety
 /// As for [`scatter`], with cells of 16 bytes.
@@ -236,7 +236,7 @@ unsafe fn scatter_views(views: &[u128], numbers: &[u32], cells: *mut u8, width: 
     // SAFETY: as for `scatter`.
     unsafe {
         match numbers {
-            // There are no buffers, or no view refers to one.
+            // No view refers to a buffer.
             [] => scatter(views, cells, width, |view| *view),
             [number] => scatter(views, cells, width, |view| {
                 let view = View(*view);
@@ -258,8 +258,7 @@ unsafe fn scatter_views(views: &[u128], numbers: &[u32], cells: *mut u8, width: 
     }
 }
 
-/// Sets the NULL bits of a column and makes its NULL cells zero, so that they refer to no
-/// value.
+/// Sets the NULL bits of a column and zeroes its NULL cells, so that they refer to no value.
 ///
 /// # Safety
 /// `rows` has `count` rows of `width` bytes, of the layout that `cell` is of.

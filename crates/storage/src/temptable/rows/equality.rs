@@ -1,4 +1,4 @@
-//! Whether two rows have the same key.
+//! Equality of the keys of rows.
 
 #![expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 
@@ -10,7 +10,7 @@ use super::directory::{Directory, TRANSIENT_MASK, is_transient};
 use super::layout::{Cell, RowLayout, View};
 use crate::temptable::spec::{KeyColumn, KeyMode};
 
-/// Where the long values of a row are.
+/// Resolver of long values to addresses.
 #[derive(Clone, Copy)]
 pub(crate) struct Resolver<'a> {
     pub(crate) directory: &'a Directory,
@@ -18,7 +18,7 @@ pub(crate) struct Resolver<'a> {
 }
 
 impl<'a> Resolver<'a> {
-    /// Of rows that are in a table.
+    /// A resolver for rows that are stored in a table.
     pub(crate) fn stored(directory: &'a Directory) -> Self {
         Self {
             directory,
@@ -26,13 +26,13 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// A row whose long values are found here.
+    /// A row whose long values this resolves.
     #[inline(always)]
     pub(crate) fn of(self, row: *const u8) -> RowRef<'a> {
         RowRef { row, values: self }
     }
 
-    /// The first byte of a long value.
+    /// The address of a long value.
     #[inline(always)]
     pub(crate) fn address(&self, view: View) -> *const u8 {
         let buffer = view.buffer();
@@ -48,7 +48,7 @@ impl<'a> Resolver<'a> {
     /// A value's bytes.
     ///
     /// # Safety
-    /// `view` is of a row whose values this resolver finds, and they are in memory for `'b`.
+    /// `view` is of a row whose values this resolves, and they are in memory for `'b`.
     #[inline(always)]
     pub(crate) unsafe fn bytes<'b>(&self, view: &'b View) -> &'b [u8] {
         if view.is_inline() {
@@ -60,7 +60,7 @@ impl<'a> Resolver<'a> {
     }
 }
 
-/// A row, and where its long values are.
+/// A row with the resolver of its long values.
 #[derive(Clone, Copy)]
 pub(crate) struct RowRef<'a> {
     row: *const u8,
@@ -73,30 +73,30 @@ struct Key {
     cell: Cell,
     /// The cell in rows that are looked up.
     other: Cell,
-    /// Of strings that may be equal with other bytes.
+    /// Collation of strings that may be equal with different bytes.
     collated: Option<CollatedKeys>,
     null_safe: bool,
 }
 
-/// The key columns of a layout.
+/// Key columns of a layout.
 #[derive(Debug)]
 pub(crate) struct RowKeys {
     keys: Vec<Key>,
-    /// The cells of the only key, when it is a string compared by bytes.
+    /// The cells of the only key, if it is a string compared by bytes.
     single_bytes: Option<(Cell, Cell)>,
     /// The cells of the first key that is a string.
     first_string: Option<(Cell, Cell)>,
 }
 
 impl RowKeys {
-    /// To compare rows of one layout.
+    /// Keys for comparing rows of one layout.
     pub(crate) fn new(layout: &RowLayout, columns: &[KeyColumn]) -> Self {
         Self::pairs(columns, |_, column| {
             (layout.cells()[column], layout.cells()[column])
         })
     }
 
-    /// To compare rows of a table with rows that consist of keys only, in the order of `columns`.
+    /// Keys for comparing rows of a table with rows that consist of keys only, in the order of `columns`.
     pub(crate) fn looked_up(
         layout: &RowLayout,
         columns: &[KeyColumn],
@@ -144,7 +144,7 @@ impl RowKeys {
         columns.iter().map(|column| column.mode)
     }
 
-    /// Whether a key column that is not null-safe is NULL: such a row finds nothing in a join.
+    /// Whether a key column that is not null-safe is NULL: such a row has no matches in a join.
     ///
     /// # Safety
     /// `row` is a row of the table's layout.
@@ -154,7 +154,7 @@ impl RowKeys {
         self.keys.iter().any(is_null)
     }
 
-    /// As [`Self::has_unsafe_null`], for a row that is looked up.
+    /// [`Self::has_unsafe_null`], but for a row that is looked up.
     ///
     /// # Safety
     /// `row` is a row of the layout of looked-up keys.
@@ -164,7 +164,7 @@ impl RowKeys {
         self.keys.iter().any(is_null)
     }
 
-    /// Asks the memory for what [`Self::equal`] is about to read beside the rows themselves.
+    /// Prefetches what [`Self::equal`] is about to read beside the rows themselves.
     ///
     /// # Safety
     /// As for [`Self::equal`].
@@ -175,7 +175,7 @@ impl RowKeys {
         };
         // SAFETY: both are rows of their layouts, as the caller promises.
         let (a_view, b_view) = unsafe { (cell.view(a.row), other.view(b.row)) };
-        // Of a NULL or of another length or beginning nothing more is read (as bytes, at least).
+        // NULLs, and strings that differ in length or prefix, need no further bytes (if compared by bytes).
         if a_view.0 as u64 != b_view.0 as u64 || a_view.is_inline() {
             return;
         }
@@ -186,8 +186,7 @@ impl RowKeys {
         }
     }
 
-    /// Whether row `a` of the table and row `b` that is looked up have the same key, NULL equal to
-    /// NULL.
+    /// Whether row `a` of the table and row `b` that is looked up have equal keys, NULL equal to NULL.
     ///
     /// # Safety
     /// `a` and `b` are rows of their layouts, with their values in memory.
@@ -247,13 +246,13 @@ impl Key {
     }
 }
 
-/// Whether two strings have the same bytes.
+/// Whether two strings have equal bytes.
 ///
 /// # Safety
-/// The resolvers find the bytes of the views, which are in memory.
+/// The resolvers resolve the views, and the bytes are in memory.
 #[inline(always)]
 unsafe fn equal_bytes(a: View, a_values: Resolver<'_>, b: View, b_values: Resolver<'_>) -> bool {
-    // Length and prefix first: they are in the cell.
+    // Length and prefix are in the cell and compared first.
     if a.0 as u64 != b.0 as u64 {
         return false;
     }

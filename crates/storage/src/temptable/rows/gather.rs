@@ -1,8 +1,8 @@
-//! From rows to columns.
+//! Gathering of rows into columns.
 //!
-//! Strings are not copied: the batch that is given out shares the blocks and source buffers its
-//! values are in, and keeps them alive. Only when its rows are strewn over very many buffers are the
-//! values copied together, since a share of a buffer costs about as much as a short copy.
+//! Strings are not copied: a returned batch shares the blocks and source buffers of its values, and keeps them alive.
+//! Only when its rows are spread over very many buffers are the values copied together, since a share of a buffer
+//! costs about as much as a short copy.
 
 #![expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 
@@ -17,15 +17,15 @@ use super::equality::Resolver;
 use super::layout::{Cell, RowLayout, View};
 use crate::values::{decimal128_array, decimal256_array, word_array};
 
-/// Up to this many shared buffers a batch are never worth a copy.
+/// Number of shared buffers per batch up to which copying is never worth it.
 const SHARED_BUFFERS_MIN: usize = 64;
-/// Values are copied together only up to so many bytes a batch.
+/// Limit, in bytes per batch, up to which values are copied together.
 const COPIED_BYTES_MAX: usize = 1 << 20;
 
-/// Which number each buffer of a directory has in a batch's list of buffers.
+/// Map from buffers of a directory to indexes in a batch's list of buffers.
 #[derive(Debug, Default)]
 struct BufferNumbers {
-    /// By number: the batch that used it last, and its number there.
+    /// By buffer number: the batch that used it last, and the index there.
     slots: Vec<(u32, u32)>,
 }
 
@@ -43,7 +43,7 @@ impl BufferNumbers {
     }
 }
 
-/// Turns rows into columns. Keeps scratch memory between batches.
+/// Gatherer of rows into columns, with scratch memory kept between batches.
 #[derive(Debug, Default)]
 pub(crate) struct Gather {
     batch: u32,
@@ -163,8 +163,8 @@ impl Gather {
         Arc::new(array)
     }
 
-    /// Gives the buffers of long strings their numbers in the batch, and puts these into the views. How many bytes
-    /// those strings have.
+    /// Numbers the buffers of long strings for the batch, and puts these numbers into the views. Returns the bytes of
+    /// those strings.
     fn number_buffers(&mut self, views: &mut [u128]) -> usize {
         let mut long_bytes = 0;
         let mut last = (u32::MAX, 0);
@@ -193,7 +193,7 @@ impl Gather {
     }
 }
 
-/// The NULLs of a column; none where no row has one.
+/// The NULLs of a column; `None` if there are none.
 ///
 /// # Safety
 /// Each of `rows` is a row of the layout that `cell` is of.

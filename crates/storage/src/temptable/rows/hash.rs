@@ -1,11 +1,11 @@
-//! The 64-bit hash of key columns, a column at a time.
+//! 64-bit hash of key columns, computed column by column.
 //!
-//! The mixing step is the "folded multiply" of wyhash and its relatives: multiply two words to 128
-//! bits and xor the halves. Equal keys have equal hashes: −0.0 is hashed as 0.0, NULLs alike, and
-//! strings of a collation by their canonical form (see [`super::collated`]).
+//! The mixing step is the "folded multiply" of wyhash and its relatives: multiply two words to 128 bits and xor the
+//! halves. Equal keys have equal hashes: −0.0 is hashed as 0.0, all NULLs are alike, and strings of a collation are
+//! hashed by their canonical form (see [`super::collated`]).
 //!
-//! Both words are keyed with numbers that nobody outside of the process can know, so that nobody can
-//! choose keys whose hashes collide. No result depends on a hash.
+//! Both words are keyed with secrets of the process, so that nobody can choose keys whose hashes collide. No result
+//! depends on a hash.
 
 use arrow_array::{Array, ArrayRef, BinaryViewArray};
 use arrow_buffer::NullBuffer;
@@ -20,12 +20,12 @@ use crate::values::ArrayValues;
 
 const NULL_WORD: u64 = 0x5851_F42D_4C95_7F2D;
 
-/// The hash of any string, good as long as the process.
+/// The hash of any string, stable within the process.
 pub(crate) fn hash_bytes(bytes: &[u8]) -> u64 {
     HashKeys::of_process().hash_bytes(bytes)
 }
 
-/// Hashes the keys of batches.
+/// Hasher of the keys of batches.
 #[derive(Debug)]
 pub struct KeyHasher {
     modes: Vec<Option<CollatedKeys>>,
@@ -34,7 +34,7 @@ pub struct KeyHasher {
 }
 
 impl KeyHasher {
-    /// For keys of these modes.
+    /// A hasher for keys of these modes.
     pub fn new(modes: impl Iterator<Item = KeyMode>, function: HashFunction) -> Self {
         Self {
             modes: modes.map(CollatedKeys::of).collect(),
@@ -43,7 +43,7 @@ impl KeyHasher {
         }
     }
 
-    /// The hash of a key of one whole number, or NULL.
+    /// The hash of a key of one integer, or NULL.
     pub(crate) fn hash_number(&self, value: Option<u64>) -> u64 {
         match self.function {
             HashFunction::Colliding => 0,
@@ -56,7 +56,7 @@ impl KeyHasher {
         value.map_or(NULL_WORD, |value| self.keys.hash_word(value))
     }
 
-    /// Puts the hash of each of `row_count` keys into `hashes`.
+    /// Sets `hashes` to the hash of each of `row_count` keys.
     pub fn hash(&self, keys: &[ArrayRef], row_count: usize, hashes: &mut Vec<u64>) {
         hashes.clear();
         hashes.resize(row_count, 0);
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn keys_that_are_chosen_do_not_collide() {
-        // Without a secret, the second word made one factor of the product zero.
+        // Without a secret, the second word would make one factor of the product zero.
         let chosen = (0..10_000_u32).map(|n| {
             let mut key = n.to_be_bytes().to_vec();
             key.extend_from_slice(&0x2F64_BD78_641D_76A0_u64.to_be_bytes());

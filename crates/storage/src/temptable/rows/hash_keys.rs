@@ -1,11 +1,11 @@
-//! Keyed hashes of bytes and words: with numbers that are others in each process.
+//! Keyed hashes of bytes and words, with keys that are random in each process.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::LazyLock;
 
 use super::layout::View;
 
-/// What hashes are keyed with: other numbers in each process.
+/// Keys of the hash function, random in each process.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct HashKeys {
     pub(super) k0: u64,
@@ -15,11 +15,11 @@ pub(super) struct HashKeys {
 }
 
 impl HashKeys {
-    /// Those of this process.
+    /// The keys of this process.
     pub(super) fn of_process() -> Self {
         static KEYS: LazyLock<HashKeys> = LazyLock::new(|| {
             let random = RandomState::new();
-            // An odd factor loses no bits.
+            // Multiplication by an odd factor loses no bits.
             let key = |number: u64| random.hash_one(number) | 1;
             HashKeys {
                 k0: key(0),
@@ -38,12 +38,12 @@ pub(super) fn fold(a: u64, b: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
-/// What is done to each word of a string before it is mixed in.
+/// Transformation of each word of a string before it is mixed in.
 pub(super) trait Words: Copy {
     fn word(&mut self, word: u64) -> u64;
 }
 
-/// Nothing.
+/// The identity transformation.
 #[derive(Clone, Copy)]
 pub(super) struct Raw;
 
@@ -95,7 +95,7 @@ impl HashKeys {
         self.hash_words(bytes, &mut Raw)
     }
 
-    /// As [`Self::hash_bytes`], of the words as they are changed by `words`.
+    /// [`Self::hash_bytes`], but of words transformed by `words`.
     pub(super) fn hash_words(&self, bytes: &[u8], words: &mut impl Words) -> u64 {
         if bytes.len() <= View::INLINE_MAX as usize {
             let mut text = [0; 16];
@@ -114,7 +114,7 @@ impl HashKeys {
         fold(word ^ self.k1, self.k0)
     }
 
-    /// One of 64 hashes.
+    /// Reduces a hash to one of 64 values.
     pub(super) fn crowd(&self, hash: u64) -> u64 {
         self.hash_word(hash >> 58)
     }

@@ -1,4 +1,4 @@
-//! Where each column of a row stands.
+//! Row layout: the position of each column in a row.
 
 use std::ops::Range;
 
@@ -10,22 +10,22 @@ const _: () = assert!(
     "rows and views are little-endian"
 );
 
-/// The part of a row's header that holds the hash.
+/// Mask of the hash in a row's header.
 pub(crate) const HASH_MASK: u64 = !0xFFFF;
-/// How many columns have their NULL bit in the header.
+/// Number of columns whose NULL bits are in the header.
 const HEADER_NULL_BITS: usize = 16;
 const HEADER_BYTES: usize = 8;
 
-/// A string's cell; the same bits as an Arrow view.
+/// Cell of a string, bit for bit an Arrow view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(transparent)]
 pub(crate) struct View(pub(crate) u128);
 
 impl View {
-    /// The longest value that is its own cell.
+    /// Longest value, in bytes, that is stored inline.
     pub(crate) const INLINE_MAX: u32 = 12;
 
-    /// A string at an offset of a buffer; a short one is its own cell.
+    /// The view of a string at an offset of a buffer; a short one is inline.
     #[inline(always)]
     pub(crate) fn of(text: &[u8], buffer: u32, offset: u32) -> Self {
         if text.len() <= Self::INLINE_MAX as usize {
@@ -38,8 +38,8 @@ impl View {
         Self(text.len() as u128 | u128::from(prefix) << 32).at(buffer, offset)
     }
 
-    /// The string at a range of some bytes, which starts at an offset of a buffer; nothing if the range is not
-    /// among the bytes. A short string that other bytes follow is one load and a mask.
+    /// The view of a range of some bytes, which start at an offset of a buffer; `None` if the range is out of bounds.
+    /// A short string that other bytes follow is one load and a mask.
     #[inline(always)]
     pub(crate) fn of_range(
         bytes: &[u8],
@@ -73,25 +73,25 @@ impl View {
         self.length() <= Self::INLINE_MAX
     }
 
-    /// The buffer's number; meaningless when inline.
+    /// The buffer's number; undefined when inline.
     #[inline]
     pub(crate) fn buffer(self) -> u32 {
         (self.0 >> 64) as u32
     }
 
-    /// Where the value starts in its buffer; meaningless when inline.
+    /// The offset of the value in its buffer; undefined when inline.
     #[inline]
     pub(crate) fn offset(self) -> u32 {
         (self.0 >> 96) as u32
     }
 
-    /// The same value elsewhere.
+    /// The view of an equal value at another place.
     #[inline]
     pub(crate) fn at(self, buffer: u32, offset: u32) -> Self {
         Self(u128::from(self.0 as u64) | u128::from(buffer) << 64 | u128::from(offset) << 96)
     }
 
-    /// The same value in a buffer of another number.
+    /// The view with another buffer number.
     #[inline]
     pub(crate) fn in_buffer(self, buffer: u32) -> Self {
         Self(self.0 & !(0xFFFF_FFFF_u128 << 64) | u128::from(buffer) << 64)
@@ -116,14 +116,14 @@ fn zerocopy_view(view: &u128) -> &[u8; 16] {
     unsafe { &*std::ptr::from_ref(view).cast::<[u8; 16]>() }
 }
 
-/// Where one column is in a row.
+/// Position of one column in a row.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cell {
     pub(crate) ty: PhysicalType,
     pub(crate) offset: usize,
-    /// The byte with its NULL bit.
+    /// Offset of the byte with the NULL bit.
     pub(crate) null_byte: usize,
-    /// The NULL bit in that byte.
+    /// Mask of the NULL bit in that byte.
     pub(crate) null_mask: u8,
 }
 
@@ -145,7 +145,7 @@ impl Cell {
     }
 }
 
-/// Where all columns are in a row.
+/// Positions of all columns in a row.
 #[derive(Debug)]
 pub(crate) struct RowLayout {
     cells: Vec<Cell>,
@@ -153,7 +153,7 @@ pub(crate) struct RowLayout {
     pub(crate) extra_null_bytes: usize,
     /// Bytes of a row, a multiple of 8.
     pub(crate) width: usize,
-    /// The cells that hold strings.
+    /// Cells of strings.
     pub(crate) bytes_cells: Vec<Cell>,
 }
 
@@ -204,7 +204,7 @@ impl RowLayout {
     }
 }
 
-/// Reads parts of a row.
+/// Readers of parts of a row.
 ///
 /// # Safety
 /// For all: `row` points to an initialised row of the layout that `cell` is of.
@@ -223,7 +223,7 @@ impl Cell {
         unsafe { *row.add(self.null_byte) & self.null_mask != 0 }
     }
 
-    /// The first 8 bytes.
+    /// The first 8 bytes of the cell.
     ///
     /// # Safety
     /// See the block; the cell has at least 8 bytes.
@@ -233,7 +233,7 @@ impl Cell {
         unsafe { row.add(self.offset).cast::<u64>().read_unaligned() }
     }
 
-    /// The first 16 bytes.
+    /// The first 16 bytes of the cell.
     ///
     /// # Safety
     /// See the block; the cell has at least 16 bytes.
@@ -243,7 +243,7 @@ impl Cell {
         unsafe { row.add(self.offset).cast::<u128>().read_unaligned() }
     }
 
-    /// All 32 bytes.
+    /// All 32 bytes of the cell.
     ///
     /// # Safety
     /// See the block; the cell has 32 bytes.

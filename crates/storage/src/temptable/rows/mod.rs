@@ -1,4 +1,4 @@
-//! Rows in memory: the one layout that every temporary table uses.
+//! Rows in memory: the common layout of all temporary tables.
 //!
 //! ```text
 //!   0        8                                                    width
@@ -8,11 +8,11 @@
 //!   header: bits 0..16 NULL bits of columns 0..16, bits 16..64 upper bits of the key's hash
 //! ```
 //!
-//! Cells are 8 bytes (integers, doubles), 16 (DECIMAL up to 38 digits, every string) or 32 (larger
-//! DECIMAL). A string's cell is an Arrow view: length and, up to 12 bytes, the value itself; else a
-//! 4-byte prefix and where the value is, as the number of a buffer in the table's [`Directory`] and
-//! an offset. Since these are numbers, not addresses, rows and values can be written to a
-//! file and read back to another address without a change: overflow is no conversion.
+//! Cells are 8 bytes (integers, doubles), 16 (DECIMAL up to 38 digits, every string) or 32 (larger DECIMAL). A
+//! string's cell is an Arrow view: length and, up to 12 bytes, the value itself; else a 4-byte prefix and the location
+//! of the value, as the number of a buffer in the table's [`Directory`] and an offset. Since these are numbers, not
+//! addresses, rows and values can be written to a file and read back to another address without a change: overflow is
+//! no conversion.
 //!
 //! A headline row (one string key) is 24 bytes.
 
@@ -34,6 +34,6 @@ pub use hash::KeyHasher;
 pub(crate) use hash::hash_bytes;
 pub(crate) use layout::{Cell, HASH_MASK, RowLayout, View};
 
-/// Rows for which the memory is asked ahead: enough for misses to overlap, few enough for what was
-/// asked for to be still there when it is looked at.
+/// Prefetch distance in rows: enough for misses to overlap, few enough that prefetched lines are still in the cache
+/// when they are used.
 pub(crate) const AHEAD_ROWS: usize = 128;

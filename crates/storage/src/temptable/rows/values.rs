@@ -1,4 +1,4 @@
-//! Single rows from values and to values, without arrays.
+//! Conversion of single rows from and to values, without arrays.
 
 use mayfly_types::{PhysicalType, Value};
 
@@ -7,12 +7,11 @@ use super::equality::Resolver;
 use super::layout::{Cell, RowLayout, View};
 use crate::values::StoredValue;
 
-/// Reads and writes one row's bytes.
+/// Access to one cell of a row's bytes.
 #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 impl Cell {
-    /// Sets the column of a row. A long value stays where it is, which `sources` remembers until its
-    /// next batch: it must live so long. False, and nothing is set, when the value is not of the
-    /// column's type.
+    /// Sets the column of a row. A long value stays where it is, which `sources` remembers until its next batch: it
+    /// must live that long. Returns false, and sets nothing, when the value is not of the column's type.
     #[inline]
     pub(crate) fn set(&self, row: &mut [u8], value: &Value, sources: &mut Sources) -> bool {
         let Some(value) = StoredValue::of(self.ty, value) else {
@@ -43,7 +42,7 @@ impl Cell {
         true
     }
 
-    /// Sets the bytes of the cell, all of them.
+    /// Sets all bytes of the cell.
     #[inline(always)]
     fn put<const WIDTH: usize>(&self, row: &mut [u8], bytes: [u8; WIDTH]) {
         debug_assert_eq!(WIDTH, self.byte_width());
@@ -53,8 +52,8 @@ impl Cell {
     /// The value of the column of a row.
     ///
     /// # Safety
-    /// `row` points to a row of the layout of the cell. Row and long values, which are in memory where
-    /// `resolver` finds them, stay there for `'v`.
+    /// `row` points to a row of the layout of the cell. Row and long values, which `resolver` finds in memory, stay
+    /// there for `'v`.
     #[inline(always)]
     pub(crate) unsafe fn get<'v>(&self, row: *const u8, resolver: Resolver<'_>) -> StoredValue<'v> {
         // SAFETY: as promised by the caller; wide reads are of wide cells.

@@ -1,12 +1,12 @@
-//! Which rows cannot be among the first that LIMIT asks for, while rows still come.
+//! Cutoff of a top-N sort: which rows cannot be among the first rows that LIMIT asks for.
 //!
-//! A writer that holds more rows than are wanted knows a bound: the last wanted one. Before that, and when the limit is
-//! larger than memory, so that rows leave in sorted runs, a histogram of all writers' rows tells how many lie before a
-//! key, and the first key with enough of them is the bound (Chronis, Do, Graefe and Peters, External Merge Sort for
-//! Top-K Queries, SIGMOD 2020).
+//! A writer that holds more rows than are wanted knows a bound: the last wanted row. Before that, and when the limit
+//! is larger than memory, so that rows leave in sorted runs, a histogram of all writers' rows tells how many lie
+//! before a key, and the first key with enough of them is the bound (Chronis, Do, Graefe and Peters, External Merge
+//! Sort for Top-K Queries, SIGMOD 2020).
 //!
-//! Invariant: at least `limit` rows have a prefix that is not greater than the bound's. So a row of
-//! a greater prefix is not among the first, whatever comes.
+//! Invariant: at least `limit` rows have a prefix that is not greater than the bound's. So a row with a greater prefix
+//! is never among the first.
 
 use std::cmp::Ordering;
 use std::sync::Mutex;
@@ -19,43 +19,43 @@ use arrow_buffer::BooleanBuffer;
 use mayfly_memory::sync::lock;
 use mayfly_types::CollationId;
 
-/// More buckets than this are joined two by two.
+/// Number of buckets above which neighbours are joined in pairs.
 const BUCKETS_MAX: usize = 4096;
 
-/// The first bytes of a row's normalised key; ordered as the rows are, but for ties.
+/// First bytes of a row's normalised key; ordered as the rows are, but for ties.
 pub(super) type Prefix = (u64, u64);
 
 /// The first sort key.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FirstKey {
-    /// Which column of the table.
+    /// Index of the column in the table.
     pub(super) column: usize,
     pub(super) descending: bool,
-    /// Of strings.
+    /// Collation of strings.
     pub(super) collation: CollationId,
 }
 
-/// A row that is not before the last wanted one.
+/// Bound: a row that is not before the last wanted one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bound {
     pub(super) prefix: Prefix,
     pub(super) first: FirstValue,
 }
 
-/// What of a row's first key can be compared with a column of values.
+/// First key of a bound, in a form that can be compared with a column of values.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum FirstValue {
     Int(i64),
     UInt(u64),
-    /// The first bytes of a string, as a view has them.
+    /// The first bytes of a string, as in a view.
     Start(u32),
-    /// NULL, or of a type for which it does not pay.
+    /// NULL, or of a type for which the comparison does not pay.
     Unknown,
 }
 
 impl Bound {
-    /// Which rows of a batch may come before the bound, as far as their first key tells; `None`
-    /// when it tells nothing.
+    /// Selects the rows of a batch that may come before the bound by their first key; `None` when the first key does
+    /// not tell.
     pub(super) fn select(&self, key: FirstKey, columns: &[ArrayRef]) -> Option<BooleanBuffer> {
         let array = columns.get(key.column)?;
         let after = if key.descending {
@@ -83,7 +83,7 @@ impl Bound {
                 })
             }
         };
-        // What is NULL has no value that could be compared.
+        // NULLs have no value to compare.
         Some(match array.nulls().filter(|nulls| nulls.null_count() > 0) {
             Some(nulls) => &selected | &!nulls.inner(),
             None => selected,
@@ -91,11 +91,11 @@ impl Bound {
     }
 }
 
-/// What the writers of a table know of the rows that are not wanted.
+/// Cutoff shared by the writers of a table.
 #[derive(Debug)]
 pub(super) struct Cutoff {
     limit: u64,
-    /// How often the bound was changed.
+    /// Number of changes of the bound.
     version: AtomicU64,
     state: Mutex<State>,
 }
@@ -103,12 +103,12 @@ pub(super) struct Cutoff {
 #[derive(Debug, Default)]
 struct State {
     bound: Option<Bound>,
-    /// So many rows are not after the bucket's bound, beside those of the buckets before.
+    /// Buckets: (bound, number of rows that are not after it and not in the buckets before).
     buckets: Vec<(Bound, u64)>,
 }
 
 impl Cutoff {
-    /// Nothing is known yet of the first `limit` rows.
+    /// A cutoff for the first `limit` rows, without a bound yet.
     pub(super) fn new(limit: u64) -> Self {
         Self {
             limit,
@@ -117,12 +117,12 @@ impl Cutoff {
         }
     }
 
-    /// How many rows are wanted.
+    /// Number of wanted rows.
     pub(super) fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// Brings a writer's copy of the bound up to date; `version` is the one that it has.
+    /// Updates a writer's copy of the bound, whose version is `version`.
     pub(super) fn refresh(&self, version: &mut u64, bound: &mut Option<Bound>) {
         let now = self.version.load(Atomic::Acquire);
         if now != *version {
@@ -131,13 +131,12 @@ impl Cutoff {
         }
     }
 
-    /// So many rows as are wanted are not after `bound`.
+    /// Offers a bound: at least the wanted number of rows is not after it.
     pub(super) fn offer(&self, bound: Bound) {
         self.lower(&mut self.lock(), bound);
     }
 
-    /// Counts rows that were not counted before: of each bucket, a bound that none of its rows is after, and how many
-    /// they are.
+    /// Counts further rows: for each bucket, a bound that none of its rows is after, and their number.
     pub(super) fn add(&self, buckets: impl IntoIterator<Item = (Bound, u64)>) {
         let mut state = self.lock();
         state.buckets.extend(buckets);
@@ -196,7 +195,7 @@ mod tests {
         let cutoff = Cutoff::new(100);
         cutoff.add((0..32).map(|bucket| (bound(bucket * 20 + 10), 2)));
         assert_eq!(current(&cutoff), None);
-        // Up to 100 there are 10 rows of the first ones, and 100 of these.
+        // Up to 100 there are 10 rows of the first buckets, and 100 of these.
         cutoff.add((0..64).map(|bucket| (bound(bucket * 10 + 9), 10)));
         let first = current(&cutoff).expect("there are enough rows");
         assert!((90..=110).contains(&first), "{first}");

@@ -1,8 +1,8 @@
-//! The order of rows: a prefix of the normalised key, and the comparison of cells.
+//! Sort order of rows: prefixes of normalised keys, and comparison of cells.
 //!
-//! A normalised key is, for each column, a marker and the bytes of the value. The marker is 0 for NULL; that of a whole
-//! number or DECIMAL says its sign and how many bytes follow, which are no more than its value needs. So two keys of
-//! small numbers have room in one prefix, and a prefix tells by itself whether it is the whole key.
+//! A normalised key is, for each column, a marker and the bytes of the value. The marker is 0 for NULL; for an integer
+//! or DECIMAL it encodes the sign and the number of bytes that follow, which are as few as the value needs. So two
+//! keys of small numbers fit into one prefix, and a prefix tells by itself whether it is the whole key.
 
 #![expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 
@@ -15,33 +15,33 @@ use super::cutoff::{Bound, FirstKey, FirstValue, Prefix};
 use crate::temptable::rows::{Cell, Resolver, RowLayout};
 use crate::temptable::spec::{KeyMode, SortKey};
 
-/// Bytes of a normalised key that a record holds.
+/// Bytes of a normalised key in a record.
 pub(super) const PREFIX_BYTES: usize = 16;
-/// Rows whose prefixes are made at once.
+/// Number of rows whose prefixes are computed at once.
 pub(super) const PREFIX_ROWS: usize = 256;
-/// A collated string's key prefix is made of so many bytes of it, if they give enough key.
+/// Number of bytes of a collated string from which its key prefix is computed, if they give enough key.
 const COLLATED_HEAD_BYTES: usize = 64;
 
-/// A key of an order.
+/// Sort key of an order.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Key {
     column: usize,
     cell: Cell,
-    /// Of strings whose order is not that of their bytes.
+    /// Collation of strings whose order is not that of their bytes.
     collation: Option<CollationId>,
     descending: bool,
 }
 
-/// Where the keys of some rows begin to differ: before it all of them have the same.
+/// Position in the keys of some rows up to which they are all equal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Place {
-    /// The keys before this one are equal.
+    /// Index of the first key that may differ.
     pub(super) key: usize,
-    /// Of its texts so many bytes are, too.
+    /// Bytes of that key's strings that are equal, too.
     pub(super) skipped: usize,
 }
 
-/// The sort keys of a layout.
+/// Sort keys of a layout.
 #[derive(Debug)]
 pub(super) struct SortKeys {
     keys: Vec<Key>,
@@ -75,7 +75,7 @@ impl SortKeys {
         &self.keys
     }
 
-    /// The first key, as what batches are filtered by.
+    /// The first key, for filtering batches.
     pub(super) fn first(&self) -> Option<FirstKey> {
         let key = self.keys.first()?;
         Some(FirstKey {
@@ -109,7 +109,7 @@ impl SortKeys {
         }
     }
 
-    /// Asks the memory for what [`Self::prefixes`] is about to read beside the row.
+    /// Prefetches what [`Self::prefixes`] is about to read beside the row.
     ///
     /// # Safety
     /// As for [`Self::prefixes`].
@@ -126,12 +126,12 @@ impl SortKeys {
         }
     }
 
-    /// The prefixes of what the keys of rows have from a place on, in which all rows that are compared have the same
-    /// before it. Key by key, so that what a key is, is decided once for all rows: few enough rows that they and
-    /// their prefixes stay in the cache, [`PREFIX_ROWS`] at most.
+    /// The prefixes of the keys of rows from a place on, before which all compared rows are equal. They are computed
+    /// key by key, so that a key's type is dispatched once for all rows: at most [`PREFIX_ROWS`], so that rows and
+    /// prefixes stay in the cache.
     ///
     /// # Safety
-    /// The rows are of the layout; their values are found by `values`; the text of the place's key is at least as long
+    /// The rows are of the layout; `values` resolves their values; the string of the place's key is at least as long
     /// as what is skipped.
     pub(super) unsafe fn prefixes<'b>(
         &self,
@@ -155,7 +155,7 @@ impl SortKeys {
         prefixes
     }
 
-    /// Whether a prefix is a whole key: rows that have it are equal in all keys.
+    /// Whether a prefix is a whole key: rows with equal ones are equal in all keys.
     pub(super) fn is_whole(&self, (high, low): Prefix) -> bool {
         let bits = u128::from(high) << 64 | u128::from(low);
         let mut length = 0;
@@ -176,7 +176,7 @@ impl SortKeys {
     /// The order of two rows that have this prefix.
     ///
     /// # Safety
-    /// `a` and `b` are rows of the layout; their values are found by `values`.
+    /// `a` and `b` are rows of the layout; `values` resolves their values.
     pub(super) unsafe fn compare(
         &self,
         prefix: Prefix,
@@ -217,24 +217,24 @@ impl SortKeys {
     }
 }
 
-/// The marker of 0; those of other numbers say by their distance from it how many bytes follow.
+/// Marker of 0; those of other numbers give, by their distance from it, the number of bytes that follow.
 const ZERO_MARKER: u8 = 0x80;
 
-/// How many bytes a number needs.
+/// Number of significant bytes of a number.
 #[inline]
 fn bytes_of(number: u128) -> usize {
     (128 - number.leading_zeros() as usize).div_ceil(8)
 }
 
-/// Where [`SortKeys::prefixes`] makes them.
+/// Buffer for [`SortKeys::prefixes`].
 #[derive(Default)]
 pub(super) struct PrefixBuffer {
     prefixes: Vec<PrefixBytes>,
-    /// A sort key of a string.
+    /// Sort key of a string.
     text: Vec<u8>,
 }
 
-/// The first bytes of a key in the making: a number of 16 bytes, the first the most significant.
+/// Builder of a key prefix: a number of 16 bytes, the first byte the most significant.
 #[derive(Clone, Copy, Default)]
 pub(super) struct PrefixBytes {
     bits: u128,
@@ -242,12 +242,12 @@ pub(super) struct PrefixBytes {
 }
 
 impl PrefixBytes {
-    /// The bytes as one number; what the key did not give is 0.
+    /// The bytes as one number, padded with 0.
     pub(super) fn bits(&self) -> u128 {
         self.bits
     }
 
-    /// The same in halves.
+    /// The bytes as a [`Prefix`] of two halves.
     pub(super) fn prefix(&self) -> Prefix {
         ((self.bits >> 64) as u64, self.bits as u64)
     }
@@ -256,7 +256,7 @@ impl PrefixBytes {
         self.length == PREFIX_BYTES
     }
 
-    /// Appends the first `length` bytes of `value`; what comes after them is 0.
+    /// Appends the first `length` bytes of `value`, whose further bytes are 0.
     #[inline]
     fn put(&mut self, value: u128, length: usize) {
         if self.length < PREFIX_BYTES {
@@ -265,13 +265,13 @@ impl PrefixBytes {
         }
     }
 
-    /// Appends a marker and the first `length` bytes of `value`, all at once.
+    /// Appends a marker and the first `length` bytes of `value` at once.
     #[inline]
     fn put_marked(&mut self, marker: u8, value: u128, length: usize) {
         self.put(u128::from(marker) << 120 | value >> 8, 1 + length);
     }
 
-    /// Appends a number that is not negative, after its marker.
+    /// Appends a marker and a number that is not negative.
     #[inline]
     fn put_number(&mut self, number: u128) {
         let bytes = bytes_of(number);
@@ -279,7 +279,7 @@ impl PrefixBytes {
         self.put_marked(ZERO_MARKER + bytes as u8, value.unwrap_or(0), bytes);
     }
 
-    /// Appends a negative number, of which `complement` has all bits turned, after its marker.
+    /// Appends a marker and a negative number, given its bitwise complement.
     #[inline]
     fn put_negative(&mut self, complement: u128) {
         let bytes = bytes_of(complement);
@@ -296,7 +296,7 @@ impl PrefixBytes {
         }
     }
 
-    /// Appends a string: what follows it is padding, which belongs to it.
+    /// Appends a string up to the end of the prefix; padding belongs to it.
     fn put_last(&mut self, text: &[u8]) {
         let mut bytes = [0; PREFIX_BYTES];
         let count = text.len().min(PREFIX_BYTES);
@@ -304,7 +304,7 @@ impl PrefixBytes {
         self.put(u128::from_be_bytes(bytes), PREFIX_BYTES);
     }
 
-    /// Turns the order of what was appended since the length was `start`.
+    /// Inverts the bytes appended since the length was `start`, for descending order.
     fn invert(&mut self, start: usize) {
         let from_start = u128::MAX.checked_shr(start as u32 * 8).unwrap_or(0);
         let to_end = u128::MAX.checked_shr(self.length as u32 * 8).unwrap_or(0);
@@ -312,7 +312,7 @@ impl PrefixBytes {
     }
 }
 
-/// Bits of a double that order as its values do.
+/// Bits of a double that are ordered as its values are.
 fn float_bits(value: f64) -> u64 {
     let bits = (value + 0.0).to_bits();
     bits ^ if bits >> 63 == 1 { u64::MAX } else { 1 << 63 }
@@ -323,7 +323,7 @@ impl Key {
         self.cell
     }
 
-    /// Of strings whose order is not that of their bytes.
+    /// Collation of strings whose order is not that of their bytes.
     pub(super) fn collation(&self) -> Option<CollationId> {
         self.collation
     }
@@ -332,7 +332,7 @@ impl Key {
         self.cell.ty == PhysicalType::Bytes
     }
 
-    /// How many bytes of value follow a marker; `None` when not all of the value may stand in a prefix.
+    /// Number of value bytes that follow a marker; `None` when a prefix may not hold the whole value.
     fn value_bytes(&self, marker: u8) -> Option<usize> {
         match self.cell.ty {
             _ if marker == 0 => Some(0),
@@ -348,10 +348,10 @@ impl Key {
         }
     }
 
-    /// Puts marker and value of each row into its prefix; a string fills all that is left.
+    /// Appends marker and value of each row to its prefix; a string fills the rest.
     ///
     /// # Safety
-    /// The rows are of the layout; their values are found by `values`.
+    /// The rows are of the layout; `values` resolves their values.
     unsafe fn append_all(
         &self,
         rows: impl Iterator<Item = *const u8>,
@@ -402,7 +402,7 @@ impl Key {
         }
     }
 
-    /// Puts the key of each row whose prefix has room, by `put` where it is not NULL.
+    /// Appends the key of each row whose prefix has room, by `put` unless it is NULL.
     ///
     /// # Safety
     /// The rows are of the layout.
@@ -432,7 +432,7 @@ impl Key {
     /// The order of two rows by this key.
     ///
     /// # Safety
-    /// `a` and `b` are rows of the layout; their values are found by `values`.
+    /// `a` and `b` are rows of the layout; `values` resolves their values.
     pub(super) unsafe fn compare(
         &self,
         a: *const u8,
@@ -468,12 +468,12 @@ impl Key {
     }
 }
 
-/// Puts at least `wanted` bytes of a string's sort key into `key`, or all of it.
+/// Writes at least `wanted` bytes of a string's sort key to `key`, or all of it.
 fn collated_prefix(collation: CollationId, text: &[u8], wanted: usize, key: &mut Vec<u8>) {
     key.clear();
     if collation != CollationId::JSON && text.len() > COLLATED_HEAD_BYTES {
-        // A cut between characters. The weights of the last ones may depend on what follows, so the
-        // head must give more key than is wanted.
+        // The head is cut between characters. The weights of its last ones may depend on what follows, so it must give
+        // more key than is wanted.
         let mut end = COLLATED_HEAD_BYTES;
         while end > 0 && text[end] & 0xC0 == 0x80 {
             end -= 1;

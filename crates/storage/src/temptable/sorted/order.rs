@@ -1,8 +1,8 @@
-//! Rows in memory, put in order: those of a partition, which one thread sorts for itself.
+//! In-memory sort of a partition's rows, by one thread.
 //!
-//! What is sorted are numbers of 16 bytes: of the prefixes of the rows' keys the first 96 bits behind those that all rows
-//! share, then the number of the row. Rows that have the same bits are compared by their cells afterwards, unless the
-//! prefix is their whole key. So whatever the keys are, most of the work is the sorting of plain numbers.
+//! What is sorted are numbers of 16 bytes: 96 bits of the prefixes of the rows' keys, behind the bits that all rows
+//! share, then the index of the row. Rows with equal bits are compared by their cells afterwards, unless the prefix is
+//! their whole key. So whatever the keys are, most of the work is sorting plain numbers.
 
 #![expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 
@@ -13,12 +13,12 @@ use crate::temptable::rows::Resolver;
 use crate::temptable::spec::SortKey;
 use crate::temptable::store::StoreRef;
 
-/// The low bits of a record: the row's number.
+/// Low bits of a record: the row's index.
 const ROW_BITS: u32 = u32::BITS;
-/// A row's record, and its address in order.
+/// Memory per row: its record, and its address in order.
 const BYTES_PER_ROW: u64 = 24;
 
-/// Puts rows into the order of keys; those that are equal in all of them stay in the order in which they are.
+/// Stable sort of rows by keys.
 ///
 /// # Safety
 /// `rows` are rows of the store whose values are in memory.
@@ -71,12 +71,12 @@ pub(crate) unsafe fn sort_rows(
     Ok(())
 }
 
-/// Fewer records are sorted at once by comparisons.
+/// Minimum number of records that are divided by digits rather than sorted by comparisons.
 const DIVIDED_RECORDS_MIN: usize = 2048;
 const DIGIT_BITS: u32 = 8;
 
-/// Sorts records: many of them are divided by their bytes, from the first on, into parts that fit in the cache. Where
-/// there is no memory for that, all of them are compared.
+/// Sorts records: many of them are divided by their bytes, from the most significant on, into parts that fit in the
+/// cache. Without memory for that, all are sorted by comparisons.
 fn sort_records(records: &mut [u128], store: &StoreRef) {
     let mut held = store.memory.reservation();
     let bytes = size_of_val(records) as u64;
@@ -88,7 +88,7 @@ fn sort_records(records: &mut [u128], store: &StoreRef) {
     divide(records, &mut other, u128::BITS);
 }
 
-/// Sorts records that are alike in all bits but the lowest `bits`. `other` has the room of `records`.
+/// Sorts records that agree in all bits but the lowest `bits`. `other` is a buffer of the length of `records`.
 fn divide(records: &mut [u128], other: &mut [u128], mut bits: u32) {
     let digit =
         |record: u128, bits: u32| (record >> (bits - DIGIT_BITS)) as usize % (1 << DIGIT_BITS);
@@ -101,7 +101,7 @@ fn divide(records: &mut [u128], other: &mut [u128], mut bits: u32) {
         for record in &*records {
             ends[digit(*record, bits)] += 1;
         }
-        // Where all have the same digit, the next one is looked at.
+        // If all records have one digit, the next digit decides.
         if ends[digit(records[0], bits)] == records.len() {
             bits -= DIGIT_BITS;
             continue;

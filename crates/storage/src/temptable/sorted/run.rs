@@ -1,4 +1,4 @@
-//! Records and the runs that they are sorted into.
+//! Sort records and sorted runs.
 
 #![expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 
@@ -12,24 +12,24 @@ use super::keys::{Place, PrefixBuffer, PrefixBytes, SortKeys};
 use crate::temptable::rows::{AHEAD_ROWS, Resolver};
 use crate::temptable::store::{LoadedBlock, Part, RowWriter, StoreRef};
 
-/// What is sorted instead of a row.
+/// Record that is sorted instead of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Record {
     pub(super) prefix: Prefix,
-    /// Which of the memory runs it is of, in the order of their rows' arrival.
+    /// Index of the row's memory run, in the order of arrival.
     pub(super) run: u32,
-    /// Its row's number in that run, in the order of arrival.
+    /// Index of the row in that run, in the order of arrival.
     pub(super) row: u32,
 }
 
-/// Rows in memory and their records.
+/// Rows in memory with their records.
 pub(super) struct MemoryRun {
     pub(super) records: Vec<Record>,
     /// The rows in the order of arrival, or in that of the records; see [`Self::order_rows`].
     pub(super) rows: Vec<*const u8>,
-    /// Owns the rows.
+    /// Owner of the rows.
     pub(super) writer: RowWriter,
-    /// For `records` and `rows`.
+    /// Memory reservation of `records` and `rows`.
     pub(super) reservation: Reservation,
     pub(super) is_sorted: bool,
 }
@@ -40,7 +40,7 @@ unsafe impl Send for MemoryRun {}
 unsafe impl Sync for MemoryRun {}
 
 impl MemoryRun {
-    /// Sorts the records, unless they are in order.
+    /// Sorts the records, unless they are sorted already.
     pub(super) fn sort(&mut self, comparer: &Comparer<'_>) {
         if !self.is_sorted {
             let Self { records, rows, .. } = self;
@@ -49,8 +49,8 @@ impl MemoryRun {
         }
     }
 
-    /// Brings the rows into the order of the records, if there is memory for that: whoever merges runs need not look for
-    /// each row then.
+    /// Brings the rows into the order of the records, if there is memory for that: a merge then need not look up each
+    /// row.
     pub(super) fn order_rows(&mut self) {
         let bytes = (self.records.len() * size_of::<*const u8>()) as u64;
         if self.reservation.try_grow(bytes).is_ok() {
@@ -64,10 +64,10 @@ impl MemoryRun {
     }
 }
 
-/// Rows in order, in a temporary file.
+/// Sorted rows in a temporary file.
 pub(super) type FileRun = Part;
 
-/// Compares records of some memory runs.
+/// Comparer of records of some memory runs.
 pub(super) struct Comparer<'a> {
     pub(super) keys: &'a SortKeys,
     pub(super) store: &'a StoreRef,
@@ -96,8 +96,8 @@ impl Comparer<'_> {
             .then_with(|| (a.run, a.row).cmp(&(b.run, b.row)))
     }
 
-    /// Puts records in order, by their prefixes first, so that most comparisons are of two numbers; `row` gives the row
-    /// of a record.
+    /// Sorts records, by their prefixes first, so that most comparisons are of two numbers; `row` gives the row of a
+    /// record.
     pub(super) fn sort(&self, records: &mut [Record], row: impl Fn(&Record) -> *const u8) {
         records.sort_unstable();
         let values = Resolver::stored(&self.store.directory);
@@ -111,7 +111,7 @@ impl Comparer<'_> {
     }
 }
 
-/// Reads one run from first to last.
+/// Reader of one run from first to last.
 pub(super) enum RunReader {
     /// A sorted run in memory, or a part of one.
     Memory(MemoryReader),
@@ -119,23 +119,23 @@ pub(super) enum RunReader {
     File(FileReader),
 }
 
-/// Reads rows of a run in memory that others read, too.
+/// Reader of a run in memory that it shares with others.
 pub(super) struct MemoryReader {
     pub(super) run: Arc<MemoryRun>,
-    /// The next record, and the one behind the last.
+    /// Index of the next record; `end` is exclusive.
     pub(super) next: usize,
     pub(super) end: usize,
 }
 
-/// Reads a run in a file, a block at a time.
+/// Reader of a run in a file, a block at a time.
 pub(super) struct FileReader {
-    // Before `part`: what is loaded is released before its numbers go.
+    // Declared before `part`: what is loaded is released before its block numbers are.
     loaded: Option<LoadedBlock>,
     part: FileRun,
     block: usize,
     rows: Vec<*const u8>,
     next: usize,
-    /// The prefixes of the next rows; the last one's is that of row `prefixed - 1`.
+    /// Prefixes of the next rows; the last one is that of row `prefixed - 1`.
     prefixes: Vec<Prefix>,
     prefixed: usize,
 }
@@ -164,7 +164,7 @@ impl RunReader {
         })
     }
 
-    /// What a block of the run takes in memory with its values, on average.
+    /// Average memory of a block of the run with its values.
     pub(super) fn block_bytes(&self) -> u64 {
         match self {
             Self::Memory(_) => 0,
@@ -175,8 +175,8 @@ impl RunReader {
         }
     }
 
-    /// The next row and its prefix; `None` at the end. A block that is left goes to `retired`: its
-    /// rows were given out and may not be read yet.
+    /// The next row and its prefix; `None` at the end. A finished block goes to `retired`: its rows were returned and
+    /// may not be read yet.
     pub(super) fn next(
         &mut self,
         keys: &SortKeys,
@@ -221,8 +221,8 @@ impl RunReader {
 }
 
 impl FileReader {
-    /// Computes the prefixes of some rows. Their strings may be anywhere in memory: all are asked for
-    /// before the first is read, so that the waits overlap.
+    /// Computes the prefixes of some rows. Their strings may be anywhere in memory: all are prefetched before the
+    /// first is read, so that the waits overlap.
     fn compute_prefixes(&mut self, keys: &SortKeys, store: &StoreRef, buffer: &mut PrefixBuffer) {
         let end = self.rows.len().min(self.next + AHEAD_ROWS);
         let rows = &self.rows[self.next..end];

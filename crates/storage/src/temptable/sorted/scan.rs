@@ -1,4 +1,4 @@
-//! Reading a table in order.
+//! Reading a table in sort order.
 
 #![expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 
@@ -16,12 +16,12 @@ use crate::temptable::spec::Access;
 use crate::temptable::store::{LoadedBlock, PartitionPlan, RowWriter, StoreRef};
 use crate::temptable::table::TempTable;
 
-/// Runs that are merged at once, at least and at most.
+/// Minimum and maximum fan-in of a merge.
 const FAN_IN: std::ops::RangeInclusive<u64> = 2..=512;
-/// Rows between two writes while runs are merged into one.
+/// Number of rows between two writes while runs are merged into one.
 const RUN_WRITE_ROWS: usize = 8192;
 
-/// The rows of a table in the order of its sort keys.
+/// Scan of a table's rows in the order of its sort keys.
 pub struct SortedScan {
     source: Source,
     left: u64,
@@ -45,8 +45,8 @@ enum Source {
 unsafe impl Send for SortedScan {}
 
 impl TempTable {
-    /// The rows of a table with ordered access, in order, from `offset` (counted from 0) and at
-    /// most `limit` of them. Takes the rows out of the table.
+    /// Starts a scan of a table with ordered access, from `offset` (counted from 0), of at most `limit` rows. Takes
+    /// the rows out of the table.
     pub fn sorted(&self, offset: u64, limit: Option<u64>) -> Result<SortedScan> {
         SortedScan::open(self, offset, limit).map_err(|error| self.error(&error))
     }
@@ -101,7 +101,7 @@ impl SortedScan {
         }
     }
 
-    /// Whether all rows are in memory, so that they can be [divided](Self::split_off).
+    /// Whether all rows are in memory, so that the scan can be [divided](Self::split_off).
     pub fn is_in_memory(&self) -> bool {
         match &self.source {
             Source::Selected { .. } => true,
@@ -112,9 +112,9 @@ impl SortedScan {
         }
     }
 
-    /// Takes the next rows off, at most `rows_max`, as a scan of their own: another thread reads them while this one
-    /// goes on behind them. `None` where no row is left, and where rows are in files: their blocks are read once,
-    /// one after the other.
+    /// Splits off the next rows, at most `rows_max`, as a scan of their own: another thread reads them while this one
+    /// goes on behind them. `None` if no row is left, or if rows are in files, whose blocks can only be read once, in
+    /// sequence.
     pub fn split_off(&mut self, rows_max: usize) -> Result<Option<Self>> {
         let wanted = (rows_max as u64).min(self.left);
         if wanted == 0 {
@@ -200,7 +200,7 @@ impl Source {
     }
 }
 
-/// Records in order, of runs that are not.
+/// Ordered records of unordered runs.
 #[derive(Default)]
 struct Selection {
     records: Vec<Record>,
@@ -308,10 +308,10 @@ fn is_before(a: &Head, b: &Head, keys: &SortKeys, store: &StoreRef) -> bool {
         .is_lt()
 }
 
-/// Where the first rows of all runs together end in each of them: so many rows, or all that there are.
+/// End, in each sorted run, of the first `rows` rows of all runs together, or of all rows if there are fewer.
 ///
-/// Selection from sorted sequences: what comes before a record of the middle of the longest range is either wanted
-/// altogether, or nothing behind it is; so each step halves that range, and shortens the others.
+/// Selection from sorted sequences: what comes before the middle record of the longest range is either all wanted, or
+/// nothing behind that record is; so each step halves that range, and shortens the others.
 fn ends_of_first(
     rows: usize,
     runs: &[&mut MemoryReader],
@@ -322,7 +322,7 @@ fn ends_of_first(
         row: runs[run].run.rows[record.row as usize],
         run,
     };
-    // What is wanted of each run ends in its range.
+    // Invariant: the wanted part of each run ends in its range.
     let range =
         |reader: &&mut MemoryReader| reader.next..reader.end.min(reader.next.saturating_add(rows));
     let mut ranges: Vec<Range<usize>> = runs.iter().map(range).collect();
@@ -362,16 +362,16 @@ fn ends_of_first(
     }
 }
 
-/// A merge of sorted runs; the runs are in the order of their rows' arrival.
+/// Merge of sorted runs, which are in the order of their rows' arrival.
 struct Merge {
     keys: Arc<SortKeys>,
     store: StoreRef,
-    // Before `runs`: blocks are released before their numbers go.
+    // Declared before `runs`: blocks are released before their numbers are.
     retired: Vec<LoadedBlock>,
-    /// What was read for those.
+    /// Bytes that were read for the retired blocks.
     retired_bytes: usize,
     runs: Vec<RunReader>,
-    /// The next row of each run that has one, the last in order first.
+    /// The next row of each run that has one, in descending order.
     heads: Vec<Head>,
     buffer: PrefixBuffer,
 }
@@ -404,7 +404,7 @@ impl Merge {
         Ok(merge)
     }
 
-    /// Reads the next row of a run and puts it among the heads.
+    /// Reads the next row of a run and inserts it into the heads.
     fn advance(&mut self, run: usize) -> mayfly_memory::Result<()> {
         let reader = &mut self.runs[run];
         let before = self.retired.len();
@@ -422,19 +422,19 @@ impl Merge {
         Ok(())
     }
 
-    /// Whether rows that were returned pin so many bytes in memory.
+    /// Whether returned rows pin at least `bytes` bytes in memory.
     fn holds(&self, bytes: usize) -> bool {
         self.retired_bytes >= bytes
     }
 
-    /// The rows that were returned are not needed any more.
+    /// Releases the blocks of returned rows.
     fn release(&mut self) {
         self.retired.clear();
         self.retired_bytes = 0;
     }
 
-    /// A merge of the first rows, `rows_max` or all that there are; this one goes on behind them. `None` where there
-    /// are none, or where they are not all in memory.
+    /// Splits off a merge of the first `rows_max` rows, or all that there are; this one goes on behind them. `None` if
+    /// there are none, or if they are not all in memory.
     fn split_off(&mut self, rows_max: usize) -> mayfly_memory::Result<Option<Self>> {
         if self.heads.is_empty() {
             return Ok(None);
@@ -447,7 +447,7 @@ impl Merge {
             runs.push(reader);
         }
         for head in self.heads.drain(..) {
-            // It has not been given out.
+            // This row has not been returned.
             runs[head.run].next -= 1;
         }
         let is_before = |a: &Head, b: &Head| is_before(a, b, &self.keys, &self.store);
@@ -468,7 +468,7 @@ impl Merge {
         Self::new(Arc::clone(&self.keys), &self.store, first).map(Some)
     }
 
-    /// The next row. It stays in memory until it is released.
+    /// The next row, which stays in memory until it is released.
     fn next(&mut self) -> mayfly_memory::Result<Option<*const u8>> {
         let Some(head) = self.heads.pop() else {
             return Ok(None);

@@ -1,10 +1,10 @@
-//! Rows whose prefixes are equal, put in order: "Customer#000000001" and "Customer#000000002" differ behind what a
-//! prefix has room for.
+//! Sorting of rows with equal prefixes: "Customer#000000001" and "Customer#000000002" differ behind the length of a
+//! prefix.
 //!
-//! Of such rows it is found out how much of the key all of them have in common, and they are sorted by a prefix of what
-//! follows it; rows that have the same again go on from there. That is a radix sort of strings from the most significant
-//! end, with prefixes as its digits (Wickremesinghe, Heiman and Zobel, "Using compact tries for cache-efficient sorting of
-//! integers", 2004, has the idea of cached digits; Bentley and Sedgewick, 1997, that of going on behind what is equal).
+//! The common part of the keys of such rows is determined, and they are sorted by a prefix of what follows it; rows
+//! that are equal again go on from there. That is a radix sort of strings from the most significant end, with prefixes
+//! as its digits (Wickremesinghe, Heiman and Zobel, "Using compact tries for cache-efficient sorting of integers",
+//! 2004, has the idea of cached digits; Bentley and Sedgewick, 1997, that of going on behind what is equal).
 
 #![expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 
@@ -17,10 +17,10 @@ use super::cutoff::Prefix;
 use super::keys::{Key, PREFIX_ROWS, Place, PrefixBuffer, SortKeys};
 use crate::temptable::rows::Resolver;
 
-/// Fewer rows are compared by their cells.
+/// Number of rows below which they are compared by their cells.
 const ROWS_MIN: usize = 16;
 
-/// A row among those that have one prefix, with the prefix of what follows.
+/// Row among those that have one prefix, with the prefix of what follows.
 struct Tied<T> {
     prefix: Prefix,
     row: *const u8,
@@ -28,11 +28,11 @@ struct Tied<T> {
 }
 
 impl SortKeys {
-    /// Puts items whose rows have equal prefixes in order; those that are equal in all keys by themselves. Takes memory
-    /// for that, or more time where there is none.
+    /// Sorts items whose rows have equal prefixes; those that are equal in all keys are ordered by the items
+    /// themselves. Uses memory for that, or more time if there is none.
     ///
     /// # Safety
-    /// The rows are of the layout; their values are found by `values`.
+    /// The rows are of the layout; `values` resolves their values.
     pub(super) unsafe fn sort_tied<T: Copy + Ord>(
         &self,
         items: &mut [T],
@@ -68,10 +68,10 @@ impl SortKeys {
         }
     }
 
-    /// Puts rows in order that have the same before a place.
+    /// Sorts rows that are equal up to a place.
     ///
     /// # Safety
-    /// The rows are of the layout; their values are found by `values`.
+    /// The rows are of the layout; `values` resolves their values.
     unsafe fn sort_from<T: Copy + Ord>(
         &self,
         before: Place,
@@ -96,7 +96,7 @@ impl SortKeys {
         }
         for rows in rows.chunks_mut(PREFIX_ROWS) {
             let of = rows.iter().map(|tied| tied.row);
-            // SAFETY: as above; all rows have the text that is skipped.
+            // SAFETY: as above; all rows have the string that is skipped.
             let prefixes = unsafe { self.prefixes(place, of, values, buffer) };
             for (tied, prefix) in rows.iter_mut().zip(prefixes) {
                 tied.prefix = prefix.prefix();
@@ -113,8 +113,7 @@ impl SortKeys {
         }
     }
 
-    /// A place at which some of these rows may differ, that have the same before another one: the first as far as is
-    /// known.
+    /// The next place at which some of these rows, equal up to `before`, may differ; a lower bound.
     ///
     /// # Safety
     /// As for [`Self::sort_from`].
@@ -145,18 +144,18 @@ impl SortKeys {
     }
 }
 
-/// What the values of a key have in common.
+/// Common part of the values of a key.
 enum Shared {
     All,
-    /// They are texts, and begin with so many bytes behind which their order is that of the rests.
+    /// Strings with this many common leading bytes, behind which they are ordered as their rests are.
     Beginning(usize),
 }
 
 impl Key {
-    /// What the values of rows have in common.
+    /// The common part of the values of rows.
     ///
     /// # Safety
-    /// The rows are of the layout; their values are found by `values`.
+    /// The rows are of the layout; `values` resolves their values.
     unsafe fn shared_by(
         &self,
         mut rows: impl Iterator<Item = *const u8>,
@@ -205,7 +204,7 @@ impl Key {
     }
 }
 
-/// How many bytes two texts begin with alike.
+/// Length of the common prefix of two strings.
 fn common(a: &[u8], b: &[u8]) -> usize {
     let words = a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0);
     let words = 8 * words.take_while(|(a, b)| a == b).count();

@@ -1,4 +1,4 @@
-//! One worker's rows on their way into order.
+//! Writer of one worker's rows to a table with ordered access.
 
 #![expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 
@@ -15,22 +15,22 @@ use crate::temptable::rows::{Encoder, Sources};
 use crate::temptable::spec::SortKey;
 use crate::temptable::store::{PartitionPlan, RowWriter, StoreRef};
 
-/// With a limit, rows are dropped when there are so many times more than it asks for.
+/// With a limit, rows are dropped when their number exceeds it by this factor ...
 const PRUNE_FACTOR: u64 = 2;
-/// ... and at least so many more.
+/// ... and by at least this number.
 const PRUNE_ROWS_MIN: u64 = 4 << 10;
-/// With a limit of at least so many rows, the rows of all writers are counted while they come ...
+/// With a limit of at least this number, the rows of all writers are counted while they come ...
 const COUNTED_LIMIT_MIN: u64 = 1 << 10;
-/// ... each time that this part of the limit is new ...
+/// ... each time that new rows amount to this part of the limit (a denominator) ...
 const COUNTED_SHARE: u64 = 16;
-/// ... by so many parts, which are halved that often.
+/// ... by parts that result from this number of halvings.
 const COUNTED_HALVINGS: u32 = 4;
-/// A run is not written to a file with fewer bytes than this.
+/// Minimum size in bytes of a run in a file.
 const RUN_BYTES_MIN: u64 = 128 << 10;
-/// Rows between two writes while a run is written.
+/// Number of rows between two writes while a run is written.
 const RUN_WRITE_ROWS: usize = 8192;
 
-/// What the writers of a table have finished.
+/// Results of a table's finished writers.
 #[derive(Default)]
 pub(crate) struct SortState {
     pub(super) writers: Vec<(u64, SortedWriter)>,
@@ -50,39 +50,39 @@ impl SortState {
         SortWriter::new(store, keys, cutoff)
     }
 
-    /// How many sorted runs the finished writers have left.
+    /// Number of sorted runs that the finished writers have left.
     pub(crate) fn run_count(&self) -> u64 {
         let runs = self.writers.iter();
         runs.map(|(_, sorted)| sorted.files.len() as u64 + 1).sum()
     }
 
-    /// Adds what a writer has written; writers are in the order of their creation.
+    /// Adds a finished writer's runs; writers are in the order of their creation.
     pub(crate) fn add(&mut self, order: u64, sorted: SortedWriter) {
         let at = self.writers.partition_point(|(other, _)| *other < order);
         self.writers.insert(at, (order, sorted));
     }
 }
 
-/// What one writer has written: runs in files, then what is still in memory.
+/// Result of one writer: runs in files, then what is still in memory.
 pub(crate) struct SortedWriter {
     pub(super) files: Vec<FileRun>,
     pub(super) memory: MemoryRun,
 }
 
-/// Appends rows to a table with ordered access.
+/// Writer to a table with ordered access.
 pub(crate) struct SortWriter {
     store: StoreRef,
     keys: SortKeys,
-    /// When only some of the first rows are wanted: what is known of the others.
+    /// Cutoff, when only some of the first rows are wanted.
     cutoff: Option<Arc<Cutoff>>,
-    /// The bound that the cutoff gave when it had this version.
+    /// The bound that the cutoff gave at this version.
     bound: Option<Bound>,
     bound_version: u64,
-    /// The last record of the run that may be wanted, if as many as are wanted are not after it.
+    /// The last record of the run that may be wanted, if enough records are not after it.
     last_wanted: Option<Record>,
-    /// The first records of the run that the cutoff has counted.
+    /// Number of the run's records, from the first, that the cutoff has counted.
     counted: usize,
-    /// How many records the run had when it was pruned.
+    /// Number of records that the run had after it was last pruned.
     pruned: usize,
     sources: Sources,
     scratch: Vec<u64>,
@@ -128,7 +128,7 @@ impl SortWriter {
         let filtered = columns.iter().map(|column| filter.filter(column));
         match filtered.collect::<std::result::Result<Vec<_>, _>>() {
             Ok(filtered) => self.append_rows(&filtered, count),
-            // No column of a table is of a kind that cannot be filtered; all rows would do as well.
+            // Every column type of a table can be filtered; appending all rows would be right as well.
             Err(_) => self.append_rows(columns, row_count),
         }
     }
@@ -159,7 +159,7 @@ impl SortWriter {
                 if self.bound.is_some_and(|bound| prefix > bound.prefix) {
                     continue;
                 }
-                // Of rows that begin alike, as names do, the bound's prefix drops none.
+                // If rows share long beginnings, as names do, the bound's prefix drops none.
                 if let Some(last) = self.last_wanted.filter(|last| last.prefix == prefix) {
                     let last = self.run.rows[last.row as usize];
                     // SAFETY: as above; the rows of the run are of the layout, their values in memory.
@@ -251,7 +251,7 @@ impl SortWriter {
         Ok(())
     }
 
-    /// Tells the cutoff of the records that it has not counted.
+    /// Counts new records in the cutoff.
     fn count_new(&mut self) {
         let Some(cutoff) = &self.cutoff else {
             return;
@@ -264,8 +264,8 @@ impl SortWriter {
         self.counted = self.run.records.len();
     }
 
-    /// Drops the rows that cannot be among the first, all of which are counted or never will be; true when some were
-    /// dropped.
+    /// Drops the rows that cannot be among the first, all of which are counted or never will be; returns whether some
+    /// were dropped.
     fn prune(&mut self) -> bool {
         let dropped = self.drop_unwanted();
         self.pruned = self.run.records.len();
@@ -313,7 +313,7 @@ impl SortWriter {
         if limit >= COUNTED_LIMIT_MIN && (records - self.counted) as u64 >= limit / COUNTED_SHARE {
             self.count_new();
         }
-        // Each writer has its share of the first rows, if it has its share of all.
+        // A writer with its share of all rows has its share of the first ones.
         let threads = self.store.context.options().threads.max(1) as u64;
         let share = (limit / threads).max(self.pruned as u64);
         let enough = share
@@ -329,7 +329,7 @@ impl SortWriter {
         Ok(())
     }
 
-    /// Copies the rows that are left, so that the blocks of the others can go.
+    /// Copies the rows that are left, so that the blocks of the others are freed.
     fn compact(&mut self) -> Result<()> {
         let mut compacted = memory_run(&self.store);
         let width = self.store.layout.width;
@@ -358,7 +358,7 @@ impl SortWriter {
         Ok(())
     }
 
-    /// The rows, in runs. Without a limit each run is sorted: the workers do that side by side.
+    /// The rows, in runs. Without a limit each run is sorted: the workers do that in parallel.
     pub(crate) fn finish(mut self) -> Result<SortedWriter> {
         self.prune();
         if self.cutoff.is_none() || !self.files.is_empty() {
@@ -372,8 +372,8 @@ impl SortWriter {
     }
 }
 
-/// Divides records by their order, as often as there are halvings: the last one of each part in order, and how many it
-/// has.
+/// Divides records by their order, `halvings` times: gives the last record of each part in order, and the part's
+/// number of records.
 fn halve(records: &mut [Record], halvings: u32, parts: &mut Vec<(Record, u64)>) {
     let middle = records.len() / 2;
     if halvings == 0 || middle == 0 {
