@@ -1,4 +1,4 @@
-//! A call of a scalar function while it is bound, and the rules by which many functions derive their types.
+//! Calls of scalar functions at binding, and the type rules that many functions share.
 
 use std::slice::SliceIndex;
 
@@ -7,12 +7,12 @@ use mayfly_types::{CollationId, Result, SqlType, TypeKind};
 
 use crate::{Argument, Signature, SignatureContext, derive};
 
-/// What is known of a call when its types are asked for.
+/// A call whose types are being derived.
 #[derive(Debug, Clone, Copy)]
 pub struct Binding<'a> {
     /// The function's canonical name, for errors.
     pub name: &'static str,
-    /// The arguments as they are written.
+    /// The unconverted arguments.
     pub arguments: &'a [Argument<'a>],
     /// The settings that types depend on.
     pub context: &'a SignatureContext,
@@ -35,12 +35,12 @@ impl<'a> Binding<'a> {
         Self { name, ..*self }
     }
 
-    /// The type that an argument has where text is wanted.
+    /// The type of an argument where text is expected.
     pub(crate) fn text(&self, index: usize) -> SqlType {
         derive::text_of(&self.arguments[index], self.context)
     }
 
-    /// The types that all arguments have where text is wanted.
+    /// The types of all arguments where text is expected.
     pub(crate) fn texts(&self) -> Vec<SqlType> {
         self.each(|argument| derive::text_of(argument, self.context))
     }
@@ -55,7 +55,7 @@ impl<'a> Binding<'a> {
         derive::string_type(characters, self.context.collation_connection)
     }
 
-    /// How many characters an argument needs as text.
+    /// Length in characters of an argument as text.
     pub(crate) fn characters(&self, index: usize) -> u64 {
         derive::character_length(self.arguments[index].ty)
     }
@@ -65,8 +65,8 @@ impl<'a> Binding<'a> {
         self.arguments.iter().any(|argument| argument.nullable)
     }
 
-    /// The signature of a function that reads all of its arguments as texts, each in its own collation. It
-    /// is NULL when an argument is.
+    /// The signature of a function that reads all of its arguments as texts, each in its own collation, and is NULL
+    /// when an argument is.
     pub(crate) fn of_texts(&self, result: SqlType) -> Result<Signature> {
         Ok(Signature::new(self.texts(), result, self.any_nullable()))
     }
@@ -76,23 +76,22 @@ impl<'a> Binding<'a> {
         Ok(Signature::new(self.texts(), result, true))
     }
 
-    /// The signature of a function that makes one string of the texts of its arguments, of at most
-    /// `characters`.
+    /// The signature of a function that combines the texts of its arguments into one string of at most `characters`.
     pub(crate) fn collated_text(&self, characters: u64, nullable: bool) -> Result<Signature> {
         let claim = derive::aggregate_collation(self.arguments, self.context, self.name)?;
         Ok(self.in_collation(claim, characters, nullable))
     }
 
-    /// The signature of a function that compares its arguments as texts of one collation. It is NULL when
-    /// an argument is.
+    /// The signature of a function that compares its arguments as texts of one collation, and is NULL when an
+    /// argument is.
     pub(crate) fn compared_texts(&self, result: SqlType) -> Result<Signature> {
         let texts = self.collated_text(0, false)?.arguments;
         Ok(Signature::new(texts, result, self.any_nullable()))
     }
 
-    /// The signature of a function that changes a text, its first argument, by others: it keeps its
-    /// collation and its claim, whatever the others have. Bytes among them make it bytes. Error 3854 where a
-    /// constant has characters that it lacks.
+    /// The signature of a function that changes its first argument, a text, by the others: the result has the first
+    /// argument's collation and coercibility. A binary argument makes the result binary. Error 3854 where a constant
+    /// has characters outside of the first argument's character set.
     pub(crate) fn changed_text(&self, characters: u64, nullable: bool) -> Result<Signature> {
         let mixes: Vec<_> = self
             .arguments

@@ -1,6 +1,6 @@
-//! `block_encryption_mode`: how AES_ENCRYPT() and AES_DECRYPT() chain blocks, and the length of their keys.
+//! `block_encryption_mode`: the block cipher mode of AES_ENCRYPT() and AES_DECRYPT(), and the key length.
 
-/// How blocks are chained.
+/// Block cipher mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
     Ecb,

@@ -1,4 +1,4 @@
-//! A call of a scalar function while it is computed.
+//! Calls of scalar functions at evaluation.
 
 use mayfly_types::{CollationId, Result, SqlType};
 
@@ -11,13 +11,13 @@ use crate::{Column, EvaluationContext, Signature};
 pub struct Call<'a> {
     /// The function's canonical name, for errors.
     pub name: &'static str,
-    /// The arguments, of the types that the signature asked for.
+    /// The arguments, of the types that the signature requires.
     pub arguments: &'a [Column],
-    /// How many rows to compute.
+    /// Number of rows to compute.
     pub rows: usize,
     /// The types of the call.
     pub signature: &'a Signature,
-    /// What the function may know of the statement.
+    /// The evaluation context of the statement.
     pub context: &'a EvaluationContext,
 }
 
@@ -72,7 +72,7 @@ impl<'a> Call<'a> {
         input::texts(&self.arguments[index])
     }
 
-    /// Reads an argument that may be left out.
+    /// Reads an optional argument.
     pub(crate) fn optional<T>(
         &self,
         index: usize,
@@ -81,7 +81,7 @@ impl<'a> Call<'a> {
         self.arguments.get(index).map(read).transpose()
     }
 
-    /// Reads all arguments from `first` on alike.
+    /// Reads all arguments from `first` on with one function.
     pub(crate) fn all<T>(
         &self,
         first: usize,

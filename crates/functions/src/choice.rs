@@ -1,5 +1,4 @@
-//! The type of a choice between several values: COALESCE, IF, GREATEST and their kind (the manual,
-//! "Flow Control Functions").
+//! The common type of several values: COALESCE, IF, GREATEST and their kind (the manual, "Flow Control Functions").
 
 use arrow_array::{Array, ArrayRef};
 use arrow_select::interleave::interleave;
@@ -10,7 +9,7 @@ pub(crate) use mayfly_types::common_type::as_value;
 
 use crate::{Argument, Binding, Call, Coercibility, Column, derive, output};
 
-/// The type that holds the values of all arguments, and the claim of its collation.
+/// The type that holds the values of all arguments, and its coercibility.
 pub(crate) fn choice_type(binding: &Binding<'_>) -> Result<(SqlType, Coercibility)> {
     let choices = binding.arguments.iter();
     let typed: Vec<Argument<'_>> = choices
@@ -38,7 +37,7 @@ pub(crate) fn choice_type(binding: &Binding<'_>) -> Result<(SqlType, Coercibilit
     if !ty.is_string() {
         return Ok((ty, coercibility));
     }
-    // Bits among the choices make the result binary, whatever its strings are.
+    // A BIT among the choices makes the result binary, whatever its strings are.
     if ty.collation != CollationId::BINARY {
         ty = match ty.kind {
             TypeKind::VarChar => derive::string_type(u64::from(ty.length), collation),
@@ -48,8 +47,8 @@ pub(crate) fn choice_type(binding: &Binding<'_>) -> Result<(SqlType, Coercibilit
     Ok((ty, coercibility))
 }
 
-/// The collation of the texts among choices that bytes among them give way to, if they do: literals of bytes beside
-/// columns.
+/// The collation of the texts among the choices, where it takes precedence over binary ones: for binary literals
+/// beside columns.
 fn texts_of_bytes(typed: &[Argument<'_>], binding: &Binding<'_>) -> Result<Option<CollationId>> {
     let has_bits = typed.iter().any(|choice| choice.ty.kind == TypeKind::Bit);
     if has_bits || !typed.iter().any(|choice| choice.ty.is_binary_string()) {
@@ -62,7 +61,7 @@ fn texts_of_bytes(typed: &[Argument<'_>], binding: &Binding<'_>) -> Result<Optio
     Ok(Some(collation))
 }
 
-/// Takes for each row the value of one of the arguments from `first` on, which are of one type, or NULL.
+/// Selects for each row the value of one of the arguments from `first` on, which have one type, or NULL.
 pub(crate) fn pick(
     call: &Call<'_>,
     first: usize,

@@ -1,4 +1,4 @@
-//! What a kernel gets for an argument: a column of values, or one value for all rows.
+//! Arguments of kernels: a column of values, or one value for all rows.
 
 use arrow_array::ArrayRef;
 use mayfly_types::Value;
@@ -13,7 +13,7 @@ pub enum Column {
 }
 
 impl Column {
-    /// Whether every row is NULL for sure.
+    /// Whether it is the constant NULL.
     pub fn is_constant_null(&self) -> bool {
         matches!(self, Self::Constant(Value::Null))
     }

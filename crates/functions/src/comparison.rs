@@ -45,7 +45,7 @@ impl Operator {
         }
     }
 
-    /// Whether values that compare so satisfy the operator.
+    /// Whether the operator holds for values with this ordering.
     #[inline]
     pub fn accepts(self, ordering: Ordering) -> bool {
         match self {
@@ -67,7 +67,7 @@ pub fn compare(
     row_count: usize,
     ty: &SqlType,
 ) -> Result<BooleanArray> {
-    // A constant is always put on the right, so that kernels handle one such case.
+    // A constant is always moved to the right, so that kernels handle one case only.
     if matches!(left, Column::Constant(_)) && matches!(right, Column::Array(_)) {
         return compare(operator.flip(), right, left, row_count, ty);
     }
@@ -109,7 +109,7 @@ pub fn compare(
             ty.collation,
         ),
     };
-    // Kernels of two constants give one row.
+    // Kernels of two constants return one row.
     let compared = if compared.len() == row_count {
         compared
     } else {
@@ -131,7 +131,7 @@ fn repeat(value: Option<bool>, row_count: usize) -> BooleanArray {
     }
 }
 
-/// Turns `=` into `<=>`: NULL and NULL is true, NULL and something is false.
+/// Turns `=` into `<=>`: two NULLs are equal, a NULL and another value are not.
 fn null_safe(equal: BooleanArray, left: &Column, right: &Column, row_count: usize) -> BooleanArray {
     let Some(unknown) = equal.nulls().filter(|nulls| nulls.null_count() > 0) else {
         return equal;

@@ -1,4 +1,4 @@
-//! What functions may know of the statement that calls them.
+//! Evaluation contexts: what functions read of their statement, session and server.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -19,8 +19,8 @@ use mayfly_types::{
 
 use crate::block_encryption::BlockEncryption;
 
-/// The surroundings of a call: settings, clock and diagnostics, all injected, so that a statement
-/// can be run again with the same result. Read once a statement; shared by its threads.
+/// Environment of a call: settings, clock and diagnostics, all injected, so that a statement can be run again with
+/// the same result. Made once per statement; shared by its threads.
 #[derive(Debug)]
 pub struct EvaluationContext {
     /// `sql_mode` of the session.
@@ -28,13 +28,13 @@ pub struct EvaluationContext {
     /// Whether the statement stores its values under a strict `sql_mode`, so that some warnings
     /// (division by zero) are errors.
     pub is_strict_store: bool,
-    /// Where warnings go.
+    /// The receiver of warnings.
     pub diagnostics: Arc<Diagnostics>,
     /// The instant at which the statement began (or `@@timestamp`): microseconds since 1970 UTC.
     pub now_utc_microseconds: i64,
     /// `time_zone` of the session.
     pub time_zone: TimeZone,
-    /// What the information functions answer.
+    /// Results of the information functions.
     pub facts: SessionFacts,
     /// `group_concat_max_len`, in bytes.
     pub group_concat_max_len: u64,
@@ -42,7 +42,7 @@ pub struct EvaluationContext {
     pub max_allowed_packet: u64,
     /// `default_week_format`: the mode of WEEK() without a second argument.
     pub default_week_format: u8,
-    /// `block_encryption_mode`: how AES_ENCRYPT() goes about it.
+    /// `block_encryption_mode`: the mode of AES_ENCRYPT().
     pub block_encryption: BlockEncryption,
     /// `lc_time_names`
     pub lc_time_names: &'static Locale,
@@ -52,36 +52,36 @@ pub struct EvaluationContext {
     pub user_variables: Arc<UserVariables>,
     /// States of RAND(): the session's, and one for each call with a seed.
     pub random: Arc<Mutex<RandomStates>>,
-    /// Where unpredictable bytes come from (UUID(), RANDOM_BYTES()).
+    /// Source of random bytes (UUID(), RANDOM_BYTES()).
     pub entropy: fn(&mut [u8]),
     /// The wall clock of SYSDATE() and UUID(): microseconds since 1970 UTC.
     pub clock: fn() -> i64,
-    /// The server that the session is of.
+    /// Facts about the server.
     pub server: Arc<dyn ServerFacts>,
     /// The files that LOAD_FILE() may read.
     pub files: Arc<dyn ServerFiles>,
-    /// The named locks as this session takes them: GET_LOCK().
+    /// The session's interface to named locks: GET_LOCK().
     pub user_locks: Arc<dyn UserLocks>,
     /// The next UUID_SHORT() of the server.
     pub short_uuids: Arc<AtomicU64>,
-    /// Tells whether the statement is to end; SLEEP() and BENCHMARK() ask.
+    /// Tells whether the statement is to end; polled by SLEEP() and BENCHMARK().
     pub interrupt: Interrupt,
-    /// What long results are charged to.
+    /// The budget that long results are charged to.
     pub memory: Arc<dyn WorkingMemory>,
-    /// Bytes of long results that were made so far: what tells how many rows to take at once.
+    /// Bytes of long results made so far, by which the batch size is chosen.
     pub made: AtomicU64,
 }
 
-/// Memory that a statement works in.
+/// Memory budget of a statement.
 pub trait WorkingMemory: fmt::Debug + Send + Sync {
-    /// Nothing yet.
+    /// A reservation of 0 bytes.
     fn reservation(&self) -> Reservation;
 
-    /// Makes a reservation hold exactly `bytes`, or says which limit forbids it.
+    /// Resizes a reservation to `bytes`, or returns the limit that forbids it.
     fn resize(&self, held: &mut Reservation, bytes: u64) -> Result<()>;
 }
 
-/// There is no limit.
+/// A budget without a limit.
 #[derive(Debug)]
 struct Unlimited;
 
@@ -96,18 +96,18 @@ impl WorkingMemory for Unlimited {
     }
 }
 
-/// What VERSION(), USER() and their kind answer.
+/// Results of VERSION(), USER() and their kind.
 #[derive(Debug, Clone)]
 pub struct SessionFacts {
     /// VERSION()
     pub version: &'static str,
-    /// USER(): `name@host` as the client gave it.
+    /// USER(): `name@host` of the client.
     pub user: Arc<str>,
     /// CURRENT_USER(): the account that matched.
     pub current_user: Arc<str>,
-    /// CURRENT_ROLE(): the roles that are active.
+    /// CURRENT_ROLE(): the active roles.
     pub current_role: Cow<'static, str>,
-    /// DATABASE(), or none selected.
+    /// DATABASE(); `None` without a current database.
     pub database: Option<Arc<str>>,
     /// CONNECTION_ID()
     pub connection_id: u64,
@@ -117,21 +117,21 @@ pub struct SessionFacts {
     pub row_count: i64,
     /// FOUND_ROWS() of the statement before.
     pub found_rows: u64,
-    /// Whether the session may see who has which role: ROLES_GRAPHML().
+    /// Whether the session may see role grants: ROLES_GRAPHML().
     pub sees_roles: bool,
 }
 
-/// What functions may know of the server.
+/// Facts about the server.
 pub trait ServerFacts: fmt::Debug + Send + Sync {
-    /// Whether a connection of this number lives.
+    /// Whether the connection with this number is open.
     fn is_connected(&self, connection: u64) -> bool;
 
-    /// The names of all accounts, and who has which of them as a role, with ADMIN OPTION or without: the
-    /// indexes of both among the names.
+    /// The names of all accounts, and the role grants among them: (account, role, with ADMIN OPTION), both
+    /// as indexes of names.
     fn role_graph(&self) -> (Vec<String>, Vec<(usize, usize, bool)>);
 }
 
-/// There is no server.
+/// A context without a server.
 #[derive(Debug)]
 struct NoServer;
 
@@ -145,22 +145,22 @@ impl ServerFacts for NoServer {
     }
 }
 
-/// Files of the server, as far as statements may read them. No function touches a file itself.
+/// The server's files that statements may read. Functions access files only through this.
 pub trait ServerFiles: fmt::Debug + Send + Sync {
     /// A file's contents, if it has at most `most` bytes.
     fn read(&self, path: &str, most: u64) -> FileContents;
 }
 
-/// What reading a file came to.
+/// Outcome of reading a file.
 #[derive(Debug)]
 pub enum FileContents {
-    /// There is none, or it may not be read.
+    /// The file does not exist or may not be read.
     Missing,
     /// The path names a directory or another non-regular file.
     NotAFile,
     /// The file is longer than allowed.
     TooLong,
-    /// What is in it.
+    /// The contents.
     Bytes(Vec<u8>),
 }
 
@@ -173,24 +173,23 @@ impl ServerFiles for NoFiles {
     }
 }
 
-/// Locks that sessions agree on by name, as one session takes and leaves them. Names come checked and
-/// in lower case.
+/// Named locks of one session. Names are already checked and in lower case.
 pub trait UserLocks: fmt::Debug + Send + Sync {
-    /// Takes a lock, once more if the session has it already; false when it took too long. 3058 when
-    /// it would never end; what ends the statement ends the wait.
+    /// Acquires a lock, recursively if the session holds it; false on timeout. 3058 on deadlock; whatever ends the
+    /// statement ends the wait.
     fn acquire(&self, name: &str, longest: Duration, interrupt: &Interrupt) -> Result<bool>;
 
-    /// Releases it once; false when another session holds it, `None` when nobody does.
+    /// Releases a lock once; false when another session holds it, `None` when nobody does.
     fn release(&self, name: &str) -> Option<bool>;
 
-    /// The connection that holds it.
+    /// The connection that holds a lock.
     fn holder(&self, name: &str) -> Option<u64>;
 
-    /// Releases all that the session holds; gives how often it had taken them.
+    /// Releases all locks of the session; returns the number of acquisitions.
     fn release_all(&self) -> u64;
 }
 
-/// There is no session: nothing is to be had.
+/// No locks: constant folding.
 #[derive(Debug)]
 struct NoLocks;
 
@@ -213,8 +212,8 @@ impl UserLocks for NoLocks {
 }
 
 impl EvaluationContext {
-    /// A context of a fresh session with default settings: constant folding and tests. The engine
-    /// then sets the fields that the session knows better.
+    /// A context of a fresh session with default settings, for constant folding and tests. The engine overwrites the
+    /// fields that it knows better.
     pub fn new(
         sql_mode: SqlMode,
         diagnostics: Arc<Diagnostics>,
@@ -258,7 +257,7 @@ impl EvaluationContext {
         }
     }
 
-    /// What a conversion needs to know; `operand` is what its messages call the value.
+    /// The context of a conversion; `operand` is the value's name in messages.
     pub fn cast<'a>(&'a self, operand: &'a str) -> CastContext<'a> {
         let today = self
             .time_zone
@@ -287,7 +286,7 @@ impl EvaluationContext {
 
 /// Fills bytes with the randomness of the system.
 pub fn system_entropy(bytes: &mut [u8]) {
-    // An operating system without entropy leaves nothing sensible to do but the clock.
+    // Without a source of entropy in the operating system the clock is the only fallback.
     if getrandom::fill(bytes).is_err() {
         let mut state = MysqlRandom::from_seed(system_clock().cast_unsigned());
         for byte in bytes {
@@ -303,24 +302,24 @@ fn system_clock() -> i64 {
     })
 }
 
-/// The error of a limit on what a session may hold.
+/// The error of a memory limit of a session.
 pub fn memory_exceeded(error: &LimitError) -> Error {
     codes::ER_CAPACITY_EXCEEDED.with(&[&error.value(), &error.setting, error])
 }
 
-/// User variables: names are compared without regard to case.
+/// User variables by their case-insensitive names.
 #[derive(Default)]
 pub struct UserVariables(Mutex<Variables>);
 
 #[derive(Default)]
 struct Variables {
     by_name: HashMap<String, (SqlType, Value)>,
-    /// What they take, and what they are charged to.
+    /// Bytes of the variables, and their reservation.
     bytes: u64,
     held: Option<Reservation>,
 }
 
-/// What a variable takes beside its name and a string that it holds, about.
+/// Estimated bytes of a variable besides its name and its string.
 const VARIABLE_BYTES: u64 = 256;
 /// Step in bytes in which memory of variables is charged.
 const VARIABLES_STEP: u64 = 16 << 10;
@@ -334,7 +333,7 @@ fn variable_bytes(name: &str, value: &Value) -> u64 {
 }
 
 impl Variables {
-    /// Makes the charge follow the bytes.
+    /// Resizes the reservation to the bytes.
     fn charge(&mut self, bytes: u64) -> Result<()> {
         if let Some(held) = &mut self.held {
             let step = bytes.next_multiple_of(VARIABLES_STEP);
@@ -349,7 +348,7 @@ impl Variables {
 }
 
 impl UserVariables {
-    /// None yet; what they will take is charged to a reservation of nothing.
+    /// No variables; later ones are charged to `held`, which holds 0 bytes.
     pub fn charged_to(held: Reservation) -> Self {
         Self(Mutex::new(Variables {
             held: Some(held),
@@ -357,7 +356,7 @@ impl UserVariables {
         }))
     }
 
-    /// Bytes that they take, about.
+    /// Estimated bytes of all variables.
     pub fn memory_bytes(&self) -> u64 {
         self.lock().bytes
     }
@@ -366,7 +365,7 @@ impl UserVariables {
         self.0.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// The variable's type and value, or `None` when it was never set.
+    /// A variable's type and value; `None` when it was never set.
     pub fn get(&self, name: &str) -> Option<(SqlType, Value)> {
         let variables = self.lock();
         match variables.by_name.get(name) {
@@ -375,7 +374,7 @@ impl UserVariables {
         }
     }
 
-    /// Sets a variable, or says which limit forbids it. A bare NULL leaves it the type that it has.
+    /// Sets a variable, or returns the limit that forbids it. A bare NULL keeps the variable's type.
     pub fn set(&self, name: &str, ty: SqlType, value: Value) -> Result<()> {
         let mut variables = self.lock();
         let name = name.to_lowercase();
@@ -403,7 +402,7 @@ impl UserVariables {
         all
     }
 
-    /// Forgets all variables.
+    /// Removes all variables.
     pub fn clear(&self) {
         let mut variables = self.lock();
         variables.by_name = HashMap::new();
@@ -414,8 +413,7 @@ impl UserVariables {
     }
 }
 
-/// What a variable stores of a value: integers, decimals, doubles and strings stay what they are,
-/// everything else becomes text.
+/// The stored form of a value: integers, decimals, doubles and strings are unchanged, everything else becomes text.
 fn kept(ty: SqlType, value: Value) -> (SqlType, Value) {
     match ty.kind {
         TypeKind::Decimal | TypeKind::Double => (ty, value),
@@ -439,7 +437,7 @@ fn kept(ty: SqlType, value: Value) -> (SqlType, Value) {
             };
             (kept, value)
         }
-        // That a literal was a number is not remembered.
+        // That a binary literal was a number is not remembered.
         _ if ty.is_string() => {
             let kept = SqlType {
                 unsigned: false,
@@ -489,7 +487,7 @@ impl MysqlRandom {
         }
     }
 
-    /// The generator in a state: `rand_seed1` and `rand_seed2`.
+    /// The generator with this state: `rand_seed1` and `rand_seed2`.
     pub fn from_seeds(seed1: u64, seed2: u64) -> Self {
         Self {
             seed1: seed1 % RANDOM_MODULUS,
@@ -519,8 +517,8 @@ impl MysqlRandom {
 pub struct RandomStates {
     /// RAND() without an argument.
     pub session: MysqlRandom,
-    /// `RAND(constant)`: one sequence for each call in the statement, found by the address of the
-    /// call's signature. Cleared when a statement begins.
+    /// `RAND(constant)`: one sequence per call in the statement, keyed by the address of the call's signature.
+    /// Cleared when a statement begins.
     pub calls: HashMap<usize, MysqlRandom>,
 }
 

@@ -1,5 +1,5 @@
-//! Rules that many functions derive their types with: how wide a value is as text, which collation
-//! a string result has, and which number type an argument is read as.
+//! Type rules that many functions share: the length of a value as text, the collation of a string result, and the
+//! number type that an argument is read as.
 
 use mayfly_types::collation::{CollationMix, aggregate_collations};
 use mayfly_types::common_type::text_length;
@@ -14,7 +14,7 @@ use crate::{Argument, Coercibility, Signature, SignatureContext};
 /// The longest VARCHAR in bytes; longer string results are TEXT.
 const VARCHAR_BYTES_MAX: u64 = 65_535;
 
-/// How many characters a value of a type needs as text. Those of a TEXT may be of a byte each.
+/// Length in characters of a type's values as text. A TEXT may have one character per byte.
 pub fn character_length(ty: &SqlType) -> u64 {
     let length = u64::from(text_length(ty));
     match ty.kind {
@@ -31,7 +31,7 @@ pub fn bytes_per_character(collation: CollationId) -> u64 {
     u64::from(collation.charset().max_length())
 }
 
-/// How long a value of a type is in a text of a collation: in bytes, if that is `binary`.
+/// Length of a type's values as text of a collation: in bytes, if that is `binary`.
 pub(crate) fn length_in(ty: &SqlType, collation: CollationId) -> u64 {
     match collation {
         CollationId::BINARY if has_charset(ty) => byte_length(ty),
@@ -39,18 +39,17 @@ pub(crate) fn length_in(ty: &SqlType, collation: CollationId) -> u64 {
     }
 }
 
-/// Whether values of a type have characters of a character set.
+/// Whether values of a type have a character set.
 fn has_charset(ty: &SqlType) -> bool {
     ty.is_string() || matches!(ty.kind, TypeKind::Enum | TypeKind::Set | TypeKind::Json)
 }
 
-/// How many bytes a value of a string type may have.
+/// Maximum bytes of a value of a string type.
 pub(crate) fn byte_length(ty: &SqlType) -> u64 {
     character_length(ty).saturating_mul(bytes_per_character(ty.collation))
 }
 
-/// The type of a string result of at most `characters`: VARCHAR while it can be one, or a LONGTEXT of
-/// that many.
+/// The type of a string result of at most `characters`: a VARCHAR if it fits, else a LONGTEXT of that many.
 pub fn string_type(characters: u64, collation: CollationId) -> SqlType {
     let bytes = characters.saturating_mul(bytes_per_character(collation));
     if bytes <= VARCHAR_BYTES_MAX {
@@ -62,11 +61,11 @@ pub fn string_type(characters: u64, collation: CollationId) -> SqlType {
     }
 }
 
-/// The length limit of a string that a function makes longer: in bytes, and in characters where their number
-/// is not known.
+/// The length limit of strings that a function makes longer: in bytes, and in characters where their number is
+/// unknown.
 pub const LENGTH_LIMIT: u64 = 16_777_216;
 
-/// The signature of a function that makes texts longer: clients are told of no more bytes than the limit.
+/// The signature of a function that makes texts longer: the length reported to clients is limited.
 pub fn with_length_limit(mut signature: Signature) -> Signature {
     let result = &signature.result;
     let characters = LENGTH_LIMIT / bytes_per_character(result.collation);
@@ -77,7 +76,7 @@ pub fn with_length_limit(mut signature: Signature) -> Signature {
     signature
 }
 
-/// A LONGTEXT of the length limit.
+/// A LONGTEXT with the length limit.
 pub fn long_text(collation: CollationId) -> SqlType {
     SqlType {
         length: u32::try_from(LENGTH_LIMIT).unwrap_or(u32::MAX),
@@ -85,8 +84,8 @@ pub fn long_text(collation: CollationId) -> SqlType {
     }
 }
 
-/// The type that an argument has where text is wanted: strings stay as they are, JSON becomes text
-/// of its own collation, everything else a VARCHAR in the connection's collation.
+/// The type of an argument where text is expected: strings are unchanged, JSON becomes text of its own collation,
+/// everything else a VARCHAR in the connection's collation.
 pub fn text_of(argument: &Argument<'_>, context: &SignatureContext) -> SqlType {
     let ty = argument.ty;
     if ty.is_string() {
@@ -96,13 +95,13 @@ pub fn text_of(argument: &Argument<'_>, context: &SignatureContext) -> SqlType {
         TypeKind::Enum | TypeKind::Set => ty.collation,
         TypeKind::Json => CollationId::UTF8MB4_BIN,
         TypeKind::Bit => CollationId::BINARY,
-        // NULL takes on what it meets.
+        // Includes NULL, which takes the collation of other operands.
         _ => context.collation_connection,
     };
     string_type(character_length(ty), collation)
 }
 
-/// The claim of an argument's collation once it is text.
+/// The coercibility of an argument as text.
 fn text_coercibility(argument: &Argument<'_>) -> Coercibility {
     match argument.ty.kind {
         TypeKind::Null => Coercibility::Ignorable,
@@ -124,8 +123,8 @@ pub(crate) fn collation_mix<'a>(
     mix
 }
 
-/// The collation of a string made of the texts of several arguments, and its claim. Error 1267 when
-/// they cannot be mixed.
+/// The aggregate collation of several arguments' texts, and its coercibility. Error 1267 for an illegal mix of
+/// collations.
 pub fn aggregate_collation(
     arguments: &[Argument<'_>],
     context: &SignatureContext,
@@ -142,7 +141,7 @@ pub fn aggregate_collation(
         return Ok((CollationId::BINARY, Coercibility::Ignorable));
     }
     let mix = aggregate_collations(&mixes, operation, false)?;
-    // The text of numbers is as weak as a literal.
+    // The text of a number is as coercible as a literal.
     Ok((
         mix.collation,
         match mix.coercibility {
@@ -158,7 +157,7 @@ pub fn with_collation(ty: &SqlType, collation: CollationId) -> SqlType {
         return ty.clone();
     }
     if collation == CollationId::BINARY || ty.collation == CollationId::BINARY {
-        // Characters become bytes: the length changes its meaning.
+        // Characters become bytes: the unit of the length changes.
         return string_type(
             character_length(ty) * bytes_per_character(ty.collation),
             collation,
@@ -179,12 +178,12 @@ pub fn constant_integer(argument: &Argument<'_>) -> Option<i64> {
     }
 }
 
-/// Whether an argument is a literal written 0x41 or b'1', which is a number where one is wanted.
+/// Whether an argument is a literal written 0x41 or b'1', which is a number in numeric context.
 pub(crate) fn is_hexadecimal(argument: &Argument<'_>) -> bool {
     argument.ty.is_bytes_literal && matches!(argument.constant, Some(mayfly_types::Value::Bytes(_)))
 }
 
-/// The number of characters, decimals or repetitions that a literal gives.
+/// The number of characters, decimals or repetitions given as a literal.
 pub fn constant_count(argument: &Argument<'_>) -> Option<i64> {
     match argument.constant? {
         mayfly_types::Value::Bytes(text) if is_hexadecimal(argument) => {
@@ -220,7 +219,7 @@ pub fn integer_of(argument: &Argument<'_>) -> SqlType {
     }
 }
 
-/// INT of a display width, as MySQL gives for lengths, positions and parts of dates.
+/// INT with a display width, as MySQL reports lengths, positions and parts of dates.
 pub fn int_of_width(width: u32) -> SqlType {
     SqlType {
         length: width,
@@ -228,7 +227,7 @@ pub fn int_of_width(width: u32) -> SqlType {
     }
 }
 
-/// BIGINT of a display width.
+/// BIGINT with a display width.
 pub fn bigint_of_width(width: u32) -> SqlType {
     SqlType {
         length: width,
@@ -236,7 +235,7 @@ pub fn bigint_of_width(width: u32) -> SqlType {
     }
 }
 
-/// BIGINT UNSIGNED as wide as one that is computed.
+/// BIGINT UNSIGNED with the display width of a computed value.
 pub fn unsigned_bigint() -> SqlType {
     SqlType {
         unsigned: true,
@@ -244,7 +243,7 @@ pub fn unsigned_bigint() -> SqlType {
     }
 }
 
-/// A predicate that is shown as an integer of a display width.
+/// A predicate that is reported as an integer with a display width.
 pub fn predicate_of_width(width: u32) -> SqlType {
     SqlType {
         length: width,
@@ -252,7 +251,7 @@ pub fn predicate_of_width(width: u32) -> SqlType {
     }
 }
 
-/// The DOUBLE of a function of one number: it has as many decimals as its argument, if those are fixed.
+/// The DOUBLE of a function of one number: with the decimals of its argument, if those are fixed.
 pub fn double_of(argument: &Argument<'_>) -> SqlType {
     let ty = argument.ty;
     let is_number = ty.is_numeric() || ty.is_temporal();
@@ -262,7 +261,7 @@ pub fn double_of(argument: &Argument<'_>) -> SqlType {
     }
 }
 
-/// A DOUBLE that is computed, with fixed decimals.
+/// A computed DOUBLE with fixed decimals.
 pub fn double_of_decimals(decimals: u8) -> SqlType {
     match decimals {
         0..DECIMALS_NOT_FIXED => SqlType {

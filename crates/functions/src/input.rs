@@ -1,7 +1,7 @@
-//! Typed views of arguments: what a kernel reads, row by row or in whole slices.
+//! Typed views of arguments, which kernels read row by row or as slices.
 //!
-//! A kernel asks for the physical type that its signature asked for; a [`Column`] of another one is
-//! a bug of the caller and becomes an error, never a wrong result.
+//! A kernel asks for the physical type that its signature requires; a [`Column`] of another type is a bug of the
+//! caller and becomes an error, never a wrong result.
 
 use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type, UInt64Type};
 use arrow_array::{
@@ -17,7 +17,7 @@ use crate::Column;
 pub enum Numbers<'a, T: ArrowPrimitiveType> {
     /// A value for each row.
     Array(&'a PrimitiveArray<T>),
-    /// One for all rows.
+    /// One value for all rows.
     Constant(Option<T::Native>),
 }
 
@@ -40,7 +40,7 @@ impl<T: ArrowPrimitiveType> Numbers<'_, T> {
         }
     }
 
-    /// The rows that are not NULL, when some are.
+    /// The rows that are not NULL; `None` if all are.
     pub fn nulls(&self) -> Option<&NullBuffer> {
         match self {
             Self::Array(array) => array.nulls(),
@@ -109,7 +109,7 @@ pub fn floats(column: &Column) -> Result<Floats<'_>> {
     })
 }
 
-/// An argument of any integer physical type, read as `i128`: for kernels where speed is no matter.
+/// An argument of any integer physical type, read as `i128`: for kernels where speed does not matter.
 #[derive(Debug, Clone, Copy)]
 pub enum AnyInts<'a> {
     /// Int64
@@ -145,7 +145,7 @@ pub fn any_ints(column: &Column) -> Result<AnyInts<'_>> {
     })
 }
 
-/// Positions and lengths: integers, of which those beyond BIGINT are its largest.
+/// Positions and lengths: integers, of which those above BIGINT's range are its maximum.
 #[derive(Debug, Clone, Copy)]
 pub struct Counts<'a>(AnyInts<'a>);
 
@@ -172,7 +172,7 @@ pub fn counts(column: &Column) -> Result<Counts<'_>> {
 pub enum Bools<'a> {
     /// A value for each row.
     Array(&'a BooleanArray),
-    /// One for all rows.
+    /// One value for all rows.
     Constant(Option<bool>),
 }
 
@@ -205,7 +205,7 @@ pub fn bools(column: &Column) -> Result<Bools<'_>> {
 pub enum Texts<'a> {
     /// A value for each row.
     Array(&'a BinaryViewArray),
-    /// One for all rows.
+    /// One value for all rows.
     Constant(Option<&'a [u8]>),
 }
 
@@ -219,7 +219,7 @@ impl<'a> Texts<'a> {
         }
     }
 
-    /// The value that all rows share, if they do: what can be compiled once.
+    /// The value shared by all rows, which can be compiled once.
     pub fn constant(&self) -> Option<Option<&'a [u8]>> {
         match self {
             Self::Array(_) => None,
@@ -247,7 +247,7 @@ pub enum Decimals<'a> {
     Narrow(&'a Decimal128Array),
     /// At most 76 digits.
     Wide(&'a Decimal256Array),
-    /// One for all rows.
+    /// One value for all rows.
     Constant(Option<i256>),
 }
 

@@ -1,9 +1,8 @@
-//! Scalar and aggregate functions, each of them a row of a table.
+//! Scalar and aggregate functions, each a row of a table.
 //!
-//! A row says what a function is called, and names two Rust functions: one that gives the types of a call
-//! (from a [`Binding`] its [`Signature`]), one that computes a whole column at once (a [`Call`]). The
-//! planner converts arguments to the types that the signature asks for, so that the second sees exactly
-//! the physical types that it expects.
+//! A row has a function's names and two Rust functions: one derives the types of a call (from a [`Binding`] its
+//! [`Signature`]), one computes a whole column at once (a [`Call`]). The planner converts arguments to the types that
+//! the signature requires, so that the second gets exactly the physical types that it expects.
 
 pub mod aggregate;
 mod binding;
@@ -35,7 +34,7 @@ pub use mayfly_types::collation::Coercibility;
 pub use scalar::ScalarFunction;
 pub use signature::{Argument, Signature, SignatureContext};
 
-/// Finds a name, given in any case, in a table of lower-case names, without allocating.
+/// Looks up a case-insensitive name in a table of lower-case names, without allocating.
 fn lower_case_lookup<T: Copy>(
     table: &std::collections::HashMap<&'static str, T>,
     name: &str,

@@ -1,9 +1,9 @@
-//! AND, OR, XOR and NOT with three truth values, on whole bitmaps.
+//! AND, OR, XOR and NOT in three-valued logic, on whole bitmaps.
 
 use arrow_array::{Array, BooleanArray};
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 
-/// Where the rows are known, and where they are true; false elsewhere.
+/// Bitmaps of the rows that are not NULL, and of those that are true.
 fn known_and_true(array: &BooleanArray) -> (Option<BooleanBuffer>, BooleanBuffer) {
     match array.nulls().filter(|nulls| nulls.null_count() > 0) {
         None => (None, array.values().clone()),
@@ -18,7 +18,7 @@ pub fn and(left: &BooleanArray, right: &BooleanArray) -> BooleanArray {
     let result = &left_true & &right_true;
     let known = match (left_known, right_known) {
         (None, None) => None,
-        // The side without NULLs decides where it is false.
+        // The side without NULLs decides where the result is false.
         (Some(known), None) => Some(&known | &!&right_true),
         (None, Some(known)) => Some(&known | &!&left_true),
         (Some(left_known), Some(right_known)) => {
@@ -86,7 +86,7 @@ mod tests {
         let right: BooleanArray = pairs.iter().map(|pair| pair.1).collect();
         let expected: BooleanArray = pairs.iter().map(|pair| model(pair.0, pair.1)).collect();
         assert_eq!(vectorised(&left, &right), expected);
-        // Sides without NULLs take other paths.
+        // Sides without NULLs take other code paths.
         for fixed in [true, false] {
             let right = BooleanArray::from(vec![fixed; pairs.len()]);
             let expected: BooleanArray = pairs

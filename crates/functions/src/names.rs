@@ -1,10 +1,10 @@
-//! Every function that Mayfly promises is there, by every name that MySQL knows it by, and stands
-//! in `docs/functions.md`.
+//! Check that every promised function exists, by all names that MySQL has for it, and is documented in
+//! `docs/functions.md`.
 
 use crate::{aggregate, scalar};
 
-/// The promised functions and operators, by family. What the planner has its own expressions for
-/// (comparisons, AND, OR, NOT, IS NULL, BETWEEN, IN, CASE, CAST) is not called by name.
+/// The promised functions and operators, by family. Expressions of the planner (comparisons, AND, OR, NOT, IS NULL,
+/// BETWEEN, IN, CASE, CAST) are not called by name.
 const PROMISED: &[&str] = &[
     // Operators
     "+ - * / div % mod negate & | ^ << >> ~ xor like regexp rlike collate",
@@ -51,7 +51,7 @@ const AGGREGATES: &str = "count sum avg min max group_concat std stddev stddev_p
 const DOCUMENTATION: &str = include_str!("../../../docs/functions.md");
 
 fn is_documented(name: &str) -> bool {
-    // A bar would end a table's cell.
+    // An unescaped bar would end a table's cell.
     let name = name.to_uppercase().replace('|', "\\|");
     DOCUMENTATION.contains(&format!("`{name}`"))
 }
@@ -75,7 +75,7 @@ fn every_promised_name_is_known() {
 
 #[test]
 fn every_name_is_documented() {
-    // Names that no user writes.
+    // Internal names, which users cannot write.
     let inner = [
         "negate",
         "get_user_variable",

@@ -1,4 +1,4 @@
-//! Builders of results.
+//! Builders of result columns.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -68,13 +68,12 @@ pub fn bools(
     Ok(Arc::new(builder.finish()))
 }
 
-/// A string that is longer than this is a buffer of its own, without a copy.
+/// Length from which a string becomes a buffer of its own, without a copy.
 const OWN_BUFFER_MIN: usize = 64 << 10;
-/// Strings of a batch that take no more than this together are charged to nobody: nearly all batches.
+/// Total bytes of a batch's strings up to which they are not charged: nearly all batches.
 const UNCHARGED_MAX: usize = 256 << 10;
 
-/// What the strings of a column take, charged to the statement for as long as anybody has the column, or
-/// a part of it.
+/// Memory of a column's strings, charged to the statement as long as the column, or a part of it, is referenced.
 #[derive(Debug)]
 pub struct TextCharge<'a> {
     bytes: usize,
@@ -82,7 +81,7 @@ pub struct TextCharge<'a> {
     context: &'a EvaluationContext,
 }
 
-/// A buffer of a column, and the memory that the column is charged.
+/// A buffer of a column, with its reservation.
 struct Charged {
     buffer: Buffer,
     _held: Arc<Reservation>,
@@ -95,7 +94,7 @@ impl AsRef<[u8]> for Charged {
 }
 
 impl<'a> TextCharge<'a> {
-    /// Nothing yet.
+    /// A charge of 0 bytes.
     pub fn new(context: &'a EvaluationContext) -> Self {
         Self {
             bytes: 0,
@@ -119,7 +118,7 @@ impl<'a> TextCharge<'a> {
     fn charge(&mut self, charged: u64) -> Result<()> {
         let memory = &self.context.memory;
         let held = self.held.get_or_insert_with(|| memory.reservation());
-        // In steps, so that short strings do not ask for each.
+        // In steps, so that short strings do not each reserve memory.
         let bytes = (self.bytes as u64).next_multiple_of(UNCHARGED_MAX as u64);
         memory.resize(held, bytes)?;
         self.context
@@ -128,12 +127,12 @@ impl<'a> TextCharge<'a> {
         Ok(())
     }
 
-    /// Whether they take so much that it is charged.
+    /// Whether the strings are large enough to be charged.
     pub fn is_charged(&self) -> bool {
         self.held.is_some()
     }
 
-    /// The column of the strings: each of its buffers keeps the charge, since others are made of some of them.
+    /// The column of the strings: each of its buffers holds the charge, since other columns may share some of them.
     pub fn finish(self, column: BinaryViewArray) -> BinaryViewArray {
         let Some(held) = self.held.map(Arc::new) else {
             return column;
@@ -165,14 +164,14 @@ impl<'a> TextColumn<'a> {
         }
     }
 
-    /// Appends a copy.
+    /// Appends a copy of a value.
     #[inline]
     pub fn append(&mut self, value: &[u8]) -> Result<()> {
         self.charge.add(value.len())?;
         self.builder.try_append_value(value).map_err(too_long)
     }
 
-    /// Appends what stands in `buffer`, and may take it.
+    /// Appends the contents of `buffer`, which it may take over.
     #[inline]
     fn append_buffer(&mut self, buffer: &mut Vec<u8>) -> Result<()> {
         if buffer.len() < OWN_BUFFER_MIN {
@@ -195,7 +194,7 @@ impl<'a> TextColumn<'a> {
         self.builder.append_null();
     }
 
-    /// The column.
+    /// Finishes the column.
     pub fn finish(mut self) -> ArrayRef {
         Arc::new(self.charge.finish(self.builder.finish()))
     }
@@ -205,14 +204,14 @@ fn too_long(error: impl std::fmt::Display) -> mayfly_types::Error {
     codes::ER_UNKNOWN_ERROR.with(&[&error])
 }
 
-/// What a call gives.
+/// Results of a call.
 impl Call<'_> {
     /// A column with this value in every row of the call.
     pub(crate) fn constant(&self, value: &Value) -> ArrayRef {
         repeat(value, &self.signature.result, self.rows)
     }
 
-    /// An argument as it is.
+    /// An argument, unchanged.
     pub(crate) fn unchanged(&self, index: usize) -> ArrayRef {
         match &self.arguments[index] {
             Column::Array(array) => Arc::clone(array),
@@ -229,8 +228,8 @@ impl Call<'_> {
         }
     }
 
-    /// Error 1690 for a result outside of the range of `kind`; `text` is the call with its values, shown
-    /// where the planner did not give its own text.
+    /// Error 1690 for a result outside of the range of `kind`; `text` is the call with its values, used where the
+    /// planner did not give its own text.
     pub(crate) fn out_of_range(&self, kind: &str, text: impl FnOnce() -> String) -> Error {
         match &self.signature.text {
             Some(text) => out_of_range(kind, Some(text)),
@@ -239,8 +238,7 @@ impl Call<'_> {
     }
 }
 
-/// Bytes results: `compute` appends the value of a row to the (empty) buffer and returns whether it
-/// is not NULL.
+/// Bytes results: `compute` appends the value of a row to the (empty) buffer and returns whether it is not NULL.
 pub(crate) fn texts(
     call: &Call<'_>,
     compute: impl FnMut(usize, &mut Vec<u8>) -> Result<bool>,
@@ -248,7 +246,7 @@ pub(crate) fn texts(
     group_texts(call.rows, call.context, compute)
 }
 
-/// As [`texts`], of an argument of Bytes; NULL gives NULL.
+/// [`texts`] for a function of one Bytes argument; NULL gives NULL.
 pub(crate) fn mapped_texts(
     call: &Call<'_>,
     index: usize,
@@ -261,7 +259,7 @@ pub(crate) fn mapped_texts(
     })
 }
 
-/// As [`texts`], for the groups of an aggregate function.
+/// [`texts`] for the groups of an aggregate function.
 pub(crate) fn group_texts(
     row_count: usize,
     context: &EvaluationContext,
@@ -280,7 +278,7 @@ pub(crate) fn group_texts(
     Ok(column.finish())
 }
 
-/// As [`texts`], of documents: one that is longer than `max_allowed_packet` is NULL.
+/// [`texts`] of documents: one that is longer than `max_allowed_packet` is NULL.
 pub(crate) fn documents(
     call: &Call<'_>,
     compute: impl FnMut(usize, &mut Vec<u8>) -> Result<bool>,
@@ -288,7 +286,7 @@ pub(crate) fn documents(
     group_documents(call.rows, call.name, call.context, compute)
 }
 
-/// As [`documents`], for the groups of the aggregate function `name`.
+/// [`documents`] for the groups of the aggregate function `name`.
 pub(crate) fn group_documents(
     row_count: usize,
     name: &str,
@@ -300,7 +298,7 @@ pub(crate) fn group_documents(
     })
 }
 
-/// Bytes results that are parts of values which live elsewhere: nothing is computed, only copied.
+/// Bytes results that are parts of other values: nothing is computed, only copied.
 pub(crate) fn borrowed_texts<'a>(
     call: &Call<'_>,
     mut compute: impl FnMut(usize) -> Result<Option<&'a [u8]>>,
@@ -315,7 +313,7 @@ pub(crate) fn borrowed_texts<'a>(
     Ok(column.finish())
 }
 
-/// States of an aggregate function that are Bytes: they were charged when they were made.
+/// States of an aggregate function that are Bytes, already charged when they were made.
 pub(crate) fn states(
     group_count: usize,
     mut append: impl FnMut(usize, &mut Vec<u8>) -> bool,
@@ -363,12 +361,12 @@ pub fn decimals(
     Ok(Arc::new(builder.finish()))
 }
 
-/// Error 1690 for a result of `kind`; `text` is the expression, when it is known.
+/// Error 1690 for a result of `kind`; `text` is the expression, if known.
 pub fn out_of_range(kind: &str, text: Option<&str>) -> mayfly_types::Error {
     codes::ER_DATA_OUT_OF_RANGE.with(&[&kind, &text.unwrap_or("expression")])
 }
 
-/// All rows NULL.
+/// A column of NULLs.
 pub fn nulls(ty: &SqlType, row_count: usize) -> ArrayRef {
     new_null_array(&ty.physical().arrow(), row_count)
 }
@@ -416,8 +414,8 @@ pub fn repeat(value: &Value, ty: &SqlType, row_count: usize) -> ArrayRef {
     }
 }
 
-/// A function of two primitive columns, NULL when either is. `compute` also sees the (arbitrary)
-/// values under NULLs, so that the loop has no branch.
+/// A function of two primitive columns, NULL when either is. `compute` is also called with the (arbitrary) values
+/// under NULLs, so that the loop has no branch.
 pub fn binary<A, B, O>(
     left: Numbers<'_, A>,
     right: Numbers<'_, B>,
@@ -451,7 +449,7 @@ where
     }
 }
 
-/// A function of one primitive column; as [`binary`].
+/// A function of one primitive column; like [`binary`].
 pub fn unary<A: ArrowPrimitiveType, O: ArrowPrimitiveType>(
     argument: Numbers<'_, A>,
     row_count: usize,

@@ -1,22 +1,21 @@
-//! Tests of strings that repeat: a column of few different strings is tested once for each, mostly.
+//! Tests of repeated strings: in a column of few different strings, each is mostly tested once.
 //!
-//! Two rows with the same view have the same string. Stores that keep each string of a column once give
-//! equal views for it, and a short string stands in its view as a whole. So a small table from views to
-//! what came of their test answers for most rows; where views do not repeat, it is not asked any more.
+//! Rows with equal views have equal strings. Stores that keep each string of a column once give equal views for it,
+//! and a short string is part of its view. So a small hash table from views to test results answers for most rows;
+//! where views do not repeat, the table is no longer used.
 
 use arrow_array::BinaryViewArray;
 use arrow_buffer::BooleanBuffer;
 
-/// Views that are remembered, a power of two: several times as many as the different strings of a column that is
-/// worth it, so that few of them share a place.
+/// Size of the table, a power of two: several times the number of different strings in a column that is worth it, so
+/// that few collide.
 const REMEMBERED: usize = 256;
-/// Rows after which it is decided whether to go on remembering.
+/// Rows after which it is decided whether the table stays in use.
 const CHUNK_ROWS: usize = 64;
-/// Tests among the rows of a chunk that are too many.
+/// Tests per chunk above which the table is given up.
 const TESTS_MAX: usize = CHUNK_ROWS / 2;
 
-/// The rows whose string passes a test, which depends on the string alone. What stands under NULL may be
-/// tested too.
+/// The rows whose string passes a test that depends on the string alone. Values under NULLs may be tested too.
 pub fn passing_texts(
     array: &BinaryViewArray,
     mut test: impl FnMut(&[u8]) -> bool,
@@ -38,7 +37,7 @@ pub fn passing_texts(
         }
         let view = views[row];
         let place = slot_of(view);
-        // Two that share a place do not drive each other out. Which of them a row has is nothing to branch on.
+        // Two-way buckets: two colliding views do not evict each other. The choice between them is branch-free.
         let [(first, passes_first), (second, passes_second)] =
             [remembered[place], remembered[place ^ 1]];
         let (is_first, is_second) = (first == view, second == view);

@@ -1,4 +1,4 @@
-//! Calls functions the way the planner and the executor do, for tables of expected values.
+//! Test harness: calls functions as the planner and the executor do, for tables of expected values.
 
 use std::sync::Arc;
 
@@ -132,7 +132,7 @@ fn convert(value: &Value, from: &SqlType, to: &SqlType, context: &EvaluationCont
     cast_value(value, from, to, &cast).expect("tests use convertible literals")
 }
 
-/// What a client shows of a row.
+/// A row's value as a client shows it.
 pub(crate) fn show(array: &ArrayRef, ty: &SqlType, row: usize) -> String {
     if array.is_null(row) {
         return "NULL".to_owned();
@@ -194,7 +194,7 @@ pub(crate) fn context() -> EvaluationContext {
     }
 }
 
-/// The result as text; warnings follow as `+errno`, errors are their message.
+/// The result as text; warnings are appended as `+errno`, an error is its message.
 pub(crate) fn call(name: &str, literals: &[Literal]) -> String {
     match try_call(name, literals) {
         Ok(shown) => shown,
@@ -254,7 +254,7 @@ fn try_call(name: &str, literals: &[Literal]) -> Result<String> {
         return Ok(shown);
     }
 
-    // The same values in columns, behind NULLs, must give the same.
+    // The same values in columns, after NULLs, must give the same result.
     let columns = |null_count: usize| -> Vec<Column> {
         let column = |(value, ty): &(Value, &SqlType)| {
             let (nulls, values) = (output::nulls(ty, null_count), output::repeat(value, ty, 2));
@@ -264,7 +264,7 @@ fn try_call(name: &str, literals: &[Literal]) -> Result<String> {
     };
     let (first, in_columns) = match function.evaluate(&columns(1), 3, &signature, &context) {
         Ok(array) => (1, array),
-        // To some functions a NULL is an error.
+        // Some functions raise an error for NULL.
         Err(_) => (0, function.evaluate(&columns(0), 2, &signature, &context)?),
     };
     assert_eq!(
@@ -282,7 +282,7 @@ fn try_call(name: &str, literals: &[Literal]) -> Result<String> {
     Ok(shown)
 }
 
-/// Calls each function and compares.
+/// Calls each function and compares the results.
 pub(crate) fn check(table: &[(&str, &[Literal], &str)]) {
     for (name, literals, expected) in table {
         assert_eq!(call(name, literals), *expected, "{name}({literals:?})");

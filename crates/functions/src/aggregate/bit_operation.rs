@@ -1,15 +1,15 @@
-//! What BIT_AND(), BIT_OR() and BIT_XOR() do with the bits of numbers and of strings of bytes.
+//! Bit operations of BIT_AND(), BIT_OR() and BIT_XOR() on integers and binary strings.
 
 use std::ops::{BitAnd, BitOr, BitXor};
 
-/// Which bits of the values of a group its result has.
+/// Bit operation: which bits of a group's values the result has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operation {
-    /// Those that all values have.
+    /// Bits that all values have.
     And,
-    /// Those that any value has.
+    /// Bits that any value has.
     Or,
-    /// Those that an odd number of values has.
+    /// Bits that an odd number of values has.
     Xor,
 }
 

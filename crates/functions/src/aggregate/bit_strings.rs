@@ -1,4 +1,4 @@
-//! BIT_AND(x), BIT_OR(x) and BIT_XOR(x) over strings of bytes, which have to be of equal length.
+//! BIT_AND(x), BIT_OR(x) and BIT_XOR(x) over binary strings, which must be of equal length.
 
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
@@ -12,7 +12,7 @@ use crate::{Accumulator, Argument, EvaluationContext, derive, input, output};
 /// The longest string that the functions take.
 pub const LENGTH_MAX: u32 = 511;
 
-/// The type of a string of bytes that the functions take as such. Literals like x'41' are numbers; error 3514 for
+/// The type of an argument that is processed as a binary string. Literals like x'41' are numbers; error 3514 for
 /// strings that may be too long.
 pub(super) fn type_of(argument: &Argument<'_>) -> Result<Option<SqlType>> {
     if !argument.ty.is_binary_string() || derive::is_hexadecimal(argument) {
@@ -38,10 +38,10 @@ fn combine(to: &mut [u8], value: &[u8], combine: fn(u8, u8) -> u8) -> Result<()>
     Ok(())
 }
 
-/// States that have a string from their first value on.
+/// States, each with a string from its first value on.
 pub(super) struct States {
     operation: Operation,
-    /// How long the result without values is.
+    /// Length of the result without values.
     length: u32,
     store: BytesStore,
     buffer: Vec<u8>,

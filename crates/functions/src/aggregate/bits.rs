@@ -1,5 +1,5 @@
-//! BIT_AND(x), BIT_OR(x) and BIT_XOR(x): over 64-bit integers, and over strings of bytes
-//! ([`super::bit_strings`]). Without rows they give the neutral element, never NULL.
+//! BIT_AND(x), BIT_OR(x) and BIT_XOR(x): over 64-bit integers, and over binary strings ([`super::bit_strings`]).
+//! Without rows they return the neutral element, never NULL.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub(super) fn signature(binding: &Binding<'_>) -> Result<AggregateSignature> {
     })
 }
 
-/// States that begin with the neutral element.
+/// States that start as the neutral element.
 pub(super) fn states(
     signature: &AggregateSignature,
     operation: Operation,

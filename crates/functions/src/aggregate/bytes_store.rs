@@ -1,5 +1,5 @@
-//! One byte string for each group, in one growing buffer: replaced in place when the new one is no
-//! longer, else appended; rewritten when more than half of it is garbage.
+//! Store of one byte string per group, in one growing buffer: replaced in place when the new string is no longer,
+//! else appended; compacted when more than half of it is garbage.
 
 use super::growth::{lengthen, make_room};
 use super::state::States;
@@ -12,7 +12,7 @@ pub(crate) struct BytesStore {
     garbage: usize,
 }
 
-/// Where a string is, and how it begins: most comparisons need no more of it.
+/// Place of a string, with its first bytes, which decide most comparisons.
 #[derive(Debug, Clone, Copy)]
 struct Slot {
     offset: usize,
@@ -38,7 +38,7 @@ impl BytesStore {
         lengthen(&mut self.slots, group_count, ABSENT);
     }
 
-    /// Where it is told where the strings are.
+    /// The address of the states, for prefetching.
     pub(crate) fn places(&self) -> States {
         States::of(&self.slots)
     }

@@ -1,4 +1,4 @@
-//! COUNT(*), COUNT(x) and COUNT(DISTINCT x, y, …): rows in which no argument is NULL.
+//! COUNT(*), COUNT(x) and COUNT(DISTINCT x, y, …): the number of rows in which no argument is NULL.
 
 use std::sync::Arc;
 

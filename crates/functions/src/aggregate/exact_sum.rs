@@ -1,14 +1,14 @@
-//! Sums of doubles that depend on nothing but the numbers: neither on their order nor on how they
-//! were spread over threads and partial states.
+//! Order-independent sums of doubles: the result depends neither on the order of the numbers nor on how they were
+//! distributed over threads and partial states.
 //!
 //! A sum is kept as a set of doubles whose exact (real) sum is the exact sum of everything added:
 //! each addition is an error-free transformation (Knuth's TwoSum), so nothing is ever rounded away.
 //! Only the end rounds, once and correctly: Shewchuk, "Adaptive Precision Floating-Point Arithmetic
 //! and Fast Robust Geometric Predicates" (1997).
 //!
-//! A few doubles a group, by decreasing magnitude, hold nearly every sum of ordinary data exactly: two for sums, three
-//! for sums of squares, which have twice as many digits. What does not fit them goes into an expansion in a side
-//! table, which therefore stays small.
+//! A few doubles per group, by decreasing magnitude, hold nearly every sum of ordinary data exactly: two for sums,
+//! three for sums of squares, which have twice as many digits. The rest goes into an expansion in a side table, which
+//! therefore stays small.
 //!
 //! Numbers so large that adding them could overflow are kept apart, scaled down by a power of two.
 
@@ -21,12 +21,12 @@ use super::growth::lengthen;
 use super::state::{States, add_in_lanes, pays_in_lanes, with_states_ahead};
 use crate::output;
 
-/// Numbers from here on are kept scaled.
+/// Magnitude from which numbers are kept scaled.
 const HUGE: f64 = 1e270;
 /// A power of two; scaling by it is exact.
 const SCALE: f64 = 1.0 / (1_u128 << 100) as f64;
 
-/// Numbers of a run that are added up side by side.
+/// Independent partial sums of a run, for instruction-level parallelism.
 const RUN_LANES: usize = 4;
 
 /// `a + b` and its rounding error; exact together.
@@ -45,13 +45,13 @@ pub(crate) fn two_product(a: f64, b: f64) -> (f64, f64) {
     (product, a.mul_add(b, -product))
 }
 
-/// Between these the halves of a square neither overflow nor underflow.
+/// Range in which the halves of a square neither overflow nor underflow.
 const PLAIN_SQUARES: std::ops::Range<f64> = 1e-140..1e150;
 /// Splits a double into halves of at most 26 bits.
 const SPLITTER: f64 = ((1_u64 << 27) + 1) as f64;
 
-/// As [`two_product`] of a number with itself. Without a call: a fused multiplication is one on processors that are not
-/// known to have it (Dekker, "A floating-point technique for extending the available precision", 1971).
+/// [`two_product`] of a number with itself, without a call: on processors not known to have a fused multiplication,
+/// that is a function call (Dekker, "A floating-point technique for extending the available precision", 1971).
 #[inline]
 pub(crate) fn two_square(a: f64) -> (f64, f64) {
     if !PLAIN_SQUARES.contains(&a.abs()) {
@@ -131,7 +131,7 @@ impl Expansion {
                 break;
             }
         }
-        // Exactly half way: what follows decides to which side.
+        // Exactly half way: the next part decides the direction.
         if let Some(rest) = parts.next()
             && (low < 0.0) == (rest < 0.0)
         {
@@ -145,7 +145,7 @@ impl Expansion {
     }
 }
 
-/// What does not fit two doubles.
+/// The part of a sum that does not fit its doubles.
 #[derive(Debug, Clone, Default)]
 struct Rest {
     ordinary: Expansion,
@@ -156,12 +156,12 @@ struct Rest {
 /// Exact sums for groups `0 .. n`.
 #[derive(Debug, Default)]
 pub(crate) struct ExactSums<const PARTS: usize = 2> {
-    /// The doubles of a group side by side: a sum is in one line of the cache.
+    /// The doubles of each group, adjacent: a sum is in one cache line.
     parts: Vec<[f64; PARTS]>,
     rest: HashMap<u32, Rest>,
 }
 
-/// Adds a number to the parts of a sum; gives what does not fit them.
+/// Adds a number to the parts of a sum; returns what does not fit them.
 #[inline]
 fn add_to<const PARTS: usize>(parts: &mut [f64; PARTS], value: f64) -> f64 {
     let mut rest = value;
@@ -171,7 +171,7 @@ fn add_to<const PARTS: usize>(parts: &mut [f64; PARTS], value: f64) -> f64 {
     rest
 }
 
-/// Adds a number to a group.
+/// Adds a number to a group's parts and rest.
 #[inline(always)]
 fn add_to_all<const PARTS: usize>(
     parts: &mut [f64; PARTS],
@@ -206,7 +206,7 @@ impl<const PARTS: usize> ExactSums<PARTS> {
         lengthen(&mut self.parts, group_count, [0.0; PARTS]);
     }
 
-    /// Where the sums are.
+    /// The address of the sums, for prefetching.
     pub(crate) fn places(&self) -> States {
         States::of(&self.parts)
     }
@@ -222,7 +222,7 @@ impl<const PARTS: usize> ExactSums<PARTS> {
         );
     }
 
-    /// Adds the numbers of rows, each to its group, and counts them.
+    /// Adds the numbers of rows to their groups, and counts them.
     #[inline]
     pub(crate) fn add_batch(&mut self, groups: &[u32], values: &[f64], counts: &mut [i64]) {
         let places = [self.places(), States::of(counts)];
@@ -277,8 +277,8 @@ impl<const PARTS: usize> ExactSums<PARTS> {
         self.parts[index] = parts;
     }
 
-    /// Adds what `terms` makes of many numbers to one group, some numbers side by side: none of them waits for the sum
-    /// that the one before it leaves.
+    /// Adds the `terms` of many numbers to one group, in independent lanes: no addition waits for the result of the
+    /// one before it.
     #[inline]
     pub(crate) fn add_run<const N: usize>(
         &mut self,
@@ -316,7 +316,7 @@ impl<const PARTS: usize> ExactSums<PARTS> {
         self.add_all(group, sums.chain(all(rest)));
     }
 
-    /// Both doubles of a group that has nothing beside them.
+    /// Both doubles of a group without a rest.
     #[inline]
     fn pair(&self, group: usize) -> Option<(f64, f64)> {
         let is_all = self.rest.is_empty() || !self.rest.contains_key(&(group as u32));
@@ -352,7 +352,7 @@ impl<const PARTS: usize> ExactSums<PARTS> {
     /// The sum of a group, rounded once.
     pub(crate) fn round(&self, group: usize) -> f64 {
         if let Some((high, low)) = self.pair(group) {
-            // An addition rounds once, too.
+            // An addition of two doubles rounds once, too.
             return high + low;
         }
         let ordinary = self.ordinary(group).round();
@@ -388,8 +388,8 @@ impl<const PARTS: usize> ExactSums<PARTS> {
             out.extend_from_slice(&part.to_le_bytes());
         }
         if let Some(rest) = self.rest.get(&(group as u32)) {
-            // Huge numbers are written unscaled: their magnitude tells them apart. One that has become
-            // too small or too large to tell is split into two that are not.
+            // Huge numbers are written unscaled: their magnitude identifies them. One that would no longer be
+            // recognized as too small or too large is split into two.
             for part in &rest.huge.0 {
                 let value = part / SCALE;
                 if value.abs() >= HUGE && value.is_finite() {
@@ -417,7 +417,7 @@ impl<const PARTS: usize> ExactSums<PARTS> {
         }
     }
 
-    /// Makes every sum zero again.
+    /// Resets every sum to zero.
     pub(crate) fn restart(&mut self) {
         self.parts.fill([0.0; PARTS]);
         self.rest.clear();
@@ -489,7 +489,7 @@ mod tests {
     fn batches_of_few_and_many_groups_give_what_their_rows_give() {
         let mut seed = crate::context::MysqlRandom::from_seed(11);
         for (group_count, rows) in [(1, 1000), (2, 63), (5, 4099), (16, 777), (17, 900)] {
-            // Sums that two doubles hold, and sums that they do not.
+            // Sums that fit two doubles, and sums that do not.
             for decades in [4.0, 60.0] {
                 let groups: Vec<u32> = (0..rows).map(|row| row * 7 % group_count).collect();
                 let mut number = || {

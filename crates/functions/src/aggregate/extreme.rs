@@ -1,6 +1,5 @@
-//! MIN(x), MAX(x) and ANY_VALUE(x): one of the values of the group. Strings are compared by their
-//! collation; of equal ones the first by bytes is kept, so that the result does not depend on the
-//! order of the rows.
+//! MIN(x), MAX(x) and ANY_VALUE(x): one of the values of the group. Strings are compared by their collation; of equal
+//! ones the first by bytes is kept, so that the result does not depend on the order of the rows.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -43,8 +42,8 @@ pub(super) fn signature(binding: &Binding<'_>) -> Result<AggregateSignature> {
     Ok(signature_of(match ty.kind {
         TypeKind::Boolean => derive::int_of_width(1),
         TypeKind::Enum | TypeKind::Set => {
-            // ENUM and SET compare as the strings that they show; a BINARY would be filled up. The
-            // members tell a table that is made of it what it was.
+            // ENUM and SET compare as their strings; a BINARY would be padded. The members preserve the original type
+            // for a table created from the result.
             let text = match ty.collation {
                 CollationId::BINARY => SqlType::varchar(ty.length, ty.collation),
                 _ => SqlType::char(ty.length, ty.collation),
@@ -61,7 +60,7 @@ pub(super) fn signature(binding: &Binding<'_>) -> Result<AggregateSignature> {
 /// The types of ANY_VALUE().
 pub(super) fn any_signature(binding: &Binding<'_>) -> Result<AggregateSignature> {
     let mut signature = signature_of(binding.arguments[0].ty.without_display_width());
-    // NULL may be the first value, so that a row was seen is told apart.
+    // NULL may be the first value, so a flag tells whether a row was seen.
     signature.state.push(SqlType::bigint());
     Ok(signature)
 }
@@ -104,8 +103,8 @@ pub(super) fn states(signature: &AggregateSignature, keeps: Keeps) -> Result<Box
     })
 }
 
-/// Calls `each` with every group of which no row was seen before, and its first row. Of a partial state `seen`
-/// says which groups have one.
+/// Calls `each` with every group that has had no row before, and its first row. For a partial state `seen` says which
+/// groups have a row.
 fn for_each_first(
     groups: &[u32],
     seen: Option<&ArrayRef>,
@@ -124,12 +123,12 @@ fn for_each_first(
     Ok(())
 }
 
-/// Whether a row was seen, as a column of a partial state.
+/// The `seen` flags as a column of a partial state.
 fn seen_column(seen: Vec<bool>) -> Result<ArrayRef> {
     output::ints(seen.len(), |group| Ok(Some(i64::from(seen[group]))))
 }
 
-/// How an array is read as its natives.
+/// Function that reads an array as its native values.
 type Reader<T> = for<'a> fn(&'a crate::Column) -> Result<Numbers<'a, T>>;
 
 struct Natives<T: ArrowPrimitiveType> {
@@ -137,7 +136,7 @@ struct Natives<T: ArrowPrimitiveType> {
     keeps: Keeps,
     read: Reader<T>,
     values: Vec<T::Native>,
-    /// Whether the value is there.
+    /// Whether the group has a value.
     valid: Vec<bool>,
     /// Whether a row was seen; kept by ANY_VALUE only.
     seen: Vec<bool>,
@@ -284,7 +283,7 @@ impl Strings {
         } else {
             compare_texts(a, b, self.collation)
         };
-        // Among equal ones the smallest by bytes wins, for MIN and MAX alike.
+        // Of equal strings the least by bytes wins, for MIN and MAX alike.
         ordering.then_with(|| match self.keeps {
             Keeps::Largest => b.cmp(a),
             _ => a.cmp(b),

@@ -1,4 +1,4 @@
-//! What an aggregate function is, and the states of its groups.
+//! Aggregate functions and accumulators.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -13,8 +13,8 @@ use crate::{Argument, Binding, EvaluationContext, SignatureContext};
 pub struct AggregateSignature {
     /// The type that each argument is converted to before the call.
     pub arguments: Vec<SqlType>,
-    /// The columns of a partial state, in the order of [`Accumulator::take_state`]; empty when
-    /// partial states of this function cannot be combined and it must see whole groups.
+    /// The columns of a partial state, in the order of [`Accumulator::take_state`]; empty when partial states cannot
+    /// be combined and the function needs whole groups.
     pub state: Vec<SqlType>,
     /// The type of the result.
     pub result: SqlType,
@@ -22,11 +22,10 @@ pub struct AggregateSignature {
     pub nullable: bool,
 }
 
-/// Gives the types of a call. Arity has been checked.
+/// Derives the types of a call. Arity has been checked.
 pub type BindAggregate = fn(&Binding<'_>) -> Result<AggregateSignature>;
 
-/// Makes the states of a call of a signature, fresh ones, by the constants that belong to the call
-/// (GROUP_CONCAT's separator).
+/// Makes empty states for a call of a signature, given the constant options of the call (GROUP_CONCAT's separator).
 pub type MakeAccumulator =
     fn(&AggregateSignature, &[Value], &SignatureContext) -> Result<Box<dyn Accumulator>>;
 
@@ -60,22 +59,22 @@ impl AggregateFunction {
         }
     }
 
-    /// One whose result depends on the order of rows.
+    /// Marks a function whose result depends on the order of rows.
     #[must_use]
     pub const fn order_sensitive(mut self) -> Self {
         self.is_order_sensitive = true;
         self
     }
 
-    /// One to which a repeated value makes no difference.
+    /// Marks a function that is insensitive to duplicates.
     #[must_use]
     pub const fn ignoring_duplicates(mut self) -> Self {
         self.ignores_duplicates = true;
         self
     }
 
-    /// One whose partial states are those of all functions of this family over the same arguments: SUM(x) and AVG(x)
-    /// add up the same numbers.
+    /// Marks a function that shares its partial states with all functions of a family over the same arguments: SUM(x)
+    /// and AVG(x) sum the same numbers.
     #[must_use]
     pub const fn sharing_states(mut self, family: &'static str) -> Self {
         self.shared_states = Some(family);
@@ -97,13 +96,13 @@ impl AggregateFunction {
         self.is_order_sensitive
     }
 
-    /// Whether a repeated value changes nothing (MIN, MAX, BIT_AND, BIT_OR): DISTINCT is dropped.
+    /// Whether the function is insensitive to duplicates (MIN, MAX, BIT_AND, BIT_OR): DISTINCT is dropped.
     pub fn ignores_duplicates(&self) -> bool {
         self.ignores_duplicates
     }
 
-    /// Whether calls of the two with the same arguments have the same partial states; then
-    /// [`Accumulator::states`] of one is for the other to merge.
+    /// Whether both functions have the same partial states for the same arguments; then either can merge the other's
+    /// [`Accumulator::states`].
     pub fn shares_states_with(&self, other: &Self) -> bool {
         self.shared_states.is_some() && self.shared_states == other.shared_states
     }
@@ -121,8 +120,8 @@ impl AggregateFunction {
         })
     }
 
-    /// A fresh set of states for a call of that signature. `options` are the constants that belong
-    /// to the call (GROUP_CONCAT's separator).
+    /// Empty states for a call of that signature. `options` are the constant options of the call (GROUP_CONCAT's
+    /// separator).
     pub fn accumulator(
         &self,
         signature: &AggregateSignature,
@@ -150,7 +149,7 @@ pub trait Accumulator: Send {
     /// Makes room for groups `0 .. group_count`; new ones start empty. Never shrinks.
     fn resize(&mut self, group_count: usize);
 
-    /// Takes in a batch: row `r` belongs to group `groups[r]`.
+    /// Adds a batch: row `r` belongs to group `groups[r]`.
     fn update(
         &mut self,
         groups: &[u32],
@@ -158,7 +157,7 @@ pub trait Accumulator: Send {
         context: &EvaluationContext,
     ) -> Result<()>;
 
-    /// Takes in a batch of which every row belongs to `group`.
+    /// Adds a batch of which every row belongs to `group`.
     fn update_one_group(
         &mut self,
         group: u32,
@@ -169,8 +168,8 @@ pub trait Accumulator: Send {
         self.update(&vec![group; row_count], arguments, context)
     }
 
-    /// Combines partial states: row `r` of `state` goes into group `groups[r]`. Never asked of an
-    /// aggregate whose signature has no state.
+    /// Combines partial states: row `r` of `state` goes into group `groups[r]`. Never called for an aggregate whose
+    /// signature has no state.
     fn merge(
         &mut self,
         _groups: &[u32],
@@ -180,31 +179,31 @@ pub trait Accumulator: Send {
         Err(stateless())
     }
 
-    /// A copy of the partial states of all groups, one row each. Never asked of an aggregate whose function shares
+    /// A copy of the partial states of all groups, one row each. Never called for an aggregate whose function shares
     /// states with no other.
     fn states(&self) -> Result<Vec<ArrayRef>> {
         Err(stateless())
     }
 
-    /// Hands out the partial states of all groups, one row each, and starts over with none. Never
-    /// asked of an aggregate whose signature has no state.
+    /// Returns the partial states of all groups, one row each, and resets to no groups. Never called for an aggregate
+    /// whose signature has no state.
     fn take_state(&mut self) -> Result<Vec<ArrayRef>> {
         Err(stateless())
     }
 
-    /// Hands out the results of all groups, one row each, and starts over with none.
+    /// Returns the results of all groups, one row each, and resets to no groups.
     fn take_result(&mut self, context: &EvaluationContext) -> Result<ArrayRef>;
 
     /// Bytes held, for the budget of the temporary table that the states belong to.
     fn memory_bytes(&self) -> usize;
 }
 
-/// What partial results of an aggregate without them are asked for: a fault of the planner.
+/// Error of asking an aggregate without partial states for one: a bug of the planner.
 fn stateless() -> Error {
     Error::internal("this aggregate has no partial results")
 }
 
-/// An accumulator got arrays that its signature did not ask for: a bug of the caller.
+/// Error of arrays that do not match the signature: a bug of the caller.
 pub(crate) fn mismatch(name: &str) -> Error {
     Error::internal(format_args!("{name} got an argument of another type"))
 }

@@ -1,5 +1,5 @@
-//! GROUP_CONCAT(x, …): the texts of the group's rows, separated; cut off at `group_concat_max_len`
-//! bytes with warning 1260. Order and DISTINCT are the operator's work.
+//! GROUP_CONCAT(x, …): the texts of the group's rows, separated, and truncated at `group_concat_max_len` bytes with
+//! warning 1260. Order and DISTINCT are the operator's work.
 
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
@@ -47,7 +47,7 @@ pub(super) fn signature(binding: &Binding<'_>) -> Result<AggregateSignature> {
     })
 }
 
-/// The options are the separator, and behind it how many rows are left out and how many are taken.
+/// The options are the separator, then optionally offset and count of LIMIT.
 pub(super) fn states(
     signature: &AggregateSignature,
     options: &[Value],
@@ -83,11 +83,11 @@ struct Group {
 struct Texts {
     separator: Vec<u8>,
     collation: CollationId,
-    /// How many rows of a group are left out, and at most how many are taken.
+    /// (offset, count) of LIMIT, by groups.
     limit: (u64, u64),
     bytes_max: usize,
     groups: Vec<Group>,
-    /// Rows taken in, for the text of warning 1260.
+    /// Number of rows, for the text of warning 1260.
     rows: u64,
     bytes: usize,
 }
@@ -123,7 +123,7 @@ impl Accumulator for Texts {
                 continue;
             }
             let text = match &mut group.text {
-                // What was left out before the first row has made no text.
+                // Rows skipped before the first one have added no text.
                 Some(text) if place > offset => {
                     text.extend_from_slice(&self.separator);
                     text
@@ -161,7 +161,7 @@ impl Accumulator for Texts {
     }
 }
 
-/// Cuts a text to at most `bytes_max`, between characters.
+/// Truncates a text to at most `bytes_max`, between characters.
 fn cut(text: &mut Vec<u8>, bytes_max: usize, collation: CollationId) {
     let mut end = bytes_max.min(text.len());
     if collation != CollationId::BINARY {

@@ -1,7 +1,7 @@
-//! Room for more groups.
+//! Growth of vectors by group.
 //!
-//! What groups hold is charged to a limit by the capacity of vectors, and a vector that doubles takes half of the
-//! limit for nothing. So a vector that is large already grows by a quarter.
+//! The states of groups are charged by the capacity of vectors, and a vector that doubles wastes half of the limit.
+//! So a large vector grows by a quarter.
 
 /// Size in bytes from which a vector is large.
 const LARGE: usize = 64 << 10;

@@ -1,8 +1,8 @@
-//! Aggregates of partial aggregates: rules group rows below a join first, and what each group gave is put together
-//! above it, as often as the group has partners there.
+//! Aggregates of partial aggregates: rules group rows below a join first, and above it combine the results of each
+//! group, as often as the group has partners there.
 //!
-//! A partial COUNT() is a COUNT(), and a partial SUM() one that keeps the type of its state. SUM(), MIN() and MAX()
-//! of what they gave need no other function. No name leads SQL to those here.
+//! Partial COUNT()s are combined by a COUNT() here, partial SUM()s by a SUM() that keeps the state's type. SUM(),
+//! MIN() and MAX() of partial results need no other function. The functions here have no SQL name.
 
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::NullBuffer;
@@ -13,13 +13,13 @@ use super::function::{AggregateFunction, AggregateFunction as Row};
 use super::{count, sum};
 use crate::{Accumulator, AggregateSignature, Binding, EvaluationContext};
 
-/// The function that puts partial states of COUNT() or AVG() together, which are its arguments.
+/// The function that combines partial states of COUNT() or AVG(), which are its arguments.
 pub fn merged(name: &str) -> Option<&'static AggregateFunction> {
     let mut known = MERGED.iter();
     known.find(|function| function.names()[0] == name)
 }
 
-/// Who has partial states has the signature, too.
+/// The functions; the caller has the signature already, that of the partial states.
 const MERGED: &[Row] = &[
     Row::new(&["count"], 1..=1, no_signature, |_, _, _| {
         Ok(Box::new(Merged(Box::<count::Counts>::default())))
@@ -33,7 +33,7 @@ fn no_signature(_: &Binding<'_>) -> Result<AggregateSignature> {
     Err(Error::internal("partial aggregates have no signature"))
 }
 
-/// Takes states for rows. One that is NULL is of no rows.
+/// Merges states as rows. A NULL state is of no rows.
 struct Merged(Box<dyn Accumulator>);
 
 impl Accumulator for Merged {

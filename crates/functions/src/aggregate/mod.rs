@@ -1,4 +1,4 @@
-//! Aggregate functions: a value from the rows of a group.
+//! Aggregate functions: one value from the rows of a group.
 //!
 //! States live in columns indexed by group number, outside of the temporary table that finds the
 //! group of a row: updating a batch is one typed loop, and a table that overflows writes states
@@ -65,7 +65,7 @@ pub const FUNCTIONS: &[AggregateFunction] = &[
         extreme::states(signature, Keeps::Largest)
     })
     .ignoring_duplicates(),
-    // The first value, NULL or not: columns that are not grouped by.
+    // The first value, NULL or not: for columns that are not grouped by.
     Row::new(
         &["any_value", "first_value"],
         1..=1,
@@ -119,7 +119,7 @@ pub const FUNCTIONS: &[AggregateFunction] = &[
         |signature, _, _| json::arrays(signature),
     )
     .order_sensitive(),
-    // The last of equal keys stays.
+    // The last of equal keys wins.
     Row::new(
         &["json_objectagg"],
         2..=2,
@@ -136,7 +136,7 @@ static BY_NAME: LazyLock<HashMap<&'static str, &'static AggregateFunction>> = La
         .collect()
 });
 
-/// The aggregate function of a name (in any case), or `None`.
+/// The aggregate function with a case-insensitive name, or `None`.
 pub fn by_name(name: &str) -> Option<&'static AggregateFunction> {
     crate::lower_case_lookup(&BY_NAME, name)
 }

@@ -1,6 +1,5 @@
-//! Exact sums of numbers in integers that hardly ever overflow, with how many they were: both side by side,
-//! so that a row of a group is one line of the cache. A sum that outgrows its integer goes to a side table of
-//! wider ones, and starts over.
+//! Exact sums in integers that hardly ever overflow, each with its count: both adjacent, so that a row of a group
+//! touches one cache line. A sum that overflows its integer moves to a side table of wider ones, and starts over.
 
 use std::collections::HashMap;
 
@@ -9,9 +8,9 @@ use arrow_buffer::i256;
 use super::growth::lengthen;
 use super::state::{States, add_in_lanes, pays_in_lanes, with_states_ahead};
 
-/// The integer of a sum.
+/// Integer type of a sum.
 pub(super) trait Word: Copy + Default + Into<i128> {
-    /// A number, if it fits.
+    /// The value in this type, if it fits.
     fn of(value: i128) -> Option<Self>;
     fn checked_add(self, other: Self) -> Option<Self>;
 }
@@ -57,7 +56,7 @@ impl<T: Word> Total<T> {
         }
     }
 
-    /// Moves the sum to the side table, with a number that does not fit it.
+    /// Moves the sum to the side table, together with a value that overflowed it.
     #[cold]
     #[inline(never)]
     fn move_to(&mut self, rest: &mut HashMap<u32, i256>, group: u32, value: i256) {
@@ -69,11 +68,11 @@ impl<T: Word> Total<T> {
     }
 }
 
-/// Sums for groups `0 .. n`; see the module.
+/// Sums and counts of groups `0 .. n`.
 #[derive(Debug, Default)]
 pub(super) struct SmallSums<T> {
     totals: Vec<Total<T>>,
-    /// What belongs to a sum beside its integer.
+    /// Overflowed parts of sums, by group.
     rest: HashMap<u32, i256>,
 }
 
@@ -82,7 +81,7 @@ impl<T: Word> SmallSums<T> {
         lengthen(&mut self.totals, group_count, Total::default());
     }
 
-    /// Where the sums are.
+    /// The address of the sums, for prefetching.
     pub(super) fn places(&self) -> States {
         States::of(&self.totals)
     }
@@ -93,7 +92,7 @@ impl<T: Word> SmallSums<T> {
         self.totals[group as usize].add(&mut self.rest, group, value, count);
     }
 
-    /// Adds the numbers of rows, which are less than 2^95, each to its group.
+    /// Adds the numbers of rows, less than 2^95 each, to their groups.
     #[inline]
     pub(super) fn add_batch(&mut self, groups: &[u32], value: impl Fn(usize) -> i128) {
         let places = [self.places()];
@@ -147,19 +146,19 @@ impl<T: Word> SmallSums<T> {
         rest.map_or(sum, |rest| rest.wrapping_add(sum))
     }
 
-    /// Whether no sum has outgrown its integer.
+    /// Whether no sum has overflowed.
     pub(super) fn is_narrow(&self) -> bool {
         self.rest.is_empty()
     }
 
-    /// The sums with how many numbers they are of, if none has outgrown its integer.
+    /// The sums with their counts, if none has overflowed.
     pub(super) fn narrow(&self) -> Option<Vec<(i128, i64)>> {
         let totals = self.totals.iter();
         let sums = totals.map(|total| (total.sum.into(), total.count));
         self.is_narrow().then(|| sums.collect())
     }
 
-    /// The sum of a group, of which 128 bits are kept.
+    /// The low 128 bits of a group's sum.
     pub(super) fn narrow_sum(&self, group: usize) -> i128 {
         if self.is_narrow() {
             return self.totals[group].sum.into();

@@ -1,4 +1,4 @@
-//! What accumulators share: walking a batch by group, and growing columns of states.
+//! Common parts of accumulators: iteration over a batch by group, and growth of state columns.
 
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::NullBuffer;
@@ -10,8 +10,8 @@ use crate::input::{self, Decimals, Floats, Ints, Texts, UInts};
 
 /// Total bytes of states from which a state is likely out of the cache when its row comes.
 const LARGE_STATES: usize = 256 << 10;
-/// Rows whose states the memory is asked for at once: enough for the misses to overlap, and few enough for all of
-/// the states to stay in the cache until their rows come.
+/// Rows whose states are prefetched together: enough for the misses to overlap, and few enough for all states to stay
+/// in the cache until their rows come.
 const ROWS_AHEAD: usize = 512;
 
 /// Groups up to which the rows of a batch are added in independent lanes.
@@ -19,7 +19,7 @@ const FEW_GROUPS: usize = 16;
 /// Lanes, each with a state per group, so that a row need not wait for the state that the row before it updates.
 const LANES: usize = 4;
 
-/// What the rows of a batch add up to: a state for each lane and each of few groups.
+/// Partial sums of a batch: a state for each lane and each of few groups.
 pub(crate) struct Lanes<T>([[T; FEW_GROUPS]; LANES]);
 
 impl<T> Lanes<T> {
@@ -30,7 +30,7 @@ impl<T> Lanes<T> {
     }
 }
 
-/// Adds up the rows of a batch of few groups: `add` takes the state of a lane, the group and the row.
+/// Adds up the rows of a batch of few groups: `add` is called with the state of a lane, the group and the row.
 #[inline(always)]
 pub(crate) fn add_in_lanes<T: Copy>(
     groups: &[u32],
@@ -58,7 +58,7 @@ pub(crate) fn pays_in_lanes(row_count: usize, group_count: usize) -> bool {
     group_count <= FEW_GROUPS && row_count >= FEW_GROUPS * LANES
 }
 
-/// Where the states of groups `0 .. n` are, for asking the memory for those that a batch is going to need.
+/// Addresses of the states of groups `0 .. n`, for prefetching.
 #[derive(Clone, Copy)]
 pub(crate) struct States {
     first: *const u8,
@@ -82,8 +82,8 @@ impl States {
     }
 }
 
-/// Calls `each` with some groups of a batch after the others, and the row of the first of them, once the memory has
-/// been asked for their states.
+/// Calls `each` with chunks of a batch's groups, and the row of the first of each chunk, after prefetching their
+/// states.
 #[inline]
 pub(crate) fn with_states_ahead<const N: usize>(
     groups: &[u32],
@@ -100,7 +100,7 @@ pub(crate) fn with_states_ahead<const N: usize>(
     }
 }
 
-/// Calls `each` with group and row of every row that is not NULL.
+/// Calls `each` with the group and row of every row that is not NULL.
 #[inline]
 pub(crate) fn for_each_valid<const N: usize>(
     groups: &[u32],
@@ -159,7 +159,7 @@ pub(crate) fn values<'a>(column: &'a Column, ty: &SqlType) -> Result<Values<'a>>
     })
 }
 
-/// The rows of an array that are not NULL, when some are.
+/// The rows of an array that are not NULL; `None` if all are.
 pub(crate) fn nulls(array: &ArrayRef) -> Option<&NullBuffer> {
     array.nulls().filter(|nulls| nulls.null_count() > 0)
 }

@@ -15,16 +15,16 @@ use super::state::{self, States, Values};
 use crate::scalar::operators::numeric;
 use crate::{Accumulator, AggregateSignature, Binding, EvaluationContext, derive, input, output};
 
-/// The most digits of numbers that fit 64 bits, and many of them together.
+/// Largest precision of numbers that fit 64 bits with room for sums of many.
 const SMALL_PRECISION_MAX: u32 = 18;
-/// The widest decimal argument whose sums of 2^34 rows surely fit 128 bits.
+/// Largest decimal precision for which the sum of 2^34 rows always fits 128 bits.
 const NARROW_PRECISION_MAX: u32 = 28;
 
-/// The types of SUM(), or of AVG(), whose result has some decimals more.
+/// The types of SUM(), or of AVG(), whose result has more decimals.
 pub(super) fn signature<const AVERAGES: bool>(binding: &Binding<'_>) -> Result<AggregateSignature> {
     let argument = &binding.arguments[0];
     let (ty, sum) = match numeric::kind_of(argument.ty) {
-        // Partial sums are passed as the doubles whose exact sum they are.
+        // Partial sums are passed as expansions: doubles with the same exact sum.
         numeric::Kind::Double => (
             SqlType::double(),
             SqlType::varchar(512, CollationId::BINARY),
@@ -46,7 +46,7 @@ pub(super) fn signature<const AVERAGES: bool>(binding: &Binding<'_>) -> Result<A
         derive::double_of_decimals(sum.decimals.saturating_add(increment.unwrap_or(0)))
     } else {
         let counted = match argument.ty.kind {
-            // MySQL counts bits as digits here.
+            // MySQL counts the bits as digits here.
             TypeKind::Bit => {
                 let bits = u8::try_from(argument.ty.length).unwrap_or(u8::MAX);
                 SqlType::decimal(bits, 0)
@@ -98,7 +98,7 @@ pub(super) struct Totals {
     averages: bool,
     signature: AggregateSignature,
     sums: Sums,
-    /// Rows that were not NULL, where the sums do not have them.
+    /// Non-NULL rows by group, where the sums do not count them.
     counts: Vec<i64>,
 }
 
@@ -141,7 +141,7 @@ impl Totals {
         }
     }
 
-    /// Starts over with no group.
+    /// Resets to no groups.
     fn clear(&mut self) {
         match &mut self.sums {
             Sums::Small(sums) => sums.clear(),
@@ -153,7 +153,7 @@ impl Totals {
         self.counts = Vec::new();
     }
 
-    /// The sum of a group that had a row.
+    /// The sum of a group that has rows.
     fn exact(&self, group: usize, scale: u8) -> Option<Decimal> {
         let (sum, count) = match &self.sums {
             Sums::Small(sums) => (sums.sum(group), sums.count(group)),
@@ -165,7 +165,7 @@ impl Totals {
         (count > 0).then(|| Decimal::new(sum, scale))
     }
 
-    /// The results, where they are sums as they stand: of 128 bits, which no result is too narrow for.
+    /// The results, if they are the 128-bit sums unchanged, which fit any result type.
     fn plain_sums(&self) -> Option<ArrayRef> {
         let result = &self.signature.result;
         if self.averages || result.decimals != self.signature.state[0].decimals {
@@ -256,7 +256,7 @@ fn add_all<T: Word>(
     Ok(())
 }
 
-/// Whether a number is so small that a batch of such numbers may be added up in 128 bits.
+/// Whether a number is so small that a batch of such numbers can be summed in 128 bits.
 fn is_short(value: &i256) -> bool {
     let (low, high) = value.to_parts();
     let low = low.cast_signed();

@@ -1,4 +1,4 @@
-//! Each aggregate over small groups: in one go, row by row, and through partial states.
+//! Each aggregate over small groups: as one batch, row by row, and through partial states.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ fn texts(values: &[Option<&str>]) -> (ArrayRef, SqlType) {
     )
 }
 
-/// The results of groups 0 and 1, to which rows belong in turn.
+/// The results of groups 0 and 1, to which rows belong alternately.
 fn aggregate(name: &str, (array, ty): (ArrayRef, SqlType), options: &[Value]) -> String {
     let function = super::by_name(name).unwrap_or_else(|| panic!("no aggregate {name}"));
     let argument = Argument {

@@ -1,8 +1,8 @@
 //! VAR_POP(x), VAR_SAMP(x), STDDEV_POP(x), STDDEV_SAMP(x).
 //!
-//! Σx and Σx² are kept exactly (see [`super::exact_sum`]), so that n·Σx² - (Σx)², which is where
-//! the textbook formula loses its digits, is exact too and rounded once: the result depends neither
-//! on the order of the rows nor on how they were split.
+//! Σx and Σx² are kept exactly (see [`super::exact_sum`]), so that n·Σx² - (Σx)², where the textbook formula loses
+//! its digits, is exact too and rounded once: the result depends neither on the order of the rows nor on how they
+//! were split.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::growth::lengthen;
 use super::state::{self, States};
 use crate::{Accumulator, AggregateSignature, Binding, EvaluationContext, derive, input, output};
 
-/// Numbers of one group that are worth adding side by side.
+/// Length of a group's run from which it is added in lanes.
 const LONG_RUN: usize = 32;
 
 pub(super) fn signature(_binding: &Binding<'_>) -> Result<AggregateSignature> {
@@ -80,7 +80,7 @@ impl Spreads {
         self.squares.add_all(group, squares);
     }
 
-    /// Takes a number out of a group that it was added to.
+    /// Subtracts a number that was added to the group.
     pub(super) fn subtract(&mut self, group: u32, value: f64) {
         let (square, error) = two_square(value);
         self.counts[group as usize] -= 1;
@@ -89,7 +89,7 @@ impl Spreads {
         self.squares.add(group, -error);
     }
 
-    /// Forgets all numbers.
+    /// Removes all numbers.
     pub(super) fn restart(&mut self) {
         self.counts.fill(0);
         self.sums.restart();
@@ -144,7 +144,7 @@ impl Accumulator for Spreads {
         ];
         let nulls = state::nulls(&arguments[0]);
         if let (None, input::Numbers::Array(array)) = (nulls, values) {
-            // Sorted rows come group by group: a run of one is added up without its state leaving the registers.
+            // Sorted rows come group by group: a run of one group is added up in registers.
             state::with_states_ahead(groups, states, |mut first, groups| {
                 for run in groups.chunk_by(|group, next| group == next) {
                     let end = first + run.len();

@@ -1,4 +1,4 @@
-//! BIT_AND, BIT_OR and BIT_XOR of strings of bytes over frames: how many rows have each bit says what becomes of it.
+//! BIT_AND, BIT_OR and BIT_XOR of binary strings over frames, by the number of rows that have each bit.
 
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
@@ -11,14 +11,14 @@ use crate::{Column, EvaluationContext, input, output};
 
 pub(super) struct BitStrings {
     operation: Operation,
-    /// How long the result of a frame without values is.
+    /// Length of the result of a frame without values.
     length: u32,
-    /// Rows that are not NULL.
+    /// Number of rows that are not NULL.
     count: u64,
-    /// How many of them have each bit, of as many bits as each of them has.
+    /// Number of rows that have each bit, by position.
     ones: Vec<u64>,
     results: Vec<Vec<u8>>,
-    /// The bytes of the results.
+    /// Total bytes of the results.
     bytes: usize,
 }
 

@@ -1,4 +1,4 @@
-//! BIT_AND, BIT_OR and BIT_XOR over frames: how many rows have each bit says what becomes of it.
+//! BIT_AND, BIT_OR and BIT_XOR over frames, by the number of rows that have each bit.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::{FrameAggregate, Kernel};
 use crate::input::{self, AnyInts};
 use crate::{AggregateSignature, Column, EvaluationContext};
 
-/// BIT_AND(), BIT_OR() or BIT_XOR() of integers or of strings of bytes.
+/// BIT_AND(), BIT_OR() or BIT_XOR() of integers or of binary strings.
 pub(super) fn over_frames(
     signature: &AggregateSignature,
     operation: Operation,
@@ -25,9 +25,9 @@ pub(super) fn over_frames(
 
 pub(super) struct Bits {
     operation: Operation,
-    /// Rows that are not NULL.
+    /// Number of rows that are not NULL.
     count: u64,
-    /// How many of them have each bit.
+    /// Number of rows that have each bit.
     ones: [u64; 64],
     results: Vec<u64>,
 }

@@ -16,7 +16,7 @@ pub(super) struct Counts {
 }
 
 impl Kernel for Counts {
-    /// The rows that count; none: all.
+    /// The rows that are counted; `None`: all.
     type Values<'a> = Option<NullBuffer>;
 
     fn values<'a>(&self, arguments: &'a [ArrayRef]) -> Result<Self::Values<'a>> {

@@ -1,4 +1,5 @@
-//! JSON_ARRAYAGG and JSON_OBJECTAGG over frames: each result is made anew of the frame's rows, of which it has as many.
+//! JSON_ARRAYAGG and JSON_OBJECTAGG over frames: each result is built anew from the frame's rows, as many as it has
+//! members.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -14,7 +15,7 @@ pub(super) struct Documents {
     function: &'static AggregateFunction,
     signature: AggregateSignature,
     context: SignatureContext,
-    /// The rows of the frame, as parts of the blocks in which they came.
+    /// The rows of the frame, as ranges of the blocks in which they came.
     rows: VecDeque<(Vec<ArrayRef>, Range<usize>)>,
     results: Option<Box<dyn Accumulator>>,
     count: usize,

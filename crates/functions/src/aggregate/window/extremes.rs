@@ -1,5 +1,5 @@
-//! MIN and MAX over frames: a monotonic queue. A row that a later one beats is never the result again, so what is kept
-//! gets worse from front to back; the front is the result, and leaves when its row does.
+//! MIN and MAX over frames by a monotonic queue. A row that a later row beats is never the result again, so the
+//! candidates get worse from front to back; the front is the result, and is removed with its row.
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -47,7 +47,7 @@ pub(super) fn over_frames(
     })
 }
 
-/// The candidates, each with the number of its row.
+/// The candidates, each with its row number.
 struct Queue<V> {
     candidates: VecDeque<(u64, V)>,
     never_removes: bool,
@@ -70,7 +70,7 @@ impl<V> Queue<V> {
         (self.entered, self.left) = (0, 0);
     }
 
-    /// A row enters; `is_better` says whether its value takes the place of another. Gives what it beat to `beaten`.
+    /// Adds a row; `is_better` says whether its value beats another. Removed candidates go to `beaten`.
     #[inline]
     fn enter(&mut self, value: V, is_better: impl Fn(&V, &V) -> bool, mut beaten: impl FnMut(V)) {
         if self.never_removes
@@ -90,7 +90,7 @@ impl<V> Queue<V> {
         self.candidates.push_back((self.entered, value));
     }
 
-    /// The row that entered first leaves.
+    /// Removes the frame's first row.
     #[inline]
     fn leave(&mut self) -> Option<V> {
         self.left += 1;
@@ -190,7 +190,7 @@ struct Strings {
     collation: CollationId,
     is_json: bool,
     queue: Queue<Box<[u8]>>,
-    /// What the candidates hold.
+    /// Bytes of the candidates.
     bytes: usize,
     results: BinaryViewBuilder,
 }
@@ -219,7 +219,7 @@ impl Kernel for Strings {
                     true => compare_json(new, old),
                     false => compare_texts(new, old, collation),
                 };
-                // Of equal ones the smallest by bytes is the result.
+                // Of equal strings the least by bytes is the result.
                 match (keeps, order) {
                     (_, Ordering::Equal) => new < old,
                     (Keeps::Smallest, order) => order.is_lt(),

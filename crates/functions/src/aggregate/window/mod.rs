@@ -1,13 +1,13 @@
 //! Aggregates over the frames of window functions.
 //!
-//! From one row to the next both ends of a frame move forward only, since MySQL's bounds are constants. So a row enters
-//! a frame once and leaves it once, and what an aggregate costs for a row does not depend on how large its frame is:
+//! From one row to the next both ends of a frame only move forward, since MySQL's bounds are constants. So a row
+//! enters a frame once and leaves it once, and the cost of an aggregate per row does not depend on the frame's size:
 //!
-//! - what can be taken back exactly is added and subtracted: counts, sums (of doubles too, which are kept exactly, see
-//!   [`super::exact_sum`]), variances, and bits, which are counted;
-//! - minima and maxima keep the candidates that may still become one, in order (a monotonic queue), each of which is
-//!   added and removed once;
-//! - documents keep the rows of the frame, as many as the result has.
+//! - exactly invertible aggregates are added and subtracted: counts, sums (of doubles too, which are kept exactly,
+//!   see [`super::exact_sum`]), variances, and bits, which are counted;
+//! - minima and maxima keep the candidates for later results, in order (a monotonic queue), each of which is added
+//!   and removed once;
+//! - documents keep the rows of the frame, as many as the result has members.
 
 mod bit_strings;
 mod bits;
@@ -36,25 +36,25 @@ pub struct Block<'a> {
     pub first: u64,
 }
 
-/// The rows from one number on up to, and without, another.
+/// (start, end): the rows from number `start` up to, and without, `end`.
 pub type Frame = (u64, u64);
 
 /// An aggregate over a frame that moves forward over numbered rows.
 pub trait FrameAggregate: Send {
-    /// The frame as it is.
+    /// The current frame.
     fn frame(&self) -> Frame;
 
-    /// Lets all rows leave; the frame goes on at this row.
+    /// Removes all rows; the frame continues at this row.
     fn restart(&mut self, row: u64);
 
-    /// Lets rows enter, up to `end`, all of them in the block.
+    /// Adds rows up to `end`, all of them in the block.
     fn add(&mut self, block: Block<'_>, end: u64) -> Result<()>;
 
-    /// Lets rows leave, up to `start`, all of them in the block.
+    /// Removes rows up to `start`, all of them in the block.
     fn remove(&mut self, block: Block<'_>, start: u64) -> Result<()>;
 
-    /// Moves to each of the frames and appends the aggregate of its rows. Rows that enter are in `added`, those that
-    /// leave in `removed`.
+    /// Moves to each of the frames and appends the aggregate of its rows. Added rows are in `added`, removed ones in
+    /// `removed`.
     fn slide(
         &mut self,
         added: Block<'_>,
@@ -63,14 +63,14 @@ pub trait FrameAggregate: Send {
         context: &EvaluationContext,
     ) -> Result<()>;
 
-    /// Hands out what was appended.
+    /// Returns the appended results.
     fn take_results(&mut self, context: &EvaluationContext) -> Result<ArrayRef>;
 
     /// Bytes held.
     fn memory_bytes(&self) -> usize;
 }
 
-/// An aggregate over frames. `never_removes`: every frame begins where its partition does.
+/// The frame aggregate of a call. `never_removes`: every frame begins where its partition does.
 pub fn frame_aggregate(
     function: &'static AggregateFunction,
     signature: &AggregateSignature,
@@ -105,22 +105,22 @@ fn boxed<K: Kernel + 'static>(kernel: K) -> Box<dyn FrameAggregate> {
     })
 }
 
-/// What an aggregate does with a row.
+/// Incremental aggregate of single rows.
 trait Kernel: Send {
-    /// The arguments of a block, as they are read.
+    /// The arguments of a block as typed values.
     type Values<'a>;
 
     fn values<'a>(&self, arguments: &'a [ArrayRef]) -> Result<Self::Values<'a>>;
 
-    /// Forgets all rows.
+    /// Removes all rows.
     fn clear(&mut self);
 
     fn add(&mut self, values: &Self::Values<'_>, row: usize) -> Result<()>;
 
-    /// Takes out the row that entered first.
+    /// Removes the first row.
     fn remove(&mut self, values: &Self::Values<'_>, row: usize);
 
-    /// Appends the aggregate of the rows that are in. `is_same`: they are those of the last result.
+    /// Appends the aggregate of the current rows. `is_same`: the frame of the last result is unchanged.
     fn push(&mut self, is_same: bool, context: &EvaluationContext) -> Result<()>;
 
     fn take_results(&mut self, context: &EvaluationContext) -> Result<ArrayRef>;
@@ -132,7 +132,7 @@ struct Sliding<K> {
     kernel: K,
     start: u64,
     end: u64,
-    /// The frame of the last result, since results were handed out.
+    /// The frame of the last result, since results were returned.
     last: Option<Frame>,
 }
 

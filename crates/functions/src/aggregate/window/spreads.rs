@@ -10,7 +10,7 @@ use crate::aggregate::variance;
 use crate::{Column, EvaluationContext, input, output};
 
 pub(super) struct Spreads {
-    /// Of one group: the frame.
+    /// State of a single group: the frame.
     frame: variance::Spreads,
     results: Vec<Option<f64>>,
 }

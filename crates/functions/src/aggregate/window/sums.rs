@@ -1,4 +1,4 @@
-//! SUM and AVG over frames: exact sums, from which what leaves is subtracted.
+//! SUM and AVG over frames: exact sums, from which leaving rows are subtracted.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ pub(super) fn over_frames(
     })
 }
 
-/// In which integer a sum is kept.
+/// Integer type in which a sum is kept.
 trait Width: Send {
     type Sum: Copy + Default + Send;
 
@@ -152,7 +152,7 @@ struct Exact<T, W: Width> {
     signature: AggregateSignature,
     averages: bool,
     sum: W::Sum,
-    /// Rows that are not NULL.
+    /// Number of rows that are not NULL.
     count: i64,
     sums: Vec<W::Sum>,
     counts: Vec<i64>,
@@ -227,7 +227,7 @@ where
 /// Sums of doubles.
 struct Doubles {
     averages: bool,
-    /// Of one group: the frame.
+    /// Sum of a single group: the frame.
     sum: ExactSums,
     count: i64,
     results: Vec<f64>,

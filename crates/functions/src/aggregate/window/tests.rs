@@ -1,5 +1,5 @@
-//! Every aggregate over random frames that move forward, in random pieces, against the same aggregate made anew of the
-//! rows of each frame.
+//! Every aggregate over random frames that move forward, in random blocks, compared with the same aggregate computed
+//! from each frame's rows.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ fn column(ty: &SqlType, random: &mut Random) -> ArrayRef {
     match ty.physical() {
         P::Float64 => {
             let value = |random: &mut Random| {
-                // Sums of such are exact only when nothing is rounded away.
+                // Sums of such numbers are exact only without any rounding.
                 let scale = 10_f64.powi(random.below(60) as i32 - 30);
                 (random.0.next() - 0.5) * scale
             };
@@ -73,7 +73,7 @@ fn column(ty: &SqlType, random: &mut Random) -> ArrayRef {
     }
 }
 
-/// Frames that move forward, some of them empty, some jumping behind all that was before. `keeps_start`: each begins
+/// Random frames that move forward, some of them empty, some jumping beyond all before. `keeps_start`: each begins
 /// where its partition does.
 fn frames(keeps_start: bool, random: &mut Random) -> Vec<Frame> {
     let (mut start, mut end) = (0_u64, 0_u64);
@@ -113,7 +113,7 @@ fn expected(
     frames.iter().map(result).collect()
 }
 
-/// Where blocks of random lengths begin.
+/// Ranges of blocks of random lengths.
 fn blocks(random: &mut Random) -> Vec<Range<u64>> {
     let mut blocks = Vec::new();
     let mut first = 0;
