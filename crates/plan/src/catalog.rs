@@ -1,4 +1,4 @@
-//! What the planner may know of tables.
+//! Catalog interface: what the planner may know of tables.
 
 use std::any::Any;
 use std::fmt::{self, Debug};
@@ -12,29 +12,29 @@ use mayfly_types::{Error, Result, SqlType, Stage, Value};
 use crate::statistics::ColumnStatistics;
 use crate::trace::Trace;
 
-/// Names a table for as long as a plan may live. A table that is dropped and made again, or
-/// altered, gets a new one, so that a plan for the old shape can never read the new table.
+/// Identifier of a table for as long as a plan may live. A table that is dropped and created again, or altered, gets a
+/// new one, so that a plan for the old shape can never read the new table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TableId(pub u64);
 
 /// A column as the planner sees it.
 #[derive(Debug, Clone)]
 pub struct ColumnSource {
-    /// Its name, in the case of its definition.
+    /// Column name, in the case of its definition.
     pub name: String,
-    /// Its type.
+    /// Column type.
     pub ty: SqlType,
-    /// Whether it may be NULL.
+    /// Whether the column may be NULL.
     pub nullable: bool,
-    /// Left out of `*`.
+    /// INVISIBLE: left out of `*`.
     pub invisible: bool,
-    /// No name means it: it holds the values of an expression that an index is over.
+    /// Whether no name refers to the column: it holds the values of an expression that an index is over.
     pub hidden: bool,
-    /// What it is computed of, when an index is over it.
+    /// Expression of a generated column, if an index is over it.
     pub generated: Option<Arc<Expr>>,
-    /// What `DEFAULT(column)` gives.
+    /// Value of `DEFAULT(column)`.
     pub default: DefaultSource,
-    /// What is reported to clients of its keys and of how it gets values.
+    /// Keys and default of the column, as reported to clients.
     pub traits: ColumnTraits,
 }
 
@@ -54,7 +54,7 @@ impl ColumnSource {
     }
 }
 
-/// What is reported to clients of a table's column besides its type.
+/// Attributes of a table column that are reported to clients besides its type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ColumnTraits {
     /// The column is a part of the primary key.
@@ -67,7 +67,7 @@ pub struct ColumnTraits {
     pub key_part: bool,
     /// AUTO_INCREMENT
     pub auto_increment: bool,
-    /// A row must name a value for it.
+    /// Whether a row must name a value for the column.
     pub no_default: bool,
     /// DEFAULT CURRENT_TIMESTAMP or ON UPDATE CURRENT_TIMESTAMP of a TIMESTAMP.
     pub timestamp: bool,
@@ -76,7 +76,7 @@ pub struct ColumnTraits {
 }
 
 impl ColumnTraits {
-    /// What is left of them in a temporary table that the column was copied into.
+    /// The attributes that remain in a temporary table which the column was copied into.
     pub fn copied(self) -> Self {
         Self {
             no_default: self.no_default,
@@ -85,56 +85,56 @@ impl ColumnTraits {
     }
 }
 
-/// The default of a column, as far as `DEFAULT(column)` is concerned.
+/// Default of a column, as far as `DEFAULT(column)` is concerned.
 #[derive(Debug, Clone, Default)]
 pub enum DefaultSource {
-    /// A column that may not be NULL and for which none was written: error 1364.
+    /// No default of a column that may not be NULL: error 1364.
     #[default]
     None,
-    /// A value of the column's type.
+    /// Value of the column's type.
     Value(Value),
     /// DEFAULT (expression): error 3773.
     Expression,
 }
 
-/// A table as the planner sees it: its shape and a few statistics.
+/// A table as the planner sees it: its schema and a few statistics.
 #[derive(Debug, Clone)]
 pub struct TableSource {
-    /// Which table the executor will open.
+    /// Identifier of the table for the executor.
     pub id: TableId,
-    /// The database that it is in.
+    /// Database of the table.
     pub database: String,
-    /// Its name.
+    /// Table name.
     pub name: String,
     /// Its columns, in order.
     pub columns: Vec<ColumnSource>,
-    /// Sets of columns (by index) in which no two rows are equal: PRIMARY KEY and UNIQUE NOT NULL.
-    /// Functional dependence under ONLY_FULL_GROUP_BY rests on them.
+    /// Sets of columns (by index) in which no two rows are equal: PRIMARY KEY and UNIQUE NOT NULL. Functional
+    /// dependence under ONLY_FULL_GROUP_BY is derived from them.
     pub unique_keys: Vec<Vec<usize>>,
-    /// Its indexes, unique ones first, the primary key before all.
+    /// Indexes, unique ones first, the primary key before all.
     pub indexes: Vec<IndexSource>,
-    /// How many rows it is thought to have.
+    /// Estimated number of rows.
     pub row_count: u64,
-    /// CREATE TEMPORARY TABLE.
+    /// Whether the table was made by CREATE TEMPORARY TABLE.
     pub temporary: bool,
     /// The table was created with PARTITION BY.
     pub partitioned: bool,
-    /// What an index of it holds.
+    /// Content of its indexes.
     pub index_content: IndexContent,
 }
 
-/// What an index of a table holds.
+/// Content of the indexes of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IndexContent {
-    /// The table can have no index.
+    /// No index is possible.
     Unavailable,
     /// Keys that lead to rows, and are not read themselves.
     Keys,
-    /// Rows of its own columns and the primary key's.
+    /// Rows of the index's own columns and the primary key's.
     Rows,
 }
 
-/// As one statement sees it: the same table found twice may have changed meanwhile.
+/// Equality within one statement: a table looked up twice may have changed in between.
 impl PartialEq for TableSource {
     fn eq(&self, other: &Self) -> bool {
         std::ptr::eq(self, other)
@@ -165,8 +165,8 @@ impl TableSource {
     }
 }
 
-/// What refuses `PARTITION (…)` behind the name of a table: rows are not kept by partitions, so that
-/// a statement about some of them would be one about all.
+/// Error for `PARTITION (…)` behind a table name: rows are not stored by partitions, so that a statement about some
+/// partitions would be one about all.
 pub fn refuse_partitions(partitioned: bool) -> Error {
     if partitioned {
         codes::ER_NOT_SUPPORTED_YET.with(&[&"PARTITION (…)"])
@@ -178,73 +178,73 @@ pub fn refuse_partitions(partitioned: bool) -> Error {
 /// An index as the planner sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexSource {
-    /// Its position among the indexes of the stored table; none when the store keeps nothing that rows
-    /// could be found by (FULLTEXT, SPATIAL, expressions).
+    /// Position among the indexes of the stored table; `None` if the store keeps no such index (FULLTEXT, SPATIAL,
+    /// expressions).
     pub id: Option<usize>,
-    /// Its name; `PRIMARY` for the primary key.
+    /// Index name; `PRIMARY` for the primary key.
     pub name: String,
-    /// What its rows are found by.
+    /// Key parts.
     pub parts: Vec<IndexPartSource>,
-    /// PRIMARY or UNIQUE.
+    /// Whether the index is PRIMARY or UNIQUE.
     pub unique: bool,
-    /// The rows themselves are in its order: to read it is to read the table.
+    /// Whether the rows themselves are in the index's order: reading it is reading the table.
     pub clustered: bool,
-    /// HASH: finds equal keys only.
+    /// Whether it is a HASH index, which finds equal keys only.
     pub hash: bool,
-    /// Not INVISIBLE.
+    /// Whether it is visible: not INVISIBLE.
     pub visible: bool,
-    /// The columns that can be read without going to the row (all of them when `clustered`).
+    /// Columns that can be read without fetching the row (all of them when `clustered`).
     pub covers: Vec<usize>,
 }
 
-/// A part of an index's key.
+/// A key part of an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexPartSource {
-    /// Which column of the table.
+    /// Column of the table.
     pub column: usize,
     /// Prefix length: only the first `n` characters (bytes of a binary string) are in the index.
     pub prefix: Option<u32>,
-    /// DESC
+    /// Whether the part is in descending order (DESC).
     pub descending: bool,
-    /// Its order is only about that of the column's values: a range of it may hold rows outside of
-    /// the range of values, so that it finds rows which are then checked, and nothing else.
+    /// Whether the order is only approximately that of the column's values: a range of it may hold rows outside of the
+    /// range of values, so that the rows found must be checked, and the index serves no other purpose.
     pub approximate: bool,
 }
 
-/// Keys of an index between two bounds, in its order: values for its first parts. Of fewer values
-/// than parts, all keys that begin with them are meant.
+/// Range of keys of an index, in its order, with bounds on its first parts. Fewer values than parts mean all keys with
+/// that prefix.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ValueRange {
-    /// Where it begins.
+    /// Start of the range.
     pub start: Bound<Vec<Value>>,
-    /// Where it ends.
+    /// End of the range.
     pub end: Bound<Vec<Value>>,
 }
 
-/// What the planner may ask of a table's contents.
+/// Statistics that the planner may ask of a table's contents.
 pub trait TableStatistics: Debug + Send + Sync {
-    /// How many different keys the first `parts` parts of an index have, about.
+    /// Approximate number of distinct keys of the first `parts` parts of an index.
     fn distinct_keys(&self, index: usize, parts: usize) -> u64;
 
-    /// How many rows lie in a range of an index, about.
+    /// Approximate number of rows in a range of an index.
     fn rows_in_range(&self, index: usize, range: &ValueRange) -> u64;
 
-    /// What is known of the values of a column.
+    /// Statistics of the values of a column.
     fn column(&self, column: usize) -> Option<Arc<ColumnStatistics>> {
         let _ = column;
         None
     }
 }
 
-/// The statistics of a table as one statement asks them.
+/// Statistics of a table for one statement, with a cache of the answers.
 pub(crate) struct AskedStatistics {
     statistics: Arc<dyn TableStatistics>,
-    /// What they have said, in a form that only the estimates know.
+    /// Cached answers, in a form known only to module `estimate`.
     answers: OnceLock<Box<dyn Any + Send + Sync>>,
 }
 
 impl AskedStatistics {
-    /// Of which nothing was asked yet.
+    /// Statistics without cached answers.
     pub(crate) fn new(statistics: Arc<dyn TableStatistics>) -> Self {
         Self {
             statistics,
@@ -252,20 +252,19 @@ impl AskedStatistics {
         }
     }
 
-    /// What is asked.
+    /// The underlying statistics.
     pub(crate) fn statistics(&self) -> &Arc<dyn TableStatistics> {
         &self.statistics
     }
 
-    /// What was answered so far. All who ask keep it in the same form.
+    /// Cached answers. All callers use the same type.
     pub(crate) fn answers<T: Any + Default + Send + Sync>(&self) -> &T {
         let answers = self.answers.get_or_init(|| Box::new(T::default()));
         answers.downcast_ref().expect("one form of answers")
     }
 }
 
-/// Subqueries are compared by how they are written down: what was asked of a table is no part of them, nor are its values.
-/// As a statement asks them: only what was asked in one place is the same.
+/// Equality by identity, for the comparison of scans: neither statistics nor cached answers are compared.
 impl PartialEq for AskedStatistics {
     fn eq(&self, other: &Self) -> bool {
         std::ptr::eq(self, other)
@@ -281,23 +280,23 @@ impl Debug for AskedStatistics {
 /// A view as the planner sees it.
 #[derive(Debug, Clone)]
 pub struct ViewSource {
-    /// The database that it is in.
+    /// Database of the view.
     pub database: String,
-    /// Its name.
+    /// View name.
     pub name: String,
-    /// Its columns' names, those of the query in order.
+    /// Column names, in the order of the query's columns.
     pub columns: Vec<String>,
-    /// Its query, in which every table is named with its database.
+    /// Query of the view, in which every table is qualified by its database.
     pub query: Box<Query>,
-    /// ALGORITHM = TEMPTABLE: never a part of the query that reads it.
+    /// ALGORITHM = TEMPTABLE: never merged into the query that reads the view.
     pub materialized: bool,
-    /// WITH CHECK OPTION: whether it cascades.
+    /// WITH CHECK OPTION: whether it is CASCADED.
     pub check_option: Option<bool>,
-    /// The account whose rights hold below it; `None`: whose hold around it.
+    /// (user, host) of the account whose rights apply below the view; `None`: the rights that apply outside of it.
     pub definer: Option<(String, String)>,
 }
 
-/// What a statement does with a table or column that it names.
+/// Use of a table or column by a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Usage {
     /// Reads it.
@@ -316,48 +315,47 @@ pub enum Usage {
     Delete,
 }
 
-/// What is found out about a statement while it is planned.
+/// Results of EXPLAIN that the planner finds.
 #[derive(Debug, Clone, Default)]
 pub struct Explanation {
-    /// What a query is rewritten to.
+    /// The rewritten query.
     pub rewritten: String,
-    /// What would remove each of its temporary tables.
+    /// For each temporary table the change that would avoid it.
     pub removals: Vec<Option<String>>,
 }
 
-/// What a `?` is where it stands, which says how a value of another type is taken.
+/// Place of a `?`, which decides how a value of another type is converted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParameterPlace {
     /// An operand or an argument: the value is converted to the type of the place.
     Operand,
     /// An operand of a comparison: a date may be one that no calendar has.
     Comparison,
-    /// An operand of an operator that takes the type of what is around it, as far as nothing around it has one.
+    /// An operand of an operator that takes the type of its context, if the context has no type itself.
     Context,
-    /// What is assigned to a column: the column converts the value when it stores it.
+    /// The value of an assignment to a column: the column converts the value when it stores it.
     Assignment,
-    /// A number of rows, as of LIMIT: a text is the integer that it begins with.
+    /// A row count, as of LIMIT: a text is converted to its leading integer.
     Count,
 }
 
-/// The planner's only way to tables.
+/// Access of the planner to tables, variables and rights.
 pub trait Catalog {
-    /// The planner begins with a part of its work.
+    /// Called when the planner begins a stage.
     fn enters(&self, stage: Stage) {
         let _ = stage;
     }
 
-    /// The database of unqualified names, if one is selected.
+    /// Default database, if one is selected.
     fn current_database(&self) -> Option<&str>;
 
-    /// The table of that name: 1046, 1049 or 1146 when there is none.
+    /// Looks up a table: error 1046, 1049 or 1146 if there is none.
     fn table(&self, database: Option<&str>, name: &str) -> Result<Arc<TableSource>>;
 
-    /// What may be asked of the contents of a table that [`Self::table`] gave; nothing, if it has neither
-    /// an index nor rows that could be looked at.
+    /// Statistics of a table from [`Self::table`]; `None` if it has neither an index nor rows that could be read.
     fn statistics(&self, id: TableId) -> Option<Arc<dyn TableStatistics>>;
 
-    /// The table of that name, for a statement that calls it `alias`.
+    /// Looks up a table for a statement that calls it `alias`.
     fn table_as(
         &self,
         database: Option<&str>,
@@ -368,77 +366,76 @@ pub trait Catalog {
         self.table(database, name)
     }
 
-    /// The base table of that name, for a view: a temporary table of its name is another one.
+    /// Looks up a base table for a view: a temporary table of the name is a different one.
     fn table_of_view(&self, database: Option<&str>, name: &str) -> Result<Arc<TableSource>> {
         self.table(database, name)
     }
 
-    /// The view of that name, if there is one.
+    /// Looks up a view, if there is one of the name.
     fn view(&self, database: Option<&str>, name: &str) -> Result<Option<Arc<ViewSource>>> {
         let _ = (database, name);
         Ok(None)
     }
 
-    /// The value and type of a system variable, for `@@name`. `scope` is as written.
+    /// Value and type of a system variable, for `@@name`. `scope` is as written.
     fn system_variable(&self, scope: Option<VariableScope>, name: &str)
     -> Result<(Value, SqlType)>;
 
-    /// The type of the user variable's current value (a NULL string when it was never set).
+    /// Type of the user variable's current value (a NULL string if it was never set).
     fn user_variable_type(&self, name: &str) -> SqlType;
 
-    /// The value of a `?`, when it is known and decides about the plan: that of LIMIT, or one whose
-    /// digits say how it is compared.
+    /// Value of a `?`, if it is known and affects the plan: that of LIMIT, or one whose digits decide how it is
+    /// compared.
     fn parameter_value(&self, index: usize) -> Option<Value> {
         let _ = index;
         None
     }
 
-    /// Takes the type that a `?` of unknown type has from where it stands, and what it is there.
+    /// Receives the type that a `?` of unknown type gets from its place, and the place.
     fn parameter_meets(&self, index: usize, ty: &SqlType, place: ParameterPlace) {
         let _ = (index, ty, place);
     }
 
-    /// Takes a warning that binding raises.
+    /// Receives a warning of the binder.
     fn warn(&self, warning: Error);
 
-    /// Whether what is bound is only described, so that its constants are not looked at.
+    /// Whether the statement is only described, so that its constants are not evaluated.
     fn describes(&self) -> bool {
         false
     }
 
-    /// Whether [`Self::explain`] is to be told about the statement.
+    /// Whether [`Self::explain`] is to be called.
     fn explains(&self) -> bool {
         false
     }
 
-    /// Takes what was found out about the statement.
+    /// Receives the results of EXPLAIN.
     fn explain(&self, explanation: Explanation) {
         let _ = explanation;
     }
 
-    /// Who is told what the planner decides; none unless the session traces the optimizer.
+    /// Optimizer trace; `None` unless the session traces the optimizer.
     fn trace(&self) -> Option<&Trace> {
         None
     }
 
-    /// Whether the statement may name a table or view so; what it does with single columns is asked
-    /// when these are named.
+    /// Checks whether the statement may use a table or view; single columns are checked when they are named.
     fn check_table(&self, database: Option<&str>, name: &str, usage: Usage) -> Result<()> {
         let _ = (database, name, usage);
         Ok(())
     }
 
-    /// Whether columns that are read are to be asked for.
+    /// Whether the rights to read columns must be checked.
     fn checks_columns(&self) -> bool {
         false
     }
 
-    /// The number of the rights that hold now.
+    /// Number of the rights that currently apply.
     fn current_rights(&self) -> usize {
         0
     }
 
-    /// Whether these rights allow a column to be read or changed.
+    /// Checks whether these rights allow a column to be read or changed.
     fn check_column(
         &self,
         rights: usize,
@@ -450,23 +447,23 @@ pub trait Catalog {
         Ok(())
     }
 
-    /// Whether these rights allow rows to be added to a table or removed from it.
+    /// Checks whether these rights allow rows to be added to a table or removed from it.
     fn check_change(&self, rights: usize, table: (&str, &str), usage: Usage) -> Result<()> {
         let _ = (rights, table, usage);
         Ok(())
     }
 
-    /// What follows is below a view, until [`Self::leave_view`].
+    /// Enters a view: what follows is below it, until [`Self::leave_view`].
     fn enter_view(&self, view: &ViewSource) -> Result<()> {
         let _ = view;
         Ok(())
     }
 
-    /// The end of that.
+    /// Leaves a view.
     fn leave_view(&self) {}
 }
 
-/// How a system variable was written.
+/// Scope of a system variable as written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VariableScope {
     /// `@@global.name`

@@ -1,11 +1,11 @@
 //! Plans of statements that change rows.
 //!
-//! An UPDATE or DELETE is a query whose rows say what is to be changed: for each target table the
-//! position of a row, the row as it is, and the values that are to be put in. The whole optimizer
-//! serves it, and it is read to its end before the first change, so that no change is seen by it.
+//! An UPDATE or DELETE is a query whose rows describe the change: for each target table the position of a row, the row,
+//! and the new values. The whole optimizer applies to it, and it is read to its end before the first change, so that it
+//! sees no change.
 //!
-//! An assignment that reads a column that an assignment before it has set cannot be part of that
-//! query, since it sees the value as it was stored: the operation that makes the change computes it.
+//! An assignment that reads a column which an earlier assignment has set cannot be part of that query, since the query
+//! sees the stored value: the operation that makes the change computes it.
 
 use std::sync::Arc;
 
@@ -22,13 +22,13 @@ use crate::tree::physical::QueryPlan;
 /// An UPDATE or DELETE, ready to run any number of times.
 #[derive(Debug, Clone)]
 pub struct ChangePlan {
-    /// Its rows say what is to be changed.
+    /// Query whose rows describe the change.
     pub query: Arc<QueryPlan>,
-    /// The tables that are changed.
+    /// Tables that are changed.
     pub targets: Vec<ChangeTarget>,
     /// The statement has LIMIT, or every target is found by a key: what `sql_safe_updates` requires.
     pub is_safe: bool,
-    /// A row may be found more than once: its table is joined with another one, perhaps in a view.
+    /// Whether a row may be found more than once: its table is joined with another one, perhaps in a view.
     pub repeats: bool,
 }
 
@@ -37,57 +37,55 @@ pub struct ChangePlan {
 pub struct ChangeTarget {
     /// The table.
     pub table: Arc<TableSource>,
-    /// The name that the statement gives it.
+    /// Alias of the table in the statement.
     pub alias: String,
-    /// The column of the query that is the row's position; NULL where an outer join found no row.
+    /// Column of the query with the row's position; NULL where an outer join found no row.
     pub position: usize,
-    /// The column of the query that is the row's first; the others follow. None when only positions
-    /// are asked for.
+    /// First column of the row in the query; the others follow. `None` if only positions are needed.
     pub row: Option<usize>,
-    /// What is set, in this order.
+    /// Assignments, in order.
     pub assignments: Vec<Assignment>,
-    /// What must be true of a changed row.
+    /// Condition that a changed row must meet.
     pub check: Option<RowCheck>,
 }
 
-/// WITH CHECK OPTION of the view that rows are changed through.
+/// WITH CHECK OPTION condition of the view through which rows are changed.
 #[derive(Debug, Clone)]
 pub struct RowCheck {
-    /// The view's database and name.
+    /// (database, name) of the view.
     pub view: (String, String),
-    /// A condition over the query's columns, those of the target's row being the new ones.
+    /// Condition over the query's columns, with the new values in those of the target's row.
     pub condition: Arc<Expression>,
 }
 
-/// A column that gets another value.
+/// An assignment to a column.
 #[derive(Debug, Clone)]
 pub struct Assignment {
-    /// Which, by index in the table.
+    /// Index of the column in the table.
     pub column: usize,
-    /// What it gets.
+    /// New value.
     pub value: NewValue,
 }
 
-/// What a column gets.
+/// New value of a column.
 #[derive(Debug, Clone)]
 pub enum NewValue {
     /// DEFAULT
     Default,
-    /// A column of the query.
+    /// Value of a column of the query.
     Column(usize),
-    /// A value over the query's columns, after the assignments before it have changed those of the
-    /// target's row.
+    /// Value over the query's columns, after the earlier assignments have changed those of the target's row.
     Computed(Arc<Expression>),
 }
 
-/// What is done with a table's rows that a query reads.
+/// Lock of a table's rows that a query reads.
 #[derive(Debug, Clone)]
 pub struct RowLock {
     /// The table.
     pub table: Arc<TableSource>,
-    /// The column of the query that is the row's position; NULL where an outer join found no row.
+    /// Column of the query with the row's position; NULL where an outer join found no row.
     pub position: usize,
-    /// FOR SHARE instead of FOR UPDATE.
+    /// Whether it is FOR SHARE instead of FOR UPDATE.
     pub shared: bool,
     /// NOWAIT or SKIP LOCKED.
     pub nonblock: Option<NonBlock>,
@@ -97,10 +95,10 @@ pub struct RowLock {
 #[derive(Debug)]
 pub(crate) struct BoundLocks {
     pub(crate) query: Query,
-    /// How many columns of the query are its result; 0: it only finds rows to lock.
+    /// Number of columns of the result; 0: the query only finds rows to lock.
     pub(crate) shown: usize,
     pub(crate) locks: Vec<RowLock>,
-    /// SKIP LOCKED: offset and count of the rows that could be locked.
+    /// SKIP LOCKED: (offset, count) of the rows that could be locked.
     pub(crate) limit: Option<(u64, u64)>,
 }
 
@@ -109,15 +107,15 @@ pub(crate) struct BoundLocks {
 pub struct LockingPlan {
     /// The query, with the positions of the rows behind its own columns.
     pub query: Arc<QueryPlan>,
-    /// How many columns are its own; 0: it only finds the rows that another query is made of.
+    /// Number of its own columns; 0: it only finds the rows that another query is made of.
     pub shown: usize,
-    /// What is locked.
+    /// Row locks.
     pub locks: Vec<RowLock>,
-    /// SKIP LOCKED: offset and count of the rows that could be locked.
+    /// SKIP LOCKED: (offset, count) of the rows that could be locked.
     pub limit: Option<(u64, u64)>,
 }
 
-/// From a bound locking query to one that can run.
+/// Plans a bound locking query.
 pub(crate) fn plan_locking(mut bound: BoundLocks, planning: &Planning<'_>) -> Result<LockingPlan> {
     rules::rewrite(&mut bound.query, planning);
     Ok(LockingPlan {
@@ -134,11 +132,11 @@ pub(crate) struct BoundChange {
     pub(crate) query: Query,
     pub(crate) targets: Vec<ChangeTarget>,
     pub(crate) is_safe: bool,
-    /// A row may be found more than once.
+    /// Whether a row may be found more than once.
     pub(crate) repeats: bool,
 }
 
-/// From a bound statement to one that can run.
+/// Plans a bound change.
 pub(crate) fn plan(mut bound: BoundChange, planning: &Planning<'_>) -> Result<ChangePlan> {
     let options = planning.options;
     let layout: Vec<ColumnId> = bound.query.columns.clone();
@@ -169,7 +167,7 @@ pub(crate) fn plan(mut bound: BoundChange, planning: &Planning<'_>) -> Result<Ch
     })
 }
 
-/// Leaves of the positions those of tables that no index helps to find rows in.
+/// Removes the positions of tables in which no index helps to find rows.
 fn keyed_scans(relation: &mut Relation, positions: &mut Vec<ColumnId>) {
     visit_relations_mut(relation, &mut |relation| {
         let scan = match relation {

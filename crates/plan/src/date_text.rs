@@ -1,11 +1,11 @@
-//! Texts that are compared with dates: one that is no date is an error (1525), as MySQL has it since
-//! 8.0, whether it is written, the value of a `?`, or computed of such values.
+//! Texts that are compared with dates: a text that is not a date is an error (1525), as in MySQL since 8.0, whether it
+//! is a literal, the value of a `?`, or computed from such values.
 
 use mayfly_types::error::codes;
 use mayfly_types::temporal::{DateRules, parse_datetime};
 use mayfly_types::{Error, Result, SqlMode, TypeKind, Value};
 
-/// Error 1525, and the warning before it, when a value is a text that is no date.
+/// Checks a text that is compared with a date: error 1525, and the warning before it, if it is not one.
 pub fn check_date_text(
     kind: TypeKind,
     value: &Value,

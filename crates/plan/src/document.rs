@@ -1,12 +1,11 @@
-//! JSON documents whose members keep the order in which they are written: FORMAT=JSON version 1,
-//! the optimizer trace and MariaDB's ANALYZE have an order of their own, version 2 that of MySQL's JSON values
-//! ([`Document::sorted`]).
+//! JSON documents whose members keep the order in which they are added: FORMAT=JSON version 1, the optimizer trace and
+//! MariaDB's ANALYZE have an order of their own, version 2 that of MySQL's JSON values ([`Document::sorted`]).
 
 use mayfly_types::json::{append_double, append_quoted};
 
 use crate::stack::with_stack;
 
-/// A value of a document.
+/// A JSON value.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Document {
     Null,
@@ -18,17 +17,17 @@ pub(crate) enum Document {
     Object(Members),
 }
 
-/// The members of an object, in order.
+/// Members of an object, in order.
 pub(crate) type Members = Vec<(&'static str, Document)>;
 
-/// How a document is written.
+/// Output options of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Layout {
     /// `end_markers_in_json`: the name of a member is repeated behind its closing bracket.
     pub(crate) end_markers: bool,
-    /// Lists of texts and numbers are on one line, as MariaDB writes them.
+    /// Whether lists of texts and numbers are on one line, as MariaDB writes them.
     pub(crate) short_lists: bool,
-    /// `optimizer_trace='one_line=on'`: nothing but what JSON needs.
+    /// `optimizer_trace='one_line=on'`: no optional whitespace.
     pub(crate) one_line: bool,
 }
 
@@ -81,12 +80,12 @@ impl<T: Into<Document>> FromIterator<T> for Document {
 }
 
 impl Document {
-    /// The text, without a line break behind it.
+    /// Text of the document, without a trailing line break.
     pub(crate) fn to_text(&self, layout: Layout) -> String {
         self.to_bounded_text(layout, usize::MAX).0
     }
 
-    /// The first bytes of the text, and how many more there are, which are never kept.
+    /// (first bytes of the text, number of further bytes, which are never stored).
     pub(crate) fn to_bounded_text(&self, layout: Layout, bytes_max: usize) -> (String, usize) {
         let mut out = Out {
             bytes: Vec::new(),
@@ -124,7 +123,7 @@ impl Document {
             Self::Flag(true) => out.bytes.extend_from_slice(b"true"),
             Self::Flag(false) => out.bytes.extend_from_slice(b"false"),
             Self::Integer(number) => out.bytes.extend_from_slice(number.to_string().as_bytes()),
-            // JSON has no other numbers.
+            // JSON has no such numbers.
             Self::Number(number) if !number.is_finite() => out.bytes.extend_from_slice(b"null"),
             Self::Number(number) => append_double(&mut out.bytes, *number),
             Self::List(values) if values.is_empty() => out.bytes.extend_from_slice(b"[]"),
@@ -159,11 +158,11 @@ impl Document {
     }
 }
 
-/// A text that is kept up to some length.
+/// A text stored up to a maximum length.
 struct Out {
     bytes: Vec<u8>,
     bytes_max: usize,
-    /// How many bytes were not kept.
+    /// Number of bytes not stored.
     missing: usize,
 }
 
@@ -178,7 +177,7 @@ impl Out {
         let Self {
             mut bytes, missing, ..
         } = self;
-        // Only texts were written, of which the last character may be cut.
+        // Only valid text was written; its last character may be cut.
         let valid = match std::str::from_utf8(&bytes) {
             Ok(text) => text.len(),
             Err(error) => error.valid_up_to(),

@@ -13,10 +13,10 @@ use mayfly_types::{PhysicalType, SqlType, TypeKind};
 const BLOCK_BYTES: f64 = 4096.0;
 /// Maximum bytes of a string that is stored inside its cell.
 const INLINE_BYTES: f64 = 12.0;
-/// What a string is assumed to have at most.
+/// Maximum bytes assumed for a string.
 const STRING_BYTES_MAX: f64 = 64.0;
 const SLOT_BYTES: f64 = 8.0;
-/// Slots per row.
+/// Hash slots per row.
 const SLOTS_OF_ROW: f64 = 1.5;
 
 /// Estimated bytes of a temporary table of `rows` rows of these columns. `text_bytes`: bytes of a row's out-of-cell
@@ -40,7 +40,7 @@ pub(crate) fn table_bytes(
         let slots = (rows * SLOTS_OF_ROW).max(1.0).log2().ceil().exp2();
         bytes += (slots * SLOT_BYTES).max(BLOCK_BYTES);
     }
-    // Beyond the range of integers it is their largest.
+    // Values beyond the range of integers saturate.
     bytes.ceil() as u64
 }
 
@@ -54,12 +54,12 @@ fn cell_bytes(ty: &SqlType) -> f64 {
     }
 }
 
-/// How many bytes a row of a batch probably takes.
+/// Estimated bytes of a row of a batch.
 pub(crate) fn batch_row_bytes(columns: &[SqlType]) -> f64 {
     columns.iter().map(cell_bytes).sum()
 }
 
-/// What a value probably takes beside its cell; `known` is how long values are on the average.
+/// Estimated bytes of a value beside its cell; `known` is the average length of the values.
 pub(crate) fn string_bytes(ty: &SqlType, known: Option<f64>) -> f64 {
     if ty.physical() != PhysicalType::Bytes {
         return 0.0;
@@ -97,7 +97,7 @@ mod tests {
             table_bytes(&[text(5000)], None, 1000.0, false),
             24_000 + 64_000
         );
-        // How long strings are is known: short ones are in their cells.
+        // The length of strings is known: short ones are in their cells.
         assert_eq!(table_bytes(&[text(50)], Some(0), 1000.0, false), 24_000);
         assert_eq!(table_bytes(&[text(50)], Some(40), 1000.0, false), 64_000);
         // The NULL bits of the 17th column need another word.

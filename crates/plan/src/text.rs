@@ -1,7 +1,7 @@
-//! Expressions as text, in the canonical form in which MySQL prints them: everything in
-//! parentheses, operators with spaces, `t.a` for columns.
+//! Text of expressions, in the canonical form in which MySQL prints them: everything in parentheses, operators with
+//! spaces, `t.a` for columns.
 //!
-//! Conversions between numbers are not shown, since MySQL does them inside its operators.
+//! Conversions between numbers are not shown, since they are implicit in MySQL's operators.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write};
@@ -14,17 +14,17 @@ use crate::tree::logical::{self, with_stack};
 use crate::tree::physical::{AggregateCall, FirstRows, SortKey};
 use crate::tree::window::{Over, WindowCall, WindowFunction, WindowKeys};
 
-/// How columns are called.
+/// Names of columns in the text.
 pub(crate) trait Names {
     /// The name of a column.
     fn column(&self, column: usize) -> String;
 
-    /// A named window.
+    /// Name of a named window.
     fn window(&self, name: &str) -> String {
         name.to_owned()
     }
 
-    /// The text of a subquery's query block, without parentheses; none: its number stands for it.
+    /// Text of a subquery's query block, without parentheses; `None`: its number is shown.
     fn subquery(&self, _subquery: &logical::Subquery) -> Option<String> {
         None
     }
@@ -36,7 +36,7 @@ impl<F: Fn(usize) -> String> Names for F {
     }
 }
 
-/// Operators that stand between their operands, and those that are called another name.
+/// Operators printed between their operands, and functions printed under another name.
 const INFIX: &[(&str, &str)] = &[
     ("+", "+"),
     ("-", "-"),
@@ -54,12 +54,12 @@ const INFIX: &[(&str, &str)] = &[
     ("member of", "member of"),
 ];
 
-/// The text of an expression.
+/// Text of an expression.
 pub(crate) fn expression_text(expression: &Expression, names: &dyn Names) -> String {
     Text { expression, names }.to_string()
 }
 
-/// The text of an expression, unless it is longer than `bytes_max`.
+/// Text of an expression, unless it is longer than `bytes_max`.
 pub(crate) fn bounded_text(
     expression: &Expression,
     names: &dyn Names,
@@ -70,13 +70,13 @@ pub(crate) fn bounded_text(
     Some(bounded.text)
 }
 
-/// What a sort says of the rows that it leaves out.
+/// Text of a sort's limit of rows for each partition.
 pub(crate) fn first_rows_text(first: FirstRows) -> String {
     let rows = if first.counts_values { "value" } else { "row" };
     format!("first {} {rows}(s) of each partition", first.count)
 }
 
-/// The text of a call that is not made yet, unless it is longer than `bytes_max`.
+/// Text of a call that is not bound yet, unless it is longer than `bytes_max`.
 pub(crate) fn bounded_call_text(
     name: &str,
     arguments: &[Expression],
@@ -88,7 +88,7 @@ pub(crate) fn bounded_call_text(
     Some(bounded.text)
 }
 
-/// A text that refuses to grow beyond a limit, which ends the writing of it.
+/// A text that fails on growing beyond a limit, which ends the writing.
 struct Bounded {
     text: String,
     bytes_max: usize,
@@ -111,7 +111,7 @@ impl Write for Bounded {
     }
 }
 
-/// The texts of several expressions, with a separator between them.
+/// Texts of several expressions, with a separator between them.
 pub(crate) fn joined_text<'e>(
     expressions: impl IntoIterator<Item = &'e Expression>,
     separator: &str,
@@ -122,7 +122,7 @@ pub(crate) fn joined_text<'e>(
     text
 }
 
-/// The text of an aggregate call: `count(distinct t.a)`.
+/// Text of an aggregate call: `count(distinct t.a)`.
 pub(crate) fn call_text(call: &AggregateCall, names: &dyn Names) -> String {
     let mut text = format!("{}(", call.function.names()[0]);
     if call.distinct {
@@ -150,7 +150,7 @@ pub(crate) fn call_text(call: &AggregateCall, names: &dyn Names) -> String {
     text
 }
 
-/// The text of a call of a window function: `rank() OVER (PARTITION BY t.a ORDER BY t.b DESC )`.
+/// Text of a window function call: `rank() OVER (PARTITION BY t.a ORDER BY t.b DESC )`.
 pub(crate) fn window_text(window: &WindowKeys<'_>, call: &WindowCall, names: &dyn Names) -> String {
     let mut text = match &call.function {
         WindowFunction::Aggregate(call) => call_text(call, names),
@@ -189,7 +189,7 @@ pub(crate) fn window_text(window: &WindowKeys<'_>, call: &WindowCall, names: &dy
     text
 }
 
-/// A window as its call or the WINDOW clause defines it, without parentheses.
+/// Writes a window as its call or the WINDOW clause defines it, without parentheses.
 pub(crate) fn write_window(
     text: &mut String,
     window: &WindowKeys<'_>,
@@ -221,7 +221,7 @@ pub(crate) fn write_window(
     }
 }
 
-/// The text of an order: `t.a DESC, t.b`.
+/// Text of sort keys: `t.a DESC, t.b`.
 pub(crate) fn order_text(keys: &[SortKey], names: &dyn Names) -> String {
     let mut text = String::new();
     for (index, key) in keys.iter().enumerate() {
@@ -236,7 +236,7 @@ pub(crate) fn order_text(keys: &[SortKey], names: &dyn Names) -> String {
     text
 }
 
-/// The text of a constant.
+/// Text of a constant.
 pub(crate) fn value_text(value: &Value, ty: &SqlType) -> String {
     let Some(bytes) = format_value(value, ty) else {
         return "NULL".to_owned();
@@ -271,7 +271,7 @@ fn write_list<'e>(
     Ok(())
 }
 
-/// As MySQL writes a comparison.
+/// Text of a comparison operator, as MySQL prints it.
 pub(crate) fn comparison_text(comparison: Comparison) -> &'static str {
     match comparison {
         Comparison::Equal => "=",
@@ -284,7 +284,7 @@ pub(crate) fn comparison_text(comparison: Comparison) -> &'static str {
     }
 }
 
-/// An expression as it is written.
+/// Writer of an expression.
 struct Text<'a> {
     expression: &'a Expression,
     names: &'a dyn Names,
@@ -385,7 +385,7 @@ impl Text<'_> {
     }
 }
 
-/// 0 and 1 of predicates are written as words.
+/// Text of a literal; 0 and 1 of predicates are printed as words.
 fn literal_text(value: &Value, ty: &SqlType) -> String {
     match (ty.kind, value) {
         (TypeKind::Boolean, Value::Int(0)) => "false".to_owned(),
@@ -439,7 +439,7 @@ fn write_call(
     }
 }
 
-/// A constant that is a name.
+/// A constant printed as a keyword.
 fn word(constant: &Expression) -> Cow<'_, str> {
     match constant.as_literal() {
         Some(Value::Bytes(bytes)) => String::from_utf8_lossy(bytes),
@@ -492,7 +492,7 @@ fn write_row(out: &mut dyn Write, left: &[Expression], names: &dyn Names) -> fmt
     }
 }
 
-/// Conversions that MySQL does inside of its operators. One between integers can only be written.
+/// Whether a conversion is implicit in MySQL's operators. One between integers is always explicit.
 fn is_silent(from: &SqlType, to: &SqlType) -> bool {
     let written = from.is_integer() && to.kind == TypeKind::BigInt && from.unsigned != to.unsigned;
     (from.is_numeric() && to.is_numeric() && !written)

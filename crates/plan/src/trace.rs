@@ -1,10 +1,9 @@
-//! The optimizer trace: what the planner has decided about a statement, in MySQL's documents (the manual,
-//! "Tracing the Optimizer").
+//! The optimizer trace: the planner's decisions about a statement, in the format of MySQL (the manual, "Tracing the
+//! Optimizer").
 //!
-//! Whoever plans a statement gets a [`Trace`] only where the session asks for one
-//! ([`crate::Catalog::trace`]): without it nothing is formatted and nothing is kept. What is noted here is what
-//! the rules compared when they decided; the documents are made in `rules::noted`, where MySQL has a name for
-//! a decision it bears that name.
+//! The planner gets a [`Trace`] only where the session asks for one ([`crate::Catalog::trace`]): without it nothing is
+//! formatted or stored. Recorded is what the rules compared when they decided; the documents are made in
+//! `rules::noted`, and a decision that MySQL has a name for has that name.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -15,13 +14,13 @@ use crate::stack::with_stack;
 /// `optimizer_trace_features`: parts of the trace that may be left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TraceFeatures {
-    /// The orders of joins that were compared.
+    /// Join orders that were compared.
     pub greedy_search: bool,
-    /// The ways through indexes that were compared.
+    /// Access paths through indexes that were compared.
     pub range_optimizer: bool,
 }
 
-/// How the trace is written.
+/// Output options of the trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TraceLayout {
     /// `optimizer_trace='one_line=on'`
@@ -30,7 +29,7 @@ pub struct TraceLayout {
     pub end_markers: bool,
 }
 
-/// The steps of `join_optimization`, in MySQL's order.
+/// Steps of `join_optimization`, in MySQL's order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Step {
     Conditions,
@@ -48,7 +47,7 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    /// The name of the step, and whether it holds a list of all that was noted.
+    /// Name of the step, and whether it holds a list of all entries.
     fn shape(self) -> (&'static str, bool) {
         match self {
             Self::Conditions => ("condition_processing", false),
@@ -67,28 +66,28 @@ impl Step {
     }
 }
 
-/// What was noted of one query of a statement.
+/// Trace of one query of a statement.
 #[derive(Debug, Default)]
 struct TracedQuery {
     preparation: Vec<Document>,
-    /// By the number of the query block.
+    /// Entries by the number of the query block.
     optimization: BTreeMap<usize, BTreeMap<Step, Vec<Document>>>,
-    /// What the numbers of columns mean.
+    /// Names of columns by their numbers.
     names: BTreeMap<usize, String>,
     /// `select#` of each table's query block, by the number of the table's first column.
     blocks: BTreeMap<usize, usize>,
-    /// What it is rewritten to.
+    /// Text of the rewritten query.
     rewritten: String,
-    /// The name of the phase behind its planning, if it got there.
+    /// Name of the phase behind its planning, if it was reached.
     execution_name: Option<&'static str>,
     execution: Vec<Document>,
 }
 
-/// What is noted of a statement while it is planned.
+/// Trace of the planning of a statement.
 #[derive(Debug)]
 pub struct Trace {
     features: TraceFeatures,
-    /// What limits the memory of a temporary table: settings and bytes.
+    /// (setting, bytes) of the memory limits of a temporary table.
     limits: Vec<(String, u64)>,
     queries: RefCell<Vec<TracedQuery>>,
 }
@@ -123,7 +122,7 @@ fn plain(document: Document) -> Document {
 }
 
 impl Trace {
-    /// A trace of nothing yet. `limits`: what a temporary table may take of memory, and which setting says so.
+    /// An empty trace. `limits`: (setting, bytes) of the memory limits of a temporary table.
     pub fn new(features: TraceFeatures, limits: Vec<(String, u64)>) -> Self {
         let queries = RefCell::default();
         Self {
@@ -133,7 +132,7 @@ impl Trace {
         }
     }
 
-    /// A statement is planned anew, since what it found has changed: what was noted of it is void.
+    /// Discards the trace when a statement is planned again, since what it depends on has changed.
     pub fn restart(&self) {
         self.queries.borrow_mut().clear();
     }
@@ -146,7 +145,7 @@ impl Trace {
         &self.limits
     }
 
-    /// A query begins to be planned.
+    /// Begins the trace of a query.
     pub(crate) fn begin(&self) {
         self.queries.borrow_mut().push(TracedQuery::default());
     }
@@ -163,7 +162,7 @@ impl Trace {
         }
     }
 
-    /// What the numbers of columns mean; the query is optimized from here on.
+    /// Records the names of columns; the query is optimized from here on.
     pub(crate) fn name_columns(&self, names: BTreeMap<usize, String>) {
         self.with_last(|query| {
             query.names.extend(names);
@@ -171,14 +170,14 @@ impl Trace {
         });
     }
 
-    /// The name of a column.
+    /// Name of a column.
     pub(crate) fn column_name(&self, column: usize) -> String {
         let queries = self.queries.borrow();
         let name = queries.last().and_then(|query| query.names.get(&column));
         name.map_or_else(|| format!("column_{column}"), String::clone)
     }
 
-    /// The query blocks that tables belong to, by the numbers of their first columns.
+    /// Records the query blocks of tables, by the numbers of their first columns.
     pub(crate) fn place_tables(&self, blocks: BTreeMap<usize, usize>) {
         self.with_last(|query| query.blocks = blocks);
     }
@@ -191,12 +190,12 @@ impl Trace {
         block.copied().unwrap_or(1)
     }
 
-    /// A step of `join_preparation`.
+    /// Records a step of `join_preparation`.
     pub(crate) fn prepared(&self, step: Document) {
         self.with_last(|query| query.preparation.push(plain(step)));
     }
 
-    /// A step of a query block's `join_optimization`.
+    /// Records a step of a query block's `join_optimization`.
     pub(crate) fn note(&self, select_id: usize, step: Step, noted: Document) {
         self.with_last(|query| {
             let steps = query.optimization.entry(select_id).or_default();
@@ -204,7 +203,7 @@ impl Trace {
         });
     }
 
-    /// What was noted of a step of a query block.
+    /// Whether there is an entry for a step of a query block.
     pub(crate) fn has(&self, select_id: usize, step: Step) -> bool {
         let queries = self.queries.borrow();
         let steps = queries
@@ -213,19 +212,19 @@ impl Trace {
         steps.is_some_and(|steps| steps.contains_key(&step))
     }
 
-    /// What the query is rewritten to.
+    /// Records the text of the rewritten query.
     pub(crate) fn rewritten(&self, text: String) {
         self.with_last(|query| query.rewritten = text);
     }
 
-    /// See [`Self::rewritten`].
+    /// Text recorded by [`Self::rewritten`].
     pub(crate) fn rewritten_text(&self) -> String {
         let queries = self.queries.borrow();
         let last = queries.last();
         last.map_or_else(String::new, |query| query.rewritten.clone())
     }
 
-    /// The statement has run, or was explained.
+    /// Records that the statement has run, or was explained.
     pub(crate) fn executed(&self, name: &'static str, steps: Vec<Document>) {
         self.with_last(|query| {
             query.execution_name = Some(name);
@@ -233,12 +232,12 @@ impl Trace {
         });
     }
 
-    /// The document.
+    /// Text of the trace.
     pub fn text(&self, layout: TraceLayout) -> String {
         self.bounded_text(layout, usize::MAX).0
     }
 
-    /// The first bytes of the document, and how many more there are.
+    /// (first bytes of the text, number of further bytes).
     pub fn bounded_text(&self, layout: TraceLayout, bytes_max: usize) -> (String, usize) {
         let mut steps = Vec::new();
         for query in self.queries.borrow().iter() {

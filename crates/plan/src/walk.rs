@@ -1,11 +1,11 @@
-//! Walks over logical trees, in one place, so that rules name only what they change.
+//! Walks over logical trees, in one place, so that rules only name what they change.
 
 pub(crate) use crate::stack::with_stack;
 use crate::tree::expression::{Expression, ExpressionKind, SubqueryKind};
 use crate::tree::logical::{Relation, Subquery};
 
-/// Calls `visit` on an expression and everything below it, outer ones first, except the relations
-/// of subqueries. Below an expression for which it answers `false` it is not called.
+/// Calls `visit` on an expression and all of its descendants, outer ones first, except the relations of subqueries. The
+/// walk does not descend into an expression for which `visit` returns `false`.
 pub fn visit_expression(expression: &Expression, visit: &mut dyn FnMut(&Expression) -> bool) {
     if !visit(expression) || is_leaf(expression) {
         return;
@@ -13,8 +13,7 @@ pub fn visit_expression(expression: &Expression, visit: &mut dyn FnMut(&Expressi
     with_stack(|| for_each_child(expression, &mut |child| visit_expression(child, visit)));
 }
 
-/// Calls `visit` on an expression and everything below it, outer ones first, except the relations
-/// of subqueries. Below an expression for which it answers `false` it is not called.
+/// [`visit_expression`] with mutable expressions.
 pub fn visit_expression_mut(
     expression: &mut Expression,
     visit: &mut dyn FnMut(&mut Expression) -> bool,
@@ -25,7 +24,7 @@ pub fn visit_expression_mut(
     with_stack(|| for_each_child_mut(expression, &mut |child| visit_expression_mut(child, visit)));
 }
 
-/// Whether an expression surely has no operands: half of all expressions, for which no stack is asked.
+/// Whether an expression has no operands: half of all expressions, for which the stack is not checked.
 fn is_leaf(expression: &Expression) -> bool {
     matches!(
         expression.kind,
@@ -33,13 +32,13 @@ fn is_leaf(expression: &Expression) -> bool {
     )
 }
 
-/// The direct operands of an expression, for walks that keep them.
+/// Adds the direct operands of an expression, for walks that keep them.
 pub(crate) fn push_children<'e>(expression: &'e Expression, into: &mut Vec<&'e Expression>) {
     for_each_child(expression, &mut |child| into.push(child));
 }
 
-/// Calls a closure on the direct operands of an expression, but not on those of a physical subquery. The same
-/// for walks that read (`iter`) and walks that change (`iter_mut, mut`).
+/// Calls a closure on the direct operands of an expression, except those of a physical subquery. Shared by walks that
+/// read (`iter`) and walks that change (`iter_mut, mut`).
 macro_rules! visit_children {
     ($expression:expr, $visit:ident, $iter:ident $(, $mutable:tt)?) => {
         match & $($mutable)? $expression.kind {
@@ -171,7 +170,7 @@ macro_rules! visit_own_expressions {
     };
 }
 
-/// The direct operands of an expression.
+/// Calls `visit` on the direct operands of an expression.
 pub(crate) fn for_each_child<'e>(
     expression: &'e Expression,
     visit: &mut dyn FnMut(&'e Expression),
@@ -186,7 +185,7 @@ pub(crate) fn for_each_child<'e>(
     visit_children!(expression, visit, iter);
 }
 
-/// The direct operands of an expression. A physical subquery's are not reached: it is shared.
+/// Calls `visit` on the direct operands of an expression, except those of a physical subquery, which is shared.
 pub(crate) fn for_each_child_mut(
     expression: &mut Expression,
     visit: &mut dyn FnMut(&mut Expression),
@@ -226,7 +225,7 @@ impl Relation {
     }
 }
 
-/// The logical subqueries directly inside an expression (not those inside their relations).
+/// Calls `visit` on the logical subqueries directly inside an expression (not those inside their relations).
 pub(crate) fn for_each_subquery_mut(
     expression: &mut Expression,
     visit: &mut dyn FnMut(&mut Subquery),
@@ -252,8 +251,8 @@ pub fn visit_relations_mut(relation: &mut Relation, visit: &mut dyn FnMut(&mut R
     });
 }
 
-/// Calls `visit` on every expression of a tree, outer ones first, those of subqueries too. Below an
-/// expression for which it answers `false` it is not called.
+/// Calls `visit` on every expression of a tree, outer ones first, those of subqueries too. The walk does not descend
+/// into an expression for which `visit` returns `false`.
 pub fn visit_expressions_mut(
     relation: &mut Relation,
     visit: &mut dyn FnMut(&mut Expression) -> bool,

@@ -1,10 +1,8 @@
-//! What conditions on a table's rows say about the keys of an index (the manual, "Range
-//! Optimization").
+//! Range analysis: the ranges of an index that conditions on a table's rows leave (the manual, "Range Optimization").
 //!
-//! Each conjunct is brought into a disjunction of boxes, conditions on the first key parts that hold
-//! together. A conjunct is covered when every row in the ranges meets it and every row outside does
-//! not, so that nothing is left to check; what is said inexactly (LIKE, prefixes, conditions behind a
-//! range) only narrows the search.
+//! Each conjunct is brought into a disjunction of boxes, which are conjunctions of conditions on the first key parts. A
+//! conjunct is covered when every row in the ranges meets it and every row outside does not, so that nothing is left to
+//! check; an inexact condition (LIKE, prefixes, conditions behind a range) only narrows the search.
 
 use std::sync::Arc;
 
@@ -18,26 +16,26 @@ use crate::tree::key_ranges::{
 };
 use crate::tree::logical::{ColumnId, expression_is_volatile, with_stack};
 
-/// More boxes than these are not multiplied out.
+/// Maximum number of boxes of a product; larger products are not multiplied out.
 const PRODUCT_MAX: usize = 128;
-/// More boxes than these are not collected of one OR.
+/// Maximum number of boxes collected from one OR.
 const BOXES_MAX: usize = 8192;
 /// Maximum number of ranges: a further key part that would exceed it is not used.
 const RANGES_MAX: usize = 16_384;
 
-/// The ranges of an index that hold all rows which meet some conditions.
+/// Ranges of an index that hold all rows which meet some conditions.
 #[derive(Debug, Clone)]
 pub(crate) struct Analysis {
     /// The ranges.
     pub(crate) ranges: KeyRanges,
-    /// For each conjunct, whether the ranges say all that it does.
+    /// For each conjunct, whether the ranges cover it completely.
     pub(crate) covered: Vec<bool>,
-    /// Whether they say nearly all of it: the number of rows in them takes account of it.
+    /// For each conjunct, whether the number of rows in the ranges accounts for it (nearly).
     pub(crate) counted: Vec<bool>,
 }
 
-/// What `predicates`, all of which must hold, say about the keys of an index; `first` is the number
-/// of the table's first column. Nothing when they leave its whole length.
+/// Analyses `predicates`, all of which must hold, for the keys of an index; `first` is the number of the table's first
+/// column. `None` if they leave the whole index.
 pub(crate) fn analyse(
     predicates: &[Expression],
     table: &TableSource,
@@ -91,7 +89,7 @@ pub(crate) fn analyse(
             covered[atom.conjunct] = false;
             counted[atom.conjunct] = false;
         }
-        // Among many beginnings of a text are some that the ranges hold all keys of.
+        // Some of the prefixes of a text may be exact: the ranges hold all of their keys.
         let checked = draft
             .parts
             .iter()
@@ -127,8 +125,8 @@ pub(crate) fn analyse(
     })
 }
 
-/// The column of a table that an expression is, seen through conversions that keep order; of
-/// `columns` columns from `first` on.
+/// The column that an expression is, seen through conversions that keep order, if it is among the `columns` columns
+/// from `first` on.
 pub(crate) fn key_column(expression: &Expression) -> Option<ColumnId> {
     match &expression.kind {
         ExpressionKind::Column(id) => Some(*id),
@@ -140,8 +138,8 @@ pub(crate) fn key_column(expression: &Expression) -> Option<ColumnId> {
     }
 }
 
-/// Whether a conversion of numbers keeps their order and loses nothing (but the last digits of large
-/// integers, as doubles).
+/// Whether a conversion of numbers keeps their order and loses nothing (but the last digits of large integers, as
+/// doubles).
 fn keeps_order(from: &SqlType, to: &SqlType) -> bool {
     let integer_digits = |ty: &SqlType| ty.length.saturating_sub(ty.decimals.into());
     match (from.kind, to.kind) {
@@ -179,13 +177,13 @@ impl Part<'_> {
         !self.approximate && in_one_place && condition.is_points(self.ty)
     }
 
-    /// Whether a text that is asked for may have several keys, or ranges of keys.
+    /// Whether a text may have several keys, or ranges of keys.
     fn has_many_beginnings(&self, atoms: &[Atom]) -> bool {
         let is_null = |atom: &Atom| matches!(atom.condition, Condition::IsNull);
         has_many_beginnings(self.ty, self.prefix) && !atoms.iter().any(is_null)
     }
 
-    /// How many keys such a condition leaves at most, about.
+    /// Approximate number of keys that such a condition leaves at most.
     fn point_count(&self, condition: &Condition) -> usize {
         let beginnings = match self.prefix {
             Some(prefix) if has_many_beginnings(self.ty, self.prefix) => {
@@ -203,7 +201,7 @@ struct Atom {
     conjunct: usize,
 }
 
-/// Conditions on key parts that hold together.
+/// A box: conditions on key parts, all of which hold.
 #[derive(Debug, Clone, Default)]
 struct Draft {
     parts: Vec<Vec<Atom>>,
@@ -216,7 +214,7 @@ impl Draft {
         Self { parts }
     }
 
-    /// Holds where the other does, too.
+    /// Intersects the box with another.
     fn restrict(&mut self, other: &Self) {
         if self.parts.len() < other.parts.len() {
             self.parts.resize(other.parts.len(), Vec::new());
@@ -226,7 +224,7 @@ impl Draft {
         }
     }
 
-    /// How many of the first parts can be used: up to the first that is no set of points.
+    /// Number of leading parts that can be used: up to the first that is not a set of points.
     fn reached(&self, parts: &[Part<'_>], hash: bool) -> usize {
         let mut ranges = 1_usize;
         for (position, (atoms, part)) in self.parts.iter().zip(parts).enumerate() {
@@ -249,25 +247,25 @@ impl Draft {
             }
         }
         let all = self.parts.len().min(parts.len());
-        // A hash finds whole keys only.
+        // A hash index finds whole keys only.
         if hash && all < parts.len() { 0 } else { all }
     }
 }
 
-/// What a condition says.
+/// Boxes of a condition.
 struct Drafts {
-    /// One of these.
+    /// The boxes, one of which holds.
     boxes: Vec<Draft>,
-    /// And nothing else.
+    /// Whether the boxes are equivalent to the condition.
     exact: bool,
 }
 
-/// Restricts each of some boxes by one of the others, in all combinations; says that it has not when there are too many.
+/// Intersects boxes with `others` in all combinations; false if there are too many.
 fn multiply(boxes: &mut Vec<Draft>, others: &[Draft]) -> bool {
     match others {
-        // In place: of thousands of conjuncts that each are one box, none is copied with the next.
+        // In place: with thousands of conjuncts of one box each, copying would be quadratic.
         [only] => boxes.iter_mut().for_each(|draft| draft.restrict(only)),
-        // A single box with a long list of others is no product.
+        // A single box with a long list of others is not a product.
         _ if boxes.len() > 1 && boxes.len().saturating_mul(others.len()) > PRODUCT_MAX => {
             return false;
         }
@@ -288,7 +286,7 @@ fn multiply(boxes: &mut Vec<Draft>, others: &[Draft]) -> bool {
 
 struct Reader<'a, 't> {
     parts: &'a [Part<'t>],
-    /// The table's columns.
+    /// Numbers of the table's columns.
     columns: std::ops::Range<ColumnId>,
 }
 
@@ -402,7 +400,7 @@ impl Reader<'_, '_> {
     }
 
     fn atom(&self, part: usize, condition: Condition, conjunct: usize) -> Drafts {
-        // That a value is NULL can be said of every part.
+        // NULL can be tested on any part, a prefix included.
         let whole = matches!(condition, Condition::IsNull | Condition::IsNotNull);
         let rounded = match &condition {
             Condition::Compare(_, value) => is_rounded(self.parts[part].ty, &value.ty),
@@ -471,7 +469,7 @@ impl Reader<'_, '_> {
         })
     }
 
-    /// The key part that is compared by its own order; or only for equality, `points`.
+    /// The key part of a column: compared in its own order, or, with `points`, only for equality.
     fn compared_part(&self, column: &Expression, points: bool) -> Option<usize> {
         if let Some(id) = key_column(column) {
             let part = self.parts.iter().position(|part| part.id == id)?;
@@ -484,7 +482,7 @@ impl Reader<'_, '_> {
             };
             return same_order.then_some(part);
         }
-        // The text of a member of an ENUM.
+        // The text of an ENUM member.
         match &column.kind {
             ExpressionKind::Cast(inner, _)
                 if points && inner.ty.kind == TypeKind::Enum && column.ty.is_string() =>

@@ -1,5 +1,5 @@
-//! Values of expressions that read no column, as far as they are known while planning: for estimates,
-//! EXPLAIN and the types of some results, never for results.
+//! Values of expressions that read no column, as far as they are known while planning: for estimates, EXPLAIN and the
+//! types of some results, never for results.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use crate::tree::logical::with_stack;
 
 /// The smallest `max_allowed_packet`.
 const SMALLEST_PACKET: u32 = 1024;
-/// What may be longer is not computed: nobody has accounted for its memory.
+/// Maximum length of a computed value, since its memory is not charged.
 const LONGEST: u32 = 1 << 16;
 
-/// The value of an expression under these values of parameters, if it is known.
+/// Value of an expression under these parameter values, if it is known.
 pub(crate) fn known_value(
     expression: &Expression,
     parameters: &[Value],
@@ -86,7 +86,7 @@ fn computed(expression: &Expression, parameters: &[Value], sql_mode: SqlMode) ->
     }
 }
 
-/// The first value of an array.
+/// First value of an array.
 fn first(array: &dyn Array) -> Value {
     if array.is_empty() {
         return Value::Null;

@@ -7,12 +7,12 @@ use arrow_buffer::i256;
 use mayfly_types::decimal::Decimal;
 use mayfly_types::{CollationId, PhysicalType, Value};
 
-/// How the values of a key part are ordered.
+/// Order of the values of a key part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ValueOrder(pub(crate) CollationId);
 
 impl ValueOrder {
-    /// NULL first. Both values are of the part's physical type.
+    /// Compares two values of the part's physical type, NULL first.
     pub(crate) fn compare(self, a: &Value, b: &Value) -> Ordering {
         match (a, b) {
             (Value::Null, Value::Null) => Ordering::Equal,
@@ -77,7 +77,7 @@ impl Interval {
         }
     }
 
-    /// The one value that it holds, if that is known.
+    /// The single value of the interval, if it is a known point.
     pub(crate) fn as_point(&self, order: ValueOrder) -> Option<&Value> {
         match (&self.low, &self.high) {
             (Bound::Included(low), Bound::Included(high)) => {
@@ -99,7 +99,7 @@ impl Interval {
     }
 }
 
-/// Orders lower bounds: what begins earlier is less.
+/// Compares lower bounds: the one that begins earlier is less.
 fn compare_low(a: &Bound<Value>, b: &Bound<Value>, order: ValueOrder) -> Ordering {
     match (a, b) {
         (Bound::Unbounded, Bound::Unbounded) => Ordering::Equal,
@@ -112,7 +112,7 @@ fn compare_low(a: &Bound<Value>, b: &Bound<Value>, order: ValueOrder) -> Orderin
     }
 }
 
-/// Orders upper bounds: what ends earlier is less.
+/// Compares upper bounds: the one that ends earlier is less.
 fn compare_high(a: &Bound<Value>, b: &Bound<Value>, order: ValueOrder) -> Ordering {
     match (a, b) {
         (Bound::Unbounded, Bound::Unbounded) => Ordering::Equal,
@@ -125,7 +125,7 @@ fn compare_high(a: &Bound<Value>, b: &Bound<Value>, order: ValueOrder) -> Orderi
     }
 }
 
-/// The values that are in both of two sets of intervals.
+/// Intersection of two sets of intervals.
 pub(crate) fn intersection(a: &[Interval], b: &[Interval], order: ValueOrder) -> Vec<Interval> {
     let mut both = Vec::new();
     for x in a {
@@ -150,7 +150,7 @@ pub(crate) fn intersection(a: &[Interval], b: &[Interval], order: ValueOrder) ->
     both
 }
 
-/// Where a value that is compared with a column lies among the values that the column can have.
+/// Position of a compared value among the values that the column can have.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Fit {
     /// The value is one of the key values.
@@ -163,8 +163,7 @@ pub(crate) enum Fit {
     AfterAll,
 }
 
-/// Finds the position of a value, which is not NULL, among those of a physical type that it may be
-/// compared with.
+/// Finds the position of a value, which is not NULL, among the values of a physical type.
 pub(crate) fn fit(value: &Value, physical: PhysicalType) -> Fit {
     match (value, physical) {
         (Value::Int(_), PhysicalType::Int64)
@@ -173,7 +172,7 @@ pub(crate) fn fit(value: &Value, physical: PhysicalType) -> Fit {
         | (Value::Bytes(_), PhysicalType::Bytes) => Fit::Exact(value.clone()),
         (Value::Float(number), PhysicalType::Int64 | PhysicalType::UInt64) => {
             let floor = number.floor();
-            // Beyond i128 it saturates, which is beyond all integers of a column too.
+            // Values beyond i128 saturate, which are beyond all integers of a column too.
             let whole = Decimal::from_i128(floor as i128, 0);
             among_numbers(whole, floor == *number, physical)
         }
@@ -202,7 +201,7 @@ pub(crate) fn fit(value: &Value, physical: PhysicalType) -> Fit {
     }
 }
 
-/// The largest number of a scale that is not greater; none when it has too many digits.
+/// The largest number of a scale that is not greater; `None` if it has too many digits.
 fn scaled_down(number: Decimal, scale: u8) -> Option<Decimal> {
     if number.scale <= scale {
         let factor = power_of_ten(scale - number.scale)?;

@@ -1,4 +1,4 @@
-//! Joins that follow an index: each left row's values are the key of the right rows.
+//! Index lookup joins: each left row's values are the key of the right rows.
 
 use mayfly_types::PhysicalType;
 
@@ -11,39 +11,39 @@ use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::key_ranges::is_rounded;
 use crate::tree::logical::{ColumnSet, Scan};
 
-/// Finding one key of a small table, and what each doubling of the table adds. Measured as the costs of
-/// [`row_cost`] were: 100,000 keys in random order take 100 ms, a hash join with all of the table 80 ms.
+/// Costs of finding one key of a small table, and of each doubling of the table. Measured like those of [`row_cost`]:
+/// 100,000 keys in random order take 100 ms, a hash join with all of the table 80 ms.
 const KEY_COST: f64 = 0.1;
 const KEY_COST_OF_DOUBLING: f64 = 0.18;
-/// A row that goes into a hash table, and one that is looked up in it.
+/// Costs of a row in a hash join: on the build side, and on the probe side.
 const BUILD_COST: f64 = 0.1;
 const PROBE_COST: f64 = 0.05;
 
-/// A way to follow a join.
+/// An index lookup join into a table.
 #[derive(Debug, Clone)]
 pub(crate) struct LookupPath {
     pub(crate) lookup: Lookup,
-    /// For each of the join's conditions, whether the lookup makes it needless.
+    /// For each of the join's conditions, whether the lookup covers it.
     pub(crate) joined: Vec<bool>,
-    /// Likewise of the right table's own conditions.
+    /// For each of the right table's own conditions, whether the lookup covers it.
     pub(crate) covered: Vec<bool>,
-    /// What one left row costs.
+    /// Cost of one left row.
     pub(crate) cost_per_row: f64,
-    /// How many right rows it finds that meet all conditions.
+    /// Right rows per left row that meet all conditions.
     pub(crate) rows_per_row: f64,
 }
 
-/// What finding one key costs.
+/// Cost of finding one key.
 pub(crate) fn key_cost(scan: &Scan) -> f64 {
     KEY_COST + KEY_COST_OF_DOUBLING * doublings(scan)
 }
 
-/// What a hash join costs beside its inputs.
+/// Cost of a hash join without its inputs.
 pub(crate) fn hash_cost(built: f64, probed: f64) -> f64 {
     built * BUILD_COST + probed * PROBE_COST
 }
 
-/// The best way to follow `on` into a table, whose columns and those of the left rows it reads.
+/// The best index lookup join into a table under `on`, whose columns and those of the left rows it reads.
 pub(crate) fn best(
     scan: &Scan,
     on: &[Expression],
@@ -56,7 +56,7 @@ pub(crate) fn best(
         .min_by(|a, b| a.cost_per_row.total_cmp(&b.cost_per_row))
 }
 
-/// The indexes by which `on` could be followed into a table.
+/// Indexes by which a lookup join under `on` into a table is possible.
 pub(crate) fn possible(scan: &Scan, on: &[Expression], options: &PlanOptions) -> Vec<usize> {
     let leads = |position: &usize| {
         let first = scan.table.indexes[*position].parts.first();
@@ -126,7 +126,7 @@ fn path(scan: &Scan, position: usize, on: &[Expression], needed: &ColumnSet) -> 
     })
 }
 
-/// The value that a condition makes equal to a column of the table.
+/// The value that a condition equates with a column of the table.
 fn key_of(scan: &Scan, column: usize, predicate: &Expression) -> Option<LookupKey> {
     let ExpressionKind::Compare {
         comparison: comparison @ (Comparison::Equal | Comparison::NullSafeEqual),
@@ -153,11 +153,11 @@ fn value_for(
     }
     let own = scan.first..scan.first + scan.table.columns.len();
     let read = value.columns();
-    // Columns that are neither this table's nor the left rows' are an outer query's.
+    // Columns of neither this table nor the left rows belong to an outer query.
     let known = !read.iter().any(|id| own.contains(&id));
     let same_physical = value.ty.physical() == ty.physical();
     let comparable = match ty.physical() {
-        // The comparison's collation is that of the side that was written first, and both have it.
+        // The comparison has the collation of the side written first, and both sides have it.
         PhysicalType::Bytes => {
             same_physical
                 && ty.is_string()
@@ -165,7 +165,7 @@ fn value_for(
                 && of_table.ty.collation == ty.collation
                 && value.ty.collation == ty.collation
         }
-        // NULL of a value that no row can have would find NULL.
+        // A NULL from a value that no row can have would find NULL.
         _ => !value.ty.is_string() && !is_rounded(ty, &value.ty) && (same_physical || !null_safe),
     };
     let plain = !crate::tree::logical::has_subquery(value)

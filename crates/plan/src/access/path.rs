@@ -1,4 +1,4 @@
-//! The ways to read one table, and what they cost.
+//! Access paths of one table, and their costs.
 //!
 //! Costs are in MySQL's unit, in which a row that is read by a scan costs 0.1.
 
@@ -20,24 +20,24 @@ use crate::tree::expression::Expression;
 use crate::tree::key_ranges::{Condition, KeyRanges};
 use crate::tree::logical::{ColumnSet, Scan};
 
-/// A table is never believed to have fewer rows than this. It may have more than its statistics know, and a statement that
-/// locks what it reads would keep others from all of it where a range of an index keeps them from a key.
+/// Minimum number of rows assumed for a table. It may have more than its statistics know, and a statement that locks
+/// what it reads would keep others from all of it where a range of an index keeps them from a key.
 const TABLE_ROWS_MIN: f64 = 2.0;
 
-/// What reading begins with.
+/// Startup cost of a read.
 pub(crate) const START_COST: f64 = 0.25;
-/// A row of a scan, or of an index that holds all that is asked for.
+/// Cost of a row of a scan, or of a covering index.
 pub(crate) const ROW_COST: f64 = 0.1;
-/// What each doubling of a table adds to a row that is fetched by its position. Measured on a durable
-/// table of a million rows of 60 bytes, in memory, one thread: 26 ns a row of a scan, 600 to 700 ns a
-/// row that an index leads to, whatever the length of the range (0.1 % to 50 %): reading all of the
-/// table is faster from 4 % on. An index that holds all that is asked for: 4 ns.
+/// Cost that each doubling of a table adds to fetching a row by its position. Measured on a durable table of a million
+/// rows of 60 bytes, in memory, one thread: 26 ns a row of a scan, 600 to 700 ns a row that an index leads to, whatever
+/// the length of the range (0.1 % to 50 %): reading all of the table is faster from 4 % on. A covering index: 4 ns.
 const FETCH_COST_OF_DOUBLING: f64 = 0.25;
-/// Finding the begin of a range.
+/// Cost of finding the start of a range.
 pub(crate) const SEEK_COST: f64 = 0.05;
-/// So many ranges are looked at; of more, each is thought to be as long as the average key's.
+/// Maximum number of ranges that are examined (index dives); further ones are assumed to be as long as the average
+/// key's.
 const DIVES_MAX: usize = 200;
-/// Rows of a range that are counted; of longer ranges the ends are looked at.
+/// Maximum number of rows of a range that are counted; of longer ranges only the ends are examined.
 const DIVE_ROWS: f64 = 10_000.0;
 
 /// Cost of evaluating `conditions` predicates on a row.
@@ -45,13 +45,13 @@ pub(super) fn check_cost(conditions: usize) -> f64 {
     conditions as f64 * 0.02
 }
 
-/// A way to read a table.
+/// An access path of a table.
 #[derive(Debug, Clone)]
 pub(crate) struct Path {
     pub(crate) access: Access,
-    /// What it costs to read all of it.
+    /// Cost of reading all of it.
     pub(crate) cost: f64,
-    /// How many rows meet all conditions.
+    /// Number of rows that meet all conditions.
     pub(crate) rows: f64,
 }
 
@@ -68,20 +68,20 @@ pub(crate) fn is_usable(
         && scan.hints.allow(purpose, position)
 }
 
-/// A way to read a table that was thought of.
+/// An access path that was considered.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Alternative<'p> {
-    /// An index that may not be used.
+    /// An index that hints or its state exclude.
     NotUsable(usize),
-    /// An index that no condition is about.
+    /// An index with no condition on it.
     NotApplicable(usize),
-    /// What the conditions leave of an index.
+    /// Ranges of an index.
     Range(usize, &'p Path),
-    /// Several indexes.
+    /// Index merge: several indexes.
     Merge(&'p Path),
 }
 
-/// The best way to read a table, by no order, and the indexes that conditions could use.
+/// The cheapest access path of a table, without regard to order, and the indexes that conditions could use.
 pub(crate) fn best(scan: &Scan, needed: &ColumnSet, options: &PlanOptions) -> (Path, Vec<usize>) {
     best_of(scan, needed, options, &mut |_| {})
 }
@@ -109,7 +109,7 @@ pub(crate) fn best_of(
         };
         consider(Alternative::Range(position, &path));
         possible.push(position);
-        // Of equal ones the first: unique indexes come first.
+        // The first of equal cost wins: unique indexes come first.
         if path.cost < best.cost {
             best = path;
         }
@@ -131,7 +131,7 @@ pub(crate) fn best_of(
     (best, possible)
 }
 
-/// The whole table.
+/// Access path of a full table scan.
 pub(crate) fn table_path(scan: &Scan) -> Path {
     let all = scan.table.row_count as f64;
     let read = all.max(TABLE_ROWS_MIN);
@@ -142,7 +142,7 @@ pub(crate) fn table_path(scan: &Scan) -> Path {
     }
 }
 
-/// What the conditions leave of an index.
+/// Access path of the ranges of an index that the conditions leave.
 pub(crate) fn range_path(
     scan: &Scan,
     position: usize,
@@ -164,7 +164,7 @@ pub(crate) fn range_path(
     })
 }
 
-/// What the conditions leave of an index, if any is about it.
+/// Ranges of an index that the conditions leave, if any condition is on it.
 fn ranges_of(scan: &Scan, position: usize, options: &PlanOptions) -> Option<Arc<IndexRanges>> {
     let index = scan.table.indexes.get(position)?;
     let find = || {
@@ -201,7 +201,7 @@ fn through(index: usize, ranges: Option<KeyRanges>, rows: f64, covered: Vec<bool
     }))
 }
 
-/// All of an index, in its order.
+/// Access path of a full index scan, in the order of the index.
 pub(crate) fn whole_path(scan: &Scan, position: usize, needed: &ColumnSet) -> Option<Path> {
     let index = scan
         .table
@@ -218,12 +218,12 @@ pub(crate) fn whole_path(scan: &Scan, position: usize, needed: &ColumnSet) -> Op
     })
 }
 
-/// How many of the rows that were read meet the conditions that their number does not take account of.
+/// Number of the rows read that meet the conditions which `counted` does not include.
 pub(super) fn rest(scan: &Scan, read: f64, counted: &[bool]) -> f64 {
     (read * left_over(scan, counted)).min(scan.rows.unwrap_or(f64::INFINITY))
 }
 
-/// The part of the rows that meets those conditions which are not counted.
+/// Selectivity of the conditions which `counted` does not include.
 pub(super) fn left_over(scan: &Scan, counted: &[bool]) -> f64 {
     let open = scan.predicates.iter().zip(counted);
     let open = open.filter(|(_, counted)| !**counted);
@@ -231,8 +231,7 @@ pub(super) fn left_over(scan: &Scan, counted: &[bool]) -> f64 {
     selectivity::of_conjunction(scan, &open)
 }
 
-/// How many rows a table gives, before a way to read it is chosen: what the index knows that most
-/// conditions are about.
+/// Cardinality of a table before an access path is chosen: by the index that covers most conditions.
 pub(crate) fn estimated_rows(scan: &Scan, options: &PlanOptions) -> f64 {
     let mut known: Option<(usize, f64)> = None;
     for position in 0..scan.table.indexes.len() {
@@ -254,8 +253,8 @@ pub(crate) fn estimated_rows(scan: &Scan, options: &PlanOptions) -> f64 {
     }
 }
 
-/// What a row of an index costs: more when the columns that it lacks are fetched from elsewhere, and
-/// the more the larger the table is.
+/// Cost of a row of an index: higher when columns that it lacks are fetched from the table, growing with the size of
+/// the table.
 pub(crate) fn row_cost(scan: &Scan, index: &IndexSource, needed: &ColumnSet) -> f64 {
     if is_covering(scan, index, needed) {
         return ROW_COST;
@@ -263,25 +262,24 @@ pub(crate) fn row_cost(scan: &Scan, index: &IndexSource, needed: &ColumnSet) -> 
     ROW_COST + fetch_cost(scan)
 }
 
-/// What it costs to fetch a row by its position.
+/// Cost of fetching a row by its position.
 pub(super) fn fetch_cost(scan: &Scan) -> f64 {
     FETCH_COST_OF_DOUBLING * doublings(scan)
 }
 
-/// How often a thousand rows are doubled before they are as many as a table's: what makes a position in
-/// it harder to find.
+/// Number of doublings from a thousand rows to the size of the table: each makes a position harder to find.
 pub(crate) fn doublings(scan: &Scan) -> f64 {
     (1.0 + scan.table.row_count as f64 / 1000.0).log2()
 }
 
-/// Whether all columns that are asked for can be read from an index.
+/// Whether an index is covering: all needed columns can be read from it.
 pub(crate) fn is_covering(scan: &Scan, index: &IndexSource, needed: &ColumnSet) -> bool {
     index.clustered
         || (0..scan.table.columns.len())
             .all(|column| !needed.contains(scan.first + column) || index.covers.contains(&column))
 }
 
-/// How many ranges there are, and how many rows in them.
+/// (number of ranges, number of rows in them).
 fn in_ranges(
     scan: &Scan,
     index: &IndexSource,
@@ -307,7 +305,7 @@ fn in_ranges(
                         }
                     })
                     .sum();
-                // No range at all sums up to minus zero.
+                // An empty sum is minus zero.
                 let rows = rows.max(0.0) * (count / count.min(DIVES_MAX as f64).max(1.0));
                 let by_values = (rows > DIVE_ROWS).then(|| by_values(scan, index, &ranges));
                 by_values.flatten().unwrap_or(rows)
@@ -355,7 +353,7 @@ fn in_ranges(
     (count, rows.min(all))
 }
 
-/// How many rows are in long ranges of the first part of an index, as the statistics of its column tell.
+/// Number of rows in long ranges of the first part of an index, by the statistics of its column.
 fn by_values(scan: &Scan, index: &IndexSource, ranges: &[ValueRange]) -> Option<f64> {
     let part = index.parts.first().filter(|part| part.prefix.is_none())?;
     let is_of_first = |bound: &Bound<Vec<Value>>| match bound {
@@ -372,7 +370,7 @@ fn by_values(scan: &Scan, index: &IndexSource, ranges: &[ValueRange]) -> Option<
     Some(facts.rows * selectivity::of_value_ranges(&facts, ty, ranges))
 }
 
-/// How many rows have the same values in the first parts of an index.
+/// Average number of rows with the same values in the first `parts` parts of an index.
 pub(crate) fn rows_per_key(scan: &Scan, index: &IndexSource, parts: usize) -> f64 {
     let all = scan.table.row_count as f64;
     if index.unique && parts >= index.parts.len() {

@@ -1,4 +1,4 @@
-//! Which ranges conditions give, and which way is chosen, over the table `w` of [`crate::testing`].
+//! Ranges of conditions, and chosen access paths, over the table `w` of [`crate::testing`].
 
 use std::ops::Bound;
 
@@ -52,7 +52,7 @@ fn range_text(range: &ValueRange) -> String {
     format!("{start} {end}")
 }
 
-/// The ranges of an index, and whether nothing is left to check.
+/// Checks the ranges of an index, and whether they cover the condition.
 #[track_caller]
 fn check(index: &str, condition: &str, expected: &str, covered: bool) {
     let query = rewritten(&format!("SELECT id FROM w WHERE {condition}"));
@@ -190,7 +190,7 @@ fn texts_and_moments() {
     ));
 }
 
-/// Statements, and below each of them of every table: table type key key_len ref rows Extra
+/// Checks statements with a line below each for every table: table type key key_len ref rows Extra
 #[track_caller]
 fn check_rows(cases: &str) {
     let text = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());

@@ -1,4 +1,4 @@
-//! The state of binding one statement, which every part of the binder reads and adds to.
+//! State of binding one statement, which all parts of the binder share.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{ColumnId, Computed, JoinHint, Query, Shared};
 use crate::tree::physical::{DateOperand, OutputColumn, StatementLimit};
 
-/// The state of binding one statement.
+/// State of binding one statement.
 pub(crate) struct Binder<'a> {
     pub(super) catalog: &'a dyn Catalog,
     pub(super) options: &'a PlanOptions,
@@ -22,84 +22,83 @@ pub(crate) struct Binder<'a> {
     pub(super) ctes: Vec<VisibleCte>,
     pub(super) shared: Vec<Shared>,
     pub(super) tables: Vec<Arc<TableSource>>,
-    /// The LIMIT of the whole statement.
+    /// LIMIT of the whole statement.
     pub(super) limit: Option<StatementLimit>,
     pub(super) next_column: ColumnId,
-    /// Outside of a query: the defaults of the columns, whose numbers are their positions.
+    /// Outside of a query: defaults of the columns, whose numbers are their positions.
     pub(super) scalar_defaults: Vec<DefaultSource>,
     pub(super) next_select: usize,
-    /// The number of the query block that WITH stands before, until that is bound.
+    /// Number reserved for the query block behind WITH, until that is bound.
     pub(super) reserved_select: Option<usize>,
     pub(super) parameter_count: usize,
     /// The `?` that are compared with dates.
     pub(super) date_operands: Vec<DateOperand>,
-    /// The innermost scope in which a name was found since this was last set to `None`.
+    /// Innermost scope in which a name was found since this was last reset to `None`.
     pub(super) deepest: Option<usize>,
-    /// The innermost scope that an aggregate was given to since this was last set to `None`.
+    /// Innermost scope that received an aggregate since this was last reset to `None`.
     pub(super) deepest_aggregate: Option<usize>,
-    /// What is bound is a value to be kept: variables have the scale of theirs.
+    /// Whether the bound value is stored: variables then keep their scale.
     pub(super) keeps_value: bool,
-    /// How many `?` without a number were bound.
+    /// Number of `?` without a number that were bound.
     pub(super) placeholders_seen: usize,
-    /// Outside of a query: where the row to be inserted begins among the columns.
+    /// Outside of a query: index of the first column of the row to be inserted.
     pub(super) inserted: Option<usize>,
-    /// The tables that the statement reads and changes.
+    /// Tables that the statement reads and changes.
     pub(super) own_reads: OwnReads,
-    /// The views that are being bound, the innermost last.
+    /// (database, name) of the views that are being bound, the innermost last.
     pub(super) views: Vec<(String, String)>,
-    /// What WITH CHECK OPTION asks of them.
+    /// WITH CHECK OPTION conditions of these views.
     pub(super) view_checks: ViewChecks,
-    /// A statement that changes rows: views are merged whatever `optimizer_switch` says.
+    /// Whether the statement changes rows: views are then merged whatever `optimizer_switch` says.
     pub(super) merges_views: bool,
-    /// Index hints about query blocks that are named in them.
+    /// Index hints that name another query block.
     pub(super) block_hints: Vec<IndexHint>,
-    /// Hints about the order of joins.
+    /// Join order hints.
     pub(super) join_hints: Vec<JoinHint>,
-    /// The query block that is bound next keeps its joins in order.
+    /// Whether the next query block keeps its joins in order.
     pub(super) fixed_order: bool,
-    /// How the tables of FROM are named.
+    /// Usage of the tables of FROM, for the check of rights.
     pub(super) table_usage: Usage,
-    /// The rights that tables below views are asked for with, by their positions.
+    /// (position column, rights number) of the tables below views.
     pub(super) rights_below: Vec<(ColumnId, usize)>,
-    /// A column of a query block claims something else for its collation than columns of tables do.
+    /// Whether a column of a query block has another coercibility than table columns have.
     pub(super) has_claims: bool,
-    /// DISTINCT of the query block that is begun next changes nothing: what is asked is whether a value
-    /// is among its rows.
+    /// Whether DISTINCT of the next query block has no effect: only membership among its rows is asked.
     pub(super) ignores_distinct: bool,
-    /// How many chains of operators are open around the expression that is being bound.
+    /// Number of open operator chains around the expression that is being bound.
     pub(super) open_chains: usize,
 }
 
-/// A common table expression that names can mean.
+/// A common table expression in scope.
 #[derive(Debug)]
 pub(crate) struct VisibleCte {
     pub(super) name: String,
-    /// Its index among the statement's shared results.
+    /// Index among the statement's shared results.
     pub(super) shared: usize,
     pub(super) columns: Vec<BlockColumn>,
-    /// While its own recursive part is bound.
+    /// State of its recursive part while that is bound.
     pub(super) recursive_part: Option<RecursivePart>,
-    /// The columns of outer queries that it reads.
+    /// Columns of outer queries that it reads.
     pub(super) outer: Vec<Computed>,
     pub(super) unique_keys: Vec<Vec<usize>>,
-    /// LIMIT of a recursive one: its table may hold more rows than it gives.
+    /// (offset, count) of a recursive one's LIMIT: its table may hold more rows than it gives.
     pub(super) limit: Option<(u64, u64)>,
-    /// How many query blocks were open around it.
+    /// Number of query blocks that were open around its definition.
     pub(super) depth: usize,
 }
 
-/// What the recursive part did so far.
+/// State of a recursive part.
 #[derive(Debug, Default)]
 pub(super) struct RecursivePart {
-    /// `select#` of the last query block that read it.
+    /// `select#` of the last query block that read the recursive table.
     pub(super) reader: Option<usize>,
 }
 
-/// A table or view, as the statement names it.
+/// A table or view under the statement's name for it.
 #[derive(Debug, Clone)]
 pub(super) struct NamedTable {
     pub(super) alias: String,
-    /// The database and the name of a view.
+    /// (database, name) of a view.
     pub(super) view: Option<(String, String)>,
 }
 
@@ -111,13 +110,13 @@ pub(super) struct TableRead {
     pub(super) in_subquery: bool,
 }
 
-/// What the statement reads and changes.
+/// Tables that the statement reads and changes.
 #[derive(Debug)]
 pub(super) struct OwnReads {
     pub(super) reads: Vec<TableRead>,
-    /// The tables that are changed, and what errors call each.
+    /// Changed tables, with the names that errors use for them.
     pub(super) changed: Vec<(TableId, NamedTable)>,
-    /// The outermost view that is being bound.
+    /// Outermost view that is being bound.
     pub(super) view: Option<NamedTable>,
     /// Number of scopes of a query block that is in no subquery.
     pub(super) plain_depth: usize,
@@ -134,18 +133,18 @@ impl Default for OwnReads {
     }
 }
 
-/// While views are bound: what WITH CHECK OPTION asks, and what cannot be changed through them.
+/// State of bound views: WITH CHECK OPTION conditions, and tables that cannot be changed through them.
 #[derive(Debug, Default)]
 pub(super) struct ViewChecks {
-    /// How many scopes there are inside the innermost view's own query block.
+    /// Number of scopes inside the innermost view's own query block.
     pub(super) depth: usize,
-    /// A view around has WITH CASCADED CHECK OPTION.
+    /// Whether an enclosing view has WITH CASCADED CHECK OPTION.
     pub(super) cascades: bool,
-    /// The WHERE and the ON of the innermost view.
+    /// WHERE and ON conditions of the innermost view.
     pub(super) selection: Vec<Expression>,
-    /// The conditions of the views that were bound in the innermost one's FROM.
+    /// Conditions of the views bound in the innermost one's FROM.
     pub(super) below: Vec<Expression>,
-    /// The positions of tables of those views that have outer joins.
+    /// Position columns of tables of those views that have outer joins.
     pub(super) fixed: Vec<ColumnId>,
 }
 
@@ -218,7 +217,7 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// The number of the query block that is begun.
+    /// Number for a new query block.
     pub(super) fn new_select(&mut self) -> usize {
         if let Some(reserved) = self.reserved_select.take() {
             return reserved;
@@ -233,7 +232,7 @@ impl<'a> Binder<'a> {
         self.next_column - 1
     }
 
-    /// The number of a value's column, which is computed if the value is none yet.
+    /// Column number of a value; adds a computed column if the value is not a column.
     pub(super) fn column_of(
         &mut self,
         expression: Expression,
@@ -247,20 +246,20 @@ impl<'a> Binder<'a> {
         id
     }
 
-    /// The first of `count` fresh column numbers.
+    /// First of `count` fresh column numbers.
     pub(super) fn new_columns(&mut self, count: usize) -> ColumnId {
         self.next_column += count;
         self.next_column - count
     }
 
-    /// The scope of the query block that is being bound.
+    /// Scope of the query block that is being bound.
     pub(super) fn innermost(&self) -> &Scope {
         self.scopes
             .last()
             .expect("expressions are bound inside a scope")
     }
 
-    /// The scope of the query block that is being bound, to be changed.
+    /// Mutable scope of the query block that is being bound.
     pub(super) fn scope(&mut self) -> &mut Scope {
         self.scopes
             .last_mut()

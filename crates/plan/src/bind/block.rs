@@ -1,4 +1,4 @@
-//! What a bound query block is: its relation and the columns that it gives.
+//! A bound query block: its relation and its output columns.
 
 use mayfly_functions::Coercibility;
 use mayfly_types::{SqlType, TypeKind};
@@ -9,7 +9,7 @@ use crate::tree::expression::Expression;
 use crate::tree::logical::{Buffering, ColumnId};
 use crate::tree::physical::{ClientType, ColumnOrigin};
 
-/// A column that a query block gives.
+/// Output column of a query block.
 #[derive(Debug, Clone)]
 pub(crate) struct BlockColumn {
     pub(crate) id: ColumnId,
@@ -18,14 +18,14 @@ pub(crate) struct BlockColumn {
     pub(crate) nullable: bool,
     pub(crate) origin: Option<ColumnOrigin>,
     pub(crate) client_type: ClientType,
-    /// What a temporary table has for it.
+    /// Column that a temporary table has for it.
     pub(crate) buffered: Buffered,
-    /// What its collation claims, if not what columns of tables claim.
+    /// Coercibility of its collation, if not that of table columns.
     pub(crate) claim: Option<Coercibility>,
 }
 
 impl BlockColumn {
-    /// A column that is none of a table.
+    /// A column that does not come from a table.
     pub(crate) fn new(id: ColumnId, name: String, ty: SqlType, nullable: bool) -> Self {
         Self {
             id,
@@ -39,7 +39,7 @@ impl BlockColumn {
         }
     }
 
-    /// Its value, with its claim.
+    /// Value of the column, with its coercibility.
     pub(crate) fn value(&self) -> Expression {
         let column = Expression::column(self.id, self.ty.clone(), self.nullable);
         claimed(column, self.claim)
@@ -60,19 +60,19 @@ pub(crate) struct Block {
     pub(crate) columns: Vec<BlockColumn>,
     /// `select#` of its first query block.
     pub(crate) select_id: usize,
-    /// What MySQL asks of a derived table that becomes part of the outer query: no aggregation, no
-    /// DISTINCT, no LIMIT, no set operation, at least one table.
+    /// Whether MySQL may merge the derived table into the outer query: no aggregation, no DISTINCT, no LIMIT, no set
+    /// operation, at least one table.
     pub(crate) mergeable: bool,
-    /// A subquery among its values depends on its rows: as a derived table MySQL keeps it as one.
+    /// Whether a subquery among its values depends on its rows: MySQL then does not merge the derived table.
     pub(crate) kept: bool,
-    /// What MySQL may need a temporary table for, of a single query block.
+    /// Reasons for a temporary table in MySQL, for a single query block.
     pub(crate) buffering: Buffering,
     /// Sets of columns (positions in `columns`) in which no two rows are equal.
     pub(crate) unique_keys: Vec<Vec<usize>>,
 }
 
 impl Block {
-    /// Gives the columns of what does not become a part of the outer query the types that those of a table have.
+    /// Gives the columns of a query block that is not merged the types that table columns have.
     pub(crate) fn settle_types(&mut self) {
         if self.mergeable && !self.kept {
             return;
@@ -103,7 +103,7 @@ impl Block {
     }
 }
 
-/// Whether two identifiers of columns are the same; their case does not matter.
+/// Whether two column identifiers are equal, ignoring case.
 pub(crate) fn same_name(a: &str, b: &str) -> bool {
     a.eq_ignore_ascii_case(b)
         || (!a.is_ascii() && !b.is_ascii() && a.to_lowercase() == b.to_lowercase())

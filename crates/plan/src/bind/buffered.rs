@@ -1,27 +1,27 @@
-//! Columns of the temporary tables that MySQL reads query blocks from, which have types of their own.
+//! Column types of the temporary tables through which MySQL reads query blocks.
 //!
-//! A value that is computed becomes a column as it would in a table that is made for it: a whole number an INT or a
-//! BIGINT by its digits, a string a VARCHAR or a TEXT by its length. That is what clients are told of a result, and what
-//! a derived table has.
+//! A computed value becomes a column as it would in a table created from it: an integer an INT or a BIGINT by its
+//! digits, a string a VARCHAR or a TEXT by its length. These are the types that clients see of a result, and those of a
+//! derived table.
 
 use mayfly_types::{CollationId, SqlType, TypeKind};
 
-/// What a temporary table has for a value of a query block.
+/// Column of a temporary table for a value of a query block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Buffered {
-    /// A column like the one that the value is.
+    /// A column of the value's own type.
     #[default]
     Unchanged,
-    /// Nothing, unless it is that of a derived table: a constant, or what is computed of aggregates.
+    /// No column except in a derived table: a constant, or a value computed from aggregates.
     Recomputed,
     /// A column for an aggregate, in which numbers keep their type.
     Aggregate,
-    /// A column of the value's own.
+    /// A column for a computed value.
     Computed,
 }
 
 impl Buffered {
-    /// The type of the column through which a query block's own result is read, if that has a type of its own.
+    /// Type of the column through which a query block's own result is read, if it differs.
     pub(crate) fn of_result(self, ty: &SqlType) -> Option<SqlType> {
         match self {
             Self::Unchanged | Self::Recomputed => None,
@@ -30,7 +30,7 @@ impl Buffered {
         }
     }
 
-    /// The type of a derived table's column, if that is another.
+    /// Type of a derived table's column, if it differs.
     pub(crate) fn of_derived(self, ty: &SqlType) -> Option<SqlType> {
         match self {
             Self::Recomputed => column_type(ty),
@@ -39,17 +39,17 @@ impl Buffered {
     }
 }
 
-/// The most characters of a computed string that is a VARCHAR.
+/// Maximum number of characters of a computed string that becomes a VARCHAR.
 const VARCHAR_MAX: u32 = 512;
 
-/// From how many digits on a whole number is a BIGINT.
+/// Number of digits from which an integer becomes a BIGINT.
 const BIGINT_DIGITS: u32 = 10;
 
-/// The type of a temporary table's column for a computed value.
+/// Type of a temporary table's column for a computed value.
 fn column_type(ty: &SqlType) -> Option<SqlType> {
     match ty.kind {
         TypeKind::Null => Some(SqlType::varchar(0, CollationId::BINARY)),
-        // Their values are shown otherwise as numbers and texts.
+        // As computed values they would be shown as numbers and texts.
         TypeKind::Bit | TypeKind::Enum | TypeKind::Set => None,
         _ if ty.is_integer() => {
             let kind = match ty.length {

@@ -1,4 +1,4 @@
-//! What a query block needs a temporary table for in MySQL, and what that has for each value.
+//! Reasons for which MySQL uses a temporary table in a query block, and its columns.
 
 use super::buffered::Buffered;
 use super::scope::{Item, Scope};
@@ -8,10 +8,10 @@ use crate::tree::logical::{
 };
 
 impl Scope {
-    /// What a temporary table has for an item of the select list.
+    /// Column of a temporary table for an item of the select list.
     pub(super) fn buffered(&self, item: &Item) -> Buffered {
         let expression = &item.expression;
-        // What is rolled up is computed.
+        // A rolled-up value is computed.
         if self.rollup
             && self
                 .group_keys
@@ -30,7 +30,7 @@ impl Scope {
         Buffered::Computed
     }
 
-    /// What MySQL may need a temporary table for in this query block.
+    /// Reasons for which MySQL may use a temporary table in this query block.
     pub(super) fn buffering(
         &self,
         order: &[&Expression],
@@ -107,7 +107,7 @@ impl Scope {
     }
 }
 
-/// The columns that each of some keys reads, of those that read one.
+/// Columns that each key reads, without keys that read none.
 fn read_by<'e>(keys: impl Iterator<Item = &'e Expression>) -> Vec<Vec<ColumnId>> {
     let keys = keys.map(|key| key.columns().iter().collect::<Vec<ColumnId>>());
     keys.filter(|columns| !columns.is_empty()).collect()

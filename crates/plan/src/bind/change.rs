@@ -1,5 +1,4 @@
-//! UPDATE and DELETE: the query that finds their rows, and what is done to these; see
-//! [`crate::change`].
+//! UPDATE and DELETE: the query that finds their rows, and the changes of these rows; see [`crate::change`].
 
 use std::sync::Arc;
 
@@ -24,7 +23,7 @@ use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{Buffering, ColumnId, Computed, Relation, Scan};
 use crate::tree::physical::{SortKey, position_type};
 
-/// The parts that UPDATE and DELETE share.
+/// State shared by UPDATE and DELETE.
 struct Found<'q> {
     selection: Option<&'q Expr>,
     order_by: &'q [OrderByExpr],
@@ -155,12 +154,12 @@ pub(crate) fn bind_delete(
     Ok(binder.finish_change(relation, change, targets, is_safe))
 }
 
-/// The column of a table's positions.
+/// Position column of a table.
 pub(super) fn position_column(scan: &Scan) -> BlockColumn {
     BlockColumn::new(scan.position(), String::new(), position_type(), true)
 }
 
-/// The columns of a change's query.
+/// Columns of a change's query.
 #[derive(Default)]
 struct ChangeColumns(Vec<BlockColumn>);
 
@@ -185,7 +184,7 @@ impl ChangeColumns {
         }
     }
 
-    /// The position of a column that an expression reads or is.
+    /// Index of a column that an expression reads or is; adds the column.
     fn add(&mut self, id: ColumnId, read_by: &Expression) -> usize {
         if let Some(position) = self.0.iter().position(|column| column.id == id) {
             return position;
@@ -223,7 +222,7 @@ impl Binder<'_> {
         relation
     }
 
-    /// What is written when these columns are.
+    /// Columns that the assignments write.
     fn written_columns(
         &mut self,
         slots: &[ColumnSlot],
@@ -250,7 +249,7 @@ impl Binder<'_> {
         Ok(written)
     }
 
-    /// The tables that are changed, by their positions in FROM.
+    /// Changed tables, by their positions in FROM.
     fn update_targets(&mut self, written: &[WrittenColumn]) -> Result<Vec<(usize, Scan)>> {
         let mut scans: Vec<(usize, Scan)> = Vec::new();
         for column in written {
@@ -263,14 +262,14 @@ impl Binder<'_> {
         }
         scans.sort_by_key(|(table, _)| *table);
         for (_, scan) in &scans {
-            // Errors name the first table of FROM, whichever is changed.
+            // Errors name the first table of FROM, whichever table is changed.
             let named = self.named_table(0);
             self.note_change(scan.table.id, named);
         }
         Ok(scans)
     }
 
-    /// What WITH CHECK OPTION of a view asks of a changed row; what it reads becomes columns.
+    /// WITH CHECK OPTION condition of a view for a changed row; its inputs become columns.
     fn row_check(&mut self, table: usize, change: &mut ChangeColumns) -> Option<RowCheck> {
         let view = self.view_at(table)?;
         let condition = view.check()?;
@@ -284,7 +283,7 @@ impl Binder<'_> {
         })
     }
 
-    /// The column that an assignment names.
+    /// Column that an assignment names.
     fn assigned_column(&mut self, written: &[mayfly_syntax::ast::Ident]) -> Result<ColumnSlot> {
         let name = compound_name(written)?;
         let scope = self.scope();
@@ -293,7 +292,7 @@ impl Binder<'_> {
         found.ok_or_else(|| Clause::FieldList.unknown(&name))
     }
 
-    /// The tables that the multi-table forms of DELETE name.
+    /// Tables that the multi-table forms of DELETE name.
     fn named_targets(&mut self, names: &[TableName]) -> Result<Vec<usize>> {
         let scope = self.scope();
         let mut targets = Vec::with_capacity(names.len());
@@ -313,8 +312,7 @@ impl Binder<'_> {
         Ok(targets)
     }
 
-    /// The scans of the tables that rows are removed from. From here on their
-    /// tables may not be read in subqueries.
+    /// Scans of the tables whose rows are removed. From here on subqueries may not read these tables.
     fn targets(
         &mut self,
         tables: &[usize],
@@ -385,7 +383,7 @@ impl Binder<'_> {
         Ok(relation)
     }
 
-    /// The position of a new value among the columns of the query.
+    /// Index of a new value among the columns of the query.
     fn value_column(
         &mut self,
         value: Expression,
@@ -431,24 +429,24 @@ impl Binder<'_> {
     }
 }
 
-/// Whether rows of several tables are brought together.
+/// Whether the relation joins several tables.
 fn has_join(relation: &Relation) -> bool {
     matches!(relation, Relation::Join(_)) || relation.inputs().into_iter().any(has_join)
 }
 
 /// A column that an assignment writes.
 struct WrittenColumn {
-    /// The table or view of FROM that the statement names.
+    /// Index in FROM of the table or view that the statement names.
     table: usize,
-    /// The table that has it, and its position.
+    /// Scan of the base table, and its position column.
     scan: Scan,
     position: ColumnId,
-    /// Its number in the query, and among the columns of its table.
+    /// Number of the column in the query, and its index in its table.
     id: ColumnId,
     column: usize,
 }
 
-/// A table that is changed under two names keeps its primary key: 1706.
+/// Error 1706: a table that is changed under two names keeps its primary key.
 fn refuse_moving_keys(scans: &[(usize, Scan)], written: &[WrittenColumn]) -> Result<()> {
     for (index, (_, one)) in scans.iter().enumerate() {
         for (_, other) in &scans[index + 1..] {
@@ -466,8 +464,7 @@ fn refuse_moving_keys(scans: &[(usize, Scan)], written: &[WrittenColumn]) -> Res
     Ok(())
 }
 
-/// Whether a condition of the query compares the first column of a key of each target with
-/// something else.
+/// Whether a condition of the query compares the first column of a key of each target with another value.
 fn all_found_by_key<'s>(relation: &Relation, mut scans: impl Iterator<Item = &'s Scan>) -> bool {
     scans.all(|scan| {
         let indexes = scan.table.indexes.iter();

@@ -1,4 +1,4 @@
-//! Whose collation wins when strings meet (the manual, "Collation Coercibility in Expressions").
+//! Collation of an operation on several strings (the manual, "Collation Coercibility in Expressions").
 
 use mayfly_functions::{Coercibility, Signature};
 use mayfly_types::collation::CollationMix;
@@ -7,11 +7,11 @@ use mayfly_types::{CollationId, Result, SqlType, TypeKind, Value};
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{Relation, Shared, SharedRelation, visit_expressions_mut};
 
-/// The claim of an expression's collation.
+/// Coercibility of an expression's collation.
 pub(crate) fn coercibility(expression: &Expression) -> Coercibility {
     match &expression.kind {
         ExpressionKind::Literal(Value::Null) => Coercibility::Ignorable,
-        // Bits are bytes where they are a text.
+        // Bits used as text are bytes.
         _ if expression.ty.kind == TypeKind::Bit => Coercibility::Implicit,
         _ if !has_collation(&expression.ty) => Coercibility::Numeric,
         ExpressionKind::Literal(_) => Coercibility::Coercible,
@@ -31,10 +31,10 @@ pub(crate) fn coercibility(expression: &Expression) -> Coercibility {
             .map(coercibility)
             .min()
             .unwrap_or(Coercibility::Coercible),
-        // A conversion that the user asks for.
+        // An explicit conversion.
         ExpressionKind::Cast(_, Some(_)) => Coercibility::Implicit,
         _ if expression.ty.kind == TypeKind::Json && is_cast(expression) => Coercibility::Implicit,
-        // Bytes that were asked for: they are compared as such also with a column.
+        // An explicit conversion to bytes: they are compared as bytes also with a column.
         ExpressionKind::Cast(operand, _)
             if expression.ty.is_binary_string()
                 && operand.ty.is_string()
@@ -42,7 +42,7 @@ pub(crate) fn coercibility(expression: &Expression) -> Coercibility {
         {
             Coercibility::Implicit
         }
-        // A converted number is as weak as a literal; a converted string keeps its claim.
+        // A converted number has the coercibility of a literal; a converted string keeps its own.
         ExpressionKind::Cast(operand, _) => match coercibility(operand) {
             Coercibility::Numeric => Coercibility::Coercible,
             other => other,
@@ -60,7 +60,7 @@ pub(crate) fn has_collation(ty: &SqlType) -> bool {
     ty.is_string() || matches!(ty.kind, TypeKind::Enum | TypeKind::Set | TypeKind::Json)
 }
 
-/// The collation in which strings of these claims meet, or error 1267 or 3854.
+/// Common collation of strings of these coercibilities, or error 1267 or 3854.
 pub(crate) fn aggregate_collations(
     expressions: &[&Expression],
     operation: &str,
@@ -76,7 +76,7 @@ pub(crate) fn aggregate_collations(
     )
 }
 
-/// A string as it takes part in that.
+/// A string as an operand of the choice of a collation.
 pub(super) fn operand(expression: &Expression) -> CollationMix<'_> {
     use mayfly_types::collation::Coercibility as Claim;
     let claim = match coercibility(expression) {
@@ -95,7 +95,7 @@ pub(super) fn operand(expression: &Expression) -> CollationMix<'_> {
     }
 }
 
-/// What the collation of a value claims that becomes a column, if not what columns of tables claim.
+/// Coercibility of a value that becomes a column, if not that of table columns.
 pub(crate) fn claim(expression: &Expression) -> Option<Coercibility> {
     if !has_collation(&expression.ty) {
         return None;
@@ -103,10 +103,10 @@ pub(crate) fn claim(expression: &Expression) -> Option<Coercibility> {
     Some(coercibility(expression)).filter(|claim| *claim != Coercibility::Implicit)
 }
 
-/// The function that gives a value another claim.
+/// Function that gives a value another coercibility.
 const CLAIMED: &str = "name_const";
 
-/// A column, or a value that has a number, whose collation claims something else than columns of tables do.
+/// A column, or a value with a column number, whose coercibility differs from that of table columns.
 pub(crate) fn claimed(column: Expression, claim: Option<Coercibility>) -> Expression {
     match claim {
         Some(claim) => named("", column, claim),
@@ -131,7 +131,7 @@ fn named(name: &str, value: Expression, claim: Coercibility) -> Expression {
     Expression::call(function, vec![name, value], signature)
 }
 
-/// The column itself, where [`claimed`] has done its work.
+/// The column without the call that [`claimed`] added.
 pub(crate) fn unclaimed(mut expression: Expression) -> Expression {
     dissolve(&mut expression);
     expression
@@ -155,7 +155,7 @@ fn dissolve(expression: &mut Expression) {
     }
 }
 
-/// Leaves the columns of a statement that is bound as they are.
+/// Removes the calls that [`claimed`] added from a bound statement.
 pub(crate) fn dissolve_claims(relation: &mut Relation, shared: &mut [Shared]) {
     let mut dissolve_all = |expression: &mut Expression| {
         dissolve(expression);

@@ -1,4 +1,4 @@
-//! In which type two operands are compared (the manual, "Type Conversion in Expression Evaluation").
+//! Type in which two operands are compared (the manual, "Type Conversion in Expression Evaluation").
 
 use mayfly_functions::{Signature, scalar};
 use mayfly_types::common_type::wider_decimal;
@@ -13,7 +13,7 @@ use crate::bind::literal;
 use crate::catalog::{Catalog, ParameterPlace};
 use crate::tree::expression::{Expression, ExpressionKind};
 
-/// Converts two operands to the type that they are compared in.
+/// Converts two operands to their comparison type.
 pub(crate) fn unify_for_comparison(
     catalog: &dyn Catalog,
     left: Expression,
@@ -44,8 +44,8 @@ pub(crate) fn unify_for_comparison(
     }
 }
 
-/// A `?` as the constant that it stands for, where the type to compare in depends on its value: beside
-/// a year, and as text beside an exact number.
+/// The constant value of a `?`, where the comparison type depends on it: beside a year, and as text beside an exact
+/// number.
 fn constant_beside(catalog: &dyn Catalog, operand: Expression, other: &SqlType) -> Expression {
     let ExpressionKind::Parameter(index) = operand.kind else {
         return operand;
@@ -62,8 +62,7 @@ fn constant_beside(catalog: &dyn Catalog, operand: Expression, other: &SqlType) 
     }
 }
 
-/// A literal of one or two digits as a year, which is what it is compared with. Of a text only the digits that it
-/// begins with count.
+/// A literal of one or two digits as the year that it is compared as. Of a text only the leading digits count.
 fn full_year(operand: Expression) -> Expression {
     let digits = match operand.as_literal() {
         Some(Value::Int(number)) => u16::try_from(*number).ok(),
@@ -99,7 +98,7 @@ fn full_year(operand: Expression) -> Expression {
     Expression::literal(Value::Int(year.into()), SqlType::bigint())
 }
 
-/// The digits that a text begins with, and what stands behind them.
+/// (leading digits of a text, the rest).
 fn leading_digits(text: &[u8]) -> (Option<&str>, &[u8]) {
     let text = text.trim_ascii_start();
     let is_other = |byte: &u8| !byte.is_ascii_digit();
@@ -109,8 +108,8 @@ fn leading_digits(text: &[u8]) -> (Option<&str>, &[u8]) {
     (digits.filter(|digits| !digits.is_empty()), others)
 }
 
-/// An operand in the type that it is compared in. Text that meets a date is a function's task: what
-/// is no date is the zero date there, and not NULL.
+/// An operand in its comparison type. Text compared with a date is converted by a function: text that is not a date is
+/// the zero date there, and not NULL.
 fn comparable(operand: Expression, to: &SqlType) -> Result<Expression> {
     let name = match to.kind {
         TypeKind::Date => "comparable date",
@@ -134,7 +133,7 @@ fn comparable(operand: Expression, to: &SqlType) -> Result<Expression> {
     Ok(Expression::call(function, vec![operand], signature))
 }
 
-/// CASE and BETWEEN compare documents as their texts, or as numbers where there is one among the operands.
+/// Converts documents to texts for CASE and BETWEEN, or to numbers where an operand is a number.
 pub(crate) fn documents_as_scalars(operands: &mut [Expression]) {
     let is_document = |operand: &Expression| operand.ty.kind == TypeKind::Json;
     let is_number = |operand: &Expression| operand.ty.is_numeric();
@@ -148,7 +147,7 @@ pub(crate) fn documents_as_scalars(operands: &mut [Expression]) {
     }
 }
 
-/// `CASE text WHEN date` compares the texts, unlike `=` and a CASE of a date.
+/// Converts dates to texts: `CASE text WHEN date` compares texts, unlike `=` and a CASE of a date.
 pub(crate) fn dates_as_texts([operand, value]: &mut [Expression; 2]) {
     if is_date(&value.ty) && has_collation(&operand.ty) {
         let text = string_of(&value.ty, operand.ty.collation);
@@ -156,7 +155,7 @@ pub(crate) fn dates_as_texts([operand, value]: &mut [Expression; 2]) {
     }
 }
 
-/// What a document is compared with: a string is a JSON string, not the text of a document.
+/// An operand compared with a document: a string is a JSON string, not the text of a document.
 fn as_json(operand: Expression) -> Expression {
     let json = SqlType::json();
     let is_text = operand.ty.is_string() && !operand.ty.is_binary_string();
@@ -197,7 +196,7 @@ fn comparison_type(left: &Expression, right: &Expression, operation: &str) -> Re
     if a.is_temporal() || b.is_temporal() {
         return Ok(temporal_comparison(left, right));
     }
-    // ENUM and SET meet a number as their index.
+    // ENUM and SET compared with a number are their index.
     let number = |ty: &SqlType| match ty.kind {
         TypeKind::Enum | TypeKind::Set => SqlType::bigint_unsigned(),
         _ => ty.clone(),
@@ -214,7 +213,7 @@ fn comparison_type(left: &Expression, right: &Expression, operation: &str) -> Re
     Ok(Target::Type(numeric_comparison(left, &a, right, &b)))
 }
 
-/// The type itself, unless it is none that values are compared in.
+/// The comparison type of a single value's type.
 fn type_of_value(ty: &SqlType) -> SqlType {
     match ty.kind {
         TypeKind::Null => SqlType::bigint(),
@@ -223,8 +222,7 @@ fn type_of_value(ty: &SqlType) -> SqlType {
 }
 
 fn string_with_number(string: &Expression, operand: &Expression, number: &SqlType) -> SqlType {
-    // A literal that is an integer is compared as one, so that large ones keep all their digits;
-    // 0x41 is a number here.
+    // A literal that is an integer is compared as one, so that large ones keep all their digits; 0x41 is a number here.
     if let ExpressionKind::Literal(Value::Bytes(bytes)) = &string.kind
         && number.is_integer()
     {
@@ -244,7 +242,7 @@ fn string_with_number(string: &Expression, operand: &Expression, number: &SqlTyp
                 _ => SqlType::bigint(),
             };
         }
-        // The values of a column keep all their digits beside others.
+        // The values of a column keep all their digits.
         if matches!(operand.kind, ExpressionKind::Column(_))
             && let Some(ty) = decimal_of_text(bytes)
         {
@@ -262,7 +260,7 @@ fn string_with_number(string: &Expression, operand: &Expression, number: &SqlTyp
     SqlType::double()
 }
 
-/// The type of a number that is written as a text, of digits and a point alone.
+/// Type of a number written as text, of digits and a point only.
 fn decimal_of_text(text: &[u8]) -> Option<SqlType> {
     let text = text.trim_ascii();
     let digits = text.strip_prefix(b"-").unwrap_or(text);
@@ -332,7 +330,7 @@ fn temporal_with_other(operand: &Expression, other: &Expression) -> Target {
     }
     let temporal = &operand.ty;
     let is_date_or_time = match &other.kind {
-        // A number that is no date leaves numbers to compare: `d <> 0`.
+        // A number that is not a date makes the comparison one of numbers: `d <> 0`.
         ExpressionKind::Literal(value) => {
             !other.ty.is_numeric() || is_temporal_number(value, temporal)
         }
@@ -351,9 +349,8 @@ fn temporal_with_other(operand: &Expression, other: &Expression) -> Target {
     })
 }
 
-/// The literal is converted, not the column; the fraction of a literal counts. A column of text is
-/// converted to what it meets, but times are compared with it as text, and a constant date is the instant
-/// at which it begins.
+/// Converts the literal, not the column; the fraction of a literal counts. A text column is converted to the type of
+/// the other side, but times are compared with it as text, and a constant date is the instant at which it begins.
 fn temporal_with_text(operand: &Expression, text: &Expression) -> Target {
     let temporal = &operand.ty;
     let exact = match temporal.kind {
@@ -390,7 +387,7 @@ fn is_constant(expression: &Expression) -> bool {
     is_constant
 }
 
-/// The digits of a number before its point.
+/// Integer part of a number.
 fn whole_number(number: &Value) -> Option<i64> {
     match number {
         Value::Int(number) => Some(*number),
@@ -436,7 +433,7 @@ fn is_temporal_number(number: &Value, temporal: &SqlType) -> bool {
     })
 }
 
-/// A temporal value as the number 20240131235959.
+/// Type of a temporal value as a number such as 20240131235959.
 fn temporal_number(ty: &SqlType) -> SqlType {
     let digits = match ty.kind {
         TypeKind::Date => 8,

@@ -1,23 +1,23 @@
-//! How a table is read in a plan: through which indexes, where in them, and which of them hints allow.
+//! Access paths in a plan: the indexes through which a table is read, their ranges, and the hints about them.
 
 use super::expression::Expression;
 use super::key_ranges::KeyRanges;
 use super::physical::MergeKind;
 
-/// How the rows of a table are read.
+/// Access path of a table.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Access {
-    /// All of them, in any order.
+    /// Full table scan, in any order.
     #[default]
     Table,
-    /// Through an index.
+    /// Index scan.
     Index(Box<IndexAccess>),
-    /// Through several.
+    /// Index merge.
     Merge(Box<MergeAccess>),
 }
 
 impl Access {
-    /// For each of the scan's predicates, whether what is read makes it needless; nothing when none is.
+    /// For each of the scan's predicates, whether the access path covers it; empty if it covers none.
     pub fn covered(&self) -> &[bool] {
         match self {
             Self::Table => &[],
@@ -26,7 +26,7 @@ impl Access {
         }
     }
 
-    /// The indexes that are read.
+    /// Indexes that are read.
     pub fn indexes(&self) -> &[IndexAccess] {
         match self {
             Self::Table => &[],
@@ -35,7 +35,7 @@ impl Access {
         }
     }
 
-    /// The indexes that are read.
+    /// Mutable indexes that are read.
     pub fn indexes_mut(&mut self) -> &mut [IndexAccess] {
         match self {
             Self::Table => &mut [],
@@ -45,58 +45,58 @@ impl Access {
     }
 }
 
-/// A way through an index.
+/// Access path through an index.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IndexAccess {
-    /// Its position in the table's list of indexes.
+    /// Position of the index in the table's list.
     pub index: usize,
-    /// What is read of it; none: all of it.
+    /// Ranges to read; `None`: all of the index.
     pub ranges: Option<KeyRanges>,
-    /// For each of the scan's predicates, whether the ranges make it needless.
+    /// For each of the scan's predicates, whether the ranges cover it.
     pub covered: Vec<bool>,
-    /// From its end to its beginning.
+    /// Whether the index is read backwards.
     pub reverse: bool,
-    /// The order of the rows matters to their reader.
+    /// Whether the reader depends on the order of the rows.
     pub ordered: bool,
-    /// Which rows of each group are read; none: every row.
+    /// Rows of each group to read; `None`: every row.
     pub groups: Option<GroupRows>,
-    /// How many rows are thought to be read.
+    /// Estimated number of rows read.
     pub rows: f64,
 }
 
-/// Which rows of an index are enough for its groups, rows with the same values in some first parts: of
-/// each group one row, and those that are asked for here.
+/// Rows that a loose index scan reads of each group, which has the same values in some first parts of the index: one
+/// row, and the ends selected here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GroupRows {
-    /// How many first parts make a group.
+    /// Number of leading parts that make a group.
     pub parts: usize,
-    /// A row with the least value of the next part that is not NULL.
+    /// Whether to read a row with the least value of the next part that is not NULL.
     pub least: bool,
-    /// A row with the greatest value of the next part.
+    /// Whether to read a row with the greatest value of the next part.
     pub greatest: bool,
 }
 
-/// How the right side of a join is read: by keys of the left rows.
+/// Index lookup of a join's right side, by keys of the left rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lookup {
-    /// The index's position in the table's list.
+    /// Position of the index in the table's list.
     pub index: usize,
     /// Values of its first parts, over the left rows.
     pub keys: Vec<LookupKey>,
-    /// How many rows each key is thought to find.
+    /// Estimated number of rows per key.
     pub rows_per_key: f64,
 }
 
-/// A value of a key part.
+/// Value of a key part.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LookupKey {
-    /// The value.
+    /// Value expression.
     pub value: Expression,
     /// `<=>`: NULL finds NULL.
     pub null_safe: bool,
 }
 
-/// What index hints are about.
+/// Purpose of index hints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HintPurpose {
     /// Finding rows.
@@ -109,10 +109,10 @@ pub enum HintPurpose {
     Merge,
 }
 
-/// What index hints allow of a table's indexes.
+/// Index hints of a table.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct IndexHints {
-    /// USE INDEX and FORCE INDEX: these only. With `FORCE`, a scan of the table is the last resort.
+    /// USE INDEX and FORCE INDEX: only these indexes. With `FORCE`, a table scan is the last resort.
     pub only: Vec<(HintPurpose, Vec<usize>, bool)>,
     /// IGNORE INDEX
     pub ignored: Vec<(HintPurpose, usize)>,
@@ -138,17 +138,17 @@ impl IndexHints {
     }
 }
 
-/// A way to read a table through several indexes.
+/// Access path of an index merge.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MergeAccess {
-    /// What is made of the rows that the indexes find.
+    /// Combination of the rows that the indexes find.
     pub kind: MergeKind,
-    /// How each is read.
+    /// Access path of each index.
     pub parts: Vec<IndexAccess>,
-    /// For each of the scan's predicates, whether the indexes make it needless.
+    /// For each of the scan's predicates, whether the indexes cover it.
     pub covered: Vec<bool>,
-    /// How many rows are thought to be fetched.
+    /// Estimated number of rows fetched.
     pub rows: f64,
-    /// What all of it costs.
+    /// Total cost.
     pub(crate) cost: f64,
 }

@@ -1,8 +1,7 @@
 //! Bound expressions: names resolved, types derived, conversions explicit.
 //!
-//! The same tree serves logical and physical plans; only the meaning of
-//! [`ExpressionKind::Column`] differs. After binding every operand has exactly the type that its
-//! operator or function works on: a conversion that MySQL does silently is a
+//! Logical and physical plans share this tree; only the meaning of [`ExpressionKind::Column`] differs. After binding
+//! every operand has exactly the type that its operator or function works on: an implicit conversion of MySQL is a
 //! [`ExpressionKind::Cast`] here.
 
 use std::cmp::Ordering;
@@ -14,15 +13,15 @@ use mayfly_types::{SqlType, Value};
 use crate::tree::logical;
 use crate::tree::physical::{Plan, SortKey};
 
-/// A typed expression. Two are equal when their trees are; whether they are the same computation, [`same_expression`]
-/// says.
+/// A typed expression. Two are equal when their trees are; [`same_expression`] decides whether they are the same
+/// computation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expression {
-    /// What it computes.
+    /// Kind and operands.
     pub kind: ExpressionKind,
-    /// The type of its values.
+    /// Type of the value.
     pub ty: SqlType,
-    /// Whether it may be NULL.
+    /// Whether the value may be NULL.
     pub nullable: bool,
 }
 
@@ -46,7 +45,7 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    /// Whether an order of the two sides makes it true.
+    /// Whether the comparison is true for this order of its sides.
     pub fn holds(self, order: Ordering) -> bool {
         match self {
             Self::Equal | Self::NullSafeEqual => order.is_eq(),
@@ -71,31 +70,29 @@ impl Comparison {
     }
 }
 
-/// What an [`Expression`] computes.
+/// Kind of an [`Expression`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum ExpressionKind {
     /// A constant.
     Literal(Value),
-    /// Logical plans: the column with that number, unique in the statement. Physical plans: the
-    /// position in the input rows.
+    /// Logical plans: the column with that number, unique in the statement. Physical plans: the index in the input row.
     Column(usize),
-    /// A value set before a plan runs: a `?` of a prepared statement, or a column of an outer
-    /// query's current row.
+    /// A value set before a plan runs: a `?` of a prepared statement, or a column of an outer query's current row.
     Parameter(usize),
     /// A function or operator of crate `functions`. All arguments are evaluated.
     Call {
-        /// The function.
+        /// Function called.
         function: &'static ScalarFunction,
-        /// Its arguments, converted to the types of its signature.
+        /// Arguments, converted to the types of the signature.
         arguments: Vec<Expression>,
-        /// What the function made of the types of its arguments; handed to every evaluation.
+        /// Signature of the function for the types of its arguments; passed to every evaluation.
         signature: Arc<Signature>,
     },
-    /// A conversion, as CAST does it, and what errors and warnings call it, when that is known.
+    /// A conversion, as CAST does it, and its name in errors and warnings, if known.
     Cast(Box<Expression>, Option<Arc<str>>),
     /// A comparison; the collation is that of the left side's type.
     Compare {
-        /// Which.
+        /// Comparison operator.
         comparison: Comparison,
         /// Left side.
         left: Box<Expression>,
@@ -105,7 +102,7 @@ pub enum ExpressionKind {
     /// Conjunction of predicates with three-valued logic; a later one is evaluated only for rows
     /// that the earlier ones leave undecided.
     And(Vec<Expression>),
-    /// Disjunction, likewise.
+    /// Disjunction, evaluated like [`Self::And`].
     Or(Vec<Expression>),
     /// Negation of a predicate.
     Not(Box<Expression>),
@@ -121,42 +118,42 @@ pub enum ExpressionKind {
         /// ELSE; NULL when absent.
         otherwise: Option<Box<Expression>>,
     },
-    /// `operand IN (list of constants)`: a hash or sorted lookup. NULL rules as SQL has them.
+    /// `operand IN (list of constants)`: a hash or sorted lookup, with SQL's rules for NULL.
     InList {
-        /// The value looked for.
+        /// Value looked up.
         operand: Box<Expression>,
         /// Constants of the operand's type.
         list: Arc<[Value]>,
         /// NOT IN
         negated: bool,
     },
-    /// `body` with values in it that are computed once for each row, however often they are read: the
-    /// operand of BETWEEN, IN and CASE when computing it again could give another value, and what a
-    /// long chain of operators comes to on its way, so that the tree is not as high as it is long.
+    /// `body` with values that are computed once for each row, however often they are read: the operand of BETWEEN, IN
+    /// and CASE when computing it again could give another value, and intermediate results of a long chain of
+    /// operators, so that the tree is not as high as the chain is long.
     Let {
-        /// The values, each with its number, unique in the statement; one may read those before it.
+        /// Values, each with its number, unique in the statement; one may read those before it.
         values: Vec<(usize, Expression)>,
-        /// What reads them, as [`ExpressionKind::Local`].
+        /// Expression that reads them as [`ExpressionKind::Local`].
         body: Box<Expression>,
     },
-    /// The value of the [`ExpressionKind::Let`] of that number.
+    /// Value of the [`ExpressionKind::Let`] of that number.
     Local(usize),
     /// A subquery used as a value or predicate.
     Subquery(Arc<Subquery>),
-    /// Logical plans only: a subquery before it is planned. Physical plans have
-    /// [`ExpressionKind::Subquery`] in its place.
+    /// Logical plans only: a subquery before it is planned. Physical plans have [`ExpressionKind::Subquery`] in its
+    /// place.
     LogicalSubquery(Box<logical::Subquery>),
 }
 
 /// A subquery inside an expression.
 #[derive(Debug, Clone)]
 pub struct Subquery {
-    /// What is made of its rows.
+    /// Use of its rows.
     pub kind: SubqueryKind,
-    /// Its plan. Inside it, columns of outer queries are [`ExpressionKind::Parameter`]s.
+    /// Plan of the subquery. Inside it, columns of outer queries are [`ExpressionKind::Parameter`]s.
     pub plan: Plan,
-    /// The parameters that the plan reads and the expressions over the outer row that set them.
-    /// None: the subquery is evaluated once. Results are cached by the values of the parameters.
+    /// Parameters that the plan reads and the expressions over the outer row that set them. None: the subquery is
+    /// evaluated once. Results are cached by the values of the parameters.
     pub parameters: Vec<(usize, Expression)>,
     /// Whether results may be cached (no volatile function inside).
     pub cacheable: bool,
@@ -164,44 +161,44 @@ pub struct Subquery {
     pub select_id: usize,
 }
 
-/// Planned once, and shared by the copies of its expression.
+/// Equality by identity: a subquery is planned once, and shared by the copies of its expression.
 impl PartialEq for Subquery {
     fn eq(&self, other: &Self) -> bool {
         std::ptr::eq(self, other)
     }
 }
 
-/// What is made of a subquery's rows.
+/// Use of a subquery's rows.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SubqueryKind {
-    /// The one value of the one row; NULL without rows; 1242 with more than one.
+    /// Value of the single row; NULL without rows; error 1242 with more than one.
     Scalar,
-    /// Whether there is a row.
+    /// Whether a row exists.
     Exists {
         /// NOT EXISTS
         negated: bool,
     },
-    /// `(left) comparison ANY|ALL (subquery)`; IN is `= ANY`, NOT IN is `<> ALL`. Several left
-    /// expressions (row values) come with `Equal` and ANY, or `NotEqual` and ALL, only.
+    /// `(left) comparison ANY|ALL (subquery)`; IN is `= ANY`, NOT IN is `<> ALL`. Several left expressions (row values)
+    /// come only with `Equal` and ANY, or `NotEqual` and ALL.
     Quantified {
-        /// The left side, of the types of the subquery's columns.
+        /// Left side, of the types of the subquery's columns.
         left: Vec<Expression>,
-        /// The comparison.
+        /// Comparison operator.
         comparison: Comparison,
         /// ALL instead of ANY.
         all: bool,
     },
     /// `(left) comparison (subquery)` of row values: `(a, b) = (SELECT c, d …)`.
     Row {
-        /// The left side.
+        /// Left side.
         left: Vec<Expression>,
-        /// The comparison.
+        /// Comparison operator.
         comparison: Comparison,
     },
 }
 
 impl SubqueryKind {
-    /// The left side; empty where there is none.
+    /// Left side; empty if there is none.
     pub fn left(&self) -> &[Expression] {
         match self {
             Self::Scalar | Self::Exists { .. } => &[],
@@ -211,7 +208,7 @@ impl SubqueryKind {
 }
 
 impl Expression {
-    /// What computes values of a type.
+    /// An expression of a type.
     pub fn new(kind: ExpressionKind, ty: SqlType, nullable: bool) -> Self {
         Self { kind, ty, nullable }
     }
@@ -221,7 +218,7 @@ impl Expression {
         Self::new(kind, SqlType::boolean(), nullable)
     }
 
-    /// A call, of the type of its signature.
+    /// A function call, of the type of its signature.
     pub fn call(
         function: &'static ScalarFunction,
         arguments: Vec<Expression>,
@@ -249,7 +246,7 @@ impl Expression {
         Self::new(ExpressionKind::Column(column), ty, nullable)
     }
 
-    /// The columns of rows of these types, by position.
+    /// Columns of rows of these types, by index.
     pub fn columns_of(types: &[SqlType]) -> Vec<Self> {
         let columns = types.iter().enumerate();
         columns
@@ -257,13 +254,13 @@ impl Expression {
             .collect()
     }
 
-    /// Puts what is made of the expression in its place.
+    /// Replaces the expression by `make` of it.
     pub(crate) fn change(&mut self, make: impl FnOnce(Self) -> Self) {
         let nothing = Self::literal(Value::Null, SqlType::null());
         *self = make(std::mem::replace(self, nothing));
     }
 
-    /// The column's number, if this is one.
+    /// Column number, if the expression is a column.
     pub(crate) fn as_column(&self) -> Option<usize> {
         match self.kind {
             ExpressionKind::Column(id) => Some(id),
@@ -271,7 +268,7 @@ impl Expression {
         }
     }
 
-    /// The constant's value, if this is one.
+    /// Value, if the expression is a constant.
     pub fn as_literal(&self) -> Option<&Value> {
         match &self.kind {
             ExpressionKind::Literal(value) => Some(value),
@@ -280,8 +277,8 @@ impl Expression {
     }
 }
 
-/// Whether two bound expressions are the same computation. Calls of volatile functions are never the
-/// same; a subquery is the same only as itself, named by an alias.
+/// Whether two bound expressions are the same computation. Calls of volatile functions are never the same; a subquery
+/// is the same only as itself, referenced by an alias.
 pub fn same_expression(a: &Expression, b: &Expression) -> bool {
     use mayfly_functions::scalar::Volatility;
 
@@ -309,7 +306,7 @@ pub fn same_expression(a: &Expression, b: &Expression) -> bool {
                 && first.arguments == second.arguments
                 && same_expressions(a, b)
         }
-        // Each subquery has its own numbers for its columns, which a copy keeps.
+        // Each subquery has column numbers of its own, which a copy keeps.
         (ExpressionKind::LogicalSubquery(a), ExpressionKind::LogicalSubquery(b)) => {
             a.select_id == b.select_id && a == b
         }
@@ -369,12 +366,12 @@ pub fn same_expression(a: &Expression, b: &Expression) -> bool {
     })
 }
 
-/// Whether two lists of bound expressions are the same computations, one by one.
+/// Whether two lists of bound expressions are pairwise the same computations.
 pub(crate) fn same_expressions(a: &[Expression], b: &[Expression]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_expression(a, b))
 }
 
-/// Whether two orders are the same.
+/// Whether two sort orders are the same.
 pub(crate) fn same_order(a: &[SortKey], b: &[SortKey]) -> bool {
     let same = |(a, b): (&SortKey, &SortKey)| {
         a.descending == b.descending && same_expression(&a.expression, &b.expression)
@@ -382,8 +379,8 @@ pub(crate) fn same_order(a: &[SortKey], b: &[SortKey]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(same)
 }
 
-/// What a conversion to a string is called that the user writes without a length.
+/// Name of an explicit conversion to a string without a length.
 pub(crate) const WRITTEN_CAST: &str = "cast";
 
-/// What conversions to strings of a length that the user gives are called where none may be that long.
+/// Names of conversions to strings of an explicit length that exceeds the maximum.
 pub const LENGTH_CASTS: [&str; 2] = ["cast_as_char", "cast_as_binary"];

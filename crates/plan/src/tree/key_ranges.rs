@@ -1,6 +1,5 @@
-//! Ranges of an index as a plan holds them: conditions on key parts, over values that are known when
-//! the plan runs. [`KeyRanges::resolve`] makes of them the ranges that are read: ordered, disjoint,
-//! adjacent ones joined.
+//! Ranges of an index in a plan: conditions on key parts, over values that are known when the plan runs.
+//! [`KeyRanges::resolve`] computes the ranges that are read: ordered, disjoint, adjacent ones merged.
 
 use std::cmp::Ordering;
 use std::ops::Bound;
@@ -13,19 +12,19 @@ use crate::access::interval::{Fit, Interval, ValueOrder, fit, intersection};
 use crate::catalog::ValueRange;
 use crate::tree::expression::{Comparison, Expression};
 
-/// The ranges of an index that a statement reads: rows that are in one of the boxes.
+/// Ranges of an index that a statement reads: rows that are in one of the boxes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KeyRanges {
-    /// The first parts of the index.
+    /// First parts of the index.
     pub parts: Vec<RangePart>,
-    /// Each gives conditions for some of the first parts; all but its last part are points.
+    /// Boxes, each with conditions for some of the first parts; all but its last part are points.
     pub boxes: Vec<KeyBox>,
 }
 
 /// A part of an index's key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RangePart {
-    /// The type of its column.
+    /// Type of its column.
     pub ty: SqlType,
     /// Prefix length: only the first `n` characters are in the index.
     pub prefix: Option<u32>,
@@ -33,30 +32,30 @@ pub struct RangePart {
     pub descending: bool,
 }
 
-/// Conditions on the first parts of a key; all must hold.
+/// Conjunction of conditions on the first parts of a key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KeyBox {
-    /// For each part.
+    /// Conditions by part.
     pub parts: Vec<Vec<Condition>>,
 }
 
 /// A condition on the value of a key part.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Condition {
-    /// A comparison with a value, which has the type in which they are compared.
+    /// Comparison with a value, which has the comparison type.
     Compare(Comparison, Expression),
-    /// IN (…), the list being of a type.
+    /// IN (…), with a list of values of a type.
     In(Arc<[Value]>, SqlType),
     /// IS NULL
     IsNull,
     /// IS NOT NULL
     IsNotNull,
-    /// LIKE, up to the first of the pattern's wildcards; the character escapes.
+    /// LIKE, up to the first wildcard of the pattern; with the escape character.
     Like(Expression, Option<char>),
 }
 
 impl Condition {
-    /// Whether it leaves single values of a column only, however many.
+    /// Whether the condition leaves only single values of a column.
     pub(crate) fn is_points(&self, column: &SqlType) -> bool {
         match self {
             Self::Compare(comparison, value) => {
@@ -69,7 +68,7 @@ impl Condition {
         }
     }
 
-    /// How many values it leaves at most, when it leaves points.
+    /// Maximum number of values, if the condition leaves points.
     pub(crate) fn point_count(&self) -> usize {
         match self {
             Self::In(list, _) => list.len(),
@@ -77,7 +76,7 @@ impl Condition {
         }
     }
 
-    /// The values that it is about.
+    /// Calls `visit` on the values of the condition.
     pub(crate) fn for_each_expression<'e>(&'e self, visit: &mut dyn FnMut(&'e Expression)) {
         match self {
             Self::Compare(_, value) | Self::Like(value, _) => visit(value),
@@ -86,8 +85,7 @@ impl Condition {
     }
 }
 
-/// Whether several values of a column may be equal to one value of another type: large integers, as
-/// doubles.
+/// Whether several values of a column may be equal to one value of another type: large integers, as doubles.
 pub(crate) fn is_rounded(column: &SqlType, other: &SqlType) -> bool {
     matches!(
         column.kind,
@@ -95,13 +93,12 @@ pub(crate) fn is_rounded(column: &SqlType, other: &SqlType) -> bool {
     ) && other.physical() == PhysicalType::Float64
 }
 
-/// Whether texts that are equal may have different first characters: an index over these finds them at
-/// several positions.
+/// Whether equal texts may have different first characters: a prefix index has them at several positions.
 pub(crate) fn has_many_beginnings(column: &SqlType, prefix: Option<u32>) -> bool {
     prefix.is_some() && !column.collation.orders_beginnings()
 }
 
-/// Gives the value of an expression that reads no column; `None` while it is not known.
+/// Function that gives the value of an expression without columns; `None` while it is not known.
 pub type ValueOf<'a> = &'a mut dyn FnMut(&Expression) -> Result<Option<Value>>;
 
 impl KeyRanges {
@@ -123,13 +120,13 @@ impl KeyRanges {
         }
     }
 
-    /// How many parts of the key matter.
+    /// Number of key parts used.
     pub fn part_count(&self) -> usize {
         let parts = self.boxes.iter().map(|b| b.parts.len());
         parts.max().unwrap_or(0)
     }
 
-    /// The values that the parts must equal, when that is all that is asked of them.
+    /// Values that the parts must equal, if the ranges are a single point.
     pub fn point(&self) -> Option<Vec<&Expression>> {
         let [only] = self.boxes.as_slice() else {
             return None;
@@ -151,8 +148,8 @@ impl KeyRanges {
         values.collect()
     }
 
-    /// For how many of the first parts there is one value each, whatever the other rows of the key
-    /// parts: all rows that are read have the same there.
+    /// Number of leading parts with a single value, whatever the other parts: all rows that are read have the same
+    /// values there.
     pub fn fixed_parts(&self) -> usize {
         let [only] = self.boxes.as_slice() else {
             return 0;
@@ -164,7 +161,7 @@ impl KeyRanges {
             .count()
     }
 
-    /// Whether the ranges are between values, and none between sort keys.
+    /// Whether all ranges are between values, and none between sort keys.
     pub fn is_of_values(&self) -> bool {
         let mut used = self.parts.iter().take(self.part_count());
         !used.any(RangePart::has_many_beginnings)
@@ -175,7 +172,7 @@ impl KeyRanges {
         self.resolve_with(value_of, Beginnings::Possible)
     }
 
-    /// The ranges in which nearly all rows are: of beginnings of texts only the usual one.
+    /// The ranges that contain nearly all rows: of text prefixes only the usual one.
     pub(crate) fn resolve_usual(&self, value_of: ValueOf<'_>) -> Result<Option<Vec<ValueRange>>> {
         self.resolve_with(value_of, Beginnings::Usual)
     }
@@ -196,7 +193,7 @@ impl KeyRanges {
                     return Ok(None);
                 };
                 let is_last = position + 1 == one.parts.len();
-                // Conditions on later parts are said of points alone.
+                // Conditions on later parts apply to points only.
                 let (points, spans): (Vec<Interval>, Vec<Interval>) = if is_last {
                     (Vec::new(), intervals)
                 } else {
@@ -222,7 +219,7 @@ impl KeyRanges {
         Ok(Some(self.joined(ranges)))
     }
 
-    /// The ranges in order, those that meet made one.
+    /// The ranges in order, with adjacent ones merged.
     fn joined(&self, mut ranges: Vec<ValueRange>) -> Vec<ValueRange> {
         ranges.retain(|range| {
             self.compare(
@@ -283,7 +280,7 @@ impl KeyRanges {
         }
         match a.0.len().cmp(&b.0.len()) {
             Ordering::Equal => a.1.cmp(&b.1),
-            // The shorter one is before or behind all keys that begin with it.
+            // The shorter bound is before or behind all keys with it as a prefix.
             Ordering::Less if a.1 => Ordering::Greater,
             Ordering::Less => Ordering::Less,
             Ordering::Greater if b.1 => Ordering::Less,
@@ -339,17 +336,17 @@ fn range_of(prefix: &[Value], interval: &Interval, descending: bool) -> ValueRan
     }
 }
 
-/// Which keys of beginnings of texts are meant.
+/// Prefixes of a text to search for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Beginnings {
-    /// All that a text can have.
+    /// All possible ones.
     Possible,
-    /// The one that nearly all texts have, in which each character weighs one weight.
+    /// The usual one, of nearly all texts, in which each character has one weight.
     Usual,
 }
 
 impl RangePart {
-    /// How bounds are ordered: those of beginnings that are not ordered as texts are sort keys.
+    /// Order of the bounds: bounds of prefixes that are not in the order of texts are sort keys.
     fn order(&self) -> ValueOrder {
         ValueOrder(if self.has_many_beginnings() {
             CollationId::BINARY
@@ -358,7 +355,7 @@ impl RangePart {
         })
     }
 
-    /// Whether equal texts may begin differently in the index.
+    /// Whether equal texts may have different prefixes in the index.
     pub(crate) fn has_many_beginnings(&self) -> bool {
         has_many_beginnings(&self.ty, self.prefix)
     }
@@ -368,7 +365,7 @@ impl RangePart {
         condition.is_points(&self.ty) && condition.point_count() == 1
     }
 
-    /// The values that all of the conditions leave; `None` while one is not known.
+    /// Intersection of the conditions; `None` while a value is not known.
     fn intervals(
         &self,
         conditions: &[Condition],
@@ -414,7 +411,7 @@ impl RangePart {
         }))
     }
 
-    /// The values for which a comparison with a value of another type is true.
+    /// Values for which a comparison with a value of another type is true.
     fn compared(
         &self,
         comparison: Comparison,
@@ -441,7 +438,7 @@ impl RangePart {
         }
     }
 
-    /// The members of an ENUM that are equal to a text.
+    /// Members of an ENUM that are equal to a text.
     fn members(&self, text: &Value, collation: CollationId) -> Vec<Interval> {
         let Value::Bytes(text) = text else {
             return Vec::new();
@@ -455,8 +452,7 @@ impl RangePart {
             .collect()
     }
 
-    /// What surely holds the values for which a comparison with a double is true, to which several
-    /// integers may be equal.
+    /// Superset of the values for which a comparison with a double is true, to which several integers may be equal.
     fn about(&self, comparison: Comparison, value: &Value) -> Vec<Interval> {
         let Value::Float(number) = value else {
             return vec![Interval::VALUES];
@@ -475,7 +471,7 @@ impl RangePart {
         }]
     }
 
-    /// Of a prefix only so much is known: rows that are equal in it are looked at.
+    /// Range for a comparison on a prefix, which is inexact: rows with an equal prefix must be read.
     fn compared_prefix(
         &self,
         comparison: Comparison,
@@ -524,7 +520,7 @@ impl RangePart {
         }
     }
 
-    /// The sort keys that have this first level.
+    /// Sort keys that have this first level.
     fn of_first_level(&self, first: Vec<u8>) -> Interval {
         if self.ty.collation.has_one_level() {
             return Interval::point(Value::Bytes(first));
@@ -541,7 +537,7 @@ impl RangePart {
         self.ty.collation == CollationId::BINARY
     }
 
-    /// The first characters of a text.
+    /// First characters of a text.
     fn cut<'t>(&self, text: &'t [u8], characters: u32) -> &'t [u8] {
         let mut length = 0;
         for _ in 0..characters {
@@ -555,7 +551,7 @@ impl RangePart {
         text.get(..length).unwrap_or(text)
     }
 
-    /// What holds every text that matches a pattern: those that begin as it does.
+    /// Superset of the texts that match a pattern: those with its literal prefix.
     fn like(&self, pattern: &[u8], escape: Option<char>) -> Interval {
         const CHARACTERS_MAX: u32 = 1024;
         let mut escapes = [0; 4];
@@ -581,7 +577,7 @@ impl RangePart {
             Some(prefix) => self.cut(start, prefix),
             None => start,
         };
-        // Characters at the end may have been taken off.
+        // Trailing characters may have been removed.
         let kept = if self.is_binary() {
             start.len()
         } else {
@@ -594,7 +590,7 @@ impl RangePart {
             }
             Value::Bytes(text)
         };
-        // Spaces at the end do not count in a PAD SPACE collation, so that "a\t" is before "a".
+        // Trailing spaces do not count in a PAD SPACE collation, so that "a\t" is before "a".
         let low = if self.ty.collation.collation().pad_space {
             let mut first = [0; 4];
             let first = self.ty.collation.first_character().encode_utf8(&mut first);
@@ -630,7 +626,7 @@ impl RangePart {
     }
 }
 
-/// The values for which a comparison is true with all values that hide behind a part of them.
+/// Values for which a comparison is true with all values of an interval.
 fn compared_with(comparison: Comparison, part: &Interval) -> Interval {
     match comparison {
         Comparison::Equal | Comparison::NullSafeEqual => part.clone(),
@@ -640,7 +636,7 @@ fn compared_with(comparison: Comparison, part: &Interval) -> Interval {
     }
 }
 
-/// The values for which a comparison is true with a value at a position among them.
+/// Values for which a comparison is true with a value at a position among them.
 fn exactly(comparison: Comparison, fit: Fit) -> Vec<Interval> {
     use Comparison::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual, NullSafeEqual};
     match (comparison, fit) {

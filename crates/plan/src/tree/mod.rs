@@ -1,8 +1,8 @@
 //! The trees that a plan consists of: expressions, the logical operators over them, and the physical ones.
 //!
-//! They are defined together because each contains the others: a subquery is an expression that holds a
-//! relation, an operator holds expressions, and the way through an index holds the values of its keys.
-//! This folder has their definitions, and no decision.
+//! They are defined together because each contains the others: a subquery is an expression that holds a relation, an
+//! operator holds expressions, and an access path holds the values of its keys. This folder has their definitions, and
+//! no decision.
 
 pub mod access;
 pub mod expression;

@@ -1,4 +1,4 @@
-//! Physical plans: which operators run, over which temporary tables, and why those exist.
+//! Physical plans: operators, their temporary tables, and the causes of these.
 
 mod output;
 
@@ -14,61 +14,61 @@ use crate::tree::expression::Expression;
 use crate::tree::key_ranges::KeyRanges;
 use crate::tree::window::WindowCall;
 
-/// A whole query, ready to run any number of times.
+/// A query plan, which can be run any number of times.
 #[derive(Debug, Clone)]
 pub struct QueryPlan {
-    /// The operator that gives the result.
+    /// Operator that gives the result.
     pub root: Plan,
-    /// The result's columns, as many as `root.output`.
+    /// Columns of the result, as many as `root.output`.
     pub columns: Vec<OutputColumn>,
-    /// Results with several readers: common table expressions and the like, in an order in
-    /// which each only reads earlier ones (or itself, when recursive).
+    /// Shared results: common table expressions and other results with several readers, ordered so that each reads only
+    /// earlier ones (or itself, when recursive).
     pub shared: Vec<SharedResult>,
-    /// How many operators there are, those of subqueries and shared results too: their numbers are smaller.
+    /// Number of operators, including those of subqueries and shared results; their numbers are smaller.
     pub operator_count: usize,
-    /// How many parameters expressions may read ([`crate::ExpressionKind::Parameter`]).
+    /// Number of parameters that expressions may read ([`crate::ExpressionKind::Parameter`]).
     pub parameter_count: usize,
-    /// The texts that are the same for all rows and are compared with dates.
+    /// Constant texts that are compared with dates.
     pub date_operands: Vec<DateOperand>,
-    /// Every base table that is read.
+    /// Base tables that are read.
     pub tables: Vec<Arc<TableSource>>,
-    /// The statement's own LIMIT.
+    /// LIMIT of the statement itself.
     pub limit: Option<StatementLimit>,
 }
 
-/// A text that is the same for all rows, and is compared with a value of a temporal type.
+/// A constant text that is compared with a value of a temporal type.
 #[derive(Debug, Clone)]
 pub struct DateOperand {
-    /// The text, which reads no column.
+    /// Text expression, which reads no column.
     pub text: Expression,
-    /// DATE, DATETIME or TIMESTAMP.
+    /// Type compared with: DATE, DATETIME or TIMESTAMP.
     pub kind: TypeKind,
 }
 
-/// The LIMIT of the whole statement, as FOUND_ROWS() needs it.
+/// LIMIT of the whole statement, as FOUND_ROWS() needs it.
 #[derive(Debug, Clone, Copy)]
 pub struct StatementLimit {
-    /// How many rows are left out first.
+    /// Number of rows skipped first.
     pub offset: u64,
-    /// At most how many are given.
+    /// Maximum number of rows returned.
     pub count: u64,
     /// SQL_CALC_FOUND_ROWS: the plan gives every row, and the execution counts all of them.
     pub counts_all: bool,
 }
 
-/// Names an operator among those of its statement, and the temporary table that it makes.
+/// Number of an operator within its statement, which also identifies its temporary table.
 pub type OperatorNumber = u32;
 
 /// An operator with its inputs.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// Its number; that of operators which are made from one another may be the same.
+    /// Operator number; operators derived from one another may share it.
     pub number: OperatorNumber,
-    /// What it does.
+    /// Kind and properties of the operator.
     pub operator: Operator,
-    /// The types of the columns that it gives.
+    /// Types of the output columns.
     pub output: Vec<SqlType>,
-    /// How many rows it is thought to give.
+    /// Estimated number of output rows.
     pub estimated_rows: f64,
 }
 
@@ -164,23 +164,23 @@ impl Plan {
     }
 }
 
-/// Why a temporary table exists: shown by EXPLAIN, SHOW TEMPORARY TABLES and error messages.
+/// Purpose and cause of a temporary table: shown by EXPLAIN, SHOW TEMPORARY TABLES and error messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemporaryTable {
-    /// What it is for.
+    /// Purpose of the table.
     pub purpose: Purpose,
     /// The cause, for people: "GROUP BY c is not covered by an index".
     pub cause: Arc<str>,
-    /// The operator that makes it; none before it is part of a plan.
+    /// Operator that creates it; `None` before it is part of a plan.
     pub operator: Option<OperatorNumber>,
-    /// How many bytes the texts of a row take beside its cells, where somebody asks and statistics tell.
+    /// Estimated bytes of the texts of a row beside its cells, if asked for and known from statistics.
     pub text_bytes: Option<u32>,
-    /// How many bytes making it takes beside its rows, where somebody asks.
+    /// Estimated bytes of working memory beside its rows, if asked for.
     pub work_bytes: u64,
 }
 
 impl TemporaryTable {
-    /// A table for a purpose, and why it is needed.
+    /// A temporary table with its purpose and cause.
     pub fn new(purpose: Purpose, cause: impl Into<Arc<str>>) -> Self {
         Self {
             purpose,
@@ -191,7 +191,7 @@ impl TemporaryTable {
         }
     }
 
-    /// Another table of the same operator.
+    /// Another temporary table of the same operator.
     pub fn beside(&self, purpose: Purpose, cause: &str) -> Self {
         Self {
             operator: self.operator,
@@ -200,7 +200,7 @@ impl TemporaryTable {
     }
 }
 
-/// What a temporary table is for.
+/// Purpose of a temporary table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Purpose {
     /// GROUP BY
@@ -211,161 +211,160 @@ pub enum Purpose {
     SetOperation,
     /// ORDER BY
     OrderBy,
-    /// The build side of a join.
+    /// Build side of a join.
     Join,
     /// A derived table or view.
     DerivedTable,
     /// A common table expression.
     CommonTableExpression,
-    /// The rows of a subquery, or its results by parameter.
+    /// Rows of a subquery, or its results by parameter.
     Subquery,
     /// SQL_BUFFER_RESULT, or INSERT … SELECT from the same table.
     Buffer,
     /// COUNT(DISTINCT …), GROUP_CONCAT and other aggregates that need whole groups.
     Aggregate,
-    /// The rows of a partition that a window function must have seen before it gives the first one.
+    /// Rows of a partition that a window function must see before it gives the first one.
     Window,
 }
 
-/// Names a [`SharedResult`]: its position in [`QueryPlan::shared`].
+/// Identifier of a [`SharedResult`]: its index in [`QueryPlan::shared`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SharedId(pub usize);
 
-/// A result that is made at most once, at its first reading, and read any number of times.
+/// A result that is materialized at most once, at its first reading, and can be read any number of times.
 #[derive(Debug, Clone)]
 pub struct SharedResult {
-    /// How it is made.
+    /// Source of the rows.
     pub source: SharedSource,
-    /// The types of its columns.
+    /// Types of the columns.
     pub output: Vec<SqlType>,
-    /// Its name (the common table expression's or derived table's).
+    /// Name of the common table expression or derived table.
     pub name: String,
-    /// The names of its columns.
+    /// Names of the columns.
     pub columns: Vec<String>,
     /// `select#` of its first query block.
     pub select_id: usize,
-    /// Why it is a table.
+    /// Purpose and cause of the table.
     pub temporary: TemporaryTable,
 }
 
-/// How a [`SharedResult`] is made.
+/// Source of a [`SharedResult`].
 #[derive(Debug, Clone)]
 pub enum SharedSource {
-    /// By a plan.
+    /// A plan.
     Plan(Plan),
-    /// By a recursive common table expression: `seed`, then `step` over the rows that the round
-    /// before added ([`Operator::WorkingTable`]), until a round adds none.
+    /// A recursive common table expression: `seed`, then `step` over the rows that the previous round added
+    /// ([`Operator::WorkingTable`]), until a round adds none.
     Recursive {
         /// The non-recursive part.
         seed: Plan,
-        /// The recursive part. Its rows are stored in the columns of the first one: what does
-        /// not fit is an error in strict mode.
+        /// The recursive part. Its rows are stored in the columns of the non-recursive part: a value that does not fit
+        /// is an error in strict mode.
         step: Plan,
-        /// UNION DISTINCT: a row that is there already is not added again.
+        /// UNION DISTINCT: duplicates are not added.
         distinct: bool,
         /// LIMIT: no further round begins once there are this many rows.
         enough: Option<u64>,
     },
 }
 
-/// In place of a column's index: the rows' positions, as the store names them.
+/// Column index that stands for the rows' positions, in the store's encoding.
 pub const POSITION: usize = usize::MAX;
 
-/// The type of positions: a string of bytes.
+/// Type of positions: a binary string.
 pub fn position_type() -> SqlType {
     SqlType::varchar(u32::MAX, mayfly_types::CollationId::BINARY)
 }
 
-/// What an operator does.
+/// An operator and its properties.
 #[derive(Debug, Clone)]
 pub enum Operator {
-    /// Rows of expressions that read no column. One row of no columns for a SELECT without FROM.
+    /// Constant rows: expressions that read no column. One row without columns for a SELECT without FROM.
     Values {
-        /// The rows.
+        /// Rows of expressions.
         rows: Vec<Vec<Expression>>,
     },
-    /// The rows of a base table.
+    /// Table scan: rows of a base table.
     TableScan {
-        /// The table.
+        /// Table to scan.
         table: Arc<TableSource>,
-        /// The name that the statement gives it.
+        /// Alias of the table in the statement.
         alias: String,
-        /// Which columns, by index in the table, or [`POSITION`].
+        /// Columns read, by index in the table, or [`POSITION`].
         columns: Vec<usize>,
-        /// Only rows for which this is true (over the scanned columns).
+        /// Predicate over the scanned columns.
         predicate: Option<Expression>,
-        /// The indexes that its conditions could use.
+        /// Indexes that the conditions could use.
         possible: Vec<usize>,
     },
-    /// The rows of a base table that an index leads to.
+    /// Index scan: rows of a base table that an index leads to.
     IndexScan(Box<IndexScan>),
-    /// The rows of a base table that several indexes lead to.
+    /// Index merge: rows of a base table that several indexes lead to.
     IndexMerge(Box<IndexMerge>),
-    /// A join that follows an index of its right table: output is the left columns, then (unless semi
-    /// or anti) the right ones. Its rows come in the order of the left ones.
+    /// Index lookup join into the right table: output is the left columns, then (unless semi or anti) the right ones.
+    /// Its rows come in the order of the left ones.
     IndexLookupJoin(Box<IndexLookupJoin>),
-    /// The rows of a shared result.
+    /// Scan of a shared result.
     SharedScan {
-        /// Which.
+        /// Shared result to read.
         shared: SharedId,
-        /// The name that the statement gives it.
+        /// Alias of the result in the statement.
         alias: String,
-        /// The parameters that it is made with, and their values where it is read: made anew when one of them
-        /// changes.
+        /// Parameters of the result, with their values at this scan: it is materialized again when one of them changes.
         arguments: Vec<(usize, Expression)>,
     },
-    /// Inside the recursive part of a common table expression: the rows of the round before.
+    /// Scan of the rows of the previous round, inside the recursive part of a common table expression.
     WorkingTable {
         /// The common table expression.
         shared: SharedId,
-        /// The name that the statement gives it.
+        /// Alias of the result in the statement.
         alias: String,
     },
-    /// Rows for which a predicate is true.
+    /// Filter: rows for which a predicate is true.
     Filter {
         /// Input.
         input: Box<Plan>,
         /// Predicate.
         predicate: Expression,
     },
-    /// Computed columns.
+    /// Projection: computed columns.
     Project {
         /// Input.
         input: Box<Plan>,
-        /// One for each output column.
+        /// Expressions, one for each output column.
         expressions: Vec<Expression>,
     },
-    /// Some rows of the input, by count.
+    /// Limit: a range of rows by count.
     Limit {
         /// Input.
         input: Box<Plan>,
-        /// How many rows are left out first.
+        /// Number of rows skipped first.
         offset: u64,
-        /// At most how many are given.
+        /// Maximum number of rows returned.
         count: u64,
     },
-    /// Groups and their aggregates: output is the keys, then the aggregates.
+    /// Aggregation: output is the keys, then the aggregates.
     Aggregate {
         /// Input.
         input: Box<Plan>,
-        /// What is made of its rows.
+        /// Keys and aggregates.
         grouping: Grouping,
     },
-    /// Rows in order.
+    /// Sort.
     Sort {
         /// Input.
         input: Box<Plan>,
-        /// By what.
+        /// Sort keys.
         keys: Vec<SortKey>,
-        /// Offset and count of the rows that are given, when only some are.
+        /// (offset, count) of the rows returned, if not all.
         limit: Option<(u64, u64)>,
-        /// What of the order matters, where only windows read the rows.
+        /// Required order, if only windows read the rows.
         for_windows: Option<WindowOrder>,
-        /// Why.
+        /// Temporary table of the sort.
         temporary: TemporaryTable,
     },
-    /// Functions over windows: output is the columns of the input, then those of the calls. The rows of a
-    /// partition come one after the other, and in the order of the window, and are given so.
+    /// Window functions: output is the columns of the input, then those of the calls. The rows of a partition come
+    /// contiguously and in the order of the window, and are given so.
     Window {
         /// Input.
         input: Box<Plan>,
@@ -373,26 +372,25 @@ pub enum Operator {
         partition: Vec<Expression>,
         /// ORDER BY
         order: Vec<SortKey>,
-        /// The calls.
+        /// Window function calls.
         calls: Vec<WindowCall>,
-        /// For the rows of a partition that a call must have seen; made where there are too many to hold.
+        /// Table for the rows of a partition that a call must see first; created where they do not fit in memory.
         temporary: TemporaryTable,
     },
-    /// UNION, INTERSECT or EXCEPT of two or more inputs with the same output types. UNION ALL has
-    /// no temporary table.
+    /// UNION, INTERSECT or EXCEPT of two or more inputs with the same output types. UNION ALL has no temporary table.
     SetOperation {
-        /// Which.
+        /// Kind of set operation.
         kind: SetOperationKind,
-        /// ALL: duplicates count.
+        /// ALL: duplicates are kept.
         all: bool,
         /// Inputs, in order.
         inputs: Vec<Plan>,
-        /// Why.
+        /// Temporary table, if there is one.
         temporary: Option<TemporaryTable>,
     },
-    /// A join by equality: output is the left columns, then (unless semi or anti) the right ones.
+    /// Hash join, by equality: output is the left columns, then (unless semi or anti) the right ones.
     HashJoin {
-        /// Which rows come out.
+        /// Kind of join.
         kind: JoinKind,
         /// Left input (for outer joins: the preserved side).
         left: Box<Plan>,
@@ -400,32 +398,32 @@ pub enum Operator {
         right: Box<Plan>,
         /// Pairs of expressions over left and right rows that must be equal, of the same type.
         keys: Vec<JoinKey>,
-        /// What else must hold, over left ++ right columns.
+        /// Residual condition, over left ++ right columns.
         residual: Option<Expression>,
-        /// The hash table is built over the left input; else over the right.
+        /// Whether the left input is the build side; else the right one is.
         build_left: bool,
-        /// Most rows of the other input are expected to have a partner: a filter of the hash table's keys would
+        /// Whether most rows of the probe side are expected to have a partner: a filter of the build side's keys would
         /// refuse few of them.
         partnered: bool,
-        /// Why.
+        /// Temporary table of the build side.
         temporary: TemporaryTable,
     },
-    /// A join by any condition; the right input is kept in a temporary table.
+    /// Nested loop join, by any condition; the right input is kept in a temporary table.
     NestedLoopJoin {
-        /// Which rows come out.
+        /// Kind of join.
         kind: JoinKind,
         /// Left input.
         left: Box<Plan>,
         /// Right input.
         right: Box<Plan>,
-        /// What must hold, over left ++ right columns; none: every pair.
+        /// Join condition, over left ++ right columns; `None`: every pair.
         condition: Option<Expression>,
-        /// Why.
+        /// Temporary table of the right input.
         temporary: TemporaryTable,
     },
-    /// LATERAL: the right input is run for every left row with these parameters set.
+    /// Apply (LATERAL): the right input is run for every left row with these parameters set.
     Apply {
-        /// Inner, Left, Semi or Anti.
+        /// Kind of join: Inner, Left, Semi or Anti.
         kind: JoinKind,
         /// Left input.
         left: Box<Plan>,
@@ -433,30 +431,29 @@ pub enum Operator {
         right: Box<Plan>,
         /// Parameters and the expressions over the left row that set them.
         parameters: Vec<(usize, Expression)>,
-        /// What must hold, over left ++ right columns.
+        /// Join condition, over left ++ right columns.
         condition: Option<Expression>,
     },
-    /// The rows of the input as they are; marks for EXPLAIN where a query block ends that stays one
-    /// of its own.
+    /// Boundary of a query block that is not merged, for EXPLAIN: the rows of the input unchanged.
     Block {
         /// Input.
         input: Box<Plan>,
         /// `select#` of the query block.
         select_id: usize,
-        /// The table that it is to the query block around it; none for an arm of a set operation.
+        /// The block as a table of the enclosing query block; `None` for an arm of a set operation.
         table: Option<BlockTable>,
     },
-    /// All rows of the input are made before the first is given.
+    /// Materialization: all rows of the input are computed before the first is given.
     Materialize {
         /// Input.
         input: Box<Plan>,
-        /// Why.
+        /// Temporary table of the rows.
         temporary: TemporaryTable,
     },
 }
 
 impl Operator {
-    /// The temporary table that the operator makes.
+    /// Temporary table of the operator.
     pub(crate) fn temporary_mut(&mut self) -> Option<&mut TemporaryTable> {
         match self {
             Self::Aggregate { grouping, .. } => grouping.temporary.as_mut(),
@@ -482,29 +479,28 @@ impl Operator {
     }
 }
 
-/// What [`Operator::Aggregate`] makes of its rows. Without keys: one group, also over no rows. Without
-/// aggregates: DISTINCT.
+/// Keys and aggregates of [`Operator::Aggregate`]. Without keys: one group, even over no rows. Without aggregates:
+/// DISTINCT.
 #[derive(Debug, Clone, Default)]
 pub struct Grouping {
-    /// What rows are grouped by (each compared by its type's collation).
+    /// Group keys (each compared by its type's collation).
     pub keys: Vec<Expression>,
     /// Aggregate calls.
     pub aggregates: Vec<AggregateCall>,
-    /// WITH ROLLUP: super-aggregate rows with NULL keys. The output then has one more column
-    /// at its end, BIGINT: how many trailing keys were rolled up (0 for an ordinary group),
-    /// for GROUPING().
+    /// WITH ROLLUP: super-aggregate rows with NULL keys. The output then has one more column at its end, BIGINT: the
+    /// number of trailing keys that were rolled up (0 for an ordinary group), for GROUPING().
     pub rollup: bool,
-    /// `Some(n)`: only n groups are asked for, any of them; the first n seen are given.
+    /// `Some(n)`: any n groups are wanted; the first n seen are given.
     pub first_groups: Option<u64>,
-    /// The input gives the rows of each group one after the other: groups are given as they
-    /// come, in that order, and no table is made.
+    /// Whether the input has the rows of each group contiguously: groups are given as they come, in that order, and no
+    /// table is made.
     pub ordered: bool,
-    /// Why; `None` when there are no keys.
+    /// Temporary table; `None` when there are no keys.
     pub temporary: Option<TemporaryTable>,
 }
 
 impl Grouping {
-    /// Whether a filter on the values of a key may be asked before rows are grouped: it leaves out whole groups, and the
+    /// Whether a filter on the values of a key may be applied before rows are grouped: it removes whole groups, and the
     /// other groups do not depend on them.
     pub(crate) fn takes_key_filter(&self) -> bool {
         let is_plain = |call: &AggregateCall| !call.distinct && call.order_by.is_empty();
@@ -514,7 +510,7 @@ impl Grouping {
             && self.aggregates.iter().all(is_plain)
     }
 
-    /// A further table of the same operator.
+    /// Another temporary table of the same operator.
     pub fn temporary_beside(&self, purpose: Purpose, cause: &str) -> TemporaryTable {
         match &self.temporary {
             Some(temporary) => temporary.beside(purpose, cause),
@@ -523,59 +519,58 @@ impl Grouping {
     }
 }
 
-/// What [`Operator::IndexScan`] does.
+/// Properties of [`Operator::IndexScan`].
 #[derive(Debug, Clone)]
 pub struct IndexScan {
-    /// The table.
+    /// Table to scan.
     pub table: Arc<TableSource>,
-    /// The name that the statement gives it.
+    /// Alias of the table in the statement.
     pub alias: String,
-    /// The index's position in the table's list.
+    /// Position of the index in the table's list.
     pub index: usize,
-    /// Which columns, by index in the table, or [`POSITION`].
+    /// Columns read, by index in the table, or [`POSITION`].
     pub columns: Vec<usize>,
-    /// What is read of the index; none: all of it.
+    /// Ranges of the index to read; `None`: all of it.
     pub ranges: Option<KeyRanges>,
-    /// From its end to its beginning.
+    /// Whether the index is read backwards.
     pub reverse: bool,
-    /// The rows must come in the order of the index.
+    /// Whether the rows must come in the order of the index.
     pub ordered: bool,
-    /// Which rows of each group are read; none: every row.
+    /// Rows of each group to read; `None`: every row.
     pub groups: Option<GroupRows>,
-    /// No row is read outside of the index.
+    /// Whether the index is covering: no row is read outside of it.
     pub covering: bool,
-    /// Only rows for which this is true (over the scanned columns).
+    /// Predicate over the scanned columns.
     pub predicate: Option<Expression>,
-    /// How many rows are thought to be read.
+    /// Estimated number of rows read.
     pub read_rows: f64,
-    /// The indexes that its conditions could use.
+    /// Indexes that the conditions could use.
     pub possible: Vec<usize>,
 }
 
-/// What [`Operator::IndexMerge`] does.
+/// Properties of [`Operator::IndexMerge`].
 #[derive(Debug, Clone)]
 pub struct IndexMerge {
-    /// The table.
+    /// Table to read.
     pub table: Arc<TableSource>,
-    /// The name that the statement gives it.
+    /// Alias of the table in the statement.
     pub alias: String,
-    /// What is made of the rows that the indexes find.
+    /// Combination of the rows that the indexes find.
     pub kind: MergeKind,
-    /// A set operation over scans of the indexes that give positions: the positions of the rows, each
-    /// once.
+    /// A set operation over scans of the indexes that gives the position of each row once.
     pub positions: Plan,
-    /// Which columns, by index in the table, or [`POSITION`].
+    /// Columns read, by index in the table, or [`POSITION`].
     pub columns: Vec<usize>,
-    /// Only rows for which this is true (over the scanned columns).
+    /// Predicate over the columns read.
     pub predicate: Option<Expression>,
-    /// How many rows are thought to be fetched.
+    /// Estimated number of rows fetched.
     pub read_rows: f64,
-    /// The indexes that its conditions could use.
+    /// Indexes that the conditions could use.
     pub possible: Vec<usize>,
 }
 
 impl IndexMerge {
-    /// The scans of the indexes.
+    /// Scans of the indexes.
     pub fn parts(&self) -> impl Iterator<Item = &IndexScan> {
         let inputs = match &self.positions.operator {
             Operator::SetOperation { inputs, .. } => inputs.as_slice(),
@@ -588,65 +583,65 @@ impl IndexMerge {
     }
 }
 
-/// How the rows that several indexes find become those of a table.
+/// Combination of the rows that several indexes find.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MergeKind {
-    /// What any finds; each index gives its rows in the order of their positions.
+    /// Union of rows that each index gives in the order of their positions.
     Union,
-    /// What any finds, in any order.
+    /// Union of rows in any order.
     SortUnion,
-    /// What all find.
+    /// Intersection.
     Intersection,
 }
 
-/// What [`Operator::IndexLookupJoin`] does.
+/// Properties of [`Operator::IndexLookupJoin`].
 #[derive(Debug, Clone)]
 pub struct IndexLookupJoin {
-    /// Which rows come out: all but NullAwareAnti.
+    /// Kind of join: all but NullAwareAnti.
     pub kind: JoinKind,
     /// Left input.
     pub left: Plan,
-    /// The right table.
+    /// Right table.
     pub table: Arc<TableSource>,
-    /// The name that the statement gives it.
+    /// Alias of the right table in the statement.
     pub alias: String,
-    /// The index's position in the table's list.
+    /// Position of the index in the table's list.
     pub index: usize,
-    /// Which columns of the right table, by index in it, or [`POSITION`].
+    /// Columns of the right table that are read, by index in it, or [`POSITION`].
     pub columns: Vec<usize>,
-    /// Values over left rows of the index's first parts.
+    /// Values of the index's first parts, over left rows.
     pub keys: Vec<LookupKey>,
-    /// No row is read outside of the index.
+    /// Whether the index is covering: no row is read outside of it.
     pub covering: bool,
-    /// What else must hold, over left ++ right columns.
+    /// Residual condition, over left ++ right columns.
     pub residual: Option<Expression>,
-    /// How many rows a left row is thought to find.
+    /// Estimated number of right rows per left row.
     pub rows_per_key: f64,
-    /// Which part of them is thought to meet `residual`.
+    /// Estimated fraction of them that meets `residual`.
     pub kept: f64,
-    /// Each key finds one row at most.
+    /// Whether each key finds at most one row.
     pub finds_one: bool,
-    /// The indexes that its conditions could use.
+    /// Indexes that the conditions could use.
     pub possible: Vec<usize>,
 }
 
-/// How a query block is seen as a table.
+/// A query block as a table.
 #[derive(Debug, Clone)]
 pub struct BlockTable {
-    /// The name that the statement gives it.
+    /// Alias of the table in the statement.
     pub alias: String,
-    /// The names of its columns.
+    /// Names of the columns.
     pub columns: Vec<String>,
 }
 
 /// An aggregate call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AggregateCall {
-    /// The function.
+    /// Aggregate function.
     pub function: &'static AggregateFunction,
-    /// Its types.
+    /// Types of arguments, state and result.
     pub signature: AggregateSignature,
-    /// Its arguments over the input row, converted to the types of the signature.
+    /// Arguments over the input row, converted to the types of the signature.
     pub arguments: Vec<Expression>,
     /// Constants that belong to the call (GROUP_CONCAT's separator).
     pub options: Vec<Value>,
@@ -654,54 +649,53 @@ pub struct AggregateCall {
     pub distinct: bool,
     /// ORDER BY inside the call.
     pub order_by: Vec<SortKey>,
-    /// As written, for EXPLAIN.
+    /// Text of the call as written, for EXPLAIN.
     pub text: String,
 }
 
 impl AggregateCall {
-    /// Whether it gives the same however often a row comes.
+    /// Whether duplicate rows do not change the result.
     pub(crate) fn minds_no_repeats(&self) -> bool {
         self.function.ignores_duplicates() || self.distinct && !self.function.is_order_sensitive()
     }
 }
 
-/// One key of an order.
+/// A sort key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SortKey {
-    /// What rows are ordered by; NULL sorts lowest.
+    /// Expression to sort by; NULL sorts lowest.
     pub expression: Expression,
     /// DESC
     pub descending: bool,
 }
 
-/// What windows ask of the order of the rows that they read.
+/// Order that windows need of the rows that they read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WindowOrder {
-    /// So many of the first keys divide rows into partitions. The rows of a partition come one behind the other, in the
-    /// order of the other keys.
+    /// Number of leading keys that divide rows into partitions. The rows of a partition are contiguous, in the order of
+    /// the other keys.
     pub partition_keys: usize,
-    /// Whether partitions come in order, too.
+    /// Whether partitions must be in order, too.
     pub orders_partitions: bool,
-    /// The rows of each partition that are asked for, where it is not all of them.
+    /// The first rows of each partition, if not all are wanted.
     pub first: Option<FirstRows>,
 }
 
 /// The first rows of a partition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FirstRows {
-    /// How many. Rows before which there are fewer are asked for; so those that are equal in the order to the last one are,
-    /// too.
+    /// Number of rows. A row is wanted if fewer rows than this precede it; so peers of the last one are wanted, too.
     pub count: u64,
-    /// Rows that are equal in the order count as one.
+    /// Whether peers count as one.
     pub counts_values: bool,
 }
 
-/// One equality of a join.
+/// An equality of a join.
 #[derive(Debug, Clone)]
 pub struct JoinKey {
-    /// Over left rows.
+    /// Expression over left rows.
     pub left: Expression,
-    /// Over right rows, of the same type.
+    /// Expression over right rows, of the same type.
     pub right: Expression,
     /// `<=>` instead of `=`.
     pub null_safe: bool,
@@ -718,7 +712,7 @@ pub enum SetOperationKind {
     Except,
 }
 
-/// Which rows a join gives.
+/// Kind of a join.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum JoinKind {
     /// Pairs.

@@ -1,7 +1,7 @@
-//! Window functions: what is computed of the rows around a row (the manual, "Window Functions").
+//! Window functions over the rows around a row (the manual, "Window Functions").
 //!
-//! A [`Window`] reads rows that come partition by partition and, inside of one, in its order. The bounds of frames are
-//! constants in MySQL, so that from one row to the next both ends of a frame move forward only. Whatever evaluates a
+//! A [`Window`] reads rows that come partition by partition and, within a partition, in its order. The bounds of frames
+//! are constants in MySQL, so that from one row to the next both ends of a frame only move forward. The evaluation of a
 //! window may rely on that: a value enters a frame once and leaves it once.
 
 use mayfly_types::SqlType;
@@ -19,11 +19,11 @@ pub struct Window {
     pub partition: Vec<Expression>,
     /// ORDER BY: columns of the input.
     pub order: Vec<SortKey>,
-    /// The functions, each with the column that it makes.
+    /// Calls, each with its output column.
     pub calls: Vec<(ColumnId, WindowCall)>,
 }
 
-/// What a window divides and orders rows by.
+/// Partition and sort keys of a window.
 #[derive(Debug, Clone, Copy)]
 pub struct WindowKeys<'w> {
     /// PARTITION BY
@@ -35,30 +35,30 @@ pub struct WindowKeys<'w> {
 /// A call of a window function.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WindowCall {
-    /// The function.
+    /// Window function.
     pub function: WindowFunction,
-    /// Its arguments over the input row; those of an aggregate are in its call.
+    /// Arguments over the input row; those of an aggregate are in its call.
     pub arguments: Vec<Expression>,
-    /// Which rows of the partition it reads, where that matters to it.
+    /// Frame, if the function depends on it.
     pub frame: Frame,
-    /// The type of its value.
+    /// Type of the value.
     pub result: SqlType,
-    /// Whether it may be NULL.
+    /// Whether the value may be NULL.
     pub nullable: bool,
-    /// Its window, as written.
+    /// Window as written.
     pub over: Over,
 }
 
-/// How a statement names a window, for EXPLAIN.
+/// Name and clauses of a window, for EXPLAIN.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Over {
     /// `OVER name`
     pub name: Option<String>,
-    /// `OVER (base …)`: the named window that it begins with.
+    /// `OVER (base …)`: the named window that it extends.
     pub base: Option<String>,
-    /// Whether the order is its own, not that of its base.
+    /// Whether it has an ORDER BY of its own, not that of its base.
     pub has_own_order: bool,
-    /// Its frame.
+    /// Text of its frame.
     pub frame: Option<String>,
 }
 
@@ -71,7 +71,7 @@ impl Over {
         }
     }
 
-    /// The named window that it begins with: it has its partitions, and its order if that is not an own one.
+    /// The named window that it extends: with its partitions, and its order if the window has none of its own.
     pub fn definition_of_base(&self) -> Self {
         Self {
             name: None,
@@ -95,30 +95,30 @@ pub enum WindowFunction {
     PercentRank,
     /// CUME_DIST()
     CumeDist,
-    /// NTILE(n): the number of buckets.
+    /// NTILE(n): number of buckets.
     Ntile(u64),
-    /// LAG(value, n, default): how many rows before.
+    /// LAG(value, n, default): number of rows before.
     Lag(u64),
-    /// LEAD(value, n, default): how many rows behind.
+    /// LEAD(value, n, default): number of rows behind.
     Lead(u64),
     /// FIRST_VALUE(value)
     FirstValue,
     /// LAST_VALUE(value)
     LastValue,
-    /// NTH_VALUE(value, n): which row of the frame, from 1 on.
+    /// NTH_VALUE(value, n): number of the row in the frame, from 1 on.
     NthValue(u64),
     /// An aggregate over the rows of the frame.
     Aggregate(Box<AggregateCall>),
 }
 
-/// Which rows of a partition a function reads, as seen from its row.
+/// Rows of a partition that a function reads, relative to the current row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Frame {
-    /// Whether CURRENT ROW means the row alone; else its peers too, the rows with equal keys.
+    /// ROWS: CURRENT ROW means the row alone; else (RANGE) also its peers, the rows with equal keys.
     pub counts_rows: bool,
-    /// Where it begins.
+    /// Start of the frame.
     pub start: FrameBound,
-    /// Where it ends.
+    /// End of the frame.
     pub end: FrameBound,
 }
 
@@ -129,29 +129,29 @@ pub enum FrameBound {
     Unbounded,
     /// The row itself, or its peers.
     CurrentRow,
-    /// So many rows before the row (negative) or behind it.
+    /// Offset in rows from the current row: negative before it, positive behind it.
     Rows(i64),
-    /// The rows whose key is not before this value (as a start) or not behind it (as an end). For a row whose key is
-    /// NULL, its peers.
+    /// Rows whose key is not before this value (as a start) or not behind it (as an end). For a row whose key is NULL,
+    /// its peers.
     Value(Box<ValueBound>),
 }
 
-/// A bound by the value of the one key of the order.
+/// A bound by the value of the single sort key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ValueBound {
-    /// The key, converted to the type of the bound.
+    /// Sort key, converted to the type of the bound.
     pub key: Expression,
-    /// The value that bounds it. NULL, where it is out of range, bounds nothing.
+    /// Value of the bound. NULL, where it is out of range, means no bound.
     pub value: Expression,
-    /// Keys get smaller.
+    /// Whether keys are in descending order.
     pub descending: bool,
 }
 
-/// Why rows are sorted below a window.
+/// Cause of the sort below a window.
 const SORT_CAUSE: &str = "a window function reads its rows in order";
 
 impl WindowKeys<'_> {
-    /// What rows are sorted by: their partitions, then the order.
+    /// Sort keys: the partition keys, then the order.
     pub fn sort_keys(&self) -> Vec<SortKey> {
         let partition = self.partition.iter().map(|key| SortKey {
             expression: key.clone(),
@@ -162,7 +162,7 @@ impl WindowKeys<'_> {
 }
 
 impl Window {
-    /// Calls over the rows of a relation, which are sorted for them.
+    /// Window over the rows of a relation, which are sorted for it.
     pub fn over(
         relation: Relation,
         partition: Vec<Expression>,
@@ -198,7 +198,7 @@ impl Window {
         })
     }
 
-    /// What it divides and orders rows by.
+    /// Partition and sort keys.
     pub fn keys(&self) -> WindowKeys<'_> {
         WindowKeys {
             partition: &self.partition,
@@ -208,7 +208,7 @@ impl Window {
 }
 
 impl WindowFunction {
-    /// Its name, as MySQL prints it.
+    /// Function name, as MySQL prints it.
     pub fn name(&self) -> &'static str {
         match self {
             Self::RowNumber => "row_number",
@@ -228,8 +228,7 @@ impl WindowFunction {
 }
 
 impl Frame {
-    /// What a function reads whose window has no frame: all up to the row and its peers where there is an order, else
-    /// the whole partition.
+    /// Default frame: all rows up to the current row and its peers if there is an order, else the whole partition.
     pub fn usual(is_ordered: bool) -> Self {
         Self {
             counts_rows: false,
@@ -260,8 +259,8 @@ impl Frame {
 }
 
 impl WindowCall {
-    /// Whether nothing of the rows behind the row decides its value, so that it is known as rows come. The executor decides
-    /// for itself how many rows it waits for, by the same rules.
+    /// Whether the value of a row does not depend on following rows, so that it is known as rows come. The executor
+    /// decides for itself how many rows it waits for, by the same rules.
     pub fn is_streamed(&self) -> bool {
         let begins_with_partition = matches!(self.frame.start, FrameBound::Unbounded);
         let ends_by_row = match &self.frame.end {
@@ -274,7 +273,7 @@ impl WindowCall {
             | WindowFunction::Rank
             | WindowFunction::DenseRank
             | WindowFunction::Lag(_) => true,
-            // The first row of the partition is there, wherever the frame ends.
+            // The first row of the partition is in the frame, wherever the frame ends.
             WindowFunction::FirstValue if begins_with_partition => {
                 !matches!(self.frame.end, FrameBound::Value(_))
             }

@@ -1,8 +1,8 @@
-//! Index merges: the rows of a table that one or another of its indexes finds, or that all of several
-//! find (the manual, "Index Merge Optimization").
+//! Index merges: the union or the intersection of the rows that several indexes of a table find (the manual, "Index
+//! Merge Optimization").
 //!
-//! Each index gives the positions of its rows; a union or an intersection of these is made, and only
-//! what is left is fetched. So a merge pays where fetching rows is what costs.
+//! Each index gives the positions of its rows; their union or intersection is computed, and only the result is fetched.
+//! So a merge pays where fetching rows dominates the cost.
 
 use crate::access::path::{
     Path, ROW_COST, START_COST, check_cost, fetch_cost, is_usable, range_path, rest,
@@ -13,12 +13,12 @@ use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{ColumnSet, Scan};
 use crate::tree::physical::MergeKind;
 
-/// What a position costs that is put into the set of those found.
+/// Cost of adding a position to the set of those found.
 const POSITION_COST: f64 = 0.15;
-/// Of more alternatives no union is made.
+/// Maximum number of alternatives of a union.
 const ALTERNATIVES_MAX: usize = 100;
 
-/// The cheapest merge, if there is any; adds the indexes that one could read to `possible`.
+/// The cheapest index merge, if there is any; adds the indexes that a merge could read to `possible`.
 pub(super) fn best(scan: &Scan, options: &PlanOptions, possible: &mut Vec<usize>) -> Option<Path> {
     let switches = &options.switches;
     let may_be = |position: &usize| {
@@ -46,7 +46,7 @@ pub(super) fn best(scan: &Scan, options: &PlanOptions, possible: &mut Vec<usize>
         .min_by(|a, b| a.cost.total_cmp(&b.cost))
 }
 
-/// The rows that any of an OR's operands finds.
+/// Union: the rows that any operand of an OR finds.
 fn union(
     scan: &Scan,
     at: usize,
@@ -55,7 +55,7 @@ fn union(
     options: &PlanOptions,
     possible: &mut Vec<usize>,
 ) -> Option<Path> {
-    // What one index finds is read of it at once.
+    // Operands of one index are read together.
     let mut by_index: Vec<(usize, Vec<Expression>)> = Vec::new();
     let mut could = Vec::new();
     for operand in operands {
@@ -110,7 +110,7 @@ fn union(
     Some(merged(scan, kind, parts, covered, rows, cost))
 }
 
-/// The rows that several indexes find, each a single key of its own.
+/// Intersection: the rows that several indexes find, each by a single key.
 fn intersection(scan: &Scan, usable: &[usize], options: &PlanOptions) -> Option<Path> {
     if !options.switches.index_merge_intersection || scan.predicates.len() < 2 {
         return None;
@@ -157,7 +157,7 @@ fn intersection(scan: &Scan, usable: &[usize], options: &PlanOptions) -> Option<
     best
 }
 
-/// The scan, asked for other rows.
+/// The scan with other predicates.
 fn narrowed(scan: &Scan, predicates: Vec<Expression>) -> Scan {
     Scan {
         predicates,
@@ -166,13 +166,13 @@ fn narrowed(scan: &Scan, predicates: Vec<Expression>) -> Scan {
     }
 }
 
-/// How an index gives the positions of its rows.
+/// Access path by which an index gives the positions of its rows.
 fn positions(scan: &Scan, index: usize, options: &PlanOptions) -> Option<Path> {
     range_path(scan, index, &ColumnSet::new(), options)
 }
 
-/// Whether MySQL's index would give its rows in the order of their positions: those of one whole key,
-/// or of the primary key. EXPLAIN shows such unions differently; here any order will do.
+/// Whether MySQL's index would give its rows in the order of their positions: those of one whole key, or of the primary
+/// key. EXPLAIN shows such unions differently; here any order is correct.
 fn is_in_order(scan: &Scan, access: &IndexAccess) -> bool {
     let index = scan.table.indexes.get(access.index);
     let ranges = access.ranges.as_ref();

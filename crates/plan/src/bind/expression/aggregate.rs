@@ -20,13 +20,13 @@ use crate::bind::types::{argument, as_value, cast};
 use crate::tree::expression::{Expression, same_expressions, same_order};
 use crate::tree::physical::{AggregateCall, SortKey};
 
-/// Aggregates of numbers: they take a hexadecimal literal as one.
+/// Aggregates of numbers, which take a hexadecimal literal as a number.
 const SUMS: &[&str] = &["sum", "avg"];
 
-/// Aggregates of numbers and of strings of bytes.
+/// Aggregates of numbers and of binary strings.
 const BITS: &[&str] = &["bit_and", "bit_or", "bit_xor"];
 
-/// Whether a statement or an expression calls an aggregate function over groups, its subqueries included.
+/// Whether a statement or an expression calls an aggregate function over groups, including in subqueries.
 pub fn has_aggregates(syntax: &dyn Visit) -> bool {
     let flow = visit_expressions(syntax, |expression: &Expr| match expression {
         Expr::Function(call)
@@ -39,7 +39,7 @@ pub fn has_aggregates(syntax: &dyn Visit) -> bool {
     flow.is_break()
 }
 
-/// Whether an expression calls an aggregate function that makes groups, its subqueries left out.
+/// Whether an expression calls an aggregate function that makes groups, except in subqueries.
 pub fn calls_aggregates(syntax: &dyn Visit) -> bool {
     struct Search {
         queries: usize,
@@ -75,7 +75,7 @@ pub fn calls_aggregates(syntax: &dyn Visit) -> bool {
     syntax.visit(&mut Search { queries: 0 }).is_break()
 }
 
-/// Whether a statement or an expression calls a window function, its subqueries included.
+/// Whether a statement or an expression calls a window function, including in subqueries.
 pub fn has_window_functions(syntax: &dyn Visit) -> bool {
     let flow = visit_expressions(syntax, |expression: &Expr| match expression {
         Expr::Function(call) if call.over.is_some() => ControlFlow::Break(()),
@@ -100,10 +100,10 @@ impl Binder<'_> {
         self.scope().inside_aggregate += 1;
         let bound = self.bind_aggregate_parts(name, function, list);
         self.scopes[depth].inside_aggregate -= 1;
-        // What a subquery among the arguments reads of its own tables is no concern of the call.
+        // References of a subquery in the arguments to its own tables do not concern the call.
         let inside = self.deepest.map(|inside| inside.min(depth));
         self.deepest = outside.max(inside);
-        // What it aggregates of another query block, it aggregates further in.
+        // An aggregate over another query block may be an argument of one further in.
         let first = self.deepest_aggregate.map_or(0, |aggregate| aggregate + 1);
         self.deepest_aggregate = aggregates_outside;
         let call = bound?;
@@ -117,7 +117,7 @@ impl Binder<'_> {
         self.add_aggregate(call, inside.unwrap_or(depth).max(first))
     }
 
-    /// The function, the arguments and the clauses of a call.
+    /// Binds the function, the arguments and the clauses of a call.
     pub(in crate::bind) fn bind_aggregate_parts(
         &mut self,
         name: &str,
@@ -205,8 +205,8 @@ impl Binder<'_> {
         Ok(bound)
     }
 
-    /// Gives an aggregate call a column in the query block that it belongs to: the innermost one
-    /// whose columns it reads.
+    /// Gives an aggregate call a column in the query block that it belongs to: the innermost one whose columns it
+    /// reads.
     fn add_aggregate(&mut self, call: AggregateCall, depth: usize) -> Result<Expression> {
         let innermost = self.scopes.len() - 1;
         let allows = |depth: usize| {
@@ -240,7 +240,7 @@ impl Binder<'_> {
     }
 }
 
-/// The separator of GROUP_CONCAT, in a collation: bytes are taken for characters of its character set.
+/// Separator of GROUP_CONCAT in a collation: bytes are taken for characters of its character set.
 fn separator_text(separator: &ast::Value, collation: CollationId) -> Value {
     match bytes_literal(separator) {
         None => Value::from(separator.clone().into_string().unwrap_or_default().as_str()),
@@ -251,8 +251,7 @@ fn separator_text(separator: &ast::Value, collation: CollationId) -> Value {
     }
 }
 
-/// What the collation of an aggregate's result claims, if not what columns of tables claim: that of the values
-/// that it is made of.
+/// Coercibility of an aggregate's result, if not that of table columns: that of the values aggregated.
 pub(crate) fn claim_of_aggregate(call: &AggregateCall) -> Option<Coercibility> {
     let names_values = matches!(
         call.function.names()[0],
@@ -277,7 +276,7 @@ fn same_call(a: &AggregateCall, b: &AggregateCall) -> bool {
         && same_order(&a.order_by, &b.order_by)
 }
 
-/// The number that ORDER BY or GROUP BY gives instead of an expression.
+/// Number that ORDER BY or GROUP BY gives instead of an expression.
 pub(crate) fn position_of(expr: &Expr) -> Option<usize> {
     match expr {
         Expr::Value(mayfly_syntax::ast::Value::Number(digits)) => digits.parse().ok(),
@@ -285,7 +284,7 @@ pub(crate) fn position_of(expr: &Expr) -> Option<usize> {
     }
 }
 
-/// Whether a key of an order says DESC.
+/// Whether a sort key has DESC.
 pub(crate) fn is_descending(key: &OrderByExpr) -> bool {
     matches!(key.sort, Some(mayfly_syntax::ast::OrderBySort::Desc))
 }

@@ -1,4 +1,4 @@
-//! Calls of functions: ordinary ones, and those whose arguments mean something special.
+//! Function calls: ordinary ones, and those whose arguments are not plain expressions.
 
 use std::sync::Arc;
 
@@ -27,13 +27,13 @@ const MAY_OVERFLOW: &[&str] = &[
     "+", "-", "*", "/", "%", "div", "negate", "abs", "pow", "exp", "cot", "round", "truncate",
 ];
 
-/// Functions whose second argument is a path of XPath, which must be a constant.
+/// Functions whose second argument is an XPath expression, which must be a constant.
 const WITH_PATH: &[&str] = &["extractvalue", "updatexml"];
 
-/// What error 1105 says of another path.
+/// Message of error 1105 for any other path.
 const ONLY_CONSTANT_PATHS: &str = "Only constant XPATH queries are supported";
 
-/// Functions that take a hexadecimal or bit literal as an integer, and in how many of their arguments.
+/// Functions that take a hexadecimal or bit literal as an integer, and the number of arguments in which they do.
 const INTEGERS_ONLY: &[(&str, usize)] = &[
     ("+", 2),
     ("-", 2),
@@ -51,7 +51,7 @@ const INTEGERS_ONLY: &[(&str, usize)] = &[
 /// Functions whose first argument may be a hexadecimal or bit literal, which is a DOUBLE there.
 const DOUBLES_ONLY: &[&str] = &["negate", "abs", "ceiling", "floor", "round", "truncate"];
 
-/// Functions that give a string that they were given, or that is known.
+/// Functions whose result is one of their arguments, or a known string.
 const GIVES_ITS_ARGUMENT: &[&str] = &[
     "greatest",
     "least",
@@ -65,10 +65,11 @@ const GIVES_ITS_ARGUMENT: &[&str] = &[
     "set_user_variable",
 ];
 
-/// Functions with the character set to convert to as an argument: what it lacks becomes `?`.
+/// Functions with the target character set as an argument: characters that it lacks become `?`.
 const NAMES_A_CHARSET: &[&str] = &["convert using", "binary"];
 
-/// Longer texts are not made: a chain of a thousand operators would be printed a thousand times.
+/// Maximum length of an expression's text in error 1690: a chain of a thousand operators would be printed a thousand
+/// times.
 const OVERFLOW_TEXT_MAX: usize = 400;
 
 impl Binder<'_> {
@@ -86,7 +87,7 @@ impl Binder<'_> {
             FunctionArguments::None => empty,
         };
         if let Some(function) = aggregate::by_name(name) {
-            // ANY_VALUE() is one only where there may be one, and of what is none.
+            // ANY_VALUE() is an aggregate only where aggregates are allowed, and its argument has none.
             let aggregates = self.scopes.last().is_some_and(|scope| {
                 scope.clause.allows_aggregates() && scope.inside_aggregate == 0
             }) && !has_aggregates(&call.args);
@@ -112,7 +113,7 @@ impl Binder<'_> {
         self.call_function(name, function, bound)
     }
 
-    /// Functions that are evaluated lazily or read their arguments in their own way.
+    /// Binds functions that are evaluated lazily or read their arguments in their own way.
     fn bind_special(
         &mut self,
         name: &str,
@@ -130,12 +131,12 @@ impl Binder<'_> {
                 let choices = arguments.iter().map(plain).collect::<Result<Vec<_>>>()?;
                 self.bind_coalesce(name, &choices)?
             }
-            // MariaDB's: a character of a text.
+            // CHR(), as in MariaDB: a character of a text.
             [code] if is("chr") => {
                 let code = self.bind_expression(plain(code)?)?;
                 self.with_value(code, Self::character)?
             }
-            // MariaDB pads with spaces where nothing is said.
+            // MariaDB pads with spaces by default.
             [text, length] if is("lpad") || is("rpad") => {
                 let text = self.bind_expression(plain(text)?)?;
                 let length = self.bind_expression(plain(length)?)?;
@@ -164,7 +165,7 @@ impl Binder<'_> {
             }
             [_, _, _, ..] if is("json_value") => self.bind_json_value(arguments)?,
             [_, ..] if is("#match") => return Err(not_supported("MATCH ... AGAINST")),
-            // MariaDB's other name.
+            // VALUE() is MariaDB's other name.
             [column] if is("values") || is("value") => self.bind_inserted_value(plain(column)?)?,
             [column] if is("default") => self.bind_default_of(plain(column)?)?,
             _ => return Ok(None),
@@ -172,8 +173,8 @@ impl Binder<'_> {
         Ok(Some(bound))
     }
 
-    /// JSON_VALUE with clauses: the function takes them as a NULL of the type, and for an empty
-    /// result and for an error a word with a default.
+    /// JSON_VALUE with clauses: the function takes them as a NULL of the type, and for an empty result and for an error
+    /// a keyword with a default.
     fn bind_json_value(&mut self, arguments: &[FunctionArg]) -> Result<Expression> {
         let mut bound = vec![
             self.bind_expression(plain(&arguments[0])?)?,
@@ -229,7 +230,7 @@ impl Binder<'_> {
             .slots(0..1.min(scope.tables.len()))
             .find(|slot| same_name(scope.tables[slot.table].name(slot.column), written))
             .ok_or_else(unknown)?;
-        // As MySQL has it, though the value is the statement's own.
+        // MySQL checks the right, though the value is the statement's own.
         self.check_read(0, slot)?;
         let mut value = self.scope().column(slot);
         if let ExpressionKind::Column(id) = &mut value.kind {
@@ -275,7 +276,7 @@ impl Binder<'_> {
         Err(clause.unknown(&name))
     }
 
-    /// The default of the table's column that a column of a derived table shows unchanged.
+    /// Default of the table column that a column of a derived table shows unchanged.
     fn default_of_origin(&self, origin: &ColumnOrigin) -> Result<DefaultSource> {
         let table = self.catalog.table(Some(&origin.database), &origin.table)?;
         let same = |column: &&ColumnSource| same_name(&column.name, &origin.column);
@@ -298,7 +299,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Calls the function of a name that this planner itself uses.
+    /// Calls a function by the name that this planner uses.
     pub(crate) fn call_bound(&self, name: &str, arguments: Vec<Expression>) -> Result<Expression> {
         match scalar::by_name(name) {
             Some(function) => self.call_function(name, function, arguments),
@@ -357,19 +358,19 @@ impl Binder<'_> {
         Ok(Expression::call(function, arguments, signature))
     }
 
-    /// In strict mode MySQL takes a string that is computed for one that may be NULL: it may become
-    /// longer than `max_allowed_packet`, or may be no text of its character set.
+    /// In strict mode MySQL treats a computed string as nullable: it may exceed `max_allowed_packet`, or be invalid in
+    /// its character set.
     pub(super) fn gives_null_when_too_long(&self, ty: &SqlType) -> bool {
         ty.is_string() && self.options.sql_mode.is_strict()
     }
 
-    /// A call as error 1690 shows it: with the full names of columns.
+    /// Text of a call as error 1690 shows it: with the full names of columns.
     fn overflow_text(&self, name: &str, arguments: &[Expression]) -> Option<Arc<str>> {
         let names = |id: usize| self.shown_column(id);
         bounded_call_text(name, arguments, &names, OVERFLOW_TEXT_MAX).map(Arc::from)
     }
 
-    /// An expression as error 1690 shows it.
+    /// Text of an expression as error 1690 shows it.
     pub(super) fn shown(&self, expression: &Expression) -> Option<Arc<str>> {
         let names = |id: usize| self.shown_column(id);
         bounded_text(expression, &names, OVERFLOW_TEXT_MAX).map(Arc::from)

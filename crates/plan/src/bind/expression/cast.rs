@@ -1,4 +1,4 @@
-//! Conversions that the user writes: CAST, CONVERT, COLLATE, introducers, typed literals.
+//! Explicit conversions: CAST, CONVERT, COLLATE, introducers, typed literals.
 
 use std::fmt::Display;
 
@@ -21,11 +21,11 @@ use crate::bind::variables::{decimal_variable, is_read_as, read_as};
 use crate::not_supported::not_supported;
 use crate::tree::expression::{Expression, ExpressionKind, LENGTH_CASTS, WRITTEN_CAST};
 
-/// What MySQL says of a cast that is possible in definitions of keys alone.
+/// Message for a cast that is possible only in key definitions.
 const ARRAY_OUTSIDE_OF_KEYS: &str = "Use of CAST( .. AS .. ARRAY) outside of functional index in \
     CREATE(non-SELECT)/ALTER TABLE or in general expressions";
 
-/// The most bits of FLOAT(p), and digits of a second's fraction.
+/// Maximum bits of FLOAT(p), and digits of fractional seconds.
 const FLOAT_BITS_MAX: u64 = 53;
 const FRACTION_DIGITS_MAX: u64 = 6;
 
@@ -42,14 +42,14 @@ impl Binder<'_> {
         if target.is_string() {
             operand = self.variable_as_text(operand);
         }
-        // What is cast to BIGINT UNSIGNED may be negative.
+        // The operand of a cast to BIGINT UNSIGNED may be negative.
         let met = SqlType {
             unsigned: target.unsigned && target.kind != TypeKind::BigInt,
             ..target.clone()
         };
         self.infer_parameter(&mut operand, &met);
-        // A column that needs no conversion is no column of a table any more, and the claim of a string's
-        // collation is a column's.
+        // A column that needs no conversion is no table column any more, but the coercibility of a string stays a
+        // column's.
         let is_claimed = target.is_string() && coercibility(&operand) != Coercibility::Implicit;
         let is_column = matches!(operand.kind, ExpressionKind::Column(_));
         if operand.ty == target && !is_column && !is_claimed {
@@ -74,7 +74,7 @@ impl Binder<'_> {
         if target.is_integer() && is_read_as(&operand, &target) {
             read_as(&mut operand, &target);
         }
-        // Unlike a silent conversion this one is always kept: CAST(… AS CHAR(3)) cuts.
+        // Unlike an implicit conversion this one is always kept: CAST(… AS CHAR(3)) cuts.
         let nullable = operand.nullable
             || target.is_temporal()
             || matches!(target.kind, TypeKind::Json | TypeKind::Year)
@@ -90,7 +90,7 @@ impl Binder<'_> {
         let kind = ExpressionKind::Cast(Box::new(operand), text);
         let mut cast = Expression::new(kind, target, nullable);
         if cast.ty.is_binary_string() && cast.ty.kind == TypeKind::Char {
-            // What was filled up to its length is a VARBINARY.
+            // A padded value is a VARBINARY.
             let filled = SqlType::varchar(cast.ty.length, CollationId::BINARY);
             let kind = ExpressionKind::Cast(Box::new(cast), Some(WRITTEN_CAST.into()));
             return Ok(Expression::new(kind, filled, nullable));
@@ -161,7 +161,7 @@ impl Binder<'_> {
         })
     }
 
-    /// A user variable that holds a DECIMAL as the text of its value, anything else as it is.
+    /// A user variable that holds a DECIMAL as the text of its value, any other expression unchanged.
     fn variable_as_text(&self, operand: Expression) -> Expression {
         if decimal_variable(&operand).is_none() {
             return operand;
@@ -177,13 +177,13 @@ impl Binder<'_> {
         let operand = self.wide_characters(operand, collation)?;
         let target = text_target(&operand, string_of(&operand.ty, collation));
         let nullable = operand.nullable || self.gives_null_when_too_long(&target);
-        // CHAR(n USING charset) is a mere string.
+        // CHAR(n USING charset) is a plain string.
         let text = (!is_characters(&operand)).then(|| WRITTEN_CAST.into());
         let kind = ExpressionKind::Cast(Box::new(operand), text);
         Ok(Expression::new(kind, target, nullable))
     }
 
-    /// The character of a code; NULL without one.
+    /// Character of a code; NULL without one.
     pub(super) fn character(&mut self, code: Expression) -> Result<Expression> {
         let is_code = not(is_null(code.clone()));
         let bytes = self.call_bound("char", vec![code])?;
@@ -242,7 +242,7 @@ impl Binder<'_> {
         )
     }
 
-    /// `_charset'…'`: the bytes as they are, read in that character set.
+    /// `_charset'…'`: the bytes unchanged, as text of that character set.
     pub(super) fn bind_introducer(&mut self, prefix: &str, value: &Expr) -> Result<Expression> {
         let charset = prefix.strip_prefix('_').unwrap_or(prefix);
         let collation = match charset_collation(charset)? {
@@ -251,7 +251,7 @@ impl Binder<'_> {
         };
         let literal = self.bind_expression(value)?;
         if collation == CollationId::BINARY {
-            // A hexadecimal literal stays VARCHAR and is a number where one is wanted; this is not.
+            // A hexadecimal literal stays VARCHAR and is a number where one is wanted; this one is not.
             let bytes = match literal.as_literal() {
                 Some(Value::Bytes(bytes)) => u32::try_from(bytes.len()).unwrap_or(u32::MAX),
                 _ => literal.ty.length,
@@ -275,7 +275,7 @@ impl Binder<'_> {
     pub(super) fn bind_typed_string(&mut self, typed: &TypedString) -> Result<Expression> {
         match self.temporal_literal(typed) {
             Some(literal) => Ok(literal),
-            // {ts 'x'} is the text where it is no moment.
+            // {ts 'x'} is plain text if it is no datetime.
             None if typed.is_escape => Ok(literal::string(
                 &typed.value,
                 self.options.collation_connection,
@@ -291,7 +291,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The value of a temporal literal; `None` when it is no value of its type, or more than that.
+    /// Value of a temporal literal; `None` if it is not exactly a value of its type.
     fn temporal_literal(&self, typed: &TypedString) -> Option<Expression> {
         let text = typed.value.as_str();
         let sql_mode = self.options.sql_mode;
@@ -317,7 +317,7 @@ impl Binder<'_> {
             return None;
         }
         if parsed.offset.is_some() {
-            // The moment is known in the time zone of the session alone that runs the statement.
+            // The time zone is known only in the session that runs the statement.
             let moment = literal::string(text, self.options.collation_connection);
             let kind = ExpressionKind::Cast(Box::new(moment), None);
             return Some(Expression::new(kind, ty, true));
@@ -339,7 +339,7 @@ fn is_extreme(expression: &Expression) -> bool {
         if matches!(function.names()[0], "greatest" | "least"))
 }
 
-/// How many digits stand behind the point of a temporal literal.
+/// Number of fractional digits of a temporal literal.
 fn fraction_digits(text: &str) -> u8 {
     let digits = text.rsplit_once('.').map_or(0, |(_, fraction)| {
         fraction.bytes().take_while(u8::is_ascii_digit).count()
@@ -347,7 +347,7 @@ fn fraction_digits(text: &str) -> u8 {
     digits.min(6) as u8
 }
 
-/// Errors 1425, 1426, 1427 and 1439: CAST to a type of more digits or characters than there are.
+/// Errors 1425, 1426, 1427 and 1439: CAST to a type with more digits or characters than the maximum.
 fn check_cast(written: &CastType, operand: &Expr) -> Result<()> {
     let length = written.length.unwrap_or(0);
     let too_precise = |name: &dyn Display, most: u64| {

@@ -58,8 +58,8 @@ impl Binder<'_> {
         choice(branches, otherwise, "case")
     }
 
-    /// The condition of IF and CASE. There a document is true if the number that it converts to is;
-    /// elsewhere, as in `WHERE document`, it is unless it is the number 0.
+    /// Binds the condition of IF and CASE. There a document is true if it converts to a nonzero number; elsewhere, as
+    /// in `WHERE document`, unless it is the number 0.
     fn bind_choice_condition(&mut self, expr: &Expr) -> Result<Expression> {
         let mut condition = self.bind_expression(expr)?;
         self.infer_parameter(&mut condition, &SqlType::bigint());
@@ -81,8 +81,8 @@ impl Binder<'_> {
         choice(vec![(condition, yes)], Some(no), "if")
     }
 
-    /// COALESCE and IFNULL. Written as CASE, each choice stands twice; one that is dear to evaluate
-    /// is left to the function, which evaluates every argument once.
+    /// COALESCE and IFNULL. Written as CASE, each choice is evaluated twice; an expensive one is left to the function,
+    /// which evaluates every argument once.
     pub(super) fn bind_coalesce(&mut self, name: &str, choices: &[&Expr]) -> Result<Expression> {
         let mut bound = choices
             .iter()
@@ -90,9 +90,9 @@ impl Binder<'_> {
             .collect::<Result<Vec<_>>>()?;
         self.type_parameters_of_choice(&mut bound);
         for choice in &mut bound {
-            // Dates are mere texts here, unlike among the results of IF() and CASE.
+            // Dates are plain texts here, unlike among the results of IF() and CASE.
             choice.ty.temporal_text = false;
-            // And x'41' is a mere string.
+            // x'41' is a plain string here.
             choice.ty.is_bytes_literal = false;
         }
         let Some(last) = bound.pop() else {
@@ -123,7 +123,7 @@ impl Binder<'_> {
             let null = crate::bind::literal::null();
             let unsigned = first.ty.unsigned;
             let mut choice = choice(vec![(equal, null)], Some(first), "nullif")?;
-            // An unsigned DECIMAL remains one, unlike in other choices.
+            // An unsigned DECIMAL stays unsigned, unlike in other choices.
             if choice.ty.kind == TypeKind::Decimal {
                 choice.ty.unsigned = unsigned;
             }
@@ -137,7 +137,7 @@ impl Binder<'_> {
     }
 }
 
-/// Whether evaluating an expression twice costs next to nothing and changes nothing, nor warns twice.
+/// Whether evaluating an expression twice is cheap, without side effects or warnings.
 fn is_cheap(expression: &Expression) -> bool {
     let is_value = |operand: &Expression| {
         matches!(

@@ -10,7 +10,7 @@ use crate::bind::literal::{decimal, integer, null, string};
 use crate::not_supported::not_supported;
 use crate::tree::expression::Expression;
 
-/// A longer number is cut in warnings.
+/// Maximum number of digits of a number shown in warnings.
 const DIGITS_SHOWN: usize = 81;
 
 impl Binder<'_> {
@@ -40,8 +40,7 @@ impl Binder<'_> {
         })
     }
 
-    /// A number as written: an integer, a DECIMAL when it has a point or is too large, a DOUBLE when it
-    /// has an exponent.
+    /// A number literal: an integer, a DECIMAL when it has a point or is too large, a DOUBLE when it has an exponent.
     fn number(&self, text: &str) -> Result<Expression> {
         let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
         if text.bytes().all(|byte| byte.is_ascii_digit()) {

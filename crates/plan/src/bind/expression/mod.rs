@@ -1,4 +1,4 @@
-//! Expressions: names, operators, and everything that MySQL writes between them.
+//! Expressions: names, operators, and MySQL's other syntax.
 
 mod aggregate;
 mod call;
@@ -31,7 +31,7 @@ use crate::predicates::{and, or};
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::with_stack;
 
-/// The digits of the largest BIGINT UNSIGNED.
+/// Digits of the largest BIGINT UNSIGNED.
 const BIGINT_DIGITS: u8 = 20;
 
 impl Binder<'_> {
@@ -52,8 +52,8 @@ impl Binder<'_> {
         as_predicate(predicate)
     }
 
-    /// Binds the condition of WHERE. Where it must be true, `column IS NULL` finds the zero date in a
-    /// DATE or DATETIME column that is never NULL: ODBC has no zero date.
+    /// Binds the condition of WHERE. Where it must be true, `column IS NULL` finds the zero date in a DATE or DATETIME
+    /// column that is never NULL, because ODBC has no zero date.
     pub(crate) fn bind_condition(&mut self, expr: &Expr) -> Result<Expression> {
         let predicate = self.bind_predicate(expr)?;
         Ok(self.with_zero_dates(predicate))
@@ -177,7 +177,7 @@ impl Binder<'_> {
         }
     }
 
-    /// An operand that is neither a row nor a predicate: `(a = b) IS NULL` tests a value.
+    /// Binds an operand that is neither a row nor a predicate: `(a = b) IS NULL` tests a value.
     fn bind_operand(&mut self, expr: &Expr) -> Result<Expression> {
         self.bind_expression(expr)
     }
@@ -209,7 +209,7 @@ impl Binder<'_> {
         }
     }
 
-    /// A constant whose negative is no BIGINT, as a DECIMAL; anything else as it is.
+    /// A constant whose negative exceeds BIGINT, as a DECIMAL; any other expression unchanged.
     fn wide_enough_to_negate(&self, operand: Expression) -> Expression {
         let is_integer = operand.ty.is_integer() && operand.ty.kind != TypeKind::Boolean;
         let value = match is_integer {
@@ -225,7 +225,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Resolves a name: in the query block at hand, then further and further out.
+    /// Resolves a name: in the current query block, then in the enclosing ones from the inside out.
     pub(crate) fn bind_name(&mut self, name: Name<'_>) -> Result<Expression> {
         for depth in (0..self.scopes.len()).rev() {
             let scope = &self.scopes[depth];
@@ -233,7 +233,7 @@ impl Binder<'_> {
                 continue;
             }
             let inner = depth + 1 < self.scopes.len();
-            // The aggregate around it may be one of a subquery.
+            // The enclosing aggregate may be in a subquery.
             let in_aggregate = self.scopes[depth..]
                 .iter()
                 .any(|it| it.inside_aggregate > 0);
@@ -284,7 +284,7 @@ impl Binder<'_> {
             .scopes
             .last()
             .map_or(Clause::FieldList, |scope| scope.clause);
-        // Where there are no tables to choose from, what is missing is the table.
+        // Without tables in scope, the error is that of a missing table.
         let mut visible = self.scopes.iter().filter(|scope| !scope.hidden);
         let is_alone = visible.next().is_some_and(|scope| scope.tables.is_empty());
         match name.table {
@@ -295,7 +295,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The column at a slot of a query block, with what its collation claims.
+    /// Column at a slot of a query block, with its coercibility.
     pub(crate) fn claimed_column(&self, depth: usize, slot: ColumnSlot) -> Expression {
         let scope = &self.scopes[depth];
         let claim = scope.tables[slot.table].claim(slot.column);
@@ -363,7 +363,7 @@ impl Binder<'_> {
     }
 }
 
-/// The parts of `table.column` or `database.table.column`.
+/// Parts of `table.column` or `database.table.column`.
 pub(crate) fn compound_name(parts: &[ast::Ident]) -> Result<Name<'_>> {
     match parts {
         [column] => Ok(Name::unqualified(&column.value)),
@@ -381,7 +381,7 @@ pub(crate) fn compound_name(parts: &[ast::Ident]) -> Result<Name<'_>> {
     }
 }
 
-/// The expression of an ordinary argument.
+/// Expression of an ordinary argument.
 pub(crate) fn plain(argument: &ast::FunctionArg) -> Result<&Expr> {
     match argument {
         ast::FunctionArg::Expr(expr) => Ok(expr),
@@ -389,12 +389,12 @@ pub(crate) fn plain(argument: &ast::FunctionArg) -> Result<&Expr> {
     }
 }
 
-/// Error 1241 where one value is wanted.
+/// Error 1241 for a row where one value is required.
 pub(crate) fn one_column() -> mayfly_types::Error {
     codes::ER_OPERAND_COLUMNS.with(&[&1])
 }
 
-/// The comparison that an operator is.
+/// Comparison of an operator.
 pub(crate) fn comparison_of(op: &BinaryOperator) -> Option<Comparison> {
     Some(match op {
         BinaryOperator::Eq => Comparison::Equal,

@@ -1,22 +1,22 @@
-//! Which columns a relation produces, and which it reads from elsewhere.
+//! Columns that a relation produces, and those that it reads from outside.
 
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{ColumnId, Computed, Relation};
 use crate::walk::{visit_expression, with_stack};
 
-/// A set of columns: bits, since the numbers of a statement are small and dense.
+/// A set of columns: a bit set, since the numbers of a statement are small and dense.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ColumnSet {
     words: Vec<u64>,
 }
 
 impl ColumnSet {
-    /// No column.
+    /// The empty set.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a column; whether it is new.
+    /// Adds a column; returns whether it is new.
     pub fn insert(&mut self, id: ColumnId) -> bool {
         let word = id / 64;
         if word >= self.words.len() {
@@ -28,26 +28,26 @@ impl ColumnSet {
         new
     }
 
-    /// Takes a column out.
+    /// Removes a column.
     pub fn remove(&mut self, id: ColumnId) {
         if let Some(word) = self.words.get_mut(id / 64) {
             *word &= !(1 << (id % 64));
         }
     }
 
-    /// Whether it holds a column.
+    /// Whether the set contains a column.
     pub fn contains(&self, id: ColumnId) -> bool {
         self.words
             .get(id / 64)
             .is_some_and(|word| word & (1 << (id % 64)) != 0)
     }
 
-    /// Whether it holds none.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.words.iter().all(|word| *word == 0)
     }
 
-    /// Whether all columns of `self` are in `other`.
+    /// Whether the set is a subset of `other`.
     pub fn is_subset(&self, other: &Self) -> bool {
         self.words
             .iter()
@@ -55,7 +55,7 @@ impl ColumnSet {
             .all(|(at, word)| word & !other.words.get(at).copied().unwrap_or(0) == 0)
     }
 
-    /// Whether a column is in both.
+    /// Whether the sets have a common column.
     pub fn intersects(&self, other: &Self) -> bool {
         self.words.iter().zip(&other.words).any(|(a, b)| a & b != 0)
     }
@@ -110,7 +110,7 @@ impl Extend<ColumnId> for ColumnSet {
 }
 
 impl Expression {
-    /// Adds the columns that this expression reads, also inside subqueries, from outside of them.
+    /// Adds the columns that the expression reads, including those that subqueries read from outside.
     pub fn collect_columns(&self, into: &mut ColumnSet) {
         visit_expression(self, &mut |inner| {
             match &inner.kind {
@@ -126,7 +126,7 @@ impl Expression {
         });
     }
 
-    /// The columns that this expression reads.
+    /// Columns that the expression reads.
     pub fn columns(&self) -> ColumnSet {
         let mut columns = ColumnSet::new();
         self.collect_columns(&mut columns);
@@ -134,7 +134,7 @@ impl Expression {
     }
 }
 
-/// Adds the columns that a relation gives.
+/// Adds the columns that a relation produces.
 fn collect_produced(relation: &Relation, into: &mut ColumnSet) {
     match relation {
         Relation::Values { columns, .. }
@@ -169,7 +169,7 @@ fn collect_produced(relation: &Relation, into: &mut ColumnSet) {
     }
 }
 
-/// The columns that a relation gives.
+/// Columns that a relation produces.
 pub fn produced(relation: &Relation) -> ColumnSet {
     let mut columns = ColumnSet::new();
     collect_produced(relation, &mut columns);
@@ -186,7 +186,7 @@ fn collect_used_and_made(relation: &Relation, used: &mut ColumnSet, made: &mut C
     });
 }
 
-/// The columns of outer queries that relations read, as they read them.
+/// Columns of outer queries that relations read, as they read them.
 pub fn outer_columns(relations: &[&Relation]) -> Vec<Computed> {
     fn collect(relation: &Relation, rest: &mut ColumnSet, found: &mut Vec<Computed>) {
         relation.for_each_expression(&mut |expression| {
@@ -222,7 +222,7 @@ pub fn outer_columns(relations: &[&Relation]) -> Vec<Computed> {
     found
 }
 
-/// The columns of outer queries that a relation reads.
+/// Columns of outer queries that a relation reads.
 pub fn free_columns(relation: &Relation) -> ColumnSet {
     let mut used = ColumnSet::new();
     let mut made = ColumnSet::new();

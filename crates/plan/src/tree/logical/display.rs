@@ -1,5 +1,4 @@
-//! Logical plans as text, a line for each relation: for the tests of rules, and for people who
-//! look for the reason of a plan.
+//! Logical plans as text, a line for each relation: for the tests of rules, and for debugging.
 
 use std::fmt;
 
@@ -10,10 +9,10 @@ use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{Query, Relation, Shared, SharedRelation, visit_expression, with_stack};
 use crate::tree::physical::JoinKind;
 
-/// No line is indented more often.
+/// Maximum indentation of a line.
 const INDENT_MAX: usize = 1000;
 
-/// What is known of columns: their names in base tables, in the order of their numbers.
+/// Names of the columns of base tables, in the order of their numbers.
 struct ColumnNames(Vec<(usize, String)>);
 
 impl ColumnNames {

@@ -1,10 +1,9 @@
-//! Logical plans: relational algebra over columns that are numbered once a statement.
+//! Logical plans: relational algebra over columns with numbers unique in the statement.
 //!
-//! Every column that a statement computes has a [`ColumnId`] of its own, wherever it stands in the
-//! tree, so that an expression can be moved up or down without renaming. A grouped column keeps the
-//! number of the column that it groups: above an [`Relation::Aggregate`] the same number means the
-//! value that all rows of the group share. Columns that a relation reads but does not produce belong
-//! to an outer query; lowering turns them into parameters.
+//! Every column that a statement computes has its own [`ColumnId`], wherever it stands in the tree, so that an
+//! expression can be moved up or down without renaming. A grouped column keeps the number of the column that it groups:
+//! above an [`Relation::Aggregate`] the number means the value that all rows of the group share. Columns that a
+//! relation reads but does not produce belong to an outer query; lowering turns them into parameters.
 
 mod columns;
 mod display;
@@ -33,134 +32,134 @@ use crate::tree::physical::{
 };
 pub use crate::tree::window::Window;
 
-/// Numbers a column within a statement.
+/// Number of a column within a statement.
 pub type ColumnId = usize;
 
-/// A column and how it is computed.
+/// A computed column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Computed {
-    /// Its number.
+    /// Column number.
     pub id: ColumnId,
-    /// Its value over the input's columns.
+    /// Expression over the input's columns.
     pub expression: Expression,
 }
 
-/// A relation: rows and how they come about.
+/// A relation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Relation {
-    /// Rows of expressions. One row without columns for a SELECT without FROM.
+    /// Constant rows. One row without columns for a SELECT without FROM.
     Values {
-        /// The columns.
+        /// Columns.
         columns: Vec<ColumnId>,
-        /// Their types.
+        /// Types of the columns.
         types: Vec<SqlType>,
-        /// The rows.
+        /// Rows of expressions.
         rows: Vec<Vec<Expression>>,
     },
     /// A base table.
     Scan(Scan),
-    /// A result with several readers (see [`Shared`]).
+    /// Scan of a result with several readers (see [`Shared`]).
     SharedScan {
-        /// Its index among the statement's shared results.
+        /// Index among the statement's shared results.
         shared: usize,
-        /// The name that the statement gives it.
+        /// Alias of the result in the statement.
         alias: String,
-        /// Its columns, in order.
+        /// Columns, in order.
         columns: Vec<ColumnId>,
-        /// The columns of outer queries that it is made of, and their values where it is read.
+        /// Columns of outer queries that the result depends on, and their values at this scan.
         outer: Vec<Computed>,
-        /// Inside the recursive part: only the rows of the round before.
+        /// Whether only the rows of the previous round are read, inside the recursive part.
         working: bool,
     },
-    /// Rows for which every predicate is true.
+    /// Filter.
     Filter {
         /// Input.
         input: Box<Relation>,
         /// Predicates; all must hold.
         predicates: Vec<Expression>,
     },
-    /// Computed columns, and nothing else of the input.
+    /// Projection: computed columns only.
     Project {
         /// Input.
         input: Box<Relation>,
-        /// The columns.
+        /// Output columns.
         columns: Vec<Computed>,
     },
-    /// Computed columns beside those of the input.
+    /// Extension: computed columns added to those of the input.
     Extend {
         /// Input.
         input: Box<Relation>,
-        /// The columns that are added.
+        /// Added columns.
         columns: Vec<Computed>,
     },
-    /// Groups and their aggregates.
+    /// Aggregation.
     Aggregate(Aggregate),
-    /// Functions over windows beside the columns of the input.
+    /// Window functions.
     Window(Window),
-    /// Rows in order.
+    /// Sort.
     Sort {
         /// Input.
         input: Box<Relation>,
-        /// By what.
+        /// Sort keys.
         keys: Vec<SortKey>,
-        /// Offset and count, when only some rows are asked for.
+        /// (offset, count) of the rows wanted, if not all.
         limit: Option<(u64, u64)>,
-        /// What of the order matters, where only windows read the rows.
+        /// Required order, if only windows read the rows.
         for_windows: Option<WindowOrder>,
-        /// Why, for people.
+        /// Cause, for users.
         cause: String,
     },
-    /// Some rows, by count.
+    /// Limit.
     Limit {
         /// Input.
         input: Box<Relation>,
-        /// How many rows are left out first.
+        /// Number of rows skipped first.
         offset: u64,
-        /// At most how many are given.
+        /// Maximum number of rows returned.
         count: u64,
     },
     /// UNION, INTERSECT, EXCEPT.
     SetOperation {
-        /// Which.
+        /// Kind of set operation.
         kind: SetOperationKind,
         /// ALL
         all: bool,
-        /// Each input with those of its columns that take part, in order.
+        /// Inputs, each with its columns that take part, in order.
         inputs: Vec<(Relation, Vec<ColumnId>)>,
-        /// The result's columns, in order.
+        /// Result columns, in order.
         columns: Vec<ColumnId>,
-        /// Their types.
+        /// Types of the columns.
         types: Vec<SqlType>,
     },
     /// A join.
     Join(Join),
-    /// The end of a query block that stays one of its own: a derived table, a common table
-    /// expression, or an arm of a set operation.
+    /// Boundary of a query block that is not merged: a derived table, a common table expression, or an arm of a set
+    /// operation.
     Block {
-        /// The rows.
+        /// Input.
         input: Box<Relation>,
         /// `select#` of the query block.
         select_id: usize,
-        /// The table that it is to the query block around it; none for an arm of a set operation.
+        /// The block as a table of the enclosing query block; `None` for an arm of a set operation.
         derived: Option<Box<DerivedTable>>,
     },
-    /// All rows of the input are made before the first is given.
+    /// Materialization: all rows of the input are computed before the first is given.
     Materialize {
         /// Input.
         input: Box<Relation>,
-        /// Why.
+        /// Purpose and cause.
         temporary: TemporaryTable,
     },
 }
 
-/// How a query block is seen as a table.
+/// A query block as a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DerivedTable {
-    /// The name that the statement gives it.
+    /// Alias of the table in the statement.
     pub alias: String,
-    /// Its columns and their names.
+    /// Columns and their names.
     pub columns: Vec<(ColumnId, String)>,
-    /// Must it be made into a table of its own before it is read, and why.
+    /// Purpose and cause, if it must be materialized.
     pub materialize: Option<TemporaryTable>,
 }
 
@@ -169,123 +168,123 @@ pub struct DerivedTable {
 pub struct Scan {
     /// The table.
     pub table: Arc<TableSource>,
-    /// The name that the statement gives it.
+    /// Alias of the table in the statement.
     pub alias: String,
-    /// The number of its first column; the others follow, and behind them that of the position.
+    /// Number of its first column; the others follow, and behind them that of the position.
     pub first: ColumnId,
-    /// Generated columns that an index is over, and what each is computed of.
+    /// Generated columns that an index is over, with their expressions.
     pub generated: Arc<[Computed]>,
-    /// Only rows for which all of these are true.
+    /// Predicates, all of which must hold.
     pub predicates: Vec<Expression>,
     /// `select#` of its query block.
     pub select_id: usize,
-    /// What may be asked of its contents.
+    /// Statistics of the table.
     pub(crate) statistics: Option<Arc<AskedStatistics>>,
     /// USE, FORCE and IGNORE INDEX.
     pub hints: Arc<IndexHints>,
-    /// How many rows are thought to meet the predicates, once that was looked up.
+    /// Estimated number of rows that meet the predicates, once it was computed.
     pub rows: Option<f64>,
-    /// How it is read.
+    /// Access path.
     pub access: Access,
-    /// The indexes that its predicates could use.
+    /// Indexes that its predicates could use.
     pub possible: Vec<usize>,
 }
 
-/// Groups and their aggregates. Without keys: one group, also over no rows.
+/// Aggregation. Without keys: one group, even over no rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Aggregate {
     /// Input.
     pub input: Box<Relation>,
-    /// What rows are grouped by.
+    /// Group keys.
     pub keys: Vec<Computed>,
     /// Aggregates over each group.
     pub aggregates: Vec<(ColumnId, AggregateCall)>,
-    /// WITH ROLLUP: the column that counts rolled-up keys.
+    /// WITH ROLLUP: column with the number of rolled-up keys.
     pub rollup: Option<ColumnId>,
     /// Number of groups that are wanted, any of them.
     pub first_groups: Option<u64>,
-    /// The input gives the rows of each group one after the other.
+    /// Whether the input has the rows of each group contiguously.
     pub ordered: bool,
-    /// GROUP BY or DISTINCT.
+    /// Purpose: GROUP BY or DISTINCT.
     pub purpose: Purpose,
-    /// Why, for people.
+    /// Cause, for users.
     pub cause: String,
 }
 
 /// A join.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Join {
-    /// Which rows come out.
+    /// Kind of join.
     pub kind: JoinKind,
     /// Left input; the preserved side of an outer join.
     pub left: Box<Relation>,
     /// Right input.
     pub right: Box<Relation>,
-    /// All must hold.
+    /// Conditions, all of which must hold.
     pub on: Vec<Expression>,
-    /// The right input reads columns of the left one.
+    /// LATERAL: whether the right input reads columns of the left one.
     pub lateral: bool,
-    /// STRAIGHT_JOIN: the left input is read first.
+    /// STRAIGHT_JOIN: whether the left input is read first.
     pub straight: bool,
-    /// The null-aware pair of NOT IN, kept apart from `on`.
+    /// Null-aware pairs of NOT IN, kept apart from `on`.
     pub null_aware: Vec<(Expression, Expression)>,
-    /// The right input is a base table of which each left row's keys are read, and `on` what else
-    /// must hold of the pairs.
+    /// Index lookup: the right input is a base table that is read by keys of each left row, and `on` has the remaining
+    /// conditions.
     pub lookup: Option<Lookup>,
 }
 
 /// A subquery inside an expression of a logical plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Subquery {
-    /// What is made of its rows.
+    /// Use of its rows.
     pub kind: SubqueryKind,
-    /// Its rows.
+    /// Relation that gives its rows.
     pub relation: Relation,
-    /// Those columns of `relation` that matter, in order.
+    /// Columns of `relation` that are used, in order.
     pub columns: Vec<ColumnId>,
     /// Whether one of them may be NULL.
     pub nullable: bool,
     /// `select#` of its query block.
     pub select_id: usize,
-    /// What is reported to clients of its one value.
+    /// Client type of its value.
     pub client_type: ClientType,
-    /// What the collation of its one value claims, if not what columns of tables claim.
+    /// Coercibility of its value, if not that of table columns.
     pub claim: Option<Coercibility>,
 }
 
 /// A common table expression, or another result that may have several readers.
 #[derive(Debug, Clone)]
 pub struct Shared {
-    /// Its name.
+    /// Result name.
     pub name: String,
-    /// The names of its columns.
+    /// Names of the columns.
     pub names: Vec<String>,
-    /// How it is made; taken out when its only reader takes it over.
+    /// Source of the rows; `None` after its only reader has taken it over.
     pub source: Option<SharedRelation>,
-    /// The columns of `source` that readers see, in order.
+    /// Columns of `source` that readers see, in order.
     pub columns: Vec<ColumnId>,
-    /// Their types.
+    /// Types of the columns.
     pub types: Vec<SqlType>,
-    /// How many readers it has.
+    /// Number of readers.
     pub readers: usize,
-    /// Whether it has the shape of a derived table that is merged.
+    /// Whether MySQL would merge it as a derived table.
     pub mergeable: bool,
     /// `select#` of its query block.
     pub select_id: usize,
 }
 
-/// How a [`Shared`] is made.
+/// Source of a [`Shared`] result.
 #[derive(Debug, Clone)]
 pub enum SharedRelation {
-    /// By one relation.
+    /// A relation.
     Plain(Relation),
-    /// By a recursive common table expression.
+    /// A recursive common table expression.
     Recursive {
         /// The non-recursive part.
         seed: Relation,
-        /// The recursive part, and those of its columns that continue `Shared::columns`.
+        /// The recursive part.
         step: Relation,
-        /// Columns of `step`, in order.
+        /// Columns of `step` that continue `Shared::columns`, in order.
         step_columns: Vec<ColumnId>,
         /// UNION DISTINCT
         distinct: bool,
@@ -299,13 +298,13 @@ pub enum SharedRelation {
 pub struct JoinHint {
     /// `select#` of the query block.
     pub select_id: usize,
-    /// What it says.
+    /// Kind of hint.
     pub kind: JoinHintKind,
-    /// Its tables, in order.
+    /// Tables of the hint, in order.
     pub tables: Vec<String>,
 }
 
-/// What a [`JoinHint`] says of its tables.
+/// Meaning of a [`JoinHint`] for its tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JoinHintKind {
     /// JOIN_ORDER: they come in this order.
@@ -319,68 +318,68 @@ pub enum JoinHintKind {
 /// A bound statement.
 #[derive(Debug, Clone)]
 pub struct Query {
-    /// The rows.
+    /// Relation that gives the rows.
     pub relation: Relation,
-    /// Those columns of `relation` that are the result, in order.
+    /// Columns of `relation` that are the result, in order.
     pub columns: Vec<ColumnId>,
-    /// The result's columns as clients see them.
+    /// Result columns as clients see them.
     pub output: Vec<crate::tree::physical::OutputColumn>,
     /// Common table expressions.
     pub shared: Vec<Shared>,
-    /// The first column number that is free.
+    /// First free column number.
     pub next_column: ColumnId,
-    /// How many `?` there are.
+    /// Number of `?`.
     pub parameter_count: usize,
-    /// The texts that are the same for all rows and are compared with dates.
+    /// Constant texts that are compared with dates.
     pub date_operands: Vec<DateOperand>,
-    /// Every base table that is read.
+    /// Base tables that are read.
     pub tables: Vec<Arc<TableSource>>,
-    /// What hints say of the order of joins.
+    /// Hints about the order of joins.
     pub join_hints: Vec<JoinHint>,
-    /// The statement's own LIMIT.
+    /// LIMIT of the statement itself.
     pub limit: Option<crate::tree::physical::StatementLimit>,
-    /// What MySQL may read the result from a temporary table for.
+    /// Clauses for which MySQL may read the result from a temporary table.
     pub buffering: Buffering,
 }
 
 /// The clauses of a query block for which MySQL may put its rows into a temporary table.
 #[derive(Debug, Clone, Default)]
 pub struct Buffering {
-    /// The columns that each key of GROUP BY reads.
+    /// Columns that each key of GROUP BY reads.
     pub group: Vec<Vec<ColumnId>>,
-    /// The columns that GROUP BY names, as long as its keys are columns.
+    /// Columns that GROUP BY names, as long as its keys are columns.
     pub group_columns: Vec<ColumnId>,
-    /// There are aggregates without GROUP BY.
+    /// Whether there are aggregates without GROUP BY.
     pub one_group: bool,
     /// WITH ROLLUP
     pub rollup: bool,
-    /// Which items of the select list are aggregates.
+    /// For each select item, whether it is an aggregate.
     pub aggregates: Vec<bool>,
-    /// An aggregate wants the rows of a group one after the other: DISTINCT in it, GROUP_CONCAT().
+    /// Whether an aggregate needs the rows of a group contiguously: DISTINCT in it, GROUP_CONCAT().
     pub sorts_groups: bool,
     /// DISTINCT
     pub distinct: bool,
-    /// The columns of the select list.
+    /// Columns of the select list.
     pub selected: Vec<ColumnId>,
-    /// There are window functions.
+    /// Whether there are window functions.
     pub windowed: bool,
-    /// The columns that each key of ORDER BY reads; none where GROUP BY gives the order.
+    /// Columns that each key of ORDER BY reads; none where GROUP BY gives the order.
     pub order: Vec<Vec<ColumnId>>,
-    /// A key of ORDER BY is computed of aggregates, or of what is not the same when it is computed again.
+    /// Whether a key of ORDER BY is computed from aggregates, or from volatile values.
     pub orders_results: bool,
     /// SQL_BUFFER_RESULT
     pub requested: bool,
 }
 
 impl Scan {
-    /// The column of the rows' positions.
+    /// Column of the rows' positions.
     pub fn position(&self) -> ColumnId {
         self.first + self.table.columns.len()
     }
 }
 
 impl Aggregate {
-    /// A grouping of all rows, made in a table of its own.
+    /// A grouping of all rows, in a table of its own.
     pub fn new(
         input: Relation,
         keys: Vec<Computed>,
@@ -416,7 +415,7 @@ impl Join {
         }
     }
 
-    /// Whether it is an inner join that any other may take turns with.
+    /// Whether it is an inner join that can be reordered with others.
     pub(crate) fn is_reorderable(&self) -> bool {
         self.kind == JoinKind::Inner && !self.lateral && !self.straight
     }
@@ -432,7 +431,7 @@ impl Relation {
         }
     }
 
-    /// The relation, leaving one row without columns in its place.
+    /// Takes the relation, leaving one row without columns in its place.
     pub fn take(&mut self) -> Self {
         std::mem::replace(
             self,
@@ -464,7 +463,7 @@ impl Relation {
         }
     }
 
-    /// At most `count` of the same rows, from `offset` on.
+    /// The relation limited to `count` rows from `offset` on.
     pub fn limited(self, offset: u64, count: u64) -> Self {
         Self::Limit {
             input: Box::new(self),

@@ -1,4 +1,4 @@
-//! What may give another value the next time.
+//! Volatility of expressions.
 
 use mayfly_functions::scalar::Volatility;
 
@@ -35,7 +35,7 @@ pub(crate) fn is_constant(expression: &Expression) -> bool {
     expression.columns().is_empty() && !expression_is_volatile(expression)
 }
 
-/// Whether an expression can be computed before its statement runs, to the same value each time.
+/// Whether an expression is immutable: it can be computed before its statement runs, to the same value each time.
 pub(crate) fn is_immutable(expression: &Expression) -> bool {
     let mut found = false;
     visit_expression(expression, &mut |inner| {
@@ -52,7 +52,7 @@ pub(crate) fn is_immutable(expression: &Expression) -> bool {
     !found
 }
 
-/// Whether an expression holds a subquery.
+/// Whether an expression contains a subquery.
 pub(crate) fn has_subquery(expression: &Expression) -> bool {
     let mut found = false;
     visit_expression(expression, &mut |inner| {

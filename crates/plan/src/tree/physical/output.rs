@@ -1,4 +1,4 @@
-//! What the columns of a result say of themselves to clients: names, types, and the columns of tables that they show.
+//! Result columns as clients see them: names, types, and the table columns that they show.
 
 use mayfly_types::{SqlType, TypeKind};
 
@@ -7,75 +7,73 @@ use crate::catalog::ColumnTraits;
 /// A column of a result, as clients see it.
 #[derive(Debug, Clone)]
 pub struct OutputColumn {
-    /// Its alias or source text.
+    /// Alias or source text.
     pub name: String,
-    /// Its type.
+    /// Column type.
     pub ty: SqlType,
-    /// Whether it may be NULL.
+    /// Whether the column may be NULL.
     pub nullable: bool,
-    /// The column of a table that it shows unchanged, if it does.
+    /// Table column that it shows unchanged, if it does.
     pub origin: Option<ColumnOrigin>,
-    /// What is reported to clients beside its type.
+    /// Difference between the reported type and `ty`.
     pub client_type: ClientType,
-    /// The type of the column that MySQL reads it from, where it reads the result from a temporary table that
-    /// has a column of its own for it.
+    /// Type of the column from which MySQL reads it, where it reads the result from a temporary table that has a column
+    /// of its own for it.
     pub buffered: Option<SqlType>,
 }
 
-/// Where the type that is reported to clients is not that of a column of a table made of the value.
+/// Reason for a reported type that differs from that of a table column created from the value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ClientType {
-    /// Nowhere.
+    /// No difference.
     #[default]
     Plain,
-    /// A value that is computed: MySQL computes whole numbers as BIGINT, FLOAT and DOUBLE with room for
-    /// a sign.
+    /// A computed value: MySQL computes integers as BIGINT, FLOAT and DOUBLE with room for a sign.
     Computed,
-    /// A choice between values of the kind, of which a table would have another.
+    /// A choice between values of the kind, where a table column would have another kind.
     Choice(TypeKind),
-    /// A choice by IFNULL() between values of the kind, which a table made of it has, too.
+    /// A choice by IFNULL() between values of the kind, which a table column has, too.
     Kept(TypeKind),
-    /// What GROUP_CONCAT() collects: as long as may be, whatever a table would have.
+    /// Result of GROUP_CONCAT(): of maximum length, whatever a table column would have.
     Collected,
-    /// A DECIMAL in a variable: of as many digits as there may be, shown as it was assigned.
+    /// A DECIMAL in a variable: of the maximum number of digits, shown as it was assigned.
     Variable,
     /// A literal like `X'41'`: a string that is an unsigned number where a number is wanted.
     Hexadecimal,
     /// A literal like `b'101'`: a string that is a number where a number is wanted.
     Bits,
-    /// MIN() or MAX() of an ENUM or SET: a string, of which a table would have the ENUM or SET.
+    /// MIN() or MAX() of an ENUM or SET: a string, where a table column would be the ENUM or SET.
     Member(TypeKind),
 }
 
-/// Where an unchanged column comes from.
+/// Origin of an unchanged column.
 #[derive(Debug, Clone)]
 pub struct ColumnOrigin {
-    /// Database; empty when no table has the column.
+    /// Database; empty if the column is not of a table.
     pub database: String,
-    /// Table name; empty when no table has the column: it is computed in a derived table or a set
-    /// operation.
+    /// Table name; empty if the column is not of a table: it is computed in a derived table or a set operation.
     pub table: String,
     /// Table alias.
     pub alias: String,
     /// Column name.
     pub column: String,
-    /// What else is reported to clients.
+    /// Attributes of the column that are reported to clients.
     pub traits: ColumnTraits,
-    /// The view through which it is seen and its name there.
+    /// View through which it is read and its name there.
     pub view: Option<ViewColumn>,
 }
 
 /// A column of a view.
 #[derive(Debug, Clone)]
 pub struct ViewColumn {
-    /// The view.
+    /// View name.
     pub view: String,
-    /// The column.
+    /// Column name.
     pub column: String,
 }
 
 impl ColumnOrigin {
-    /// A column that no table has.
+    /// Origin of a column that is not of a table.
     pub fn computed(column: &str) -> Self {
         Self {
             database: String::new(),
@@ -87,7 +85,7 @@ impl ColumnOrigin {
         }
     }
 
-    /// Whether a table has the column.
+    /// Whether the column is of a table.
     pub fn is_of_table(&self) -> bool {
         !self.table.is_empty()
     }
