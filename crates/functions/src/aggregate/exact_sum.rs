@@ -388,8 +388,8 @@ impl<const PARTS: usize> ExactSums<PARTS> {
             out.extend_from_slice(&part.to_le_bytes());
         }
         if let Some(rest) = self.rest.get(&(group as u32)) {
-            // Huge numbers are written unscaled: their magnitude identifies them. One that would no longer be
-            // recognized as too small or too large is split into two.
+            // Huge numbers are written unscaled: their magnitude identifies them. A part outside of that range is
+            // written scaled, after a NaN as its marker.
             for part in &rest.huge.0 {
                 let value = part / SCALE;
                 if value.abs() >= HUGE && value.is_finite() {

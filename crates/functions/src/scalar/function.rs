@@ -1,5 +1,5 @@
-//! What a scalar function is: a row of its family's table, which says what the planner has to know of it, and
-//! which functions give its types and compute it.
+//! Scalar functions: rows of their family's table, with the properties that the planner needs, and the functions that
+//! derive a call's types and compute it.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -21,19 +21,19 @@ pub enum Volatility {
     Volatile,
 }
 
-/// Gives the types of a call. Arity has been checked.
+/// Derives the types of a call. Arity has been checked.
 pub type Bind = fn(&Binding<'_>) -> Result<Signature>;
 
 /// Computes all rows of a call: an array of the physical type of the signature's result.
 pub type Evaluate = fn(&Call<'_>) -> Result<ArrayRef>;
 
-/// Whether a call of a signature can neither fail nor warn, whatever its arguments are.
+/// Whether a call of a signature can neither fail nor warn, for any arguments.
 pub type IsTotal = fn(&Signature) -> bool;
 
-/// Computes one row of constants, where that is simpler than an array of it.
+/// Computes one row of constants, where that is simpler than an array.
 pub type ComputeValue = fn(&[Column], &Signature) -> Option<Value>;
 
-/// The rows of a call that need its next argument, when only those before that one are known.
+/// The rows of a call that need its next argument, given the arguments before it.
 pub type Needs = fn(&Call<'_>) -> Result<BooleanBuffer>;
 
 /// A scalar function or operator.
@@ -50,7 +50,7 @@ pub struct ScalarFunction {
 
 impl ScalarFunction {
     /// A function with these names in lower case, the canonical one first (operators are named by their symbol), and
-    /// this number of arguments, that depends on nothing else.
+    /// this number of arguments, that depends on its arguments alone.
     pub const fn new(
         names: &'static [&'static str],
         arity: RangeInclusive<usize>,
@@ -69,35 +69,35 @@ impl ScalarFunction {
         }
     }
 
-    /// One that is constant for the length of a statement.
+    /// Marks a function that is constant within a statement.
     #[must_use]
     pub const fn stable(mut self) -> Self {
         self.volatility = Volatility::Stable;
         self
     }
 
-    /// One that may differ from row to row.
+    /// Marks a function that may differ from row to row.
     #[must_use]
     pub const fn volatile(mut self) -> Self {
         self.volatility = Volatility::Volatile;
         self
     }
 
-    /// One that can neither fail nor warn where its types say so.
+    /// Marks a function that can neither fail nor warn for some types.
     #[must_use]
     pub const fn total_where(mut self, is_total: IsTotal) -> Self {
         self.is_total = is_total;
         self
     }
 
-    /// One that looks at its arguments one after another, and at none that it does not need.
+    /// Marks a function that evaluates its arguments one after another, and only those that it needs.
     #[must_use]
     pub const fn lazy(mut self, needs: Needs) -> Self {
         self.needs = Some(needs);
         self
     }
 
-    /// One that computes a row of constants by itself, too.
+    /// Marks a function that can compute a row of constants without arrays.
     #[must_use]
     pub const fn by_value(mut self, value: ComputeValue) -> Self {
         self.value = Some(value);
@@ -124,12 +124,12 @@ impl ScalarFunction {
         (self.is_total)(signature)
     }
 
-    /// Whether it may leave arguments out ([`ScalarFunction::needs`]).
+    /// Whether it may skip arguments ([`ScalarFunction::needs`]).
     pub fn is_lazy(&self) -> bool {
         self.needs.is_some()
     }
 
-    /// The rows that need the argument behind those that are given; the rest of the call is as for
+    /// The rows that need the argument after the given ones; the rest of the call is as for
     /// [`ScalarFunction::evaluate`].
     pub fn needs(
         &self,
@@ -150,7 +150,8 @@ impl ScalarFunction {
         }
     }
 
-    /// One row of constants, if it can be had without an array: [`ScalarFunction::evaluate`] gives the same.
+    /// One row of constants, if it can be computed without an array; equal to the result of
+    /// [`ScalarFunction::evaluate`].
     pub fn value(&self, arguments: &[Column], signature: &Signature) -> Option<Value> {
         self.value.and_then(|value| value(arguments, signature))
     }
@@ -168,8 +169,8 @@ impl ScalarFunction {
         })
     }
 
-    /// Computes `rows` rows. `arguments` have the types that the signature asked for, `signature` is the
-    /// one that [`ScalarFunction::signature`] gave for this call.
+    /// Computes `rows` rows. `arguments` have the types that the signature requires, `signature` is the result of
+    /// [`ScalarFunction::signature`] for this call.
     pub fn evaluate(
         &self,
         arguments: &[Column],

@@ -1,4 +1,4 @@
-//! Scalar functions: a value from the values of one row.
+//! Scalar functions: one value from the values of one row.
 
 pub(crate) mod control_flow;
 pub(crate) mod dates;
@@ -44,7 +44,7 @@ pub fn all() -> impl Iterator<Item = &'static ScalarFunction> {
     FAMILIES.iter().copied().flatten().copied().flatten()
 }
 
-/// The function of a name (in any case), or `None`.
+/// The function with a case-insensitive name, or `None`.
 pub fn by_name(name: &str) -> Option<&'static ScalarFunction> {
     crate::lower_case_lookup(&BY_NAME, name)
 }

@@ -39,7 +39,7 @@ fn coalesce_signature(binding: &Binding<'_>) -> Result<Signature> {
     Ok(Signature::new(types, ty, nullable).with_coercibility(coercibility))
 }
 
-/// The first that is not NULL.
+/// The first value that is not NULL.
 fn coalesce(call: &Call<'_>) -> Result<ArrayRef> {
     pick(call, 0, |row| {
         let mut arguments = call.arguments.iter();
@@ -56,11 +56,11 @@ fn all_null(call: &Call<'_>) -> Result<BooleanBuffer> {
 
 fn nullif_signature(binding: &Binding<'_>) -> Result<Signature> {
     let (ty, coercibility) = choice_type(&binding.part(..1))?;
-    // Compared as the first: unlike for `=`, its value must stay what it is.
+    // Compared with the first value's type: unlike for `=`, the value must not change.
     Ok(Signature::new(vec![ty.clone(); 2], ty, true).with_coercibility(coercibility))
 }
 
-/// NULL when both are equal, the first otherwise.
+/// NULL when both are equal, else the first.
 fn nullif(call: &Call<'_>) -> Result<ArrayRef> {
     let (first, second) = (&call.arguments[0], &call.arguments[1]);
     let operator = Operator::NullSafeEqual;

@@ -1,4 +1,4 @@
-//! GREATEST(value, …) and LEAST(value, …): NULL when any is NULL.
+//! GREATEST(value, …) and LEAST(value, …): NULL when any argument is NULL.
 
 use std::cmp::Ordering;
 
@@ -14,7 +14,7 @@ use crate::{Argument, Binding, Call, Signature, input, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["greatest"], 2..=usize::MAX, signature, |call| {
-        // Of texts that are equal the last one.
+        // Of equal texts the last one.
         evaluate(call, Ordering::is_ge)
     }),
     Row::new(&["least"], 2..=usize::MAX, signature, |call| {
@@ -22,7 +22,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
     }),
 ];
 
-/// The most digits of a second.
+/// Maximum number of fractional digits of a second.
 const TEMPORAL_DECIMALS_MAX: u8 = 6;
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {
@@ -30,8 +30,8 @@ fn signature(binding: &Binding<'_>) -> Result<Signature> {
     if ty.kind == TypeKind::VarChar {
         ty.length = ty.length.max(moment_length(binding));
     }
-    // A date is compared as what it is, also with strings and numbers, though the result is a string; a
-    // time, and a date with a year, as a string. What the others are as dates is for the function to read.
+    // A date is compared as a date, also with strings and numbers, though the result is a string; a time, and a date
+    // with a year, as a string. The function itself reads the other arguments as dates.
     let mut kinds = binding.arguments.iter().map(|argument| argument.ty.kind);
     let mut dates = binding
         .arguments
@@ -64,7 +64,7 @@ fn signature(binding: &Binding<'_>) -> Result<Signature> {
     Ok(Signature::new(types, ty, binding.any_nullable()).with_coercibility(coercibility))
 }
 
-/// How long the text of a moment may be that is among texts and numbers: these may give it a fraction.
+/// Length of a temporal value's text among texts and numbers, which may give it a fraction.
 fn moment_length(binding: &Binding<'_>) -> u32 {
     let arguments = binding.arguments.iter();
     let kinds = || arguments.clone().map(|argument| argument.ty.kind);
@@ -76,7 +76,7 @@ fn moment_length(binding: &Binding<'_>) -> u32 {
         return 0;
     };
     let digits = arguments.clone().map(|argument| match argument.constant {
-        // There is room for as many digits as there may be beside what is no moment.
+        // Non-temporal arguments may have the maximum number of digits.
         Some(Value::Bytes(text)) if !argument.ty.is_bytes_literal && !begins_with_number(text) => {
             TEMPORAL_DECIMALS_MAX
         }
@@ -86,7 +86,7 @@ fn moment_length(binding: &Binding<'_>) -> u32 {
     SqlType::temporal(kind, decimals).length
 }
 
-/// `replaces` says whether a value replaces the best before it, by its order to that.
+/// `replaces` says whether a value replaces the best before it, given its order relative to that.
 fn evaluate(call: &Call<'_>, replaces: impl Fn(Ordering) -> bool) -> Result<ArrayRef> {
     let (ty, result) = (call.ty(0), &call.signature.result);
     if result.temporal_text {
@@ -128,7 +128,7 @@ fn evaluate(call: &Call<'_>, replaces: impl Fn(Ordering) -> bool) -> Result<Arra
     }
 }
 
-/// Dates among texts and numbers: what is none of these has no say. Nothing behind a NULL is read.
+/// Dates among texts and numbers: non-dates are ignored. Nothing after a NULL is read.
 fn evaluate_dates(call: &Call<'_>, replaces: impl Fn(Ordering) -> bool) -> Result<ArrayRef> {
     let types = &call.signature.arguments;
     let compared = types.iter().find(|ty| ty.is_temporal());
@@ -169,7 +169,7 @@ fn evaluate_dates(call: &Call<'_>, replaces: impl Fn(Ordering) -> bool) -> Resul
     })
 }
 
-/// The value of each row that replaces those before it and is not replaced.
+/// For each row the value that replaces those before it and is not replaced.
 fn best<T: Copy>(
     call: &Call<'_>,
     value: impl Fn(usize, usize) -> Option<T>,
@@ -193,7 +193,7 @@ fn begins_with_number(text: &[u8]) -> bool {
         .is_some_and(|byte| byte.is_ascii_digit() || b"+-.".contains(byte))
 }
 
-/// The digits of a second that an argument may have as a date with time.
+/// Number of fractional digits of an argument as a DATETIME.
 fn fraction_digits(argument: &Argument<'_>) -> u8 {
     let digits = match argument.constant {
         _ if argument.ty.is_temporal() => argument.ty.decimals,

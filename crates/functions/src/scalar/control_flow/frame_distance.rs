@@ -1,5 +1,5 @@
-//! The distance of a window's border, which must neither be NULL nor negative. The planner puts it around
-//! distances that are known only when the statement runs.
+//! The offset of a window frame's bound, which must be neither NULL nor negative. The planner adds this call around
+//! offsets that are known only at run time.
 
 use arrow_array::ArrayRef;
 use mayfly_types::convert::array_value;
@@ -20,7 +20,7 @@ fn signature(binding: &Binding<'_>) -> Result<Signature> {
     )
 }
 
-/// The first argument; error 3586, which names the window in the second, where that is no distance.
+/// The first argument; error 3586 if it is no valid offset, with the window's name from the second.
 fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
     let refuse = |row: usize| {
         let name = input::texts(&call.arguments[1])?;
@@ -43,14 +43,14 @@ fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
     })
 }
 
-/// Whether a value may be the distance of a border.
+/// Whether a value is a valid offset of a frame's bound.
 pub fn is_distance(value: &Value) -> bool {
     match value {
         Value::Null => false,
         Value::Int(number) => *number >= 0,
         Value::Float(number) => *number >= 0.0,
         Value::Decimal { unscaled, .. } => !unscaled.is_negative(),
-        // `-0` is no negative number.
+        // `-0` is not negative.
         Value::Bytes(text) => {
             let text = text.trim_ascii_start();
             !text.starts_with(b"-") || !text.iter().any(|byte| (b'1'..=b'9').contains(byte))

@@ -1,4 +1,4 @@
-//! INTERVAL(n, a, b, …): how many of the rising bounds n has reached.
+//! INTERVAL(n, a, b, …): the number of ascending bounds that are at most n.
 
 use arrow_array::ArrayRef;
 use arrow_array::cast::AsArray;
@@ -67,7 +67,7 @@ fn is_exact(ty: &SqlType) -> bool {
     numeric::is_integer(ty) || ty.kind == TypeKind::Decimal
 }
 
-/// How many bounds stand before the first that is larger; a bound that is NULL counts as reached.
+/// The number of bounds before the first larger one; a NULL bound counts.
 fn reached<T: PartialOrd>(mut values: impl Iterator<Item = Option<T>>) -> i64 {
     let Some(Some(wanted)) = values.next() else {
         return -1;

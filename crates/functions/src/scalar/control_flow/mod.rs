@@ -1,5 +1,5 @@
-//! Control flow. The planner turns IF, IFNULL, COALESCE and NULLIF into CASE where that is as good,
-//! so that branches which are not taken are not evaluated; these functions are for the rest.
+//! Control flow. The planner turns IF, IFNULL, COALESCE and NULLIF into CASE where that is equivalent, so that
+//! branches not taken are not evaluated; these functions are for the rest.
 
 mod choices;
 mod extremes;

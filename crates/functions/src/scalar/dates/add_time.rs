@@ -20,7 +20,7 @@ fn signature(binding: &Binding<'_>) -> Result<Signature> {
         TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp => {
             SqlType::temporal(TypeKind::DateTime, digits)
         }
-        // Text with a date gives a date, text without one a time.
+        // Text with a date gives a datetime, text without one a time.
         _ => arguments::temporal_text(binding),
     };
     let types = vec![
@@ -52,7 +52,7 @@ fn add(call: &Call<'_>, sign: i64) -> Result<ArrayRef> {
                 let sum = other.micros() + added;
                 Some(Temporal::Time(match result.kind {
                     TypeKind::Time => sum,
-                    // A text is cut down to the largest time.
+                    // A result as text is clamped to the largest time.
                     _ => time_result(sum.into(), FRACTION_MAX, context),
                 }))
             }

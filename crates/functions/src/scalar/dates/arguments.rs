@@ -1,6 +1,5 @@
-//! How date functions read their arguments. Text is read here and not cast before, because each
-//! function has its own idea of which dates it can work with: MONTH('2024-00-05') is 0 where
-//! DAYOFWEEK('2024-00-05') is NULL.
+//! Arguments of date functions. Text is read here and not cast before, because functions accept different dates:
+//! MONTH('2024-00-05') is 0 where DAYOFWEEK('2024-00-05') is NULL.
 
 use mayfly_types::convert::shown;
 use mayfly_types::decimal::Decimal;
@@ -18,16 +17,16 @@ use crate::{Argument, Binding, Call, EvaluationContext, Signature, derive};
 /// The largest number of fractional digits.
 pub(crate) const FRACTION_MAX: u8 = 6;
 
-/// How long the text of a date or time may be by MySQL's count.
+/// Length of a temporal value as text, as MySQL counts it.
 const TEMPORAL_CHARACTERS: u64 = 29;
 
-/// A number of fewer digits is a time where either is taken.
+/// Where either is accepted, a smaller number is a time.
 const SMALLEST_DATE: i64 = 10_000;
 
 /// 838:59:59 as a number.
 const LARGEST_TIME: i64 = 8_385_959;
 
-/// Whether a function works with dates whose month or day is 0.
+/// Whether a function accepts dates whose month or day is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ZeroParts {
     /// Accepts a zero month or day.
@@ -36,7 +35,7 @@ pub(crate) enum ZeroParts {
     Refused,
 }
 
-/// What a function says that it wanted when text is no date.
+/// Type named in the warning about text that is no date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wanted {
     /// A DATE
@@ -45,7 +44,7 @@ pub(crate) enum Wanted {
     DateTime,
 }
 
-/// The type that an argument is converted to where a date is wanted: temporal values and text stay.
+/// The type that an argument is converted to where a date is expected: temporal values and text are unchanged.
 pub(crate) fn datetime_type(binding: &Binding<'_>, index: usize) -> SqlType {
     let argument = &binding.arguments[index];
     match argument.ty.kind {
@@ -66,13 +65,13 @@ pub(crate) fn zero_datetime_type(binding: &Binding<'_>, index: usize) -> SqlType
     }
 }
 
-/// The type that an argument is converted to where a time is wanted.
+/// The type that an argument is converted to where a time is expected.
 pub(crate) fn time_type(binding: &Binding<'_>, index: usize) -> SqlType {
     let digits = decimals_of(&binding.arguments[index]);
     unconverted(binding, index).unwrap_or_else(|| SqlType::temporal(TypeKind::Time, digits))
 }
 
-/// The type of an argument that is read as it is.
+/// The type of an argument that is read unconverted.
 fn unconverted(binding: &Binding<'_>, index: usize) -> Option<SqlType> {
     let ty = binding.arguments[index].ty;
     match ty.kind {
@@ -95,7 +94,7 @@ pub(crate) fn of_time(binding: &Binding<'_>, result: SqlType) -> Result<Signatur
     Ok(Signature::new(types, result, true))
 }
 
-/// The text of a date or time that is made of a text.
+/// The type of a temporal value's text, computed from a text.
 pub(crate) fn temporal_text(binding: &Binding<'_>) -> SqlType {
     SqlType {
         temporal_text: true,
@@ -103,13 +102,13 @@ pub(crate) fn temporal_text(binding: &Binding<'_>) -> SqlType {
     }
 }
 
-/// The most fractional digits of a second that any of the arguments may have.
+/// Maximum number of fractional digits among all arguments.
 pub(crate) fn decimals_of_all(binding: &Binding<'_>) -> u8 {
     let arguments = binding.arguments.iter();
     arguments.map(decimals_of).max().unwrap_or(0)
 }
 
-/// How many fractional digits of a second an argument may have.
+/// Maximum number of fractional digits of an argument.
 pub(crate) fn decimals_of(argument: &Argument<'_>) -> u8 {
     let ty = argument.ty;
     match ty.kind {
@@ -119,7 +118,7 @@ pub(crate) fn decimals_of(argument: &Argument<'_>) -> u8 {
         TypeKind::Date | TypeKind::Null => 0,
         _ if ty.is_integer() => 0,
         _ => match argument.constant {
-            // A literal that is a date or time shows its digits.
+            // A temporal literal shows its number of digits.
             Some(Value::Bytes(text)) if is_temporal(text) => {
                 let fraction = text.iter().position(|byte| *byte == b'.');
                 fraction.map_or(0, |point| {
@@ -136,7 +135,7 @@ fn is_temporal(text: &[u8]) -> bool {
     parse_datetime(text, DateRules::default(), false).is_ok() || parse_time(text, false).is_ok()
 }
 
-/// The number of fractional digits that a literal argument asks for (error 1426).
+/// The number of fractional digits given by a literal argument (error 1426).
 pub(crate) fn fraction_argument(argument: Option<&Argument<'_>>, name: &str) -> Result<u8> {
     let Some(argument) = argument else {
         return Ok(0);
@@ -178,7 +177,7 @@ pub(crate) fn overflow<T>(kind: &str, context: &EvaluationContext) -> Option<T> 
     None
 }
 
-/// A TIME within its range, rounded to a number of digits; one that is cut down is warned about.
+/// A TIME rounded to a number of digits; one out of range is clamped, with a warning.
 pub(crate) fn time_result(micros: i128, digits: u8, context: &EvaluationContext) -> i64 {
     let largest = i128::from(TIME_MAX_MICROS);
     if micros.abs() > largest {
@@ -213,7 +212,7 @@ enum Source<'a> {
     /// TIME
     Micros(Ints<'a>),
     Texts(Texts<'a>),
-    /// Of [`number_type`].
+    /// Numbers of [`number_type`], with their scale.
     Numbers(Decimals<'a>, u8),
     /// DOUBLE of [`number_type`].
     Doubles(Floats<'a>),
@@ -222,7 +221,7 @@ enum Source<'a> {
 }
 
 impl Source<'_> {
-    /// A number of a row. A DOUBLE is one of as many digits as it is shown with.
+    /// The number of a row. A DOUBLE has the digits that it is shown with.
     fn number(&self, row: usize) -> Option<Decimal> {
         match self {
             Self::Numbers(numbers, scale) => Some(Decimal::new(numbers.get(row)?, *scale)),
@@ -245,11 +244,11 @@ fn source<'a>(call: &Call<'a>, index: usize) -> Result<Source<'a>> {
     })
 }
 
-/// The digits before the point of a number that is read as a date or time, as many as a BIGINT has.
+/// Integer digits of a number that is read as a date or time, as of a BIGINT.
 const NUMBER_DIGITS: u8 = 20;
 
-/// The type that a number has where the function itself reads it as a date or time, which is not to round
-/// the fraction of a second before.
+/// The type of a number that the function itself reads as a date or time: the conversion must not round fractional
+/// seconds.
 fn number_type(argument: &Argument<'_>) -> SqlType {
     let decimals = match argument.ty.kind {
         _ if argument.ty.is_integer() => 0,
@@ -259,7 +258,7 @@ fn number_type(argument: &Argument<'_>) -> SqlType {
     SqlType::decimal(NUMBER_DIGITS + decimals, decimals)
 }
 
-/// How many more digits than those of microseconds a number may have that is no DECIMAL.
+/// Digits beyond microseconds of a number other than a DECIMAL.
 pub(crate) const MORE_DIGITS: u8 = 9;
 
 /// The parts of a number that is read as a date or time.
@@ -268,7 +267,7 @@ fn number_parts(number: Decimal, context: &EvaluationContext) -> Option<NumberPa
     NumberParts::of_decimal(number, truncates)
 }
 
-/// The type that an argument is converted to where the function reads numbers by itself, too.
+/// The type that an argument is converted to where the function reads numbers itself, too.
 pub(crate) fn moment_type(binding: &Binding<'_>, index: usize) -> SqlType {
     let argument = &binding.arguments[index];
     match argument.ty.is_numeric() && argument.ty.kind != TypeKind::Year {
@@ -281,7 +280,7 @@ pub(crate) fn moment_type(binding: &Binding<'_>, index: usize) -> SqlType {
 #[derive(Debug)]
 pub(crate) struct DateTimes<'a> {
     source: Source<'a>,
-    /// Text that all rows share, read once.
+    /// The value of a constant text, read once.
     constant: Option<Option<DateTime>>,
     zero_parts: ZeroParts,
     wanted: Wanted,
@@ -372,7 +371,7 @@ impl<'a> DateTimes<'a> {
     }
 }
 
-/// The type that a value is converted to that says itself whether it has a time: a number stays one.
+/// The type of an argument that itself tells whether it has a time of day: a number is unchanged.
 pub(crate) fn whole_type(binding: &Binding<'_>, index: usize) -> SqlType {
     let argument = &binding.arguments[index];
     match argument.ty.is_numeric() && argument.ty.kind != TypeKind::Year {
@@ -396,7 +395,7 @@ impl<'a> WholeDates<'a> {
         })
     }
 
-    /// The day with its time, and whether it was a mere date; `None` with a warning when it is none.
+    /// The datetime, and whether it was a date without time; `None` with a warning when it is invalid.
     pub(crate) fn get(&self, row: usize) -> Option<(DateTime, bool)> {
         match self.source {
             Source::Texts(texts) => parse_whole(texts.get(row)?, self.context),
@@ -422,8 +421,7 @@ impl<'a> WholeDates<'a> {
     }
 }
 
-/// Text as a real day with its time, and whether it was a mere date; `None` with a warning when it
-/// is none.
+/// Parses text as a valid datetime, and whether it was a date without time; `None` with a warning when it is invalid.
 fn parse_whole(text: &[u8], context: &EvaluationContext) -> Option<(DateTime, bool)> {
     let rules = DateRules {
         no_zero_in_date: true,
@@ -439,7 +437,7 @@ fn parse_whole(text: &[u8], context: &EvaluationContext) -> Option<(DateTime, bo
     }
 }
 
-/// Reads a date and time; one with an offset is taken into the session's time zone.
+/// Parses a datetime; one with an offset is converted to the session's time zone.
 fn parse_local(
     text: &[u8],
     rules: DateRules,
@@ -454,7 +452,7 @@ fn parse_local(
     local_of(parsed.value, parsed.offset, context)
 }
 
-/// A date and time that has an offset from UTC, or none, in the session's time zone.
+/// A datetime in the session's time zone, converted if it has an offset from UTC.
 pub(crate) fn local_of(
     value: DateTime,
     offset: Option<i32>,
@@ -467,7 +465,7 @@ pub(crate) fn local_of(
     context.time_zone.local_of_unix(instant)
 }
 
-/// A value of a function that takes times and dates with times alike.
+/// A value of a function that accepts both times and datetimes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Temporal {
     /// A date with a time of day.
@@ -486,14 +484,14 @@ impl Temporal {
     }
 }
 
-/// What a value is that may be read as a time and as a date.
+/// Interpretation of a value that is both a valid time and a valid date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Preferred {
-    /// A time, also of a text or number that is a date without a time of day.
+    /// A time, also for a text or number that is a date without a time of day.
     Time,
-    /// Of texts a date, of numbers a time, if they are one.
+    /// A date for text; a time for a number, if it is a valid one.
     DateOfText,
-    /// A date, if it is one.
+    /// A date, if it is a valid one.
     Date,
 }
 
@@ -501,7 +499,7 @@ pub(crate) enum Preferred {
 #[derive(Debug)]
 pub(crate) struct Temporals<'a> {
     source: Source<'a>,
-    /// Text that all rows share, read once.
+    /// The value of a constant text, read once.
     constant: Option<Option<Temporal>>,
     preferred: Preferred,
     context: &'a EvaluationContext,
@@ -527,7 +525,7 @@ impl<'a> Temporals<'a> {
         Ok(values)
     }
 
-    /// The value, which may be a date with a time.
+    /// The value: a time or a datetime.
     #[inline]
     pub(crate) fn get(&self, row: usize) -> Option<Temporal> {
         match self.source {
@@ -554,7 +552,7 @@ impl<'a> Temporals<'a> {
         }
     }
 
-    /// The time, or the time of day.
+    /// The time of day.
     #[inline]
     pub(crate) fn time(&self, row: usize) -> Option<i64> {
         self.get(row).map(Temporal::micros)
@@ -569,7 +567,7 @@ impl<'a> Temporals<'a> {
                 .map(|(date, _)| Temporal::DateTime(date))
         };
         let time = || match parts.time() {
-            // What is too large for a time may be a date with one.
+            // A number too large for a time may be a datetime.
             Ok((micros, false)) if parts.whole <= LARGEST_TIME => Some(Temporal::Time(micros)),
             _ => None,
         };
@@ -579,8 +577,8 @@ impl<'a> Temporals<'a> {
         }
     }
 
-    /// A text that is a date, if a date is preferred: not a time like `10:11:12` or `1 10`, which may be
-    /// read as a date as well.
+    /// Parses text as a date, if a date is preferred: not a time like `10:11:12` or `1 10`, which could be read as a
+    /// date as well.
     fn date_of_text(&self, text: &[u8], time: Option<&ParsedTime>) -> Option<DateTime> {
         if self.preferred == Preferred::Time {
             return None;
@@ -626,14 +624,14 @@ impl<'a> Temporals<'a> {
     }
 }
 
-/// A word that the parser put among the arguments: a unit or a type.
+/// A keyword that the parser passed as an argument: a unit or a type.
 pub(crate) fn word<'a>(call: &Call<'a>, index: usize) -> Result<&'a [u8]> {
     let texts = call.texts(index)?;
     let word = (0..call.rows.max(1)).find_map(|row| texts.get(row));
     Ok(word.unwrap_or_default())
 }
 
-/// The unit that a word names, or error 1210 of a function.
+/// The unit of a keyword, or error 1210 of a function.
 pub(crate) fn interval_unit(word: &[u8], function: &str) -> Result<IntervalUnit> {
     std::str::from_utf8(word)
         .ok()

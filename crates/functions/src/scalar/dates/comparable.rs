@@ -1,9 +1,8 @@
-//! The text that a date is compared with, as a date. Not a function that users call.
+//! Conversion of text for a comparison with a date. Not a function that users call.
 //!
-//! Text that is no date is the zero date here, with warning 1292, where CAST makes NULL of it: so
-//! `date_column > text_column` is true for it and `NOT IN` does not become unknown. Two more arguments
-//! are the kind and the name of the column that is compared, for the warning about a constant.
-//! An offset at the end of the text is taken back into the session's time zone.
+//! Invalid text is the zero date here, with warning 1292, where CAST returns NULL: so `date_column > text_column` is
+//! true for it and `NOT IN` is not unknown. Two more arguments are the type and the name of the compared column, for
+//! the warning about a constant. An offset at the end of the text converts it to the session's time zone.
 
 use arrow_array::ArrayRef;
 use mayfly_types::temporal::{DateRules, DateTime, parse_datetime};

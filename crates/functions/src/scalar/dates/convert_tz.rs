@@ -1,4 +1,4 @@
-//! CONVERT_TZ(datetime, from, to): the same instant on another zone's clock.
+//! CONVERT_TZ(datetime, from, to): the same instant in another time zone.
 
 use arrow_array::ArrayRef;
 use mayfly_types::temporal::{MICROS_PER_SECOND, TimeZone};
@@ -11,7 +11,7 @@ use crate::scalar::Row;
 use crate::{Binding, Call, Signature, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
-    // SYSTEM is a name of a zone too.
+    // SYSTEM is a time zone's name too.
     Row::new(&["convert_tz"], 3..=3, signature, evaluate).stable(),
 ];
 
@@ -39,7 +39,7 @@ fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
             .unix_of_local(date)
             .filter(|instant| (1..=UNIX_SECONDS_MAX).contains(&(instant / MICROS_PER_SECOND)));
         let converted = match instant {
-            // A date out of the range of Unix time stays as it is.
+            // A datetime outside of the range of Unix time is unchanged.
             None => Some(date),
             Some(instant) => to.local_of_unix(instant),
         };
@@ -47,7 +47,7 @@ fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
     })
 }
 
-/// Time zones by name; an unknown one makes the result NULL.
+/// Cache of time zones by name; an unknown one makes the result NULL.
 struct Zones<'a> {
     names: Texts<'a>,
     constant: Option<Option<TimeZone>>,

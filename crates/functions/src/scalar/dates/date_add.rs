@@ -1,5 +1,5 @@
-//! DATE_ADD(date, INTERVAL amount unit), DATE_SUB, TIMESTAMPADD(unit, amount, date). The parser
-//! and planner hand over the unit as a word; ADDDATE and SUBDATE come as the first two.
+//! DATE_ADD(date, INTERVAL amount unit), DATE_SUB, TIMESTAMPADD(unit, amount, date). The parser and planner pass the
+//! unit as a keyword; ADDDATE and SUBDATE are parsed as the first two.
 
 use arrow_array::ArrayRef;
 use arrow_buffer::i256;
@@ -41,7 +41,7 @@ type Positions = [usize; 3];
 const DATE_ADD: Positions = [0, 1, 2];
 const TIMESTAMPADD: Positions = [2, 1, 0];
 
-/// The most digits of the seconds of an interval, before and after the point.
+/// Precision of an interval's seconds, including the fraction.
 const SECONDS_PRECISION: u8 = 26;
 
 fn date_add_signature(binding: &Binding<'_>) -> Result<Signature> {
@@ -74,7 +74,7 @@ fn signature(binding: &Binding<'_>, positions: Positions) -> Result<Signature> {
             (date.ty.clone(), SqlType::temporal(TypeKind::Time, decimals))
         }
         TypeKind::Time => (datetime.clone(), datetime),
-        // A value that says itself whether it has a time: so does the result.
+        // A text tells itself whether it has a time; so does the result.
         _ => (
             arguments::whole_type(binding, positions[0]),
             arguments::temporal_text(binding),
@@ -133,7 +133,7 @@ fn evaluate(
     })
 }
 
-/// Whether a unit has no part of a day or more, so that a TIME stays one.
+/// Whether a unit has only parts below a day, so that a TIME stays a TIME.
 fn is_of_time(unit: IntervalUnit) -> bool {
     matches!(
         unit,
@@ -164,7 +164,7 @@ fn amount_type(unit: IntervalUnit, amount: &Argument<'_>, context: &SignatureCon
         };
     }
     if unit == IntervalUnit::Second {
-        // Digits behind those of microseconds are cut off, not rounded.
+        // Digits beyond microseconds are truncated, not rounded.
         let more = match amount.ty.kind {
             TypeKind::Decimal => amount.ty.decimals.saturating_sub(FRACTION_MAX),
             _ => MORE_DIGITS,
@@ -174,13 +174,13 @@ fn amount_type(unit: IntervalUnit, amount: &Argument<'_>, context: &SignatureCon
     SqlType::bigint()
 }
 
-/// An amount that no date can bear.
+/// An amount out of range of every date.
 struct TooLarge;
 
 enum Source<'a> {
     Null,
     Integers(AnyInts<'a>),
-    /// Seconds, and what their unscaled numbers are divided by to give microseconds.
+    /// Seconds, and the divisor from their unscaled numbers to microseconds.
     Seconds(Decimals<'a>, i256),
     Compound(Texts<'a>),
 }
@@ -226,7 +226,7 @@ impl<'a> Amounts<'a> {
     }
 }
 
-/// The text of a sum: a mere date and a unit of days give a mere date.
+/// The text of a sum: a date without time plus a unit of days is a date without time.
 fn add_to_whole(
     (value, is_date): (DateTime, bool),
     interval: Interval,

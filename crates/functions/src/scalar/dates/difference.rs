@@ -78,7 +78,7 @@ fn timediff(call: &Call<'_>) -> Result<ArrayRef> {
                 late.to_micros() - early.to_micros()
             }
             (Some(Temporal::Time(late)), Some(Temporal::Time(early))) => late - early,
-            // A time and a date with a time have no difference.
+            // A time and a datetime have no difference.
             _ => return Ok(None),
         };
         let time = arguments::time_result(difference.into(), digits, call.context);

@@ -1,5 +1,4 @@
-//! EXTRACT(unit FROM value): the parts of a unit as one number. The parser puts the unit first,
-//! as a word.
+//! EXTRACT(unit FROM value): the parts of a unit as one number. The parser passes the unit first, as a keyword.
 
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
@@ -14,7 +13,7 @@ use crate::{Binding, Call, EvaluationContext, Signature, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["extract"], 2..=2, signature, evaluate)];
 
-/// What errors call it.
+/// Name of the function in errors.
 const NAME: &str = "EXTRACT";
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {

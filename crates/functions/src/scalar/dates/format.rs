@@ -39,7 +39,7 @@ fn time_format(call: &Call<'_>) -> Result<ArrayRef> {
     })
 }
 
-/// The types of a function that prints a value by a format, its second argument.
+/// The types of a function that formats a value by its second argument.
 pub(super) fn format_signature(binding: &Binding<'_>, value: SqlType) -> Signature {
     let characters = match binding.arguments[1].constant {
         Some(Value::Bytes(format)) => printed_length(format),
@@ -49,7 +49,7 @@ pub(super) fn format_signature(binding: &Binding<'_>, value: SqlType) -> Signatu
     Signature::new(types, binding.string(characters), true)
 }
 
-/// The most characters that a format can make, as MySQL counts them.
+/// Maximum length in characters of a formatted value, as MySQL counts it.
 fn printed_length(format: &[u8]) -> u64 {
     let mut length = 0;
     let mut bytes = format.iter();
@@ -76,7 +76,7 @@ fn printed_length(format: &[u8]) -> u64 {
     length
 }
 
-/// Prints values by the second argument.
+/// Formats values by the second argument.
 pub(super) fn print(call: &Call<'_>, value: impl Fn(usize) -> Option<Printed>) -> Result<ArrayRef> {
     let formats = call.texts(1)?;
     let locale = call.context.lc_time_names;
@@ -84,7 +84,7 @@ pub(super) fn print(call: &Call<'_>, value: impl Fn(usize) -> Option<Printed>) -
         let (Some(format), Some(value)) = (formats.get(row), value(row)) else {
             return Ok(false);
         };
-        // An empty format has nothing to print, which MySQL takes for NULL.
+        // For an empty format MySQL returns NULL.
         let is_printed = pattern::date_format(out, value, format, locale).is_some();
         Ok(is_printed && !format.is_empty())
     })

@@ -1,5 +1,4 @@
-//! GET_FORMAT(type, standard): format strings of several standards. The parser hands over the
-//! type as a word.
+//! GET_FORMAT(type, standard): format strings of several standards. The parser passes the type as a keyword.
 
 use arrow_array::ArrayRef;
 use mayfly_types::Result;

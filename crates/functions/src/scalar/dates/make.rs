@@ -25,7 +25,7 @@ fn date_signature(binding: &Binding<'_>) -> Result<Signature> {
     Ok(Signature::new(types, result, true))
 }
 
-/// A year that may be written with two digits.
+/// A year, of which two digits are completed.
 pub(crate) fn year_of(number: i64) -> i64 {
     match number {
         0..=69 => number + 2000,
@@ -57,8 +57,8 @@ fn from_days(call: &Call<'_>) -> Result<ArrayRef> {
     })
 }
 
-/// The type that seconds are read as, whole or with at most six digits after the point, and how many
-/// digits they may have: those of a literal are not looked at.
+/// The type that seconds are read as, integer or with at most six fractional digits; the digits of a literal are not
+/// examined.
 pub(crate) fn seconds_type(argument: &Argument<'_>, sql_mode: SqlMode) -> (SqlType, u8) {
     let digits = if argument.ty.is_string() {
         FRACTION_MAX
@@ -67,7 +67,7 @@ pub(crate) fn seconds_type(argument: &Argument<'_>, sql_mode: SqlMode) -> (SqlTy
     };
     let ty = match digits {
         0 => derive::integer_of(argument),
-        // They are cut off below.
+        // They are truncated below.
         _ if sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL) => {
             let more = match argument.ty.kind {
                 TypeKind::Decimal => argument.ty.decimals.saturating_sub(FRACTION_MAX),
@@ -84,7 +84,7 @@ pub(crate) fn seconds_type(argument: &Argument<'_>, sql_mode: SqlMode) -> (SqlTy
 /// An argument of [`seconds_type`].
 pub(crate) enum Seconds<'a> {
     Whole(AnyInts<'a>),
-    /// Seconds, and what their unscaled numbers are divided by to give microseconds.
+    /// Seconds, and the divisor from their unscaled numbers to microseconds.
     Fractional(Decimals<'a>, i256),
 }
 
@@ -111,7 +111,7 @@ impl<'a> Seconds<'a> {
     }
 }
 
-/// The types of a time whose seconds are the last argument.
+/// The types of a function with seconds as last argument that returns a time.
 fn time_signature(binding: &Binding<'_>) -> Result<Signature> {
     let last = binding.arguments.len() - 1;
     let (seconds, digits) = seconds_type(&binding.arguments[last], binding.context.sql_mode);

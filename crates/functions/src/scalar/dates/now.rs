@@ -1,5 +1,5 @@
-//! The clock: NOW, SYSDATE, CURDATE, CURTIME, UTC_DATE, UTC_TIME, UTC_TIMESTAMP. All but SYSDATE
-//! stand still while a statement runs.
+//! The clock: NOW, SYSDATE, CURDATE, CURTIME, UTC_DATE, UTC_TIME, UTC_TIMESTAMP. All but SYSDATE are constant within
+//! a statement.
 
 use arrow_array::ArrayRef;
 use mayfly_types::temporal::{DateTime, TimeZone, fraction_unit};
@@ -25,7 +25,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["utc_timestamp"], 0..=1, datetime, utc).stable(),
 ];
 
-/// The types of a clock that shows as many fractional digits as its argument says.
+/// The types of a clock function with the number of fractional digits given by its argument.
 fn signature(binding: &Binding<'_>, kind: TypeKind) -> Result<Signature> {
     let digits = arguments::fraction_argument(binding.arguments.first(), binding.name)?;
     let types = binding.each(|argument| argument.ty.clone());
@@ -75,7 +75,7 @@ fn sysdate(call: &Call<'_>) -> Result<ArrayRef> {
     })
 }
 
-/// An instant on the clock of a time zone, as the result's type has it.
+/// An instant in a time zone, as the result's type.
 fn shown(call: &Call<'_>, instant: i64, zone: &TimeZone) -> i64 {
     let result = &call.signature.result;
     let now = zone.local_of_unix(instant).unwrap_or_default();

@@ -58,26 +58,26 @@ fn week_of(date: DateTime, mode: u8) -> i64 {
     calendar::week(date, WeekMode::new(mode)).1.into()
 }
 
-/// The types of a date, and of the mode of weeks; the result is an integer of a display width.
+/// The types of a function of a date, perhaps with a week mode; the result is an integer with a display width.
 fn signature<const WIDTH: u32>(binding: &Binding<'_>) -> Result<Signature> {
     let mut types = vec![SqlType::bigint(); binding.arguments.len()];
     types[0] = arguments::datetime_type(binding, 0);
     Ok(Signature::new(types, integer_result(WIDTH, false), true))
 }
 
-/// The types of a part that dates have whose month or day is 0, too.
+/// The types of a part that dates with a zero month or day have, too.
 fn zero_signature<const WIDTH: u32>(binding: &Binding<'_>) -> Result<Signature> {
     let types = vec![arguments::zero_datetime_type(binding, 0)];
     Ok(Signature::new(types, integer_result(WIDTH, false), true))
 }
 
-/// A part that dates have whose month or day is 0, too.
+/// A part that dates with a zero month or day have, too.
 fn part(call: &Call<'_>, compute: impl Fn(DateTime) -> i64) -> Result<ArrayRef> {
     let dates = DateTimes::new(call, 0, Wanted::Date, ZeroParts::Allowed)?;
     output::ints(call.rows, |row| Ok(dates.get(row).map(&compute)))
 }
 
-/// A part that only days of the calendar have.
+/// A part that only valid dates have.
 fn part_of_day(call: &Call<'_>, compute: impl Fn(DateTime) -> i64) -> Result<ArrayRef> {
     let dates = DateTimes::new(call, 0, Wanted::Date, ZeroParts::Refused)?;
     output::ints(call.rows, |row| Ok(dates.get(row).map(&compute)))

@@ -24,7 +24,7 @@ fn signature(binding: &Binding<'_>) -> Result<Signature> {
     Ok(Signature::new(types, result, binding.any_nullable()))
 }
 
-/// Computes with the months of the first argument and with the second; `None` is error 1210.
+/// Computes with the months of the first argument and with the second argument; `None` is error 1210.
 fn evaluate(call: &Call<'_>, compute: impl Fn(i64, i64) -> Option<i64>) -> Result<ArrayRef> {
     let (first, second) = (call.ints(0)?, call.ints(1)?);
     output::ints(call.rows, |row| {
@@ -37,7 +37,7 @@ fn evaluate(call: &Call<'_>, compute: impl Fn(i64, i64) -> Option<i64>) -> Resul
     })
 }
 
-/// Months since the year 0; `None` for a period without a month of 1 to 12.
+/// Months since the year 0; `None` for a period whose month is not 1 to 12.
 fn months_of(period: i64) -> Option<i64> {
     let (year, month) = (period / 100, period % 100);
     if period <= 0 || !(1..=12).contains(&month) {
@@ -46,7 +46,7 @@ fn months_of(period: i64) -> Option<i64> {
     Some(year_of(year) * 12 + month - 1)
 }
 
-/// The period of a number of months, in 64 bits that wrap around as MySQL's do.
+/// The period of a number of months, in wrapping 64-bit arithmetic as in MySQL.
 fn period_of(months: i64) -> i64 {
     let months = months.cast_unsigned();
     if months == 0 {

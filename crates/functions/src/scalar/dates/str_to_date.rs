@@ -53,7 +53,7 @@ fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
     })
 }
 
-/// What a format gives; a mere day makes no date of a time.
+/// The result type of a format; a day without month and year makes no date of a time.
 fn type_of_format(format: &[u8]) -> SqlType {
     let (mut date, mut time, mut fraction) = (false, false, 0);
     let mut bytes = format.iter();

@@ -31,7 +31,7 @@ fn seconds(micros: i64) -> i64 {
     (micros / MICROS_PER_SECOND).abs()
 }
 
-/// The result is an integer of a display width.
+/// The types of a function of a time; the result is an integer with a display width.
 fn signature<const WIDTH: u32>(binding: &Binding<'_>) -> Result<Signature> {
     arguments::of_time(binding, integer_result(WIDTH, false))
 }

@@ -14,7 +14,7 @@ use crate::scalar::Row;
 use crate::{Binding, Call, Signature, derive, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
-    // By the clock without an argument, and by the time zone with one.
+    // Depends on the clock without an argument, and on the time zone with one.
     Row::new(
         &["unix_timestamp"],
         0..=1,
@@ -31,7 +31,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
     .stable(),
 ];
 
-/// The last second of Unix time that MySQL knows: '3001-01-18 23:59:59' UTC.
+/// The last second of MySQL's Unix time: '3001-01-18 23:59:59' UTC.
 pub(super) const UNIX_SECONDS_MAX: i64 = 32_536_771_199;
 
 fn unix_timestamp_signature(binding: &Binding<'_>) -> Result<Signature> {
@@ -43,7 +43,7 @@ fn unix_timestamp_signature(binding: &Binding<'_>) -> Result<Signature> {
         0 => whole,
         digits => SqlType::decimal(11 + digits, digits),
     };
-    // A number that is no date is 0, as text is.
+    // An invalid number gives 0, as an invalid text does.
     let ty = if argument.ty.is_numeric() {
         binding.text(0)
     } else {
@@ -59,7 +59,7 @@ fn unix_timestamp(call: &Call<'_>) -> Result<ArrayRef> {
         return output::ints(call.rows, |_| Ok(Some(now)));
     };
     let dates = DateTimes::new(call, 0, Wanted::DateTime, ZeroParts::Refused)?;
-    // What is before 1970 and text that is no date are 0.
+    // Times before 1970 and invalid texts give 0.
     let micros = |row: usize| {
         let instant = dates
             .get(row)

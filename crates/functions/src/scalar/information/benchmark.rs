@@ -1,5 +1,5 @@
-//! BENCHMARK(count, expression). Arguments are evaluated before a call, so the expression has run
-//! once for each row by then, whatever the count.
+//! BENCHMARK(count, expression). Arguments are evaluated before a call, so the expression is evaluated once per row,
+//! whatever the count.
 
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;

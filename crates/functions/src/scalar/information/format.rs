@@ -1,4 +1,4 @@
-//! Numbers for people: FORMAT_BYTES(count), FORMAT_PICO_TIME(picoseconds).
+//! Human-readable numbers: FORMAT_BYTES(count), FORMAT_PICO_TIME(picoseconds).
 
 use arrow_array::ArrayRef;
 use mayfly_types::{Result, SqlType};
@@ -46,7 +46,7 @@ fn signature(binding: &Binding<'_>) -> Result<Signature> {
     Ok(Signature::new(types, binding.string(11), true))
 }
 
-/// Shows numbers in the largest unit that they reach, or by `whole` below all units.
+/// Formats numbers in the largest unit that they reach, or by `whole` below all units.
 fn format(call: &Call<'_>, units: &Units, whole: impl Fn(i64) -> String) -> Result<ArrayRef> {
     let counts = call.floats(0)?;
     output::texts(call, |row, out| {

@@ -1,5 +1,5 @@
-//! GTID_SUBSET(set, other) and GTID_SUBTRACT(set, other): sets of transactions by the server that made
-//! them, as replication writes them: `uuid[:tag]:from-to:number,…`.
+//! GTID_SUBSET(set, other) and GTID_SUBTRACT(set, other): sets of transactions by their server, in replication's
+//! notation: `uuid[:tag]:from-to:number,…`.
 
 use std::collections::BTreeMap;
 
@@ -16,20 +16,20 @@ pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["wait_for_executed_gtid_set"], 1..=2, wait_signature, wait).volatile(),
 ];
 
-/// The largest number of a transaction.
+/// The largest transaction number.
 const NUMBER_MAX: i64 = i64::MAX - 1;
-/// How long a tag may be.
+/// Maximum length of a tag.
 const TAG_MAX: usize = 32;
 
-/// Numbers from, up to and without to; in order, apart from each other.
+/// (from, to): half-open intervals of numbers, sorted and disjoint.
 type Intervals = Vec<(i64, i64)>;
 
-/// Transactions, by server and tag.
+/// Set of transactions, by server and tag.
 #[derive(Debug, Default)]
 struct GtidSet(BTreeMap<(String, String), Intervals>);
 
 impl GtidSet {
-    /// Reads a set; `None` when it is none.
+    /// Parses a set; `None` when it is invalid.
     fn parse(text: &str) -> Option<Self> {
         let mut set = Self::default();
         let text: String = text.chars().filter(|c| !c.is_ascii_whitespace()).collect();
@@ -61,7 +61,7 @@ impl GtidSet {
         Some(set)
     }
 
-    /// What is in this set and not in another.
+    /// The difference: this set without another.
     fn without(mut self, other: &Self) -> Self {
         for (server, intervals) in &mut self.0 {
             if let Some(removed) = other.0.get(server) {
@@ -96,7 +96,7 @@ impl GtidSet {
     }
 }
 
-/// A server's UUID in small letters and with its dashes.
+/// A server's UUID in lower case and with its dashes.
 fn uuid(text: &str) -> Option<String> {
     let inner = text
         .strip_prefix('{')
@@ -157,7 +157,7 @@ fn difference(intervals: &Intervals, removed: &Intervals) -> Intervals {
     rest
 }
 
-/// What is in the set of a row and not in the other.
+/// The difference of the two sets of each row.
 fn differences<'a>(call: &Call<'a>) -> Result<impl Fn(usize) -> Result<Option<GtidSet>> + use<'a>> {
     let (sets, others) = (call.texts(0)?, call.texts(1)?);
     let parsed = |text: &[u8]| {
@@ -204,8 +204,7 @@ fn wait_signature(binding: &Binding<'_>) -> Result<Signature> {
     Ok(Signature::new(types, derive::bigint_of_width(21), true))
 }
 
-/// WAIT_FOR_EXECUTED_GTID_SET(set[, seconds]): transactions have no such numbers here, as with MySQL's
-/// `gtid_mode = OFF`.
+/// WAIT_FOR_EXECUTED_GTID_SET(set[, seconds]): transactions have no GTIDs here, as with MySQL's `gtid_mode = OFF`.
 fn wait(call: &Call<'_>) -> Result<ArrayRef> {
     output::ints(call.rows, |row| {
         Err(if choice::is_null(&call.arguments[0], row) {

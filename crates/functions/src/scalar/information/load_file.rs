@@ -1,5 +1,5 @@
-//! LOAD_FILE(path): a file of the server, within `secure_file_priv`. A file that cannot be read, or
-//! that is longer than `max_allowed_packet`, gives NULL.
+//! LOAD_FILE(path): the contents of a server file within `secure_file_priv`. A file that cannot be read, or is longer
+//! than `max_allowed_packet`, gives NULL.
 
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;

@@ -1,5 +1,5 @@
-//! What a session knows of itself, user variables, and functions that act rather than compute (the
-//! manual, "Information Functions" and "Miscellaneous Functions").
+//! Session information, user variables, and functions with side effects (the manual, "Information Functions" and
+//! "Miscellaneous Functions").
 
 mod any_value;
 mod benchmark;

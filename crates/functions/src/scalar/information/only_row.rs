@@ -1,5 +1,5 @@
-//! How many rows a subquery has that must have one at most: error 1242 for more. No statement can write its name; a
-//! subquery that became a join asks it of each group that is used as a value.
+//! Check that a scalar subquery has at most one row: error 1242 for more. The function has no SQL name; a subquery
+//! that became a join calls it with the row count of each group that is used as a value.
 
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;

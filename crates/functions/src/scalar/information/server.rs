@@ -1,4 +1,4 @@
-//! PS_THREAD_ID(connection) and ROLES_GRAPHML(): what the server knows of others.
+//! PS_THREAD_ID(connection) and ROLES_GRAPHML(): facts about the server.
 
 use std::fmt::Write;
 
@@ -18,7 +18,7 @@ fn thread_signature(binding: &Binding<'_>) -> Result<Signature> {
     Ok(Signature::new(types, derive::unsigned_bigint(), true))
 }
 
-/// A connection's thread in performance_schema has its number.
+/// The thread in performance_schema has the connection's number.
 fn thread(call: &Call<'_>) -> Result<ArrayRef> {
     let connections = call.any_ints(0)?;
     output::uints(call.rows, |row| {
@@ -37,7 +37,7 @@ fn roles_signature(_binding: &Binding<'_>) -> Result<Signature> {
     Ok(Signature::new(Vec::new(), result, false))
 }
 
-/// Who has which role, as a document in GraphML; an empty one for who may not see it.
+/// The role grants as a GraphML document; an empty one without the privilege to see them.
 fn roles(call: &Call<'_>) -> Result<ArrayRef> {
     let text = if call.context.facts.sees_roles {
         let (names, roles) = call.context.server.role_graph();
@@ -63,7 +63,7 @@ parse.order=\"nodesfirst\">
 
 fn graph(names: &[String], roles: &[(usize, usize, bool)]) -> String {
     let mut text = format!("{DECLARATION}{HEAD}");
-    // Writing to a text cannot fail.
+    // Writing to a string cannot fail.
     for (number, name) in names.iter().enumerate() {
         let name = escaped(name);
         let _ = write!(

@@ -1,5 +1,5 @@
-//! What a session knows of itself: VERSION(), DATABASE(), USER(), CURRENT_USER(), CURRENT_ROLE(),
-//! ICU_VERSION(), CONNECTION_ID(), PS_CURRENT_THREAD_ID(), ROW_COUNT(), FOUND_ROWS(), LAST_INSERT_ID().
+//! Session information: VERSION(), DATABASE(), USER(), CURRENT_USER(), CURRENT_ROLE(), ICU_VERSION(),
+//! CONNECTION_ID(), PS_CURRENT_THREAD_ID(), ROW_COUNT(), FOUND_ROWS(), LAST_INSERT_ID().
 
 use std::sync::atomic::Ordering;
 
@@ -74,7 +74,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
     .volatile(),
 ];
 
-/// The version of Unicode's library whose regular expressions the REGEXP functions follow.
+/// The ICU version whose regular expressions the REGEXP functions follow.
 const ICU: &str = "77.1";
 
 /// The signature of a text of at most `CHARACTERS` characters.
@@ -103,7 +103,7 @@ fn last_insert_id_signature(binding: &Binding<'_>) -> Result<Signature> {
     Ok(Signature::new(types, derive::unsigned_bigint(), nullable))
 }
 
-/// LAST_INSERT_ID(value) sets what the next call gives.
+/// LAST_INSERT_ID(value) sets the result of the next call.
 fn last_insert_id(call: &Call<'_>) -> Result<ArrayRef> {
     let last = &call.context.facts.last_insert_id;
     let Some(values) = call.optional(0, input::uints)? else {

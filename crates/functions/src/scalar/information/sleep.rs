@@ -1,4 +1,4 @@
-//! SLEEP(seconds): 0, or 1 when the statement was ended meanwhile.
+//! SLEEP(seconds): 0, or 1 when the statement was interrupted.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use crate::{Binding, Call, EvaluationContext, Signature, derive, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["sleep"], 1..=1, signature, evaluate).volatile()];
 
-/// How long a sleeper does not notice that its statement is to end.
+/// Interval at which a sleeping statement checks for interruption.
 const LONGEST_NAP: Duration = Duration::from_millis(20);
 
 fn signature(_binding: &Binding<'_>) -> Result<Signature> {
@@ -30,7 +30,7 @@ fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
     })
 }
 
-/// Whether the whole time could be slept.
+/// Sleeps; returns whether the whole time passed.
 fn sleep(duration: Duration, context: &EvaluationContext) -> bool {
     let begun = Instant::now();
     let stages = context.interrupt.stages();

@@ -26,8 +26,8 @@ fn text_signature(binding: &Binding<'_>) -> Result<Signature> {
     binding.of_texts_or_null(derive::long_text(binding.context.collation_connection))
 }
 
-/// Shows the text or the hash of a statement's digest. What is wrong with a statement is only said of a constant: the
-/// error would show what a table holds.
+/// The text or the hash of a statement's digest. A parse error is reported in full only for a constant: otherwise it
+/// would reveal the contents of a table.
 fn evaluate(call: &Call<'_>, shown: fn((String, String)) -> String) -> Result<ArrayRef> {
     let is_constant = matches!(call.arguments.first(), Some(Column::Constant(_)));
     output::mapped_texts(call, 0, |statement, out| {
@@ -48,7 +48,7 @@ fn evaluate(call: &Call<'_>, shown: fn((String, String)) -> String) -> Result<Ar
 mod tests {
     use crate::testing::{NULL, check, t};
 
-    // Values of MySQL.
+    // Values from MySQL.
     #[test]
     fn values() {
         check(&[

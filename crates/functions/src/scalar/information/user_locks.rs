@@ -1,5 +1,5 @@
-//! Locks that sessions agree on by name: GET_LOCK(name, seconds), RELEASE_LOCK(name),
-//! IS_FREE_LOCK(name), IS_USED_LOCK(name), RELEASE_ALL_LOCKS() (the manual, "Locking Functions").
+//! Named locks of sessions: GET_LOCK(name, seconds), RELEASE_LOCK(name), IS_FREE_LOCK(name), IS_USED_LOCK(name),
+//! RELEASE_ALL_LOCKS() (the manual, "Locking Functions").
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
     .volatile(),
 ];
 
-/// The most characters of a name.
+/// Maximum length of a name in characters.
 const NAME_LENGTH_MAX: usize = 64;
 
 fn get_lock_signature(binding: &Binding<'_>) -> Result<Signature> {
@@ -51,7 +51,7 @@ fn get_lock(call: &Call<'_>) -> Result<ArrayRef> {
     })
 }
 
-/// A negative number of seconds is as long as it takes.
+/// The time limit of a wait; a negative number is none.
 fn longest_wait(seconds: i64) -> Duration {
     u64::try_from(seconds).map_or(Duration::MAX, Duration::from_secs)
 }
@@ -60,7 +60,7 @@ fn truth_signature(binding: &Binding<'_>) -> Result<Signature> {
     binding.of_texts_or_null(derive::int_of_width(1))
 }
 
-/// What is true of one lock.
+/// A result computed from one lock's name.
 fn truth(
     call: &Call<'_>,
     answer: impl Fn(&dyn UserLocks, &str) -> Option<bool>,
@@ -93,7 +93,7 @@ fn release_all(call: &Call<'_>) -> Result<ArrayRef> {
     output::uints(call.rows, |_| Ok(Some(locks.release_all())))
 }
 
-/// A name as locks are known by it, in lower case: 3057 and 4163 for one that is none.
+/// A lock's name in lower case: 3057 and 4163 for an invalid one.
 fn lock_name(name: Option<&[u8]>) -> Result<String> {
     let wrong = |shown: &str| codes::ER_USER_LOCK_WRONG_NAME.with(&[&shown]);
     let bytes = name.ok_or_else(|| wrong("NULL"))?;
@@ -116,7 +116,7 @@ fn too_long(name: &str) -> Error {
     codes::ER_USER_LOCK_OVERLONG_NAME.with(&[&name, &NAME_LENGTH_MAX])
 }
 
-/// Bytes that are no text, as errors show them.
+/// Invalid bytes as errors show them.
 fn escaped(bytes: &[u8]) -> String {
     let mut shown = String::new();
     for byte in bytes {

@@ -1,5 +1,5 @@
-//! `@name` and `@name := value`. The planner calls the first with the type that the variable has
-//! when the statement begins; a value of another type that it is given meanwhile is converted.
+//! `@name` and `@name := value`. The planner binds the first with the variable's type when the statement begins; a
+//! value of another type assigned since is converted.
 
 use arrow_array::ArrayRef;
 use mayfly_types::convert::{array_value, cast_value};
@@ -32,7 +32,7 @@ fn get(call: &Call<'_>) -> Result<ArrayRef> {
         return Ok(call.constant(&value));
     }
     let value = match value {
-        // The fraction of a variable is cut off where that of a column is rounded.
+        // A variable's fraction is truncated where a column's is rounded.
         Value::Float(number) if ty.is_integer() => Value::Float(number.trunc()),
         value => value,
     };
@@ -55,7 +55,7 @@ fn set_signature(binding: &Binding<'_>) -> Result<Signature> {
 /// `@name := value`
 fn set(call: &Call<'_>) -> Result<ArrayRef> {
     let (name, values) = (name_of(call)?, call.unchanged(1));
-    // Rows are assigned in order, and nobody looks between them.
+    // Rows are assigned in order, and nothing reads between them.
     if let Some(last) = call.rows.checked_sub(1) {
         let (ty, value) = (call.signature.result.clone(), array_value(&values, last));
         call.context.user_variables.set(&name, ty, value)?;
@@ -63,7 +63,7 @@ fn set(call: &Call<'_>) -> Result<ArrayRef> {
     Ok(values)
 }
 
-/// Variables hold integers, decimals, doubles and strings; everything else becomes text.
+/// The stored type: variables hold integers, decimals, doubles and strings; everything else becomes text.
 fn stored_type(binding: &Binding<'_>) -> SqlType {
     let ty = binding.arguments[1].ty;
     match ty.kind {

@@ -1,5 +1,5 @@
-//! Functions of what this server does not do, which answer as MySQL does where it does not either:
-//! SOURCE_POS_WAIT() without a replica, VALIDATE_PASSWORD_STRENGTH() without a policy.
+//! Functions of unsupported features, which answer as MySQL does without the feature: SOURCE_POS_WAIT() without a
+//! replica, VALIDATE_PASSWORD_STRENGTH() without a policy.
 
 use mayfly_types::Result;
 
@@ -14,7 +14,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
         signature::<21>,
         |call| Ok(output::nulls(&call.signature.result, call.rows)),
     ),
-    // No policy finds a password strong.
+    // Without a policy no password is rated.
     Row::new(
         &["validate_password_strength"],
         1..=1,
@@ -26,7 +26,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
     ),
 ];
 
-/// The result is a BIGINT of a display width.
+/// The types of a function whose result is a BIGINT with a display width.
 fn signature<const WIDTH: u32>(binding: &Binding<'_>) -> Result<Signature> {
     let types = binding.each(|argument| argument.ty.clone());
     Ok(Signature::new(types, derive::bigint_of_width(WIDTH), true))

@@ -1,4 +1,4 @@
-//! How JSON functions read their arguments: documents, values that become part of one, and paths.
+//! Arguments of JSON functions: documents, values to be inserted into one, and paths.
 
 use std::borrow::Cow;
 
@@ -9,8 +9,8 @@ use mayfly_types::{CollationId, Error, Result, SqlType, TypeKind};
 use crate::input::{self, Texts};
 use crate::{Argument, Binding, Call, Column, Signature, choice};
 
-/// The type that a document argument is converted to: JSON, or text that is parsed. A value of any
-/// other type is refused when it is read.
+/// The type that a document argument is converted to: JSON, or text to be parsed. Any other type is refused when it
+/// is read.
 pub(crate) fn document_type(argument: &Argument<'_>) -> SqlType {
     match argument.ty.kind {
         TypeKind::Null => SqlType::json(),
@@ -18,7 +18,7 @@ pub(crate) fn document_type(argument: &Argument<'_>) -> SqlType {
     }
 }
 
-/// Error 3144 for a binary string, which has no characters to be JSON.
+/// Error 3144 for a binary string, which has no character set and cannot be JSON.
 pub(crate) fn refuse_binary(ty: &SqlType) -> Result<()> {
     if ty.is_binary_string() {
         let charset = CollationId::BINARY.charset().name();
@@ -27,8 +27,8 @@ pub(crate) fn refuse_binary(ty: &SqlType) -> Result<()> {
     Ok(())
 }
 
-/// The type that a value is converted to that becomes part of a document: text becomes a string,
-/// everything else is cast.
+/// The type that a value is converted to before it becomes part of a document: text becomes a string, everything else
+/// is cast.
 pub(crate) fn value_type(argument: &Argument<'_>) -> SqlType {
     let ty = argument.ty;
     if ty.is_string() && !ty.is_binary_string() {
@@ -53,13 +53,13 @@ pub(crate) fn of_document_and_texts(binding: &Binding<'_>, result: SqlType) -> R
 /// An argument of [`document_type`].
 pub(crate) struct Documents<'a> {
     texts: Texts<'a>,
-    /// What is wrong with the type: error 3146, or 3144 for a binary string.
+    /// The error of a wrong type: 3146, or 3144 for a binary string.
     refused: Option<(&'a Column, Error)>,
     is_json: bool,
-    /// The number of the argument, from 1.
+    /// The position of the argument, from 1.
     number: usize,
     function: &'static str,
-    /// The document that all rows share, parsed once; an error waits for the first row.
+    /// The document of a constant, parsed once; its error is raised at the first row.
     constant: Option<Result<Vec<u8>>>,
 }
 
@@ -109,7 +109,7 @@ impl<'a> Documents<'a> {
         }
     }
 
-    /// The document of a row as normalised text.
+    /// The document of a row as normalized text.
     pub(crate) fn get(&self, row: usize) -> Result<Option<Cow<'_, [u8]>>> {
         let Some(text) = self.text(row)? else {
             return Ok(None);
@@ -157,7 +157,7 @@ impl<'a> Values<'a> {
         })
     }
 
-    /// Appends the value of a row as normalised text; NULL is `null`.
+    /// Appends the value of a row as normalized text; NULL is `null`.
     pub(crate) fn append(&self, row: usize, out: &mut Vec<u8>) {
         match self.texts.get(row) {
             None => out.extend_from_slice(b"null"),
@@ -166,7 +166,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// The value of a row as normalised text; `None` for NULL.
+    /// The value of a row as normalized text; `None` for NULL.
     pub(crate) fn document(&self, row: usize) -> Option<Cow<'a, [u8]>> {
         let text = self.texts.get(row)?;
         if self.is_json {
@@ -189,16 +189,16 @@ impl<'a> Values<'a> {
     }
 }
 
-/// Which paths a function takes.
+/// Kinds of paths that a function accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wildcards {
-    /// Any.
+    /// Any path.
     Allowed,
-    /// Those that lead to one value at most; error 3149 for others.
+    /// Paths to at most one value; error 3149 for others.
     Refused,
 }
 
-/// An argument of the type of text, compiled when it changes.
+/// A path argument, compiled when its text changes.
 pub(crate) struct Paths<'a> {
     texts: Texts<'a>,
     wildcards: Wildcards,
@@ -240,8 +240,7 @@ impl<'a> Paths<'a> {
     }
 }
 
-/// The part of a document that the path of a row leads to, if there is one; the document itself without a
-/// path.
+/// The part of a document at the path of a row, if it exists; the document itself without a path.
 pub(crate) fn part<'d>(
     document: &'d [u8],
     path: Option<&mut Paths<'_>>,
@@ -253,7 +252,7 @@ pub(crate) fn part<'d>(
     }
 }
 
-/// Whether a function looks for one match or for all (error 3154).
+/// Whether the word is 'one' rather than 'all' (error 3154).
 pub(crate) fn is_one(word: &[u8], function: &str) -> Result<bool> {
     if word.eq_ignore_ascii_case(b"one") {
         Ok(true)

@@ -23,7 +23,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
     ),
 ];
 
-/// Adds to the end of an array; anything else becomes the array's first element.
+/// Appends to an array; any other value becomes the array's first element.
 fn append(document: &mut Json, path: &JsonPath, value: Json) -> Result<()> {
     match path.find_mut(document) {
         None => {}
@@ -36,7 +36,7 @@ fn append(document: &mut Json, path: &JsonPath, value: Json) -> Result<()> {
     Ok(())
 }
 
-/// Moves the elements from a cell on by one.
+/// Inserts at a cell and shifts the elements from there on.
 fn insert(document: &mut Json, path: &JsonPath, value: Json) -> Result<()> {
     let Some((parent, Leg::Cell(cell))) = path.split_last() else {
         return Err(codes::ER_INVALID_JSON_PATH_ARRAY_CELL.error());

@@ -1,5 +1,5 @@
-//! What documents have in common: JSON_CONTAINS(target, candidate[, path]),
-//! JSON_CONTAINS_PATH(document, one_or_all, path, …), `value MEMBER OF (array)`, JSON_OVERLAPS(a, b).
+//! Containment and overlap of documents: JSON_CONTAINS(target, candidate[, path]), JSON_CONTAINS_PATH(document,
+//! one_or_all, path, …), `value MEMBER OF (array)`, JSON_OVERLAPS(a, b).
 
 use arrow_array::ArrayRef;
 use mayfly_types::json::text::{elements, members};
@@ -43,8 +43,8 @@ fn json_contains(call: &Call<'_>) -> Result<ArrayRef> {
     })
 }
 
-/// Whether every part of the candidate is found in the target. Both are at most a hundred
-/// levels deep, and so is the recursion.
+/// Whether every part of the candidate is contained in the target. Recursion is bounded: both are at most a hundred
+/// levels deep.
 fn contains(target: &[u8], candidate: &[u8]) -> bool {
     match (kind_of(target), kind_of(candidate)) {
         (JsonKind::Array, JsonKind::Array) => elements(candidate)
@@ -80,7 +80,7 @@ fn contains_path(call: &Call<'_>) -> Result<ArrayRef> {
             return Ok(None);
         };
         let one = arguments::is_one(word, call.name)?;
-        // The first path that decides does; a NULL before it makes the result NULL.
+        // The first decisive path gives the result; a NULL before it makes the result NULL.
         for path in &mut paths {
             let Some(path) = path.get(row)? else {
                 return Ok(None);

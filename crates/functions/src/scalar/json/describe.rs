@@ -1,5 +1,5 @@
-//! What a document is: JSON_VALID(value), JSON_TYPE(document), JSON_DEPTH(document),
-//! JSON_LENGTH(document[, path]), JSON_KEYS(document[, path]).
+//! Attributes of documents: JSON_VALID(value), JSON_TYPE(document), JSON_DEPTH(document), JSON_LENGTH(document[,
+//! path]), JSON_KEYS(document[, path]).
 
 use arrow_array::ArrayRef;
 use mayfly_types::json::text::{length, members, type_name};
@@ -29,7 +29,7 @@ fn valid(call: &Call<'_>) -> Result<ArrayRef> {
     let ty = call.ty(0);
     let is_json = ty.kind == TypeKind::Json;
     if ty.kind != TypeKind::Null && !ty.is_string() && !is_json {
-        // No number and no date is a document, nor is NULL in their place.
+        // Numbers and dates are no documents, and neither is a NULL of these types.
         return output::bools(call.rows, |_| Ok(Some(false)));
     }
     if !ty.is_string() || ty.is_binary_string() {
@@ -62,7 +62,7 @@ fn json_type(call: &Call<'_>) -> Result<ArrayRef> {
     })
 }
 
-/// The types of a number of a document, or of the part of it that a path leads to.
+/// The types of a function that counts in a document, or in its part at a path.
 pub(super) fn count_signature(binding: &Binding<'_>) -> Result<Signature> {
     arguments::of_document_and_texts(binding, derive::bigint_of_width(21))
 }
@@ -74,7 +74,7 @@ fn depth(call: &Call<'_>) -> Result<ArrayRef> {
     })
 }
 
-/// How many elements or members; 1 for a scalar.
+/// Number of elements or members; 1 for a scalar.
 fn json_length(call: &Call<'_>) -> Result<ArrayRef> {
     let documents = Documents::new(call, 0)?;
     let mut paths = Paths::all(call, 1, Wildcards::Refused)?;

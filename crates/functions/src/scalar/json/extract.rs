@@ -1,4 +1,4 @@
-//! JSON_EXTRACT(document, path, …), which `->` is too.
+//! JSON_EXTRACT(document, path, …), also written `->`.
 
 use arrow_array::ArrayRef;
 use mayfly_types::{Result, SqlType};
@@ -47,7 +47,7 @@ fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
     })
 }
 
-/// Appends an array of normalised values.
+/// Appends an array of normalized values.
 pub(super) fn append_array<'a>(out: &mut Vec<u8>, values: impl Iterator<Item = &'a [u8]>) {
     out.push(b'[');
     for (index, value) in values.enumerate() {

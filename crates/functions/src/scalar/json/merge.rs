@@ -1,5 +1,4 @@
-//! JSON_MERGE_PATCH(document, …), as RFC 7396 has it, and JSON_MERGE_PRESERVE(document, …), which
-//! loses nothing.
+//! JSON_MERGE_PATCH(document, …), by RFC 7396, and JSON_MERGE_PRESERVE(document, …), which keeps all values.
 
 use arrow_array::ArrayRef;
 use mayfly_types::json::{Json, JsonObject};
@@ -12,7 +11,7 @@ use crate::{Binding, Call, Signature, output};
 pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["json_merge_patch"], 2..=usize::MAX, signature, |call| {
         merge(call, false, |merged, document| match (merged, document) {
-            // Nothing is known of what follows, unless that replaces all before it.
+            // After a NULL the result is NULL, unless a later non-object replaces everything before it.
             (None, Some(Json::Object(_))) | (_, None) => None,
             (Some(merged), Some(document)) => Some(patch(merged, document)),
             (None, replacement) => replacement,

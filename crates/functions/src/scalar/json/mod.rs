@@ -1,5 +1,5 @@
-//! JSON functions (the manual, "JSON Functions"). Documents are passed as normalised text: what only
-//! reads them works on the text, what changes them on a tree.
+//! JSON functions (the manual, "JSON Functions"). Documents are passed as normalized text: functions that only read
+//! them work on the text, functions that change them on a tree.
 
 pub(crate) mod arguments;
 mod array_change;

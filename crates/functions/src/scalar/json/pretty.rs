@@ -1,4 +1,4 @@
-//! JSON_PRETTY(document): one value a line, indented by two.
+//! JSON_PRETTY(document): one value per line, indented by two spaces per level.
 
 use arrow_array::ArrayRef;
 use mayfly_types::json::text::{elements, members};
@@ -26,7 +26,7 @@ fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
     })
 }
 
-/// Documents are at most a hundred levels deep, and so is the recursion.
+/// Appends a value. Recursion is bounded: documents are at most a hundred levels deep.
 fn append(out: &mut Vec<u8>, value: &[u8], depth: usize) {
     let new_line = |out: &mut Vec<u8>, depth: usize| {
         out.push(b'\n');

@@ -1,5 +1,5 @@
-//! JSON_QUOTE(text): the text as a JSON string. JSON_UNQUOTE(value): the text of a JSON string, and any
-//! other value as it is.
+//! JSON_QUOTE(text): the text as a JSON string. JSON_UNQUOTE(value): the text of a JSON string; any other value is
+//! unchanged.
 
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;

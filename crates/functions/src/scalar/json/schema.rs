@@ -1,5 +1,5 @@
-//! JSON Schema, draft 4, as JSON_SCHEMA_VALID() knows it: whether a document satisfies a schema, and
-//! the first requirement that it does not. Keywords with senseless values are ignored.
+//! Validator for JSON Schema, draft 4, as far as JSON_SCHEMA_VALID() supports it: whether a document satisfies a
+//! schema, and the first failed requirement. Keywords with invalid values are ignored.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -7,33 +7,33 @@ use std::collections::{HashMap, HashSet};
 use fancy_regex::Regex;
 use mayfly_types::json::{self, Json, JsonObject};
 
-/// How many schemas may be looked at within each other.
+/// Maximum depth of nested schemas.
 const DEPTH_MAX: usize = 200;
 
-/// The first requirement that a document does not satisfy.
+/// The first failed requirement of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
-    /// Where the schema is that has the requirement, as a JSON pointer.
+    /// JSON pointer to the schema with the requirement.
     pub(crate) schema: String,
-    /// Where the value is that does not satisfy it.
+    /// JSON pointer to the failing value.
     pub(crate) document: String,
-    /// What is required.
+    /// The keyword of the requirement.
     pub(crate) keyword: &'static str,
 }
 
-/// A schema, whose references are resolved in it.
+/// A schema, with references resolved within it.
 #[derive(Debug)]
 pub(crate) struct Schema<'s> {
     root: &'s Json,
-    /// What came of a value and the target of a reference, by their addresses: satisfied, as long as
-    /// that is being found out. So references end that lead to each other.
+    /// Outcomes for a value and the target of a reference, by their addresses: satisfied while still being checked,
+    /// so that cyclic references end.
     known: RefCell<HashMap<(*const Json, *const Json), Outcome>>,
     is_too_deep: Cell<bool>,
 }
 
 type Outcome = Result<(), Failure>;
 
-/// A part of a schema or document and the steps that lead to it.
+/// A part of a schema or document, with the path to it.
 #[derive(Debug, Clone, Copy)]
 struct Place<'a> {
     value: &'a Json,
@@ -44,7 +44,7 @@ struct Place<'a> {
 enum Step<'a> {
     Member(&'a str),
     Element(usize),
-    /// The target of a reference, which begins a pointer anew.
+    /// The target of a reference, which starts a new pointer.
     Pointer(&'a str),
 }
 
@@ -60,7 +60,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// The pointer as a fragment of a URI.
+    /// The path as a JSON pointer in a URI fragment.
     fn pointer(&self) -> String {
         let Some((parent, step)) = &self.step else {
             return "#".to_owned();
@@ -96,12 +96,12 @@ impl<'s> Schema<'s> {
         }
     }
 
-    /// Whether it was too deep to be looked at as a whole.
+    /// Whether a check reached the maximum depth.
     pub(crate) fn is_too_deep(&self) -> bool {
         self.is_too_deep.get()
     }
 
-    /// Whether it refers to another document.
+    /// Whether the schema refers to another document.
     pub(crate) fn has_remote_reference(&self) -> bool {
         fn inside(value: &Json) -> bool {
             match value {
@@ -116,13 +116,13 @@ impl<'s> Schema<'s> {
         inside(self.root)
     }
 
-    /// The first requirement that a document does not satisfy.
+    /// The first failed requirement of a document.
     pub(crate) fn failure(&self, document: &Json) -> Option<Failure> {
         self.check(&Place::root(self.root), &Place::root(document), 0)
             .err()
     }
 
-    /// What was checked before is known by its address: schema and document stay where they are.
+    /// Earlier outcomes are found by address: schema and document do not move.
     fn check(&self, schema: &Place<'_>, document: &Place<'_>, depth: usize) -> Outcome {
         let Json::Object(keywords) = schema.value else {
             return Ok(());
@@ -176,7 +176,7 @@ impl<'s> Schema<'s> {
         }
     }
 
-    /// The value that a pointer within the schema leads to.
+    /// The value at a pointer within the schema.
     fn resolve(&self, pointer: &str) -> Option<&'s Json> {
         let path = pointer.strip_prefix('#')?;
         let mut value = self.root;
@@ -315,7 +315,7 @@ impl<'s> Schema<'s> {
         Ok(())
     }
 
-    /// `enum`, and schemas that are combined.
+    /// Checks `enum`, and combined schemas.
     fn combination_failure(
         &self,
         keywords: &JsonObject,
@@ -370,7 +370,7 @@ fn failure(schema: &Place<'_>, document: &Place<'_>, keyword: &'static str) -> O
     })
 }
 
-/// A step of a pointer without its escapes.
+/// A step of a pointer, unescaped.
 fn unescaped(step: &str) -> String {
     let mut bytes = Vec::with_capacity(step.len());
     let mut rest = step.as_bytes();
@@ -399,7 +399,7 @@ fn object_of<'j>(keywords: &'j JsonObject, name: &str) -> Option<&'j JsonObject>
     }
 }
 
-/// A number of characters, elements or members.
+/// A limit of characters, elements or members.
 fn limit(keywords: &JsonObject, name: &str) -> Option<usize> {
     match keywords.get(name)? {
         Json::Int(limit) => usize::try_from(*limit).ok(),
@@ -408,7 +408,7 @@ fn limit(keywords: &JsonObject, name: &str) -> Option<usize> {
     }
 }
 
-/// Whether an object has a member of each name in a list.
+/// Whether an object has all members named in a list.
 fn has_all(object: &JsonObject, names: Option<&Json>) -> bool {
     let Some(Json::Array(names)) = names else {
         return true;
@@ -419,7 +419,7 @@ fn has_all(object: &JsonObject, names: Option<&Json>) -> bool {
     })
 }
 
-/// Whether a value is of a type, or of one of several.
+/// Whether a value is of a type, or of one of several types.
 fn has_type(value: &Json, types: &Json) -> bool {
     let is = |name: &str| match value {
         Json::Null => name == "null",
@@ -471,7 +471,7 @@ fn number_failure(keywords: &JsonObject, value: &Json) -> Option<&'static str> {
         as_number(value)?.abs(),
         as_number(keywords.get("multipleOf")?)?.abs(),
     );
-    // As exact as doubles are: 0.3 is three times 0.1.
+    // Exact only up to double rounding: 0.3 counts as three times 0.1.
     let times = number / factor;
     let whole = (times + 0.5).floor();
     let is_multiple = (whole - times).abs() <= (times + whole) * f64::EPSILON;

@@ -1,5 +1,5 @@
-//! JSON_SCHEMA_VALID(schema, document): whether a document satisfies a schema.
-//! JSON_SCHEMA_VALIDATION_REPORT(schema, document): the same, and what it does not satisfy.
+//! JSON_SCHEMA_VALID(schema, document): whether a document satisfies a schema. JSON_SCHEMA_VALIDATION_REPORT(schema,
+//! document): also the failed requirement.
 
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
@@ -47,7 +47,7 @@ fn reports(call: &Call<'_>) -> Result<ArrayRef> {
     })
 }
 
-/// What the document of a row does not satisfy; `None` when it or the schema is NULL.
+/// The failed requirement of each row; `None` when the document or the schema is NULL.
 fn failures<'a>(
     call: &Call<'a>,
 ) -> Result<impl FnMut(usize) -> Result<Option<Option<Failure>>> + use<'a>> {
@@ -74,7 +74,7 @@ fn failures<'a>(
     })
 }
 
-/// Errors 3853 for a schema that is no object, 1235 for one that refers to another document.
+/// Error 3853 for a schema that is no object, 1235 for one that refers to another document.
 fn check_schema(schema: &Json, function: &str) -> Result<()> {
     if !matches!(schema, Json::Object(_)) {
         return Err(codes::ER_INVALID_JSON_TYPE.with(&[&1, &function, &"object"]));

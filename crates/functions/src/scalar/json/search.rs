@@ -89,14 +89,14 @@ fn escape_of(escape: Option<&[u8]>) -> Result<u32> {
 struct Search<'a> {
     document: &'a [u8],
     pattern: LikePattern,
-    /// The parts of the document to look in.
+    /// The parts of the document to search.
     allowed: Option<Vec<&'a [u8]>>,
     found: Vec<Vec<u8>>,
     one: bool,
 }
 
 impl<'a> Search<'a> {
-    /// Looks through a value and what is in it. Recursion is as deep as a document may be.
+    /// Searches a value and its descendants. Recursion is bounded by the depth of documents.
     fn walk(&mut self, value: &'a [u8], path: &mut Vec<u8>, is_allowed: bool) {
         if self.one && !self.found.is_empty() {
             return;

@@ -1,5 +1,5 @@
-//! JSON_SET(document, path, value, …), JSON_INSERT and JSON_REPLACE: they differ in whether an existing
-//! value is replaced, and a missing one is added. JSON_REMOVE(document, path, …).
+//! JSON_SET(document, path, value, …), JSON_INSERT and JSON_REPLACE, which differ in whether existing values are
+//! replaced and missing ones are added. JSON_REMOVE(document, path, …).
 
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
@@ -51,7 +51,7 @@ pub(super) fn pairs_signature(binding: &Binding<'_>) -> Result<Signature> {
     Ok(Signature::new(types, SqlType::json(), true))
 }
 
-/// Changes a document by each of its pairs in turn; NULL when it or a path is.
+/// Changes a document by each of the pairs in turn; NULL when the document or a path is.
 pub(super) fn change_by_pairs(
     call: &Call<'_>,
     mut change: impl FnMut(&mut Json, &JsonPath, Json) -> Result<()>,
@@ -88,7 +88,7 @@ fn set<const REPLACES: bool, const ADDS: bool>(call: &Call<'_>) -> Result<ArrayR
     })
 }
 
-/// Adds a value where a path leads to none.
+/// Adds a value at a path without one.
 fn add(document: &mut Json, path: &JsonPath, value: Json) {
     let Some((parent, last)) = path.split_last() else {
         return;
@@ -98,7 +98,7 @@ fn add(document: &mut Json, path: &JsonPath, value: Json) {
             object.insert(key.clone(), value);
         }
         (Some(Json::Array(array)), Leg::Cell(cell)) => {
-            // No cell there: before the first or behind the last.
+            // The cell does not exist: it is before the first or after the last.
             match cell.position(array.len()) {
                 None => array.insert(0, value),
                 Some(_) => array.push(value),
@@ -142,7 +142,7 @@ fn remove(document: &mut Json, path: &JsonPath) -> Result<()> {
         return Err(codes::ER_JSON_VACUOUS_PATH.error());
     };
     let found = parent.find_mut(document);
-    // The only cell of what is no array is that itself, except of the document.
+    // A non-array value is its own only cell, except the document itself.
     if let (Some(value), Leg::Cell(cell)) = (&found, last)
         && !matches!(**value, Json::Array(_))
         && cell.position(1) == Some(0)

@@ -1,5 +1,5 @@
-//! JSON_STORAGE_SIZE(document): the bytes of MySQL's binary form (the manual, "JSON Utility
-//! Functions"), and JSON_STORAGE_FREE(document), which is 0 where nothing is updated in place.
+//! JSON_STORAGE_SIZE(document): the size of MySQL's binary format (the manual, "JSON Utility Functions"), and
+//! JSON_STORAGE_FREE(document), which is 0 because nothing is updated in place.
 
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
@@ -19,7 +19,7 @@ fn storage_size(call: &Call<'_>) -> Result<ArrayRef> {
     let documents = Documents::new(call, 0)?;
     output::ints(call.rows, |row| {
         let document = documents.tree(row)?;
-        // A byte says what the value is.
+        // One byte for the type of the value.
         Ok(document.map(|document| 1 + size(&document) as i64))
     })
 }
@@ -29,10 +29,10 @@ fn storage_free(call: &Call<'_>) -> Result<ArrayRef> {
     output::ints(call.rows, |row| Ok(documents.get(row)?.map(|_| 0)))
 }
 
-/// The largest array or object whose offsets have two bytes instead of four.
+/// The largest array or object with offsets of two bytes instead of four.
 const SMALL_MAX: usize = 65_535;
 
-/// Bytes of a value behind the one that says what it is.
+/// Bytes of a value after its type byte.
 fn size(value: &Json) -> usize {
     match value {
         Json::Null | Json::Bool(_) => 1,
@@ -43,10 +43,10 @@ fn size(value: &Json) -> usize {
             let digits = usize::from(value.precision());
             let scale = usize::from(value.scale);
             let packed = |digits: usize| digits / 9 * 4 + (digits % 9).div_ceil(2);
-            // The type, the length, precision and scale, and the digits.
+            // Type, length, precision and scale, and the digits.
             4 + packed(digits.saturating_sub(scale)) + packed(scale)
         }
-        // With the type of bytes.
+        // With one byte for the type.
         Json::Typed(text, _) => 1 + length_size(text.len()) + text.len(),
         Json::String(text) => length_size(text.len()) + text.len(),
         Json::Array(elements) => {
@@ -80,7 +80,7 @@ fn of_offsets(of_width: impl Fn(usize) -> usize) -> usize {
     }
 }
 
-/// Bytes of an element outside of its entry, which holds it itself when it is small.
+/// Bytes of an element outside of its entry, which contains small values.
 fn placed(element: &Json, width: usize) -> usize {
     let inlined = match element {
         Json::Null | Json::Bool(_) => true,
@@ -100,7 +100,7 @@ fn integer_size(value: i128) -> usize {
     }
 }
 
-/// Seven bits of a length to a byte.
+/// Bytes of a length, seven bits per byte.
 fn length_size(length: usize) -> usize {
     let bits = (usize::BITS - length.leading_zeros()).max(1) as usize;
     bits.div_ceil(7)

@@ -1,7 +1,7 @@
 //! JSON_VALUE(document, path [RETURNING type] [response ON EMPTY] [response ON ERROR]).
 //!
-//! The planner hands over the clauses as arguments: a NULL of the type, then for either event a
-//! word, `null`, `error` or `default`, and a default value.
+//! The planner passes the clauses as arguments: a NULL of the type, then for either event a keyword, `null`, `error`
+//! or `default`, and a default value.
 
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
     let mut values = Vec::with_capacity(call.rows);
     for row in 0..call.rows {
         let value = match (documents.get(row), paths.get(row)?) {
-            // A binary string is no document, whatever is in it.
+            // A binary string is never a document.
             (Err(error), _) if error.is(&codes::ER_INVALID_JSON_CHARSET) => return Err(error),
             (Err(error), _) => on_error.value(row, || error)?,
             (Ok(Some(document)), Some(path)) => {
@@ -81,7 +81,7 @@ fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
     Ok(array_of_values(&values, ty.physical()))
 }
 
-/// What is done when there is no value, or none of the type.
+/// Response when there is no value, or none of the type.
 struct Response<'a> {
     words: Option<Texts<'a>>,
     defaults: Option<&'a Column>,
@@ -109,7 +109,7 @@ impl<'a> Response<'a> {
     }
 }
 
-/// A value as one of the type; an error where a cast would warn.
+/// Converts a value to the type; an error where a cast would warn.
 fn convert(found: &[u8], ty: &SqlType, context: &EvaluationContext) -> Result<Value> {
     if ty.kind == TypeKind::Json {
         return Ok(Value::Bytes(found.to_vec()));

@@ -1,4 +1,4 @@
-//! BIT_COUNT(x): how many bits are set, of an integer or a binary string.
+//! BIT_COUNT(x): the number of set bits of an integer or a binary string.
 
 use arrow_array::ArrayRef;
 use mayfly_types::Result;

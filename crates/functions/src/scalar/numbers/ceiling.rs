@@ -20,7 +20,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
 fn signature(binding: &Binding<'_>) -> Result<Signature> {
     let (ty, same) = rounding::number(&binding.arguments[0]);
     let result = match same.physical() {
-        // A decimal's integer part is a BIGINT while it surely fits one.
+        // A decimal's integer part is a BIGINT if it always fits one.
         PhysicalType::Decimal128(scale) | PhysicalType::Decimal256(scale) => {
             match same.length.saturating_sub(u32::from(scale)) + 1 {
                 ..=18 => derive::bigint_of_width(21),

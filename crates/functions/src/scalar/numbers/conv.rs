@@ -16,8 +16,8 @@ pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["oct"], 1..=1, signature, in_base::<8>),
 ];
 
-/// The 64 bits that a text begins with in a base, and whether all is well with them: text that is no
-/// number is 0, and too large a number the largest.
+/// Parses the 64-bit number that a text begins with in a base, and whether it was valid: an invalid text is 0, and
+/// too large a number the maximum.
 fn parse(text: &[u8], base: i64) -> Option<(u64, bool)> {
     let radix = u32::try_from(base.unsigned_abs()).ok()?;
     let text = text.trim_ascii_start();
@@ -62,7 +62,7 @@ fn parse(text: &[u8], base: i64) -> Option<(u64, bool)> {
     Some((bits, is_number && fits))
 }
 
-/// The type that the number is read as: bits are a number, not the bytes that they are as text.
+/// The type that the number is read as: BIT is a number, not a binary string.
 fn number_type(argument: &Argument<'_>, context: &SignatureContext) -> SqlType {
     match argument.ty.kind {
         TypeKind::Bit => SqlType::bigint_unsigned(),

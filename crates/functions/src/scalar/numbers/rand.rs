@@ -1,4 +1,4 @@
-//! RAND() and RAND(seed): MySQL's own generator, so that a seed gives the numbers of the manual.
+//! RAND() and RAND(seed): MySQL's generator, so that a seed gives the numbers of the manual.
 
 use arrow_array::ArrayRef;
 use mayfly_types::{Result, SqlType};
@@ -28,7 +28,7 @@ fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
     let seeds = input::any_ints(seed)?;
     let seed_of = |row: usize| seeds.get(row).unwrap_or(0) as u64;
     if matches!(seed, Column::Array(_)) {
-        // A seed that changes from row to row starts over each time.
+        // A seed that varies by row restarts the generator for each row.
         return output::floats(call.rows, |row| {
             Ok(Some(MysqlRandom::from_seed(seed_of(row)).next()))
         });

@@ -41,7 +41,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
     }),
 ];
 
-/// The types of a function of DOUBLEs, which MySQL takes for nullable whatever the arguments.
+/// The types of a function of DOUBLEs, which MySQL reports as nullable for any arguments.
 fn signature(binding: &Binding<'_>) -> Result<Signature> {
     let types = vec![SqlType::double(); binding.arguments.len()];
     Ok(Signature::new(types, SqlType::double(), true))
@@ -55,7 +55,7 @@ fn angle_signature(binding: &Binding<'_>) -> Result<Signature> {
     })
 }
 
-/// A function of one DOUBLE; no result means NULL.
+/// A function of one DOUBLE; `None` means NULL.
 fn evaluate(call: &Call<'_>, compute: impl Fn(f64) -> Option<f64>) -> Result<ArrayRef> {
     let values = call.floats(0)?;
     output::floats(call.rows, |row| {
@@ -69,12 +69,12 @@ fn evaluate(call: &Call<'_>, compute: impl Fn(f64) -> Option<f64>) -> Result<Arr
     })
 }
 
-/// A function that every number has a value of.
+/// A function defined for every number.
 fn total(call: &Call<'_>, compute: impl Fn(f64) -> f64) -> Result<ArrayRef> {
     evaluate(call, |value| Some(compute(value)))
 }
 
-/// A function that numbers outside of -1 to 1 have no value of.
+/// A function undefined (NULL) outside of -1 to 1.
 fn bounded(call: &Call<'_>, compute: impl Fn(f64) -> f64) -> Result<ArrayRef> {
     evaluate(call, |value| {
         (-1.0..=1.0).contains(&value).then(|| compute(value))
@@ -98,7 +98,7 @@ fn logarithm(call: &Call<'_>, compute: impl Fn(f64) -> f64) -> Result<ArrayRef> 
     })
 }
 
-/// LOG(x): the natural logarithm; LOG(base, x): that to a base.
+/// LOG(x): the natural logarithm; LOG(base, x): the logarithm to a base.
 fn log(call: &Call<'_>) -> Result<ArrayRef> {
     let (base, last) = (call.floats(0)?, call.floats(call.arguments.len() - 1)?);
     output::floats(call.rows, |row| {

@@ -1,4 +1,4 @@
-//! What the rounding functions share.
+//! Common parts of the rounding functions.
 
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["truncate"], 2..=2, signature::<true>, evaluate::<true>),
 ];
 
-/// The type that a numeric function reads its argument as, and the type of a result of the same kind.
-/// A date is a DOUBLE here.
+/// The type that a numeric function reads its argument as, and the type of a result of the same kind. A date is read
+/// as a DOUBLE.
 pub(crate) fn number(argument: &Argument<'_>) -> (SqlType, SqlType) {
     match numeric::kind_of_argument(argument) {
         _ if argument.ty.is_temporal() => (SqlType::double(), derive::double_of(argument)),
@@ -43,7 +43,7 @@ pub(crate) fn doubles(call: &Call<'_>, compute: impl Fn(f64) -> f64) -> Result<A
     )))
 }
 
-/// A double at `places` decimals; halves go to the even neighbour, as the C library rounds.
+/// Rounds a double to `places` decimals; halves go to the even neighbour, as the C library rounds.
 fn double<const TRUNCATES: bool>(value: f64, places: i64) -> f64 {
     let magnitude = places.unsigned_abs().min(400) as i32;
     let power = 10_f64.powi(magnitude);
@@ -70,7 +70,7 @@ fn double<const TRUNCATES: bool>(value: f64, places: i64) -> f64 {
     }
 }
 
-/// An integer at (negative) `places` decimals.
+/// Rounds an integer to (negative) `places` decimals.
 fn integer<const TRUNCATES: bool>(value: i128, places: i64) -> i128 {
     let Some(power) = u32::try_from(places.unsigned_abs())
         .ok()
@@ -105,7 +105,7 @@ fn signature<const TRUNCATES: bool>(binding: &Binding<'_>) -> Result<Signature> 
                 None => same,
             }
         }
-        // As many decimals as the value has are shown.
+        // A DOUBLE result is shown with its actual decimals.
         PhysicalType::Float64 => SqlType::double(),
         _ => SqlType {
             unsigned: same.unsigned,

@@ -1,4 +1,4 @@
-//! What the functions of this family give for constants and, by `check`, for columns.
+//! Results of this family's functions for constants and, by `check`, for columns.
 
 use crate::testing::*;
 

@@ -27,8 +27,8 @@ pub(crate) const FUNCTIONS: &[Row] = &[
         .by_value(value::<Multiply>),
 ];
 
-/// Whether every result fits its type: a DECIMAL that has a digit for each of the operands', or a signed integer
-/// of operands that are short enough.
+/// Whether every result fits its type: a DECIMAL with room for all digits of both operands, or a signed integer of
+/// operands that are short enough.
 fn is_total<O: Arithmetic>(signature: &Signature) -> bool {
     let [left, right] = &signature.arguments[..] else {
         return false;
@@ -69,16 +69,16 @@ fn multiply_signature(binding: &Binding<'_>) -> Result<Signature> {
     Ok(numeric::signature(binding, DecimalOperation::Multiply))
 }
 
-/// One of the operators in each number type. A trait rather than a table of function pointers, so
-/// that every loop is compiled for its operation.
+/// Arithmetic operator, with one method per number type. A trait rather than a table of function pointers, so that
+/// every loop is compiled for its operation.
 trait Arithmetic {
-    /// As written.
+    /// The operator's symbol.
     const SYMBOL: &'static str;
     /// Whether decimal operands are brought to equal scale first.
     const ALIGNS_SCALES: bool;
-    /// Both operands signed: the value and whether it overflowed.
+    /// Two signed operands: the value and whether it overflowed.
     fn signed(a: i64, b: i64) -> (i64, bool);
-    /// Both operands unsigned.
+    /// Two unsigned operands.
     fn unsigned(a: u64, b: u64) -> (u64, bool);
     /// Mixed operands.
     fn wide(a: i128, b: i128) -> i128;
@@ -90,7 +90,7 @@ trait Arithmetic {
     fn decimal(a: Decimal, b: Decimal) -> Result<Decimal, DecimalOverflow>;
 }
 
-/// Implements [`Arithmetic`] by the methods that numbers have for an operator.
+/// Implements [`Arithmetic`] by the standard methods of integers for an operator.
 macro_rules! arithmetic {
     ($name:ident, $symbol:tt, $aligns:literal, $overflowing:ident, $wrapping:ident, $decimal:ident) => {
         struct $name;
@@ -135,7 +135,7 @@ arithmetic!(Add, +, true, overflowing_add, wrapping_add, add);
 arithmetic!(Subtract, -, true, overflowing_sub, wrapping_sub, subtract);
 arithmetic!(Multiply, *, false, overflowing_mul, wrapping_mul, multiply);
 
-/// Signed integers and doubles that do not overflow.
+/// Computes one row of signed integers or doubles without overflow.
 fn value<O: Arithmetic>(arguments: &[Column], signature: &Signature) -> Option<Value> {
     match (arguments, signature.result.physical()) {
         (
@@ -176,7 +176,7 @@ fn evaluate<O: Arithmetic>(call: &Call<'_>) -> Result<ArrayRef> {
     }
 }
 
-/// Error 1690 for a value of an unsigned DECIMAL below zero.
+/// Error 1690 for a negative value of an unsigned DECIMAL.
 fn check_not_negative<O: Arithmetic>(call: &Call<'_>, values: &ArrayRef) -> Result<()> {
     let column = Column::Array(Arc::clone(values));
     let values = input::decimals(&column, call.signature.result.decimals)?;
@@ -221,7 +221,7 @@ fn integers<O: Arithmetic>(call: &Call<'_>) -> Result<ArrayRef> {
     }
 }
 
-/// Integers whose result may be of another signedness than an operand.
+/// Integers whose result may differ in signedness from an operand.
 fn mixed<O: Arithmetic, A: ArrowPrimitiveType, B: ArrowPrimitiveType>(
     call: &Call<'_>,
     left: Numbers<'_, A>,
@@ -243,7 +243,7 @@ where
     }
 }
 
-/// A number in a type, and whether it does not fit.
+/// A number in a type, and whether it overflows it.
 fn narrowed<T: TryFrom<i128> + Default>(value: i128) -> (T, bool) {
     T::try_from(value).map_or_else(|_| (T::default(), true), |value| (value, false))
 }
@@ -257,7 +257,7 @@ fn decimals<O: Arithmetic>(call: &Call<'_>) -> Result<ArrayRef> {
         && let Some(left) = input::narrow(call.decimals(0)?)
         && let Some(right) = input::narrow(call.decimals(1)?)
     {
-        // The result has a digit for each of the operands'.
+        // The result has room for all digits of both operands.
         let product = output::binary::<_, _, Decimal256Type>(left, right, call.rows, wide_product);
         return Ok(Arc::new(product.with_data_type(physical.arrow())));
     }
@@ -271,8 +271,7 @@ fn decimals<O: Arithmetic>(call: &Call<'_>) -> Result<ArrayRef> {
             Ok(Arc::new(array.with_data_type(physical.arrow())))
         };
         if let (true, [Some(left_factor), Some(right_factor)]) = (O::ALIGNS_SCALES, factors) {
-            // The result's precision bounds the values, so nothing overflows; what stands
-            // under NULLs may, harmlessly.
+            // The result's precision bounds the values, so nothing overflows; values under NULLs may, harmlessly.
             return typed(output::binary::<_, _, Decimal128Type>(
                 left,
                 right,
@@ -295,7 +294,7 @@ fn decimals<O: Arithmetic>(call: &Call<'_>) -> Result<ArrayRef> {
     })
 }
 
-/// The product of two numbers, which are mostly small.
+/// The product of two numbers, with a fast path for small ones.
 #[inline]
 fn wide_product(a: i128, b: i128) -> i256 {
     if let (Ok(a), Ok(b)) = (i64::try_from(a), i64::try_from(b)) {
@@ -307,8 +306,8 @@ fn wide_product(a: i128, b: i128) -> i256 {
     }
 }
 
-/// A loop that notes overflow on the way and looks for the guilty row only when there was one: most
-/// batches have none, and then the loop has no branch.
+/// A loop that only records whether any row overflowed, and finds the row only in that case: so the usual loop has no
+/// branch.
 fn checked<A: ArrowPrimitiveType, B: ArrowPrimitiveType, T: ArrowPrimitiveType>(
     left: Numbers<'_, A>,
     right: Numbers<'_, B>,

@@ -1,5 +1,5 @@
-//! The bit operators `&`, `|`, `^`, `<<`, `>>` and `~`: on 64-bit integers, and on binary strings of
-//! equal length when such a string that is no literal takes part (the manual, "Bit Functions and Operators").
+//! The bit operators `&`, `|`, `^`, `<<`, `>>` and `~`: on 64-bit integers, and on binary strings of equal length
+//! when a binary string other than a literal takes part (the manual, "Bit Functions and Operators").
 
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;
@@ -24,7 +24,8 @@ pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&[">>"], 2..=2, unary_signature, shift::<false>),
 ];
 
-/// A literal written x'41' or b'1' is a VARBINARY, and a number here; `_binary'a'` is a BINARY.
+/// Whether an operator works on binary strings. A literal x'41' or b'1' is a VARBINARY, and a number here;
+/// `_binary'a'` is a BINARY.
 fn works_on_bytes(arguments: &[Argument<'_>]) -> bool {
     let is_bytes = |argument: &Argument<'_>| {
         argument.ty.is_binary_string() || argument.ty.kind == TypeKind::Null
@@ -66,13 +67,13 @@ fn binary_signature(binding: &Binding<'_>) -> Result<Signature> {
     Ok(Signature::new(types, result, binding.any_nullable()))
 }
 
-/// Bits of an integer argument, whatever its sign.
+/// The 64 bits of an integer argument of either signedness.
 fn bits<'a>(call: &Call<'a>, index: usize) -> Result<impl Fn(usize) -> Option<u64> + use<'a>> {
     let values = call.any_ints(index)?;
     Ok(move |row| values.get(row).map(|value| value as u64))
 }
 
-/// `&`, `|` or `^`, of integers and of bytes.
+/// `&`, `|` or `^`, of integers and of binary strings.
 fn combine(
     call: &Call<'_>,
     integers: impl Fn(u64, u64) -> u64,
@@ -97,7 +98,7 @@ fn combine(
     })
 }
 
-/// `<<` and `>>`: bits leave at one end and zeros enter at the other.
+/// `<<` and `>>`: zeros are shifted in.
 fn shift<const LEFT: bool>(call: &Call<'_>) -> Result<ArrayRef> {
     let places = bits(call, 1)?;
     if !call.signature.result.is_string() {

@@ -10,13 +10,13 @@ use crate::{Argument, Binding, Call, Signature, derive};
 
 pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["div"], 2..=2, signature, evaluate)];
 
-/// The most digits that a result is said to have.
+/// Maximum number of digits reported for a result.
 const DIGITS_MAX: u32 = 21;
 
-/// The decimals of an operand that says nothing of them, a text or a FLOAT: with room for each FLOAT.
+/// The decimals of an operand without fixed ones, a text or a FLOAT: enough for every FLOAT.
 const INEXACT_SCALE: u8 = 26;
 
-/// The digits of an operand before the point, as MySQL counts them.
+/// Integer digits of an operand, as MySQL counts them.
 fn whole_digits(operand: &Argument<'_>) -> u32 {
     match numeric::kind_of(operand.ty) {
         _ if matches!(operand.constant, Some(Value::Null)) => 0,
@@ -50,7 +50,7 @@ fn signature(binding: &Binding<'_>) -> Result<Signature> {
     };
     let mut operands = binding.arguments.iter();
     let unsigned = operands.any(|argument| argument.ty.unsigned);
-    // A divisor less than 1 makes as many digits more as it has decimals.
+    // A divisor less than 1 adds as many digits as it has decimals.
     let digits = whole_digits(&binding.arguments[0]) + decimals(&binding.arguments[1]);
     let length = digits.min(DIGITS_MAX) + u32::from(!unsigned);
     let result = numeric::integer_result(length, unsigned);

@@ -41,7 +41,7 @@ fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
         let matched = passing_texts(array, |value| compiled.matches(value));
         return Ok(Arc::new(BooleanArray::new(matched, array.nulls().cloned())));
     }
-    // Patterns repeat mostly.
+    // Patterns mostly repeat from row to row.
     let mut compiled: Option<(&[u8], Option<u32>, LikePattern)> = None;
     output::bools(call.rows, |row| {
         let (Some(value), Some(pattern)) = (values.get(row), patterns.get(row)) else {
@@ -64,7 +64,7 @@ fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
     })
 }
 
-/// The escape character; none for an empty string, and error 1210 for more than one character.
+/// The escape character; `None` for an empty string, and error 1210 for more than one character.
 fn escape_of(escape: &[u8], collation: CollationId) -> Result<Option<u32>> {
     let first = if collation == CollationId::BINARY {
         escape.first().map(|byte| (u32::from(*byte), 1))

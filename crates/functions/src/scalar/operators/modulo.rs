@@ -17,7 +17,7 @@ fn signature(binding: &Binding<'_>) -> Result<Signature> {
         let digits = binding.arguments.iter().map(numeric::integer_digits).max();
         let dividend = &binding.arguments[0];
         let unsigned = numeric::is_unsigned(dividend.ty) || derive::is_hexadecimal(dividend);
-        // There is room for a sign, whether it may have one or not.
+        // The width includes a sign, even for an unsigned result.
         signature.result = numeric::integer_result(digits.unwrap_or(20) + 1, unsigned);
     }
     Ok(signature)

@@ -11,7 +11,7 @@ use crate::{Binding, Call, Signature, derive, output};
 pub(crate) const FUNCTIONS: &[Row] =
     &[Row::new(&["negate"], 1..=1, signature, evaluate).total_where(is_total)];
 
-/// Whether every result fits its type. Of BIGINT the least number does not.
+/// Whether every result fits its type. The least BIGINT has no negation.
 fn is_total(signature: &Signature) -> bool {
     let argument = &signature.arguments[0];
     match signature.result.physical() {

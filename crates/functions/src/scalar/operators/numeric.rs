@@ -1,5 +1,5 @@
-//! What the arithmetic operators share: which number type an operation works in, its result type,
-//! overflow errors and division by zero (the manual, "Arithmetic Operators").
+//! Common parts of the arithmetic operators: the number type of an operation, its result type, overflow errors and
+//! division by zero (the manual, "Arithmetic Operators").
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use mayfly_types::{Error, PhysicalType, Result, SqlMode, SqlType, TypeKind, Valu
 use crate::input::{Ints, UInts};
 use crate::{Argument, Binding, Call, Column, EvaluationContext, Signature, derive, output};
 
-/// The number types that operators work in.
+/// Number types of arithmetic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// 64 bits, signed or not.
@@ -63,13 +63,13 @@ pub(crate) fn integer_argument(ty: &SqlType) -> SqlType {
         TypeKind::Date => derive::bigint_of_width(9),
         TypeKind::Time => derive::bigint_of_width(8),
         TypeKind::DateTime | TypeKind::Timestamp => derive::bigint_of_width(15),
-        // A literal like 0x41.
+        // A literal like 0x41 is an integer.
         TypeKind::VarChar if ty.is_binary_string() => SqlType::bigint_unsigned(),
         _ => SqlType::bigint(),
     }
 }
 
-/// The type that an argument is converted to where an integer is wanted: BIGINT, if it is none.
+/// The type of an argument where an integer is expected: its integer type, or else BIGINT.
 pub(crate) fn integer_or_bigint(argument: &Argument<'_>) -> SqlType {
     if is_integer(argument.ty) {
         integer_argument(argument.ty)
@@ -78,7 +78,7 @@ pub(crate) fn integer_or_bigint(argument: &Argument<'_>) -> SqlType {
     }
 }
 
-/// The type to convert an operand to for decimal arithmetic: literals count their own digits.
+/// The type to convert an operand to for decimal arithmetic: a literal has its own number of digits.
 pub(crate) fn decimal_argument(argument: &Argument<'_>) -> SqlType {
     let digits = match argument.constant {
         Some(Value::Int(value)) if argument.ty.is_integer() => Decimal::from(*value).precision(),
@@ -86,7 +86,7 @@ pub(crate) fn decimal_argument(argument: &Argument<'_>) -> SqlType {
         Some(Value::Bytes(_)) if derive::is_hexadecimal(argument) => 20,
         _ => return decimal_of_numeric(argument.ty),
     };
-    // A number is as wide as it is written: X'0A' has room for 255.
+    // An integer literal has its written digits: X'0A' has those of 255.
     let is_written = argument.ty.kind == TypeKind::BigInt && argument.ty.length < 19;
     let written = decimal_of_numeric(argument.ty).length;
     match u8::try_from(written) {
@@ -95,7 +95,7 @@ pub(crate) fn decimal_argument(argument: &Argument<'_>) -> SqlType {
     }
 }
 
-/// An integer result of a display width: INT while it fits, as MySQL shows it.
+/// An integer result with a display width: INT if the width fits, as in MySQL.
 pub(crate) fn integer_result(length: u32, unsigned: bool) -> SqlType {
     let kind = if length <= 11 {
         TypeKind::Int
@@ -109,7 +109,7 @@ pub(crate) fn integer_result(length: u32, unsigned: bool) -> SqlType {
     }
 }
 
-/// The digits that an operand of integer arithmetic may have.
+/// Maximum digits of an operand of integer arithmetic.
 pub(crate) fn integer_digits(argument: &Argument<'_>) -> u32 {
     let ty = integer_argument(argument.ty);
     // The width includes the sign.
@@ -144,8 +144,8 @@ pub(crate) fn is_unsigned(ty: &SqlType) -> bool {
     ty.physical() == PhysicalType::UInt64
 }
 
-/// A double result shows as many decimals as its operands and `increment` more, when those of all
-/// operands are fixed.
+/// The type of a DOUBLE result: it has the decimals of its operands plus `increment`, if both operands have fixed
+/// decimals.
 fn double_signature(arguments: &[Argument<'_>], increment: u8, nullable: bool) -> Signature {
     let decimals = arguments
         .iter()
@@ -159,14 +159,14 @@ fn double_signature(arguments: &[Argument<'_>], increment: u8, nullable: bool) -
         .max()
         .unwrap_or(DECIMALS_NOT_FIXED)
         .saturating_add(increment);
-    // Of a quotient the dividend alone decides how many digits stand before the point.
+    // The integer digits of a quotient depend on the dividend alone.
     let wide = if increment > 0 {
         &arguments[..1]
     } else {
         arguments
     };
     let whole = wide.iter().map(whole_width).max().unwrap_or_default();
-    // A quotient has no more digits than a DOUBLE has room for.
+    // The digits of a quotient are limited by a DOUBLE's.
     let whole = match increment {
         0 => whole,
         _ => whole.min(DOUBLE_WHOLE_MAX),
@@ -179,7 +179,7 @@ fn double_signature(arguments: &[Argument<'_>], increment: u8, nullable: bool) -
     Signature::new(vec![SqlType::double(); 2], result, nullable)
 }
 
-/// The digits of a DOUBLE before its point, with a sign and the point.
+/// Integer digits of a DOUBLE, with a sign and the point.
 const DOUBLE_WHOLE_MAX: u32 = 17;
 
 /// The width of an operand without its decimals.
@@ -238,7 +238,7 @@ pub(crate) fn division_by_zero<T>(context: &EvaluationContext) -> Result<Option<
     Ok(None)
 }
 
-/// The text of an operation on the values of a row, for error 1690.
+/// The text of an operation with the values of a row, for error 1690.
 pub(crate) fn text_of_row(call: &Call<'_>, symbol: &str, row: usize) -> String {
     let operand = |index: usize| -> String {
         let shown = match call.ty(index).physical() {
@@ -270,7 +270,7 @@ fn show_double(value: f64) -> String {
     }
 }
 
-/// A decimal operation row by row; its values are brought to the result's scale.
+/// A decimal operation row by row; the results are rescaled to the result's scale.
 pub(crate) fn decimal_rows(
     call: &Call<'_>,
     mut compute: impl FnMut(Decimal, Decimal) -> Result<Option<Decimal>>,
@@ -299,7 +299,7 @@ pub(crate) fn decimal_values<'a>(
     Ok(move |row| Some(Decimal::new(values.get(row)?, scale)))
 }
 
-/// Integers of the result's type; `fail` gives the error of a row whose value is outside of that type.
+/// Integers of the result's type; `fail` returns the error of a row whose value is out of range.
 pub(crate) fn integers_of_type(
     call: &Call<'_>,
     mut compute: impl FnMut(usize) -> Result<Option<i128>>,
@@ -318,8 +318,8 @@ pub(crate) fn integers_of_type(
     }
 }
 
-/// An integer operation by a constant that is positive, as nearly every divisor is: then there is
-/// neither overflow nor division by zero. `None` where it is otherwise.
+/// An integer operation with a positive constant as right operand, as nearly every divisor is: there is neither
+/// overflow nor division by zero. `None` otherwise.
 pub(crate) fn by_positive_constant(
     call: &Call<'_>,
     signed: impl Fn(i64, i64) -> i64,

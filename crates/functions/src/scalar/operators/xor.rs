@@ -1,5 +1,5 @@
-//! `a XOR b`. AND, OR and NOT are no calls: the planner has expressions for them, because their
-//! operands are evaluated only as far as is needed.
+//! `a XOR b`. AND, OR and NOT are expressions of the planner rather than calls, because their operands are evaluated
+//! only as far as needed.
 
 use arrow_array::ArrayRef;
 use mayfly_types::{Result, SqlType};

@@ -1,4 +1,4 @@
-//! What the four functions share: types, texts of either kind, the compiled pattern.
+//! Common parts of the four functions: types, subject texts, and compiled patterns.
 
 use std::borrow::Cow;
 
@@ -9,8 +9,8 @@ use super::pattern::{Flags, Pattern};
 use crate::input::{self, Ints, Texts};
 use crate::{Argument, Binding, Call, Signature};
 
-/// The types of the call: texts under their common collation, then numbers, and at the position of the match
-/// type another text. Binary strings go with binary strings only (error 3995).
+/// The types of the call: texts under their aggregate collation, then numbers, and at the position of the match type
+/// another text. Binary strings cannot be mixed with others (error 3995).
 pub(crate) fn types(
     binding: &Binding<'_>,
     text_count: usize,
@@ -35,7 +35,7 @@ fn text_types(binding: &Binding<'_>) -> Result<Signature> {
         .iter()
         .find(|argument| argument.ty.is_string() && !argument.ty.is_binary_string());
     if let (Some(binary), Some(character)) = (binary, character) {
-        // Which of the two came first decides which is named first.
+        // The error names the first of the two kinds first.
         let first_is_binary = texts[0].ty.is_binary_string();
         let (first, second) = if first_is_binary {
             (binary, character)
@@ -51,7 +51,7 @@ fn text_types(binding: &Binding<'_>) -> Result<Signature> {
     binding.collated_text(1, false)
 }
 
-/// A text as a regular expression reads it: the characters of a binary string are its bytes.
+/// A text as a regular expression reads it: each byte of a binary string is a character.
 pub(crate) fn subject(text: &[u8], collation: CollationId) -> Cow<'_, str> {
     if collation == CollationId::BINARY {
         return Cow::Owned(text.iter().map(|byte| char::from(*byte)).collect());
@@ -59,7 +59,7 @@ pub(crate) fn subject(text: &[u8], collation: CollationId) -> Cow<'_, str> {
     String::from_utf8_lossy(text)
 }
 
-/// The opposite of [`subject`].
+/// Appends a text, the inverse of [`subject`].
 pub(crate) fn append(out: &mut Vec<u8>, text: &str, collation: CollationId) {
     if collation == CollationId::BINARY {
         out.extend(text.chars().map(|character| u32::from(character) as u8));
@@ -68,8 +68,8 @@ pub(crate) fn append(out: &mut Vec<u8>, text: &str, collation: CollationId) {
     }
 }
 
-/// The offset of a position in characters, from 1. Error 3686 outside of the text and the position
-/// behind it; before the text some functions give error 1583, which names them.
+/// The byte offset of a position in characters, from 1. Error 3686 beyond the position after the text; before the
+/// text some functions raise error 1583, which names them.
 pub(crate) fn offset(text: &str, position: i64, function: Option<&str>) -> Result<usize> {
     let index = position
         .checked_sub(1)
@@ -91,7 +91,7 @@ pub(crate) fn out_of_bounds() -> Error {
     codes::ER_REGEXP_INDEX_OUTOFBOUNDS_ERROR.error()
 }
 
-/// The numbers of an argument that may be left out.
+/// The numbers of an optional argument.
 pub(crate) fn numbers<'a>(call: &Call<'a>, index: usize, default: i64) -> Result<Ints<'a>> {
     let numbers = call.optional(index, input::ints)?;
     Ok(numbers.unwrap_or(Ints::Constant(Some(default))))
@@ -107,7 +107,7 @@ pub(crate) struct Patterns<'a> {
 }
 
 impl<'a> Patterns<'a> {
-    /// Reads the second argument, and the match type at a position if it is there.
+    /// Reads the second argument, and the match type at a position if there is one.
     pub(crate) fn new(call: &Call<'a>, match_type: usize) -> Result<Self> {
         Ok(Self {
             patterns: call.texts(1)?,

@@ -1,4 +1,4 @@
-//! REGEXP_LIKE(text, pattern[, match_type]), which REGEXP and RLIKE are too.
+//! REGEXP_LIKE(text, pattern[, match_type]), also written REGEXP and RLIKE.
 
 use arrow_array::ArrayRef;
 use mayfly_types::{Result, SqlType};

@@ -1,5 +1,5 @@
-//! Regular expressions (the manual, "Regular Expressions"). MySQL's are those of ICU; here they are
-//! translated for the crate `fancy-regex` (module [`pattern`]).
+//! Regular expressions (the manual, "Regular Expressions"). MySQL uses ICU's; here they are translated for the crate
+//! `fancy-regex` (module [`pattern`]).
 
 mod arguments;
 mod instr;

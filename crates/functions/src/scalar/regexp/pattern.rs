@@ -1,18 +1,17 @@
-//! ICU's regular expressions, translated for `fancy-regex`.
+//! Translation of ICU's regular expressions for `fancy-regex`.
 //!
-//! The two agree in most. What differs is rewritten: sets of POSIX names are Unicode's, `.` stops
-//! at every line terminator, `$` matches before a last one, `\Q…\E`, `\h`, `\R`, `\X`, octal and
-//! control escapes. What ICU refuses is refused with MySQL's errors before the translation is
-//! compiled.
+//! The two mostly agree. Differences are rewritten: sets of POSIX names are Unicode's, `.` stops at every line
+//! terminator, `$` matches before a last one, `\Q…\E`, `\h`, `\R`, `\X`, octal and control escapes. Patterns that ICU
+//! refuses get MySQL's errors before the translation is compiled.
 
 use fancy_regex::{Regex, RegexBuilder};
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
 
-/// How a pattern is to be read: the letters of `match_type`, and the collation.
+/// Flags of a pattern: the letters of `match_type`, and the collation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Flags {
-    /// `i`, or a collation that does not tell cases apart.
+    /// `i`, or a case-insensitive collation.
     pub(crate) ignores_case: bool,
     /// `m`
     pub(crate) multi_line: bool,
@@ -45,9 +44,9 @@ impl Flags {
     }
 }
 
-/// The characters at which lines end.
+/// Line terminators.
 const LINE_ENDS: &str = r"\n\r\x0B\x0C\x85\x{2028}\x{2029}";
-/// More steps than this are taken for a pattern that does not come to an end.
+/// Steps after which a match fails with an error.
 const BACKTRACK_LIMIT: usize = 1_000_000;
 
 /// A compiled pattern.
@@ -137,7 +136,7 @@ impl Pattern {
     }
 }
 
-/// Where the search goes on after a match; one without a character moves on by one.
+/// The offset to continue the search at after a match; an empty match advances by one character.
 pub(crate) fn after(text: &str, (start, end): (usize, usize)) -> usize {
     if end > start {
         return end;
@@ -146,7 +145,7 @@ pub(crate) fn after(text: &str, (start, end): (usize, usize)) -> usize {
     end + rest.chars().next().map_or(1, char::len_utf8)
 }
 
-/// The error of a search that failed.
+/// The error of a failed search.
 pub(crate) fn run_error(_error: fancy_regex::Error) -> Error {
     codes::ER_REGEXP_TIME_OUT.error()
 }
@@ -175,9 +174,9 @@ struct Translator {
     back_references: Vec<usize>,
     /// For each open group, whether it is a look-behind.
     open: Vec<bool>,
-    /// Whether something stands before that a quantifier may follow.
+    /// Whether a quantifier may follow.
     repeatable: bool,
-    /// `.` is left to the flags that are set inside of the pattern.
+    /// Whether the pattern sets flags inside, on which `.` then depends.
     sets_flags: bool,
 }
 
@@ -269,7 +268,7 @@ impl Translator {
         })
     }
 
-    /// What follows an opening parenthesis.
+    /// Translates a group, after its opening parenthesis.
     fn group(&mut self) -> Result<()> {
         self.out.push('(');
         self.repeatable = false;
@@ -289,14 +288,14 @@ impl Translator {
             self.at += name.len() + 1;
             self.out.push_str(&format!("?P<{name}>"));
         } else if self.looking_at("?#") {
-            // A comment, which ends at the next parenthesis.
+            // A comment ends at the next parenthesis.
             while self.next().is_some_and(|character| character != ')') {}
             self.out.pop();
             return Ok(());
         } else {
             self.out.push('?');
             self.at += 1;
-            // The letters and marks of the group's kind are no quantifiers.
+            // The characters of the group's kind are no quantifiers.
             while let Some(character @ ('=' | '!' | '<' | '>' | ':' | '-' | 'a'..='z')) =
                 self.peek()
             {
@@ -329,7 +328,7 @@ impl Translator {
         Ok(())
     }
 
-    /// `?` for few, `+` for all and never less.
+    /// `?` for a lazy quantifier, `+` for a possessive one.
     fn mode_of_quantifier(&mut self) {
         if let Some(mode @ ('?' | '+')) = self.peek() {
             self.out.push(mode);
@@ -419,7 +418,7 @@ impl Translator {
         Ok(())
     }
 
-    /// An escape that may also stand in a set.
+    /// An escape that may also appear in a set.
     fn escaped_character(&mut self, character: char, in_set: bool) -> Result<()> {
         let class = |positive: &str, negative: &str| {
             let members = if character.is_lowercase() {
@@ -495,7 +494,7 @@ impl Translator {
                 }
                 self.out.push_str(&format!(r"\{character}{{{name}}}"));
             }
-            // Any other letter stands for itself.
+            // Any other letter is a literal.
             literal => push_literal(&mut self.out, literal),
         }
         Ok(())
@@ -525,7 +524,7 @@ impl Translator {
         Ok(())
     }
 
-    /// A set, after its opening bracket; sets may stand in sets.
+    /// Translates a set, after its opening bracket; sets may be nested.
     fn set(&mut self) -> Result<()> {
         self.repeatable = true;
         let unclosed = || codes::ER_REGEXP_MISSING_CLOSE_BRACKET.error();
@@ -535,7 +534,7 @@ impl Translator {
             self.out.push('^');
         }
         let mut is_first = true;
-        // The character before a `-` that would make a range.
+        // The character before a `-` that could begin a range.
         let mut low: Option<char> = None;
         loop {
             let character = self.next().ok_or_else(unclosed)?;
@@ -588,7 +587,7 @@ impl Translator {
         }
     }
 
-    /// `[:name:]` in a set, after its bracket.
+    /// `[:name:]` in a set, after its opening bracket.
     fn posix_class(&mut self) -> Result<()> {
         self.at += 1;
         let text: String = self.characters[self.at..]
@@ -621,7 +620,7 @@ impl Translator {
     }
 }
 
-/// A character that stands for itself, inside and outside of sets.
+/// Appends a literal character, inside or outside of sets.
 fn push_literal(out: &mut String, literal: char) {
     if literal.is_ascii_punctuation() && literal != '_' {
         out.push('\\');
@@ -634,7 +633,7 @@ fn is_group_name(name: &str) -> bool {
         && name.chars().all(|letter| letter.is_ascii_alphanumeric())
 }
 
-/// Whether a pattern sets flags for itself: `(?i)`, `(?s:…)`.
+/// Whether a pattern sets flags inside: `(?i)`, `(?s:…)`.
 fn has_inline_flags(pattern: &str) -> bool {
     pattern.match_indices("(?").any(|(place, _)| {
         pattern[place + 2..]

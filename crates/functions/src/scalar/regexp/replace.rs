@@ -43,7 +43,7 @@ fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
     })
 }
 
-/// Replaces the match number `only`, or all for 0.
+/// Replaces the match number `only`, or all matches for 0.
 fn replace(pattern: &Pattern, text: &str, with: &str, from: usize, only: usize) -> Result<String> {
     let regex = pattern.regex(text);
     let mut out = String::with_capacity(text.len());
@@ -83,8 +83,7 @@ enum Group<'a> {
     Name(&'a str),
 }
 
-/// Puts the groups into a replacement: `$1`, `${name}`; a backslash makes the next character stand
-/// for itself.
+/// Expands groups in a replacement: `$1`, `${name}`; a backslash makes the next character literal.
 fn expand<'t>(
     with: &str,
     group_count: usize,
@@ -110,7 +109,7 @@ fn expand<'t>(
                     continue;
                 }
                 let mut number = None;
-                // As many digits as still name a group.
+                // As many digits as still form the number of a group.
                 while let Some(digit) = rest.chars().next().and_then(|c| c.to_digit(10)) {
                     let longer = number.unwrap_or(0) * 10 + digit as usize;
                     if number.is_some() && longer >= group_count {

@@ -1,5 +1,6 @@
-//! AES_ENCRYPT(text, key, …) and AES_DECRYPT(text, key, …) by `block_encryption_mode`, with an initialisation vector where the mode
-//! has one, and a key that a function derives where one is named: `hkdf` with salt and info, `pbkdf2_hmac` with salt and iterations.
+//! AES_ENCRYPT(text, key, …) and AES_DECRYPT(text, key, …) by `block_encryption_mode`, with an initialization vector
+//! where the mode needs one, and an optional key derivation function: `hkdf` with salt and info, `pbkdf2_hmac` with
+//! salt and iterations.
 
 use std::ops::RangeInclusive;
 
@@ -31,12 +32,12 @@ pub(crate) const FUNCTIONS: &[Row] = &[
 ];
 
 const BLOCK: usize = 16;
-/// What PBKDF2 is repeated if nothing is said, and how often it may be.
+/// Default and maximum number of PBKDF2's iterations.
 const ITERATIONS: u32 = 1000;
 const ITERATIONS_ALLOWED: RangeInclusive<u32> = ITERATIONS..=65535;
 
 type Block = [u8; BLOCK];
-/// A key, and what another one is derived of it by.
+/// A key, and the parameters of its derivation.
 type KeyParts = Vec<Option<Vec<u8>>>;
 
 fn encrypt_signature(binding: &Binding<'_>) -> Result<Signature> {
@@ -50,7 +51,7 @@ fn decrypt_signature(binding: &Binding<'_>) -> Result<Signature> {
     binding.of_texts_or_null(derive::string_type(bytes, CollationId::BINARY))
 }
 
-/// Changes texts by a cipher, which says whether it could.
+/// Transforms texts by a cipher, which returns whether it succeeded.
 fn evaluate(
     call: &Call<'_>,
     change: impl Fn(&Cipher, Mode, Block, &mut Vec<u8>) -> bool,
@@ -64,7 +65,7 @@ fn evaluate(
         let text = texts.get(index)?.get(row)?;
         Some(chars::in_charset(text, call.collation(index)))
     };
-    // A derived key is dear; rows that have the same share it.
+    // Key derivation is expensive; rows with equal parameters share the key.
     let mut known: Option<(KeyParts, Vec<u8>)> = None;
     output::texts(call, |row, out| {
         let (Some(text), Some(key)) = (bytes_of(0, row), bytes_of(1, row)) else {
@@ -104,7 +105,7 @@ fn evaluate(
     })
 }
 
-/// A key of any length in as many bytes as there are.
+/// Folds a key of any length into the cipher's key length.
 fn folded(key: &[u8], length: usize) -> Vec<u8> {
     let mut folded = vec![0_u8; length];
     for (index, byte) in key.iter().enumerate() {
@@ -113,7 +114,7 @@ fn folded(key: &[u8], length: usize) -> Vec<u8> {
     folded
 }
 
-/// The key that a function derives of a key, the function's name, salt, and info or iterations.
+/// Derives a key from a key, the function's name, salt, and info or iterations.
 fn derived(given: &[Option<Vec<u8>>], length: usize) -> Result<Vec<u8>> {
     let part = |index: usize| {
         given
@@ -228,7 +229,7 @@ impl Cipher {
         }
     }
 
-    /// `None` when the text cannot have been made by this key.
+    /// Decrypts; `None` when the text cannot have been encrypted by this key.
     fn decrypt(&self, mode: Mode, initial: Block, text: &mut Vec<u8>) -> Option<()> {
         if !matches!(mode, Mode::Ecb | Mode::Cbc) {
             self.stream(mode, initial, text, true);
@@ -255,7 +256,7 @@ impl Cipher {
         is_padded.then(|| text.truncate(kept))
     }
 
-    /// The modes that make a stream of bits, which the text is combined with.
+    /// Stream modes: the text is combined with a key stream.
     fn stream(&self, mode: Mode, initial: Block, text: &mut [u8], decrypts: bool) {
         let mut register = initial;
         match mode {
@@ -319,7 +320,7 @@ mod tests {
         ]);
     }
 
-    /// What MySQL makes of the same text in each mode, and what is made of that again.
+    /// The ciphertexts of MySQL in each mode, and their decryption.
     #[test]
     fn modes() {
         for (name, text, expected) in [

@@ -1,4 +1,4 @@
-//! TO_BASE64(text) and FROM_BASE64(text): lines of 76 characters.
+//! TO_BASE64(text) and FROM_BASE64(text), with lines of 76 characters.
 
 use arrow_array::ArrayRef;
 use mayfly_types::{CollationId, Result};
@@ -23,7 +23,7 @@ fn to_base64(call: &Call<'_>) -> Result<ArrayRef> {
     let collation = call.collation(0);
     output::mapped_texts(call, 0, |text, out| {
         let text = chars::in_charset(text, collation);
-        // As MySQL reckons it, with a zero behind it.
+        // The length as MySQL computes it, with a terminating zero byte.
         let digits = text.len().div_ceil(3).saturating_mul(4);
         let bytes = digits.saturating_add(digits.saturating_sub(1) / DIGITS_A_LINE + 1);
         if !call.within_packet(bytes)? {

@@ -1,5 +1,4 @@
-//! LOWER(text), UPPER(text), and REVERSE(text): characters from last to first. Binary strings have no
-//! letters.
+//! LOWER(text), UPPER(text), and REVERSE(text), by characters. Binary strings have no letter case.
 
 use arrow_array::ArrayRef;
 use mayfly_types::charset::case;
@@ -38,7 +37,7 @@ fn reverse(call: &Call<'_>) -> Result<ArrayRef> {
     output::mapped_texts(call, 0, |text, out| {
         out.extend(text.iter().rev());
         if has_characters && !text.is_ascii() {
-            // The bytes of each character are turned back.
+            // Restores the byte order within each character.
             let mut start = 0;
             for index in 0..out.len() {
                 if out[index] & 0xC0 != 0x80 {

@@ -1,5 +1,5 @@
-//! Characters, bytes and character sets, as the string functions need them. Text is UTF-8 here;
-//! a binary string's characters are its bytes.
+//! Characters, bytes and character sets for the string functions. Text is UTF-8 here; each byte of a binary string is
+//! a character.
 
 use std::borrow::Cow;
 
@@ -9,17 +9,17 @@ use mayfly_types::{CollationId, Result};
 
 use crate::EvaluationContext;
 
-/// How many bytes a text has in its own character set.
+/// Length in bytes of a text in its own character set.
 pub(crate) fn octets(text: &[u8], collation: CollationId) -> usize {
     collation.charset().octet_length(text)
 }
 
-/// How many characters a text has.
+/// Length in characters of a text.
 pub(crate) fn count(text: &[u8], collation: CollationId) -> usize {
     collation.charset().char_length(text)
 }
 
-/// The offset of the character number `index`, from 0; the length of the text when it has fewer.
+/// The offset of character `index`, from 0; the length of the text when it has fewer.
 pub(crate) fn offset_of(text: &[u8], index: usize, collation: CollationId) -> usize {
     if collation == CollationId::BINARY {
         index.min(text.len())
@@ -28,7 +28,7 @@ pub(crate) fn offset_of(text: &[u8], index: usize, collation: CollationId) -> us
     }
 }
 
-/// The bytes of the character that begins at `offset`; none at the end.
+/// Length in bytes of the character at `offset`; 0 at the end.
 pub(crate) fn width_at(text: &[u8], offset: usize, collation: CollationId) -> usize {
     let rest = text.get(offset..).unwrap_or_default();
     offset_of(rest, 1, collation)
@@ -42,17 +42,17 @@ pub(crate) fn in_charset(text: &[u8], collation: CollationId) -> Cow<'_, [u8]> {
     }
 }
 
-/// Where `part` first occurs, by bytes.
+/// The first occurrence of `part`, by bytes.
 pub(crate) fn find(text: &[u8], part: &[u8]) -> Option<usize> {
     memchr::memmem::find(text, part)
 }
 
-/// Where `part` last occurs, by bytes.
+/// The last occurrence of `part`, by bytes.
 pub(crate) fn find_last(text: &[u8], part: &[u8]) -> Option<usize> {
     memchr::memmem::rfind(text, part)
 }
 
-/// Where a part equal to `part` by the collation first begins; it has as many characters.
+/// The first occurrence by the collation of a part with as many characters as `part`.
 pub(crate) fn find_collated(text: &[u8], part: &[u8], collation: CollationId) -> Option<usize> {
     if part.is_empty() {
         return Some(0);
@@ -73,7 +73,7 @@ pub(crate) fn find_collated(text: &[u8], part: &[u8], collation: CollationId) ->
     None
 }
 
-/// Appends two digits for each byte.
+/// Appends two hexadecimal digits per byte.
 pub(crate) fn append_hex(bytes: &[u8], out: &mut Vec<u8>) {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     for byte in bytes {
@@ -82,13 +82,13 @@ pub(crate) fn append_hex(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// A value of this length needs room before it is made.
+/// Length from which memory is checked before a value is made.
 const LONG_BYTES_MIN: usize = 1 << 20;
-/// How often a long value may be there at once: as it was made, as a constant, and as it is sent.
+/// Number of simultaneous copies of a long value: as made, as a constant, and as sent.
 const COPIES_OF_LONG: u64 = 3;
 
-/// Whether a result of `bytes` may be made; warning 1301 when it may not, and an error when there is
-/// no memory for it.
+/// Whether a result of `bytes` bytes may be made; warning 1301 when it may not, and an error when there is no memory
+/// for it.
 pub(crate) fn within_packet(
     bytes: usize,
     function: &str,

@@ -1,5 +1,5 @@
-//! Texts that are chosen by numbers: ELT(n, text, …), MAKE_SET(bits, text, …),
-//! EXPORT_SET(bits, on, off[, separator[, number of bits]]).
+//! Selection of texts by numbers: ELT(n, text, …), MAKE_SET(bits, text, …), EXPORT_SET(bits, on, off[, separator[,
+//! number of bits]]).
 
 use arrow_array::ArrayRef;
 use arrow_buffer::BooleanBuffer;
@@ -14,7 +14,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["export_set"], 3..=5, export_set_signature, export_set),
 ];
 
-/// How many characters each argument needs.
+/// Length in characters of each argument.
 fn lengths(binding: &Binding<'_>) -> impl Iterator<Item = u64> {
     let arguments = binding.arguments.iter();
     arguments.map(|argument| derive::character_length(argument.ty))
@@ -38,7 +38,7 @@ fn elt(call: &Call<'_>) -> Result<ArrayRef> {
     })
 }
 
-/// The rows whose number is that of the next text.
+/// The rows whose number selects the next text.
 fn is_next(call: &Call<'_>) -> Result<BooleanBuffer> {
     let (numbers, next) = (call.ints(0)?, call.arguments.len() as i64);
     Ok(BooleanBuffer::collect_bool(call.rows, |row| {

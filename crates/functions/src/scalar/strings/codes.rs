@@ -1,4 +1,4 @@
-//! Characters and their numbers: ASCII(text), ORD(text), CHAR(n, …).
+//! Character codes: ASCII(text), ORD(text), CHAR(n, …).
 
 use arrow_array::ArrayRef;
 use mayfly_types::{CollationId, Result, SqlType};
@@ -11,7 +11,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["ascii"], 1..=1, ascii_signature, ascii),
     Row::new(&["ord"], 1..=1, ord_signature, ord),
     Row::new(&["char"], 1..=usize::MAX, char_signature, char::<1>),
-    // CHAR(n, … USING charset), where no character of that has less than two bytes, or four.
+    // CHAR(n, … USING charset), for character sets with at least two, or four, bytes per character.
     Row::new(
         &["char of two bytes"],
         1..=usize::MAX,
@@ -30,7 +30,7 @@ fn ascii_signature(binding: &Binding<'_>) -> Result<Signature> {
     binding.of_texts(derive::int_of_width(4))
 }
 
-/// The number of the first byte, in the character set of the text.
+/// The first byte, in the character set of the text.
 fn ascii(call: &Call<'_>) -> Result<ArrayRef> {
     let (texts, collation) = (call.texts(0)?, call.collation(0));
     let first = |text: &[u8]| {
@@ -45,7 +45,7 @@ fn ord_signature(binding: &Binding<'_>) -> Result<Signature> {
     binding.of_texts(derive::bigint_of_width(21))
 }
 
-/// The number of the first character's bytes.
+/// The code of the first character, from its bytes.
 fn ord(call: &Call<'_>) -> Result<ArrayRef> {
     let texts = call.texts(0)?;
     let collation = call.collation(0);
@@ -65,7 +65,7 @@ fn char_signature(binding: &Binding<'_>) -> Result<Signature> {
     Ok(Signature::new(vec![SqlType::bigint(); count], result, true))
 }
 
-/// The bytes of numbers, of which each gives at least `UNIT`; NULLs are left out.
+/// The bytes of numbers, at least `UNIT` per number; NULLs are skipped.
 fn char<const UNIT: usize>(call: &Call<'_>) -> Result<ArrayRef> {
     let numbers = call.all(0, input::any_ints)?;
     output::texts(call, |row, out| {

@@ -1,5 +1,5 @@
-//! CHARSET(x), COLLATION(x), COERCIBILITY(x): known from the types alone. COLLATE, BINARY and
-//! CONVERT … USING give their operand another collation.
+//! CHARSET(x), COLLATION(x), COERCIBILITY(x): known from the types alone. COLLATE, BINARY and CONVERT … USING change
+//! their operand's collation.
 
 use arrow_array::ArrayRef;
 use mayfly_types::collation::aggregate::{check_collation_of_charset, check_converted};
@@ -46,7 +46,7 @@ fn name_type() -> SqlType {
     SqlType::varchar(64, CollationId::UTF8MB3_GENERAL_CI)
 }
 
-/// The types of a function whose value the type of its argument decides.
+/// The types of a function whose value depends on its argument's type alone.
 fn of_type(binding: &Binding<'_>, value: Value, result: SqlType) -> Signature {
     let types = vec![binding.arguments[0].ty.clone()];
     let mut signature = Signature::new(types, result, false);
@@ -66,8 +66,7 @@ fn constant_text<'a>(argument: &Argument<'a>) -> &'a str {
     }
 }
 
-/// The types of a text that is put under another collation, which makes of its bytes what the planner's
-/// cast does.
+/// The types of a text with another collation; the planner's cast converts its bytes.
 fn recollated(
     binding: &Binding<'_>,
     collation: CollationId,
@@ -117,8 +116,8 @@ fn same_type(binding: &Binding<'_>) -> Result<Signature> {
     Ok(Signature::new(vec![ty.clone()], ty, binding.any_nullable()))
 }
 
-/// A text that gives way to the collation of others: "convert exactly"(x) gives it in the character set of
-/// the planner's signature, and is error 3854 where that lacks a character.
+/// Conversion of a constant to another operand's character set: "convert exactly"(x) has the character set of the
+/// planner's signature, and is error 3854 where that lacks a character.
 fn convert_exactly(call: &Call<'_>) -> Result<ArrayRef> {
     let own = call.collation(0).charset();
     let charset = call.signature.result.collation.charset();

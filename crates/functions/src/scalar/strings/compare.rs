@@ -1,5 +1,5 @@
-//! STRCMP(a, b): -1, 0 or 1 by the collation. FIND_IN_SET(text, list) and FIELD(x, y, …): the position of
-//! an equal one, from 1.
+//! STRCMP(a, b): -1, 0 or 1 by the collation. FIND_IN_SET(text, list) and FIELD(x, y, …): the position of an equal
+//! text or value, from 1.
 
 use arrow_array::ArrayRef;
 use arrow_array::cast::AsArray;
@@ -35,7 +35,7 @@ fn find_in_set_signature(binding: &Binding<'_>) -> Result<Signature> {
     binding.compared_texts(derive::int_of_width(11))
 }
 
-/// The list is of strings separated by commas.
+/// FIND_IN_SET(text, list): the list has strings separated by commas.
 fn find_in_set(call: &Call<'_>) -> Result<ArrayRef> {
     let (texts, lists, collation) = (call.texts(0)?, call.texts(1)?, call.collation(0));
     output::ints(call.rows, |row| {
@@ -54,7 +54,7 @@ fn find_in_set(call: &Call<'_>) -> Result<ArrayRef> {
 
 fn field_signature(binding: &Binding<'_>) -> Result<Signature> {
     let mut types = binding.arguments.iter().map(|argument| argument.ty);
-    // Strings when there is no number among them, integers when all are, doubles otherwise.
+    // Compared as strings when there is no number among them, as integers when all are, as doubles otherwise.
     let types = if !types.clone().any(SqlType::is_numeric) {
         binding.collated_text(0, false)?.arguments
     } else if types.all(numeric::is_integer) {
@@ -96,7 +96,7 @@ fn field(call: &Call<'_>) -> Result<ArrayRef> {
     }
 }
 
-/// The rows whose first value is equal to none of the others so far.
+/// The rows whose first value equals none of the values so far.
 fn not_found(call: &Call<'_>) -> Result<BooleanBuffer> {
     let (found, wanted) = (field(call)?, &call.arguments[0]);
     let found = found.as_primitive::<Int64Type>();
@@ -105,7 +105,7 @@ fn not_found(call: &Call<'_>) -> Result<BooleanBuffer> {
     }))
 }
 
-/// The position, from 1, of the first value among the others; 0 without.
+/// The position, from 1, of the first value among the others; 0 if it is absent.
 fn position<T: Copy>(
     mut values: impl Iterator<Item = Option<T>>,
     equals: impl Fn(T, T) -> bool,

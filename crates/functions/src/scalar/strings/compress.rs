@@ -1,4 +1,4 @@
-//! COMPRESS(text), UNCOMPRESS(bytes), UNCOMPRESSED_LENGTH(bytes): zlib behind four bytes of length.
+//! COMPRESS(text), UNCOMPRESS(bytes), UNCOMPRESSED_LENGTH(bytes): zlib after a four-byte length.
 
 use std::io::{Read, Write};
 
@@ -24,7 +24,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
     ),
 ];
 
-/// The bits of the length that stands before compressed bytes.
+/// Bits of the length before compressed bytes.
 const LENGTH_MASK: u32 = 0x3FFF_FFFF;
 
 fn compress_signature(binding: &Binding<'_>) -> Result<Signature> {
@@ -56,7 +56,7 @@ fn compress(call: &Call<'_>) -> Result<ArrayRef> {
     })
 }
 
-/// The length that stands before compressed bytes, and those.
+/// The length, and the compressed bytes after it.
 fn parts(compressed: &[u8]) -> Option<(u32, &[u8])> {
     let (length, body) = compressed.split_first_chunk::<4>()?;
     (!body.is_empty()).then(|| (u32::from_le_bytes(*length) & LENGTH_MASK, body))

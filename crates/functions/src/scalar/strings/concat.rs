@@ -1,5 +1,5 @@
-//! CONCAT(text, …): NULL when any is. CONCAT_WS(separator, text, …): NULLs are left out; NULL only when
-//! the separator is.
+//! CONCAT(text, …): NULL when any argument is. CONCAT_WS(separator, text, …): NULLs are skipped; NULL only when the
+//! separator is.
 
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
@@ -18,7 +18,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
     ),
 ];
 
-/// How many characters each argument needs, or bytes where they become bytes.
+/// Length in characters of each argument, or in bytes if the result is binary.
 fn lengths(binding: &Binding<'_>) -> Result<Vec<u64>> {
     let (collation, _) =
         derive::aggregate_collation(binding.arguments, binding.context, binding.name)?;
@@ -27,7 +27,7 @@ fn lengths(binding: &Binding<'_>) -> Result<Vec<u64>> {
     Ok(lengths.collect())
 }
 
-/// Whether every result is within `max_allowed_packet`, whatever that is set to.
+/// Whether every result fits `max_allowed_packet`, whatever its setting.
 fn fits_packet(signature: &Signature) -> bool {
     derive::byte_length(&signature.result) <= u64::from(MAX_ALLOWED_PACKET_MIN)
 }

@@ -1,4 +1,4 @@
-//! FORMAT(x, decimals[, locale]): digits in groups.
+//! FORMAT(x, decimals[, locale]): a number with grouped digits.
 
 use arrow_array::ArrayRef;
 use mayfly_types::convert::float_text::append_double;
@@ -87,7 +87,7 @@ fn round_double(value: f64, places: u8) -> f64 {
     }
 }
 
-/// The locale of a name; one that is none is `en_US`, with a warning.
+/// The locale of a name; `en_US` for an unknown one, with a warning.
 fn named_locale(name: Option<&[u8]>, context: &EvaluationContext) -> &'static Locale {
     let name = name.map(String::from_utf8_lossy);
     let locale = name.as_deref().and_then(Locale::by_name);
@@ -100,7 +100,7 @@ fn named_locale(name: Option<&[u8]>, context: &EvaluationContext) -> &'static Lo
     })
 }
 
-/// Digits with the locale's separator between its groups.
+/// Appends digits with the locale's separator between groups.
 fn append_grouped(out: &mut Vec<u8>, digits: &str, locale: &Locale) {
     let mut sizes = locale.groups.iter().copied();
     let mut size = sizes.next().unwrap_or(usize::MAX);

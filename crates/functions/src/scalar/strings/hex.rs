@@ -41,7 +41,7 @@ fn hex(call: &Call<'_>) -> Result<ArrayRef> {
         let collation = call.collation(0);
         return output::mapped_texts(call, 0, |text, out| {
             let bytes = chars::in_charset(text, collation);
-            // What is nested would double until memory ends.
+            // Nested calls would double until memory ends.
             let fits = call.within_packet(bytes.len() * 2)?;
             if fits {
                 chars::append_hex(&bytes, out);
@@ -68,11 +68,11 @@ fn unhex(call: &Call<'_>) -> Result<ArrayRef> {
     let collation = call.collation(0);
     output::mapped_texts(call, 0, |characters, out| {
         let text = &*chars::in_charset(characters, collation);
-        // An odd number of digits has a zero before them.
+        // An odd number of digits is preceded by a zero.
         let mut high = if text.len() % 2 == 1 { Some(0) } else { None };
         for digit in text {
             let Some(digit) = char::from(*digit).to_digit(16) else {
-                // MySQL shows the expression, and so a literal with its quotes.
+                // MySQL shows the expression, thus a literal with its quotes.
                 let text = format!("'{}'", String::from_utf8_lossy(characters));
                 let parts: [&dyn Display; 3] = [&"string", &text, &call.name];
                 call.context

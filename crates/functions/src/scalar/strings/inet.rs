@@ -1,4 +1,4 @@
-//! INET_ATON, INET_NTOA, INET6_ATON, INET6_NTOA and the IS_IPV functions: addresses of the Internet.
+//! INET_ATON, INET_NTOA, INET6_ATON, INET6_NTOA and the IS_IPV functions: IP addresses.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -20,7 +20,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["is_ipv6"], 1..=1, is_address_signature, |call| {
         is_address(call, |text| parse::<Ipv6Addr>(text).is_some())
     }),
-    // Of binary addresses: `::a.b.c.d` and `::ffff:a.b.c.d`.
+    // For binary addresses: `::a.b.c.d` and `::ffff:a.b.c.d`.
     Row::new(&["is_ipv4_compat"], 1..=1, is_address_signature, |call| {
         is_address(call, |bytes| {
             matches!(bytes, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, rest @ ..]
@@ -113,7 +113,7 @@ fn inet6_ntoa(call: &Call<'_>) -> Result<ArrayRef> {
 }
 
 fn is_address_signature(binding: &Binding<'_>) -> Result<Signature> {
-    // No number is an address, nor is NULL in its place.
+    // Numbers are no addresses, and neither is a NULL of their types.
     let ty = binding.arguments[0].ty;
     let is_number = ty.is_numeric() || matches!(ty.kind, TypeKind::Bit | TypeKind::Year);
     let mut signature = binding.of_texts(derive::int_of_width(1))?;
@@ -141,7 +141,7 @@ fn warn_invalid(call: &Call<'_>, text: &[u8]) {
     call.context.warn(warning);
 }
 
-/// One to four numbers below 256; the last one stands at the end, those left out are 0.
+/// An address of one to four numbers below 256; the last number is the last byte, omitted ones are 0.
 fn short_address(text: &[u8]) -> Option<u64> {
     let mut parts = text.split(|byte| *byte == b'.').map(|part| {
         let part = std::str::from_utf8(part).ok()?;

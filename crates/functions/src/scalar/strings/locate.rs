@@ -1,4 +1,5 @@
-//! LOCATE(part, text[, position]), POSITION and INSTR(text, part): where a part begins, in characters from 1, by the collation.
+//! LOCATE(part, text[, position]), POSITION and INSTR(text, part): the position of a part, in characters from 1, by
+//! the collation.
 
 use arrow_array::ArrayRef;
 use mayfly_types::{Result, SqlType};

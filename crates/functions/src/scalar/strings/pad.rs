@@ -1,4 +1,4 @@
-//! LPAD(text, n, filling) and RPAD(text, n, filling): exactly n characters. REPEAT(text, n) and SPACE(n).
+//! LPAD(text, n, filling) and RPAD(text, n, filling): padded or cut to n characters. REPEAT(text, n) and SPACE(n).
 
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
@@ -19,7 +19,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
     }),
 ];
 
-/// A number of characters, where it is known.
+/// A number of characters, if it is constant.
 fn characters(count: &Argument<'_>) -> u64 {
     let count = derive::constant_count(count);
     count.map_or(derive::LENGTH_LIMIT, |n| n.max(0).cast_unsigned())
@@ -31,7 +31,7 @@ fn pad_signature(binding: &Binding<'_>) -> Result<Signature> {
         arguments: &[text, filling],
         ..*binding
     };
-    // Of a count below zero MySQL knows no length, though there is no text.
+    // For a negative count MySQL reports no length, though the result is NULL.
     let length = match derive::constant_count(&count) {
         Some(..0) => derive::LENGTH_LIMIT,
         _ => characters(&count),
@@ -86,7 +86,7 @@ fn repeat_signature(binding: &Binding<'_>) -> Result<Signature> {
     let text = binding.part(..1);
     let mut signature = match derive::constant_count(&binding.arguments[1]) {
         Some(times) => {
-            // What is repeated less than never is taken to be long.
+            // A negative count of repetitions counts as large.
             let times = u64::try_from(times).unwrap_or(u64::MAX);
             let characters = binding.characters(0).saturating_mul(times);
             derive::with_length_limit(text.collated_text(characters, true)?)

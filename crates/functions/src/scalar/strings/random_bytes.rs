@@ -1,4 +1,4 @@
-//! RANDOM_BYTES(n): n unpredictable bytes.
+//! RANDOM_BYTES(n): n cryptographically random bytes.
 
 use arrow_array::ArrayRef;
 use mayfly_types::error::codes;

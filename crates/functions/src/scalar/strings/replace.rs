@@ -16,7 +16,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
 
 fn replace_signature(binding: &Binding<'_>) -> Result<Signature> {
     let whole = binding.characters(0);
-    // What is looked for may be a single character, unless it is known.
+    // A non-constant search text may be a single character.
     let from = match binding.arguments[1].constant {
         Some(_) => binding.characters(1).max(1),
         None => 1,
@@ -91,7 +91,7 @@ fn insert(call: &Call<'_>) -> Result<ArrayRef> {
 }
 
 fn quote_signature(binding: &Binding<'_>) -> Result<Signature> {
-    // NULL becomes the word.
+    // NULL becomes the word NULL.
     let characters = (binding.characters(0) * 2 + 2).max("NULL".len() as u64);
     if binding.arguments[0].ty.kind == TypeKind::Null {
         return binding.of_texts(binding.string(characters));

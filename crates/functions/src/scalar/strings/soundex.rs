@@ -1,4 +1,4 @@
-//! SOUNDEX(text): MySQL's variant, of any length.
+//! SOUNDEX(text): the Soundex code, in MySQL's variant, of any length.
 
 use arrow_array::ArrayRef;
 use mayfly_types::Result;
@@ -20,7 +20,7 @@ fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
     })
 }
 
-/// The digit of a letter; vowels and H, W, Y have none, and letters outside of A to Z are vowels.
+/// The code digit of a letter; vowels and H, W, Y have none, and letters outside of A to Z are vowels.
 fn digit(letter: char) -> u8 {
     match letter.to_ascii_uppercase() {
         'B' | 'F' | 'P' | 'V' => b'1',
@@ -33,7 +33,7 @@ fn digit(letter: char) -> u8 {
     }
 }
 
-/// MySQL takes every character from À on for a letter.
+/// MySQL treats every character from À on as a letter.
 fn is_letter(character: char) -> bool {
     character.is_ascii_alphabetic() || character >= 'À'
 }

@@ -29,7 +29,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
     ),
 ];
 
-/// The types of a text of at most `characters`, and of numbers.
+/// The types of a part of at most `characters`, given by numbers.
 fn part_signature(binding: &Binding<'_>, characters: u64) -> Result<Signature> {
     let text = binding.part(..1);
     let mut signature = text.collated_text(characters, binding.any_nullable())?;
@@ -69,7 +69,7 @@ fn substring(call: &Call<'_>, lengths: Option<Counts<'_>>) -> Result<ArrayRef> {
     })
 }
 
-/// Characters from a position, counted from 1 or, negative, from the end.
+/// A part from a position, counted from 1 or, if negative, from the end.
 fn part(text: &[u8], position: i64, length: i64, collation: CollationId) -> &[u8] {
     let Ok(length) = usize::try_from(length) else {
         return b"";
@@ -96,7 +96,7 @@ fn side_signature(binding: &Binding<'_>) -> Result<Signature> {
     part_signature(binding, characters)
 }
 
-/// Characters at one end.
+/// LEFT() or RIGHT().
 fn side<const LEFT: bool>(call: &Call<'_>) -> Result<ArrayRef> {
     let (texts, counts) = (call.texts(0)?, call.counts(1)?);
     let collation = call.signature.result.collation;
@@ -134,7 +134,7 @@ fn substring_index(call: &Call<'_>) -> Result<ArrayRef> {
     })
 }
 
-/// What stands before the n-th delimiter, or, negative, after the n-th from the end.
+/// The part before the n-th delimiter or, if negative, after the n-th from the end.
 fn delimited<'a>(text: &'a [u8], delimiter: &[u8], count: i64) -> &'a [u8] {
     if delimiter.is_empty() || count == 0 {
         return b"";

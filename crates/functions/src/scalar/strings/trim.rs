@@ -1,5 +1,5 @@
-//! TRIM, LTRIM and RTRIM: spaces or copies of another string taken from the ends. The parser's
-//! TRIM(LEADING x FROM y) is "trim leading"(y, x), and so on.
+//! TRIM, LTRIM and RTRIM: removal of spaces or copies of another string from the ends. The parser's TRIM(LEADING x
+//! FROM y) is "trim leading"(y, x), and so on.
 
 use arrow_array::ArrayRef;
 use mayfly_types::Result;

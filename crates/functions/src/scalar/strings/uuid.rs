@@ -49,7 +49,7 @@ fn uuid_short_signature(_binding: &Binding<'_>) -> Result<Signature> {
     Ok(Signature::new(Vec::new(), derive::unsigned_bigint(), false))
 }
 
-/// A number that the server gives once.
+/// UUID_SHORT(): a number unique to the server.
 fn uuid_short(call: &Call<'_>) -> Result<ArrayRef> {
     let next = || call.context.short_uuids.fetch_add(1, Ordering::Relaxed);
     output::uints(call.rows, |_| Ok(Some(next())))
@@ -66,7 +66,7 @@ fn is_uuid(call: &Call<'_>) -> Result<ArrayRef> {
     })
 }
 
-/// The types of a conversion of a text, with a number that says whether the parts of the time are swapped.
+/// The types of a conversion of a text, with a number that tells whether the time parts are swapped.
 fn conversion_signature(binding: &Binding<'_>, result: SqlType) -> Result<Signature> {
     let mut types = vec![SqlType::bigint(); binding.arguments.len()];
     types[0] = binding.text(0);
@@ -81,8 +81,7 @@ fn bin_to_uuid_signature(binding: &Binding<'_>) -> Result<Signature> {
     conversion_signature(binding, binding.string(36))
 }
 
-/// Converts texts by `append`, which is told whether to swap the parts of the time, and says whether the
-/// text was right.
+/// Converts texts by `append`, which is told whether to swap the time parts, and returns whether the text was valid.
 fn convert(
     call: &Call<'_>,
     append: impl Fn(&[u8], bool, &mut Vec<u8>) -> bool,
@@ -131,8 +130,8 @@ fn write(bytes: &[u8; 16], out: &mut Vec<u8>) {
     out.make_ascii_lowercase();
 }
 
-/// 32 digits, with or without dashes after the 8th, 12th, 16th and 20th, with or without braces
-/// around the dashed form.
+/// Parses 32 digits, with or without dashes after the 8th, 12th, 16th and 20th, with or without braces around the
+/// dashed form.
 fn parse(text: &[u8]) -> Option<[u8; 16]> {
     let text = match text {
         [b'{', inner @ .., b'}'] if inner.len() == 36 => inner,

@@ -1,6 +1,5 @@
-//! WEIGHT_STRING(x): the bytes by which a text is compared and sorted, those of a whole number or a point in time
-//! that MySQL sorts them by, NULL of another number. The parser makes `AS CHAR(n)` a second argument, and
-//! `AS BINARY(n)` a cast of the first.
+//! WEIGHT_STRING(x): the sort key of a text by its collation, or MySQL's sort key of an integer or temporal value;
+//! NULL for other numbers. The parser makes `AS CHAR(n)` a second argument, and `AS BINARY(n)` a cast of the first.
 
 use arrow_array::ArrayRef;
 use mayfly_types::temporal::DateTime;
@@ -11,7 +10,7 @@ use crate::{Binding, Call, Signature, derive, input, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["weight_string"], 1..=2, signature, evaluate)];
 
-/// The bytes of a number's key, and the shortest result type.
+/// Bytes of a number's sort key, the shortest result type.
 const NUMBER_BYTES: u64 = 8;
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {
@@ -46,7 +45,7 @@ fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
             };
             let most = most.as_ref().and_then(|most| most.get(row));
             let most = most.map(|most| usize::try_from(most).unwrap_or(0));
-            // A character of one byte, or one that is added, weighs no less than a byte.
+            // A character of one byte, or a padding one, has a weight of at least one byte.
             if collation(ty).collation().pad_space && !call.within_packet(most.unwrap_or(0))? {
                 return Ok(false);
             }
@@ -78,7 +77,7 @@ fn is_text(ty: &SqlType) -> bool {
     ty.is_string() || ty.kind == TypeKind::Json
 }
 
-/// The collation whose weights are shown: a document is its text.
+/// The collation of the weights: JSON has its text's.
 fn collation(ty: &SqlType) -> CollationId {
     match ty.kind {
         TypeKind::Json => CollationId::UTF8MB4_BIN,
@@ -86,7 +85,7 @@ fn collation(ty: &SqlType) -> CollationId {
     }
 }
 
-/// A signed number in the order of unsigned ones.
+/// A signed number mapped to the order of unsigned ones.
 fn signed(number: i64) -> u64 {
     number as u64 ^ 1 << 63
 }
@@ -96,7 +95,7 @@ fn date_key(packed: i64) -> i64 {
     i64::from(date.year) << 9 | i64::from(date.month) << 5 | i64::from(date.day)
 }
 
-/// Hours, minutes and seconds with the bits of microseconds behind them.
+/// Hours, minutes and seconds, followed by the bits of microseconds.
 fn clock_key(hours: i64, minutes: i64, seconds: i64, microseconds: i64) -> i64 {
     (hours << 12 | minutes << 6 | seconds) << 24 | microseconds
 }

@@ -1,15 +1,15 @@
-//! XML as MySQL reads it: elements, attributes and texts with their places. Nothing is validated, entities
-//! stay as they are written, and what stands before or behind the first element does not matter.
+//! XML documents as MySQL reads them: elements, attributes and texts with their places. There is no validation,
+//! entities are not expanded, and text outside of the first element is ignored.
 
 use std::ops::Range;
 
-/// What a node is.
+/// Kind of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Also the document, a declaration and a processing instruction.
+    /// An element; also the document, a declaration and a processing instruction.
     Element,
     Attribute,
-    /// Of an element, or the value of an attribute.
+    /// The text of an element, or the value of an attribute.
     Text,
 }
 
@@ -19,9 +19,9 @@ pub(super) struct Node {
     pub(super) kind: Kind,
     pub(super) level: usize,
     pub(super) parent: usize,
-    /// The name, or the text.
+    /// Place of the name, or of the text.
     pub(super) text: Range<usize>,
-    /// Where its end tag or its value ends.
+    /// Offset of its end tag's or its value's end.
     pub(super) end: usize,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Document {
     pub(super) nodes: Vec<Node>,
 }
 
-/// A piece of a tag.
+/// A token of a tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Token {
     End,
@@ -62,7 +62,7 @@ struct Reader<'x> {
     xml: &'x [u8],
     at: usize,
     nodes: Vec<Node>,
-    /// The element that is open, and the levels above what it holds.
+    /// The open element, and the nesting level of its children.
     parent: usize,
     level: usize,
 }
@@ -71,7 +71,7 @@ impl Document {
     /// The node of the document itself.
     pub(super) const ROOT: usize = 0;
 
-    /// Reads XML; what is wrong, and where, otherwise.
+    /// Parses XML; the error says what is wrong, and where.
     pub(super) fn parse(xml: &[u8]) -> Result<Self, String> {
         let mut reader = Reader {
             xml,
@@ -97,7 +97,7 @@ impl Document {
         }
     }
 
-    /// The nodes below one, with their numbers.
+    /// The descendants of a node, with their numbers.
     pub(super) fn below(&self, node: usize) -> impl Iterator<Item = (usize, &Node)> {
         let level = self.nodes[node].level;
         let behind = self.nodes.iter().enumerate().skip(node + 1);
@@ -172,7 +172,7 @@ impl Reader<'_> {
         expect_close(last)
     }
 
-    /// The attributes of a tag; gives what comes behind them.
+    /// Parses the attributes of a tag; returns the token after them.
     fn attributes(&mut self, is_declaration: bool) -> Result<Token, String> {
         loop {
             let (token, name) = self.scan();
@@ -235,7 +235,7 @@ impl Reader<'_> {
     }
 
     fn leave(&mut self) {
-        // Of a tag that closes without one that opened, as `</a/>`, there is nothing to leave.
+        // A closing tag without an open element, as `</a/>`, closes nothing.
         if self.parent == Document::ROOT {
             return;
         }
@@ -263,7 +263,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The next piece of a tag, and its place, that of a string without its quotes.
+    /// The next token of a tag, and its place; a string's place excludes its quotes.
     fn scan(&mut self) -> (Token, Range<usize>) {
         let is_space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
         while self.xml.get(self.at).is_some_and(is_space) {

@@ -1,4 +1,4 @@
-//! What a path gives for a document.
+//! Evaluation of a path on a document.
 
 use std::cmp::Ordering;
 
@@ -13,20 +13,20 @@ use super::path::{Arithmetic, Axis, Comparison, Function, XPath};
 use crate::EvaluationContext;
 use crate::comparison::compare_texts;
 
-/// How many nodes a step may lead to.
+/// Maximum number of nodes of a step.
 const NODES_MAX: usize = 1_000_000;
 
-/// A node among those of a path, for which a predicate is asked.
+/// A node of a path's result, for which a predicate is evaluated.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Found {
     pub(super) node: usize,
-    /// Its place among those that were found from one node.
+    /// Its position among the nodes found from one node.
     position: usize,
-    /// How many nodes there are, where it stands for all of them in a predicate.
+    /// The number of nodes, where it stands for all of them in a predicate.
     count: usize,
 }
 
-/// A value that is no nodes.
+/// A value other than a node set.
 #[derive(Debug)]
 enum Scalar {
     Null,
@@ -34,7 +34,7 @@ enum Scalar {
     Text(Vec<u8>),
 }
 
-/// Evaluates paths for one document.
+/// Evaluator of paths on one document.
 pub(super) struct Evaluation<'d> {
     document: &'d Document,
     xml: &'d [u8],
@@ -57,7 +57,7 @@ impl<'d> Evaluation<'d> {
         }
     }
 
-    /// Appends what a path gives as text; false for NULL.
+    /// Appends the text of a path's result; false for NULL.
     pub(super) fn append_text(&mut self, path: &XPath, out: &mut Vec<u8>) -> Result<bool> {
         if path.is_nodes() {
             let nodes = self.nodes(path, None)?;
@@ -72,7 +72,7 @@ impl<'d> Evaluation<'d> {
         Ok(true)
     }
 
-    /// The texts right below some nodes, with spaces between them.
+    /// Appends the texts directly below some nodes, separated by spaces.
     fn append_texts(&self, nodes: &[Found], out: &mut Vec<u8>) {
         let mut texts: Vec<usize> = nodes.iter().flat_map(|found| self.texts(*found)).collect();
         texts.sort_unstable();
@@ -91,7 +91,7 @@ impl<'d> Evaluation<'d> {
         below.filter_map(move |(number, node)| is_text(node).then_some(number))
     }
 
-    /// The nodes that a path leads to. `context` is the node that a predicate around it is asked of.
+    /// The node set of a path. `context` is the node of the enclosing predicate.
     pub(super) fn nodes(&mut self, path: &XPath, context: Option<Found>) -> Result<Vec<Found>> {
         self.context.interrupt.check()?;
         match path {
@@ -118,7 +118,7 @@ impl<'d> Evaluation<'d> {
         }
     }
 
-    /// The nodes that a step leads to from each node: of nodes in each other some are found several times.
+    /// The nodes that a step leads to from each node: from nested nodes some are found several times.
     fn step(&self, from: &[Found], axis: Axis, name: Option<&str>) -> Result<Vec<Found>> {
         let nodes = &self.document.nodes;
         let is_called =
@@ -183,7 +183,7 @@ impl<'d> Evaluation<'d> {
                     }
                 }
                 reached = in_order(&mut numbers);
-                // The nearest one is the first.
+                // The nearest node is the first.
                 let count = reached.len();
                 for (index, ancestor) in reached.iter_mut().enumerate() {
                     ancestor.position = count - 1 - index;
@@ -227,7 +227,7 @@ impl<'d> Evaluation<'d> {
         Ok(kept)
     }
 
-    /// Whether an expression is true; nodes are when there is exactly one.
+    /// The truth of an expression; a node set is true if it has exactly one node.
     fn truth(&mut self, path: &XPath, context: Option<Found>) -> Result<Option<bool>> {
         if path.is_nodes() {
             return Ok(Some(self.nodes(path, context)?.len() == 1));
@@ -302,7 +302,7 @@ impl<'d> Evaluation<'d> {
         })
     }
 
-    /// A value as a number, with the decimals that it is shown with; a text with warning 1292 where it is none.
+    /// A value as a number, with its number of decimals; an invalid text raises warning 1292.
     fn number(&self, value: Scalar) -> Result<Option<(f64, u8)>> {
         let text = match value {
             Scalar::Null => return Ok(None),
@@ -346,7 +346,7 @@ impl<'d> Evaluation<'d> {
         right: &XPath,
         context: Option<Found>,
     ) -> Result<Scalar> {
-        // Of nodes one text for which it holds is enough.
+        // For a node set it suffices that one text satisfies the comparison.
         for (nodes, value, is_left) in [(left, right, true), (right, left, false)] {
             if !nodes.is_nodes() {
                 continue;
@@ -440,7 +440,7 @@ impl<'d> Evaluation<'d> {
                 for node in self.nodes(&arguments[0], context)? {
                     for text in self.texts(node).collect::<Vec<_>>() {
                         let text = self.xml[self.document.nodes[text].text.clone()].to_vec();
-                        // Here what is no number is 0 without a word.
+                        // Here an invalid number is 0 without a warning.
                         let diagnostics = Diagnostics::new(0);
                         let context = CastContext {
                             diagnostics: &diagnostics,
@@ -473,7 +473,7 @@ impl<'d> Evaluation<'d> {
                 let characters = String::from_utf8_lossy(&text).chars().count();
                 count(characters)
             }),
-            // MySQL joins the first two alone.
+            // MySQL concatenates the first two arguments only.
             Function::Concat => self.text(next()).zip(self.text(next())).map(|(mut a, b)| {
                 a.extend_from_slice(&b);
                 Scalar::Text(a)
@@ -497,7 +497,7 @@ impl<'d> Evaluation<'d> {
         .unwrap_or(Scalar::Null))
     }
 
-    /// Whether a text has a part, as the collation compares them.
+    /// Whether a text contains a part, by the collation.
     fn contains(&self, text: &[u8], part: &[u8]) -> bool {
         let (text, part) = (String::from_utf8_lossy(text), String::from_utf8_lossy(part));
         let characters = part.chars().count();
@@ -525,7 +525,7 @@ fn found(node: usize, position: usize) -> Found {
     }
 }
 
-/// Nodes in the order of the document, each once.
+/// Nodes in document order, without duplicates.
 fn in_order(numbers: &mut Vec<usize>) -> Vec<Found> {
     numbers.sort_unstable();
     numbers.dedup();

@@ -21,7 +21,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["updatexml"], 3..=3, signature, update_xml),
 ];
 
-/// A text of XML or a path, as long as it may be. Error 1105 for a literal that is no path.
+/// The types of a call: XML and path are texts of any length. Error 1105 for a literal path that is invalid.
 fn signature(binding: &Binding<'_>) -> Result<Signature> {
     if let Some(Value::Bytes(path)) = binding.arguments[1].constant {
         XPath::parse(&String::from_utf8_lossy(path))?;
@@ -31,7 +31,7 @@ fn signature(binding: &Binding<'_>) -> Result<Signature> {
     Ok(signature)
 }
 
-/// The path of the row before, which is mostly that of all rows.
+/// Cache of the previous row's path, which is mostly the same for all rows.
 #[derive(Default)]
 struct LastPath<'t> {
     text: &'t [u8],
@@ -49,7 +49,7 @@ impl<'t> LastPath<'t> {
     }
 }
 
-/// Reads XML; `None` with warning 1525 when it is none.
+/// Parses XML; `None` with warning 1525 when it is invalid.
 fn document(xml: &[u8], context: &EvaluationContext) -> Option<Document> {
     match Document::parse(xml) {
         Ok(document) => Some(document),
@@ -82,8 +82,8 @@ fn extract_value(call: &Call<'_>) -> Result<ArrayRef> {
     })
 }
 
-/// The XML with the one element or attribute that the path leads to replaced; unchanged when there is none
-/// or several.
+/// Replaces the one element or attribute that the path leads to; the XML is unchanged when there is none, or more
+/// than one.
 fn update_xml(call: &Call<'_>) -> Result<ArrayRef> {
     let (xmls, paths, replacements) = (call.texts(0)?, call.texts(1)?, call.texts(2)?);
     let context = call.context;
@@ -108,7 +108,7 @@ fn update_xml(call: &Call<'_>) -> Result<ArrayRef> {
             [found] if found.node == Document::ROOT => out.extend_from_slice(replacement),
             [found] => {
                 let node = &document.nodes[found.node];
-                // An element stands between `<` and `>`.
+                // An element's place is extended by its `<` and `>`.
                 let bracket = usize::from(node.kind == Kind::Element);
                 out.extend_from_slice(&xml[..node.text.start - bracket]);
                 out.extend_from_slice(replacement);

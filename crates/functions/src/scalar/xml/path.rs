@@ -1,11 +1,11 @@
-//! XPath as MySQL reads it: a text becomes a tree.
+//! Parser of MySQL's XPath.
 
 use std::ops::Range;
 
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
 
-/// Where a step leads.
+/// Axis of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Axis {
     Child,
@@ -18,7 +18,7 @@ pub(super) enum Axis {
     DescendantOrSelf,
 }
 
-/// The names of axes. MySQL takes those that it does not know better for `child`.
+/// The names of axes. MySQL reads unknown names as `child`.
 const AXES: &[(&str, Axis)] = &[
     ("ancestor", Axis::Ancestor),
     ("ancestor-or-self", Axis::AncestorOrSelf),
@@ -35,10 +35,10 @@ const AXES: &[(&str, Axis)] = &[
     ("self", Axis::Own),
 ];
 
-/// Tests of kinds of nodes: they are read, and all are as if they were not there.
+/// Node tests, which are parsed and ignored.
 const NODE_TESTS: &[&str] = &["comment", "node", "processing-instruction", "text"];
 
-/// A function.
+/// XPath function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Function {
     Boolean,
@@ -59,7 +59,7 @@ pub(super) enum Function {
     True,
 }
 
-/// The functions, with the fewest and the most arguments.
+/// The functions, with their least and greatest numbers of arguments.
 const FUNCTIONS: &[(&str, Function, usize, usize)] = &[
     ("boolean", Function::Boolean, 1, 1),
     ("ceiling", Function::Ceiling, 1, 1),
@@ -79,7 +79,7 @@ const FUNCTIONS: &[(&str, Function, usize, usize)] = &[
     ("true", Function::True, 0, 0),
 ];
 
-/// `=` and its kind.
+/// Comparison operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Comparison {
     Equal,
@@ -90,7 +90,7 @@ pub(super) enum Comparison {
     GreaterOrEqual,
 }
 
-/// An operation of numbers.
+/// Arithmetic operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Arithmetic {
     Add,
@@ -100,21 +100,21 @@ pub(super) enum Arithmetic {
     Remainder,
 }
 
-/// An expression.
+/// XPath expression.
 #[derive(Debug)]
 pub(super) enum XPath {
-    /// Its digits say how many decimals are shown.
+    /// A number, with its number of shown decimals.
     Number(f64, u8),
     Text(String),
     /// `$@name`
     Variable(String),
     /// The document.
     Root,
-    /// The node that a predicate is asked of.
+    /// The node of the enclosing predicate.
     Context,
-    /// The nodes that a step leads to; all names when there is none.
+    /// The nodes of a step; of any name for `None`.
     Step(Box<XPath>, Axis, Option<String>),
-    /// Those for which a predicate is true, or whose position it is.
+    /// The nodes for which a predicate is true, or whose position it equals.
     Filter(Box<XPath>, Box<XPath>),
     Union(Box<XPath>, Box<XPath>),
     Compare(Comparison, Box<XPath>, Box<XPath>),
@@ -126,7 +126,7 @@ pub(super) enum XPath {
 }
 
 impl XPath {
-    /// Reads a path; error 1105 shows what was not understood.
+    /// Parses a path; error 1105 shows the text that was not understood.
     pub(super) fn parse(text: &str) -> Result<Self> {
         let mut parser = Parser {
             text,
@@ -143,7 +143,7 @@ impl XPath {
         }
     }
 
-    /// Whether it gives nodes.
+    /// Whether it returns a node set.
     pub(super) fn is_nodes(&self) -> bool {
         matches!(
             self,
@@ -151,7 +151,7 @@ impl XPath {
         )
     }
 
-    /// Whether it is true or false.
+    /// Whether it returns a truth value.
     pub(super) fn is_truth(&self) -> bool {
         use Function::{Boolean, Contains, False, Not, True};
         match self {
@@ -169,30 +169,30 @@ enum Token {
     End,
     Name,
     Digits,
-    /// With its quotes.
+    /// A string, with its quotes.
     String,
     Sign(u8),
 }
 
 enum Failure {
-    /// The next token cannot stand where it does.
+    /// The next token is not allowed here.
     Syntax,
     Said(Error),
 }
 
 type Parsed = std::result::Result<XPath, Failure>;
 
-/// How many parentheses and predicates may stand in each other.
+/// Maximum nesting of parentheses and predicates.
 const DEPTH_MAX: usize = 50;
-/// How many steps, values and signs a path may have: it is walked by calls in calls.
+/// Maximum number of steps, values and operators of a path, since evaluation is recursive.
 const PARTS_MAX: usize = 500;
-/// How much of the text an error shows.
+/// Bytes of the text that an error shows.
 const SHOWN_BYTES: usize = 32;
 
 struct Parser<'p> {
     text: &'p str,
     at: usize,
-    /// Whether paths begin at the node of a predicate.
+    /// Whether the parser is in a predicate, whose node paths begin at.
     in_predicate: bool,
     depth: usize,
     parts: usize,
@@ -225,7 +225,7 @@ impl<'p> Parser<'p> {
             '0'..='9' => (Token::Digits, part(&|c| c.is_ascii_digit())),
             '"' | '\'' => match rest[1..].find(first) {
                 Some(length) => (Token::String, start..start + length + 2),
-                // A quote alone can stand nowhere.
+                // An unmatched quote is never allowed.
                 None => (Token::Sign(first as u8), start..start + 1),
             },
             _ if first.is_alphabetic() || first == '_' => {
@@ -273,7 +273,7 @@ impl<'p> Parser<'p> {
         found
     }
 
-    /// Whether the name that is next stands right before this.
+    /// The next token, if it is a name immediately followed by `what`.
     fn name_before(&self, what: &str) -> Option<&'p str> {
         let (token, place) = self.peek();
         let is_before = token == Token::Name && self.text[place.end..].starts_with(what);
@@ -294,7 +294,7 @@ impl<'p> Parser<'p> {
         Ok(left)
     }
 
-    /// Counts a part of the path.
+    /// Counts a part of the path against the limit.
     fn count(&mut self) -> std::result::Result<(), Failure> {
         self.parts += 1;
         if self.parts > PARTS_MAX {
@@ -415,7 +415,7 @@ impl<'p> Parser<'p> {
         Ok(left)
     }
 
-    /// A path, or a value that a path may go on from.
+    /// Parses a path, or a value that a path may continue.
     fn path(&mut self) -> Parsed {
         if self.eat(b'/') {
             return match self.eat(b'/') {
@@ -446,7 +446,7 @@ impl<'p> Parser<'p> {
         self.steps(start)
     }
 
-    /// Whether a step begins here, and no call of a function.
+    /// Whether a step, and not a function call, begins here.
     fn at_step(&self) -> bool {
         match self.peek().0 {
             Token::Name => self.function().is_none(),
