@@ -111,8 +111,8 @@ impl DurableStore {
         }
     }
 
-    /// [`Self::sync`] after a failure, which is over only once the memtable is in the file: this writes it without waiting
-    /// for a time when nobody commits.
+    /// [`Self::sync`] after a failure, which is over only once the memtable is in the file: this writes it without
+    /// waiting for a time when nobody commits.
     fn sync_again(&self) -> Result<()> {
         self.sync()?;
         self.0.environment.flush_now()

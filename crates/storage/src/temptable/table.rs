@@ -1,4 +1,4 @@
-//! The table itself, its writers and its scans.
+//! Temporary tables and their writers.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -17,34 +17,34 @@ use super::spec::{Access, KeyColumn, TempTableSpec};
 use super::store::{Part, PartitionPlan, RowWriter, Store, StoreRef};
 use crate::error::ANONYMOUS_TABLE;
 
-/// What holds the rows, as users see it.
+/// Engine name shown to users.
 pub(crate) const ENGINE: &str = "TempTable";
-/// A table with hash access is not partitioned before it has so many rows.
+/// Number of rows below which a table with hash access is not partitioned.
 const PARTITION_ROWS: u64 = 16 << 10;
-/// A table whose memory is this small overflows at once; see
+/// Memory limit of a table that overflows at once; see
 /// [`TempTableOptions::force_overflow`](super::TempTableOptions::force_overflow).
 pub(crate) const FORCED_OVERFLOW_LIMIT: u64 = 64 << 10;
 
-/// What one writer has written.
+/// Output of one writer.
 pub(crate) struct Written {
-    /// When the writer was created, relative to others.
+    /// Position of the writer in the order of creation.
     order: u64,
     pub(crate) plan: PartitionPlan,
     pub(crate) parts: Vec<Part>,
 }
 
 pub(crate) struct Inner {
-    // Before `store`: parts give back what they hold first.
+    // Declared before `store`: parts release what they hold first.
     written: Mutex<Vec<Written>>,
     sorts: Mutex<SortState>,
-    /// Rows of the writers that have finished.
+    /// Rows of the finished writers.
     row_count: AtomicU64,
     pub(crate) spec: TempTableSpec,
     pub(crate) store: StoreRef,
-    /// How the table is partitioned once it is large.
+    /// Partitioning of the table once it is large.
     pub(crate) plan: PartitionPlan,
     writers: AtomicU64,
-    /// Where finished writers' rows go when others need the memory.
+    /// File for finished writers' rows when others need the memory.
     reclaimed: Mutex<Option<TempFile>>,
     is_holder: AtomicBool,
 }
@@ -55,7 +55,7 @@ impl Inner {
     }
 }
 
-/// Less than this is not worth asking for.
+/// Minimum size in bytes of a request to reclaim.
 const RECLAIM_MIN: u64 = 64 << 10;
 
 impl Reclaim for Inner {
@@ -77,8 +77,8 @@ impl Reclaim for Inner {
     }
 }
 
-/// Sends parts to a temporary file, the largest first, until `wanted` bytes are gone. Gives how many
-/// bytes left memory.
+/// Sends parts to a temporary file, the largest first, until `wanted` bytes are released. Returns the number of bytes
+/// released.
 pub(crate) fn reclaim_parts(
     mut parts: Vec<&mut Part>,
     wanted: u64,
@@ -102,7 +102,7 @@ pub(crate) fn reclaim_parts(
     Ok(freed)
 }
 
-/// A temporary table. Cloning gives another handle; the rows go with the last one.
+/// Temporary table. Cloning gives another handle; the rows are freed with the last one.
 #[derive(Clone)]
 pub struct TempTable(pub(crate) Arc<Inner>);
 
@@ -113,7 +113,7 @@ impl std::fmt::Debug for TempTable {
 }
 
 impl TempTable {
-    /// An empty table. Costs a record in the registry; memory comes with the first row.
+    /// Creates an empty table. It costs a record in the registry; memory comes with the first row.
     pub fn create(context: &TempTableContext, spec: TempTableSpec) -> Result<Self> {
         context.enter_queue()?;
         let shared = context.shared();
@@ -146,8 +146,7 @@ impl TempTable {
         Ok(Self::over(context, spec, &record))
     }
 
-    /// Other rows of the same table: they have its record, and its memory and temporary space are theirs
-    /// too.
+    /// Creates a second set of rows of the same table, with its record and its budgets of memory and temporary space.
     pub fn beside(&self, columns: Vec<PhysicalType>, access: Access) -> Self {
         let spec = TempTableSpec {
             columns,
@@ -158,7 +157,7 @@ impl TempTable {
         Self::over(&store.context, spec, &store.record)
     }
 
-    /// The same, with no more than so many bits of partitions. Nothing has been written to it yet.
+    /// Limits the number of partition bits to `bits`. Nothing has been written yet.
     #[must_use]
     pub fn with_partitions(self, bits: u32) -> Self {
         let inner = &self.0;
@@ -190,38 +189,38 @@ impl TempTable {
         }))
     }
 
-    /// What the table was created from.
+    /// The specification that the table was created from.
     pub fn spec(&self) -> &TempTableSpec {
         &self.0.spec
     }
 
-    /// Whether all of its rows are in temporary files once they are written.
+    /// Whether all rows are in temporary files once they are written.
     pub fn is_on_disk(&self) -> bool {
         self.0.is_on_disk()
     }
 
-    /// Whether its rows come back in an order.
+    /// Whether rows are returned in an order.
     pub fn is_ordered(&self) -> bool {
         matches!(self.0.spec.access, Access::Ordered { .. })
     }
 
-    /// How many rows the finished writers have appended.
+    /// Number of rows that the finished writers have appended.
     pub fn row_count(&self) -> u64 {
         self.0.row_count.load(Ordering::Relaxed)
     }
 
-    /// What the registry says of this table now.
+    /// The current record in the registry.
     pub fn record(&self) -> RegistryEntry {
         self.0.store.record.snapshot()
     }
 
-    /// A reservation of the table's memory, of nothing yet: for what its operator holds beside its rows.
+    /// An empty reservation of the table's memory, for what its operator holds beside its rows.
     pub fn reservation(&self) -> Reservation {
         self.0.store.memory.reservation()
     }
 
-    /// Groups that are being made in memory are rows of the table as well: there were `before` of a
-    /// worker's, and are `now`.
+    /// Counts groups being made in memory as rows of the table: a worker's number of groups has changed from `before`
+    /// to `now`.
     pub fn groups_changed(&self, before: usize, now: usize) {
         let record = &self.0.store.record;
         match now.checked_sub(before) {
@@ -230,17 +229,17 @@ impl TempTable {
         }
     }
 
-    /// So many rows were counted twice: they have come from a table beside this one.
+    /// Subtracts rows that were counted twice, since they have come from a table beside this one.
     pub fn uncount(&self, rows: u64) {
         self.0.store.record.remove_rows(rows);
     }
 
-    /// So many groups were made of the table's rows.
+    /// Counts groups that were made of the table's rows.
     pub fn add_groups(&self, groups: u64) {
         self.0.store.record.add_groups(groups);
     }
 
-    /// Bytes of memory that it should plan to hold.
+    /// Memory in bytes that the table should plan to hold.
     pub fn memory_limit(&self) -> u64 {
         self.0.store.memory_limit()
     }
@@ -250,8 +249,8 @@ impl TempTable {
         self.0.store.has_overflowed()
     }
 
-    /// A writer for one worker thread. Writers may work at the same time. Rows that are equal in
-    /// every sort key come out in the order of their writers' creation, then of appending.
+    /// Creates a writer for one worker thread. Writers may work at the same time. Rows that are equal in every sort
+    /// key come out in the order of their writers' creation, then of appending.
     pub fn writer(&self) -> TempTableWriter {
         let order = self.next_order();
         let kind = match &self.0.spec.access {
@@ -277,12 +276,12 @@ impl TempTable {
         }
     }
 
-    /// What a writer of its rows is to be called among its writers, in their order.
+    /// The next writer's position in the order of creation.
     pub(crate) fn next_order(&self) -> u64 {
         self.0.writers.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Makes the rows of a writer, so many, part of the table.
+    /// Adds the `rows` rows of a writer to the table.
     pub(crate) fn take(&self, order: u64, mut writer: RowWriter, rows: u64) -> Result<()> {
         let inner = &self.0;
         let plan = writer.plan();
@@ -329,7 +328,7 @@ impl TempTable {
         }
     }
 
-    /// Hashes keys as those of the table are hashed, and those of a table whose hash keys correspond.
+    /// A hasher of the table's keys, and of keys of a table whose hash keys correspond.
     pub fn hasher(&self) -> KeyHasher {
         KeyHasher::new(
             RowKeys::modes(self.hash_keys()),
@@ -356,7 +355,7 @@ enum Kind {
     Finished,
 }
 
-/// Appends one worker's rows. Dropping it without [`Self::finish`] forgets them.
+/// Writer of one worker's rows. Dropping it without [`Self::finish`] discards them.
 pub struct TempTableWriter {
     table: TempTable,
     order: u64,
@@ -396,7 +395,7 @@ impl TempTableWriter {
         writer.append(columns, count, Some(&self.hashes))
     }
 
-    /// Sends the rows to the temporary file, so that others have their memory, unless it is little.
+    /// Sends the rows to the temporary file, to free their memory for others, unless it is little.
     pub fn overflow(&mut self) -> Result<()> {
         match &mut self.kind {
             Kind::Rows(writer)
@@ -435,7 +434,7 @@ impl Drop for TempTableWriter {
     }
 }
 
-/// Whether a table with hash access is worth partitioning.
+/// Whether a table with hash access is large enough for partitioning.
 fn is_large(rows: u64, writer: &RowWriter) -> bool {
     rows > PARTITION_ROWS || writer.memory_bytes() > writer.memory_limit() / 8
 }

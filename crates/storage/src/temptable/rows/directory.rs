@@ -2,7 +2,7 @@
 //!
 //! A cell names its value as (buffer number, offset). Three kinds of numbers:
 //! - plain: a *heap block* of the table, filled by one writer, owned by one partition. It may be in
-//! a temporary file for a while and return to another address under its number;
+//!   a temporary file for a while and return to another address under its number;
 //! - with [`SOURCE`]: a buffer of a base table's chunk that stays where it is; the directory keeps it alive;
 //! - with [`TRANSIENT`]: a buffer of the batch being appended. Only in rows on their way into a table.
 //!

@@ -1,12 +1,12 @@
-//! Rows in blocks: written by one thread into partitions, overflowing to a temporary file, read
-//! back a block or a partition at a time.
+//! Row blocks: written by one thread into partitions, overflowing to a temporary file, read back a block or a
+//! partition at a time.
 //!
-//! A [`Part`] is what one writer has put into one partition: row blocks, and value blocks that hold
-//! the long values of those rows. Merging what several writers wrote is moving lists of blocks.
+//! A [`Part`] is the output of one writer to one partition: row blocks, and value blocks that hold the long values of
+//! those rows. Merging the output of several writers is moving lists of blocks.
 //!
-//! A part that must leave memory is written block by block; rows and values keep their numbers, so
-//! nothing is rewritten. Row blocks know which value blocks they refer to, so a scan of a part in a
-//! file needs one row block and its few value blocks at a time.
+//! A part that must leave memory is written block by block; rows and values keep their numbers, so nothing is
+//! rewritten. Row blocks know which value blocks they refer to, so a scan of a part in a file needs one row block and
+//! its few value blocks at a time.
 
 mod part;
 mod pending;
@@ -29,25 +29,25 @@ pub(crate) use part::{LoadedBlock, LoadedValues, Part};
 pub(crate) use pending::PendingRows;
 pub(crate) use writer::{PartitionPlan, RowWriter};
 
-/// A worker's share of memory is never taken to be less than this.
+/// Minimum of a worker's share of memory in bytes.
 pub(crate) const WORKER_SHARE_MIN: u64 = 256 << 10;
 
-/// What all parts and readers of one table share.
+/// State shared by all parts and readers of one table.
 #[derive(Debug)]
 pub(crate) struct Store {
     pub(crate) layout: RowLayout,
     pub(crate) directory: Directory,
     pub(crate) pool: BlockPool,
-    /// The table's node of memory.
+    /// The table's memory budget.
     pub(crate) memory: Budget,
     temp_space: TempSpace,
     pub(crate) context: TempTableContext,
-    /// The record of the table that the rows are of.
+    /// The registered record of the table.
     pub(crate) record: Arc<Registration>,
 }
 
 impl Store {
-    /// A store of rows of `columns`, which are charged to the table of `record`.
+    /// A store of rows of `columns`, charged to the table of `record`.
     pub(crate) fn new(
         context: &TempTableContext,
         columns: &[PhysicalType],
@@ -65,8 +65,8 @@ impl Store {
         })
     }
 
-    /// A temporary file for the table; the first makes it count as a disk table. An error that names the limit
-    /// where the statement is not to go to disk.
+    /// Creates a temporary file for the table; the first makes it count as a disk table. Returns an error that names
+    /// the limit if the statement must not go to disk.
     pub(crate) fn temp_file(&self) -> Result<TempFile> {
         if self.context.options().policy == OverflowPolicy::Error {
             let budget = self.memory.tightest().unwrap_or(&self.memory);
@@ -81,14 +81,14 @@ impl Store {
         Ok(self.temp_space.file(&self.record.temp_space))
     }
 
-    /// Writes bytes of the table to its temporary file, as part of what [`Self::writing`] does.
+    /// Writes bytes of the table to its temporary file; call it within [`Self::writing`].
     pub(crate) fn write(&self, file: &TempFile, bytes: &[u8]) -> Result<Extent> {
         self.context.check_interrupt()?;
         file.write(bytes)
     }
 
-    /// Counts the bytes that `write` says it wrote, and its time: once for many blocks, each of which takes
-    /// little longer to write than the clock takes to be read.
+    /// Counts the bytes that `write` returns, and its time: once for many blocks, since writing one takes little
+    /// longer than reading the clock.
     pub(crate) fn writing(&self, write: impl FnOnce() -> Result<u64>) -> Result<()> {
         let begin = Instant::now();
         let written = write()?;
@@ -98,7 +98,7 @@ impl Store {
         Ok(())
     }
 
-    /// The same for what is read, of which `bytes_read` tells how much it was.
+    /// [`Self::writing`], but for reads, after which `bytes_read` gives the number of bytes.
     pub(crate) fn reading<T>(
         &self,
         read: impl FnOnce() -> Result<T>,
@@ -113,8 +113,8 @@ impl Store {
         Ok(result)
     }
 
-    /// Reads an extent into a block, as part of what [`Self::reading`] does. Reading is the working set without which nothing moves; callers keep
-    /// what they read at once small beside the limit.
+    /// Reads an extent into a block; call it within [`Self::reading`]. The block is a working set, without which no
+    /// progress is possible; callers keep what they read at once small in proportion to the limit.
     pub(crate) fn read_extent(&self, extent: &Extent) -> Result<Block> {
         self.context.check_interrupt()?;
         let mut block = self.take_working_set(extent.len())?;
@@ -127,7 +127,7 @@ impl Store {
         self.record.has_overflowed()
     }
 
-    /// Columns of rows that a reader of the table is given.
+    /// Columns of rows for a reader of the table.
     ///
     /// # Safety
     /// Each of `rows` is a row of the store whose values are in memory.
@@ -146,8 +146,8 @@ impl Store {
         Batch::new(columns, count)
     }
 
-    /// Asks holders at rest under the limit that refuses `bytes` to release memory; whether any
-    /// did. Asks for more than is needed now, so that this is rare.
+    /// Asks idle holders under the limit that refuses `bytes` to release memory; returns whether any did. Asks for
+    /// more than is needed now, so that this is rare.
     pub(crate) fn reclaim(&self, bytes: u64) -> bool {
         let Some(refusing) = self.memory.refusing(bytes) else {
             return true;
@@ -157,24 +157,24 @@ impl Store {
         holders.reclaim(wanted, refusing) > 0
     }
 
-    /// Bytes of memory that the table should plan to hold.
+    /// Memory in bytes that the table should plan to hold.
     pub(crate) fn memory_limit(&self) -> u64 {
         self.memory.share()
     }
 
-    /// Bytes of memory that one of the workers should plan to hold.
+    /// Memory in bytes that one worker should plan to hold.
     pub(crate) fn worker_share(&self) -> u64 {
         let threads = self.context.options().threads.max(1) as u64;
         (self.memory_limit() / (2 * threads)).max(WORKER_SHARE_MIN)
     }
 
-    /// Bytes that a reader should bring into memory at once, give or take a block.
+    /// Bytes that a reader should bring into memory at once, up to a block more or less.
     pub(crate) fn read_ahead_bytes(&self) -> usize {
         let sixteenth = usize::try_from(self.memory_limit() / 16).unwrap_or(usize::MAX);
         sixteenth.clamp(64 << 10, 16 << 20)
     }
 
-    /// A block of a working set. What is at rest makes room for it.
+    /// A block of a working set, for which idle holders make room.
     pub(crate) fn take_working_set(&self, bytes: usize) -> Result<Block> {
         let resources = self.context.resources();
         resources.make_room(SizeClass::charged(bytes), &self.memory);

@@ -1,4 +1,4 @@
-//! The blocks of one partition by one writer.
+//! Blocks of one partition, written by one writer.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,22 +8,22 @@ use mayfly_memory::{Block, Extent, MemoryError, Result, TempFile};
 use super::{Store, StoreRef};
 use crate::temptable::rows::SharedBlock;
 
-/// Where a block is.
+/// Location of a block.
 #[derive(Debug)]
 enum Location<B> {
-    /// Shared with readers, so that the part can overflow while it is read.
+    /// In memory, shared with readers, so that the part can overflow while it is read.
     Memory(Arc<B>),
     File(Extent),
-    /// It was drained.
+    /// Nowhere: the block was drained.
     Freed,
 }
 
-/// Rows one after another.
+/// Block of consecutive rows.
 #[derive(Debug)]
 pub(crate) struct RowBlock {
     location: Location<Block>,
     pub(crate) rows: u32,
-    /// Which of the part's value blocks its rows refer to.
+    /// Range of the part's value blocks that its rows refer to.
     values: Range<u32>,
 }
 
@@ -37,7 +37,7 @@ impl RowBlock {
         }
     }
 
-    /// The block of rows, when it is in memory.
+    /// The block, if it is in memory.
     pub(crate) fn in_memory(&self) -> Option<&Block> {
         match &self.location {
             Location::Memory(block) => Some(block),
@@ -46,7 +46,7 @@ impl RowBlock {
     }
 }
 
-/// A block of values and its number in the directory, which it holds until it is dropped.
+/// Block of values and its directory number, which is freed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct ValueBlock {
     location: Location<SharedBlock>,
@@ -76,7 +76,7 @@ impl Drop for ValueBlock {
     }
 }
 
-/// Rows and their values; see the module.
+/// Rows and their values of one partition by one writer.
 #[derive(Debug, Default)]
 pub(crate) struct Part {
     pub(crate) rows: Vec<RowBlock>,
@@ -89,7 +89,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// The last row block has its final number of rows; its values are those up to the last.
+    /// Sets the final number of rows of the last row block; its values end with the last value block.
     pub(crate) fn close_row_block(&mut self, rows: u32) {
         let end = self.values.len() as u32;
         let block = self
@@ -101,7 +101,7 @@ impl Part {
         block.values.end = end;
     }
 
-    /// Writes all blocks that are in memory to `file`. Those that are being read stay in memory meanwhile.
+    /// Writes all blocks in memory to `file`. Those that are being read stay in memory until then.
     pub(crate) fn overflow(&mut self, store: &Store, file: &TempFile) -> Result<()> {
         store.writing(|| {
             let before = self.file_bytes;
@@ -139,12 +139,12 @@ impl Part {
         Ok(())
     }
 
-    /// Bytes that the part needs to be in memory as a whole.
+    /// Bytes of the part when it is in memory as a whole.
     pub(crate) fn total_bytes(&self) -> u64 {
         self.memory_bytes + self.file_bytes
     }
 
-    /// Appends the address of each row of a part that is in memory.
+    /// Appends the addresses of all rows of a part that is in memory.
     pub(crate) fn push_rows(&self, store: &Store, rows: &mut Vec<*const u8>) {
         for block in &self.rows {
             let memory = block.in_memory().expect("the part was brought into memory");
@@ -154,7 +154,7 @@ impl Part {
         }
     }
 
-    /// A row block and its values in memory, brought there if need be.
+    /// Pins a row block and its values in memory, reading them if necessary.
     pub(crate) fn load_block(&self, index: usize, store: &StoreRef) -> Result<LoadedBlock> {
         let block = &self.rows[index];
         if block.in_memory().is_some() && block.values.is_empty() {
@@ -187,8 +187,7 @@ impl Part {
         })
     }
 
-    /// Brings the whole part into memory: its row blocks for good, its values for as long as the
-    /// result lives.
+    /// Brings the whole part into memory: its row blocks permanently, its values for as long as the result lives.
     pub(crate) fn load_all(&mut self, store: &StoreRef) -> Result<LoadedValues> {
         let before = self.file_bytes;
         let (values, _) = store.reading(
@@ -219,7 +218,7 @@ impl Part {
 }
 
 impl Part {
-    /// Gives all rows, a row block at a time, letting go of blocks that are not needed any more.
+    /// Calls a function with all rows, a row block at a time, and frees blocks that are not needed any more.
     pub(crate) fn drain(
         self,
         store: &StoreRef,
@@ -249,10 +248,10 @@ impl Part {
     }
 }
 
-/// Value blocks that stay in memory until this is dropped.
+/// Guard that pins value blocks in memory.
 pub(crate) struct LoadedValues {
     numbers: Vec<u32>,
-    /// What was read for them.
+    /// Bytes that were read for them.
     bytes_read: usize,
     store: StoreRef,
 }
@@ -293,7 +292,7 @@ impl Drop for LoadedValues {
     }
 }
 
-/// A row block in memory, with its values, until this is dropped.
+/// Guard that pins a row block with its values in memory.
 pub(crate) struct LoadedBlock {
     block: Arc<Block>,
     rows: u32,
@@ -306,12 +305,12 @@ impl LoadedBlock {
         self.rows as usize
     }
 
-    /// Bytes that were brought into memory for it.
+    /// Bytes that were read for it.
     pub(crate) fn bytes_read(&self) -> usize {
         self.bytes_read
     }
 
-    /// Appends the address of each row.
+    /// Appends the addresses of all rows.
     pub(crate) fn push_rows(&self, rows: &mut Vec<*const u8>) {
         let (start, width) = (
             self.block.as_ptr().cast_const(),

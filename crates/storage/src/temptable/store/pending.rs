@@ -1,11 +1,11 @@
-//! Rows of blocks that were loaded to be given out in batches.
+//! Rows of loaded blocks that wait to be returned in batches.
 
 use std::collections::VecDeque;
 
 use super::part::LoadedBlock;
 
-/// Rows that wait to be given out, with the blocks that they are in. A block goes when its last row
-/// was given out and the next rows are asked for.
+/// Queue of rows to return, with their blocks. A block is released when its last row was returned and more rows are
+/// asked for.
 #[derive(Default)]
 pub(crate) struct PendingRows {
     rows: Vec<*const u8>,
@@ -20,8 +20,8 @@ pub(crate) struct PendingRows {
 unsafe impl Send for PendingRows {}
 
 impl PendingRows {
-    /// Releases the blocks whose rows were given out; whether more should be added: when fewer
-    /// than `wanted` rows wait, and none or those that were read for less than `bytes_max`.
+    /// Releases the blocks whose rows were returned; returns whether to add more: when fewer than `wanted` rows wait,
+    /// and there are none or fewer than `bytes_max` bytes were read for them.
     pub(crate) fn is_short_of(&mut self, wanted: usize, bytes_max: usize) -> bool {
         if self.rows.len() - self.given >= wanted {
             return false;
@@ -47,14 +47,14 @@ impl PendingRows {
         self.blocks.push_back(block);
     }
 
-    /// The next rows, at most `wanted`. They stay until [`Self::is_short_of`] is asked.
+    /// The next rows, at most `wanted`, valid until [`Self::is_short_of`] is called.
     pub(crate) fn give(&mut self, wanted: usize) -> &[*const u8] {
         let end = self.rows.len().min(self.given + wanted);
         let start = std::mem::replace(&mut self.given, end);
         &self.rows[start..end]
     }
 
-    /// The `count` rows that were given last.
+    /// The `count` rows that were returned last.
     pub(crate) fn last_given(&self, count: usize) -> &[*const u8] {
         &self.rows[self.given - count..self.given]
     }

@@ -1,14 +1,13 @@
-//! One thread's writing into partitions.
+//! Writing of rows into partitions by one thread.
 //!
-//! Each partition has an open row block and an open value block. A run of rows is first written to a
-//! scratch area that stays in the cache (see [`Encoder`]); then long values that will not stay where
-//! they are get copied, and each row is moved to its partition's open block.
+//! Each partition has an open row block and an open value block. A run of rows is first written to a scratch area that
+//! stays in the cache (see [`Encoder`]); then long values in transient buffers are copied, and each row is moved to
+//! its partition's open block.
 //!
-//! When a block is refused for lack of memory the writer sends partitions to its temporary file:
-//! first those that have been there already, so that as many partitions as possible stay whole in
-//! memory, and of those the largest first. Before that it asks whatever is at rest (see
-//! [`super::super::reclaim`]). A writer that holds little although the memory is gone takes the block
-//! past the limit: one open row block and value block a partition is the least that can work, and
+//! When a block is refused for lack of memory the writer sends partitions to its temporary file: first those that have
+//! been there already, so that as many partitions as possible stay whole in memory, and of those the largest first.
+//! Before that it asks idle holders (see [`super::super::reclaim`]). A writer that holds little although memory is
+//! exhausted takes the block past the limit: one open row block and value block per partition is the minimum, and
 //! [`PartitionPlan`] keeps their sum within half of the limit down to limits of 1 MiB.
 
 #![expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
@@ -23,27 +22,27 @@ use super::StoreRef;
 use super::part::{Part, RowBlock, ValueBlock};
 use crate::temptable::rows::{Cell, Encoder, Resolver, SharedBlock, Sources, View, is_source};
 
-/// Rows that are written to the scratch area at once: at most so many bytes.
+/// Size in bytes of the scratch area for rows.
 const RUN_BYTES: usize = 48 << 10;
-/// A block's class grows when the partition's memory has reached so many blocks of the next class.
+/// A block's class grows when the partition's memory has reached this number of blocks of the next class.
 const GROW_AT: u64 = 2;
 
-/// How rows are spread over partitions.
+/// Distribution of rows over partitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PartitionPlan {
-    /// Upper bits of the hash that were used by the partitioning before this one.
+    /// Number of upper hash bits used by earlier partitionings.
     pub(crate) used_bits: u32,
-    /// The next so many bits choose the partition.
+    /// Number of following hash bits that choose the partition.
     pub(crate) bits: u32,
-    /// No block is larger than this.
+    /// Largest class of blocks.
     pub(crate) largest: SizeClass,
-    /// A row block refers to at most about so many bytes of long values, and no fewer than one row
-    /// has: a row block is read back together with its values.
+    /// Bytes of long values, about, to which a row block refers at most (but at least one row's): a row block is read
+    /// back together with its values.
     values_max: usize,
 }
 
 impl PartitionPlan {
-    /// No partitions.
+    /// A plan with one partition.
     pub(crate) fn single(memory_limit: u64, writers: usize) -> Self {
         Self {
             bits: 0,
@@ -51,7 +50,7 @@ impl PartitionPlan {
         }
     }
 
-    /// No partitions, and blocks so small that a merge of many runs fits in half of the limit.
+    /// A plan with one partition, and blocks so small that a merge of many runs fits in half of the limit.
     pub(crate) fn run(memory_limit: u64) -> Self {
         Self {
             bits: 0,
@@ -59,7 +58,7 @@ impl PartitionPlan {
         }
     }
 
-    /// The most partitions, up to 256, of which all writers' open blocks fit in half of the limit.
+    /// A plan with as many partitions, up to 256, as keep all writers' open blocks within half of the limit.
     pub(crate) fn partitioned(used_bits: u32, memory_limit: u64, writers: usize) -> Self {
         let half = memory_limit / 2;
         let least = 2 * writers.max(1) as u64 * SizeClass::Small.bytes() as u64;
@@ -67,7 +66,7 @@ impl PartitionPlan {
         Self::fitting(used_bits, bits, memory_limit, writers)
     }
 
-    /// So many bits of partitions, in blocks of which all writers' open ones fit in half of the limit.
+    /// A plan with `bits` bits of partitions, and blocks that keep all writers' open ones within half of the limit.
     pub(crate) fn fitting(used_bits: u32, bits: u32, memory_limit: u64, writers: usize) -> Self {
         let open = (2 * writers.max(1) as u64) << bits;
         let fits =
@@ -86,20 +85,20 @@ impl PartitionPlan {
         }
     }
 
-    /// How many partitions.
+    /// Number of partitions.
     pub(crate) fn count(self) -> usize {
         1 << self.bits
     }
 
-    /// The partition of a row, by its header.
+    /// The partition of a row with this header.
     #[inline(always)]
     pub(crate) fn partition(self, header: u64) -> usize {
-        // Two shifts, because a shift by 64 would be an overflow when there are no bits.
+        // Two shifts, because a shift by 64 would overflow when there are no bits.
         ((header << self.used_bits) >> 1 >> (63 - self.bits)) as usize
     }
 }
 
-/// Where the next row of a partition goes.
+/// Write position in a partition's open row block.
 #[derive(Clone, Copy)]
 struct RowCursor {
     next: *mut u8,
@@ -111,13 +110,13 @@ const CLOSED: RowCursor = RowCursor {
     end: std::ptr::null_mut(),
 };
 
-/// The open value block of a partition.
+/// Open value block of a partition.
 #[derive(Default)]
 struct ValueCursor {
     block: Option<(Arc<SharedBlock>, u32)>,
-    /// Its index among the part's value blocks.
+    /// Index among the part's value blocks.
     index: usize,
-    /// The last run that copied a value into this partition, and where its first value went.
+    /// The last run that copied a value into this partition, and the block of its first value.
     run: u64,
     run_first: usize,
 }
@@ -125,13 +124,13 @@ struct ValueCursor {
 /// Which values are copied when rows are placed.
 #[derive(Clone, Copy)]
 enum Copying<'a> {
-    /// Those in buffers of the batch that is being appended.
+    /// Values in buffers of the batch that is being appended.
     Transient(&'a [*const u8]),
-    /// Those in heap blocks: the rows come from another part of the same table.
+    /// Values in heap blocks: the rows come from another part of the same table.
     Heap,
 }
 
-/// Writes rows into partitions; see the module.
+/// Writer of rows into partitions.
 pub(crate) struct RowWriter {
     store: StoreRef,
     plan: PartitionPlan,
@@ -139,19 +138,19 @@ pub(crate) struct RowWriter {
     row_cursors: Vec<RowCursor>,
     value_cursors: Vec<ValueCursor>,
     scratch: Vec<u64>,
-    /// Absent only while a batch is appended.
+    /// `None` only while a batch is appended.
     sources: Option<Sources>,
     file: Option<TempFile>,
-    /// Counts runs of rows, from 1.
+    /// Counter of runs of rows, from 1.
     run: u64,
-    /// Rows so far, and the bytes of long values that were copied for them.
+    /// Number of rows, and bytes of long values that were copied for them.
     rows: u64,
     value_bytes: u64,
-    /// Never overflow: rows must keep their addresses.
+    /// Whether overflow is forbidden: rows must keep their addresses.
     pinned: bool,
-    /// Rows are read where they are, and never brought back from a file.
+    /// Whether rows are read in place, and never brought back from a file.
     stays: bool,
-    /// Take blocks past the limit.
+    /// Whether blocks are taken past the limit.
     forced: bool,
 }
 
@@ -180,7 +179,7 @@ impl RowWriter {
         }
     }
 
-    /// A writer whose rows stay where they are put: a refused block is an error.
+    /// A writer whose rows keep their addresses: a refused block is an error.
     pub(crate) fn pinned(store: &StoreRef) -> Self {
         Self {
             stays: true,
@@ -188,7 +187,7 @@ impl RowWriter {
         }
     }
 
-    /// The same, of rows that may go to a file once the writer has finished.
+    /// [`Self::pinned`], but for rows that may go to a file once the writer has finished.
     pub(crate) fn pinned_at_first(store: &StoreRef) -> Self {
         let plan = PartitionPlan::single(store.memory_limit(), store.context.options().threads);
         Self {
@@ -197,17 +196,17 @@ impl RowWriter {
         }
     }
 
-    /// Whether blocks are taken past the limit.
+    /// Sets whether blocks are taken past the limit.
     pub(crate) fn set_forced(&mut self, forced: bool) {
         self.forced = forced;
     }
 
-    /// Bytes of blocks in memory.
+    /// Memory of the blocks in bytes.
     pub(crate) fn memory_bytes(&self) -> u64 {
         self.parts.iter().map(|part| part.memory_bytes).sum()
     }
 
-    /// Bytes of memory that the table may hold.
+    /// Memory in bytes that the table may hold.
     pub(crate) fn memory_limit(&self) -> u64 {
         self.store.memory_limit()
     }
@@ -226,7 +225,7 @@ impl RowWriter {
         self.plan
     }
 
-    /// Appends the rows of a batch. `hashes` are those of their keys, if they have keys.
+    /// Appends the rows of a batch. `hashes` are the hashes of their keys, if they have keys.
     pub(crate) fn append(
         &mut self,
         columns: &[ArrayRef],
@@ -281,8 +280,8 @@ impl RowWriter {
         Ok(())
     }
 
-    /// Appends rows of another part of the same table, which is in memory. Long values are copied
-    /// unless they are in source buffers.
+    /// Appends rows of another part of the same table, which is in memory. Long values are copied unless they are in
+    /// source buffers.
     ///
     /// # Safety
     /// `rows` are rows of the store's layout and their values are in memory.
@@ -324,7 +323,7 @@ impl RowWriter {
         Ok(())
     }
 
-    /// The bytes of long values of rows.
+    /// The size of the long values of rows.
     ///
     /// # Safety
     /// `rows` are rows of the store's layout.
@@ -339,12 +338,11 @@ impl RowWriter {
         cells.map(of_cell).sum()
     }
 
-    /// Appends one row that another writer or index has encoded, with its transient values; its
-    /// address. Only for pinned writers.
+    /// Appends one row that another writer or index has encoded, with its transient values; returns its address. Only
+    /// for pinned writers.
     ///
     /// # Safety
-    /// `row` is a row of the store's layout; its transient values are found by `transient`. It is
-    /// changed.
+    /// `row` is a row of the store's layout; `transient` resolves its transient values. The row is changed.
     pub(crate) unsafe fn append_encoded(
         &mut self,
         row: *mut u8,
@@ -355,10 +353,10 @@ impl RowWriter {
         unsafe { self.append_one(row, copying) }
     }
 
-    /// Copies long values of a row, if any are to be copied, and places it; its address.
+    /// Copies the long values of a row as `copying` says, and places it; returns its address.
     ///
     /// # Safety
-    /// `row` is a row of the store's layout, whose values `copying` says where to find. It is changed.
+    /// `row` is a row of the store's layout, whose values `copying` locates. The row is changed.
     unsafe fn append_one(
         &mut self,
         row: *mut u8,
@@ -377,8 +375,8 @@ impl RowWriter {
         Ok(next.wrapping_sub(self.store.layout.width))
     }
 
-    /// As [`Self::append_encoded`], for a copy of a row of this store whose long values are copied
-    /// too unless they are in source buffers.
+    /// [`Self::append_encoded`], but for a copy of a row of this store whose long values are copied too unless they
+    /// are in source buffers.
     ///
     /// # Safety
     /// `row` is a copy of a row of the store whose values are in memory. It is changed.
@@ -387,7 +385,7 @@ impl RowWriter {
         unsafe { self.append_one(row, Some(Copying::Heap)) }
     }
 
-    /// Forgets all rows.
+    /// Removes all rows.
     pub(crate) fn clear(&mut self) {
         for partition in 0..self.parts.len() {
             self.row_cursors[partition] = CLOSED;
@@ -399,7 +397,7 @@ impl RowWriter {
     /// Copies long values of `count` rows into their partitions' value blocks.
     ///
     /// # Safety
-    /// `rows` has `count` rows of the store's layout, whose values `from` says where to find. They are changed.
+    /// `rows` has `count` rows of the store's layout, whose values `from` locates. The rows are changed.
     unsafe fn copy_values(&mut self, rows: *mut u8, count: usize, from: Copying<'_>) -> Result<()> {
         let store = Arc::clone(&self.store);
         let transient = match from {
@@ -507,10 +505,10 @@ impl RowWriter {
         }
     }
 
-    /// [`Self::place`] of rows of a width.
+    /// [`Self::place`], for rows of a width.
     ///
     /// # Safety
-    /// As for [`Self::place`]; `width` is that of the layout.
+    /// As for [`Self::place`]; `width` is the layout's.
     #[inline(always)]
     unsafe fn place_rows(
         &mut self,
@@ -540,7 +538,7 @@ impl RowWriter {
         let width = self.store.layout.width;
         let rows_max = self.rows_per_block();
         let mut class = self.next_class(partition);
-        // A block that would stay half empty.
+        // The block would stay half empty.
         while class > SizeClass::Small && rows_max.saturating_mul(width) < class.bytes() / 2 {
             class = class.smaller();
         }
@@ -583,7 +581,7 @@ impl RowWriter {
         self.value_cursors[partition].block = None;
     }
 
-    /// How many rows a block should have at most for the sake of their long values.
+    /// Maximum number of rows of a block by the size of their long values.
     fn rows_per_block(&self) -> usize {
         match self.value_bytes.checked_div(self.rows) {
             None | Some(0) => usize::MAX,
@@ -595,7 +593,7 @@ impl RowWriter {
         }
     }
 
-    /// The class of a partition's next block: grows with the partition.
+    /// The class of a partition's next block, which grows with the partition.
     fn next_class(&self, partition: usize) -> SizeClass {
         let bytes = self.parts[partition].total_bytes();
         let mut class = SizeClass::Small;
@@ -623,19 +621,19 @@ impl RowWriter {
         }
     }
 
-    /// What a writer may hold although others have all the memory: a share of the limit, and two
-    /// small blocks a partition. With less it would write a few rows at a time.
+    /// Memory that a writer may hold even if others have exhausted it: a share of the limit, and two small blocks per
+    /// partition. With less it would write a few rows at a time.
     fn least_bytes(&self) -> u64 {
         let threads = self.store.context.options().threads.max(1) as u64;
         let blocks = 2 * (self.plan.count() * SizeClass::Small.bytes()) as u64;
         blocks.max(self.store.memory_limit() / (8 * threads))
     }
 
-    /// Sends partitions to the temporary file; false when the writer holds so little that it takes
-    /// a block past the limit instead.
+    /// Sends partitions to the temporary file; false when the writer holds so little that it takes a block past the
+    /// limit instead.
     fn make_room(&mut self, bytes: u64) -> Result<bool> {
         let (held, least) = (self.memory_bytes(), self.least_bytes());
-        // Open blocks must not take all that there is.
+        // Open blocks must not take all memory.
         let open = 2 * self.plan.count() as u64;
         let fits = |class: &SizeClass| open * class.bytes() as u64 <= held.max(least) / 2;
         let mut classes = SizeClass::GROWING.into_iter().rev();
@@ -648,7 +646,7 @@ impl RowWriter {
         let mut order: Vec<usize> = (0..self.parts.len())
             .filter(|part| self.parts[*part].memory_bytes > 0)
             .collect();
-        // What is little is not worth a write while another partition has much.
+        // A small partition is not worth a write while another one is large.
         let largest = order
             .iter()
             .map(|part| self.parts[*part].memory_bytes)
@@ -682,7 +680,7 @@ impl RowWriter {
         Ok(memory - part.memory_bytes)
     }
 
-    /// Sends everything to the temporary file.
+    /// Sends all partitions to the temporary file.
     pub(crate) fn overflow_all(&mut self) -> Result<()> {
         for partition in 0..self.parts.len() {
             if self.parts[partition].memory_bytes > 0 {
@@ -692,7 +690,7 @@ impl RowWriter {
         Ok(())
     }
 
-    /// Gives out what was written, a part for each partition.
+    /// Ends the writing and returns a part for each partition.
     pub(crate) fn finish(mut self) -> Vec<Part> {
         for partition in 0..self.parts.len() {
             self.close(partition);
@@ -701,7 +699,7 @@ impl RowWriter {
     }
 }
 
-/// The bytes of all strings of some rows.
+/// Total length of all strings of some rows.
 fn string_bytes(columns: &[ArrayRef], start: usize, count: usize) -> usize {
     let strings = columns
         .iter()
@@ -713,7 +711,7 @@ fn string_bytes(columns: &[ArrayRef], start: usize, count: usize) -> usize {
     strings.map(of).sum()
 }
 
-/// The width of a row, known to the compiler or not.
+/// Width of a row, a compile-time constant or not.
 trait Width: Copy {
     fn get(self) -> usize;
 }

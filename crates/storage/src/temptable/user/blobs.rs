@@ -1,9 +1,9 @@
-//! Long values of rows, in blocks that grow at their ends.
+//! Long values of rows, in append-only blocks.
 //!
-//! Bytes that were written never change while a block lives, so that batches can share them. A block
-//! goes when the last row that has a value in it is gone, for older snapshots and batches with the last
-//! of those. [`Blobs::is_sparse`] tells when much of the blocks is of rows that are gone; then the
-//! table moves what is left (see [`Content::compact`](super::content::Content::compact)).
+//! Written bytes never change while a block lives, so that batches can share them. A block is freed with the last row
+//! that has a value in it; older snapshots and batches keep it longer. [`Blobs::is_sparse`] tells when much of the
+//! blocks belongs to deleted rows; then the table moves what is left (see
+//! [`Content::compact`](super::content::Content::compact)).
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -16,9 +16,9 @@ use super::pages::Pager;
 use crate::temptable::rows::{Directory, SharedBlock, View};
 
 const FIRST_BLOCK: usize = 4 << 10;
-/// Bytes of a block that is compressed in a file: small ones would save none of the file's pages.
+/// Size in bytes of a block that is compressed in a file: smaller ones would save no pages of the file.
 pub(super) const COMPRESSED_BLOCK: usize = 32 << 10;
-/// Less is not worth moving.
+/// Minimum number of bytes of deleted rows that is worth compaction.
 const SPARSE_MIN: u64 = 256 << 10;
 
 #[derive(Debug)]
@@ -26,9 +26,9 @@ struct BlobBlock {
     number: u32,
     directory: Arc<Directory>,
     capacity: u64,
-    /// Bytes that are meant for values: one that is alone in its block may leave much of it.
+    /// Bytes intended for values: a block with a single value may leave much of it unused.
     room: u64,
-    /// Bytes of values that rows have now.
+    /// Bytes of values of existing rows.
     live: AtomicU64,
     touched: AtomicBool,
     extent: Mutex<Option<Extent>>,
@@ -39,7 +39,7 @@ impl BlobBlock {
         lock(&self.extent)
     }
 
-    /// Counts bytes that come or go; the caller has locked the table to write.
+    /// Changes the number of live bytes; the caller has locked the table for writing.
     fn add_live(&self, bytes: i64) {
         let live = self.live.load(Ordering::Relaxed);
         let live = live.wrapping_add_signed(bytes);
@@ -65,7 +65,7 @@ impl Drop for BlobBlock {
     }
 }
 
-/// Blocks that stay in memory until this is dropped.
+/// Guard that pins blocks in memory.
 #[derive(Debug)]
 pub(super) struct Loaded {
     directory: Arc<Directory>,
@@ -80,25 +80,25 @@ impl Drop for Loaded {
     }
 }
 
-/// The long values; see the module. Cloning it is a snapshot.
+/// Blocks of long values. A clone is a snapshot.
 #[derive(Debug, Clone)]
 pub(super) struct Blobs {
     pub(super) directory: Arc<Directory>,
-    /// By number.
+    /// Blocks by number.
     blocks: Arc<Vec<Option<Arc<BlobBlock>>>>,
-    /// The block that grows.
+    /// The block that is appended to.
     open: Option<(Arc<SharedBlock>, u32)>,
-    /// Bytes of all blocks, and of the values that rows have.
+    /// Bytes of all blocks; `live`: of the values of existing rows.
     written: u64,
     live: u64,
-    /// Bytes of a block.
+    /// Size of a block in bytes.
     block_length: usize,
-    /// The blocks that may be in memory without being read, the one first that is asked first to go.
+    /// Blocks that may be in memory without readers, the next candidate for eviction first.
     residents: Arc<Mutex<VecDeque<u32>>>,
 }
 
 impl Blobs {
-    /// No values, in blocks of `block_length` bytes: a value that is read from a file is read with its block.
+    /// No values, in blocks of `block_length` bytes: a value is read from a file together with its block.
     pub(super) fn new(block_length: usize) -> Self {
         Self {
             directory: Arc::default(),
@@ -119,7 +119,7 @@ impl Blobs {
         self.blocks.get(number as usize)?.as_ref()
     }
 
-    /// Copies a value to a block; `view` of the copy.
+    /// Copies a value to a block; returns the view of the copy.
     pub(super) fn append(&mut self, pager: &Pager, view: View, value: &[u8]) -> Result<View> {
         let room = match &self.open {
             Some((block, _)) => block.room(),
@@ -154,7 +154,7 @@ impl Blobs {
         view: View,
         value: &[u8],
     ) -> View {
-        // SAFETY: the table is locked to write.
+        // SAFETY: the table is locked for writing.
         let offset = unsafe { block.append(value) };
         if let Some(block) = self.block(*number) {
             block.add_live(value.len() as i64);
@@ -188,7 +188,7 @@ impl Blobs {
         Ok((shared, number))
     }
 
-    /// The open block takes no more.
+    /// Ends appending to the open block.
     fn close(&mut self) {
         if let Some((_, number)) = self.open.take() {
             self.remove_if_dead(number);
@@ -218,12 +218,12 @@ impl Blobs {
         }
     }
 
-    /// Whether most of the blocks is of rows that are gone.
+    /// Whether most of the blocks' bytes belong to deleted rows.
     pub(super) fn is_sparse(&self) -> bool {
         self.written > SPARSE_MIN && self.written / 2 > self.live
     }
 
-    /// Whether most of a value's block is of rows that are gone.
+    /// Whether most bytes of a value's block belong to deleted rows.
     pub(super) fn is_in_sparse_block(&self, view: View) -> bool {
         let number = view.buffer();
         self.open.as_ref().is_none_or(|(_, open)| *open != number)
@@ -239,7 +239,7 @@ impl Blobs {
         Ok(loaded)
     }
 
-    /// No blocks yet.
+    /// A guard without blocks.
     pub(super) fn loaded(&self) -> Loaded {
         Loaded {
             directory: Arc::clone(&self.directory),
@@ -247,7 +247,7 @@ impl Blobs {
         }
     }
 
-    /// As [`Self::load`], with others that are in memory already.
+    /// [`Self::load`], but adds to a guard.
     pub(super) fn load_more(
         &self,
         pager: &Pager,
@@ -270,7 +270,7 @@ impl Blobs {
         Ok(())
     }
 
-    /// Sends blocks away, as [`PageSet::evict`](super::pages::PageSet::evict) does.
+    /// Evicts blocks, as [`PageSet::evict`](super::pages::PageSet::evict) does.
     pub(super) fn evict(&mut self, pager: &Pager, wanted: u64, any: bool) -> Result<u64> {
         let mut freed = 0;
         let open = self.open.as_ref().map(|(_, number)| *number);

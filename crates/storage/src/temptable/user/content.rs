@@ -1,8 +1,7 @@
-//! The rows and indexes of a table, and the changes of single rows.
+//! Rows and indexes of a table, and changes of single rows.
 //!
-//! A change is done wholly or not at all: what may fail for lack of memory or because of a file is
-//! done first, and where a later index fails the earlier ones are put back. Only when that fails too
-//! is the table lost: [`Failure::Broken`].
+//! A change is atomic: what may fail for lack of memory or because of a file is done first, and where a later index
+//! fails the earlier ones are restored. Only when that fails too is the table lost: [`Failure::Broken`].
 
 use std::convert::Infallible;
 
@@ -17,7 +16,7 @@ use crate::key_encoding::KeyEncoder;
 use crate::table::{IndexId, IndexSpec};
 use crate::temptable::rows::{Cell, Resolver, RowLayout, View};
 
-/// What is fixed when a table is created.
+/// Definition of a table, fixed at its creation.
 #[derive(Debug)]
 pub(super) struct Shape {
     pub(super) columns: Vec<PhysicalType>,
@@ -28,14 +27,14 @@ pub(super) struct Shape {
     pub(super) layout: RowLayout,
 }
 
-/// What a table has beside its rows.
+/// Parts of a table beside its rows.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fixed<'a> {
     pub(super) shape: &'a Shape,
     pub(super) pager: &'a Pager,
 }
 
-/// A set of columns; those from the 64th on count as one.
+/// Set of columns; those from the 64th on share one bit.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ColumnSet(u64);
 
@@ -48,7 +47,7 @@ impl ColumnSet {
         self.0 |= 1 << column.min(63);
     }
 
-    /// Whether a column is in both.
+    /// Whether two sets have a column in common.
     #[inline]
     fn meets(self, other: Self) -> bool {
         self.0 & other.0 != 0
@@ -66,15 +65,15 @@ impl FromIterator<usize> for ColumnSet {
 /// Why a row was not changed.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// Another row has the same key.
+    /// Another row, of this number, has an equal key in this index.
     Duplicate(IndexId, u64),
-    /// Memory or a file; nothing was changed.
+    /// Memory or a file failed; nothing was changed.
     Memory(MemoryError),
-    /// As before, but indexes and rows do not fit together any more.
+    /// Memory or a file failed, and indexes and rows do not fit together any more.
     Broken(MemoryError),
 }
 
-/// What a change of a row gives.
+/// Result of a change of a row.
 pub(super) type Changed<T> = std::result::Result<T, Failure>;
 
 impl From<MemoryError> for Failure {
@@ -83,23 +82,23 @@ impl From<MemoryError> for Failure {
     }
 }
 
-/// Memory that is used again from row to row.
+/// Buffers reused from row to row.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    /// For each index.
+    /// Keys for each index.
     keys: Vec<Keys>,
     page: Vec<u8>,
     row: Vec<u8>,
 }
 
-/// The entries of one index that come and that go when a row is changed: their keys, or empty ones.
+/// Entries of one index that are added and removed when a row is changed: their keys, or empty ones.
 #[derive(Debug)]
 struct Keys {
     new: Vec<u8>,
     old: Vec<u8>,
-    /// Where the new one is to be, if that is known.
+    /// Position of the new entry, if known.
     new_at: Position,
-    /// Where the old one is, if that is known.
+    /// Position of the old entry, if known.
     old_at: Position,
 }
 
@@ -115,7 +114,7 @@ impl Default for Keys {
 }
 
 impl Scratch {
-    /// Whether it is worth keeping.
+    /// Whether the buffers are small enough to keep.
     pub(super) fn is_small(&self) -> bool {
         let keys = self.keys.iter().flat_map(|keys| [&keys.new, &keys.old]);
         let keys: usize = keys.map(Vec::capacity).sum();
@@ -123,13 +122,13 @@ impl Scratch {
     }
 }
 
-/// A key of the row that comes or goes.
+/// Appends the key of a row that is added or removed.
 #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 fn append_key(shape: &Shape, index: usize, row: &[u8], resolver: Resolver<'_>, key: &mut Vec<u8>) {
     debug_assert_eq!(row.len(), shape.layout.width);
     let cells = shape.layout.cells();
-    // SAFETY: the row is one of the layout, its long values are in memory where the resolver finds them,
-    // and stay there until the key is made.
+    // SAFETY: the row is of the layout; the resolver finds its long values in memory, where they stay until the key is
+    // made.
     let value = |column: usize| unsafe { Ok(cells[column].get(row.as_ptr(), resolver)) };
     key.clear();
     let Ok::<(), Infallible>(()) = shape.encoders[index].append_stored(value, key);
@@ -149,18 +148,18 @@ fn set_view(cell: &Cell, row: &mut [u8], view: View) {
     row[cell.offset..cell.offset + 16].copy_from_slice(&view.0.to_le_bytes());
 }
 
-/// The rows and indexes of a table. A clone is a snapshot.
+/// Rows and indexes of a table. A clone is a snapshot.
 #[derive(Debug, Clone)]
 pub(super) struct Content {
     pub(super) heap: Heap,
     pub(super) trees: Vec<Tree>,
     pub(super) blobs: Blobs,
-    /// Which of the parts is asked first for memory.
+    /// Index of the part that is asked first to release memory.
     turn: usize,
 }
 
 impl Content {
-    /// No rows, in pages of `page_length` bytes, and long values in blocks of `block_length` bytes.
+    /// No rows, with pages of `page_length` bytes, and blocks of `block_length` bytes for long values.
     pub(super) fn new(shape: &Shape, page_length: usize, block_length: usize) -> Self {
         Self {
             heap: Heap::new(shape.layout.width, page_length),
@@ -170,12 +169,12 @@ impl Content {
         }
     }
 
-    /// Finds the long values of stored rows.
+    /// Resolver of the long values of stored rows.
     pub(super) fn resolver(&self) -> Resolver<'_> {
         Resolver::stored(&self.blobs.directory)
     }
 
-    /// The same, and those of a row that is not stored yet.
+    /// Resolver of the long values of stored rows and of a row that is not stored yet.
     fn resolver_of<'a>(&'a self, transient: &'a [*const u8]) -> Resolver<'a> {
         Resolver {
             directory: &self.blobs.directory,
@@ -190,7 +189,7 @@ impl Content {
             .load(fixed.pager, cells.map(|cell| view_of(cell, row)))
     }
 
-    /// The same where nothing has to be done for a table that never overflowed.
+    /// [`Self::load_values`], but does nothing for a table that never overflowed.
     #[inline]
     pub(super) fn load_overflowed(&self, fixed: Fixed<'_>, row: &[u8]) -> Result<Option<Loaded>> {
         if fixed.pager.has_overflowed() {
@@ -212,8 +211,8 @@ impl Content {
         }
     }
 
-    /// Where the key of a new row is to be in an index, if that is known: 1062 when another row has
-    /// the same unique key.
+    /// The position for the key of a new row in an index, if it is determined; error 1062 for a duplicate of a unique
+    /// key.
     fn position_of_new(
         &self,
         fixed: Fixed<'_>,
@@ -238,7 +237,7 @@ impl Content {
         }
     }
 
-    /// Makes the keys of a row to come in every index; `is_checked`: finds where they are to be.
+    /// Computes the new keys of a row in every index; `is_checked` also finds their positions.
     fn find_new_keys(
         &self,
         fixed: Fixed<'_>,
@@ -261,8 +260,8 @@ impl Content {
         Ok(())
     }
 
-    /// Adds a row, whose long values are at `transient`, and gives its number. The row's views are
-    /// changed to where the values are in the table.
+    /// Adds a row, whose long values are at `transient`, and returns its number. The row's views are changed to the
+    /// stored values.
     pub(super) fn insert(
         &mut self,
         fixed: Fixed<'_>,
@@ -287,8 +286,8 @@ impl Content {
         Ok(id)
     }
 
-    /// Deletes a row, which may have been found by an entry of an index; false if there is none.
-    /// `before` is called with the row and what finds its values before anything is changed.
+    /// Deletes a row, which may have been found by an index entry; false if there is no such row. `before` is called
+    /// with the row and its resolver before anything is changed.
     pub(super) fn delete(
         &mut self,
         fixed: Fixed<'_>,
@@ -317,7 +316,7 @@ impl Content {
                 _ => Position::UNKNOWN,
             };
         }
-        // The page is ours before the row is taken out of the indexes.
+        // The page is made writable before the row is removed from the indexes.
         self.heap.write(fixed.pager, id)?;
         before(&scratch.row, self.resolver())?;
         self.change_entries(fixed.pager, id, scratch)?;
@@ -329,9 +328,8 @@ impl Content {
         Ok(true)
     }
 
-    /// Replaces a row by a new one, from which it may differ in `columns`; false if there is
-    /// none. `row`, `transient` and its views are as for [`Self::insert`], `before` as for
-    /// [`Self::delete`].
+    /// Replaces a row by a new one, from which it may differ in `columns`; false if there is no such row. `row`,
+    /// `transient` and its views are as for [`Self::insert`], `before` as for [`Self::delete`].
     pub(super) fn update(
         &mut self,
         fixed: Fixed<'_>,
@@ -388,8 +386,8 @@ impl Content {
         Ok(true)
     }
 
-    /// Copies the long values of a new row, which are at `transient`, to blocks of the table; those that
-    /// are as in the old row, if there is one, stay where they are.
+    /// Copies the long values of a new row, which are at `transient`, to blocks of the table; values that equal those
+    /// of the old row, if there is one, stay where they are.
     fn store_values(
         &mut self,
         fixed: Fixed<'_>,
@@ -428,7 +426,7 @@ impl Content {
         Ok(())
     }
 
-    /// Exchanges a row's old entries for its new ones, in all indexes or in none.
+    /// Replaces a row's old entries by its new ones, in all indexes or in none.
     fn change_entries(&mut self, pager: &Pager, id: u64, scratch: &mut Scratch) -> Changed<()> {
         let Scratch { keys, page, .. } = scratch;
         for index in 0..self.trees.len() {
@@ -471,7 +469,7 @@ impl Content {
         self.change_entries(fixed.pager, id, scratch)
     }
 
-    /// Moves long values out of blocks that are mostly of rows that are gone.
+    /// Compaction: moves long values out of blocks that mostly belong to deleted rows.
     pub(super) fn compact(&mut self, fixed: Fixed<'_>) -> Result<()> {
         if !self.blobs.is_sparse() {
             return Ok(());
@@ -528,8 +526,7 @@ impl Content {
         Ok(())
     }
 
-    /// Sends pages away when the limit was passed. Before each row that is changed, while no page
-    /// is in use.
+    /// Evicts pages when the limit was passed. Called before each row change, while no page is in use.
     #[inline]
     pub(super) fn relieve(&mut self, pager: &Pager) -> Result<()> {
         if pager.is_pressed()
@@ -540,7 +537,7 @@ impl Content {
         Ok(())
     }
 
-    /// Sends about `wanted` bytes to the file, the coldest first.
+    /// Evicts about `wanted` bytes to the file, the coldest first.
     pub(super) fn evict(&mut self, pager: &Pager, wanted: u64) -> Result<u64> {
         let mut freed = pager.evict_old(wanted)?;
         for any in [false, true] {
@@ -564,11 +561,11 @@ impl Content {
 /// A string's bytes.
 #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
 pub(super) fn value_bytes<'a>(resolver: Resolver<'_>, view: &'a View) -> &'a [u8] {
-    // SAFETY: the callers have rows whose values the resolver finds, in memory while they use them.
+    // SAFETY: the callers' resolver keeps the rows' values in memory while they are used.
     unsafe { resolver.bytes(view) }
 }
 
-/// Whether two rows have the same key as far as their cells tell.
+/// Whether two rows have equal keys, as far as their cells tell.
 fn has_same_key(shape: &Shape, index: usize, a: &[u8], b: &[u8]) -> bool {
     shape.indexes[index].parts.iter().all(|part| {
         let cell = &shape.layout.cells()[part.column];

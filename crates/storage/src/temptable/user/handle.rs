@@ -1,4 +1,4 @@
-//! One statement's view of a table.
+//! Handle of one statement to a table.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -29,32 +29,32 @@ use crate::table::{
 use crate::temptable::rows::{Cell, Gather};
 use crate::temptable::table::FORCED_OVERFLOW_LIMIT;
 
-/// Who changes a table that handles are open of.
+/// Origin of a change to a table with open handles.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ChangeBy<'a> {
-    /// The statement with the handle of this pin.
+    /// The statement whose handle has this pin.
     Handle(&'a Arc<Pin>),
-    /// A transaction that undoes what its handles have written.
+    /// A transaction that undoes changes of its handles.
     Undo,
-    /// Somebody without a handle.
+    /// No handle.
     Nobody,
 }
 
-/// What a handle sees, which does not change.
+/// Fixed state that a handle sees.
 #[derive(Debug)]
 pub(super) struct Pin {
-    /// What the handle sees; none until the table is changed for the first time after it was opened.
+    /// The handle's snapshot; unset until the table is first changed after the handle was opened.
     snapshot: OnceLock<Arc<Content>>,
-    /// How often rows were looked up: more than once by a statement that reads while it writes.
+    /// Number of row lookups: more than one by a statement that reads while it writes.
     lookups: AtomicU32,
-    /// Whether the handle has written: its statement does not look at what it undoes.
+    /// Whether the handle has written: its statement does not read what it undoes.
     has_written: AtomicBool,
-    /// How often the table was changed before.
+    /// Version of the table when the handle was opened.
     version: u64,
 }
 
 impl Pin {
-    /// Sees a table as it is now.
+    /// A pin of the table's current state.
     pub(super) fn new(core: &Core) -> Arc<Self> {
         let pin = Arc::new(Self {
             snapshot: OnceLock::new(),
@@ -76,7 +76,7 @@ impl Pin {
         pin
     }
 
-    /// Reads what it sees.
+    /// Calls a function with the content that the handle sees.
     pub(super) fn see<T>(
         &self,
         core: &Core,
@@ -92,7 +92,7 @@ impl Pin {
         }
     }
 
-    /// Whether a snapshot is to be taken for the handle before `change`.
+    /// Whether the handle needs a snapshot before `change`.
     pub(super) fn needs_snapshot(self: &Arc<Self>, change: ChangeBy<'_>) -> bool {
         let reads_on = match change {
             ChangeBy::Handle(own) => {
@@ -104,18 +104,18 @@ impl Pin {
         reads_on && self.snapshot.get().is_none()
     }
 
-    /// The handle is to write.
+    /// Notes that the handle is about to write.
     pub(super) fn set_written(&self) {
         self.has_written.store(true, Ordering::Relaxed);
     }
 
     pub(super) fn set_snapshot(&self, snapshot: &Arc<Content>) {
-        // Only one thread has the table's lock to write.
+        // Only one thread has the table's write lock.
         let _ = self.snapshot.set(Arc::clone(snapshot));
     }
 }
 
-/// Rows of a key that are looked for at once in a table that has overflowed.
+/// Number of rows of a key that are looked up at once in a table that has overflowed.
 const PIECE_IDS: usize = 1024;
 
 #[derive(Debug)]
@@ -126,7 +126,7 @@ pub(super) struct Handle {
     pin: Arc<Pin>,
 }
 
-/// A row's number by its position; one that no row has if it is no position.
+/// The row number of a position; an unused number if the bytes are no position.
 pub(super) fn number(position: &[u8]) -> u64 {
     position.try_into().map_or(u64::MAX, u64::from_be_bytes)
 }
@@ -137,9 +137,9 @@ pub(super) fn numbers(positions: &ArrayRef) -> impl Iterator<Item = u64> {
     positions.map(|position| position.map_or(u64::MAX, number))
 }
 
-/// The positions of rows.
+/// The positions of row numbers.
 pub(super) fn positions(ids: &[u64]) -> ArrayRef {
-    // Eight bytes are their own view.
+    // Eight bytes are an inline view.
     let view = |id: &u64| u128::from(8_u32) | u128::from(id.swap_bytes()) << 32;
     let views: ScalarBuffer<u128> = ids.iter().map(view).collect::<Vec<_>>().into();
     Arc::new(BinaryViewArray::new(views, Vec::new(), None))
@@ -179,7 +179,7 @@ pub(super) unsafe fn gather(
     Batch::new(arrays, rows.len())
 }
 
-/// The rows of these numbers; those that do not exist are left out.
+/// The rows of these numbers, without those that do not exist.
 pub(super) fn fetch(
     core: &Core,
     content: &Content,
@@ -197,12 +197,12 @@ pub(super) fn fetch(
     Ok(piece.gather(scratch))
 }
 
-/// Rows that are brought to memory and stay there until they are gathered.
+/// Rows that are pinned in memory until they are gathered.
 pub(super) struct Piece<'a> {
     core: &'a Core,
     content: &'a Content,
     columns: &'a [ColumnId],
-    /// The columns of strings among them.
+    /// Cells of the string columns among those gathered.
     strings: Vec<&'a Cell>,
     rows: Vec<*const u8>,
     ids: Vec<u64>,
@@ -232,7 +232,7 @@ impl<'a> Piece<'a> {
         }
     }
 
-    /// Whether no more should be brought to memory before this is gathered.
+    /// Whether the piece should be gathered before more rows are read.
     #[inline]
     pub(super) fn is_enough(&self) -> bool {
         self.core.pager.has_read_enough(self.forced)
@@ -242,7 +242,7 @@ impl<'a> Piece<'a> {
         self.rows.len()
     }
 
-    /// Adds a row of this number; false if there is none.
+    /// Adds the row of a number; false if there is none.
     pub(super) fn add(&mut self, id: u64) -> mayfly_memory::Result<bool> {
         match self.content.heap.read(&self.core.pager, id)? {
             Some(row) => self.add_row(id, row).map(|()| true),
@@ -265,7 +265,7 @@ impl<'a> Piece<'a> {
         Ok(())
     }
 
-    /// The rows' addresses, for rows that stay in memory, where nothing else is to be known of them.
+    /// The addresses of the rows, to add rows that stay in memory; `None` if more than that is recorded of them.
     pub(super) fn addresses(&mut self) -> Option<&mut Vec<*const u8>> {
         let is_free = self.strings.is_empty() && !self.has_positions;
         is_free.then_some(&mut self.rows)
@@ -281,8 +281,7 @@ impl<'a> Piece<'a> {
     }
 }
 
-/// Pieces one behind the other, with strings of their own: those of a piece keep memory that the
-/// table's pages need.
+/// Concatenates pieces and copies their strings: shared ones would pin memory that the table's pages need.
 fn joined(pieces: &[Batch]) -> Result<Batch> {
     if let [only] = pieces {
         return Ok(only.clone());
@@ -311,12 +310,12 @@ impl Handle {
         }
     }
 
-    /// Reads what the handle sees.
+    /// Calls a function with the content that the handle sees.
     fn see<T>(&self, work: impl FnOnce(&Content) -> mayfly_memory::Result<T>) -> Result<T> {
         self.pin.see(&self.core, work)
     }
 
-    /// Reads columns of the snapshot that the handle sees.
+    /// A reader of columns of the handle's snapshot.
     fn reader(&self, columns: &[ColumnId]) -> Result<Reader> {
         let state = self.core.read()?;
         let content = match self.pin.snapshot.get() {
@@ -336,7 +335,7 @@ impl Handle {
         if !self.core.pager.has_overflowed() || ids.is_sorted() {
             return self.read_in_order(ids, columns);
         }
-        // In the order of the table, so that each page is brought to memory once.
+        // In table order, so that each page is read once.
         let mut order: Vec<u32> = (0..ids.len() as u32).collect();
         order.sort_unstable_by_key(|at| ids[*at as usize]);
         let sorted: Vec<u64> = order.iter().map(|at| ids[*at as usize]).collect();
@@ -352,7 +351,7 @@ impl Handle {
         Ok(Batch::new(columns.map_err(|_| lost())?, count))
     }
 
-    /// The same, read in pieces, so that a table that has overflowed needs no more memory than it has.
+    /// [`Self::read_rows`], but in pieces, so that a table that has overflowed needs no more memory than it has.
     fn read_in_order(&self, ids: &[u64], columns: &[ColumnId]) -> Result<Batch> {
         let mut pieces = Vec::new();
         let mut first = 0;
@@ -576,7 +575,7 @@ impl Table for Handle {
                     }
                 })
             })?;
-            // Changes since are its own if it held the lock before.
+            // Later changes are the handle's own if it held the lock before.
             if is_new && self.core.version.load(Ordering::Relaxed) != self.pin.version {
                 return Ok(Locked::Changed);
             }
@@ -603,7 +602,7 @@ impl Table for Handle {
     }
 }
 
-/// The search for rows by keys, key by key.
+/// Lookup of rows by keys, key by key.
 struct Lookup<'a> {
     handle: &'a Handle,
     index: IndexId,
@@ -611,19 +610,19 @@ struct Lookup<'a> {
     null_safe: &'a [bool],
     is_unique: bool,
     encoded: &'a RowKeys<'a>,
-    /// The keys in the order in which they are looked for; without it in their own.
+    /// Permutation of the keys in lookup order; empty if they are in their own order.
     order: Vec<u32>,
-    /// The place of the key to go on with, and how far its rows were found.
+    /// Index of the current key, and how far its rows were read.
     key: usize,
     cursor: Cursor,
     range: ByteRange,
-    /// The key of each row that was found, and the row.
+    /// For each row found, the index of its key, and the row.
     found: Vec<u32>,
     ids: Vec<u64>,
 }
 
 impl Lookup<'_> {
-    /// Looks for so many keys in the order of the index, so that each page is brought to memory once.
+    /// Orders the lookup of `count` keys by the index, so that each page is read once.
     fn sort(&mut self, count: usize) {
         let (mut bytes, mut ends) = (Vec::new(), vec![0]);
         for key in 0..count {
@@ -635,7 +634,7 @@ impl Lookup<'_> {
         self.order.sort_by(|a, b| key(a).cmp(key(b)));
     }
 
-    /// Puts what was found in the order of the keys.
+    /// Restores the order of the keys in the result.
     fn sort_back(&mut self) {
         let (found, ids) = (&self.found, &self.ids);
         let mut order: Vec<usize> = (0..found.len()).collect();
@@ -644,7 +643,7 @@ impl Lookup<'_> {
         (self.found, self.ids) = sorted.unzip();
     }
 
-    /// Finds rows of a key, at most so many.
+    /// Looks up rows of the current key, at most `most`.
     fn advance(&mut self, content: &Content, most: usize) -> mayfly_memory::Result<()> {
         let keys = self.keys;
         let key = match self.order.get(self.key) {

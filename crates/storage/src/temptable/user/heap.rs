@@ -1,18 +1,18 @@
-//! The rows, in pages.
+//! Heap: rows in slotted pages.
 //!
-//! A row's number is its page and its slot there, and stays the same while it lives. A page's slots
-//! are handed out from first to last; those of deleted rows form a list in the page and are taken
-//! first. A page whose last row is deleted gives its memory back, and keeps its number.
+//! A row's number is its page and its slot there, and is stable for its lifetime. A page's slots are handed out from
+//! first to last; those of deleted rows form a free list in the page and are reused first. A page whose last row is
+//! deleted frees its memory, and keeps its number.
 //!
 //! ```text
 //!   0      2      4      6        8
 //!   +------+------+------+--------+-------+-------+---
 //!   | used | live | free | listed | row 0 | row 1 |
 //!   +------+------+------+--------+-------+-------+---
-//!   used: slots that were handed out   free: first deleted slot   listed: is among `with_free`
+//!   used: slots that were handed out   free: first deleted slot   listed: whether in `with_free`
 //! ```
 //!
-//! A deleted row has the highest bit of its header set and the next deleted slot after the header.
+//! A deleted row has the highest bit of its header set, and the next deleted slot behind the header.
 
 use std::sync::Arc;
 
@@ -25,16 +25,16 @@ const USED: usize = 0;
 const LIVE: usize = 2;
 const FREE: usize = 4;
 const LISTED: usize = 6;
-/// No slot.
+/// Mark for no slot.
 const NO_SLOT: u16 = u16::MAX;
-/// No page.
+/// Mark for no page.
 const NO_PAGE: u32 = u32::MAX;
-/// In a deleted row's header.
+/// Flag of a deleted row in its header.
 const DELETED: u8 = 0x80;
-/// Where a deleted row names the next.
+/// Offset in a deleted row of the next deleted slot.
 const NEXT: usize = 8;
 
-/// A row's number of its page and slot.
+/// The row number of a page and slot.
 #[inline(always)]
 fn number(page: u32, slot: u16) -> u64 {
     u64::from(page) << 16 | u64::from(slot)
@@ -61,14 +61,14 @@ fn clear(page: &mut [u8], listed: bool) {
     set(page, LISTED, u16::from(listed));
 }
 
-/// The rows; see the module. Cloning it is a snapshot.
+/// Heap of rows. A clone is a snapshot.
 #[derive(Debug, Clone)]
 pub(super) struct Heap {
     pages: PageSet,
     width: usize,
-    /// Bytes of a page, but of the first while it is the only one.
+    /// Size of a page in bytes, except the first while it is the only one.
     page_length: usize,
-    /// Where new rows go when there are no deleted ones.
+    /// Page for new rows when there are no deleted slots.
     open: u32,
     /// Pages that may have deleted slots.
     with_free: Arc<Vec<u32>>,
@@ -76,7 +76,7 @@ pub(super) struct Heap {
 }
 
 impl Heap {
-    /// No rows, in pages of at least `page_length` bytes.
+    /// No rows, with pages of at least `page_length` bytes.
     pub(super) fn new(width: usize, page_length: usize) -> Self {
         let most = HEADER + width * usize::from(NO_SLOT);
         Self {
@@ -89,22 +89,22 @@ impl Heap {
         }
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub(super) fn len(&self) -> u64 {
         self.rows
     }
 
-    /// Bytes of a page.
+    /// Size of a page in bytes.
     pub(super) fn page_length(&self) -> usize {
         self.page_length
     }
 
-    /// How many pages' numbers were given out.
+    /// Number of page numbers in use.
     pub(super) fn page_numbers(&self) -> usize {
         self.pages.len()
     }
 
-    /// The pages, to send some away.
+    /// The pages, for eviction.
     pub(super) fn pages_mut(&mut self) -> &mut PageSet {
         &mut self.pages
     }
@@ -118,7 +118,7 @@ impl Heap {
         HEADER + slot * self.width
     }
 
-    /// A page for reading all of its rows; none where there are none.
+    /// A page for reading all of its rows; `None` if there are none.
     pub(super) fn view(&self, pager: &Pager, page: usize) -> Result<Option<PageView<'_>>> {
         let number = page as u32;
         if !self.pages.has(number) {
@@ -127,14 +127,13 @@ impl Heap {
         self.pages.view(pager, number).map(Some)
     }
 
-    /// How many slots of a page were handed out.
+    /// Number of slots of a page that were handed out.
     pub(super) fn slots(page: &[u8]) -> usize {
         usize::from(get(page, USED))
     }
 
-    /// Puts the addresses of the rows of a page from a slot on into `rows`, at most `most` of them, and the slot
-    /// to go on with, if any is left, into the result; `None` where some rows of the page were deleted, which
-    /// only their bytes tell.
+    /// Appends the addresses of at most `most` rows of a page from a slot on to `rows`, and returns the next slot, if
+    /// any is left; `None` if some rows of the page were deleted, which only their bytes tell.
     pub(super) fn whole_rows_of(
         &self,
         bytes: &[u8],
@@ -152,8 +151,8 @@ impl Heap {
         Some((end < used).then_some(end))
     }
 
-    /// Calls `take` with the number and the bytes of the rows of a page from a slot on, until it
-    /// says that it is enough; the slot to go on with, if any is left.
+    /// Calls `take` with the number and the bytes of the rows of a page from a slot on, until it asks to stop; returns
+    /// the next slot, if any is left.
     pub(super) fn rows_of(
         &self,
         page: usize,
@@ -186,7 +185,7 @@ impl Heap {
         Ok((row[7] & DELETED == 0).then_some(row))
     }
 
-    /// The bytes of a row that exists, to be changed.
+    /// The bytes of an existing row, for writing.
     #[inline]
     pub(super) fn write(&mut self, pager: &Pager, id: u64) -> Result<&mut [u8]> {
         let (page, slot) = location(id);
@@ -194,14 +193,14 @@ impl Heap {
         Ok(&mut self.pages.write(pager, page)?[start..end])
     }
 
-    /// Adds a row and gives its number.
+    /// Adds a row and returns its number.
     #[inline]
     pub(super) fn insert(&mut self, pager: &Pager, row: &[u8]) -> Result<u64> {
         self.insert_run(pager, row).map(|(first, _)| first)
     }
 
-    /// Adds the first of some rows that follow each other: as many as have room in the open page, and at least
-    /// one. Gives the number of the first, which those of the others follow, and how many they are.
+    /// Adds the first of some consecutive rows: as many as have room in the open page, and at least one. Returns the
+    /// number of the first, which the numbers of the others follow, and how many were added.
     #[inline]
     pub(super) fn insert_run(&mut self, pager: &Pager, rows: &[u8]) -> Result<(u64, usize)> {
         let width = self.width;
@@ -210,7 +209,7 @@ impl Heap {
             let page = self.pages.write(pager, open)?;
             let used = get(page, USED);
             let at = start + usize::from(used) * width;
-            // A page that is listed has other slots to be taken first.
+            // A page in the free list has other slots, which are taken first.
             let room = (page.len() - at) / width;
             let count = (rows.len() / width)
                 .min(room)
@@ -252,7 +251,7 @@ impl Heap {
         Ok(number(page, slot))
     }
 
-    /// A page with a free slot, which is in memory and ours.
+    /// A page with a free slot, in memory and writable.
     fn page_with_room(&mut self, pager: &Pager) -> Result<u32> {
         while let Some(&page) = self.with_free.last() {
             if !self.pages.has(page) {
@@ -292,7 +291,7 @@ impl Heap {
         Ok(self.open)
     }
 
-    /// A page whose rows were all deleted is there again; it is still listed.
+    /// Restores a page whose rows were all deleted; it is still listed.
     fn put_empty(&mut self, pager: &Pager, page: u32) -> Result<()> {
         let mut block = pager.take(self.page_length)?;
         clear(block.as_mut_slice(), true);
@@ -300,7 +299,7 @@ impl Heap {
         Ok(())
     }
 
-    /// The only page, which is full, gets the size of others.
+    /// Enlarges the only page, which is full, to the usual size.
     fn enlarge_first(&mut self, pager: &Pager) -> Result<()> {
         let mut block: Block = pager.take(self.page_length)?;
         let old = self.pages.read(pager, 0)?;
@@ -309,7 +308,7 @@ impl Heap {
         Ok(())
     }
 
-    /// Deletes a row that exists.
+    /// Deletes an existing row.
     pub(super) fn remove(&mut self, pager: &Pager, id: u64) -> Result<()> {
         let (page, slot) = location(id);
         let at = self.start(slot);
@@ -335,7 +334,7 @@ impl Heap {
         Ok(())
     }
 
-    /// Puts a row back under its number, which no row has now.
+    /// Restores a row under its number, which is unused.
     pub(super) fn restore(&mut self, pager: &Pager, id: u64, row: &[u8]) -> Result<()> {
         let (page, slot) = location(id);
         let slot = slot as u16;
@@ -345,7 +344,7 @@ impl Heap {
         let width = self.width;
         let start = |slot: u16| HEADER + usize::from(slot) * width;
         let bytes = self.pages.write(pager, page)?;
-        // Slots before it that were not handed out are as good as deleted.
+        // Earlier slots that were not handed out become deleted ones.
         let used = get(bytes, USED);
         for unused in used..=slot {
             let free = get(bytes, FREE);

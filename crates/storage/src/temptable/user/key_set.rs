@@ -1,4 +1,4 @@
-//! Keys of rows in the pages of a tree, which go to a temporary file when memory is short: which rows came before.
+//! Set of row keys in the pages of a tree, which go to a temporary file when memory is short.
 
 use arrow_array::ArrayRef;
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
@@ -12,20 +12,20 @@ use crate::table::IndexPart;
 use crate::temptable::KeyMode;
 use crate::temptable::context::{Resources, TempTableContext};
 
-/// The set; see the module.
+/// Set of row keys.
 pub(crate) struct KeySet {
     tree: Tree,
     pager: Pager,
     encoder: KeyEncoder,
     scratch: Vec<u8>,
-    /// The keys of a batch, one behind the other, and where each ends.
+    /// Concatenated keys of a batch, and the end of each.
     keys: Vec<u8>,
     ends: Vec<usize>,
     order: Vec<u32>,
 }
 
 impl KeySet {
-    /// No keys of rows of these columns, all of which are compared.
+    /// An empty set for rows of these columns, all of which are compared.
     pub(crate) fn new(
         resources: Resources,
         memory: Budget,
@@ -48,8 +48,8 @@ impl KeySet {
         }
     }
 
-    /// Adds the keys of rows. Gives those of them whose keys were not there and are in no row before. Asks the
-    /// statement before each key whether it is to end.
+    /// Adds the keys of rows; selects the rows whose keys were absent, also from earlier rows of the batch. Checks
+    /// before each key whether the statement is to end.
     pub(crate) fn add(
         &mut self,
         columns: &[ArrayRef],
@@ -59,7 +59,7 @@ impl KeySet {
         self.encode(columns, rows);
         let mut is_new = BooleanBufferBuilder::new(rows);
         is_new.append_n(rows, false);
-        // Keys that are near each other are in one page, which is brought to memory once.
+        // Adjacent keys are in one page, which is read once.
         let mut order = std::mem::take(&mut self.order);
         order.clear();
         order.extend(0..rows as u32);
@@ -95,7 +95,7 @@ impl KeySet {
         &self.keys[start..self.ends[row]]
     }
 
-    /// Adds the key of a row of the batch; whether it was not there.
+    /// Adds the key of a row of the batch; returns whether it was absent.
     fn add_key(&mut self, row: usize, context: &TempTableContext) -> Result<bool> {
         let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
         let key = &self.keys[start..self.ends[row]];
@@ -107,7 +107,7 @@ impl KeySet {
         Ok(found.is_none())
     }
 
-    /// Sends pages away when the limit was passed, one by one, so that the statement can end between them.
+    /// Evicts pages when the limit was passed, one by one, so that the statement can end between them.
     fn relieve(&mut self, context: &TempTableContext) -> Result<()> {
         if !self.pager.is_pressed() {
             return Ok(());

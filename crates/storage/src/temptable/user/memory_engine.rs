@@ -1,11 +1,10 @@
-//! What ENGINE=MEMORY counts of a table: rows of fixed length, and when the table is full.
+//! Memory accounting of ENGINE=MEMORY: rows of fixed length, and when the table is full.
 //!
-//! The account counts as MySQL's does, whatever the rows really need, so that a table is full
-//! with the same row there and here. Rows and the entries of hash indexes are taken in blocks of a
-//! tenth of the rows that `max_heap_table_size` has room for, but not many more bytes than
-//! `read_buffer_size`: that is why a table of one row is said to take as much. Blocks hang in a tree
-//! whose nodes are counted too. An ordered index counts each entry with the bytes of its values. A
-//! deleted row's slot is reused by the next one; only an emptied table gives memory back.
+//! The account counts as MySQL does, whatever the rows really need, so that a table is full at the same row in both.
+//! Rows and the entries of hash indexes are allocated in blocks of a tenth of the rows that `max_heap_table_size` has
+//! room for, but not many more bytes than `read_buffer_size`: so a table with one row is reported with that size.
+//! Blocks are leaves of a tree whose nodes are counted too. An ordered index counts each entry with the bytes of its
+//! values. A deleted row's slot is reused by the next one; only an emptied table frees memory.
 
 use std::fmt;
 
@@ -16,31 +15,31 @@ use super::content::{Shape, value_bytes, view_of};
 use crate::table::DeclaredSize;
 use crate::temptable::rows::Resolver;
 
-/// A node of the tree of blocks: so many addresses.
+/// Number of addresses in a node of the tree of blocks.
 const NODE_FANOUT: u64 = 128;
 const NODE_BYTES: u64 = NODE_FANOUT * 8;
-/// What is left of a step for nodes: one for each of the levels that a tree can have.
+/// Part of a block's size that is left for nodes: one for each possible level of the tree.
 const STEP_RESERVE: u64 = 4 * NODE_BYTES;
-/// Rows of a block, at least.
+/// Minimum number of rows in a block.
 const BLOCK_ROWS_MIN: u64 = 10;
-/// A table that has room for no row is laid out for so many.
+/// Assumed number of rows of a table whose limit has room for none.
 const ROWS_UNKNOWN: u64 = 1000;
-/// An entry of a hash index: the next one, the row and the hash.
+/// Bytes of a hash index entry: the next one, the row and the hash.
 const HASH_ENTRY: u64 = 24;
-/// An entry of an ordered index beside its key: the node and the row's address.
+/// Bytes of an ordered index entry beside its key: the node and the row's address.
 const TREE_ENTRY: u64 = 24 + 8;
 const ADDRESS: u64 = 8;
 
-/// How the MEMORY engine counts bytes.
+/// Limits and sizes by which the MEMORY engine counts bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryLimits {
     /// Bytes of a row by its declaration: a VARCHAR counts with its full length.
     pub row_bytes: u64,
     /// The indexes, in the order of the table's.
     pub indexes: Vec<MemoryIndex>,
-    /// `max_heap_table_size` of the session that made the table.
+    /// `max_heap_table_size` of the session that created the table.
     pub max_bytes: u64,
-    /// `read_buffer_size`: about the most bytes of a block.
+    /// `read_buffer_size`: upper limit of a block in bytes, about.
     pub step_bytes: u64,
     /// MAX_ROWS, or 0.
     pub max_rows: u64,
@@ -48,7 +47,7 @@ pub struct MemoryLimits {
     pub min_rows: u64,
 }
 
-/// How an index counts.
+/// How an index is counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MemoryIndex {
     /// USING HASH.
@@ -57,38 +56,38 @@ pub enum MemoryIndex {
     Tree(Vec<MemoryKeyPart>),
 }
 
-/// A column of an ordered index.
+/// Column of an ordered index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryKeyPart {
-    /// The column.
+    /// Index of the column.
     pub column: usize,
     /// Whether it may be NULL.
     pub nullable: bool,
-    /// Its bytes in a key by the declaration, or those of the prefix that is in the key.
+    /// Bytes in a key by the declaration of the column or its prefix.
     pub bytes: u64,
-    /// Only so many characters of a string are in the key.
+    /// Prefix length in characters; `None`: the whole string.
     pub prefix: Option<u32>,
-    /// How a value counts that may be shorter.
+    /// How a value of varying length is counted.
     pub varying: Option<VaryingBytes>,
 }
 
-/// What the length of a string's UTF-8 says of its length in the column's character set.
+/// Conversion from a string's length in UTF-8 to its length in the column's character set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VaryingBytes {
-    /// They are the same.
+    /// The lengths are equal.
     Same,
-    /// Each character takes so many bytes.
+    /// Each character takes this many bytes.
     EachCharacter(u64),
 }
 
 impl MemoryKeyPart {
-    /// The bytes of the longest value: a string's with the two that tell its length.
+    /// Bytes of the longest value; a string's include the two of its length.
     fn longest(&self) -> u64 {
         let length = if self.varying.is_some() { 2 } else { 0 };
         self.bytes + length + u64::from(self.nullable)
     }
 
-    /// What of a string is in the key.
+    /// The part of a string that is in the key.
     fn in_key<'a>(&self, value: &'a [u8]) -> &'a [u8] {
         let end = self
             .prefix
@@ -118,7 +117,7 @@ impl MemoryKeyPart {
     }
 }
 
-/// Where the characters of UTF-8 begin.
+/// Offsets of the characters of UTF-8.
 fn starts(value: &[u8]) -> impl Iterator<Item = usize> {
     let begins = |(_, byte): &(usize, &u8)| **byte & 0xC0 != 0x80;
     value
@@ -128,7 +127,7 @@ fn starts(value: &[u8]) -> impl Iterator<Item = usize> {
         .map(|(offset, _)| offset)
 }
 
-/// Blocks of things of one length.
+/// Blocks of elements of one length.
 #[derive(Debug, Clone, Copy)]
 struct Blocks {
     length: u64,
@@ -148,12 +147,12 @@ impl Blocks {
         Self { length, per_block }
     }
 
-    /// Bytes of the blocks that hold so many, with the nodes over them.
+    /// Bytes of the blocks for `count` elements, with their tree nodes.
     fn bytes(&self, count: u64) -> u64 {
         let blocks = count.div_ceil(self.per_block);
         let block = self.per_block.saturating_mul(self.length);
         let mut bytes = blocks.saturating_mul(block);
-        // Every block but the first needs an address in a node, every node but the first another.
+        // Every block but the first needs an address in a node, every node but the first another one.
         let mut nodes = blocks.saturating_sub(1);
         while nodes > 0 {
             bytes = bytes.saturating_add(nodes.saturating_mul(NODE_BYTES));
@@ -163,19 +162,19 @@ impl Blocks {
     }
 }
 
-/// The account of one table.
+/// Account of one table.
 #[derive(Debug)]
 pub(super) struct Account {
     limits: MemoryLimits,
-    /// The most rows by `max_bytes` and `max_rows`; 0: not even one, so that bytes decide alone.
+    /// Maximum number of rows by `max_bytes` and `max_rows`; 0 if not even one fits, so that bytes decide alone.
     most_rows: u64,
     rows: Blocks,
     entries: Blocks,
     hashes: u64,
-    /// Slots of rows that were ever taken at once, and how many are those of deleted rows.
+    /// Number of slots ever allocated; `free`: of these, slots of deleted rows.
     slots: u64,
     free: u64,
-    /// The most rows that hash indexes ever held.
+    /// Maximum number of rows that hash indexes ever held.
     hashed: u64,
     /// Bytes of the entries of ordered indexes.
     tree_bytes: u64,
@@ -197,7 +196,7 @@ impl Account {
             0 => fitting,
             rows => rows.min(fitting),
         };
-        // A deleted row has room for the address of the next, and a byte that tells.
+        // A deleted row holds the address of the next one, and a flag byte.
         let length = (limits.row_bytes.max(ADDRESS) + 1).next_multiple_of(8);
         let most = most_rows.max(limits.min_rows);
         Self {
@@ -213,7 +212,7 @@ impl Account {
         }
     }
 
-    /// What the table is said to hold.
+    /// The size figures that the engine reports.
     pub(super) fn size(&self) -> DeclaredSize {
         let row_bytes = self.limits.row_bytes.max(ADDRESS);
         let hash_bytes = self.entries.bytes(self.hashed);
@@ -226,8 +225,8 @@ impl Account {
         }
     }
 
-    /// Takes a slot for a row: that of a deleted one, or a new one; 1114 when a new block is needed
-    /// and the table is full.
+    /// Takes a slot for a row, of a deleted one or a new one; error 1114 when a new block is needed and the table is
+    /// full.
     pub(super) fn take_slot(&mut self, table: &str) -> Result<(), Error> {
         if self.free > 0 {
             self.free -= 1;
@@ -242,7 +241,7 @@ impl Account {
         Ok(())
     }
 
-    /// The row did not come, or is gone.
+    /// Returns the slot of a row that was not added, or is deleted.
     pub(super) fn free_slot(&mut self) {
         self.free += 1;
     }
@@ -283,19 +282,19 @@ impl Account {
         }
     }
 
-    /// A row's entries have come, and others have gone; there are so many rows now.
+    /// Counts entries of ordered indexes, `come` bytes added and `gone` bytes removed, and sets the number of rows.
     pub(super) fn change_entries(&mut self, rows: u64, come: u64, gone: u64) {
         self.hashed = self.hashed.max(rows);
         self.tree_bytes = (self.tree_bytes + come).saturating_sub(gone);
     }
 
-    /// There are no rows any more.
+    /// Resets the account of an emptied table.
     pub(super) fn clear(&mut self) {
         (self.slots, self.free, self.hashed, self.tree_bytes) = (0, 0, 0, 0);
     }
 }
 
-/// The limit that was reached.
+/// Limit that was reached.
 #[derive(Debug)]
 struct Full {
     setting: &'static str,
@@ -324,7 +323,7 @@ impl fmt::Display for Full {
 mod tests {
     use super::*;
 
-    /// The most rows that a table takes, and what it is said to hold then.
+    /// Fills a table; returns the number of rows, and the reported sizes.
     fn fill(limits: &MemoryLimits, entry: u64) -> (u64, u64, u64) {
         let mut account = Account::new(limits);
         let mut rows = 0;
@@ -373,7 +372,7 @@ mod tests {
         assert_eq!(ordered, (5355, 93872, 192_780));
         let small = fill(&limits(46, vec![Hash], 16 << 10), 0);
         assert_eq!(small, (132, 11456, 8288));
-        // No row fits, and no more than ten.
+        // No row fits, and at most ten.
         assert_eq!(fill(&limits(40007, vec![], 16384), 0), (4, 160_032, 0));
         assert_eq!(fill(&limits(8007, vec![], 16384), 0), (10, 80080, 0));
     }
@@ -435,7 +434,7 @@ mod tests {
         };
         let nodes = |count: u64| (blocks.bytes(count * 10) - count * 80) / NODE_BYTES;
         assert_eq!((nodes(1), nodes(2), nodes(128)), (0, 1, 127));
-        // The 129th block needs a second node, and that one a node above.
+        // The 129th block needs a second node, and that one a node above it.
         assert_eq!((nodes(129), nodes(130), nodes(257)), (129, 130, 258));
     }
 }

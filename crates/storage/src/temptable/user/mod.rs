@@ -1,16 +1,14 @@
-//! The tables of CREATE TEMPORARY TABLE, of ENGINE=MEMORY, and of the engines without transactions.
+//! Tables of CREATE TEMPORARY TABLE, of ENGINE=MEMORY, and of the engines without transactions.
 //!
-//! A [`UserTable`] is created once and opened by each statement: [`UserTable::open`] gives the
-//! statement's [`Table`](crate::Table), which sees a snapshot. Rows keep their position,
-//! eight bytes, from when they are added until they are deleted. What a transactional table's writer
-//! does is recorded in the session's [`UndoLog`]; the records die with the table.
+//! A [`UserTable`] is created once and opened by each statement: [`UserTable::open`] gives the statement's
+//! [`Table`](crate::Table), which sees a snapshot. A row keeps its position, eight bytes, for its lifetime. Changes by
+//! a transactional table's writer are recorded in the session's [`UndoLog`]; the records end with the table.
 //!
-//! Rows are in the layout of all temporary tables ([`heap`]), their long values beside them
-//! ([`blobs`]), the indexes are trees ([`tree`]); all of that is in [`pages`] that go to a temporary
-//! file when the budget says so, the coldest first. Changes are made in place. A page of a snapshot
-//! that is still in use is copied before it is changed. A snapshot is taken for the open handles when
-//! another statement begins to write, so that a statement that finds its row and changes it copies
-//! nothing.
+//! Rows are in the layout of all temporary tables ([`heap`]), with their long values beside them ([`blobs`]); the
+//! indexes are trees ([`tree`]); all of that is in [`pages`] that go to a temporary file when the budget is exceeded,
+//! the coldest first. Changes are made in place. A page of a snapshot that is still in use is copied before it is
+//! changed. A snapshot is taken for the open handles when another statement begins to write, so that a statement that
+//! finds its row and changes it copies nothing.
 
 mod blobs;
 mod content;
@@ -58,58 +56,59 @@ pub use memory_engine::{MemoryIndex, MemoryKeyPart, MemoryLimits, VaryingBytes};
 pub(crate) use ordered_map::{MapSnapshot, OrderedMap};
 pub use undo::UndoLog;
 
-/// With less memory than this, rows are in small pages.
+/// Memory limit in bytes below which rows are in small pages.
 const LARGE_PAGES_MEMORY: u64 = 4 << 20;
-/// A table with less in memory is not asked to release it.
+/// Minimum memory in bytes of a table that is asked to release some.
 const RECLAIM_MIN: u64 = 64 << 10;
 
-/// How a table takes part in transactions, and where its rows may go.
+/// Transactional behaviour of a table, and where its rows may be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UserTableEngine {
     /// CREATE TEMPORARY TABLE: changes can be undone, rows overflow to temporary files.
     Transactional,
-    /// MyISAM, Aria, CSV: as before, but what is done is done.
+    /// MyISAM, Aria, CSV: rows overflow as well, but changes cannot be undone.
     NonTransactional,
-    /// MEMORY: seen by all sessions, never in a file, and full with so many bytes.
+    /// MEMORY: visible to all sessions, never in a file, and full at a size limit.
     Memory(MemoryLimits),
 }
 
-/// What a table is made with.
+/// Context of a new table.
 #[derive(Debug, Clone)]
 pub struct UserTableContext {
-    /// What the database shares.
+    /// The resources that the database shares.
     pub resources: Resources,
-    /// Memory: of the session, or of base tables when others see the table too.
+    /// Memory budget: the session's, or that of base tables when others see the table too.
     pub memory: Budget,
-    /// Temporary space: of the same.
+    /// Budget of temporary space, of the same owner.
     pub temp_space: Budget,
-    /// Bytes of memory that this table may hold before it overflows.
+    /// Memory in bytes that this table may hold before it overflows.
     pub memory_limit: u64,
-    /// Whose it is.
+    /// Owner of the table.
     pub owner: StatementOwner,
-    /// What it is for.
+    /// Purpose of the table.
     pub purpose: Purpose,
-    /// What users call it.
+    /// Name of the table.
     pub name: Arc<str>,
-    /// How it behaves.
+    /// Behaviour of the table.
     pub engine: UserTableEngine,
-    /// Whether it is of one session alone, and a table that KILL TEMPORARY TABLE may end.
+    /// Whether it belongs to one session alone, and KILL TEMPORARY TABLE may end it.
     pub is_private: bool,
 }
 
-/// What changes.
+/// Mutable state of a table.
 #[derive(Debug)]
 struct State {
     content: Content,
-    /// What others see of a table of several sessions while one of them writes.
+    /// What other sessions see of a shared table while one of them writes.
     published: Option<Arc<Content>>,
-    /// What the MEMORY engine counts.
+    /// The MEMORY engine's account.
     account: Option<Account>,
-    /// Why the table cannot be used any more.
+    /// Error that makes the table unusable.
     broken: Option<Error>,
-    /// What the last change left to the next.
+    /// Buffers kept from change to change.
     scratch: WriterScratch,
-    /// The statements that have the table open: who changes it needs no lock to look.
+    /// Pins of the statements that have the table open, with a lock of its own, so that they can be inspected during a
+    /// change.
     pins: Mutex<Vec<Weak<Pin>>>,
 }
 
@@ -122,17 +121,17 @@ impl State {
 #[derive(Debug)]
 pub(crate) struct Core {
     me: Weak<Core>,
-    // Before what gives its memory back.
+    // Declared before the fields to which it returns memory.
     state: RwLock<State>,
     shape: Shape,
     pager: Pager,
     name: Arc<str>,
     engine: UserTableEngine,
-    /// Counts truncations: older undo records mean rows that are no more.
+    /// Number of truncations: older undo records are void.
     epoch: AtomicU64,
-    /// Counts changes: whether rows are still as they were read.
+    /// Number of changes, which tells whether rows are still as they were read.
     version: AtomicU64,
-    /// For the MEMORY engine.
+    /// Write lock of a MEMORY table.
     write_lock: Option<WriteLock>,
     is_holder: AtomicBool,
     registration: Arc<Registration>,
@@ -159,7 +158,7 @@ impl Core {
         state.check().map(|()| state)
     }
 
-    /// What changes of its content need.
+    /// Parts of the table that changes of its content need.
     fn fixed(&self) -> Fixed<'_> {
         Fixed {
             shape: &self.shape,
@@ -180,13 +179,13 @@ impl Core {
         self.engine == UserTableEngine::Transactional
     }
 
-    /// The error that a user sees.
+    /// The error for the user.
     fn error(&self, error: &MemoryError) -> Error {
         user_error(error, &self.name)
     }
 
-    /// Takes a snapshot for every statement that has the table open. The writing one gets none unless
-    /// it goes on reading.
+    /// Takes a snapshot for every statement that has the table open. The writing one gets none unless it goes on
+    /// reading.
     fn pin_others(&self, state: &mut State, change: ChangeBy<'_>) {
         let pins = state.pins.get_mut();
         let pins = pins.unwrap_or_else(PoisonError::into_inner);
@@ -207,7 +206,7 @@ impl Core {
         });
     }
 
-    /// Removes all rows; gives what held them, to be dropped once the table is no longer locked.
+    /// Removes all rows; returns their content, to be dropped once the table is no longer locked.
     fn empty(&self, state: &mut State) -> Content {
         let page_length = state.content.heap.page_length();
         let block_length = state.content.blobs.block_length();
@@ -219,14 +218,13 @@ impl Core {
         old
     }
 
-    /// Counts a change; the caller has locked the table to write.
+    /// Counts a change; the caller has locked the table for writing.
     fn note_change(&self) {
         let changes = self.version.load(Ordering::Relaxed);
         self.version.store(changes + 1, Ordering::Relaxed);
     }
 
-    /// Releases a lock of a MEMORY table. After the last of its holder's locks others see what it
-    /// has written.
+    /// Releases a lock of a MEMORY table. After its holder's last lock others see what it has written.
     fn unlock(&self) {
         if let Some(lock) = &self.write_lock
             && lock.unlock()
@@ -235,12 +233,12 @@ impl Core {
         }
     }
 
-    /// After reading: pages that were brought back may have to go again.
+    /// Evicts pages after a read, which may have brought some back past the limit.
     fn relieve(&self) {
         if self.pager.is_pressed()
             && let Ok(mut state) = self.state.try_write()
         {
-            // What cannot be written now stays, and is tried again by the next writer.
+            // Pages that cannot be written now stay, and the next writer tries again.
             let _ = state.content.relieve(&self.pager);
         }
     }
@@ -271,7 +269,7 @@ impl Reclaim for Core {
     }
 }
 
-/// A table; see the module. Cloning gives another handle; the rows go with the last one.
+/// User-visible table. Cloning gives another handle; the rows are freed with the last one.
 #[derive(Debug, Clone)]
 pub struct UserTable(Arc<Core>);
 
@@ -296,7 +294,7 @@ impl UserTable {
         };
         let limit = context.memory_limit;
         let memory = match &context.engine {
-            // Its memory is its own limit's affair: there is nothing that it could send to a file.
+            // Reaching its own limit is an error for this table: it has nothing to send to a file.
             UserTableEngine::Memory(_) => context.memory.child("tmp_table_size", limit),
             _ => context.memory.sharing_child("tmp_table_size", limit),
         };
@@ -363,17 +361,16 @@ impl UserTable {
         }))
     }
 
-    /// One statement's handle. What its writers do is recorded in `undo`, the session's.
+    /// Opens a handle of one statement. Changes of its writers are recorded in `undo`, the session's.
     ///
-    /// The handle sees a snapshot of the rows. When a statement writes
-    /// through a handle and goes on reading through it, it may meet its own changes: open another
-    /// one to read from.
+    /// The handle sees a snapshot of the rows. When a statement writes through a handle and goes on reading through
+    /// it, it may see its own changes: open another one to read from.
     pub fn open(&self, statement: &TempTableContext, undo: &UndoLog) -> Arc<dyn Table> {
         Arc::new(Handle::new(&self.0, statement, undo))
     }
 
-    /// What its record says, with the rows that it has now: any session may ask, also while a statement
-    /// changes the table.
+    /// The registry entry with the current number of rows, which any session may read, even while a statement changes
+    /// the table.
     pub fn entry(&self) -> RegistryEntry {
         let mut entry = self.0.registration.snapshot();
         if let Ok(state) = self.0.state.try_read() {
@@ -382,8 +379,7 @@ impl UserTable {
         entry
     }
 
-    /// Counts a table of the MEMORY engine from here on as one that is made with these limits; it has
-    /// no rows.
+    /// Restarts the account of an empty table of the MEMORY engine with these limits.
     pub fn empty_under(&self, limits: &MemoryLimits) {
         let mut state = write_lock(&self.0.state);
         if let Some(account) = &mut state.account {

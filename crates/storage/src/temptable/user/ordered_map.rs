@@ -1,8 +1,8 @@
-//! An ordered map of byte strings in the pages of a table: for what is changed until a transaction
-//! commits, when that is more than it shall have in memory.
+//! Ordered map of byte strings in the pages of a table, for uncommitted changes of a transaction that exceed its
+//! memory.
 //!
-//! A key has a value, or is known to have none. Changes can be undone by an [`UndoLog`], as those of
-//! any table; [`OrderedMap::snapshot`] sees the map as it is now, whatever is changed later.
+//! A key maps to a value, or to the mark that it has none. Changes can be undone by an [`UndoLog`], like those of any
+//! table; [`OrderedMap::snapshot`] is unaffected by later changes.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -21,15 +21,15 @@ use crate::table::IndexSpec;
 use crate::temptable::rows::Cell;
 use crate::values::StoredValue;
 
-/// A value; `None` is one too.
+/// Value of a key; `None` is a value, too.
 pub(crate) type MapValue = Option<Arc<[u8]>>;
 
 const KEY: usize = 0;
 const VALUE: usize = 1;
-/// Entries that are changed, or read, while the table is locked once.
+/// Number of entries that are changed, or read, per lock of the table.
 const TURN: usize = 256;
 
-/// The map. Cloning gives another handle to it.
+/// Ordered map. Cloning gives another handle.
 #[derive(Debug, Clone)]
 pub(crate) struct OrderedMap(UserTable);
 
@@ -40,7 +40,7 @@ pub(crate) struct MapSnapshot {
     pin: Arc<Pin>,
 }
 
-/// A range of a snapshot, which is read a few entries at a time.
+/// Range of a snapshot, which is read a few entries at a time.
 #[derive(Debug)]
 pub(crate) struct MapRange {
     encoded: ByteRange,
@@ -49,7 +49,7 @@ pub(crate) struct MapRange {
 }
 
 impl MapRange {
-    /// Whether all of it was read.
+    /// Whether all of the range was read.
     pub(crate) fn is_done(&self) -> bool {
         matches!(self.cursor, Cursor::End)
     }
@@ -62,8 +62,8 @@ fn encode(encoder: &KeyEncoder, key: &[u8], encoded: &mut Vec<u8>) {
 }
 
 impl OrderedMap {
-    /// Longer keys would not be in order: an entry of an index is cut where it fills a quarter of a
-    /// page, and a key may be twice as long there.
+    /// Length limit of keys in bytes; longer keys would not be ordered: an index entry is cut where it fills a quarter
+    /// of a page, and a key may take twice its length there.
     pub(crate) const LONGEST_KEY: usize = 3 << 10;
 
     /// An empty map.
@@ -77,19 +77,19 @@ impl OrderedMap {
         &self.0.0
     }
 
-    /// Whether it has no key.
+    /// Whether the map is empty.
     pub(crate) fn is_empty(&self) -> bool {
         let state = self.core().read();
         state.is_ok_and(|state| state.content.heap.len() == 0)
     }
 
-    /// The value of a key as it is now.
+    /// The current value of a key.
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<MapValue>> {
         let core = self.core();
         core.see(|state| get(core, &state.content, key))
     }
 
-    /// Sets the values of some keys. Without `undo` that stands; after an error a part of it does.
+    /// Sets the values of some keys. Without `undo` the change is permanent, and partial after an error.
     pub(crate) fn set<'e>(
         &self,
         entries: impl Iterator<Item = (&'e [u8], &'e MapValue)>,
@@ -114,7 +114,7 @@ impl OrderedMap {
         Ok(())
     }
 
-    /// Takes a key out.
+    /// Removes a key.
     pub(crate) fn remove(&self, key: &[u8], undo: Option<&UndoLog>) -> Result<()> {
         let mut encoded = Vec::new();
         encode(&self.core().shape.encoders[0], key, &mut encoded);
@@ -122,14 +122,14 @@ impl OrderedMap {
         removed.map(|_| ())
     }
 
-    /// From here on every look at it is an error.
+    /// Makes every further access an error.
     pub(crate) fn fail(&self, error: mayfly_types::Error) {
         if let Ok(mut state) = self.core().write() {
             state.broken = Some(error);
         }
     }
 
-    /// As it is now.
+    /// A snapshot of the current state.
     pub(crate) fn snapshot(&self) -> MapSnapshot {
         MapSnapshot {
             core: Arc::clone(self.core()),
@@ -138,7 +138,7 @@ impl OrderedMap {
     }
 }
 
-/// Gives a value other bytes, in the memory that it has; what it has while it is NULL is in `room`.
+/// Sets a value's bytes, reusing its memory, which `room` keeps while the value is NULL.
 fn refill(value: &mut Value, room: &mut Vec<u8>, bytes: Option<&[u8]>) {
     match (&mut *value, bytes) {
         (Value::Bytes(old), Some(bytes)) => {
@@ -159,7 +159,7 @@ fn refill(value: &mut Value, room: &mut Vec<u8>, bytes: Option<&[u8]>) {
     }
 }
 
-/// Adds or changes a row.
+/// Inserts or updates a row.
 fn set(change: &mut Change<'_>, row: &mut Vec<u64>, encoded: &[u8], values: &[Value]) -> Done<()> {
     let core = change.core;
     let layout = &core.shape.layout;
@@ -192,8 +192,8 @@ fn get(core: &Core, content: &Content, key: &[u8]) -> mayfly_memory::Result<Opti
     })
 }
 
-/// Gives `take` the key and the value of a row. `loaded` holds on to the long values of the row before, near which
-/// those of this one may be.
+/// Calls `take` with the key and the value of a row. `loaded` keeps the long values of the row before pinned, near
+/// which those of this one may be.
 fn entry<T>(
     core: &Core,
     content: &Content,
@@ -238,7 +238,7 @@ impl MapSnapshot {
         }
     }
 
-    /// Adds the next entries of a range, at most `most` and at least one where there is one.
+    /// Appends the next entries of a range: at most `most`, and at least one if there is one.
     pub(crate) fn next(
         &self,
         range: &mut MapRange,
@@ -258,7 +258,7 @@ impl MapSnapshot {
                 &mut ids,
             )
         })?;
-        // In the order of the rows, so that each page is brought to memory once.
+        // In row order, so that each page is read once.
         let mut order: Vec<u32> = (0..ids.len() as u32).collect();
         order.sort_unstable_by_key(|at| ids[*at as usize]);
         let mut found = Vec::new();
@@ -266,7 +266,7 @@ impl MapSnapshot {
         let mut order = order.into_iter().peekable();
         while order.peek().is_some() {
             self.see(|content| {
-                // While it is looked at, what is brought to memory stays there.
+                // Pages read here stay in memory while the table is locked.
                 let forced = self.core.pager.times_forced();
                 let mut before = None;
                 for at in order.by_ref().take(TURN) {
@@ -285,8 +285,7 @@ impl MapSnapshot {
         Ok(())
     }
 
-    /// Where to divide a range of more than so many entries, so that the part which is read first has
-    /// that many.
+    /// Key that divides a range with more than `most` entries, so that the part which is read first has `most`.
     pub(crate) fn divide(
         &self,
         range: &ByteRange,

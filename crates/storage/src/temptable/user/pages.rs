@@ -1,13 +1,12 @@
-//! Pages that are in memory or in a temporary file, and that several snapshots of a table share.
+//! Pages in memory or in a temporary file, shared by several snapshots of a table.
 //!
-//! A [`PageSet`] is a list of pages by number. Cloning it is a snapshot: from then on, a
-//! page of either is copied before it is written. Whether a page is shared is its reference count; a
-//! table without snapshots is changed in place.
+//! A [`PageSet`] is a list of pages by number. Cloning it is a snapshot: from then on, a page of either is copied
+//! before it is written (copy on write). A page's reference count tells whether it is shared; a table without
+//! snapshots is changed in place.
 //!
-//! Locks: pages are read under the table's lock in any mode, and written or sent to a file under it
-//! in write mode. That is why an address that was looked up stays valid as long as the set is
-//! borrowed: sending away needs `&mut`. Reading back happens under the page's own lock, so that
-//! several readers may want the same page.
+//! Locks: pages are read under the table's lock in any mode, and written or evicted under it in write mode. So a
+//! page's address stays valid as long as the set is borrowed: eviction needs `&mut`. A page is read back under its own
+//! lock, since several readers may want it.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
@@ -18,27 +17,27 @@ use mayfly_memory::{Block, Budget, Extent, MemoryError, Result, TempFile, prefet
 
 use crate::temptable::context::Resources;
 
-/// Bytes that a table keeps in memory whatever its own limit is.
+/// Memory in bytes that a table keeps whatever its own limit is.
 const WORKING_SET: u64 = 192 << 10;
-/// Fewer bytes than these are not worth sending away.
+/// Minimum size in bytes of an eviction.
 const EXCESS: u64 = 64 << 10;
 
-/// Where a table's pages come from and go to.
+/// Source of a table's pages and target of evictions.
 #[derive(Debug)]
 pub(super) struct Pager {
     pub(super) resources: Resources,
-    /// The table's node of memory.
+    /// The table's memory budget.
     pub(super) memory: Budget,
-    /// The table's node of temporary space.
+    /// The table's budget of temporary space.
     pub(super) temp_space: Budget,
     /// Whether pages may go to a file.
     pub(super) may_overflow: bool,
     file: OnceLock<TempFile>,
-    /// A page was taken past the limit: some should go before the next change.
+    /// Whether a page was taken past the limit, so that some should be evicted before the next change.
     pressure: AtomicBool,
-    /// How often that was so.
+    /// Number of pages taken past the limit.
     forced: AtomicU64,
-    /// Pages that were copied and that older snapshots still see.
+    /// Replaced pages that older snapshots still see.
     old: Mutex<Vec<Weak<PageCell>>>,
     pub(super) bytes_overflowed: AtomicU64,
 }
@@ -63,7 +62,7 @@ impl Pager {
         }
     }
 
-    /// A block. When the limit refuses it, it is taken as part of the working set and pages will go.
+    /// Takes a block. If the limit refuses it, it is taken as part of the working set and pages will be evicted.
     pub(super) fn take(&self, bytes: usize) -> Result<Block> {
         match self.resources.pool.take(bytes, &self.memory) {
             Err(error) if error.is_memory_limit() && self.may_overflow => {}
@@ -75,7 +74,7 @@ impl Pager {
         self.resources.pool.take_forced(bytes, &self.memory)
     }
 
-    /// The file, made when it is first needed.
+    /// The file, created when it is first needed.
     pub(super) fn file(&self) -> &TempFile {
         self.file
             .get_or_init(|| self.resources.temp_space.file(&self.temp_space))
@@ -87,34 +86,34 @@ impl Pager {
         self.file.get().is_some()
     }
 
-    /// Whether pages should go.
+    /// Whether pages should be evicted.
     #[inline]
     pub(super) fn is_pressed(&self) -> bool {
         self.pressure.load(Ordering::Relaxed)
     }
 
-    /// How often a page was taken past the limit; see [`Self::has_read_enough`].
+    /// Number of pages taken past the limit; see [`Self::has_read_enough`].
     #[inline]
     pub(super) fn times_forced(&self) -> u64 {
         self.forced.load(Ordering::Relaxed)
     }
 
-    /// Whether a reader has read enough for once, that began when so many pages had been taken past the limit: more
-    /// were taken since, and the table holds more than its working set. Nothing can go while the reader has the table's
-    /// lock.
+    /// Whether a reader should release the table's lock, given [`Self::times_forced`] at its beginning: more pages
+    /// were taken past the limit since, and the table holds more than its working set. Nothing can be evicted while
+    /// the reader has the lock.
     #[inline]
     pub(super) fn has_read_enough(&self, forced_before: u64) -> bool {
         self.times_forced() != forced_before && self.over().is_some()
     }
 
-    /// How many bytes should go now, if any.
+    /// Number of bytes to evict now, if any.
     pub(super) fn excess(&self) -> Option<u64> {
         self.pressure.store(false, Ordering::Relaxed);
         self.over()
     }
 
-    /// How many bytes are to go, if any. A table keeps a working set however small its own limit is: with less, every
-    /// row would be read from the file.
+    /// Number of bytes above the limit, if any. A table keeps a working set however small its own limit is: with less,
+    /// every row would be read from the file.
     fn over(&self) -> Option<u64> {
         let budget = match self.memory.parent() {
             Some(above) if self.memory.used() <= WORKING_SET => above,
@@ -136,7 +135,7 @@ impl Pager {
         old.push(Arc::downgrade(cell));
     }
 
-    /// Sends pages away that only older snapshots see. The caller holds the table's lock to write.
+    /// Evicts pages that only older snapshots see. The caller holds the table's lock for writing.
     pub(super) fn evict_old(&self, wanted: u64) -> Result<u64> {
         let mut freed = 0;
         let mut old = self.old();
@@ -154,17 +153,17 @@ impl Pager {
 #[derive(Debug, Default)]
 struct Home {
     block: Option<Block>,
-    /// Where the same bytes are in a file.
+    /// Location of equal bytes in a file.
     extent: Option<Extent>,
 }
 
-/// One page.
+/// Page.
 #[derive(Debug)]
 pub(super) struct PageCell {
     /// Null while the page is in a file only.
     address: AtomicPtr<u8>,
     length: u32,
-    /// Used since it was last looked for pages to send away.
+    /// Whether the page was used since the last search for pages to evict (clock algorithm).
     touched: AtomicBool,
     /// Whether the bytes are in a file too.
     is_stored: AtomicBool,
@@ -200,7 +199,7 @@ impl PageCell {
         self.address.load(Ordering::Relaxed).is_null()
     }
 
-    /// The page's address in memory, where it is brought if need be; then it is one of the residents.
+    /// The page's address in memory; it is read if necessary and becomes resident.
     #[inline(always)]
     fn address(self: &Arc<Self>, pager: &Pager, residents: &Residents) -> Result<*mut u8> {
         self.touch();
@@ -227,7 +226,7 @@ impl PageCell {
         Ok(address)
     }
 
-    /// A copy of the bytes, when they are in a file only.
+    /// A copy of the bytes, if they are in a file only.
     fn read_copy(&self, pager: &Pager) -> Result<Option<Block>> {
         let home = self.home();
         let (None, Some(extent)) = (&home.block, &home.extent) else {
@@ -238,7 +237,7 @@ impl PageCell {
         Ok(Some(block))
     }
 
-    /// The caller is alone with the page.
+    /// Evicts the page. The caller has exclusive access to it.
     fn evict(&self, pager: &Pager) -> Result<u64> {
         let mut home = self.home();
         let Some(block) = &home.block else {
@@ -257,7 +256,7 @@ impl PageCell {
         Ok(u64::from(self.length))
     }
 
-    /// The bytes are about to change.
+    /// Notes that the bytes are about to change.
     #[cold]
     fn forget_stored(&self) {
         self.home().extent = None;
@@ -265,9 +264,9 @@ impl PageCell {
     }
 }
 
-/// A page that is read from a set, or a copy of it that was read from a file.
+/// View of a page in a set, or of a copy that was read from a file.
 pub(super) enum PageView<'a> {
-    /// In memory anyway.
+    /// In memory.
     Shared(&'a [u8]),
     /// Read for this use alone.
     Copy(Block),
@@ -284,8 +283,8 @@ impl PageView<'_> {
 
 type Cells = Vec<Option<Arc<PageCell>>>;
 
-/// The pages of a set and of its snapshots that are in memory, the one first that is asked first to go: however many are
-/// in a file, only these are looked at.
+/// Pages of a set and of its snapshots that are in memory, the next candidate for eviction first: pages that are in a
+/// file are never examined.
 #[derive(Debug, Default)]
 struct Residents(Mutex<VecDeque<Weak<PageCell>>>);
 
@@ -302,7 +301,7 @@ impl Residents {
         list.push_back(Arc::downgrade(cell));
     }
 
-    /// Sends away pages, those first that were not used since it was last asked, and others too if `any`.
+    /// Evicts pages, those first that were not used since the last call, and others too if `any`.
     fn evict(&self, pager: &Pager, wanted: u64, any: bool) -> Result<u64> {
         let mut list = self.list();
         let mut freed = 0;
@@ -330,7 +329,7 @@ impl Residents {
     }
 }
 
-/// Pages by number; see the module.
+/// Set of pages by number. A clone is a snapshot.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PageSet {
     cells: Arc<Cells>,
@@ -339,12 +338,12 @@ pub(super) struct PageSet {
 }
 
 impl PageSet {
-    /// How many numbers are in use, with free ones among them.
+    /// Number of page numbers, including free ones.
     pub(super) fn len(&self) -> usize {
         self.cells.len()
     }
 
-    /// How many pages there are.
+    /// Number of pages.
     #[cfg(test)]
     pub(super) fn page_count(&self) -> usize {
         self.cells.len() - self.free.len()
@@ -372,17 +371,17 @@ impl PageSet {
         Ok(unsafe { std::slice::from_raw_parts(address, cell.length as usize) })
     }
 
-    /// Asks the memory for the first bytes of a page.
+    /// Prefetches the first bytes of a page.
     #[inline]
     pub(super) fn prefetch(&self, number: u32, bytes: usize) {
         let address = self.cell(number).address.load(Ordering::Relaxed);
-        // Processors fetch lines in pairs.
+        // Processors fetch cache lines in pairs.
         for offset in (0..bytes).step_by(128) {
             prefetch(address.wrapping_add(offset));
         }
     }
 
-    /// A page's bytes for a reader that will not come again soon: what it reads is not kept.
+    /// A page's bytes for a single use: a page that is read from a file is not kept.
     #[expect(unsafe_code, reason = "as for `read`")]
     pub(super) fn view(&self, pager: &Pager, number: u32) -> Result<PageView<'_>> {
         let cell = self.cell(number);
@@ -398,7 +397,7 @@ impl PageSet {
         Ok(PageView::Shared(bytes))
     }
 
-    /// A page's bytes, to be changed; copied first if others see them.
+    /// A page's bytes, for writing; the page is copied first if snapshots share it.
     #[expect(unsafe_code, reason = "as for `read`")]
     #[inline]
     pub(super) fn write(&mut self, pager: &Pager, number: u32) -> Result<&mut [u8]> {
@@ -435,7 +434,7 @@ impl PageSet {
         Ok(())
     }
 
-    /// A new page, whose bytes are anything.
+    /// Adds a page with undefined bytes; returns its number.
     pub(super) fn add(&mut self, block: Block) -> u32 {
         let cell = PageCell::new(block);
         self.residents.add(&cell);
@@ -452,7 +451,7 @@ impl PageSet {
         }
     }
 
-    /// Puts a page at a number that has none, or in place of one.
+    /// Sets the page of a number that has none, or replaces it.
     pub(super) fn put(&mut self, number: u32, block: Block) {
         let cells = Arc::make_mut(&mut self.cells);
         let index = number as usize;
@@ -464,24 +463,24 @@ impl PageSet {
         cells[index] = Some(cell);
     }
 
-    /// Takes the page from a number, which is given out again.
+    /// Removes a page; its number is reused.
     pub(super) fn remove(&mut self, number: u32) {
         self.take_away(number);
         Arc::make_mut(&mut self.free).push(number);
     }
 
-    /// Takes the page from a number, which stays the caller's.
+    /// Removes a page; its number stays the caller's.
     pub(super) fn take_away(&mut self, number: u32) {
         Arc::make_mut(&mut self.cells)[number as usize] = None;
     }
 
-    /// Exchanges the pages of two numbers.
+    /// Swaps the pages of two numbers.
     pub(super) fn swap(&mut self, a: u32, b: u32) {
         Arc::make_mut(&mut self.cells).swap(a as usize, b as usize);
     }
 
-    /// Sends away pages, those first that were not used since it was last asked, and others too if
-    /// `any`. Says how many bytes it were.
+    /// Evicts pages, those first that were not used since the last call, and others too if `any`. Returns the number
+    /// of bytes.
     pub(super) fn evict(&mut self, pager: &Pager, wanted: u64, any: bool) -> Result<u64> {
         self.residents.evict(pager, wanted, any)
     }

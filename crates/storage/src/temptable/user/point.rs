@@ -1,5 +1,5 @@
-//! Single rows, found by a unique key: for statements that read or change one row and need neither a
-//! handle nor batches. What they change is recorded as what writers do.
+//! Point access by a unique key: for statements that read or change one row and need neither a handle nor batches.
+//! Changes are recorded like those of writers.
 
 use std::sync::Arc;
 
@@ -15,14 +15,14 @@ use crate::error::wrong_type;
 use crate::table::{IndexId, RowChange, no_index};
 use crate::temptable::rows::{Cell, Resolver};
 
-/// The bytes of so many words.
+/// The bytes of a slice of words.
 #[expect(unsafe_code, reason = "rows are written into aligned memory")]
 pub(super) fn bytes(words: &mut [u64]) -> &mut [u8] {
     // SAFETY: words are bytes of any value.
     unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), size_of_val(words)) }
 }
 
-/// Whether two rows have the same value in a column.
+/// Whether two rows have equal values in a column.
 fn is_same(cell: &Cell, a: (&[u8], Resolver<'_>), b: (&[u8], Resolver<'_>)) -> bool {
     if (a.0[cell.null_byte] ^ b.0[cell.null_byte]) & cell.null_mask != 0 {
         return false;
@@ -36,12 +36,12 @@ fn is_same(cell: &Cell, a: (&[u8], Resolver<'_>), b: (&[u8], Resolver<'_>)) -> b
 }
 
 impl UserTable {
-    /// Whether it can be used in this way: not when sessions share it.
+    /// Whether point access is possible: not if sessions share the table.
     pub fn has_single_rows(&self) -> bool {
         self.0.write_lock.is_none()
     }
 
-    /// The key of a row in an index, of values of all of its parts, none of them NULL.
+    /// The key of a row in an index, from values of all key parts, none of them NULL.
     pub fn row_key<'v>(
         &self,
         index: IndexId,
@@ -55,8 +55,8 @@ impl UserTable {
         Ok(())
     }
 
-    /// Reads columns of the row with a key of a unique index into `values`, whose memory is used
-    /// again; whether there is one.
+    /// Reads columns of the row with a key of a unique index into `values`, reusing its memory; returns whether the
+    /// row exists.
     #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     pub fn read_row(
         &self,
@@ -87,8 +87,8 @@ impl UserTable {
         })
     }
 
-    /// Adds a row of values of all columns. Without `undo`, here and below, the change stands: it is
-    /// done wholly or not at all.
+    /// Adds a row, given the values of all columns. Without `undo`, here and below, the change is permanent; it is
+    /// atomic.
     pub fn insert_row(&self, values: &[Value], undo: Option<&UndoLog>) -> Result<RowChange> {
         self.change(undo, |change, row| {
             let layout = &change.core.shape.layout;
@@ -102,7 +102,7 @@ impl UserTable {
         })
     }
 
-    /// Changes columns of the row with a key of a unique index.
+    /// Updates columns of the row with a key of a unique index.
     pub fn update_row(
         &self,
         index: IndexId,
@@ -170,7 +170,7 @@ impl UserTable {
     ) -> Result<RowChange> {
         let core: &Arc<Core> = &self.0;
         let (done, duplicate) = core.change(undo, ChangeBy::Nobody, |change, row| {
-            // First what may fail: nobody could undo the change.
+            // What may fail comes first: the change could not be undone.
             let compacted = change.content.compact(core.fixed());
             let compacted = compacted.map_err(|error| Stopped::Error(core.error(&error)));
             match compacted.and_then(|()| work(change, row)) {
@@ -184,7 +184,7 @@ impl UserTable {
     }
 }
 
-/// The row with a key, and where the key's entry is.
+/// The row with a key, and the position of the key's entry.
 fn find<'c>(
     core: &Core,
     content: &'c Content,

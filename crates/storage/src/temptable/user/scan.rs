@@ -1,4 +1,4 @@
-//! Scans: of all rows, page by page, and of ranges of an index.
+//! Scans of all rows, page by page, and of index ranges.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,12 +17,12 @@ use crate::scan_request::ColumnId;
 use crate::table::TableScan;
 use crate::temptable::rows::Gather;
 
-/// The first batch of an index scan: it may be all that is wanted.
+/// Number of rows in the first batch of an index scan, which may be all that is wanted.
 const FIRST_ROWS: usize = 64;
-/// Pages that are read from a file for one batch, at most.
+/// Maximum number of pages that are read from a file for one batch.
 const COPIES_MAX: usize = 32;
 
-/// What the scans of a snapshot read.
+/// Reader of a snapshot.
 #[derive(Clone)]
 pub(super) struct Reader {
     pub(super) core: Arc<Core>,
@@ -36,17 +36,17 @@ impl Reader {
         Piece::new(&self.core, &self.content, &self.columns)
     }
 
-    /// Rows in a batch, at most.
+    /// Maximum number of rows in a batch.
     fn batch_rows(&self) -> usize {
         self.statement.options().batch_rows.max(1)
     }
 }
 
-/// A scan of all rows; its workers share the pages between them.
+/// Scan of all rows; its workers share the pages between them.
 pub(super) struct HeapScan {
     reader: Reader,
     next_page: Arc<AtomicUsize>,
-    /// The page that was begun, and the slot to go on with.
+    /// The current page, and the next slot in it.
     current: Option<(usize, u16)>,
     gather: Gather,
 }
@@ -70,7 +70,7 @@ impl HeapScan {
     ) -> mayfly_memory::Result<Option<Batch>> {
         let (core, heap, most) = (&reader.core, &reader.content.heap, reader.batch_rows());
         let width = core.shape.layout.width;
-        // The rows are in these.
+        // The rows are in these pages.
         let mut views: Vec<PageView<'_>> = Vec::new();
         let mut piece = reader.piece();
         let mut copies = 0;
@@ -108,7 +108,7 @@ impl HeapScan {
         if piece.len() == 0 {
             return Ok(None);
         }
-        // The pages that the rows are in are in `views`.
+        // The rows' pages are in `views`.
         let batch = piece.gather(gather);
         drop(views);
         Ok(Some(batch))
@@ -143,24 +143,24 @@ impl TableScan for HeapScan {
     }
 }
 
-/// How far an index scan is.
+/// Progress of an index scan.
 #[derive(Debug)]
 struct Progress {
     range: usize,
     cursor: Cursor,
-    /// Rows of the next batch.
+    /// Number of rows of the next batch.
     rows: usize,
 }
 
-/// A scan of ranges of an index; its workers take turns in reading it.
+/// Scan of index ranges; its workers take turns in reading the index.
 pub(super) struct IndexScan {
     reader: Reader,
     index: usize,
-    /// In the order in which they are read.
+    /// The ranges in the order in which they are read.
     ranges: Arc<[ByteRange]>,
     reverse: bool,
     progress: Arc<Mutex<Progress>>,
-    /// Rows that were found and are still to be read.
+    /// Rows that were found in the index and are still to be read.
     pending: VecDeque<u64>,
     gather: Gather,
 }
@@ -182,7 +182,7 @@ impl IndexScan {
         }
     }
 
-    /// The rows of the next batch.
+    /// Takes the row numbers of the next batch.
     fn take(&self) -> mayfly_memory::Result<Vec<u64>> {
         let mut progress = lock(&self.progress);
         let progress = &mut *progress;

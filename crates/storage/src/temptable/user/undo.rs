@@ -1,9 +1,8 @@
-//! What a session's transaction has changed in its temporary tables, so that it can be undone.
+//! Undo log of a session's transaction in its temporary tables.
 //!
-//! Records follow each other in a buffer, each before its trailer, and are undone from the last to the
-//! first. A full buffer stays in memory while the session's budget has room for it, else in a
-//! temporary file. A savepoint is a number of bytes. Records of a table that was dropped or emptied
-//! since mean nothing and are passed over.
+//! Records are consecutive in a buffer, each before its trailer, and are undone from the last to the first. A full
+//! buffer stays in memory while the session's budget has room for it, else it goes to a temporary file. A savepoint is
+//! a number of bytes. Records of a table that was dropped or emptied since are void and skipped.
 //!
 //! ```text
 //!   +----------------------------------+---------+------+-------+----+
@@ -24,26 +23,26 @@ use super::{Core, State};
 use crate::temptable::rows::{Resolver, View};
 use crate::transaction::Participant;
 
-/// Length and kind, table, number of the row.
+/// Bytes of a trailer: length and kind, table, number of the row.
 const TRAILER: usize = 4 + 4 + 4 + 8;
-/// A buffer that has grown to this is put away.
+/// Size in bytes at which a buffer is sealed.
 const BUFFER: usize = 256 << 10;
-/// What a log may hold without an account, so that small statements keep none.
+/// Bytes that a log may hold without a reservation, so that small statements need none.
 const UNCOUNTED: usize = 4 << 10;
-/// The account grows in such steps.
+/// Step in which the reservation grows.
 const STEP: usize = 64 << 10;
 
-/// A kind of record.
+/// Kind of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 enum Kind {
-    /// So many rows from a number on were added; the length is their count.
+    /// Consecutive rows from a number on were added; the length is their count.
     Inserted,
     Updated,
     Deleted,
 }
 
-/// A buffer that was put away.
+/// Sealed buffer.
 #[derive(Debug)]
 enum Sealed {
     Memory(Vec<u8>, Reservation),
@@ -61,17 +60,17 @@ impl Sealed {
 
 #[derive(Debug, Default)]
 pub(super) struct Records {
-    /// The tables that records name, and which of their emptyings they are after.
+    /// The tables that records refer to, each with its number of truncations then.
     tables: Vec<(Weak<Core>, u64)>,
     sealed: Vec<Sealed>,
     sealed_bytes: u64,
-    /// Bytes of them that are in memory.
+    /// Bytes of sealed buffers in memory.
     sealed_memory: u64,
     buffer: Vec<u8>,
     account: Option<Reservation>,
     /// Whether the last record may still grow.
     is_open: bool,
-    /// Tables were changed that know no transactions.
+    /// Whether non-transactional tables were changed.
     not_undone: bool,
     /// Tables whose locks are held until the statement ends.
     held: Vec<Arc<Core>>,
@@ -85,11 +84,11 @@ struct Shared {
     is_used: AtomicBool,
 }
 
-/// A session's undo log. Cloning gives another handle.
+/// Undo log of a session. Cloning gives another handle.
 #[derive(Debug, Clone, Default)]
 pub struct UndoLog(Arc<Shared>);
 
-/// What is undone next.
+/// Record to be undone next.
 struct Record {
     table: Weak<Core>,
     epoch: u64,
@@ -103,7 +102,7 @@ impl Records {
         self.sealed_bytes + self.buffer.len() as u64
     }
 
-    /// The number under which records name a table.
+    /// The number by which records refer to a table.
     pub(super) fn table(&mut self, core: &Arc<Core>) -> u32 {
         let epoch = core.epoch.load(Ordering::Relaxed);
         let is_it = |(table, its): &(Weak<Core>, u64)| {
@@ -117,7 +116,7 @@ impl Records {
         number as u32
     }
 
-    /// Makes room for a record of so many bytes, so that adding it cannot fail.
+    /// Reserves room for a record of `bytes` bytes, so that adding it cannot fail.
     #[inline]
     pub(super) fn reserve(&mut self, core: &Core, bytes: usize) -> Result<()> {
         let needed = self.buffer.len() + bytes + TRAILER;
@@ -144,12 +143,12 @@ impl Records {
         Ok(())
     }
 
-    /// Puts the buffer away.
+    /// Seals the buffer.
     fn seal(&mut self, core: &Core) -> Result<()> {
         let bytes = self.buffer.len() as u64;
         let memory = &core.pager.memory;
         let memory = memory.parent().unwrap_or(memory);
-        // Buffers in memory stay there: they leave the most of it to tables, whose pages can go.
+        // Buffers in memory stay there: they leave most of it to tables, whose pages can be evicted.
         let is_much = self.sealed_memory + bytes > memory.share() / 2;
         let reserved = (!is_much).then(|| memory.reserve(bytes));
         let sealed = match reserved {
@@ -180,7 +179,7 @@ impl Records {
         self.buffer.extend_from_slice(&id.to_le_bytes());
     }
 
-    /// Rows were added whose numbers follow each other, after [`Self::reserve`].
+    /// Records added rows with consecutive numbers, after [`Self::reserve`].
     #[inline]
     pub(super) fn inserted(&mut self, table: u32, first_id: u64, count: usize) {
         let count = count as u32;
@@ -198,7 +197,7 @@ impl Records {
         self.is_open = true;
     }
 
-    /// A row as it is now, before it is changed: the beginning of a record.
+    /// Begins a record with a row as it is before a change.
     pub(super) fn begin(&mut self, core: &Core, row: &[u8], resolver: Resolver<'_>) -> Result<()> {
         let cells = &core.shape.layout.bytes_cells;
         let long = |view: &View| !view.is_inline();
@@ -213,14 +212,14 @@ impl Records {
         Ok(())
     }
 
-    /// Where the next record begins, for [`Self::end`] and [`Self::cancel`].
+    /// Offset of the next record, for [`Self::end`] and [`Self::cancel`].
     pub(super) fn record_start(&self) -> usize {
         self.buffer.len()
     }
 
-    /// The row of [`Self::begin`] was changed.
+    /// Completes the record of [`Self::begin`]: its row was changed.
     pub(super) fn end(&mut self, start: usize, deleted: bool, table: u32, id: u64) {
-        // The buffer was put away in between.
+        // The buffer was sealed in between.
         let start = if start > self.buffer.len() { 0 } else { start };
         let kind = if deleted {
             Kind::Deleted
@@ -230,13 +229,13 @@ impl Records {
         self.push_trailer(self.buffer.len() - start, kind, table, id);
     }
 
-    /// The row of [`Self::begin`] was not changed.
+    /// Drops the record of [`Self::begin`]: its row was not changed.
     pub(super) fn cancel(&mut self, start: usize) {
         let start = if start > self.buffer.len() { 0 } else { start };
         self.buffer.truncate(start);
     }
 
-    /// The last record, whose row is left at the end of the buffer.
+    /// Takes the last record, whose row is left at the end of the buffer.
     fn last(&mut self) -> Result<Option<Record>> {
         if self.buffer.is_empty() {
             let Some(sealed) = self.sealed.pop() else {
@@ -273,7 +272,7 @@ impl Records {
         }))
     }
 
-    /// Forgets all records.
+    /// Removes all records.
     fn clear(&mut self) {
         self.tables.clear();
         self.sealed.clear();
@@ -312,7 +311,7 @@ impl UndoLog {
         Self::default()
     }
 
-    /// The records, to add to them.
+    /// The records, locked for adding.
     pub(super) fn lock(&self) -> MutexGuard<'_, Records> {
         self.0.is_used.store(true, Ordering::Release);
         self.records()
@@ -328,7 +327,7 @@ impl UndoLog {
         is_used.then(|| self.records())
     }
 
-    /// Forgets how to undo what was changed.
+    /// Removes all records, without undoing them.
     pub(crate) fn forget(&self) {
         if let Some(mut records) = self.used() {
             records.clear();
@@ -336,20 +335,19 @@ impl UndoLog {
         }
     }
 
-    /// The transaction has ended: there is nothing to look at any more, but what is held.
+    /// Ends the transaction: only held locks are left to look at.
     fn end(&self, mut records: MutexGuard<'_, Records>) -> bool {
         let is_used = !records.held.is_empty();
         self.0.is_used.store(is_used, Ordering::Release);
         std::mem::take(&mut records.not_undone)
     }
 
-    /// Names the session where a table is locked.
+    /// Identifies the session in a table's lock.
     pub(super) fn owner(&self) -> usize {
         Arc::as_ptr(&self.0) as usize
     }
 
-    /// Holds a table's lock, which `lock` takes, until the statement ends; whether it had not been
-    /// held before.
+    /// Takes a table's lock by `lock` and holds it until the statement ends; returns whether it was not held before.
     pub(super) fn hold(
         &self,
         core: &Arc<Core>,
@@ -370,7 +368,7 @@ impl UndoLog {
         self.lock().not_undone = true;
     }
 
-    /// How far the log is, as [`Participant::savepoint`] gives it.
+    /// Position in the log, as [`Participant::savepoint`] gives it.
     pub(super) fn position(&self) -> u64 {
         let Some(mut records) = self.used() else {
             return 0;
@@ -390,7 +388,7 @@ impl UndoLog {
                 Ok(Some(record)) => record,
                 Ok(None) => break,
                 Err(error) => {
-                    // Which tables the lost records are of is not known: of any of these.
+                    // Which tables the lost records belong to is unknown: any of these may be affected.
                     for (table, _) in &records.tables {
                         if let Some(core) = table.upgrade() {
                             core.set_broken(&error);
@@ -492,7 +490,7 @@ fn undo_in(
     Ok(())
 }
 
-/// Lets a recorded row's views name the long values that follow it.
+/// Points a recorded row's views to the long values that follow it.
 fn place_values(shape: &Shape, row: &mut [u8]) {
     let mut offset = 0;
     for cell in &shape.layout.bytes_cells {

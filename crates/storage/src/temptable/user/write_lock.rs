@@ -1,5 +1,5 @@
-//! The lock of a MEMORY table: one statement at a time writes, and has the table until it ends.
-//! Readers do not wait: they see the rows as they were before it.
+//! Write lock of a MEMORY table: one statement at a time writes, and holds it until it ends. Readers do not wait: they
+//! see the rows as they were before.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use mayfly_types::{Interrupt, Result};
 /// How often a waiter checks whether its statement was killed.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// See the module.
+/// Reentrant write lock of sessions.
 #[derive(Debug, Default)]
 pub(super) struct WriteLock {
     /// The session that writes, and how often it has taken the lock.
@@ -49,7 +49,7 @@ impl WriteLock {
         }
     }
 
-    /// Gives it back once; whether it is free now.
+    /// Releases the lock once; returns whether it is free now.
     pub(super) fn unlock(&self) -> bool {
         let mut owner = self.owner();
         let is_free = match &mut *owner {

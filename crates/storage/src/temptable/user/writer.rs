@@ -1,4 +1,4 @@
-//! Changes of rows by one statement.
+//! Writer of row changes by one statement.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,12 +16,12 @@ use crate::scan_request::ColumnId;
 use crate::table::{Duplicate, IndexId, RowsWritten, TableWriter};
 use crate::temptable::rows::{Encoder, Gather, Resolver, Sources};
 
-/// Rows that are brought into the layout at once: few, since a duplicate stops the rest.
+/// Number of rows that are encoded at once: few, since a duplicate stops the rest.
 const RUN_ROWS: usize = 64;
-/// How long a statement waits for another session's that writes to the same MEMORY table.
+/// Maximum wait for another session's write lock of a MEMORY table.
 const WRITE_WAIT: Duration = Duration::from_secs(50);
 
-/// Memory that one change leaves to the next.
+/// Buffers kept from change to change.
 #[derive(Debug)]
 pub(super) struct WriterScratch {
     scratch: Scratch,
@@ -39,30 +39,30 @@ impl Default for WriterScratch {
     }
 }
 
-/// One statement's writer.
+/// Writer of one statement.
 pub(super) struct Writer {
     core: Arc<Core>,
     statement: TempTableContext,
     undo: UndoLog,
     pin: Arc<Pin>,
-    /// The undo log when it began, until it has finished.
+    /// Position in the undo log at the beginning, until it has finished.
     start: Option<u64>,
 }
 
-/// A table that is locked to be changed.
+/// Table that is locked for a change.
 pub(super) struct Change<'a> {
     pub(super) core: &'a Core,
     pub(super) content: &'a mut Content,
     account: Option<&'a mut Account>,
     undo: Option<(std::sync::MutexGuard<'a, Records>, u32)>,
     scratch: &'a mut Scratch,
-    /// Where the long values of new rows are.
+    /// Buffers of the long values of new rows.
     pub(super) sources: &'a mut Sources,
-    /// A row was added, changed or removed.
+    /// Whether a row was added, changed or removed.
     has_changed: bool,
 }
 
-/// So many rows are added between two questions whether the statement is to end.
+/// Number of rows that are added between two checks of the interrupt.
 const ROWS_UNASKED: usize = 1024;
 
 /// Why a change stopped.
@@ -72,13 +72,12 @@ pub(super) enum Stopped {
     Broken(Error),
 }
 
-/// What a change gives, or why it stopped.
+/// Result of a change, or why it stopped.
 pub(super) type Done<T> = std::result::Result<T, Stopped>;
 
 impl Core {
-    /// Changes rows while the table is locked, on behalf of `by`. `work` is
-    /// given memory for rows, and says what was done and why it stopped. Without `undo` nobody will
-    /// ask for the rows to be as they were.
+    /// Changes rows while the table is locked, on behalf of `by`. `work` gets buffers for rows, and returns what was
+    /// done and why it stopped. Without `undo` the changes are not recorded.
     pub(super) fn change<T>(
         self: &Arc<Self>,
         undo: Option<&UndoLog>,
@@ -189,14 +188,13 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// Whether the rows of this batch are all that is added: they have no entries in an index, no long values,
-    /// and no account.
+    /// Whether rows of a batch can be appended as they are: without index entries, long values, or an account.
     fn is_plain(&self) -> bool {
         let has_indexes = !self.core.shape.indexes.is_empty();
         !has_indexes && self.account.is_none() && !self.sources.has_transient()
     }
 
-    /// Adds the first of some plain rows that follow each other, and says how many.
+    /// Adds the first of some consecutive plain rows, and returns how many.
     fn append(&mut self, rows: &[u8]) -> Done<usize> {
         let core = self.core;
         let added = self.content.relieve(&core.pager).and_then(|()| {
@@ -213,7 +211,7 @@ impl Change<'_> {
         Ok(count)
     }
 
-    /// Puts a row in place of one that differs from it in no other columns than these.
+    /// Replaces a row by one that differs from it at most in `columns`.
     pub(super) fn update(&mut self, id: u64, row: &mut [u8], columns: ColumnSet) -> Done<()> {
         let come = match &self.account {
             Some(account) => account.entry_bytes(&self.core.shape, row, self.resolver()),
@@ -232,7 +230,7 @@ impl Change<'_> {
         Ok(())
     }
 
-    /// Deletes a row; `found` is the entry by which it was found. False if there is none.
+    /// Deletes a row; `found` is the index entry by which it was found. False if there is no such row.
     pub(super) fn delete(&mut self, id: u64, found: Option<(IndexId, Position)>) -> Done<bool> {
         let fixed = self.core.fixed();
         let deleted = self.change_row(id, true, |content, _, scratch, before| {
@@ -255,8 +253,8 @@ impl Change<'_> {
         }
     }
 
-    /// Changes or deletes a row as `work` does, which notes the row as it was before it changes
-    /// anything. Gives the bytes of the entries that the row had, if there was one.
+    /// Changes or deletes a row by `work`, which notes the row before it changes anything. Returns the bytes of the
+    /// index entries that the row had, if there was one.
     #[inline]
     fn change_row(
         &mut self,
@@ -299,14 +297,14 @@ impl Change<'_> {
     }
 }
 
-/// What is recorded of a row before it is changed or deleted.
+/// State of a row that is recorded before it is changed or deleted.
 struct Before<'a> {
     core: &'a Core,
     account: Option<&'a Account>,
     undo: Option<&'a mut Records>,
-    /// A record of it was begun.
+    /// Whether a record of it was begun.
     is_recorded: bool,
-    /// Bytes of its entries in the account of a MEMORY table.
+    /// Bytes of its index entries in the account of a MEMORY table.
     entry_bytes: u64,
 }
 
@@ -344,8 +342,7 @@ impl Writer {
         })
     }
 
-    /// Does some changes while the table is locked. Gives how many were done, and the duplicate that
-    /// stopped them.
+    /// Makes some changes while the table is locked. Returns how many were made, and the duplicate that stopped them.
     fn change(
         &mut self,
         batch: Option<&Batch>,
@@ -372,32 +369,32 @@ impl Writer {
         )
     }
 
-    /// No more changes come from this writer.
+    /// Ends the changes of this writer.
     fn leave(&self) {
         self.core.unlock();
     }
 }
 
-/// The rows of a batch, a run at a time in the layout.
+/// Rows of a batch, encoded a run at a time.
 struct Rows<'a> {
     encoder: Encoder<'a>,
     core: &'a Core,
     rows: &'a mut Vec<u64>,
-    /// Which rows are in `rows`.
+    /// Index of the first row in `rows`.
     start: usize,
     end: usize,
     count: usize,
 }
 
 impl Rows<'_> {
-    /// One row's bytes; rows are asked for from first to last.
+    /// One row's bytes; rows are requested from first to last.
     #[inline]
     fn row(&mut self, row: usize) -> &mut [u8] {
         let width = self.core.shape.layout.width;
         &mut self.run(row)[..width]
     }
 
-    /// The bytes of a row and some that follow it.
+    /// The bytes of a row and of some that follow it.
     #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     #[inline]
     fn run(&mut self, row: usize) -> &mut [u8] {

@@ -1,4 +1,4 @@
-//! Reading ranges of a tree, and estimating how much is in them.
+//! Reading of ranges of a tree, and estimates of their size.
 
 use mayfly_memory::Result;
 
@@ -7,25 +7,25 @@ use super::node::{self, NONE};
 use super::{ID_BYTES, Tree};
 use crate::key_encoding::ByteRange;
 
-/// So many leaves are counted before the rest of a range is estimated.
+/// Number of leaves that are counted before the rest of a range is estimated.
 const LEAVES_COUNTED: usize = 8;
-/// So many leaves tell how often keys repeat.
+/// Number of sampled leaves for an estimate of distinct keys.
 const LEAVES_SAMPLED: u64 = 8;
 
-/// Where the reading of a range goes on.
+/// Position in the reading of a range.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in super::super) enum Cursor {
-    /// At its beginning.
+    /// At the beginning of the range.
     #[default]
     Start,
-    /// At an entry of a leaf; backwards, after the entry.
+    /// At an entry (leaf, index); backwards, after the entry.
     At(u32, u32),
-    /// It was read.
+    /// At the end of the range.
     End,
 }
 
 impl Tree {
-    /// Appends the rows of the next entries of a range, at most `most`. In reverse, from its end.
+    /// Appends the row numbers of the next entries of a range, at most `most`. In reverse, from its end.
     pub(in super::super) fn read_range(
         &self,
         pager: &Pager,
@@ -101,7 +101,7 @@ impl Tree {
         Ok((leaf, node::search(page, key)))
     }
 
-    /// How many entries lie in a range, about.
+    /// Estimate of the number of entries in a range.
     pub(in super::super) fn estimate(&self, pager: &Pager, range: &ByteRange) -> Result<u64> {
         if self.entries == 0 || range.is_empty() {
             return Ok(0);
@@ -132,7 +132,7 @@ impl Tree {
         Ok((rows as u64).max(counted))
     }
 
-    /// Which part of all entries is smaller than a key, about: as if all nodes were equally full.
+    /// Estimate of the fraction of entries that are smaller than a key, assuming that all nodes are equally full.
     fn rank(&self, pager: &Pager, key: &[u8]) -> Result<f64> {
         let (mut rank, mut width) = (0.0, 1.0);
         let leaf = self.descend(pager, |_, page| {
@@ -146,8 +146,7 @@ impl Tree {
         Ok(rank + width * position / node::count(page).max(1) as f64)
     }
 
-    /// How many keys are different in their beginnings, about. `beginning` says how long that of a
-    /// key is.
+    /// Estimate of the number of distinct key prefixes. `beginning` returns the length of a key's prefix.
     pub(in super::super) fn distinct(
         &self,
         pager: &Pager,
@@ -160,7 +159,7 @@ impl Tree {
                 break;
             };
             last.clear();
-            // A leaf and the next: few leaves are counted wholly.
+            // Two adjacent leaves; of few leaves all are counted.
             for _ in 0..2 {
                 let page = self.pages.read(pager, leaf)?;
                 for index in 0..node::count(page) {
@@ -188,7 +187,7 @@ impl Tree {
         Ok((keys.round() as u64).clamp(1, self.entries))
     }
 
-    /// One of the sampled leaves, spread over the tree.
+    /// The leaf of sample `sample`, spread over the tree.
     fn leaf_at(&self, pager: &Pager, sample: u64) -> Result<Option<u32>> {
         if self.root == NONE {
             return Ok(None);

@@ -1,15 +1,14 @@
-//! Indexes: a B+tree of entries, each a key and the number of the row that has it.
+//! B+tree of index entries, each a key followed by the number of its row.
 //!
-//! An entry is unique, since the number is part of it; keys may be equal. Leaves are chained in both
-//! directions. A page is split in the middle, except that one which grows at one of its ends leaves
-//! all of its entries where they are: ascending and descending keys fill pages. A page goes when its
-//! last entry goes.
+//! Entries are unique, since the row number is part of them; keys may be equal. Leaves are chained in both directions.
+//! A page is split in the middle, except that one which grows at one of its ends keeps all of its entries: ascending
+//! and descending keys fill pages. A page is removed with its last entry.
 //!
-//! Pages are 4 KiB. When an entry comes that is too long for them, the tree is written anew with
-//! larger pages; one that is too long for any is cut, and its end made of the hash of the whole.
+//! Pages are 4 KiB. When an entry is too long for them, the tree is rewritten with larger pages; one that is too long
+//! for any page is cut, and its end replaced by a hash of the whole.
 //!
-//! An insertion takes all pages that it needs before it changes any, so that one that is refused
-//! memory changes nothing.
+//! An insertion allocates all pages that it needs before it changes any, so that nothing is changed if memory is
+//! refused.
 
 mod cursor;
 mod node;
@@ -24,23 +23,23 @@ use crate::temptable::hash_bytes;
 pub(super) use cursor::Cursor;
 use node::NONE;
 
-/// Bytes of a row's number at the end of an entry.
+/// Bytes of a row number at the end of an entry.
 pub(super) const ID_BYTES: usize = 6;
 
 const SMALL_PAGE: usize = 4 << 10;
 const LARGE_PAGE: usize = 32 << 10;
-/// A tree of four entries a page is not deeper.
+/// Maximum height of a tree with four entries a page.
 const HEIGHT_MAX: usize = 32;
 const HASH_BYTES: usize = 8;
 
-/// Appends a row's number to its key.
+/// Appends a row number to a key.
 #[inline]
 pub(super) fn push_id(entry: &mut Vec<u8>, id: u64) {
     entry.extend_from_slice(&id.to_be_bytes()[8 - ID_BYTES..]);
 }
 
-/// Makes a key fit into a page: what is too long is cut and ends with its hash. Equality stays, and
-/// the order among keys that differ before the cut.
+/// Shortens a key to fit into a page: a key that is too long is cut and ends with its hash. This preserves equality,
+/// and the order of keys that differ before the cut.
 pub(super) fn shorten_key(key: &mut Vec<u8>) {
     let most = node::longest_entry(LARGE_PAGE) - ID_BYTES;
     if key.len() > most {
@@ -50,7 +49,7 @@ pub(super) fn shorten_key(key: &mut Vec<u8>) {
     }
 }
 
-/// Where an entry is or would be, until the tree changes.
+/// Position of an entry, existing or not, valid until the tree changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Position {
     leaf: u32,
@@ -58,20 +57,20 @@ pub(super) struct Position {
 }
 
 impl Position {
-    /// It is to be looked for.
+    /// Unknown position: the entry is searched for.
     pub(super) const UNKNOWN: Self = Self {
         leaf: NONE,
         index: 0,
     };
 }
 
-/// The inner nodes above a leaf, and which child was taken.
+/// Path of inner nodes above a leaf, with the index of the child taken in each.
 struct Path {
     steps: [(u32, u32); HEIGHT_MAX],
     length: usize,
 }
 
-/// A tree; see the module. Cloning it is a snapshot.
+/// B+tree. A clone is a snapshot.
 #[derive(Debug, Clone)]
 pub(super) struct Tree {
     pages: PageSet,
@@ -79,15 +78,15 @@ pub(super) struct Tree {
     /// The last leaf.
     last: u32,
     page_length: usize,
-    /// Levels of inner nodes.
+    /// Number of levels of inner nodes.
     height: u32,
     entries: u64,
-    /// Where the last insertion went, to see that keys come in order.
+    /// Position of the last insertion, to detect ascending keys.
     previous: (u32, usize),
     finger: Finger,
 }
 
-/// The leaf where the last search ended: the next key is often near the last one.
+/// Finger: the leaf where the last search ended, since the next key is often near the last one.
 #[derive(Debug)]
 struct Finger(AtomicU32);
 
@@ -124,12 +123,12 @@ impl Tree {
         }
     }
 
-    /// How many entries there are.
+    /// Number of entries.
     pub(super) fn len(&self) -> u64 {
         self.entries
     }
 
-    /// The pages, to send some away.
+    /// The pages, for eviction.
     pub(super) fn pages_mut(&mut self) -> &mut PageSet {
         &mut self.pages
     }
@@ -138,22 +137,21 @@ impl Tree {
         pager.take(self.page_length)
     }
 
-    /// The leaf where an entry is or would be.
+    /// The leaf for an entry, existing or not.
     fn leaf_of(&self, pager: &Pager, entry: &[u8]) -> Result<u32> {
         let mut number = self.root;
         for level in (0..self.height).rev() {
             let page = self.pages.read(pager, number)?;
             number = node::child(page, node::search_child(page, entry));
             if level == 0 {
-                // A search in a leaf that is not in the cache would wait for one line after the
-                // other.
+                // In a leaf that is not in the cache, a search would wait for one line after the other.
                 self.pages.prefetch(number, node::SLOTS_BYTES);
             }
         }
         Ok(number)
     }
 
-    /// The leaf to which `choose` leads from the root: it gives the child to take in each node.
+    /// Descends from the root to a leaf: `choose` gives the index of the child to take in each node.
     fn descend(&self, pager: &Pager, mut choose: impl FnMut(u32, &[u8]) -> usize) -> Result<u32> {
         let mut number = self.root;
         loop {
@@ -179,7 +177,7 @@ impl Tree {
         Ok((path, leaf))
     }
 
-    /// The row of the first entry that begins with `key`. Many threads may ask at once.
+    /// The row of the first entry that begins with `key`. Many threads may call this at once.
     pub(super) fn first_with(&self, pager: &Pager, key: &[u8]) -> Result<Option<u64>> {
         if self.entries == 0 {
             return Ok(None);
@@ -198,8 +196,8 @@ impl Tree {
             .1)
     }
 
-    /// Where `key` stands among the entries, and the row of the entry there if it begins with it.
-    /// Searches for keys that are near each other are shorter.
+    /// The position of `key` among the entries, and the row of the entry there if it begins with `key`. Searches for
+    /// adjacent keys are faster.
     #[inline]
     pub(super) fn find(&self, pager: &Pager, key: &[u8]) -> Result<(Position, Option<u64>)> {
         if self.entries == 0 {
@@ -211,8 +209,7 @@ impl Tree {
         Ok((at, row))
     }
 
-    /// The row of the entry at a position, or behind it in the next leaf, if it begins with `key`, and
-    /// where it is.
+    /// The row of the entry at a position, or behind it in the next leaf, if it begins with `key`, and its position.
     #[inline]
     fn at(&self, pager: &Pager, at: Position, key: &[u8]) -> Result<(Position, Option<u64>)> {
         let page = self.pages.read(pager, at.leaf)?;
@@ -235,7 +232,7 @@ impl Tree {
         Ok((at, None))
     }
 
-    /// Behind all entries that are smaller, in a tree with a root.
+    /// The position behind all smaller entries, in a tree with a root.
     #[inline]
     fn position_of(&self, pager: &Pager, entry: &[u8]) -> Result<Position> {
         let leaf = match self.near_finger(pager, entry)? {
@@ -249,8 +246,7 @@ impl Tree {
         })
     }
 
-    /// The leaf of the last search, if an entry is or would be there. The leaf may have changed since,
-    /// or be none any more.
+    /// The leaf of the last search, if it is the one for `entry`. The leaf may have changed since, or be removed.
     #[inline]
     fn near_finger(&self, pager: &Pager, entry: &[u8]) -> Result<Option<u32>> {
         let leaf = self.finger.get();
@@ -261,8 +257,8 @@ impl Tree {
         Ok(node::covers(page, entry).then_some(leaf))
     }
 
-    /// Adds an entry that is not there yet. `at` is where its key was not found, in a tree whose keys
-    /// are unique and which has not changed since.
+    /// Adds an entry that does not exist. `at` is the position where a search missed its key, in a tree whose keys are
+    /// unique and which has not changed since.
     pub(super) fn insert(
         &mut self,
         pager: &Pager,
@@ -314,13 +310,13 @@ impl Tree {
         if next != NONE {
             self.pages.write(pager, next)?;
         }
-        // From here on only pages are touched that are in memory and ours.
+        // From here on all pages used are in memory and writable.
         let mut taken = || spare.pop().expect("a page was taken for each node");
         let page = self.pages.write(pager, leaf)?;
         let count = node::count(page);
         let position = node::search(page, entry);
         let in_order = self.previous.0 == leaf;
-        // What has not the page's prefix goes to a page of its own.
+        // An entry without the page's prefix gets a page of its own.
         let has_prefix = node::has_prefix(page, entry);
         let at_end = next == NONE || in_order && self.previous.1 + 1 == count || !has_prefix;
         let is_first = node::previous(page) == NONE;
@@ -337,7 +333,7 @@ impl Tree {
         debug_assert!(fits, "half of a page has room for an entry");
         self.previous = (target_leaf, target_position);
         self.finger.set(target_leaf);
-        // The neighbours and the last leaf.
+        // Update the neighbours and the last leaf.
         let next = node::next(self.pages.read(pager, leaf)?);
         let new = self.pages.write(pager, right)?;
         node::set_next(new, next);
@@ -347,7 +343,7 @@ impl Tree {
             NONE => self.last = right,
             next => node::set_previous(self.pages.write(pager, next)?, right),
         }
-        // The parents.
+        // Update the parents.
         let mut separator = self.separator(pager, leaf, right)?;
         let mut child = right;
         for (number, position) in path.steps[..path.length].iter().rev() {
@@ -383,8 +379,8 @@ impl Tree {
         Ok(())
     }
 
-    /// Splits a leaf at an entry. Gives the number of the right one, and the leaf and position where
-    /// the entry goes that was to be at `position`.
+    /// Splits a leaf at an entry. Returns the number of the right one, and the new leaf and index of the entry that
+    /// was to be at `position`.
     fn split(
         &mut self,
         pager: &Pager,
@@ -419,8 +415,7 @@ impl Tree {
         Ok((right, target))
     }
 
-    /// Splits an inner node and adds a child to one half. Gives the separator that moves up, and the
-    /// right node.
+    /// Splits an inner node and adds a child to one half. Returns the separator that moves up, and the right node.
     fn split_inner(
         &mut self,
         pager: &Pager,
@@ -449,8 +444,7 @@ impl Tree {
         Ok((up, self.pages.add(block)))
     }
 
-    /// The shortest bytes that are larger than all of the left leaf and not larger than any of the
-    /// right one.
+    /// The shortest separator: larger than all entries of the left leaf and not larger than any of the right one.
     fn separator(&self, pager: &Pager, left: u32, right: u32) -> Result<Vec<u8>> {
         let (mut below, mut above) = (Vec::new(), Vec::new());
         let page = self.pages.read(pager, left)?;
@@ -461,8 +455,7 @@ impl Tree {
         Ok(above)
     }
 
-    /// Removes an entry; whether it was there. `at` is where it was found in a tree that has not
-    /// changed since.
+    /// Removes an entry; returns whether it existed. `at` is where it was found in a tree that has not changed since.
     pub(super) fn remove(&mut self, pager: &Pager, entry: &[u8], at: Position) -> Result<bool> {
         if self.entries == 0 {
             return Ok(false);
@@ -488,8 +481,8 @@ impl Tree {
         Ok(true)
     }
 
-    /// Removes an entry and adds another, as [`Self::remove`] and [`Self::insert`] do, or does neither. An
-    /// empty one is none.
+    /// Removes an entry and adds another, as [`Self::remove`] and [`Self::insert`] do, or does neither. An empty one
+    /// stands for none.
     #[inline]
     pub(super) fn exchange(
         &mut self,
@@ -505,7 +498,7 @@ impl Tree {
             && let Err(error) = self.remove(pager, old, old_at)
         {
             if !new.is_empty() {
-                // It went in just now: its page is in memory.
+                // The entry was added just now: its page is in memory.
                 let _ = self.remove(pager, new, Position::UNKNOWN);
             }
             return Err(error);
@@ -513,13 +506,13 @@ impl Tree {
         Ok(())
     }
 
-    /// Removes the leaf whose only entry this is.
+    /// Removes the leaf of an entry that is its only one.
     #[cold]
     fn remove_leaf(&mut self, pager: &Pager, entry: &[u8]) -> Result<()> {
         let (path, leaf) = self.path_to(pager, entry)?;
         let page = self.pages.read(pager, leaf)?;
         let (next, previous) = (node::next(page), node::previous(page));
-        // All that will be changed is made ours first.
+        // All pages to be changed are made writable first.
         for number in [next, previous] {
             if number != NONE {
                 self.pages.write(pager, number)?;
@@ -549,7 +542,7 @@ impl Tree {
         self.collapse(pager)
     }
 
-    /// A root with one child is not needed.
+    /// Removes roots with a single child.
     fn collapse(&mut self, pager: &Pager) -> Result<()> {
         loop {
             let page = self.pages.read(pager, self.root)?;
@@ -563,7 +556,7 @@ impl Tree {
         }
     }
 
-    /// Writes the tree anew with larger pages.
+    /// Rewrites the tree with larger pages.
     #[cold]
     fn enlarge(&mut self, pager: &Pager, scratch: &mut Vec<u8>) -> Result<()> {
         let mut larger = Self::new();
@@ -590,7 +583,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Makes the first page.
+    /// Creates the first page.
     fn start(&mut self, pager: &Pager, page_length: usize) -> Result<()> {
         self.page_length = page_length;
         let mut block = self.new_page(pager)?;

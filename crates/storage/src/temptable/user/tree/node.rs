@@ -1,4 +1,4 @@
-//! A page of a tree: entries in order, their common beginning stored once.
+//! Page of a tree: sorted entries, with their common prefix stored once.
 //!
 //! ```text
 //!   0         HEADER                                            top                   length
@@ -8,14 +8,14 @@
 //!   slot: first 4 bytes of the entry after the prefix, offset of its tail, its length after the prefix
 //! ```
 //!
-//! An entry's *tail* is what follows those 4 bytes and, in inner nodes, the number of the child for
-//! entries from this one on. Most searches look at slots alone, which lie together. The prefix grows
-//! when the page is full, before it is split, and shrinks when an entry comes that does not have it.
+//! An entry's *tail* is what follows those 4 bytes and, in inner nodes, the number of the child for entries from this
+//! one on. Most searches read slots alone, which lie together. The prefix grows when the page is full, before it is
+//! split, and shrinks when an entry comes that does not have it.
 
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// No page.
+/// Mark for no page.
 pub(in super::super) const NONE: u32 = u32::MAX;
 
 const KIND: usize = 0;
@@ -28,15 +28,15 @@ const PREVIOUS: usize = 16;
 const FIRST_CHILD: usize = 20;
 const HEADER: usize = 24;
 const SLOT: usize = 8;
-/// With so many entries a page looks for a longer prefix, and when it is full.
+/// Numbers of entries at which a page looks for a longer prefix; it also does when it is full.
 const PREFIX_AT: [usize; 3] = [4, 16, 64];
-/// Where most pages of small entries have their slots.
+/// Size within which most pages of small entries have their slots.
 pub(super) const SLOTS_BYTES: usize = 2304;
 /// Bytes of an entry that are in its slot.
 const HEAD: usize = 4;
 const CHILD: usize = 4;
 
-/// A slot as a number: head, offset of the tail, length.
+/// Slot as a number: head, offset of the tail, length.
 #[derive(Clone, Copy)]
 struct Slot(u64);
 
@@ -55,20 +55,20 @@ impl Slot {
         usize::from((self.0 >> 16) as u16)
     }
 
-    /// Of the entry after the prefix.
+    /// Length of the entry after the prefix.
     #[inline(always)]
     fn length(self) -> usize {
         usize::from(self.0 as u16)
     }
 
-    /// Of the entry's bytes in the tail.
+    /// Length of the entry's bytes in the tail.
     #[inline(always)]
     fn tail(self) -> usize {
         self.length().saturating_sub(HEAD)
     }
 }
 
-/// The first four bytes, zeros for missing ones.
+/// The first four bytes, padded with zeros.
 #[inline(always)]
 fn head(suffix: &[u8]) -> u32 {
     match suffix.first_chunk::<HEAD>() {
@@ -101,12 +101,12 @@ fn set32(page: &mut [u8], at: usize, value: u32) {
     page[at..at + 4].copy_from_slice(&value.to_le_bytes());
 }
 
-/// The longest entry that pages of a length take: four of them fit in one.
+/// Longest entry for pages of a length: four of them fit in one.
 pub(super) fn longest_entry(page_length: usize) -> usize {
     (page_length - HEADER) / 4 - SLOT - CHILD
 }
 
-/// Makes a page empty.
+/// Empties a page.
 pub(super) fn clear(page: &mut [u8], is_leaf: bool) {
     page[..HEADER].fill(0);
     page[KIND] = u8::from(!is_leaf);
@@ -156,7 +156,7 @@ fn prefix(page: &[u8]) -> &[u8] {
     &page[HEADER..HEADER + get16(page, PREFIX)]
 }
 
-/// An entry without the beginning that all of the page have; none if it has it not.
+/// An entry without the page's prefix; `None` if it does not begin with that.
 #[inline(always)]
 fn without_prefix<'e>(page: &[u8], entry: &'e [u8]) -> Option<&'e [u8]> {
     let prefix = prefix(page);
@@ -164,7 +164,7 @@ fn without_prefix<'e>(page: &[u8], entry: &'e [u8]) -> Option<&'e [u8]> {
     is_same(beginning, prefix).then_some(suffix)
 }
 
-/// Whether two slices of one length are equal. They are short: a call costs more than the comparison.
+/// Whether two slices of equal length are equal. They are short: a call costs more than the comparison.
 #[inline(always)]
 fn is_same(a: &[u8], b: &[u8]) -> bool {
     let (words, rest) = a.as_chunks::<8>();
@@ -174,7 +174,7 @@ fn is_same(a: &[u8], b: &[u8]) -> bool {
     pairs.all(|(a, b)| word(a) == word(b)) && rest.iter().zip(other_rest).all(|(a, b)| a == b)
 }
 
-/// Where the slots begin.
+/// Offset of the first slot.
 #[inline(always)]
 fn first_slot(page: &[u8]) -> usize {
     HEADER + get16(page, PREFIX)
@@ -191,7 +191,7 @@ fn slot(page: &[u8], index: usize) -> Slot {
     Slot(u64::from_le_bytes(slots(page)[index]))
 }
 
-/// The child left of which nothing is, for 0, or from entry `position - 1` on.
+/// Child at a position: the leftmost for 0, otherwise that of entry `position - 1`.
 #[inline(always)]
 pub(super) fn child(page: &[u8], position: usize) -> u32 {
     match position.checked_sub(1) {
@@ -203,7 +203,7 @@ pub(super) fn child(page: &[u8], position: usize) -> u32 {
     }
 }
 
-/// An entry with its slot against another, both without the prefix.
+/// Order of an entry with its slot relative to another one, both without the prefix.
 #[inline(always)]
 fn compare(page: &[u8], slot: Slot, other: &[u8], other_head: u32) -> Ordering {
     slot.head().cmp(&other_head).then_with(|| {
@@ -213,25 +213,24 @@ fn compare(page: &[u8], slot: Slot, other: &[u8], other_head: u32) -> Ordering {
     })
 }
 
-/// How many entries are smaller than `entry`.
+/// Number of entries that are smaller than `entry`.
 #[inline]
 pub(super) fn search(page: &[u8], entry: &[u8]) -> usize {
     search_by::<false>(page, entry)
 }
 
-/// Which child holds `entry`, as a position for [`child`]: a child has entries from its separator
-/// on.
+/// The position, for [`child`], of the child for `entry`: a child has entries from its separator on.
 #[inline]
 pub(super) fn search_child(page: &[u8], entry: &[u8]) -> usize {
     search_by::<true>(page, entry)
 }
 
-/// How many entries are smaller than `entry`, or equal if `EQUAL`.
+/// Number of entries that are smaller than `entry`, or equal if `EQUAL`.
 #[inline(always)]
 fn search_by<const EQUAL: bool>(page: &[u8], entry: &[u8]) -> usize {
     let Some(suffix) = without_prefix(page, entry) else {
         let prefix = prefix(page);
-        // What is a beginning of the prefix is smaller than all, too.
+        // A proper prefix of the page's prefix is smaller than all, too.
         return if entry < prefix { 0 } else { count(page) };
     };
     let suffix_head = head(suffix);
@@ -280,8 +279,8 @@ pub(super) fn begins_with(page: &[u8], index: usize, key: &[u8]) -> bool {
         )
 }
 
-/// Whether a page is a leaf that has `entry`, or would have it: one that is smaller than the first
-/// entry or larger than the last may belong to a neighbour.
+/// Whether a page is the leaf for `entry`, existing or not; false if it is smaller than the first entry or larger than
+/// the last, since it may belong to a neighbour.
 #[inline]
 pub(super) fn covers(page: &[u8], entry: &[u8]) -> bool {
     let count = count(page);
@@ -337,7 +336,7 @@ fn append_suffix(page: &[u8], slot: Slot, entry: &mut Vec<u8>) {
     entry.extend_from_slice(&page[slot.offset()..slot.offset() + slot.tail()]);
 }
 
-/// The last six bytes of an entry, as a number.
+/// The row number: the last six bytes of an entry.
 #[inline]
 pub(super) fn row_id(page: &[u8], index: usize) -> u64 {
     const BYTES: usize = super::ID_BYTES;
@@ -349,14 +348,14 @@ pub(super) fn row_id(page: &[u8], index: usize) -> u64 {
         return u64::from_be_bytes(bytes);
     }
     if slot.length() >= BYTES {
-        // Its beginning is the end of the head.
+        // The number's beginning is the end of the head.
         let tail = &page[slot.offset()..end];
         let number = tail.iter().fold(u64::from(slot.head()), |number, byte| {
             number << 8 | u64::from(*byte)
         });
         return number & ((1 << (8 * BYTES)) - 1);
     }
-    // Parts of it are in the slot, and in the prefix.
+    // Parts of the number are in the slot, and in the prefix.
     let mut free = 8;
     let mut fill = |part: &[u8]| {
         let taken = part.len().min(free - (8 - BYTES));
@@ -369,12 +368,12 @@ pub(super) fn row_id(page: &[u8], index: usize) -> u64 {
     u64::from_be_bytes(bytes)
 }
 
-/// Whether an entry begins as all of the page do.
+/// Whether an entry begins with the page's prefix.
 pub(super) fn has_prefix(page: &[u8], entry: &[u8]) -> bool {
     entry.starts_with(prefix(page))
 }
 
-/// Adds an entry in its position, with its child in an inner node; false when there is no room.
+/// Inserts an entry, with its child in an inner node; false when there is no room.
 pub(super) fn insert(
     page: &mut [u8],
     position: usize,
@@ -390,7 +389,7 @@ pub(super) fn insert(
         }
     }
     if try_insert(page, position, entry, child) {
-        // Searches look at slots alone when these tell entries apart.
+        // Searches read slots alone if these tell entries apart.
         if PREFIX_AT.contains(&count(page)) {
             let common = common_prefix(page, entry);
             if common > get16(page, PREFIX) {
@@ -399,7 +398,7 @@ pub(super) fn insert(
         }
         return true;
     }
-    // What deleted entries left, and a longer prefix.
+    // Reclaims the bytes of deleted entries, and lengthens the prefix.
     let common = common_prefix(page, entry);
     let has_garbage = get16(page, GARBAGE) > 0;
     if !has_garbage && common <= get16(page, PREFIX) {
@@ -469,12 +468,12 @@ pub(super) fn remove_child(page: &mut [u8], position: usize) -> bool {
     true
 }
 
-/// How many bytes `a` and `b` have in common at their beginnings.
+/// Length of the common prefix of `a` and `b`.
 pub(super) fn common_length(a: &[u8], b: &[u8]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
 
-/// How long the prefix can be, with a new entry.
+/// Length of the longest possible prefix with a new entry.
 fn common_prefix(page: &[u8], entry: &[u8]) -> usize {
     let count = count(page);
     if count == 0 {
@@ -486,8 +485,7 @@ fn common_prefix(page: &[u8], entry: &[u8]) -> usize {
     common_length(&first, &last).min(common_length(&first, entry))
 }
 
-/// Writes the page anew with a prefix of another length, without garbage; false when it has no room
-/// with a shorter one.
+/// Rewrites the page with a prefix of another length, without garbage; false when there is no room for a shorter one.
 fn rebuild(page: &mut [u8], prefix_length: usize, scratch: &mut Vec<u8>) -> bool {
     let count = count(page);
     let old_prefix = get16(page, PREFIX);
@@ -513,7 +511,7 @@ fn rebuild(page: &mut [u8], prefix_length: usize, scratch: &mut Vec<u8>) -> bool
     true
 }
 
-/// Gives a page a prefix and the entries of another of the same kind, which have it, and no others.
+/// Sets a page's prefix, and its entries to those of another page of the same kind, which have the prefix.
 fn refill(page: &mut [u8], prefix: &[u8], from: &[u8], entries: Range<usize>) {
     let length = page.len();
     set16(page, COUNT, 0);
@@ -543,7 +541,7 @@ pub(super) fn move_upper(page: &mut [u8], position: usize, to: &mut [u8], scratc
     rebuild(page, get16(page, PREFIX), scratch);
 }
 
-/// Where to split a page so that both halves have about the same number of bytes.
+/// Index at which to split a page so that both halves have about equal sizes in bytes.
 pub(super) fn middle(page: &[u8]) -> usize {
     let count = count(page);
     let bytes = |index| SLOT + slot(page, index).tail();

@@ -1,4 +1,4 @@
-//! Trees against ordered sets, with every kind of key.
+//! Model tests of trees against ordered sets, with every kind of key.
 
 use std::collections::BTreeSet;
 
@@ -40,7 +40,7 @@ fn random(state: &mut u64) -> u64 {
     state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11
 }
 
-/// Compares a tree with a set while keys come and go.
+/// Compares a tree with a set while keys are added and removed.
 fn compare_with_set(limit: u64, key: impl Fn(u64) -> Vec<u8>) {
     let pager = pager(limit);
     let (mut tree, mut set, mut scratch) = (Tree::new(), BTreeSet::new(), Vec::new());
