@@ -1,4 +1,4 @@
-//! From a statement's AST to a plan: bind → logical → rules → physical.
+//! Planner: from a statement's AST to a plan (bind → logical → rules → physical).
 //!
 //! Plans are immutable, printable data; all run state lives in `exec`. Tables are seen only
 //! through this crate's own [`Catalog`].
@@ -112,7 +112,7 @@ fn change(
     Ok(plan)
 }
 
-/// Plans a query with FOR UPDATE or FOR SHARE; `None` when it locks nothing.
+/// Plans a query with FOR UPDATE or FOR SHARE; `None` if it locks nothing.
 pub fn bind_locking(
     query: &ast::Query,
     catalog: &dyn Catalog,
@@ -137,7 +137,7 @@ pub fn bind_locking(
     })
 }
 
-/// Plans a query, all the way to operators.
+/// Plans a query, from binding to operators.
 pub fn bind_query(
     query: &ast::Query,
     catalog: &(impl Catalog + Constants),
@@ -178,7 +178,7 @@ fn plan_query(
     })
 }
 
-/// Plans something, of which the trace keeps nothing if it fails.
+/// Runs `plan`; the trace of a failed plan is discarded.
 fn traced<T>(catalog: &dyn Catalog, plan: impl FnOnce() -> Result<T>) -> Result<T> {
     let Some(trace) = catalog.trace() else {
         return plan();
@@ -193,7 +193,7 @@ fn note_query(trace: &Trace, bound: &logical::Query, rewritten: String) {
     trace.rewritten(rewritten);
 }
 
-/// What was found out about a statement goes to whoever asks.
+/// Reports the results of EXPLAIN to the catalog.
 fn explained(catalog: &dyn Catalog, plan: &physical::QueryPlan, explanation: Explanation) {
     if let Some(trace) = catalog.trace() {
         note_temporary_tables(trace, plan, &explanation.removals);

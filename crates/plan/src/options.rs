@@ -1,9 +1,9 @@
-//! What the session decides about planning, read from its variables once a statement.
+//! Planning options of the session, read from its variables once a statement.
 
 use mayfly_functions::SignatureContext;
 use mayfly_types::{CollationId, SqlMode, SqlType};
 
-/// The settings that a plan depends on. A cached plan is good for equal options only.
+/// Settings that a plan depends on. A cached plan is valid only for equal options.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlanOptions {
     /// `sql_mode`
@@ -16,42 +16,41 @@ pub struct PlanOptions {
     pub div_precision_increment: u8,
     /// `group_concat_max_len`, in bytes.
     pub group_concat_max_len: u64,
-    /// `sql_select_limit`: at most how many rows a SELECT without LIMIT gives.
+    /// `sql_select_limit`: maximum number of rows that a SELECT without LIMIT returns.
     pub sql_select_limit: u64,
-    /// `sql_buffer_result`: the outermost SELECT puts its rows into a temporary table first.
+    /// `sql_buffer_result`: the outermost SELECT materializes its rows in a temporary table.
     pub sql_buffer_result: bool,
     /// `optimizer_max_subgraph_pairs`: maximum number of pairs of table sets compared before the join order is chosen
     /// greedily.
     pub max_subgraph_pairs: u32,
-    /// The statement sets user variables in expressions: its derived tables are made before they are read, and in
-    /// their order.
+    /// Whether the statement sets user variables in expressions: its derived tables are then materialized before they
+    /// are read, and in their order.
     pub sets_variables: bool,
-    /// The types of the values that `?` stand for, in order.
+    /// Types of the values of the `?`, in order.
     pub parameters: Vec<SqlType>,
     /// `optimizer_switch`
     pub switches: OptimizerSwitches,
-    /// Off in tests: every rule that a right answer does not need is left out.
+    /// Off in tests: every rule that is not needed for correctness is skipped.
     pub optimizer: bool,
-    /// On in tests: rules that ask what a rewrite costs make every one that they can.
+    /// On in tests: rules that compare costs make every rewrite that is possible.
     pub all_rewrites: bool,
 }
 
-/// The flags of `optimizer_switch` that this planner knows.
+/// Flags of `optimizer_switch` that this planner supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OptimizerSwitches {
-    /// `derived_merge`: derived tables and common table expressions become part of the outer query.
+    /// `derived_merge`: derived tables and common table expressions are merged into the outer query.
     pub derived_merge: bool,
     /// `derived_condition_pushdown`: conditions move into derived tables that are not merged.
     pub derived_condition_pushdown: bool,
     /// `semijoin`: IN and EXISTS subqueries become joins.
     pub semijoin: bool,
-    /// `group_by_limit_pushdown` (Mayfly's own): GROUP BY … LIMIT n without ORDER BY stops making
-    /// groups after the first n.
+    /// `group_by_limit_pushdown` (Mayfly's own): GROUP BY … LIMIT n without ORDER BY makes no groups after the first n.
     pub group_by_limit_pushdown: bool,
-    /// `window_limit_pushdown` (Mayfly's own): of each partition of a window no more rows are sorted than a condition on
-    /// ROW_NUMBER(), RANK() or DENSE_RANK() lets through.
+    /// `window_limit_pushdown` (Mayfly's own): of each partition of a window no more rows are sorted than a condition
+    /// on ROW_NUMBER(), RANK() or DENSE_RANK() lets through.
     pub window_limit_pushdown: bool,
-    /// `index_merge`: several indexes of a table are read for their rows.
+    /// `index_merge`: several indexes of a table are read and their rows combined.
     pub index_merge: bool,
     /// `index_merge_union`
     pub index_merge_union: bool,
@@ -59,37 +58,37 @@ pub struct OptimizerSwitches {
     pub index_merge_sort_union: bool,
     /// `index_merge_intersection`
     pub index_merge_intersection: bool,
-    /// `use_invisible_indexes`: as if they were visible.
+    /// `use_invisible_indexes`: invisible indexes are used.
     pub use_invisible_indexes: bool,
-    /// `prefer_ordering_index`: an index is read for its order alone when a LIMIT ends the reading
-    /// soon.
+    /// `prefer_ordering_index`: an index is read only for its order when a LIMIT ends the reading soon.
     pub prefer_ordering_index: bool,
     /// `subquery_to_derived`: correlated subqueries in expressions become joins with grouped derived tables wherever
-    /// that is possible.
+    /// possible.
     pub subquery_to_derived: bool,
-    /// `subquery_unnesting` (Mayfly's own): the same, where it is thought to cost less.
+    /// `subquery_unnesting` (Mayfly's own): [`Self::subquery_to_derived`] where the estimated cost is lower.
     pub subquery_unnesting: bool,
-    /// `or_factoring` (Mayfly's own): conditions that all arms of an OR share are taken out of it, and filters of
-    /// single tables are derived from it.
+    /// `or_factoring` (Mayfly's own): conditions common to all arms of an OR are factored out, and filters of single
+    /// tables are derived from it.
     pub or_factoring: bool,
-    /// `equality_propagation` (Mayfly's own): constants and equalities reach all columns that are equal.
+    /// `equality_propagation` (Mayfly's own): constants and equalities are propagated to all equal columns.
     pub equality_propagation: bool,
-    /// `outer_join_simplification` (Mayfly's own): outer joins whose added rows no condition lets through are inner ones.
+    /// `outer_join_simplification` (Mayfly's own): outer joins whose NULL-extended rows a condition rejects become
+    /// inner ones.
     pub outer_join_simplification: bool,
-    /// `group_key_reduction` (Mayfly's own): rows are not grouped by what other keys determine.
+    /// `group_key_reduction` (Mayfly's own): group keys that other keys determine are removed.
     pub group_key_reduction: bool,
-    /// `group_elimination` (Mayfly's own): rows are not grouped of which no two are in one group.
+    /// `group_elimination` (Mayfly's own): grouping is removed where no two rows are in one group.
     pub group_elimination: bool,
-    /// `join_elimination` (Mayfly's own): what outer joins add is not looked up when nobody reads it.
+    /// `join_elimination` (Mayfly's own): outer joins whose added columns are not read are removed.
     pub join_elimination: bool,
-    /// `outer_join_to_antijoin` (Mayfly's own): outer joins of whose rows only those without a partner are kept are
+    /// `outer_join_to_antijoin` (Mayfly's own): outer joins of which only the rows without a partner are kept become
     /// antijoins.
     pub outer_join_to_antijoin: bool,
-    /// `eager_aggregation` (Mayfly's own): rows are grouped before they are joined, where that is thought to cost less.
+    /// `eager_aggregation` (Mayfly's own): rows are grouped before they are joined, where the estimated cost is lower.
     pub eager_aggregation: bool,
 }
 
-/// MySQL's defaults.
+/// The defaults of MySQL.
 impl Default for PlanOptions {
     fn default() -> Self {
         Self {
@@ -139,7 +138,7 @@ impl Default for OptimizerSwitches {
 }
 
 impl PlanOptions {
-    /// What functions need to know to derive their types.
+    /// Context from which functions derive their types.
     pub fn signature_context(&self) -> SignatureContext {
         SignatureContext {
             sql_mode: self.sql_mode,

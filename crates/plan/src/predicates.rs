@@ -3,7 +3,7 @@
 use crate::tree::expression::{Comparison, Expression, ExpressionKind, same_expression};
 use crate::tree::logical::{ColumnSet, with_stack};
 
-/// The operands of a conjunction.
+/// Operands of a conjunction.
 pub(crate) fn conjuncts(predicate: Expression) -> Vec<Expression> {
     match predicate.kind {
         ExpressionKind::And(operands) => operands,
@@ -11,8 +11,8 @@ pub(crate) fn conjuncts(predicate: Expression) -> Vec<Expression> {
     }
 }
 
-/// Whether a predicate is an equality of a value of the left columns and one of the right columns, and if so,
-/// whether the right one is written first.
+/// Whether a predicate is an equality of a value of the left columns and one of the right columns; `Some(true)` if the
+/// right one is written first.
 pub(crate) fn sides_of_equality(
     predicate: &Expression,
     left: &ColumnSet,
@@ -37,7 +37,7 @@ pub(crate) fn sides_of_equality(
     }
 }
 
-/// The conjunction of predicates.
+/// Conjunction of predicates.
 pub(crate) fn conjunction(mut predicates: Vec<Expression>) -> Option<Expression> {
     match predicates.len() {
         0 => None,
@@ -46,12 +46,12 @@ pub(crate) fn conjunction(mut predicates: Vec<Expression>) -> Option<Expression>
     }
 }
 
-/// Conjunction; nested ones are made flat.
+/// Conjunction, with nested conjunctions flattened.
 pub(crate) fn and(operands: Vec<Expression>) -> Expression {
     junction(operands, true)
 }
 
-/// Disjunction; nested ones are made flat.
+/// Disjunction, with nested disjunctions flattened.
 pub(crate) fn or(operands: Vec<Expression>) -> Expression {
     junction(operands, false)
 }
@@ -79,7 +79,7 @@ fn junction(operands: Vec<Expression>, conjunction: bool) -> Expression {
     Expression::predicate(junction(flat), nullable)
 }
 
-/// What is true of some columns alone wherever a condition is true.
+/// The condition on some columns alone that a condition implies.
 pub(crate) fn implied(predicate: &Expression, columns: &ColumnSet) -> Option<Expression> {
     let read = predicate.columns();
     if !read.is_empty() && read.is_subset(columns) {
@@ -95,7 +95,7 @@ pub(crate) fn implied(predicate: &Expression, columns: &ColumnSet) -> Option<Exp
             let mut arms: Vec<Expression> = Vec::new();
             for operand in operands {
                 let arm = implied(operand, columns)?;
-                // Many arms that differ in the other tables alone say the same of this one.
+                // Arms that differ only in other tables imply equal conditions on this one.
                 if !arms.iter().any(|known| same_expression(known, &arm)) {
                     arms.push(arm);
                 }

@@ -1,9 +1,8 @@
-//! What would remove a temporary table: an index, or another way to write the statement.
+//! Advice on avoiding a temporary table: an index, or another way to write the statement.
 //!
-//! An index is only proposed when the planner would do without the table if the index were there: the bound
-//! statement is planned again with it ([`with_index`]). Its columns are those that WHERE compares with
-//! constants, then those of GROUP BY, DISTINCT, ORDER BY or the join, then, if that is what it takes, the
-//! others that are read, so that no row must be fetched for them.
+//! An index is only proposed when the planner would avoid the table with it: the bound statement is planned again with
+//! the index ([`with_index`]). Its columns are those that WHERE compares with constants, then those of GROUP BY,
+//! DISTINCT, ORDER BY or the join, then, if needed, the others that are read, to make it covering.
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -26,12 +25,12 @@ use crate::tree::physical::{
     Grouping, IndexScan, Operator, POSITION, Plan, Purpose, QueryPlan, SetOperationKind, SortKey,
 };
 
-/// For how many tables of a statement indexes are tried: each is another planning.
+/// Maximum number of tables of a statement for which indexes are tried: each try plans the statement again.
 const TRIED_MAX: usize = 8;
-/// An index of more columns is no advice.
+/// Maximum number of columns of a proposed index.
 const INDEX_COLUMNS_MAX: usize = 6;
 
-/// What would remove each of a plan's [`temporary_tables`]; `bound` is what it was made of.
+/// Advice on avoiding each of a plan's [`temporary_tables`]; `bound` is the bound statement.
 pub(crate) fn removals(
     bound: &Query,
     plan: &QueryPlan,
@@ -101,16 +100,16 @@ fn rewrite(table: &PlannedTable<'_>, plan: &QueryPlan) -> Option<String> {
 /// An index that might help.
 struct Wish {
     table: Arc<TableSource>,
-    /// The columns that are compared with constants.
+    /// Columns that are compared with constants.
     fixed: Vec<usize>,
-    /// The columns whose order is asked for, and which of them descend.
+    /// (column, descending) of the wanted order.
     keys: Vec<(usize, bool)>,
     /// All columns that are read.
     read: Vec<usize>,
 }
 
 impl Wish {
-    /// The columns of indexes, the shortest first.
+    /// Columns of candidate indexes, the shortest first.
     fn candidates(&self) -> Vec<Vec<(usize, bool)>> {
         let mut columns: Vec<(usize, bool)> = Vec::new();
         let add = |columns: &mut Vec<(usize, bool)>, column: usize, descends: bool| {
@@ -143,7 +142,7 @@ impl Wish {
     }
 }
 
-/// Whether values of a column can be a part of a key as a whole.
+/// Whether whole values of a column can be a key part.
 fn is_key_type(column: &crate::catalog::ColumnSource) -> bool {
     use mayfly_types::TypeKind;
     let is_large = matches!(
@@ -191,7 +190,7 @@ fn order_wish(input: &Plan, keys: &[SortKey]) -> Option<Wish> {
         .iter()
         .map(|key| (&key.expression, key.descending))
         .collect();
-    // An index is read from either end.
+    // An index can be read from either end.
     if wanted.iter().all(|(_, descends)| *descends) {
         wanted
             .iter_mut()
@@ -234,7 +233,7 @@ struct Source<'p> {
     alias: &'p str,
     columns: &'p [usize],
     predicate: Option<&'p Expression>,
-    /// The columns that are compared with constants where an index is read for it.
+    /// Columns compared with constants by an index scan.
     looked_up: Vec<usize>,
 }
 
@@ -243,7 +242,7 @@ impl Source<'_> {
         self.table.id == other.table.id && self.alias == other.alias
     }
 
-    /// The columns that the conditions on the table compare with constants.
+    /// Columns that the conditions on the table compare with constants.
     fn fixed_columns(&self) -> Vec<usize> {
         let conditions = match self.predicate.map(|predicate| &predicate.kind) {
             Some(ExpressionKind::And(conditions)) => conditions.as_slice(),
@@ -275,7 +274,7 @@ impl Source<'_> {
     }
 }
 
-/// The table that a column of a plan comes from unchanged, and which column of it it is.
+/// The table that a column of a plan comes from unchanged, and its index there.
 fn source_of(plan: &Plan, column: usize) -> Option<(Source<'_>, usize)> {
     crate::tree::logical::with_stack(|| {
         let (source, position) = match &plan.operator {
@@ -328,7 +327,7 @@ fn source_of(plan: &Plan, column: usize) -> Option<(Source<'_>, usize)> {
     })
 }
 
-/// The columns for which an index is read at one value.
+/// Columns for which an index is read at a single value.
 fn looked_up(scan: &IndexScan) -> Vec<usize> {
     let (Some(index), Some(ranges)) = (scan.table.indexes.get(scan.index), &scan.ranges) else {
         return Vec::new();
@@ -356,7 +355,7 @@ fn index_text(table: &TableSource, columns: &[(usize, bool)]) -> String {
     format!("index ({}) on {}", names.join(", "), table.name)
 }
 
-/// The plan of a bound statement if a table had another index.
+/// Plan of a bound statement if a table had another index.
 fn with_index(
     bound: &Query,
     table: &Arc<TableSource>,
@@ -419,7 +418,7 @@ fn with_index(
     lower(query, &planning).ok()
 }
 
-/// Statistics of a table with one more index, of which only that is known which an index that begins alike says.
+/// Statistics of a table with one more index, of which only the answers of an index with an equal prefix are known.
 #[derive(Debug)]
 struct WithIndex {
     known: Arc<dyn TableStatistics>,
@@ -428,7 +427,7 @@ struct WithIndex {
 }
 
 impl WithIndex {
-    /// An index that is there and has the same columns as the new one in its first `parts` parts.
+    /// An existing index whose first `parts` parts are those of the new one.
     fn alike(&self, parts: usize) -> Option<usize> {
         let columns = |index: &IndexSource| {
             let columns = index.parts.iter().map(|part| part.column);

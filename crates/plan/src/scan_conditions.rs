@@ -1,5 +1,5 @@
-//! What the scans of a table are asked: for tables that are made when a statement reads them, of the rows that it may
-//! want.
+//! Conditions of the scans of a table: for tables that are materialized when a statement reads them, with only the rows
+//! that it may need.
 
 use crate::catalog::TableId;
 use crate::tree::expression::{Expression, ExpressionKind};
@@ -7,9 +7,9 @@ use crate::tree::logical::{expression_is_volatile, visit_deep_mut};
 use crate::tree::physical::{Operator, Plan, QueryPlan, SharedSource};
 use crate::walk::{push_children, with_stack};
 
-/// The conditions of the scans of a table that read some of its columns alone: for each scan those that hold for every
-/// row that it gives, over positions in `columns`. Values from outside of them are of the first `parameters` parameters,
-/// the statement's own.
+/// Conditions of the scans of a table over some of its columns: for each scan those that hold for every row that it
+/// gives, over positions in `columns`. Values from outside are of the first `parameters` parameters, which are the
+/// statement's own.
 pub fn scan_conditions(
     query: &QueryPlan,
     table: TableId,
@@ -57,7 +57,7 @@ impl Scans<'_> {
                 let own = own.collect();
                 self.conditions.push(own);
             }
-            // Of what else reads it nothing is known.
+            // The conditions of other readers are not known.
             Operator::IndexScan(scan) if scan.table.id == self.table => {
                 self.conditions.push(Vec::new());
             }
@@ -86,7 +86,7 @@ impl Scans<'_> {
         }
     }
 
-    /// A condition over the columns that matter, if it reads no other and is the same whenever it is asked.
+    /// The condition over the wanted columns, if it reads no other column and is immutable.
     fn own(&self, condition: &Expression, scanned: &[usize]) -> Option<Expression> {
         if expression_is_volatile(condition) {
             return None;
@@ -113,7 +113,7 @@ impl Scans<'_> {
     }
 }
 
-/// The terms of a conjunction.
+/// Terms of a conjunction.
 fn terms(predicate: &Expression) -> &[Expression] {
     match &predicate.kind {
         ExpressionKind::And(terms) => terms,

@@ -1,9 +1,9 @@
-//! Stack for what goes as deep as a statement or its plan.
+//! Stack growth for recursions as deep as a statement or its plan.
 
-/// How much stack is left when a step continues on a new piece: what an operator or a function uses between two steps
-/// stays below.
+/// Remaining stack below which a step continues on a new segment: an operator or a function uses less between two
+/// steps.
 const RED_ZONE: usize = 128 << 10;
-/// How large such a piece is.
+/// Size of a new segment.
 const STACK_PIECE: usize = 2 << 20;
 
 /// Runs a recursive step with enough stack below it.

@@ -1,15 +1,15 @@
-//! How much memory a temporary table is thought to take, as far as types and numbers of rows say it.
+//! Estimated memory of a temporary table, from types and cardinalities.
 //!
-//! A row is a header of 8 bytes (with the NULL bits of 16 columns; 8 more bytes for each 64 further ones) and a
-//! cell for each column: 8 bytes, 16 for a DECIMAL up to 38 digits and for a string, 32 for a larger DECIMAL.
-//! A string of more than 12 bytes stands beside the rows. How long strings are the statistics of their columns tell;
-//! without them half of what their type allows is assumed, and 64 bytes at most. A table that rows are looked up in
-//! has 8 bytes for each of its slots, of which at most two thirds are taken, and whose number is a power of
-//! two. The first block of anything has 4 KiB.
+//! A row is a header of 8 bytes (with the NULL bits of 16 columns; 8 more bytes for each 64 further ones) and a cell
+//! for each column: 8 bytes, 16 for a DECIMAL up to 38 digits and for a string, 32 for a larger DECIMAL. A string of
+//! more than 12 bytes is stored beside the rows. String lengths come from column statistics, otherwise half of the
+//! declared length, at most 64 bytes, is assumed. A table that rows are looked up in has 8 bytes for each of its slots,
+//! of which at most two thirds are used, and whose number is a power of two. The first block of any allocation has 4
+//! KiB.
 
 use mayfly_types::{PhysicalType, SqlType, TypeKind};
 
-/// The first block of anything.
+/// Size of the first block of any allocation.
 const BLOCK_BYTES: f64 = 4096.0;
 /// Maximum bytes of a string that is stored inside its cell.
 const INLINE_BYTES: f64 = 12.0;

@@ -1,8 +1,8 @@
-//! The statistics of a table as one statement asks them: each question once, however many rules need the answer.
+//! Cache of a table's statistics for one statement: each question is answered once, however many rules ask it.
 //!
-//! Rules ask again and again how many rows of a table remain, and most of the time nothing has changed since the last
-//! one asked. A question is known by the expressions that it is about, so that an answer cannot be one to something
-//! else: a condition that a rule has added or moved makes another question.
+//! Rules repeatedly ask for the number of rows that remain of a table, and most of the time nothing has changed in
+//! between. The key of a question includes its expressions, so that an answer cannot be returned for another question:
+//! a condition that a rule has added or moved makes another key.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use crate::statistics::ColumnStatistics;
 use crate::tree::expression::{Expression, same_expressions};
 use crate::tree::logical::ColumnId;
 
-/// So many answers of a kind are kept; a statement with more questions has the others answered each time.
+/// Maximum number of answers of a kind; further questions are answered each time.
 const ANSWERS_MAX: usize = 32;
 
-/// Answers to questions about expressions.
+/// Cached answers to questions about expressions.
 #[derive(Debug)]
 pub(crate) struct Answers<K, A>(Mutex<Vec<(K, Vec<Expression>, A)>>);
 
@@ -28,7 +28,7 @@ impl<K, A> Default for Answers<K, A> {
 }
 
 impl<K: PartialEq, A: Clone> Answers<K, A> {
-    /// The answer of before, or that of `find`.
+    /// The cached answer, or that of `find`.
     pub(crate) fn get(&self, key: K, expressions: &[Expression], find: impl FnOnce() -> A) -> A {
         let known = self.0.lock().iter().find_map(|(known, about, answer)| {
             (*known == key && same_expressions(about, expressions)).then(|| answer.clone())
@@ -44,47 +44,47 @@ impl<K: PartialEq, A: Clone> Answers<K, A> {
     }
 }
 
-/// What conditions leave of an index.
+/// Ranges of an index that conditions leave.
 #[derive(Debug)]
 pub(crate) struct IndexRanges {
     pub(crate) analysis: Analysis,
-    /// How many ranges.
+    /// Number of ranges.
     pub(crate) count: f64,
-    /// How many rows in them.
+    /// Number of rows in the ranges.
     pub(crate) rows: f64,
 }
 
-/// What conditions leave of the values of a column.
+/// Ranges of a column's values that conditions leave.
 #[derive(Debug)]
 pub(crate) struct ColumnRanges {
-    /// The part of the rows.
+    /// Fraction of the rows.
     pub(crate) fraction: f64,
-    /// For each condition whether the part takes account of it.
+    /// For each condition whether the fraction accounts for it.
     pub(crate) counted: Vec<bool>,
 }
 
-/// What the statistics of a table have said.
+/// Cached answers about a table.
 #[derive(Debug, Default)]
 pub(crate) struct TableAnswers {
     columns: Answers<usize, Option<Arc<ColumnStatistics>>>,
-    /// By the number of the first column, which a copy of the table has another one of, and the position of the index.
+    /// Ranges by (first column, index position); a copy of the table has another first column.
     pub(crate) index_ranges: Answers<(ColumnId, usize), Option<Arc<IndexRanges>>>,
     pub(crate) column_ranges: Answers<ColumnId, Option<Arc<ColumnRanges>>>,
-    /// How many of the rows that are known meet conditions, and how many are known.
+    /// (matching rows, all rows) of the known example rows, for conditions.
     pub(crate) counts: Answers<(), Option<(usize, usize)>>,
-    /// How many different values an expression has.
+    /// Number of distinct values of an expression.
     pub(crate) distinct: Answers<(), Option<f64>>,
-    /// The mean of the values of a column, by its number in the table, and their variance.
+    /// (mean, variance) of the values of a column, by its index in the table.
     pub(crate) moments: Answers<usize, Option<(f64, f64)>>,
 }
 
 impl AskedStatistics {
-    /// What was answered so far.
+    /// The cached answers.
     pub(crate) fn table(&self) -> &TableAnswers {
         self.answers()
     }
 
-    /// What is known of the values of a column.
+    /// Statistics of the values of a column.
     pub(crate) fn column(&self, column: usize) -> Option<Arc<ColumnStatistics>> {
         let find = || self.statistics().column(column);
         self.table().columns.get(column, &[], find)
@@ -100,7 +100,7 @@ mod tests {
     use super::Answers;
     use crate::tree::expression::Expression;
 
-    /// An answer is only given again to the same question.
+    /// An answer is returned only for an equal question.
     #[test]
     fn other_expressions_are_other_questions() {
         let literal =

@@ -1,4 +1,4 @@
-//! What is known of columns: by statistics of their values, or else by the keys and indexes of their table.
+//! Facts about columns: from statistics of their values, or else from the keys and indexes of their table.
 
 use std::sync::Arc;
 
@@ -8,19 +8,19 @@ use crate::catalog::{AskedStatistics, TableSource};
 use crate::statistics::ColumnStatistics;
 use crate::tree::logical::{ColumnId, Scan};
 
-/// What is known of the values of a column in its table.
+/// Facts about the values of a column in its table.
 #[derive(Debug, Clone)]
 pub(crate) struct ColumnFacts {
-    /// How many different values.
+    /// Number of distinct values.
     pub(crate) distinct: f64,
-    /// Which part of the rows has none.
+    /// Fraction of NULLs.
     pub(crate) null_fraction: f64,
-    /// The rows of the table.
+    /// Number of rows of the table.
     pub(crate) rows: f64,
     pub(crate) statistics: Option<Arc<ColumnStatistics>>,
 }
 
-/// What an aggregate is of.
+/// Kind of an aggregate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AggregateKind {
     Count,
@@ -28,63 +28,63 @@ pub(crate) enum AggregateKind {
     Average,
 }
 
-/// An aggregate over each group.
+/// Facts about an aggregate over each group.
 #[derive(Debug, Clone)]
 pub(crate) struct AggregateFacts {
     pub(crate) kind: AggregateKind,
-    /// The column that it is of; none for the rows and for expressions.
+    /// Aggregated column; `None` for COUNT(*) and for expressions.
     pub(crate) column: Option<(ColumnId, SqlType)>,
     pub(crate) groups: f64,
-    /// Rows of a group, on the average.
+    /// Average number of rows of a group.
     pub(crate) group_rows: f64,
     /// Distribution of group sizes, if known from the key: (rows per group, fraction of groups).
     pub(crate) sizes: Vec<(f64, f64)>,
 }
 
-/// Knows where columns come from.
+/// Source of facts about columns.
 pub(crate) trait Columns {
-    /// What is known of a column of a table.
+    /// Facts about a column of a table.
     fn facts(&self, id: ColumnId) -> Option<ColumnFacts>;
 
-    /// The table that a column comes from, and its number in it.
+    /// Table that a column comes from, and its index there.
     fn table(&self, id: ColumnId) -> Option<(TableFacts, usize)>;
 
-    /// How many different values a column has at most.
+    /// Maximum number of distinct values of a column.
     fn distinct(&self, id: ColumnId) -> Option<f64> {
         self.facts(id).map(|facts| facts.distinct)
     }
 
-    /// The part of the values of a column that conditions on it alone leave.
+    /// Fraction of the distinct values of a column that conditions on it alone leave.
     fn left_values(&self, id: ColumnId) -> f64 {
         let _ = id;
         1.0
     }
 
-    /// The fraction of pairs of rows in which two columns are equal: what `find` says, which may be asked once only.
+    /// Selectivity of the equality of two columns, cached; `find` computes it.
     fn equality(&self, columns: [ColumnId; 2], find: &dyn Fn() -> f64) -> f64 {
         let _ = columns;
         find()
     }
 
-    /// The column whose values it has.
+    /// Column whose values a column has.
     fn origin(&self, id: ColumnId) -> ColumnId {
         id
     }
 
-    /// What is known of it, if it is an aggregate over each group.
+    /// Facts about a column that is an aggregate over each group.
     fn aggregate(&self, id: ColumnId) -> Option<AggregateFacts> {
         let _ = id;
         None
     }
 
-    /// Whether it is the least or the greatest value of a group.
+    /// Whether a column is the least or the greatest value of a group.
     fn is_extreme(&self, id: ColumnId) -> bool {
         let _ = id;
         false
     }
 }
 
-/// Of the columns of a physical plan nothing is known.
+/// Source without facts, for the columns of a physical plan.
 pub(crate) struct NoColumns;
 
 impl Columns for NoColumns {
@@ -97,11 +97,11 @@ impl Columns for NoColumns {
     }
 }
 
-/// A table in a statement, and what may be asked of it.
+/// A table in a statement, with its statistics.
 #[derive(Debug, Clone)]
 pub(crate) struct TableFacts {
     pub(crate) source: Arc<TableSource>,
-    /// The number of its first column.
+    /// Number of its first column.
     pub(crate) first: ColumnId,
     pub(super) statistics: Option<Arc<AskedStatistics>>,
 }
@@ -119,13 +119,13 @@ impl TableFacts {
         self.source.row_count as f64
     }
 
-    /// What is known of a column, without the values of one whose values are all different.
+    /// Facts about a column, without the values of a unique column.
     pub(crate) fn column(&self, column: usize) -> Option<ColumnFacts> {
         let is_key = self.is_unique(&[column]);
         self.facts_of(column, is_key, !is_key)
     }
 
-    /// What is known of a column and its values.
+    /// Facts about a column and its values.
     pub(crate) fn column_with_values(&self, column: usize) -> Option<ColumnFacts> {
         self.facts_of(column, self.is_unique(&[column]), true)
     }
@@ -149,13 +149,13 @@ impl TableFacts {
         })
     }
 
-    /// Whether no two rows have the same values in these columns.
+    /// Whether these columns contain a unique key.
     pub(crate) fn is_unique(&self, columns: &[usize]) -> bool {
         let is_within = |key: &Vec<usize>| key.iter().all(|column| columns.contains(column));
         self.source.unique_keys.iter().any(is_within)
     }
 
-    /// How many different combinations of values some columns have, as far as an index begins with them.
+    /// Number of distinct combinations of values of columns, if an index has them as a prefix.
     pub(crate) fn distinct_together(&self, columns: &[usize]) -> Option<f64> {
         if self.is_unique(columns) {
             return Some(self.rows());

@@ -1,8 +1,8 @@
-//! Conditions that no ranges say, and conditions on several columns: they are evaluated over some rows of their table,
-//! which the statistics keep as they were found.
+//! Selectivity by sampling: conditions that cannot be expressed as ranges, and conditions on several columns, are
+//! evaluated over example rows of their table, which the statistics store.
 //!
-//! Only what reads nothing but columns of one table and constants is evaluated, and nothing whose value may be another
-//! one the next time. What is left open costs an estimate, never an answer.
+//! Only immutable expressions over columns of one table are evaluated. Where evaluation is not possible the estimate is
+//! worse, but no answer is wrong.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -22,20 +22,20 @@ use crate::access::interval::ValueOrder;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{ColumnId, ColumnSet, with_stack};
 
-/// So many bytes of texts are told apart; longer ones are too many to be counted.
+/// Maximum byte position at which texts are compared; longer texts are too many to be counted.
 const PLACES: usize = 12;
 
-/// The fraction of rows for which predicates are true, if they are about one table of which some rows are known.
+/// Selectivity of predicates over one table with example rows.
 pub(crate) fn fraction(columns: &dyn Columns, predicates: &[Expression]) -> Option<f64> {
     let (found, all) = counted(columns, predicates)?;
     let all = all as f64;
-    // Of what no row of these meets there may be some all the same, and of what all meet some that does not.
+    // No match in the sample does not prove selectivity 0, nor all matches 1: clamp.
     Some((found as f64 / all).clamp(0.3 / all, 1.0 - 0.3 / all))
 }
 
-/// The fraction for which predicates hold together that were thought to hold for a fraction of the rows: that counts as
-/// much as one row that is known (the mean of a gamma distribution of rates after a Poisson sample). So few rows that meet
-/// them say little, none where many were expected says much, and many leave nothing of what was thought.
+/// Selectivity of the conjunction of predicates with the prior estimate `thought`: the prior counts as much as one
+/// example row (the mean of a gamma distribution of rates after a Poisson sample). So few matching rows change it
+/// little, none where many were expected changes it much, and many replace it.
 pub(crate) fn fraction_together(
     columns: &dyn Columns,
     predicates: &[Expression],
@@ -46,7 +46,7 @@ pub(crate) fn fraction_together(
     Some((found as f64 + 1.0) / (all as f64 + 1.0 / thought))
 }
 
-/// How many of the rows that are known meet predicates, and how many are known.
+/// (matching rows, all rows) of the example rows for predicates.
 fn counted(columns: &dyn Columns, predicates: &[Expression]) -> Option<(usize, usize)> {
     let mut read = ColumnSet::new();
     read.add_read_by(predicates);
@@ -62,7 +62,7 @@ fn counted(columns: &dyn Columns, predicates: &[Expression]) -> Option<(usize, u
     asked.counts.get((), predicates, find)
 }
 
-/// How many different values an expression has in all rows of its table, as those of some tell.
+/// Estimated number of distinct values of an expression in all rows of its table, from the example rows.
 pub(crate) fn distinct(columns: &dyn Columns, expression: &Expression) -> Option<f64> {
     let read = expression.columns();
     let (table, _) = columns.table(read.iter().next()?)?;
@@ -96,7 +96,7 @@ fn distinct_of(
     Some(estimated.min(texts_at_most(&values)))
 }
 
-/// How many values differ, and how many there are once.
+/// (number of distinct values, number of values that occur once).
 fn different(values: &mut [Value], order: ValueOrder) -> (f64, f64) {
     fn count<'a, T: 'a>(same: impl Iterator<Item = &'a [T]>) -> (f64, f64) {
         same.fold((0.0, 0.0), |(different, once), same| {
@@ -111,7 +111,7 @@ fn different(values: &mut [Value], order: ValueOrder) -> (f64, f64) {
         }
         _ => None,
     };
-    // Keys are made once for each text and compared without the collation.
+    // The keys are computed once for each text and compared as bytes.
     if let Some(mut keys) = values.iter().map(key).collect::<Option<Vec<_>>>() {
         keys.sort_unstable();
         return count(keys.chunk_by(|a, b| a == b));
@@ -120,7 +120,7 @@ fn different(values: &mut [Value], order: ValueOrder) -> (f64, f64) {
     count(values.chunk_by(|a, b| order.compare(a, b).is_eq()))
 }
 
-/// How many texts there can be, if at each place there are no other bytes than in these.
+/// Maximum number of texts that consist of the bytes which occur at each position.
 fn texts_at_most(texts: &[Value]) -> f64 {
     let mut most = 1.0;
     for place in 0..PLACES {
@@ -142,14 +142,14 @@ fn texts_at_most(texts: &[Value]) -> f64 {
     f64::INFINITY
 }
 
-/// Some rows of a table.
+/// Example rows of a table.
 struct Examples {
     columns: Vec<(ColumnId, ArrayRef)>,
     rows: usize,
 }
 
 impl Examples {
-    /// The rows of the table that all of these columns are of.
+    /// Example rows of the table that all of these columns belong to.
     fn of(columns: &dyn Columns, read: &ColumnSet) -> Option<Self> {
         let mut examples = Self {
             columns: Vec::new(),
@@ -161,7 +161,7 @@ impl Examples {
             let facts = table.column_with_values(column)?;
             let known = facts.statistics?;
             let place = (table.first, known.rows.to_bits());
-            // Rows of another time are other rows.
+            // Columns sampled at different times have different rows.
             if *of_table.get_or_insert(place) != place {
                 return None;
             }
@@ -174,7 +174,7 @@ impl Examples {
         (examples.rows > 0 && is_whole).then_some(examples)
     }
 
-    /// What a predicate is for each of some rows.
+    /// Truth of a predicate for each of some rows.
     fn truths(&self, predicate: &Expression, rows: &[usize]) -> Option<Vec<Option<bool>>> {
         let each = |truth: &dyn Fn(usize) -> Option<bool>| {
             let truths = rows.iter().map(|row| truth(*row));
@@ -251,7 +251,7 @@ impl Examples {
         })
     }
 
-    /// AND, or OR where one that is true decides; rows that are decided are asked nothing more.
+    /// AND, or OR if `deciding`; rows that are decided are not evaluated further.
     fn joined(
         &self,
         operands: &[Expression],
@@ -274,7 +274,7 @@ impl Examples {
         Some(all)
     }
 
-    /// What an expression is for each value.
+    /// Value of an expression for each example row.
     fn column(&self, expression: &Expression) -> Option<Column> {
         match &expression.kind {
             ExpressionKind::Column(id) => {
@@ -330,7 +330,7 @@ fn value_at(column: &Column, row: usize) -> Cow<'_, Value> {
     }
 }
 
-/// The text that a column has in a row, without a copy of it.
+/// Text of a column in a row, borrowed.
 fn text_at(column: &Column, row: usize) -> Option<&[u8]> {
     match column {
         Column::Constant(Value::Bytes(text)) => Some(text),

@@ -1,4 +1,4 @@
-//! How many groups rows have.
+//! Number of groups.
 
 use mayfly_types::Value;
 
@@ -7,13 +7,13 @@ use super::examples;
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{ColumnId, Computed};
 
-/// Of keys nothing is known about: the fraction of the rows that differ.
+/// Number of groups by unknown keys, as a fraction of the rows.
 const GROUPS: f64 = 0.5;
 
-/// Of so few values it does not matter how many a function makes.
+/// Number of values up to which the result size of a function is not estimated.
 const FEW: f64 = 16.0;
 
-/// The most values that some functions have.
+/// Maximum numbers of values of some functions.
 const VALUES: &[(&str, f64)] = &[
     ("month", 12.0),
     ("quarter", 4.0),
@@ -30,7 +30,7 @@ const VALUES: &[(&str, f64)] = &[
     ("dayofyear", 366.0),
 ];
 
-/// How many different values an expression has at most, as far as that is known.
+/// Maximum number of distinct values of an expression, if known.
 pub(crate) fn distinct_of(columns: &dyn Columns, expression: &Expression) -> Option<f64> {
     match &expression.kind {
         ExpressionKind::Literal(_) | ExpressionKind::Parameter(_) => Some(1.0),
@@ -64,7 +64,7 @@ pub(crate) fn distinct_of(columns: &dyn Columns, expression: &Expression) -> Opt
                 .map(|argument| distinct_of(columns, argument))
                 .collect();
             let of_arguments = of_arguments.map(|all| all.iter().product::<f64>());
-            // EXTRACT names its unit.
+            // The unit of EXTRACT.
             let unit = match arguments.first().map(|first| &first.kind) {
                 Some(ExpressionKind::Literal(Value::Bytes(unit))) if name == "extract" => {
                     String::from_utf8_lossy(unit).to_ascii_lowercase()
@@ -76,7 +76,7 @@ pub(crate) fn distinct_of(columns: &dyn Columns, expression: &Expression) -> Opt
             match (of_arguments, most) {
                 (Some(all), Some((_, most))) => Some(all.min(*most)),
                 (None, Some((_, most))) => Some(*most),
-                // Of days.
+                // Days per year, approximately.
                 (Some(all), None) if name == "year" => Some((all / 300.0).max(1.0)),
                 (Some(all), None) if all <= FEW => Some(all),
                 (all, None) => match examples::distinct(columns, expression) {
@@ -108,7 +108,7 @@ pub(crate) fn drawn(distinct: f64, rows: f64, all: f64) -> f64 {
     if rows >= all {
         return distinct;
     }
-    // A value is missing if all of its rows are (Yao's formula, as the rows of a value are many or few).
+    // A value is missing if all of its rows are (Yao's formula, approximated for any number of rows per value).
     let missing = (1.0 - rows / all).powf(all / distinct.max(1.0));
     (distinct * (1.0 - missing)).clamp(0.0, distinct.min(rows))
 }
@@ -123,12 +123,12 @@ pub(crate) fn grouped(
     if keys.is_empty() {
         return 1.0;
     }
-    // What nothing is known about.
+    // Whether nothing is known about a key.
     let mut is_unknown = false;
-    // Of each table the different values of its columns, and whether they tell its rows apart.
+    // For each table: number of distinct values of its key columns, and whether these identify its rows.
     let mut tables: Vec<(ColumnId, f64, Vec<usize>, Vec<f64>)> = Vec::new();
     let mut others: Vec<f64> = Vec::new();
-    // The part of the rows of the tables that conditions on the keys leave.
+    // Fraction of the tables' rows that conditions on the keys leave.
     let mut left_rows = 1.0;
     for key in keys {
         let column = match key.expression.kind {
@@ -174,7 +174,7 @@ pub(crate) fn grouped(
         };
         let mut all: Vec<f64> = others;
         for (first, table_rows, known, distinct) in tables {
-            // Columns of one table are no more different together than its rows are.
+            // Columns of one table have at most as many combinations as it has rows.
             let table = columns.table(first).map(|(table, _)| table);
             let is_key = table.as_ref().is_some_and(|table| table.is_unique(&known));
             let together = table.and_then(|table| table.distinct_together(&known));
@@ -196,7 +196,7 @@ pub(crate) fn grouped(
     groups
 }
 
-/// How many combinations of values there are: not all that could be, where there are many columns.
+/// Number of combinations of values: with many columns, fewer than the product.
 fn product(mut distinct: Vec<f64>) -> f64 {
     distinct.sort_unstable_by(|a, b| b.total_cmp(a));
     let power = |at: usize| 0.5_f64.powi(at.saturating_sub(1).min(8) as i32);

@@ -1,9 +1,9 @@
-//! Conditions on aggregates: how many groups have a sum, an average or a number of rows beyond a value.
+//! Selectivity of conditions on aggregates: the fraction of groups with a sum, an average or a count beyond a value.
 //!
-//! Values are taken as independent of their groups, so that by the central limit theorem aggregates of groups of one size
-//! are about normally distributed. The sizes of groups are those that were met, where equal keys stand side by side, and
-//! else those that chance would make. Reports often ask for what is rare
-//! (`HAVING SUM(quantity) > 300`), where a fixed fraction would be wrong by orders of magnitude.
+//! Values are assumed to be independent of their groups, so that by the central limit theorem aggregates of groups of
+//! one size are approximately normally distributed. The group sizes are those observed where equal keys are adjacent,
+//! and else those of a random distribution. Reports often ask for rare groups (`HAVING SUM(quantity) > 300`), where a
+//! fixed fraction would be wrong by orders of magnitude.
 
 use arrow_array::{Array, ArrayRef};
 use mayfly_types::convert::array_value;
@@ -15,7 +15,7 @@ use crate::statistics::Point;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::ColumnId;
 
-/// The mean of an aggregate over all groups, and how far from it groups are.
+/// (mean, standard deviation) of an aggregate over all groups.
 fn distribution(columns: &dyn Columns, facts: &AggregateFacts) -> Option<(f64, f64)> {
     let rows = facts.group_rows.max(1.0);
     if facts.kind == AggregateKind::Count {
@@ -29,7 +29,7 @@ fn distribution(columns: &dyn Columns, facts: &AggregateFacts) -> Option<(f64, f
     })
 }
 
-/// The part of the groups whose aggregate is above a value.
+/// Fraction of the groups whose aggregate is above a value.
 fn above(columns: &dyn Columns, facts: &AggregateFacts, value: f64) -> Option<f64> {
     let part =
         |mean: f64, deviation: f64| normal_above((value - mean) / deviation.max(f64::MIN_POSITIVE));
@@ -46,7 +46,7 @@ fn above(columns: &dyn Columns, facts: &AggregateFacts, value: f64) -> Option<f6
     Some(facts.sizes.iter().map(of_size).sum())
 }
 
-/// The mean of the values of a column, and their variance.
+/// (mean, variance) of the values of a column.
 fn moments(columns: &dyn Columns, id: ColumnId, ty: &SqlType) -> Option<(f64, f64)> {
     let (table, column) = columns.table(id)?;
     let find = || {
@@ -72,7 +72,7 @@ fn moments_of(values: &ArrayRef, ty: &SqlType) -> Option<(f64, f64)> {
     })
 }
 
-/// The fraction of groups for which a comparison of an aggregate with a constant is true.
+/// Fraction of groups for which a comparison of an aggregate with a constant is true.
 pub(crate) fn fraction(columns: &dyn Columns, predicate: &Expression) -> Option<f64> {
     let ExpressionKind::Compare {
         comparison,
@@ -98,7 +98,7 @@ fn of_sides(
     let Point::Number(value) = Point::of(&value, &aggregate.ty)? else {
         return None;
     };
-    // Numbers of rows are whole: between two of them the value is no group's.
+    // Counts are integers: move the value between two of them.
     let value = match (facts.kind, comparison) {
         (AggregateKind::Count, Comparison::Greater | Comparison::LessOrEqual) => {
             value.floor() + 0.5
@@ -112,7 +112,7 @@ fn of_sides(
         Comparison::Less | Comparison::LessOrEqual => 1.0 - above,
         _ => return None,
     };
-    // Groups are not as regular as that: some are always there.
+    // Real groups are less regular: some are always above.
     Some(fraction.clamp(0.5 / facts.groups.max(1.0), 1.0))
 }
 

@@ -1,4 +1,4 @@
-//! How many rows joins give.
+//! Cardinality of joins.
 
 use super::columns::{ColumnFacts, Columns, TableFacts};
 use super::groups::drawn;
@@ -9,9 +9,9 @@ use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{ColumnId, ColumnSet};
 use crate::tree::physical::JoinKind;
 
-/// At least such a part of the left rows is thought to have no partner.
+/// Minimum fraction of the left rows assumed to have no partner.
 const ANTI_MIN: f64 = 0.02;
-/// Left rows with a partner, when nothing is known.
+/// Fraction of left rows with a partner, when nothing is known.
 const PARTNER: f64 = 0.5;
 
 /// Cardinality of a join whose `left` rows form `pairs` pairs.
@@ -54,7 +54,7 @@ pub(crate) fn joined(
     }
 }
 
-/// The two sides of an equality.
+/// Both sides of an equality.
 fn sides(predicate: &Expression) -> Option<(&Expression, &Expression)> {
     match &predicate.kind {
         ExpressionKind::Compare {
@@ -66,12 +66,12 @@ fn sides(predicate: &Expression) -> Option<(&Expression, &Expression)> {
     }
 }
 
-/// What a condition leaves of pairs of rows.
+/// Selectivity of a condition on pairs of rows.
 #[derive(Debug, Clone)]
 pub(crate) enum PairCondition {
-    /// An equality of columns of two tables.
+    /// Equality of columns of two tables.
     Link(Link),
-    /// Another one.
+    /// Selectivity of any other condition.
     Other(f64),
 }
 
@@ -96,8 +96,8 @@ impl PairCondition {
     }
 }
 
-/// What a condition that is no equality of two tables leaves. Of a disjunction each table has been asked already for
-/// what follows about it alone ([`crate::rules`], `derive_filters`): these rows are no part of the pairs.
+/// Selectivity of a condition that is not an equality of two tables. The filters on single tables that follow from a
+/// disjunction are already applied ([`crate::rules`], `derive_filters`): rows that they remove are not among the pairs.
 fn of_other(columns: &dyn Columns, predicate: &Expression) -> f64 {
     let fraction = selectivity::of(columns, predicate);
     if !matches!(predicate.kind, ExpressionKind::Or(_)) {
@@ -133,10 +133,10 @@ pub(crate) struct Link {
     fraction: f64,
 }
 
-/// The fraction of pairs of rows that meets conditions.
+/// Selectivity of join conditions for pairs of rows.
 ///
-/// Of equalities that say the same (`a = b`, and `a = c` where `b = c` holds) the strictest counts alone. Those of
-/// the same two tables are often about a key of one of them, whose values tell no more rows apart than it has.
+/// Of redundant equalities (`a = b`, and `a = c` where `b = c` holds) only the strictest counts. Several equalities of
+/// two tables are often on a key of one of them, and the key has no more values than its table has rows.
 pub(crate) fn of_conditions(columns: &dyn Columns, on: &[Expression]) -> f64 {
     let conditions: Vec<PairCondition> = on
         .iter()
@@ -182,7 +182,7 @@ fn of_links(columns: &dyn Columns, mut links: Vec<Link>) -> f64 {
             .table(id)
             .map(|(table, column)| (table.first, column, table))
     };
-    // By pairs of tables.
+    // Grouped by pairs of tables.
     let mut pairs: Vec<(ColumnId, ColumnId, Vec<Link>)> = Vec::new();
     let mut fraction = 1.0;
     for link in kept {
@@ -212,8 +212,8 @@ fn of_links(columns: &dyn Columns, mut links: Vec<Link>) -> f64 {
         fraction *= if distinct > 1.0 {
             product.max(1.0 / distinct)
         } else {
-            // The strictest in full, of the others roots. Several columns are mostly a key of one of the tables
-            // that the other refers to, such as the lines of orders; no more of its rows than all are different.
+            // The strictest in full, the others with exponential backoff. Several columns are mostly a key of one table
+            // that the other refers to, such as the lines of orders; the combinations are at most its rows.
             let powers = (0..links.len()).map(|at| 0.5_f64.powi(at as i32));
             let together: f64 = links
                 .iter()
@@ -228,7 +228,7 @@ fn of_links(columns: &dyn Columns, mut links: Vec<Link>) -> f64 {
     fraction
 }
 
-/// How many different values the columns of a table that are linked have together, as far as its keys tell.
+/// Number of distinct combinations of the linked columns of a table, if known from its keys.
 fn distinct_of(columns: &dyn Columns, table: &TableFacts, links: &[Link]) -> Option<f64> {
     let of_table = links.iter().flat_map(|link| link.columns).filter_map(|id| {
         let (known, column) = columns.table(id)?;
@@ -264,8 +264,7 @@ fn matched(own: &ColumnFacts, met: f64) -> f64 {
     (met / own.distinct.max(1.0)).min(1.0) * (1.0 - own.null_fraction)
 }
 
-/// The fraction of left rows that have a partner: the values of the one side are taken to be among those of the
-/// other.
+/// Fraction of left rows that have a partner: the values of one side are assumed to be contained in those of the other.
 fn partnered(
     columns: &dyn Columns,
     right: f64,
@@ -277,7 +276,7 @@ fn partnered(
         return 0.0;
     }
     let mut all_matched = 1.0_f64;
-    // The right rows of a value.
+    // Right rows per value.
     let mut partners = right;
     let mut is_known = false;
     let mut is_open = false;
@@ -306,6 +305,6 @@ fn partnered(
     let rest: f64 = rest
         .map(|predicate| selectivity::of(columns, predicate))
         .product();
-    // Of several partners one is enough.
+    // One of several partners is enough.
     all_matched * (1.0 - (1.0 - rest.min(1.0)).powf(partners.max(1.0)))
 }

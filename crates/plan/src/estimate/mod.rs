@@ -1,8 +1,8 @@
-//! How many rows relations give: one estimate, which rules and physical plans ask.
+//! Cardinality estimation of relations, for rules and physical plans.
 //!
-//! [`Estimates`] knows where each column of a statement comes from, and so the statistics behind it wherever it
-//! stands in the tree. The rest are functions of the rows of a relation's inputs: [`selectivity`] of predicates,
-//! [`joins`], [`groups`]. Without statistics conditions leave the fixed fractions that MySQL assumes.
+//! [`Estimates`] knows the origin of each column of a statement, and so its statistics wherever it stands in the tree.
+//! The other functions compute from the cardinalities of a relation's inputs: [`selectivity`] of predicates, [`joins`],
+//! [`groups`]. Without statistics conditions have the fixed selectivities that MySQL assumes.
 
 pub(crate) mod asked;
 mod columns;
@@ -30,46 +30,46 @@ use crate::tree::logical::{
 };
 use crate::tree::physical::{JoinKind, SetOperationKind};
 
-/// What a result that is read more than once is thought to hold while nobody knows better.
+/// Cardinality assumed for a shared result while it is unknown.
 const SHARED_ROWS: f64 = 1000.0;
-/// How many rounds the recursive part of a common table expression is thought to run.
+/// Number of rounds assumed for a recursive common table expression.
 const ROUNDS: f64 = 10.0;
 
-/// Groups are thought to be as large as their key says if the average is not further off than by this factor.
+/// Maximum factor between the average group size and that of the key's distribution for the latter to be used.
 const SIZES_ERROR_MAX: f64 = 1.25;
 
-/// Where a column comes from.
+/// Origin of a column.
 #[derive(Debug, Clone, Copy)]
 enum Source {
     Unknown,
-    /// A table, by its number, and the column in it.
+    /// (table number, column index) of a table column.
     Table(u32, u32),
     /// The column has the values of another one.
     Same(ColumnId),
     /// The column has at most this number of distinct values.
     Distinct(f64),
-    /// The least or the greatest value of a group: those of one row, or some.
+    /// The least or the greatest value of a group: a value of one row or some.
     Extreme,
     /// Another aggregate, by its number.
     Aggregate(u32),
 }
 
-/// What is known of a statement's columns and shared results.
+/// Facts about a statement's columns and shared results.
 #[derive(Debug, Default)]
 pub(crate) struct Estimates {
     tables: Vec<TableFacts>,
     aggregates: Vec<AggregateFacts>,
-    /// Conditions of scans on one column alone.
+    /// Conditions of scans on a single column.
     restrictions: Vec<(ColumnId, Expression)>,
-    /// By the numbers of columns.
+    /// Sources by column number.
     sources: Vec<Source>,
     shared: Vec<f64>,
-    /// For which part of the pairs of rows two columns are equal, as far as that was asked.
+    /// Cached selectivities of equalities of two columns.
     equalities: RefCell<HashMap<[ColumnId; 2], f64>>,
 }
 
 impl Estimates {
-    /// Of a statement as it is now.
+    /// Estimates for a statement in its current form.
     pub(crate) fn of(query: &mut Query) -> Self {
         let mut estimates = Self {
             sources: vec![Source::Unknown; query.next_column],
@@ -96,7 +96,7 @@ impl Estimates {
         estimates
     }
 
-    /// Takes in where the columns of a relation come from.
+    /// Records the origin of the columns of a relation.
     fn learn(&mut self, relation: &Relation, shared: &[Vec<ColumnId>]) {
         match relation {
             Relation::Scan(scan) => {
@@ -161,7 +161,7 @@ impl Estimates {
             Relation::SetOperation {
                 inputs, columns, ..
             } => {
-                // Of the first input: those of the others are often the same.
+                // Columns of the first input: those of the others are often alike.
                 if let Some((_, first)) = inputs.first() {
                     for (id, behind) in columns.iter().zip(first) {
                         self.set(*id, Source::Same(*behind));
@@ -210,14 +210,14 @@ impl Estimates {
         if id >= self.sources.len() {
             self.sources.resize(id + 1, Source::Unknown);
         }
-        // A column of itself would be looked up without end.
+        // A column that is its own source would be an endless loop.
         if !matches!(source, Source::Same(other) if other >= self.sources.len() || self.origin(other) == Some(id))
         {
             self.sources[id] = source;
         }
     }
 
-    /// The column whose values a column has.
+    /// Column whose values a column has.
     fn origin(&self, mut id: ColumnId) -> Option<ColumnId> {
         for _ in 0..=self.sources.len() {
             match self.sources.get(id)? {
@@ -228,7 +228,7 @@ impl Estimates {
         None
     }
 
-    /// The table that a column comes from, by its number, and the column in it.
+    /// (table, column index) that a column comes from.
     fn table_of(&self, id: ColumnId) -> Option<(&TableFacts, usize)> {
         match self.sources.get(self.origin(id)?)? {
             Source::Table(table, column) => {
@@ -238,7 +238,7 @@ impl Estimates {
         }
     }
 
-    /// How long the texts of a column are, on the average.
+    /// Average bytes of the texts of a column.
     pub(crate) fn average_bytes(&self, id: ColumnId, ty: &SqlType) -> Option<f64> {
         if ty.physical() != PhysicalType::Bytes {
             return None;
@@ -248,7 +248,7 @@ impl Estimates {
         Some(statistics.average_bytes)
     }
 
-    /// How far the greatest of the whole numbers of a column is from the least.
+    /// Distance between the least and the greatest integer of a column.
     pub(crate) fn span(&self, id: ColumnId) -> Option<f64> {
         let (table, column) = self.table_of(id)?;
         let ty = &table.source.columns.get(column)?.ty;
@@ -258,12 +258,12 @@ impl Estimates {
         table.column_with_values(column)?.statistics?.span()
     }
 
-    /// How many rows a shared result has.
+    /// Cardinality of a shared result.
     pub(crate) fn shared(&self, shared: usize) -> f64 {
         self.shared.get(shared).copied().unwrap_or(SHARED_ROWS)
     }
 
-    /// How many rows a relation gives.
+    /// Cardinality of a relation.
     pub(crate) fn relation(&self, relation: &Relation) -> f64 {
         self.rows_and_fewest(relation, None).0
     }
@@ -297,9 +297,9 @@ impl Estimates {
         groups::grouped(self, rows, &aggregate.keys, aggregate.first_groups).min(most)
     }
 
-    /// How many rows are grouped, and how many groups they have at most: no more than any part of the input has rows
-    /// that has all of their keys. A join gives the rows of an order again for each of its lines, and these have the
-    /// order's number.
+    /// (rows, maximum number of groups) of an aggregation: at most as many groups as any part of the input that has all
+    /// of their keys has rows. A join repeats the row of an order for each of its lines, and these have the order's
+    /// number.
     pub(crate) fn rows_and_most_groups(&self, aggregate: &Aggregate) -> (f64, f64) {
         let keys = aggregate.keys.iter().map(|key| match key.expression.kind {
             ExpressionKind::Column(id) => Some(id),
@@ -310,12 +310,12 @@ impl Estimates {
         self.rows_and_fewest(&aggregate.input, keys.as_deref())
     }
 
-    /// The rows of a relation, and the fewest of its parts that have columns whose values are those of `keys`.
+    /// (rows of a relation, cardinality of its smallest part that has all of `keys`).
     fn rows_and_fewest(&self, relation: &Relation, keys: Option<&[ColumnId]>) -> (f64, f64) {
         with_stack(|| {
             let mut fewest = f64::INFINITY;
             let rows = if let Relation::Aggregate(aggregate) = relation {
-                // No part below groups has the keys of what is above them.
+                // No part below an aggregation has the keys of what is above it.
                 let (rows, most) = self.rows_and_most_groups(aggregate);
                 self.groups(rows, most, aggregate)
             } else {
@@ -346,14 +346,14 @@ impl Estimates {
         joins::joined(self, join.kind, (left, right), &right_columns, conditions)
     }
 
-    /// The part of the rows that an index finds for a join which meets its other conditions, too: those of the
-    /// join and the table's own.
+    /// Selectivity, for rows found by an index lookup, of the remaining conditions: those of the join and the table's
+    /// own.
     pub(crate) fn kept(&self, scan: &Scan, on: &[Expression]) -> f64 {
         let own = selectivity::of_conjunction(scan, &scan.predicates);
         own * joins::of_conditions(self, on)
     }
 
-    /// So many rows, of which those remain that meet all conditions.
+    /// Cardinality of `rows` rows after all conditions.
     pub(crate) fn filtered(&self, rows: f64, predicates: &[Expression]) -> f64 {
         rows * selectivity::of_conjunction(self, predicates)
     }
@@ -385,9 +385,9 @@ impl Columns for Estimates {
             Some(Source::Aggregate(number)) => {
                 let facts = self.aggregates.get(*number as usize)?;
                 return Some(match facts.kind {
-                    // Groups of about the same size have few numbers of rows.
+                    // Groups of similar size have few distinct counts.
                     AggregateKind::Count => facts.groups.sqrt(),
-                    // Sums are seldom the same.
+                    // Sums are rarely equal.
                     AggregateKind::Sum | AggregateKind::Average => facts.groups,
                 });
             }
@@ -400,7 +400,7 @@ impl Columns for Estimates {
         let origin = Columns::origin(self, id);
         let own = self.restrictions.iter().filter(|(of, _)| *of == origin);
         let own: Vec<Expression> = own.map(|(_, predicate)| predicate.clone()).collect();
-        // Asked of the table, of which no condition has left anything out: conditions would ask what they leave.
+        // Distinct values of the unfiltered table: using the conditions would recurse.
         match self.table_of(id) {
             Some((table, _)) if !own.is_empty() => selectivity::of_conjunction(table, &own),
             _ => 1.0,
@@ -430,8 +430,8 @@ fn holds_join(relation: &Relation) -> bool {
     })
 }
 
-/// The columns of an input whose values some columns of a relation have, if it has all of them: each of its rows gives
-/// those values at least once, if any.
+/// Columns of an input whose values some columns of a relation have, if the input has all of them: each row of the
+/// relation repeats the values of one of the input's.
 fn keys_of_input(relation: &Relation, input: usize, keys: &[ColumnId]) -> Option<Vec<ColumnId>> {
     match relation {
         Relation::Filter { .. }
@@ -463,7 +463,7 @@ fn keys_of_input(relation: &Relation, input: usize, keys: &[ColumnId]) -> Option
                 pairs.find_map(|(a, b)| other_of(key, a, b))
             };
             let of_conditions = |key: ColumnId| {
-                // Of outer joins only rows that found a partner are equal.
+                // In outer joins the columns are equal only in rows that have a partner.
                 let mut on = join.on.iter().filter(|_| join.kind == JoinKind::Inner);
                 on.find_map(|predicate| match &predicate.kind {
                     ExpressionKind::Compare {
@@ -488,7 +488,7 @@ fn keys_of_input(relation: &Relation, input: usize, keys: &[ColumnId]) -> Option
     }
 }
 
-/// Of two columns that are equal the one that is not this one.
+/// The other one of two equal columns.
 fn other_of(id: ColumnId, a: ColumnId, b: ColumnId) -> Option<ColumnId> {
     match (a == id, b == id) {
         (true, _) => Some(b),
@@ -497,7 +497,7 @@ fn other_of(id: ColumnId, a: ColumnId, b: ColumnId) -> Option<ColumnId> {
     }
 }
 
-/// How many rows of a table meet its conditions.
+/// Cardinality of a scan after its conditions.
 pub(crate) fn of_scan(scan: &Scan) -> f64 {
     scan.rows.unwrap_or_else(|| {
         scan.table.row_count as f64 * selectivity::of_conjunction(scan, &scan.predicates)
@@ -511,8 +511,7 @@ pub(crate) fn limited(rows: f64, limit: Option<(u64, u64)>) -> f64 {
     }
 }
 
-/// How many rows a set operation gives of such inputs. UNION is thought to find no row twice: its temporary table
-/// must have room for that.
+/// Cardinality of a set operation. UNION is assumed to find no duplicates: its temporary table must have room for that.
 pub(crate) fn set_operation(kind: SetOperationKind, inputs: &[f64]) -> f64 {
     let first = inputs.first().copied().unwrap_or(0.0);
     match kind {

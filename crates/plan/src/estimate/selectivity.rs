@@ -1,11 +1,10 @@
-//! The fraction of rows for which predicates are true.
+//! Selectivity: the fraction of rows for which predicates are true.
 //!
-//! What conjuncts say of one column is brought into ranges of its values, as for an index over that column alone
-//! ([`crate::access::analysis`]), and the statistics are asked for these. What no ranges say is evaluated over some
-//! rows ([`super::examples`]), and so are conditions on several columns of a table, which are often about the same
-//! thing. Where few of these rows are left, it matters what was thought before: the strictest two conditions count in
-//! full, of the next ones roots
-//! ("exponential backoff", as SQL Server has it, which takes roots from the second one on).
+//! Conjuncts on one column are brought into ranges of its values, as for an index over that column alone
+//! ([`crate::access::analysis`]), and the statistics are asked for these. Conditions that are not ranges are evaluated
+//! over example rows ([`super::examples`]), and so are conditions on several columns of a table, which are often
+//! correlated. Where few example rows match, the prior estimate matters: the strictest two conditions count in full,
+//! the next ones with roots ("exponential backoff", as in SQL Server, which takes roots from the second one on).
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -23,19 +22,19 @@ use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::key_ranges::{Condition, KeyRanges};
 use crate::tree::logical::{ColumnId, free_columns, with_stack};
 
-/// Of an equality, of an inequality, of a range and of LIKE with nothing known about its column.
+/// Selectivities of an equality, an inequality, a range and LIKE on a column without statistics.
 const EQUAL: f64 = 0.1;
 const NOT_EQUAL: f64 = 0.9;
 const RANGE: f64 = 0.3333;
 const LIKE: f64 = 0.1111;
 const UNKNOWN: f64 = 0.5;
 
-/// The fraction of rows for which a predicate is true.
+/// Selectivity of a predicate.
 pub(crate) fn of(columns: &dyn Columns, predicate: &Expression) -> f64 {
     of_conjunction(columns, std::slice::from_ref(predicate))
 }
 
-/// The fraction of rows for which all predicates are true.
+/// Selectivity of a conjunction of predicates.
 pub(crate) fn of_conjunction(columns: &dyn Columns, predicates: &[Expression]) -> f64 {
     with_stack(|| match predicates {
         [] => 1.0,
@@ -74,7 +73,7 @@ fn conjunction(columns: &dyn Columns, predicates: &[Expression]) -> f64 {
     if parts.len() == 1 {
         return of_one_table(columns, predicates);
     }
-    // What is said of different tables has nothing to do with each other.
+    // Conditions on different tables are assumed to be independent.
     let parts = parts.into_iter().map(|(_, part)| {
         let part = part.into_iter().map(|number| predicates[number].clone());
         of_one_table(columns, &part.collect::<Vec<_>>())
@@ -82,7 +81,7 @@ fn conjunction(columns: &dyn Columns, predicates: &[Expression]) -> f64 {
     parts.product()
 }
 
-/// The fraction for which conditions on the same tables hold.
+/// Selectivity of conditions on one set of tables.
 fn of_one_table(columns: &dyn Columns, predicates: &[Expression]) -> f64 {
     let mut counted = vec![false; predicates.len()];
     let mut fractions = Vec::with_capacity(predicates.len());
@@ -121,14 +120,14 @@ fn of_one_table(columns: &dyn Columns, predicates: &[Expression]) -> f64 {
     thought
 }
 
-/// What conditions leave of the values of a column, if any is about it.
+/// Ranges of the values of a column that conditions leave, if any condition is on it.
 fn ranges_of(
     columns: &dyn Columns,
     id: ColumnId,
     predicates: &[Expression],
 ) -> Option<Arc<ColumnRanges>> {
     let (table, column) = columns.table(id)?;
-    // The column keeps the number that the predicates know it by.
+    // The predicates use the number of the column.
     let first = id.checked_sub(column)?;
     let find = || {
         let facts = table.column_with_values(column)?;
@@ -145,7 +144,7 @@ fn ranges_of(
     }
 }
 
-/// The fraction for which conditions hold together that hold for such fractions each.
+/// Combined selectivity of conditions with these selectivities.
 fn together(fractions: &mut [f64]) -> f64 {
     fractions.sort_unstable_by(f64::total_cmp);
     let power = |at: usize| 0.5_f64.powi(at.saturating_sub(1).min(8) as i32);
@@ -155,7 +154,7 @@ fn together(fractions: &mut [f64]) -> f64 {
         .product()
 }
 
-/// An index that is not there: of a column alone.
+/// A hypothetical index over a single column.
 fn index_over(column: usize) -> IndexSource {
     IndexSource {
         id: None,
@@ -182,7 +181,7 @@ fn only_column(predicate: &Expression) -> Option<ColumnId> {
     columns.next().is_none().then_some(first)
 }
 
-/// The part of the rows whose value is in ranges.
+/// Fraction of the rows whose value is in the ranges.
 fn of_ranges(facts: &ColumnFacts, ty: &SqlType, ranges: &KeyRanges) -> f64 {
     let mut value_of = |value: &Expression| Ok(known_value(value, &[], SqlMode::DEFAULT));
     let any = (1.0 - facts.null_fraction) / facts.distinct.max(1.0);
@@ -210,7 +209,7 @@ pub(crate) fn of_value_ranges(facts: &ColumnFacts, ty: &SqlType, ranges: &[Value
     parts.sum::<f64>().clamp(0.0, 1.0)
 }
 
-/// The value of a bound.
+/// Value of a bound.
 fn bound_of(bound: &Bound<Vec<Value>>) -> Bound<Option<&Value>> {
     match bound {
         Bound::Unbounded => Bound::Unbounded,
@@ -269,7 +268,7 @@ fn of_range_unseen(facts: &ColumnFacts, range: &ValueRange, any: f64) -> f64 {
     }
 }
 
-/// The fraction of rows for which one predicate is true, of which ranges do not tell.
+/// Selectivity of a predicate that cannot be expressed as ranges.
 fn single(columns: &dyn Columns, predicate: &Expression) -> f64 {
     let fraction = match &predicate.kind {
         ExpressionKind::Compare {
@@ -334,7 +333,7 @@ fn disjunction(columns: &dyn Columns, operands: &[Expression]) -> f64 {
     1.0 - none
 }
 
-/// The fraction of rows, or of pairs of rows, for which two expressions are equal.
+/// Fraction of rows, or of pairs of rows, for which two expressions are equal.
 pub(crate) fn equality(columns: &dyn Columns, left: &Expression, right: &Expression) -> f64 {
     let facts = |side: &Expression| {
         let id = crate::access::analysis::key_column(side)?;
@@ -351,7 +350,7 @@ pub(crate) fn equality(columns: &dyn Columns, left: &Expression, right: &Express
         let valued = (1.0 - a.null_fraction) * (1.0 - b.null_fraction);
         return valued / a.distinct.max(b.distinct);
     }
-    // About rows that are compared with those of their own group.
+    // A comparison of rows with an aggregate of their own group.
     let is_of_group = |side: &Expression| match &side.kind {
         ExpressionKind::Column(id) => columns.is_extreme(*id),
         ExpressionKind::LogicalSubquery(subquery) => !free_columns(&subquery.relation).is_empty(),
@@ -368,7 +367,7 @@ pub(crate) fn equality(columns: &dyn Columns, left: &Expression, right: &Express
         (Some(a), Some(b)) => 1.0 / a.max(b).max(1.0),
         (Some(one), None) | (None, Some(one)) => 1.0 / one.max(1.0),
         (None, None) => {
-            // Each row of the larger table is thought to have one partner.
+            // Each row of the larger table is assumed to have one partner.
             let rows = |side: &Expression| {
                 let (table, _) = columns.table(crate::access::analysis::key_column(side)?)?;
                 Some((table.first, table.rows()))
@@ -381,7 +380,7 @@ pub(crate) fn equality(columns: &dyn Columns, left: &Expression, right: &Express
     }
 }
 
-/// The rows of a key of some columns of a table, of those that are not NULL.
+/// Rows per key of some columns of a table, without NULLs.
 pub(crate) fn rows_per_key(table: &TableFacts, columns: &[usize]) -> Option<f64> {
     let singles = columns.iter().map(|column| table.column(*column));
     let singles: Vec<ColumnFacts> = singles.collect::<Option<_>>()?;

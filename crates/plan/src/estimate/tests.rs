@@ -1,4 +1,4 @@
-//! Estimates of rows against the rows of small tables whose columns are skewed, dependent and NULL.
+//! Estimated cardinalities compared with the rows of small tables whose columns are skewed, dependent and NULL.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ fn int() -> SqlType {
     SqlType::integer(TypeKind::Int)
 }
 
-/// A table's columns.
+/// Columns of a table.
 #[derive(Debug, Clone)]
 struct Contents {
     columns: Vec<Int64Array>,
@@ -131,13 +131,13 @@ fn estimate(relation: Relation) -> f64 {
     estimates.relation(&query.relation)
 }
 
-/// How many times too much or too little.
+/// Factor between the estimate and the correct number.
 fn error(found: f64, right: usize) -> f64 {
     let (found, right) = (found.max(1.0), (right as f64).max(1.0));
     (found / right).max(right / found)
 }
 
-/// 5000 rows: a number, a skewed column with NULLs, one that depends on it, a flat one.
+/// 5000 rows: a number, a skewed column with NULLs, a column that depends on it, a uniform one.
 fn facts() -> Contents {
     let rows = 0..5000_i64;
     let skewed = |row: i64| match row % 10 {
@@ -203,7 +203,7 @@ fn conditions_leave_about_as_many_rows_as_they_do() {
 #[test]
 fn joins_give_about_as_many_rows_as_they_do() {
     let facts = facts();
-    // Half of the values of the facts' column are a key.
+    // The keys are half of the values of the facts' column.
     let keys: Vec<Option<i64>> = (0..250).map(|row| Some(row * 2)).collect();
     let groups: Vec<Option<i64>> = (0..250).map(|row| Some(row % 5)).collect();
     let dimension = Contents::new(vec![keys, groups]);
@@ -291,7 +291,7 @@ fn an_equality_that_follows_from_others_counts_once() {
 #[test]
 fn pairs_that_derived_filters_left_meet_the_disjunction_they_are_of() {
     use Comparison::Equal;
-    // (a = 1 AND b = 2) OR (a = 2 AND b = 1), of which a IN (1, 2) and b IN (1, 2) were derived.
+    // (a = 1 AND b = 2) OR (a = 2 AND b = 1), from which a IN (1, 2) and b IN (1, 2) were derived.
     let facts = facts();
     let (a, b) = (3, 13);
     let either = |arms: Vec<Expression>| Expression::predicate(ExpressionKind::Or(arms), true);
@@ -316,7 +316,7 @@ fn pairs_that_derived_filters_left_meet_the_disjunction_they_are_of() {
 
 #[test]
 fn there_are_no_more_groups_than_rows_of_a_part_that_has_their_keys() {
-    // Twenty of the keys, each with ten of the facts: grouped by the facts' column, which is the key's.
+    // Twenty of the keys, each with ten of the facts: grouped by the facts' column, which is the key.
     let lines = Contents::new(vec![
         (0..5000).map(Some).collect(),
         (0..5000).map(|row| Some(row * 7919 % 500)).collect(),
@@ -376,7 +376,7 @@ fn groups_are_about_as_many_as_they_are() {
         all.sort();
         all.dedup();
         let found = estimate(Relation::Aggregate(groups));
-        // Nobody knows that one column follows from the other.
+        // The dependence of one column on the other is not known.
         let most = if columns == [1, 2] { 12.0 } else { 3.0 };
         assert!(
             error(found, all.len()) < most,

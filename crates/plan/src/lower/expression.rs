@@ -1,4 +1,4 @@
-//! Expressions: columns become positions, outer columns parameters, subqueries plans.
+//! Lowering of expressions: columns become indexes, outer columns parameters, subqueries plans.
 
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ impl Lowering {
         Ok(())
     }
 
-    /// A column of the input, or of an outer query.
+    /// Lowers a column of the input, or of an outer query.
     fn column(
         &mut self,
         id: ColumnId,
@@ -83,7 +83,7 @@ impl Lowering {
         Ok(ExpressionKind::Parameter(parameter))
     }
 
-    /// Lowers something that may read columns of `layout` as parameters.
+    /// Runs `lower`, in which columns of `layout` may be read as parameters; returns these with their values.
     pub(super) fn in_frame<T>(
         &mut self,
         layout: &[ColumnId],
@@ -149,7 +149,7 @@ impl Lowering {
             .collect()
     }
 
-    /// The conjunction of predicates, lowered.
+    /// Lowers the conjunction of predicates.
     pub(super) fn conjunction(
         &mut self,
         predicates: Vec<Expression>,
@@ -162,8 +162,7 @@ impl Lowering {
     }
 }
 
-/// The columns of a query block that are computed for what computing them does, whether or not
-/// anybody reads them.
+/// Columns of a query block that are computed for their side effects, whether or not they are read.
 pub(super) fn volatile_columns(relation: &logical::Relation) -> ColumnSet {
     let of_columns = |columns: &[logical::Computed]| -> ColumnSet {
         let volatile = |column: &&logical::Computed| expression_is_volatile(&column.expression);

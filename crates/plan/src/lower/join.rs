@@ -1,4 +1,4 @@
-//! Joins: which conditions are keys of a hash table, and which side it is built over.
+//! Lowering of joins: the keys of a hash join, and its build side.
 
 use mayfly_types::{PhysicalType, Result};
 
@@ -34,7 +34,7 @@ fn split(
                     continue;
                 };
                 let (mut left, right) = if swapped { (*b, *a) } else { (*a, *b) };
-                // The collation is that of the side that was written first.
+                // The collation is that of the side written first.
                 if swapped && left.ty.is_string() && right.ty.is_string() {
                     left.ty.collation = right.ty.collation;
                 }
@@ -49,20 +49,20 @@ fn split(
     (equalities, rest)
 }
 
-/// How many times as many rows the other side has where a hash table is built over a preserved side: what
-/// it finds has to be marked, and its rows are kept whole.
+/// Minimum ratio of the other side's rows for a preserved side to be the build side: matches must be marked, and its
+/// rows are kept whole.
 const PRESERVED_ROWS_FACTOR: f64 = 2.0;
 
-/// Of hash tables of fewer rows it is not asked whether a filter of their keys pays: it costs next to nothing.
+/// Minimum build rows for the estimate of a filter's use: a smaller filter costs next to nothing.
 const FILTERED_ROWS_MIN: f64 = 65536.0;
 
-/// A filter that lets more than this part of the rows pass costs more than it saves.
+/// Maximum fraction of rows that a useful filter lets pass.
 const PARTNERED_MIN: f64 = 0.75;
 
-/// A hash table of more rows may not stay in memory from round to round.
+/// Maximum build rows that are assumed to stay in memory from round to round of a recursion.
 const SAME_IN_ROUNDS_MAX: f64 = 250_000.0;
 
-/// Whether a plan reads the rows of the round before of a recursion.
+/// Whether a plan reads the rows of the previous round of a recursion.
 fn reads_round(plan: &Plan) -> bool {
     if matches!(plan.operator, Operator::WorkingTable { .. }) {
         return true;
@@ -72,10 +72,10 @@ fn reads_round(plan: &Plan) -> bool {
     found
 }
 
-/// Whether a hash table is built over the left side.
+/// Whether the left side is the build side.
 fn builds_left(kind: JoinKind, left: &Plan, right: &Plan) -> bool {
     let (left_rows, right_rows) = (left.estimated_rows, right.estimated_rows);
-    // A hash table over what is the same in all rounds of a recursion is made once.
+    // A hash table over rows that are equal in all rounds of a recursion is built once.
     if right_rows < SAME_IN_ROUNDS_MAX && reads_round(left) {
         return false;
     }
@@ -89,20 +89,20 @@ fn builds_left(kind: JoinKind, left: &Plan, right: &Plan) -> bool {
             left_rows * PRESERVED_ROWS_FACTOR + held.rows < right_rows
                 && held.count <= HELD_TABLES_MAX
         }
-        // One NULL on the right side decides about all rows.
+        // A NULL on the right side affects all rows.
         JoinKind::NullAwareAnti => false,
     }
 }
 
-/// With more hash tables below it a join keeps no preserved side: each of a chain of such joins would hold its own
-/// while the next one is filled, where memory may be short.
+/// Number of hash tables below a join from which it builds over no preserved side: each of a chain of such joins would
+/// hold its own while the next one is filled, where memory may be short.
 const HELD_TABLES_MAX: usize = 3;
 
-/// The hash tables that a plan holds while its rows are read.
+/// Hash tables that a plan holds while its rows are read.
 #[derive(Default)]
 struct HeldTables {
     count: usize,
-    /// Of all of them together.
+    /// Rows of all of them.
     rows: f64,
 }
 
@@ -113,7 +113,7 @@ impl HeldTables {
         held
     }
 
-    /// Counts no further than to what is too many.
+    /// Adds the hash tables of a plan, up to the maximum.
     fn add(&mut self, plan: &Plan) {
         if self.count > HELD_TABLES_MAX {
             return;
@@ -135,11 +135,11 @@ impl HeldTables {
     }
 }
 
-/// So many keys of a hash join filter the scans of its probed side.
+/// Maximum number of keys of a hash join that filter the scans of its probe side.
 const FILTERED_KEYS_MAX: usize = 2;
 
-/// Of a plan and what is below it only a part of the rows comes, by a filter on a column that goes down to the scan.
-/// Whether a filter came there.
+/// Reduces the estimates of a plan and its inputs by a filter on a column that is pushed down to the scan. Returns
+/// whether the filter reached a scan.
 fn leave_out(plan: &mut Plan, column: usize, part: f64) -> bool {
     let is_filtered = with_stack(|| match &mut plan.operator {
         Operator::TableScan { .. } => true,
@@ -282,7 +282,7 @@ impl Lowering {
             .lowered(operator, output, estimated_rows, layout))
     }
 
-    /// The scans below the probed side of a hash join leave out rows whose key is not in its table.
+    /// Reduces the estimates of the scans on the probe side of a hash join by the filter of the build side's keys.
     fn filter_by_keys(
         &self,
         probe: &mut Lowered,
@@ -311,7 +311,7 @@ impl Lowering {
         }
     }
 
-    /// A join that follows an index of its right table.
+    /// Lowers an index lookup join.
     fn lookup_join(&mut self, join: Join, mut needed: ColumnSet) -> Result<Lowered> {
         let (Some(lookup), Relation::Scan(mut scan)) = (join.lookup, *join.right) else {
             return Err(internal("a lookup join reads no table"));
@@ -397,7 +397,7 @@ impl Lowering {
             .collect()
     }
 
-    /// A lateral table: run anew for every left row.
+    /// Lowers a lateral join: the right side is run for every left row.
     fn apply(&mut self, join: Join, needed: &ColumnSet) -> Result<Lowered> {
         let mut left_needed = needed.clone();
         left_needed.extend_from(&crate::tree::logical::free_columns(&join.right));

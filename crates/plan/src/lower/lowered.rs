@@ -1,5 +1,5 @@
-//! A lowered relation with what is put over it: the end of a block, a temporary table, a choice of
-//! its columns.
+//! A lowered relation with simple operators over it: the boundary of a block, a temporary table, a choice of its
+//! columns.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use crate::tree::expression::Expression;
 use crate::tree::logical::{ColumnId, ColumnSet, DerivedTable};
 use crate::tree::physical::{BlockTable, Operator, OperatorNumber, Plan, TemporaryTable};
 
-/// Gives each operator of a statement a number of its own. Cloning gives another handle.
+/// Numbering of the operators of a statement. Clones share the counter.
 #[derive(Clone, Default)]
 pub(super) struct Numbering(Rc<Cell<OperatorNumber>>);
 
@@ -22,12 +22,12 @@ impl Numbering {
         number
     }
 
-    /// How many operators have a number.
+    /// Number of numbered operators.
     pub(super) fn count(&self) -> usize {
         self.0.get() as usize
     }
 
-    /// An operator, and the number in the temporary table that it makes.
+    /// Numbers an operator and the temporary table that it creates.
     pub(super) fn plan(
         &self,
         mut operator: Operator,
@@ -46,7 +46,7 @@ impl Numbering {
         }
     }
 
-    /// A temporary table that is no operator's.
+    /// Numbers a temporary table without an operator.
     pub(super) fn temporary(&self, temporary: TemporaryTable) -> TemporaryTable {
         TemporaryTable {
             operator: Some(self.next()),
@@ -54,7 +54,7 @@ impl Numbering {
         }
     }
 
-    /// An operator that gives these columns.
+    /// An operator with its output columns.
     pub(super) fn lowered(
         &self,
         operator: Operator,
@@ -70,7 +70,7 @@ impl Numbering {
     }
 }
 
-/// An operator with the columns that it gives, in order.
+/// An operator and its output columns, in order.
 pub(super) struct Lowered {
     pub(super) plan: Plan,
     pub(super) layout: Vec<ColumnId>,
@@ -91,7 +91,7 @@ impl Lowered {
     }
 }
 
-/// The columns of an input without its rows.
+/// An empty relation with the columns of an input.
 pub(super) fn no_rows(input: Lowered) -> Lowered {
     let operator = Operator::Values { rows: Vec::new() };
     let Lowered {
@@ -102,7 +102,7 @@ pub(super) fn no_rows(input: Lowered) -> Lowered {
     numbering.lowered(operator, plan.output, 0.0, layout)
 }
 
-/// The end of a query block.
+/// The boundary of a query block.
 pub(super) fn block(
     input: Lowered,
     select_id: usize,
@@ -178,7 +178,7 @@ pub(super) fn reordered(input: Lowered, kept: &[usize]) -> Lowered {
         .map(|position| input.layout[*position])
         .collect();
     let (rows, numbering) = (input.plan.estimated_rows, input.numbering);
-    // A projection of a projection is one.
+    // Merges two projections into one.
     let (input, expressions) = match input.plan.operator {
         Operator::Project { input, expressions } => (input, chosen(expressions, kept)),
         _ => {
@@ -192,7 +192,7 @@ pub(super) fn reordered(input: Lowered, kept: &[usize]) -> Lowered {
     numbering.lowered(project, output, rows, layout)
 }
 
-/// The expressions at these positions, each copied only where another position is the same.
+/// Expressions at these positions, copied only where a position is repeated.
 fn chosen(mut expressions: Vec<Expression>, kept: &[usize]) -> Vec<Expression> {
     let mut last_use = vec![usize::MAX; expressions.len()];
     for (at, position) in kept.iter().enumerate() {

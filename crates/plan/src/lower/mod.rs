@@ -1,9 +1,8 @@
-//! From logical to physical plans: columns become positions, outer columns become parameters, and
-//! each relation becomes the operator that computes it.
+//! Lowering of logical to physical plans: columns become indexes, outer columns become parameters, and each relation
+//! becomes the operator that computes it.
 //!
-//! Lowering goes top down with the set of columns that are asked for, so that nothing is carried
-//! along that nobody reads; it comes back with the operator and its layout, the columns in the order
-//! in which it gives them.
+//! Lowering goes top down with the set of required columns, so that unread columns are dropped; it returns the operator
+//! and its layout, which is the order of its output columns.
 
 mod expression;
 mod join;
@@ -56,7 +55,7 @@ pub(crate) fn lower(mut query: logical::Query, planning: &Planning<'_>) -> Resul
     })
 }
 
-/// Lowers an expression whose columns are `0 .. column_count`, by position.
+/// Lowers an expression whose columns are `0 .. column_count`, by index.
 pub(crate) fn lower_scalar(
     expression: Expression,
     shared: Vec<Shared>,
@@ -85,10 +84,10 @@ pub(crate) fn lower_over(
     }
 }
 
-/// Why a window keeps rows.
+/// Cause of the temporary table of a window.
 const WINDOW_CAUSE: &str = "a window function reads rows behind its row";
 
-/// A subquery, lateral table or shared result that is being lowered: the outer columns that it reads.
+/// The outer columns read by a subquery, lateral table or shared result that is being lowered.
 #[derive(Default)]
 struct Frame {
     parameters: Vec<Outer>,
@@ -102,23 +101,23 @@ struct Outer {
     nullable: bool,
 }
 
-/// The state of lowering one statement.
+/// State of lowering one statement.
 pub(super) struct Lowering {
     shared: Vec<Shared>,
-    /// The ids of those of `shared` that are lowered.
+    /// Ids of the lowered results among `shared`.
     shared_ids: Vec<Option<SharedId>>,
-    /// The outer columns that each of them reads.
+    /// Outer columns that each of them reads.
     shared_outer: Vec<Vec<Outer>>,
     results: Vec<SharedResult>,
     frames: Vec<Frame>,
     parameter_count: usize,
     numbering: Numbering,
     estimates: Estimates,
-    /// How many bytes temporary tables take is estimated, too.
+    /// Whether bytes of temporary tables are estimated.
     sizes_tables: bool,
 }
 
-/// A plan that cannot be: a bug of the binder or a rule.
+/// Error for an impossible plan: a bug of the binder or a rule.
 pub(super) fn internal(what: &str) -> Error {
     Error::internal(format_args!("planner: {what}"))
 }
@@ -225,7 +224,7 @@ impl Lowering {
         }
     }
 
-    /// A window and those of its functions that are read.
+    /// Lowers a window with those of its functions that are read.
     fn window(&mut self, window: Window, required: &ColumnSet) -> Result<Lowered> {
         let Window {
             input,
@@ -363,7 +362,7 @@ impl Lowering {
         Ok(if never { no_rows(lowered) } else { lowered })
     }
 
-    /// A scan of these columns of an index.
+    /// An index scan of these columns.
     fn index_scan(
         &mut self,
         table: &Arc<TableSource>,
@@ -396,7 +395,7 @@ impl Lowering {
         })
     }
 
-    /// The positions of the rows that several indexes find.
+    /// Positions of the rows that several indexes find.
     fn merged_positions(
         &mut self,
         table: &Arc<TableSource>,
@@ -448,7 +447,7 @@ impl Lowering {
         }))
     }
 
-    /// Project and Extend: `keep` says whether columns of the input stay visible.
+    /// Lowers Project and Extend: `keep` is whether columns of the input stay visible.
     fn project(
         &mut self,
         input: Relation,
@@ -570,7 +569,7 @@ impl Lowering {
         types: &[SqlType],
         required: &ColumnSet,
     ) -> Result<Lowered> {
-        // Only UNION ALL may leave out columns without changing which rows there are.
+        // Only UNION ALL may drop columns without changing the set of rows.
         let streams = kind == SetOperationKind::Union && all;
         let kept: Vec<usize> = (0..columns.len())
             .filter(|index| !streams || required.contains(columns[*index]))
@@ -683,7 +682,7 @@ impl Lowering {
         Ok(SharedId(self.results.len() - 1))
     }
 
-    /// How a shared result is made. The outer columns that it reads become parameters of its own.
+    /// Lowers the source of a shared result. The outer columns that it reads become parameters of its own.
     fn shared_source(
         &mut self,
         source: SharedRelation,
@@ -707,8 +706,8 @@ impl Lowering {
             } => {
                 let seed = self.relation(seed, required)?;
                 let seed = exact(seed, columns)?;
-                // What the step reads must come before: its id is only known after that, so
-                // the results it needs are placed by lowering them first.
+                // Results that the step reads must come before: its id is only known after that, so they are lowered
+                // first.
                 self.lower_inner_shared(&step)?;
                 self.shared_ids[shared] = Some(SharedId(self.results.len()));
                 let wanted = step_columns.iter().copied().collect();
@@ -734,7 +733,7 @@ impl Lowering {
     }
 }
 
-/// The shared results that a relation reads (not as its own working table).
+/// Shared results that a relation reads (except its own working table).
 fn collect_shared(relation: &Relation, into: &mut Vec<usize>) {
     if let Relation::SharedScan {
         shared,
@@ -757,14 +756,14 @@ fn collect_shared(relation: &Relation, into: &mut Vec<usize>) {
     }
 }
 
-/// Whether these columns of a table can be read from an index alone.
+/// Whether an index covers these columns of a table.
 pub(super) fn covers(table: &TableSource, index: usize, columns: &[usize]) -> bool {
     table.indexes.get(index).is_some_and(|index| {
         let is_part = |column: usize| {
             let mut parts = index.parts.iter();
             parts.any(|part| part.column == column && part.prefix.is_none())
         };
-        // Of the rows themselves only their keys.
+        // The clustered index counts as covering only for its keys.
         columns.iter().all(|column| {
             *column == POSITION
                 || if index.clustered {

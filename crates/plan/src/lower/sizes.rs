@@ -1,4 +1,4 @@
-//! What EXPLAIN says of the bytes of temporary tables, as far as statistics of columns tell it.
+//! Estimated bytes of temporary tables for EXPLAIN, from the statistics of columns.
 
 use crate::lower::Lowering;
 use crate::table_size::{batch_row_bytes, string_bytes};
@@ -14,7 +14,7 @@ const WINDOW_MAX: f64 = (1 << 20) as f64;
 const WINDOW_SLOT_BYTES: f64 = 4.0;
 
 impl Lowering {
-    /// A temporary table of rows of these columns.
+    /// A temporary table of rows of these columns, with estimated text bytes.
     pub(super) fn sized(
         &self,
         mut temporary: TemporaryTable,
@@ -31,7 +31,7 @@ impl Lowering {
         temporary
     }
 
-    /// What grouping the rows of an input by these keys takes beside the groups.
+    /// Adds the estimated working memory of grouping the rows of an input by these keys.
     pub(super) fn with_work(
         &self,
         mut temporary: TemporaryTable,

@@ -1,5 +1,5 @@
-//! Chooses by cost how each table is read: as a whole, or through an index, and whether a join follows
-//! an index of its right table or puts one side into a hash table.
+//! Cost-based choice of the access path of each table (table scan or index), and of the join algorithm (index lookup
+//! join or hash join).
 
 use super::noted::access::best as best_noting;
 use super::noted::joins;
@@ -17,7 +17,7 @@ use crate::tree::physical::JoinKind;
 
 pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
     let options = planning.options;
-    // Without indexes there is nothing to choose, but the trace says so.
+    // Without indexes there is no choice, but the trace records that.
     if planning.trace.is_none() && query.tables.iter().all(|table| table.indexes.is_empty()) {
         return;
     }
@@ -34,7 +34,7 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
     });
 }
 
-/// Every column that something in the statement reads.
+/// Columns that the statement reads anywhere.
 pub(super) fn needed_columns(query: &mut Query) -> ColumnSet {
     let mut needed: ColumnSet = query.columns.iter().copied().collect();
     for shared in &query.shared {
@@ -97,7 +97,7 @@ impl Chooser<'_> {
         self.follow(join);
     }
 
-    /// Notes the indexes by which a join could be followed into the tables of one side.
+    /// Records the indexes of the tables of one side by which a lookup join would be possible.
     fn note_possible(&self, side: &mut Relation, on: &[Expression]) {
         with_stack(|| match side {
             Relation::Scan(scan) => {
@@ -181,14 +181,14 @@ pub(super) fn add_possible(scan: &mut Scan, indexes: Vec<usize>) {
     scan.possible.dedup();
 }
 
-/// A base table that is the right side of a join.
+/// A base table on the right side of a join.
 pub(super) struct Target<'r> {
     pub(super) scan: &'r Scan,
-    /// Conditions on its rows that stand above it.
+    /// Conditions on its rows above it.
     conditions: Vec<&'r Expression>,
 }
 
-/// The base table that the right side of a join is.
+/// The base table that the right side of a join consists of.
 pub(super) fn target<'r>(
     relation: &'r Relation,
     kind: JoinKind,
@@ -199,7 +199,7 @@ pub(super) fn target<'r>(
     target_of(relation, kind, &read)
 }
 
-/// As [`target`]; `read` is what the join and the filters above read.
+/// [`target`] with `read`, the columns that the join and the filters above read.
 fn target_of<'r>(relation: &'r Relation, kind: JoinKind, read: &ColumnSet) -> Option<Target<'r>> {
     with_stack(|| match relation {
         Relation::Scan(scan) => Some(Target {
@@ -216,7 +216,7 @@ fn target_of<'r>(relation: &'r Relation, kind: JoinKind, read: &ColumnSet) -> Op
             target.conditions.extend(predicates);
             Some(target)
         }
-        // Nobody needs a computed column of a row that is only looked for.
+        // A computed column is not needed in a row of which only the existence matters.
         Relation::Extend { input, columns } if kind.is_left_only() => {
             let is_read = columns.iter().any(|column| read.contains(column.id));
             if is_read {
@@ -228,7 +228,7 @@ fn target_of<'r>(relation: &'r Relation, kind: JoinKind, read: &ColumnSet) -> Op
     })
 }
 
-/// What reading a relation costs, with the ways that were chosen.
+/// Cost of reading a relation with the chosen access paths.
 pub(super) fn cost(
     relation: &Relation,
     needed: &ColumnSet,
@@ -263,7 +263,7 @@ pub(super) fn cost(
     })
 }
 
-/// What reading a table costs in the way that was chosen.
+/// Cost of reading a table with the chosen access path.
 pub(super) fn scan_cost(scan: &Scan, needed: &ColumnSet, options: &PlanOptions) -> f64 {
     let chosen = match &scan.access {
         Access::Table => None,

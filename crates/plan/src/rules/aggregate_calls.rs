@@ -1,4 +1,4 @@
-//! Aggregates that rules make.
+//! Aggregate calls created by rules.
 
 use mayfly_functions::aggregate;
 use mayfly_types::{SqlType, Value};

@@ -1,8 +1,8 @@
-//! Whether MySQL reads a result from a temporary table, of whose columns it tells clients then.
+//! Decides whether MySQL reads a result from a temporary table, whose columns it then describes to clients.
 //!
-//! These are the conditions of its first optimizer (`JOIN::optimize()` and `JOIN::make_tmp_tables_info()`), as far as they
-//! follow from a statement: a plan that reads one row at most needs no table; windows always do; groups and an order do where
-//! no index gives them and one table cannot be sorted instead of its join.
+//! These are the conditions of its first optimizer (`JOIN::optimize()` and `JOIN::make_tmp_tables_info()`), as far as
+//! they follow from a statement: a plan that reads at most one row needs no table; windows always do; groups and an
+//! order do where no index gives them and the rows of one table cannot be sorted instead of its join.
 
 use mayfly_types::Value;
 
@@ -15,7 +15,7 @@ use crate::tree::logical::{
 };
 use crate::tree::physical::{JoinKind, Purpose};
 
-/// Leaves the types of a temporary table's columns where MySQL reads the result from one.
+/// Keeps the types of a temporary table's columns only where MySQL reads the result from one.
 pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
     if query.output.iter().all(|column| column.buffered.is_none()) {
         return;
@@ -39,24 +39,24 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
     }
 }
 
-/// What a temporary table keeps, through which a result is read.
+/// Content of the temporary table through which a result is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kept {
-    /// There is none.
+    /// No temporary table.
     Nothing,
-    /// What aggregates are computed of.
+    /// The inputs of aggregates.
     Rows,
-    /// Everything.
+    /// All columns of the groups.
     Groups,
 }
 
-/// A table that a query block reads, and not only one row of.
+/// A table of which a query block reads more than one row.
 struct Read<'r> {
     columns: ColumnSet,
     scan: Option<&'r Scan>,
 }
 
-/// Who knows the values of constants.
+/// Evaluator of constants, if there is one.
 #[derive(Clone, Copy)]
 struct Constants<'r>(Option<&'r dyn constants::Constants>);
 
@@ -88,15 +88,15 @@ impl Constants<'_> {
     }
 }
 
-/// The tables of a query block, in the order of FROM.
+/// Tables of a query block, in the order of FROM.
 struct Tables<'r> {
     constants: Constants<'r>,
     read: Vec<Read<'r>>,
     /// Pairs of columns that are equal in the rows of the joins.
     equal: Vec<(ColumnId, ColumnId)>,
-    /// Columns that have one value.
+    /// Columns that have a single value.
     given: Vec<ColumnId>,
-    /// A condition is never met.
+    /// Whether a condition is never true.
     has_no_rows: bool,
 }
 
@@ -124,7 +124,7 @@ fn buffered(buffering: &Buffering, relation: &Relation, constants: Constants<'_>
     };
     let group = read(&buffering.group);
     let is_grouped = !buffering.group.is_empty();
-    // All rows are of one group.
+    // All rows are in one group.
     if is_grouped && group.is_empty() && !buffering.rollup {
         return requested;
     }
@@ -186,7 +186,7 @@ impl<'r> Tables<'r> {
             }
             Relation::Project { input, columns } | Relation::Extend { input, columns } => {
                 self.collect(input);
-                // What is computed of a table is as if it were its own.
+                // A column computed from a table counts as the table's own.
                 for column in columns {
                     let read = column.expression.columns();
                     let of_column = |table: &&mut Read<'_>| table.columns.intersects(&read);
@@ -213,7 +213,7 @@ impl<'r> Tables<'r> {
                 columns: produced(relation),
                 scan: None,
             }),
-            // MySQL reads a derived table of one row at most while it plans.
+            // MySQL reads a derived table of at most one row during planning.
             Relation::Block { input, .. } => match gives_one_row(input) {
                 true => {}
                 false => {
@@ -238,7 +238,7 @@ impl<'r> Tables<'r> {
                 self.note(&join.on);
                 self.collect(&join.right);
             }
-            // The one row of NULLs is read, or no partner is ever found.
+            // A single row of NULLs is read, or no partner is ever found.
             JoinKind::Left | JoinKind::Anti if never => {}
             JoinKind::Left => self.add_inner(join),
             JoinKind::Semi | JoinKind::Anti => {
@@ -251,7 +251,7 @@ impl<'r> Tables<'r> {
         }
     }
 
-    /// Adds the tables of a side whose rows need not be there.
+    /// Adds the tables of a side whose rows are optional.
     fn add_inner(&mut self, join: &'r Join) {
         let mut inner = Tables::new(self.constants);
         inner.collect(&join.right);
@@ -264,7 +264,7 @@ impl<'r> Tables<'r> {
         self.equal.append(&mut inner.equal);
     }
 
-    /// Notes what conditions say.
+    /// Records equalities and constants in conditions.
     fn note(&mut self, predicates: &[Expression]) {
         self.has_no_rows |= self.any_is_never_true(predicates);
         for predicate in predicates {
@@ -285,7 +285,7 @@ impl<'r> Tables<'r> {
         }
     }
 
-    /// Leaves out the tables of which conditions give a whole unique key: MySQL reads their rows while it plans.
+    /// Removes the tables of which conditions fix a whole unique key: MySQL reads their rows during planning.
     fn leave_out_rows(&mut self) {
         let mut given: ColumnSet = self.given.iter().copied().collect();
         let mut grows = true;
@@ -307,7 +307,7 @@ impl<'r> Tables<'r> {
         });
     }
 
-    /// Whether rows can be put in order by reading the first table in that order: each other table is found by keys.
+    /// Whether rows can be sorted by reading the first table in that order: each other table is found by keys.
     fn sorts_first(&self, keys: &[ColumnSet]) -> bool {
         let mut others = self.read.iter();
         let Some(first) = others.next() else {
@@ -320,7 +320,7 @@ impl<'r> Tables<'r> {
         others.all(|table| self.is_looked_up(table)) && keys.iter().all(is_own)
     }
 
-    /// Whether a condition gives the first part of an index of a table.
+    /// Whether a condition fixes the first part of an index of a table.
     fn is_looked_up(&self, table: &Read<'_>) -> bool {
         let Some(scan) = table.scan else {
             return false;
@@ -338,7 +338,7 @@ impl<'r> Tables<'r> {
         })
     }
 
-    /// Whether the rows of the one table are in the order of some columns by themselves.
+    /// Whether the rows of the single table are already in the order of some columns.
     fn has_order_of(&self, columns: &[ColumnId]) -> bool {
         let [
             Read {
@@ -355,7 +355,7 @@ impl<'r> Tables<'r> {
         })
     }
 
-    /// Whether no two rows of the one table agree in some columns.
+    /// Whether some columns contain a unique key of the single table.
     fn tells_apart(&self, columns: &[ColumnId]) -> bool {
         let [
             Read {
@@ -373,7 +373,7 @@ impl<'r> Tables<'r> {
     }
 }
 
-/// Whether MySQL takes a subquery of IN or EXISTS into the join: one without groups, LIMIT and set operations.
+/// Whether MySQL converts a subquery of IN or EXISTS to a semijoin: one without groups, LIMIT and set operations.
 fn becomes_join(relation: &Relation) -> bool {
     match relation {
         Relation::Filter { input, .. }
@@ -396,7 +396,7 @@ fn becomes_join(relation: &Relation) -> bool {
     }
 }
 
-/// Whether a derived table has one row at most by its shape.
+/// Whether a derived table has at most one row by its form.
 fn gives_one_row(relation: &Relation) -> bool {
     match relation {
         Relation::Filter { input, .. }

@@ -1,4 +1,4 @@
-//! A second relation that gives the same rows, under column numbers of its own.
+//! Copies of relations, with new column numbers.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use crate::tree::logical::{
     ColumnId, Computed, Relation, Scan, visit_expressions_mut, visit_relations_mut,
 };
 
-/// The new numbers of columns.
+/// (old number, new number) of columns.
 #[derive(Debug, Default)]
 pub(super) struct Renumbered(Vec<(ColumnId, ColumnId)>);
 
 impl Renumbered {
-    /// Puts the new numbers into an expression. Columns that were not copied keep theirs.
+    /// Replaces the columns of an expression. Columns that were not copied keep their numbers.
     pub(super) fn apply(&self, expression: &mut Expression) {
         crate::tree::logical::visit_deep_mut(expression, &mut |inner| {
             if let ExpressionKind::Column(id) = &mut inner.kind {
@@ -23,7 +23,7 @@ impl Renumbered {
         });
     }
 
-    /// The new number of a column.
+    /// New number of a column.
     pub(super) fn of(&self, id: ColumnId) -> ColumnId {
         let at = self.0.partition_point(|(old, _)| *old < id);
         match self.0.get(at) {
@@ -37,14 +37,14 @@ impl Renumbered {
     }
 }
 
-/// A copy of a relation; the columns of outer queries that it reads are the same ones.
+/// Copies a relation; columns of outer queries that it reads keep their numbers.
 pub(super) fn copy(relation: &Relation, columns: &NewColumns) -> (Relation, Renumbered) {
     let mut copy = relation.clone();
     let numbers = renumber(&mut copy, columns);
     (copy, numbers)
 }
 
-/// Gives the columns that a relation makes new numbers.
+/// Gives the columns that a relation computes new numbers.
 pub(super) fn renumber(relation: &mut Relation, columns: &NewColumns) -> Renumbered {
     let mut numbers = Renumbered::default();
     visit_relations_mut(relation, &mut |one| {
@@ -70,7 +70,7 @@ pub(super) fn renumber(relation: &mut Relation, columns: &NewColumns) -> Renumbe
     numbers
 }
 
-/// Calls `visit` on the columns that a relation makes, as ranges of numbers.
+/// Calls `visit` on the columns that a relation computes, as (first number, count).
 fn made_by(relation: &Relation, visit: &mut dyn FnMut(ColumnId, usize)) {
     match relation {
         Relation::Scan(scan) => visit(scan.first, scan.position() + 1 - scan.first),

@@ -1,9 +1,8 @@
-//! What a condition over several tables says of one of them: of
-//! `(n1.name = 'a' AND n2.name = 'b') OR (n1.name = 'b' AND n2.name = 'a')` follows
-//! `n1.name = 'a' OR n1.name = 'b'`, which the scan of `n1` can check before anything is joined.
+//! Derives filters on single tables from a condition over several: `(n1.name = 'a' AND n2.name = 'b') OR (n1.name = 'b'
+//! AND n2.name = 'a')` implies `n1.name = 'a' OR n1.name = 'b'`, which the scan of `n1` can check before the join.
 //!
-//! The condition itself stays where it is: what is derived is implied by it and only keeps rows out
-//! early. That is why scans and derived tables alone get such filters, and no text of the statement shows them.
+//! The condition itself stays where it is: a derived filter is implied by it and only removes rows early. That is why
+//! only scans and derived tables get such filters, and no text of the statement shows them.
 
 use super::planning::Planning;
 use super::push_predicates::push_into;
@@ -25,7 +24,7 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
         }
         Relation::Join(join) if join.kind != JoinKind::NullAwareAnti => {
             for predicate in join.on.iter().filter(|one| is_source(one)) {
-                // Rows of the left side of other joins come out whatever the condition says of them.
+                // Other joins keep rows of the left side whatever the condition.
                 if matches!(join.kind, JoinKind::Inner | JoinKind::Semi) {
                     derive(&mut join.left, predicate, planning);
                 }
@@ -42,7 +41,7 @@ fn is_source(predicate: &Expression) -> bool {
         && !has_subquery(predicate)
 }
 
-/// Gives the tables below a relation what a condition on its rows says of theirs.
+/// Adds the filters that a condition on the rows of a relation implies to the tables below.
 fn derive(relation: &mut Relation, predicate: &Expression, planning: &Planning<'_>) {
     with_stack(|| match relation {
         Relation::Scan(scan) => {
@@ -73,7 +72,7 @@ fn derive(relation: &mut Relation, predicate: &Expression, planning: &Planning<'
     });
 }
 
-/// What a condition on more than some columns says of these.
+/// The condition on some columns that a condition on more columns implies.
 fn of_part(predicate: &Expression, own: &ColumnSet) -> Option<Expression> {
     let read = predicate.columns();
     let is_part = read.intersects(own) && !read.is_subset(own);

@@ -1,10 +1,9 @@
-//! Aggregates over distinct values in two steps: group by the keys and the values, then aggregate
-//! what is left. Each step is an ordinary grouping that runs on all cores and overflows as one,
-//! where a set of values in every group could not.
+//! Aggregates over distinct values in two steps: group by the keys and the values, then aggregate the groups. Each step
+//! is an ordinary grouping, which is parallel and can spill, unlike a set of values in every group.
 //!
-//! Done when all DISTINCT calls have the same arguments, and no other call minds repeated values
-//! (MIN, MAX, BIT_AND, BIT_OR). WITH ROLLUP counts values of several groups together, of which each
-//! may have the same ones: there nothing is done.
+//! Applies when all DISTINCT calls have equal arguments, and all other calls ignore duplicates (MIN, MAX, BIT_AND,
+//! BIT_OR). It does not apply to WITH ROLLUP, which counts values of several groups together, which may have common
+//! values.
 
 use super::planning::Planning;
 use crate::tree::expression::{Expression, ExpressionKind, same_expression};
@@ -45,7 +44,7 @@ fn is_candidate(aggregate: &Aggregate) -> bool {
     aggregate.rollup.is_none() && calls().all(may_share)
 }
 
-/// Whether a call over results of itself gives what it gives over the rows.
+/// Whether applying a call to its own results gives the same as applying it to the rows.
 fn is_repeatable(call: &AggregateCall) -> bool {
     let name = call.function.names()[0];
     (call.function.ignores_duplicates() || name == "any_value")

@@ -1,11 +1,11 @@
-//! An order that nothing above can see is not made: below GROUP BY, DISTINCT, joins and set
-//! operations, and in subqueries, a table has no order unless a LIMIT goes with it.
+//! Removes sorts that have no effect: below GROUP BY, DISTINCT, joins and set operations, and in subqueries, a table
+//! has no order unless a LIMIT goes with it.
 
 use super::planning::Planning;
 use crate::tree::logical::{Query, Relation, SubqueryKind, for_each_subquery_mut};
 
 pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
-    // What a row sets is read by the next one.
+    // A user variable set by a row is read by the next one.
     if planning.options.sets_variables {
         return;
     }
@@ -39,7 +39,7 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
     });
 }
 
-/// Takes away the order of a relation's rows.
+/// Removes the sort of a relation.
 fn drop_order(relation: &mut Relation) {
     match relation {
         Relation::Sort {

@@ -1,15 +1,15 @@
-//! Rows are grouped before they are joined where that leaves few of them: of
-//! `SELECT d.name, SUM(f.amount) FROM facts f JOIN days d ON f.day = d.id GROUP BY d.name` the facts are summed by
-//! their day first, each day is joined once, and the sums are summed again (Yan and Larson, "Eager Aggregation and
-//! Lazy Aggregation", VLDB 1995).
+//! Eager aggregation: rows are grouped before they are joined where that reduces their number. In `SELECT d.name,
+//! SUM(f.amount) FROM facts f JOIN days d ON f.day = d.id GROUP BY d.name` the facts are summed by their day first,
+//! each day is joined once, and the sums are summed again (Yan and Larson, "Eager Aggregation and Lazy Aggregation",
+//! VLDB 1995).
 //!
-//! Rows that agree in all columns that anything above them reads, except as what is aggregated, have the same partners
-//! in every join, so that their partial group stands for all of them; and what it has is counted as often as it has
-//! partners. The rows may be those of either side of an inner join, and of the preserved side of other joins: on the
-//! other side of an outer join a row that is added counts as one.
+//! Rows that agree in all columns read above them, except in aggregates, have the same partners in every join, so that
+//! their partial group represents all of them; its result counts once for each partner. The rows may be those of either
+//! side of an inner join, and of the preserved side of other joins: on the other side of an outer join a NULL-extended
+//! row counts as one.
 //!
-//! An aggregate over columns of other tables is in nobody's way when it minds no repeated values. SUM() and AVG() of
-//! doubles are not taken apart: their sums are rounded once, at the end.
+//! An aggregate over columns of other tables does not prevent this if it ignores duplicates. SUM() and AVG() of doubles
+//! are not split: their sums are rounded once, at the end.
 //!
 //! `SUM(CASE WHEN d.name = 'Sunday' THEN f.amount END)` is `SUM(CASE WHEN d.name = 'Sunday' THEN partial END)` over
 //! `SUM(f.amount)` of groups whose rows meet the condition all together or not at all: what it reads of them is a key.
@@ -30,9 +30,9 @@ use crate::tree::logical::{
 };
 use crate::tree::physical::{AggregateCall, JoinKind, Purpose};
 
-/// So much cheaper the partial groups must be thought to be: how many there are is known badly.
+/// Minimum factor of the estimated saving: the number of partial groups is estimated poorly.
 const RISK: f64 = 1.5;
-/// What is not worth a grouping more: rows that are joined in about a millisecond.
+/// Saving that is not worth another grouping: rows that are joined in about a millisecond.
 const NEGLIGIBLE: f64 = 10_000.0;
 
 pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
@@ -67,7 +67,7 @@ fn joins_below(relation: &Relation) -> bool {
     }
 }
 
-/// What is computed between an aggregate and the joins, taken out of its way.
+/// Removes the expressions computed between an aggregate and the joins.
 fn take_computed(relation: &mut Relation) -> Vec<Computed> {
     match relation {
         Relation::Extend { input, columns }
@@ -87,21 +87,21 @@ struct Eager<'a> {
     options: &'a PlanOptions,
 }
 
-/// Which input of a relation is next on the way to the rows that are grouped.
+/// Input of a relation on the path to the rows that are grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Turn {
     Left,
     Right,
 }
 
-/// What is above the rows that are grouped.
+/// The relations above the rows that are grouped.
 #[derive(Clone, Default)]
 struct Above<'r> {
-    /// The way from the aggregate, one turn for each join.
+    /// Path from the aggregate, one turn for each join.
     turns: Vec<Turn>,
-    /// How many rows each join on it gives, the uppermost first.
+    /// Cardinality of each join on the path, the uppermost first.
     rows: Vec<f64>,
-    /// What stands on it.
+    /// Expressions on the path.
     expressions: Vec<&'r Expression>,
 }
 
@@ -113,7 +113,7 @@ struct Place {
 }
 
 impl Eager<'_> {
-    /// Groups some rows below an aggregate, where that is worth it.
+    /// Groups rows below an aggregate, where that pays.
     fn aggregate(&self, aggregate: &mut Aggregate) {
         let computed = take_computed(&mut aggregate.input);
         if computed.is_empty() {
@@ -161,7 +161,7 @@ impl Eager<'_> {
         Some(())
     }
 
-    /// Looks for the best place below a relation.
+    /// Finds the best place below a relation.
     fn search<'r>(
         &self,
         relation: &'r Relation,
@@ -209,12 +209,12 @@ impl Eager<'_> {
         }
     }
 
-    /// How many rows less are grouped and joined; nothing where it is not worth it.
+    /// Estimated number of rows saved in grouping and joins; `None` where it does not pay.
     fn gain(&self, rows: &Relation, keys: &[Expression], above: &Above<'_>) -> f64 {
         if self.options.all_rewrites {
             return self.estimates.relation(rows) + 1.0;
         }
-        // A guess is no reason.
+        // An unknown cardinality is no reason.
         let is_known = |key| groups::distinct_of(&self.estimates, key).is_some();
         if !keys.iter().all(is_known) {
             return 0.0;
@@ -223,7 +223,7 @@ impl Eager<'_> {
         let computed: Vec<Computed> = keys.iter().map(as_computed).collect();
         let groups = groups::grouped(&self.estimates, count, &computed, None);
         let left = (groups / count.max(1.0)).min(1.0);
-        // What enters the joins may be found by an index, and leaves them to be grouped.
+        // The rows may be found by an index on entering the joins; those that leave the joins are grouped.
         let last = above.rows.last().copied().unwrap_or(count);
         let top = above.rows.first().copied().unwrap_or(count);
         let joined = count.min(last) + above.rows.iter().sum::<f64>() + top;
@@ -235,7 +235,7 @@ impl Eager<'_> {
     }
 }
 
-/// A key as the column that it is; nothing is known of the column that any other would be.
+/// A key as a column of its own number; any other key is not a known column.
 fn as_computed(key: &Expression) -> Computed {
     let id = match key.kind {
         ExpressionKind::Column(id) => id,
@@ -253,7 +253,7 @@ fn is_open(join: &Join) -> bool {
         && join.null_aware.is_empty()
 }
 
-/// What some turns lead to.
+/// The relation that a path leads to.
 fn at<'r>(relation: &'r mut Relation, turns: &[Turn]) -> Option<&'r mut Relation> {
     let Some((turn, rest)) = turns.split_first() else {
         return Some(relation);
@@ -268,7 +268,7 @@ fn at<'r>(relation: &'r mut Relation, turns: &[Turn]) -> Option<&'r mut Relation
     }
 }
 
-/// The columns by which rows are grouped below what is above them; none if they cannot be.
+/// Columns by which rows are grouped below `above`; `None` if grouping is not possible.
 fn keys_of(rows: &Relation, above: &Above<'_>, aggregate: &Aggregate) -> Option<Vec<Expression>> {
     let own = produced(rows);
     let mut readers = above.expressions.clone();
@@ -280,7 +280,7 @@ fn keys_of(rows: &Relation, above: &Above<'_>, aggregate: &Aggregate) -> Option<
     }
     let mut keys: Vec<Expression> = Vec::new();
     let mut is_fit = true;
-    // What a subquery reads of the rows is not seen here.
+    // Columns that a subquery reads are not visible here.
     if !readers.iter().copied().all(is_plain) {
         return None;
     }
@@ -299,7 +299,7 @@ fn keys_of(rows: &Relation, above: &Above<'_>, aggregate: &Aggregate) -> Option<
             is_fit
         });
     }
-    // Without keys there is a group of no rows, too.
+    // Without keys no rows make a group, too.
     (is_fit && !keys.is_empty()).then_some(keys)
 }
 
@@ -308,7 +308,7 @@ fn is_groupable(ty: &SqlType) -> bool {
     is_exact(ty) || is_text
 }
 
-/// Whether an expression reads a column only to tell which values are equal.
+/// Whether an expression uses a column only in comparisons for equality.
 fn compares(expression: &Expression, id: ColumnId) -> bool {
     let is_side = |side: &Expression| side.as_column().is_some() || !side.columns().contains(id);
     match &expression.kind {
@@ -322,28 +322,28 @@ fn compares(expression: &Expression, id: ColumnId) -> bool {
     }
 }
 
-/// What becomes of a call.
+/// Split of a call.
 enum Part<'c> {
     /// The call stays unchanged above the joins.
     Whole,
     Partial(InTwo<'c>),
 }
 
-/// A call over partial groups, and what puts their results together.
+/// A call over partial groups, and the merge of their results.
 struct InTwo<'c> {
     partial: Vec<AggregateCall>,
-    /// None: the function itself.
+    /// Merging function; `None`: the function itself.
     merging: Option<&'static aggregate::AggregateFunction>,
-    /// What a partial group must meet for its result to count.
+    /// Condition that a partial group must meet for its result to count.
     condition: Option<&'c Expression>,
-    /// A partial group that does not meet it counts as 0, which makes a sum of what would be NULL.
+    /// Whether a partial group that does not meet the condition counts as 0, so that a sum is not NULL.
     is_zero_otherwise: bool,
 }
 
 /// `CASE WHEN condition THEN value END`, or `… ELSE 0 END`.
 struct Conditional<'c> {
     condition: &'c Expression,
-    /// A column or a constant, so that no row in which the condition is not met gives an error.
+    /// A column or a constant, which cannot fail in rows where the condition is not true.
     value: &'c Expression,
     is_zero_otherwise: bool,
 }
@@ -389,7 +389,7 @@ fn is_zero(value: &Value) -> bool {
     }
 }
 
-/// Whether every decimal of a type is one of another, too.
+/// Whether every decimal of a type is also one of the other.
 fn is_widened(from: &SqlType, to: &SqlType) -> bool {
     let is_decimal = |ty: &SqlType| ty.kind == TypeKind::Decimal;
     let whole = |ty: &SqlType| ty.length.saturating_sub(ty.decimals.into());
@@ -401,7 +401,7 @@ fn is_widened(from: &SqlType, to: &SqlType) -> bool {
 }
 
 impl<'c> Part<'c> {
-    /// Of a call above rows with these columns; none where these must not be grouped.
+    /// Split of a call above rows with these columns; `None` where these must not be grouped.
     fn of(call: &'c AggregateCall, own: &ColumnSet) -> Option<Self> {
         if !call.arguments.iter().all(is_plain) || !call.order_by.is_empty() {
             return None;
@@ -416,7 +416,7 @@ impl<'c> Part<'c> {
 }
 
 impl<'c> InTwo<'c> {
-    /// Of a call that reads nothing but these columns, except in a condition.
+    /// Split of a call that reads only these columns, except in a condition.
     fn of(call: &'c AggregateCall, own: &ColumnSet) -> Option<Self> {
         let mut arguments = call.arguments.iter();
         if arguments.all(|one| one.columns().is_subset(own)) {
@@ -479,7 +479,7 @@ impl<'c> InTwo<'c> {
         })
     }
 
-    /// The call over the results of the partial ones, which have numbers from this one on.
+    /// The call over the results of the partial ones, whose columns are numbered from `first` on.
     fn merged(&self, call: &AggregateCall, first: ColumnId) -> AggregateCall {
         let columns = (first..).zip(&self.partial);
         let arguments = columns.map(|(id, partial)| {
@@ -487,7 +487,7 @@ impl<'c> InTwo<'c> {
             let column = Expression::column(id, signature.result.clone(), signature.nullable);
             match self.condition {
                 None => column,
-                // What is not there was counted 0 times.
+                // A missing count is 0.
                 Some(condition) => {
                     let counts = partial.function.names()[0] == "count";
                     where_met(condition, column, counts || self.is_zero_otherwise)
@@ -507,7 +507,7 @@ impl<'c> InTwo<'c> {
     }
 }
 
-/// The value of a partial group that meets a condition; else 0, or NULL.
+/// Value of a partial group that meets a condition; else 0, or NULL.
 fn where_met(condition: &Expression, value: Expression, is_zero_otherwise: bool) -> Expression {
     let ty = value.ty.clone();
     let nullable = value.nullable || !is_zero_otherwise;
@@ -526,7 +526,7 @@ fn where_met(condition: &Expression, value: Expression, is_zero_otherwise: bool)
     Expression::new(kind, ty, nullable)
 }
 
-/// A call over the same arguments that keeps a state.
+/// A call over the same arguments with partial state.
 fn partial(
     call: &AggregateCall,
     function: &'static aggregate::AggregateFunction,

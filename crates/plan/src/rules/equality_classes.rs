@@ -1,26 +1,26 @@
-//! Which columns are equal in all rows, by the equalities that hold of them.
+//! Equivalence classes of columns that are equal in all rows, by equality conditions.
 //!
-//! Columns are in one class only when `=` compares them in the same way: values of one type, texts by one
-//! collation. Then equality is transitive, and a condition on one of them may be asked of another. A text
-//! that is compared by two collations is in two classes, and `text = number` makes none at all.
+//! Columns are in one class only when `=` compares them in the same way: values of one type, texts by one collation.
+//! Then equality is transitive, and a condition on one column applies to the others. A text that is compared by two
+//! collations is in two classes, and `text = number` makes none at all.
 
 use mayfly_types::{CollationId, PhysicalType, SqlType, TypeKind};
 
 use crate::tree::expression::{Comparison, Expression, ExpressionKind, same_expression};
 use crate::tree::logical::{ColumnId, expression_is_volatile, has_subquery};
 
-/// How values are compared.
+/// Domain of comparison of values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Domain {
     Number(PhysicalType),
-    /// DATE, DATETIME and TIMESTAMP are points of one line.
+    /// DATE, DATETIME and TIMESTAMP, which have one time line.
     Instant,
     Time,
     Text(CollationId),
 }
 
 impl Domain {
-    /// None: what is equal to such a value is not surely equal to what that is equal to.
+    /// Domain of a type; `None` if its equality is not transitive.
     fn of(ty: &SqlType) -> Option<Self> {
         match ty.kind {
             TypeKind::TinyInt
@@ -40,15 +40,14 @@ impl Domain {
     }
 }
 
-/// Whether values of two types are compared as they are, so that what is equal to one of several equal ones is
-/// equal to all of them.
+/// Whether values of two types are compared without conversion, so that equality with one of several equal values
+/// implies equality with all.
 pub(super) fn compare_alike(a: &SqlType, b: &SqlType) -> bool {
     let domain = Domain::of(a);
     domain.is_some() && domain == Domain::of(b)
 }
 
-/// Whether values of two types that are equal are the same value: not texts, where 'a' equals 'A', nor numbers with
-/// a negative zero.
+/// Whether equal values of two types are identical: not texts, where 'a' equals 'A', nor numbers with a negative zero.
 pub(super) fn is_exact(a: &SqlType, b: &SqlType) -> bool {
     match Domain::of(a) {
         None | Some(Domain::Text(_) | Domain::Number(PhysicalType::Float64)) => false,
@@ -56,20 +55,20 @@ pub(super) fn is_exact(a: &SqlType, b: &SqlType) -> bool {
     }
 }
 
-/// Columns that are equal, and what else they are equal to.
+/// A class of equal columns.
 #[derive(Debug, Clone)]
 pub(super) struct EqualityClass {
     domain: Domain,
-    /// Each with the type that it is compared in.
+    /// Columns, with the types that they are compared in.
     members: Vec<(ColumnId, SqlType)>,
-    /// A value that all of them have, whatever the row.
+    /// Constant that all of them equal.
     pub(super) constant: Option<Expression>,
-    /// Conditions fix some of them to one value and some to another.
+    /// Whether conditions fix some of them to one value and some to another.
     is_torn: bool,
 }
 
 impl EqualityClass {
-    /// Whether its columns are equal because each of them is fixed to the one value.
+    /// Whether its columns are equal because each of them is fixed to one constant.
     pub(super) fn is_constant(&self) -> bool {
         self.constant.is_some() && !self.is_torn
     }
@@ -81,7 +80,7 @@ impl EqualityClass {
         }
     }
 
-    /// Its columns, as they are compared.
+    /// Its columns, in the form in which they are compared.
     pub(super) fn columns(&self) -> impl Iterator<Item = (ColumnId, Expression)> + '_ {
         let column =
             |(id, ty): &(ColumnId, SqlType)| (*id, Expression::column(*id, ty.clone(), true));
@@ -100,7 +99,7 @@ impl EqualityClasses {
         self.classes.iter()
     }
 
-    /// Learns what a condition says that holds of all rows.
+    /// Adds a condition that holds for all rows.
     pub(super) fn learn(&mut self, predicate: &Expression) {
         if let Some((a, b)) = column_pair(predicate) {
             self.merge(a, b);
@@ -113,7 +112,7 @@ impl EqualityClasses {
         }
     }
 
-    /// Whether a condition is an equality of two columns of one class, and if so, which.
+    /// The class of two columns that a condition equates, if they are of one class.
     pub(super) fn holding(&self, predicate: &Expression) -> Option<&EqualityClass> {
         self.classes.get(self.number_of(predicate)?)
     }
@@ -134,7 +133,7 @@ impl EqualityClasses {
         })
     }
 
-    /// The class of a column, which may be new.
+    /// Class of a column; created if needed.
     fn class_of(&mut self, column: &Expression) -> Option<usize> {
         if let Some(known) = self.known(column) {
             return Some(known);
@@ -168,14 +167,14 @@ impl EqualityClasses {
     }
 }
 
-/// The two columns that a condition says are equal.
+/// The two columns that a condition equates.
 pub(super) fn column_pair(predicate: &Expression) -> Option<(&Expression, &Expression)> {
     let (left, right) = sides(predicate)?;
     let is_column = |side: &Expression| side.as_column().is_some();
     (is_column(left) && is_column(right)).then_some((left, right))
 }
 
-/// A column and the value that a condition says it has.
+/// The column and the constant that a condition equates.
 pub(super) fn fixed(predicate: &Expression) -> Option<(&Expression, &Expression)> {
     let (left, right) = sides(predicate)?;
     let is_column = |side: &Expression| side.as_column().is_some();
@@ -188,7 +187,7 @@ pub(super) fn fixed(predicate: &Expression) -> Option<(&Expression, &Expression)
     }
 }
 
-/// Both sides of an equality in one way to compare.
+/// Both sides of an equality that compares them in one domain.
 fn sides(predicate: &Expression) -> Option<(&Expression, &Expression)> {
     let ExpressionKind::Compare {
         comparison: Comparison::Equal,
@@ -201,7 +200,7 @@ fn sides(predicate: &Expression) -> Option<(&Expression, &Expression)> {
     compare_alike(&left.ty, &right.ty).then_some((left, right))
 }
 
-/// Whether an expression has one value, which is not the constant NULL, as long as the statement runs.
+/// Whether an expression has one value, other than the constant NULL, as long as the statement runs.
 fn is_constant(expression: &Expression) -> bool {
     match &expression.kind {
         ExpressionKind::Literal(value) => !value.is_null(),

@@ -1,6 +1,6 @@
-//! Conditions that all arms of an OR share are taken out of it: `(a AND b) OR (a AND c)` is `a AND (b OR c)`,
-//! in three-valued logic too, where AND and OR distribute over each other. A condition that joins two
-//! tables is then one of the join, and no part of what must be asked of every pair of rows.
+//! Factoring of disjunctions: `(a AND b) OR (a AND c)` becomes `a AND (b OR c)`, which holds in three-valued logic too,
+//! where AND and OR distribute over each other. A join condition that is factored out can then be used by the join, and
+//! need not be checked for every pair of rows.
 
 use super::planning::Planning;
 use crate::predicates::{conjunction, conjuncts, or};
@@ -31,7 +31,7 @@ fn factor_all(predicates: &mut Vec<Expression>) {
     *predicates = factored;
 }
 
-/// Conditions whose conjunction is a condition.
+/// Conjuncts of a condition.
 fn factors(predicate: Expression) -> Vec<Expression> {
     let Expression { kind, ty, nullable } = predicate;
     let ExpressionKind::Or(arms) = kind else {
@@ -47,7 +47,7 @@ fn factors(predicate: Expression) -> Vec<Expression> {
         })
         .collect();
     let common = take_common(&mut arms);
-    // An arm that is nothing but what all share leaves nothing to be asked beside it.
+    // An arm that has only the common conditions makes the rest true.
     let mut rest: Vec<Expression> = Vec::with_capacity(arms.len());
     for arm in arms {
         let Some(arm) = conjunction(arm) else {
@@ -60,7 +60,7 @@ fn factors(predicate: Expression) -> Vec<Expression> {
     factored
 }
 
-/// Takes what all of several conjunctions hold out of them.
+/// Removes the conditions common to all conjunctions.
 fn take_common(arms: &mut [Vec<Expression>]) -> Vec<Expression> {
     let mut common = Vec::new();
     let Some((first, others)) = arms.split_first_mut() else {
@@ -84,7 +84,7 @@ fn take_common(arms: &mut [Vec<Expression>]) -> Vec<Expression> {
     common
 }
 
-/// Whether two conditions are the same, or comparisons that are each other's mirror image.
+/// Whether two conditions are equal, or comparisons that are each other's mirror image.
 fn is_same(a: &Expression, b: &Expression) -> bool {
     if same_expression(a, b) {
         return true;

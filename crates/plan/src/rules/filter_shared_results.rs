@@ -1,8 +1,9 @@
-//! A common table expression that several readers share needs only the rows that one of them reads: of
-//! `x.year = 2021` in one reader and `x.year = 2022` in the other follows `year = 2021 OR year = 2022` for
-//! the rows that are made. Each reader keeps its own condition.
+//! Filters of shared results: a common table expression with several readers needs only the rows that one of them
+//! reads: `x.year = 2021` in one reader and `x.year = 2022` in the other imply `year = 2021 OR year = 2022` for the
+//! materialized rows. Each reader keeps its own condition.
 //!
-//! A disjunction that names an aggregate stays above the groups; what it says of their keys alone goes below.
+//! A disjunction with an aggregate stays above the groups; the condition that it implies on their keys alone is pushed
+//! below.
 
 use super::planning::Planning;
 use super::push_predicates::push_into;
@@ -17,7 +18,7 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
     if !planning.options.switches.derived_condition_pushdown {
         return;
     }
-    // A common table expression reads those before it, and gives its conditions to them.
+    // A common table expression reads those before it, and passes conditions on to them.
     for index in (0..query.shared.len()).rev() {
         let shared = &query.shared[index];
         if !matches!(shared.source, Some(SharedRelation::Plain(_))) || shared.readers < 2 {
@@ -45,7 +46,7 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
     }
 }
 
-/// Which rows of a shared result its readers read, in terms of its own columns; None if one reads all.
+/// Condition for the rows of a shared result that its readers read, over its own columns; `None` if one reads all.
 fn rows_read(
     query: &mut Query,
     index: usize,
@@ -93,8 +94,7 @@ fn rows_read(
     (arms.len() == readers).then(|| or(arms))
 }
 
-/// Whether a condition on a column can go down to rows that are not grouped yet; not when that takes more
-/// than the steps that are left.
+/// Whether a condition on a column can be pushed below the grouping; false if the search exceeds its step budget.
 fn goes_below_groups(relation: &Relation, column: ColumnId, steps: &Steps) -> bool {
     if !steps.take() {
         return false;

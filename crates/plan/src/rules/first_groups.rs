@@ -1,6 +1,6 @@
-//! GROUP BY … LIMIT n without ORDER BY asks for any n groups: no more than the first n that are
-//! seen are made. MySQL gives those too, since its temporary table is read in the order of
-//! insertion, so the answer is the same whatever memory there is. The same holds for DISTINCT.
+//! GROUP BY … LIMIT n without ORDER BY needs any n groups: only the first n seen are made. MySQL returns these too,
+//! since its temporary table is read in the order of insertion, so the answer does not depend on memory. DISTINCT is
+//! treated likewise.
 
 use super::planning::Planning;
 use crate::tree::logical::{Query, Relation};

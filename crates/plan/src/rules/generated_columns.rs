@@ -1,10 +1,8 @@
-//! Where a statement computes what a generated column with an index holds, the column is read: so
-//! that the index can find or order rows by it (the manual, "Optimizer Use of Generated Column
-//! Indexes", "Functional Key Parts").
+//! Replaces expressions by indexed generated columns that hold them, so that the index can find or order rows by them
+//! (the manual, "Optimizer Use of Generated Column Indexes", "Functional Key Parts").
 //!
-//! An expression is the column's only as a whole and as it was written, and where the column's type
-//! holds every value of it. Above the inner side of an outer join, where all columns of a missing row
-//! are NULL, it must be NULL then too.
+//! An expression matches a column only as a whole and as it was written, and where the column's type holds every value
+//! of it. Above the inner side of an outer join, where all columns of a missing row are NULL, it must be NULL then too.
 
 use mayfly_types::{SqlType, TypeKind};
 
@@ -36,10 +34,10 @@ pub(super) fn apply(query: &mut Query, _planning: &Planning<'_>) {
     query.for_each_relation_mut(&mut |relation| replace(relation, &known));
 }
 
-/// A column and what it is computed of.
+/// A generated column and its expression.
 struct Known {
     computed: Computed,
-    /// The columns of its table.
+    /// Columns of its table.
     table: ColumnSet,
 }
 
@@ -55,8 +53,8 @@ fn known_columns(scan: &Scan) -> Vec<Known> {
     known.collect()
 }
 
-/// Whether a column holds each value of an expression's type as it is. Of integers and strings those
-/// that it cannot hold are errors in strict SQL mode.
+/// Whether a column holds each value of an expression's type unchanged. Integers and strings that it cannot hold are
+/// errors in strict SQL mode.
 fn holds_values(column: &SqlType, expression: &SqlType) -> bool {
     if column == expression {
         return true;
@@ -78,7 +76,7 @@ fn holds_values(column: &SqlType, expression: &SqlType) -> bool {
     }
 }
 
-/// Puts the columns in the place of what they are computed of, in a relation's own expressions.
+/// Replaces expressions by their columns, in a relation's own expressions.
 fn replace(relation: &mut Relation, known: &[Known]) {
     let mut there = ColumnSet::new();
     let mut extended = ColumnSet::new();
@@ -122,7 +120,7 @@ fn replace(relation: &mut Relation, known: &[Known]) {
     });
 }
 
-/// Adds the columns that are NULL in rows which an outer join below adds.
+/// Adds the columns that an outer join below sets to NULL.
 fn collect_extended(relation: &Relation, into: &mut ColumnSet) {
     with_stack(|| {
         if let Relation::Join(join) = relation

@@ -1,7 +1,7 @@
-//! MIN() and MAX() of a column are at the ends of an index: one row is read there (the manual,
-//! "Optimizing SELECT Statements", Select tables optimized away).
+//! MIN() and MAX() of a column by index: one row is read at an end of an index (the manual, "Optimizing SELECT
+//! Statements", Select tables optimized away).
 //!
-//! Several of them become one aggregation each, every one over a scan of its own.
+//! Several calls become one aggregation each, over scans of their own.
 
 use super::index_orders::index_skips::extreme_of;
 use super::index_orders::{Orders, Wanted};
@@ -33,7 +33,7 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
     query.next_column = next_column;
 }
 
-/// The most calls of one aggregation for which scans of their own are made.
+/// Maximum number of calls of an aggregation that get scans of their own.
 const CALLS_MAX: usize = 4;
 
 /// An aggregation of all rows of one table, and its scan.
@@ -50,7 +50,7 @@ fn of_a_scan(relation: &Relation) -> Option<(&Aggregate, &Scan)> {
     fits.then_some((aggregate, scan))
 }
 
-/// The relation that reads the ends of indexes, in place of one that reads every row.
+/// Relation that reads the ends of indexes, in place of one that reads every row.
 fn ends(relation: &Relation, orders: &Orders<'_>, next_column: &mut ColumnId) -> Option<Relation> {
     let (aggregate, scan) = of_a_scan(relation)?;
     let calls = &aggregate.aggregates;
@@ -83,7 +83,7 @@ fn ends(relation: &Relation, orders: &Orders<'_>, next_column: &mut ColumnId) ->
     joined
 }
 
-/// The row of a table that has the least or the greatest value of a column.
+/// The row of a table with the least or the greatest value of a column.
 fn end(mut scan: Scan, call: &AggregateCall, orders: &Orders<'_>) -> Option<Relation> {
     let (argument, descending) = extreme_of(call)?;
     let ExpressionKind::Column(id) = argument.kind else {
@@ -116,7 +116,7 @@ fn is_not_null(value: Expression) -> Expression {
     Expression::predicate(ExpressionKind::Not(Box::new(is_null)), false)
 }
 
-/// Gives a copy of a scan columns of its own.
+/// Gives a copy of a scan new column numbers.
 fn renumber(scan: &mut Scan, call: &mut AggregateCall, first: ColumnId) {
     let own = scan.first..=scan.position();
     let offset = scan.first;

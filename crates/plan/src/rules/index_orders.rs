@@ -1,9 +1,9 @@
-//! Orders that an index gives: ORDER BY without a sort, GROUP BY and DISTINCT without a table (the
-//! manual, "ORDER BY Optimization", "GROUP BY Optimization").
+//! Orders from indexes: ORDER BY without a sort, GROUP BY and DISTINCT without a table (the manual, "ORDER BY
+//! Optimization", "GROUP BY Optimization").
 //!
-//! Rows keep the order of a table's index through filters, computed columns, and joins that follow an
-//! index into their right tables. Whether the order is worth reading the table by that index is a
-//! matter of cost; a LIMIT above makes it one of how soon the reading ends.
+//! Rows keep the order of a table's index through filters, computed columns, and index lookup joins into right tables.
+//! Whether reading the table by that index pays is decided by cost; a LIMIT above favours plans that stop reading
+//! early.
 
 pub(super) mod index_skips;
 
@@ -22,7 +22,7 @@ use crate::tree::logical::{Aggregate, ColumnId, ColumnSet, Query, Relation, Scan
 use crate::tree::physical::{Purpose, SortKey};
 
 pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
-    // Without indexes there is nothing to choose, but the trace says so.
+    // Without indexes there is no choice, but the trace records that.
     if planning.trace.is_none() && query.tables.iter().all(|table| table.indexes.is_empty()) {
         return;
     }
@@ -39,26 +39,26 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
     });
 }
 
-/// What a row costs to sort, for each doubling of how many there are.
+/// Cost of sorting a row, for each doubling of the number of rows.
 const SORT_COST: f64 = 0.02;
-/// What a row costs to find its group, and what a group costs.
+/// Costs of finding the group of a row, and of a group.
 const HASH_COST: f64 = 0.05;
 const GROUP_COST: f64 = 0.4;
-/// What rows cost more that only one thread reads.
+/// Cost factor of rows that only one thread reads.
 const SERIAL: f64 = 1.5;
 
 /// A column of a table and a direction.
 pub(super) type Key = (usize, bool);
 
-/// What an order asks of an index.
+/// Order wanted of an index.
 pub(super) enum Wanted<'k> {
     /// Rows in the order of these columns.
     Sequence(&'k [Key]),
-    /// Rows with the same values of these columns one after the other.
+    /// Rows with equal values of these columns contiguous.
     Groups(&'k [Key]),
 }
 
-/// Finds orders of indexes.
+/// Search for orders of indexes.
 pub(super) struct Orders<'a> {
     needed: ColumnSet,
     estimates: Estimates,
@@ -107,7 +107,7 @@ impl<'a> Orders<'a> {
             return;
         };
         let Source::Scan(scan, keys) = found else {
-            // The groups come in the order that was asked for.
+            // The groups already come in the wanted order.
             if let Some(clause) = clause {
                 orders::in_order(clause, block);
             }
@@ -125,7 +125,7 @@ impl<'a> Orders<'a> {
             }
             return;
         };
-        // One thread reads, but nothing is held back.
+        // One thread reads, but rows are given at once.
         let ordered = (ways[best].cost + rest) * share;
         let forced = scan.hints.force(HintPurpose::OrderBy);
         let is_taken = ordered <= sorted || forced;
@@ -147,7 +147,7 @@ impl<'a> Orders<'a> {
         self.end(relation);
     }
 
-    /// Takes a sort away whose input is in order.
+    /// Removes a sort whose input is in order.
     fn end(&self, relation: &mut Relation) {
         if let Relation::Sort { input, limit, .. } = relation {
             *relation = match limit {
@@ -265,7 +265,7 @@ impl<'a> Orders<'a> {
         aggregate.ordered = true;
     }
 
-    /// What reading a table costs in the way that was chosen.
+    /// Cost of reading a table with the chosen access path.
     fn chosen_cost(&self, scan: &Scan) -> f64 {
         match &scan.access {
             Access::Table => path::table_path(scan).cost,
@@ -274,13 +274,13 @@ impl<'a> Orders<'a> {
         }
     }
 
-    /// The path through an index, with what the conditions leave of it.
+    /// Path through an index, with the ranges that the conditions leave.
     fn path(&self, scan: &Scan, position: usize) -> Option<Path> {
         path::range_path(scan, position, &self.needed, self.options)
             .or_else(|| path::whole_path(scan, position, &self.needed))
     }
 
-    /// The cheapest way to read a table in an order.
+    /// The cheapest access path of a table in an order.
     pub(super) fn best(
         &self,
         scan: &Scan,
@@ -293,7 +293,7 @@ impl<'a> Orders<'a> {
             .min_by(|a, b| a.cost.total_cmp(&b.cost))
     }
 
-    /// All ways to read a table in an order.
+    /// All access paths of a table in an order.
     fn ways(
         &self,
         scan: &Scan,
@@ -332,14 +332,14 @@ impl<'a> Orders<'a> {
     }
 }
 
-/// The cheapest of some ways; of equal ones the first.
+/// The cheapest of some paths; the first of equal ones.
 fn cheapest(ways: &[Path]) -> Option<usize> {
     let ways = ways.iter().enumerate();
     let best = ways.min_by(|(_, a), (_, b)| a.cost.total_cmp(&b.cost));
     best.map(|(at, _)| at)
 }
 
-/// How many groups of `keys` a way through an index gives, of `rows` rows at most.
+/// Number of groups of `keys` that a path through an index gives, at most `rows`.
 fn groups_of(scan: &Scan, way: &Path, keys: &[Key], rows: f64) -> f64 {
     let Access::Index(access) = &way.access else {
         return rows;
@@ -359,7 +359,7 @@ fn groups_of(scan: &Scan, way: &Path, keys: &[Key], rows: f64) -> f64 {
     (access.rows / per_key).max(1.0).min(rows)
 }
 
-/// For how many of the first parts all rows that are read have the same value.
+/// Number of leading parts that have a single value in all rows read.
 fn fixed_parts(access: &IndexAccess) -> usize {
     access
         .ranges
@@ -367,8 +367,8 @@ fn fixed_parts(access: &IndexAccess) -> usize {
         .map_or(0, |ranges| ranges.fixed_parts())
 }
 
-/// Whether an index gives an order, and whether from its end. Rows with the same key are in the order
-/// of the clustered index.
+/// Direction in which an index gives an order, if it does. Rows with equal keys are in the order of the clustered
+/// index.
 fn direction(
     table: &TableSource,
     index: &IndexSource,
@@ -418,7 +418,7 @@ fn direction(
                         position += 1;
                     }
                     _ if is_fixed(*column) => {}
-                    // What follows a whole unique key of values orders nothing any more.
+                    // Keys behind a whole unique key do not affect the order.
                     None if is_end(position) => {}
                     _ => return None,
                 }
@@ -448,15 +448,15 @@ fn direction(
     }
 }
 
-/// Where the order of a relation's rows comes from.
+/// Source of the order of a relation's rows.
 enum Source<'r> {
     /// A table that is read, and the order in terms of its columns.
     Scan(&'r mut Scan, Vec<Key>),
-    /// Groups that come in order already.
+    /// Groups that are already in order.
     InOrder,
 }
 
-/// Follows an order to the table whose columns it is by, through whatever keeps the order of rows.
+/// Traces an order to the table of its columns, through relations that keep the order of rows.
 fn keys_of<'r>(relation: &'r mut Relation, keys: &[SortKey]) -> Option<Source<'r>> {
     let columns: Option<Vec<(ColumnId, bool, &Expression)>> = keys
         .iter()

@@ -1,6 +1,5 @@
-//! A common table expression that is read once becomes part of its reader: merged when MySQL would
-//! merge a derived table of that shape, a derived table otherwise. One that is read more often stays
-//! a table that is made once.
+//! Inlines a common table expression with a single reader: merged if MySQL would merge a derived table of that form,
+//! else as a derived table. One with several readers is materialized once.
 
 use super::planning::Planning;
 use crate::tree::expression::{Expression, ExpressionKind};
@@ -48,7 +47,7 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
             let alias = std::mem::take(alias);
             *relation = taken_over(source, &definition, alias);
         });
-        // Nobody reads it after all.
+        // The result has no reader.
         drop(source);
     }
     if renames.iter().any(Option::is_some) {
@@ -56,7 +55,7 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
     }
 }
 
-/// The relation in the place where its only reader stood.
+/// The relation in the place of its single reader.
 fn taken_over(source: Relation, definition: &Shared, alias: String) -> Relation {
     match source {
         Relation::Block {
@@ -87,10 +86,10 @@ fn taken_over(source: Relation, definition: &Shared, alias: String) -> Relation 
     }
 }
 
-/// Gives columns other numbers, everywhere in the statement.
+/// Renumbers columns in the whole statement.
 fn rename(query: &mut Query, renames: &[Option<ColumnId>]) {
     let resolve = |id: &mut ColumnId| {
-        // A common table expression may read another that was taken over as well.
+        // A common table expression may read another that was inlined as well.
         while let Some(Some(old)) = renames.get(*id) {
             *id = *old;
         }

@@ -1,12 +1,12 @@
-//! The order of joins: the cheapest of all trees without needless cross products, with outer, semi- and antijoins
-//! among them ([`operators`] says what may change its place, [`enumeration`] finds all trees, [`costs`] what each
-//! costs, [`search`] keeps the best).
+//! Join order: the cheapest of all join trees without needless cross products, including outer, semi- and antijoins
+//! ([`operators`] has the rules of reordering, [`enumeration`] finds all trees, [`costs`] estimates each, [`search`]
+//! keeps the best).
 //!
-//! A semijoin takes part as a join with the different rows of its inner side where these lead into an
-//! index of the outer one.
+//! A semijoin takes part as a join with the distinct rows of its inner side where these lead into an index of the outer
+//! one.
 //!
-//! Of two inputs the one that an index leads to comes second; without an index they keep their order,
-//! and which of them the hash table is over is chosen later. STRAIGHT_JOIN and hints keep theirs.
+//! Of two inputs the one that an index leads to comes second; without an index they keep their order, and the build
+//! side is chosen later. STRAIGHT_JOIN and hints keep their order.
 
 mod costs;
 mod enumeration;
@@ -54,7 +54,7 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
 }
 
 pub(super) struct Order<'a> {
-    /// What the statement reads.
+    /// Columns that the statement reads.
     pub(super) needed: ColumnSet,
     pub(super) estimates: Estimates,
     pub(super) options: &'a PlanOptions,
@@ -63,7 +63,7 @@ pub(super) struct Order<'a> {
     hints: Vec<JoinHint>,
 }
 
-/// An order that was chosen.
+/// A chosen order.
 enum Shape {
     Table(usize),
     Join(Box<Shape>, Box<Shape>, Vec<usize>),
@@ -124,7 +124,7 @@ impl Order<'_> {
         built(shape, &mut leaves, &mut operators, hinted.is_some())
     }
 
-    /// What hints say of the tables of a region.
+    /// Join order hints for the tables of a region.
     fn wanted(&self, region: &Region) -> Option<Wanted> {
         if self.hints.is_empty() {
             return None;

@@ -1,8 +1,8 @@
-//! Rules: each turns a logical plan into one that gives the same rows at less cost.
+//! Rewrite rules: each turns a logical plan into an equivalent one of lower cost.
 //!
-//! They run once each, in the order of [`SHAPING`] and [`CHOOSING`]; the order is part of what they do, and the
-//! comment at each says why it stands where it does. None is needed for a right answer, and
-//! [`PlanOptions::optimizer`] turns all of them off, so that tests can compare.
+//! The rules run in the order of [`SHAPING`] and [`CHOOSING`], which matters; the comment at each gives the reason for
+//! its place. None is needed for correctness, and [`PlanOptions::optimizer`] turns all of them off, so that tests can
+//! compare.
 
 mod access_paths;
 mod aggregate_calls;
@@ -48,54 +48,54 @@ use crate::options::PlanOptions;
 use crate::trace::Trace;
 use crate::tree::logical::Query;
 
-/// Rules after which a statement can still be written as SQL, in the order in which they run.
+/// Rules whose result can still be written as SQL, in the order in which they run.
 const SHAPING: &[Rule] = &[
-    // What is read once becomes part of its reader before anything else looks at the tree.
+    // A result with a single reader is inlined before other rules examine the tree.
     ("inline_common_tables", inline_common_tables::apply),
     ("simplify_predicates", simplify_predicates::apply),
     ("factor_disjunctions", factor_disjunctions::apply),
-    // Correlated conditions are found where the user wrote them, not where they are pushed to.
+    // Correlated conditions are expected where the user wrote them, not where they are pushed to.
     ("subqueries_to_joins", subqueries_to_joins::apply),
     ("outer_to_inner", outer_to_inner::apply),
-    // The conditions stand where the user wrote them, and joins are what they will be.
+    // The conditions are where the user wrote them, and the kinds of joins are final.
     ("buffered_result", buffered_result::apply),
-    // What is equal in all rows is known once it is known which joins are inner ones.
+    // Equal columns are known once it is known which joins are inner ones.
     ("propagate_equalities", propagate_equalities::apply),
     ("push_predicates", push_predicates::apply),
-    // Each condition stands where it says how many rows a subquery would run for.
+    // The place of each condition determines the number of rows that a subquery would run for.
     ("unnest_subqueries", unnest_subqueries::apply),
 ];
 
-/// The rules after these: they choose how the statement runs.
+/// Rules after these: they choose the execution strategy.
 const CHOOSING: &[Rule] = &[
-    // Every reader's conditions stand at what it reads, and what follows from them goes on down.
+    // Every reader's conditions are at their source, and implied ones are pushed further down.
     ("filter_shared_results", filter_shared_results::apply),
-    // What nobody needs is in nobody's way.
+    // Needless joins and columns are removed before they obstruct other rules.
     ("needless_joins", needless_joins::apply),
-    // Each condition stands where the columns are that it is computed of.
+    // Each condition is at the source of its columns.
     ("generated_columns", generated_columns::apply),
     ("derive_filters", derive_filters::apply),
     ("scan_rows", scan_rows::apply),
-    // Knows how many rows remain of each table after its own conditions.
+    // The cardinality of each table after its own conditions is known.
     ("join_order", join_order::apply),
     ("drop_orders", drop_orders::apply),
     ("window_sorts", window_sorts::apply),
-    // Windows stand over the sort that they share.
+    // Windows are over their shared sort.
     ("window_limits", window_limits::apply),
-    // Before rows are grouped in fewer ways than the statement says.
+    // Before the groups that the statement asks for are changed.
     ("single_groups", single_groups::apply),
-    // Knows between which joins rows may be grouped.
+    // The joins between which rows may be grouped are known.
     ("eager_aggregation", eager_aggregation::apply),
-    // What conditions make equal is known, and no group is bound to a limit yet.
+    // Equal columns are known, and no group has a limit yet.
     ("reduce_group_keys", reduce_group_keys::apply),
     ("distinct_aggregates", distinct_aggregates::apply),
-    // Last: a limit binds an operator to what stands above it.
+    // Last: a limit binds an operator to those above it.
     ("push_limits", push_limits::apply),
     ("first_groups", first_groups::apply),
-    // Nothing moves any more: what each table is asked for is known.
+    // The tree is final: the conditions on each table are known.
     ("access_paths", access_paths::apply),
     ("index_orders", index_orders::apply),
-    // What is read of a table must be chosen before one row of it is enough.
+    // The access path of a table must be chosen before one row of it is enough.
     ("index_ends", index_ends::apply),
 ];
 
@@ -112,7 +112,7 @@ pub(crate) fn rewrite(query: &mut Query, planning: &Planning<'_>) {
     }
 }
 
-/// Runs those of them that leave a statement which can be written as SQL.
+/// Runs the rules whose result can be written as SQL.
 pub(crate) fn shape(query: &mut Query, options: &PlanOptions) {
     if options.optimizer {
         let planning = Planning::quiet(options);
@@ -120,7 +120,7 @@ pub(crate) fn shape(query: &mut Query, options: &PlanOptions) {
     }
 }
 
-/// Runs the rules and notes which of them have changed the statement.
+/// Runs the rules and records which of them have changed the statement.
 fn rewrite_noting(query: &mut Query, planning: &Planning<'_>, trace: &Trace) {
     noted::names(query, trace);
     if planning.options.optimizer {

@@ -1,11 +1,10 @@
-//! Outer joins that nobody needs. A join whose added columns nobody reads is left out where each row has one partner at
-//! most (by a unique key, or the keys of a GROUP BY), or where nobody sees how often a row comes; and
-//! `LEFT JOIN b … WHERE b.id IS NULL` keeps the rows without a partner, as an antijoin does, if `b.id` is never NULL in a
-//! partner.
+//! Removal of needless outer joins. A join whose added columns are not read is removed where each row has at most one
+//! partner (by a unique key, or the keys of a GROUP BY), or where duplicates do not matter; and `LEFT JOIN b … WHERE
+//! b.id IS NULL` becomes an antijoin if `b.id` is never NULL in a partner.
 //!
-//! What is read is found from the top: a column that a view computes and its reader does not name is read by nobody, and
-//! no longer computed.
-//! Inner joins stay: whether a row has a partner is theirs to say, and a foreign key whose checks may be off does not.
+//! The columns read are found from the top: a column that a view computes and its reader does not name is not read, and
+//! no longer computed. Inner joins stay: they decide whether a row has a partner, and a foreign key whose checks may be
+//! off does not guarantee one.
 
 use mayfly_types::Value;
 
@@ -51,11 +50,11 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
     }
 }
 
-/// What is wanted of a relation's rows.
+/// Columns wanted of a relation's rows.
 #[derive(Clone)]
 struct Wanted {
     columns: ColumnSet,
-    /// Nobody sees how often a row comes.
+    /// Whether duplicates do not matter.
     once: bool,
 }
 
@@ -98,7 +97,7 @@ impl Needless<'_> {
         });
     }
 
-    /// Leaves out the join that a relation is, if it is needless.
+    /// Removes the join that a relation is, if it is needless.
     fn leave_out(&self, relation: &mut Relation, wanted: &Wanted) {
         if !self.switches.join_elimination {
             return;
@@ -164,7 +163,7 @@ impl Needless<'_> {
                 columns,
                 ..
             } => {
-                // Only UNION ALL may leave out columns without changing which rows there are.
+                // Only UNION ALL may drop columns without changing the set of rows.
                 let streams = *all && *kind == SetOperationKind::Union;
                 for (input, ids) in inputs {
                     let pairs = columns.iter().zip(&*ids);
@@ -208,8 +207,8 @@ impl Needless<'_> {
     }
 }
 
-/// Makes an antijoin of the outer join that a relation is, if a condition on its rows keeps only those without a
-/// partner. Their added columns are NULL.
+/// Turns the outer join that a relation is into an antijoin, if a condition keeps only rows without a partner, whose
+/// added columns are NULL.
 fn to_antijoin(relation: &mut Relation, predicates: &mut Vec<Expression>, wanted: &Wanted) {
     let Relation::Join(join) = relation else {
         return;
@@ -267,7 +266,7 @@ fn is_set(relation: &Relation, id: ColumnId, only: &ColumnSet) -> bool {
     })
 }
 
-/// NULL for a column of a table.
+/// NULL in place of a column of a table.
 fn null_of(relation: &Relation, id: ColumnId) -> Option<Computed> {
     let Relation::Scan(scan) = relation else {
         return None;
@@ -277,7 +276,7 @@ fn null_of(relation: &Relation, id: ColumnId) -> Option<Computed> {
     Some(Computed { id, expression })
 }
 
-/// Whether reading a relation does nothing but give its rows.
+/// Whether reading a relation has no side effects.
 fn is_plain_relation(relation: &Relation) -> bool {
     let mut plain = true;
     relation.for_each_expression(&mut |expression| plain &= is_plain(expression));

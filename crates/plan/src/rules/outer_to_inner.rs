@@ -1,9 +1,9 @@
-//! An outer join whose added rows a condition above it refuses is an inner join (the manual,
-//! "Outer Join Simplification").
+//! Outer join simplification: an outer join whose NULL-extended rows a condition above it rejects becomes an inner join
+//! (the manual, "Outer Join Simplification").
 //!
-//! The condition may stand anywhere above: beyond other joins, derived tables, groups by the columns that it
-//! reads, the arms of a set operation. What refuses rows makes the joins below it inner ones, and then their
-//! conditions refuse rows of what is below these.
+//! The condition may stand anywhere above: beyond other joins, derived tables, grouping by the columns that it reads,
+//! the arms of a set operation. A condition that rejects NULLs makes the joins below it inner ones, and then their
+//! conditions reject NULLs of the joins below these.
 
 use super::planning::Planning;
 use super::rule::{is_movable, rejects_nulls, substitute};
@@ -24,7 +24,7 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
     });
 }
 
-/// Makes inner joins of the outer joins of a query block whose added rows its own conditions refuse.
+/// Simplifies the outer joins of a query block whose NULL-extended rows its own conditions reject.
 pub(crate) fn simplify_outer_joins(relation: &mut Relation) {
     simplify(relation, &[]);
 }
@@ -37,7 +37,7 @@ fn has_outer_join(relation: &Relation) -> bool {
     inputs.any(|input| with_stack(|| has_outer_join(input)))
 }
 
-/// `above`: what must be true of every row that is used.
+/// Simplifies a relation. `above`: conditions that every used row must meet.
 fn simplify(relation: &mut Relation, above: &[Expression]) {
     with_stack(|| match relation {
         Relation::Filter { input, predicates } => {
@@ -99,7 +99,7 @@ fn simplify(relation: &mut Relation, above: &[Expression]) {
     });
 }
 
-/// Conditions in terms of what columns are computed of.
+/// Conditions with columns replaced by their expressions.
 fn over(above: &[Expression], columns: &[Computed]) -> Vec<Expression> {
     let mut above = above.to_vec();
     let plain =
@@ -109,7 +109,7 @@ fn over(above: &[Expression], columns: &[Computed]) -> Vec<Expression> {
     above
 }
 
-/// The conditions that read only what the rows of a group share, in terms of these.
+/// Conditions that read only the keys of groups, in terms of the input's columns.
 fn of_keys(aggregate: &Aggregate, above: &[Expression]) -> Vec<Expression> {
     if aggregate.rollup.is_some() || aggregate.keys.is_empty() {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! What rules plan a statement with.
+//! Context of the rules: options, trace and constants.
 
 use crate::catalog::Catalog;
 use crate::constants::Constants;
@@ -6,26 +6,26 @@ use crate::options::PlanOptions;
 use crate::trace::Trace;
 use crate::tree::logical::Query;
 
-/// Rewrites a statement.
+/// Function that rewrites a statement.
 type Apply = fn(&mut Query, &Planning<'_>);
 
-/// A rule and its name.
+/// (name, function) of a rule.
 pub(super) type Rule = (&'static str, Apply);
 
-/// The settings that a statement is planned under, and who is told what was decided.
+/// Options of planning, and the receivers of its decisions.
 #[derive(Clone, Copy)]
 pub(crate) struct Planning<'a> {
     pub(crate) options: &'a PlanOptions,
-    /// None while nobody asks: nothing is written down then.
+    /// Optimizer trace; `None` if the session does not trace.
     pub(crate) trace: Option<&'a Trace>,
-    /// Who computes constants, where somebody does.
+    /// Evaluator of constants, if there is one.
     pub(crate) constants: Option<&'a dyn Constants>,
-    /// Somebody asks how large temporary tables are thought to become.
+    /// Whether the sizes of temporary tables are to be estimated.
     pub(crate) sizes_tables: bool,
 }
 
 impl<'a> Planning<'a> {
-    /// Of a statement that names tables of a catalog.
+    /// Context of a statement that names tables of a catalog.
     pub(crate) fn new(options: &'a PlanOptions, catalog: &'a dyn Catalog) -> Self {
         let trace = catalog.trace();
         Self {
@@ -36,7 +36,7 @@ impl<'a> Planning<'a> {
         }
     }
 
-    /// Nobody is told.
+    /// Context without a trace.
     pub(crate) fn quiet(options: &'a PlanOptions) -> Self {
         Self {
             options,

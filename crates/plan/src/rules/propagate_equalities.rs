@@ -1,10 +1,10 @@
-//! What is equal to a constant makes all equal columns so: of `a = b AND b = 5` follows `a = 5`, which an
-//! index over `a` may find, and `a = b` need not be asked any more (the manual, "Constant Propagation").
+//! Constant propagation: `a = b AND b = 5` implies `a = 5`, which an index over `a` may find, and `a = b` need not be
+//! checked any more (the manual, "Constant Propagation").
 //!
-//! Rows of a chain of inner joins meet the conditions of all of them. So do the rows of a semijoin,
-//! with the partner that each of them has; and on the other side of an outer join or an antijoin only
-//! those rows matter that are partners of rows that meet the conditions above. What is found out about a
-//! table is put where the table is read, below the join, and never into an outer join's preserved side.
+//! Rows of a chain of inner joins meet the conditions of all of them. So do the rows of a semijoin, with the partner of
+//! each; and on the other side of an outer join or an antijoin only those rows matter that are partners of rows that
+//! meet the conditions above. Implied conditions on a table are added where the table is read, below the join, and
+//! never to an outer join's preserved side.
 
 use super::equality_classes::{EqualityClass, EqualityClasses, column_pair, fixed};
 use super::planning::Planning;
@@ -22,7 +22,7 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
     }
 }
 
-/// Treats the joins of a tree, each chain of them as one.
+/// Propagates in the joins of a tree, each chain of them as one.
 fn propagate(relation: &mut Relation) {
     with_stack(|| {
         if joins_columns(relation) {
@@ -35,9 +35,9 @@ fn propagate(relation: &mut Relation) {
     });
 }
 
-/// Whether a condition in a chain of joins says that two columns are equal: without one there is nothing to learn.
+/// Whether a condition in a chain of joins equates two columns: without one nothing is implied.
 fn joins_columns(relation: &Relation) -> bool {
-    // Pairs that do not compare alike say nothing either.
+    // Pairs that are not compared alike are not usable.
     let is_pair = |predicate: &Expression| column_pair(predicate).is_some();
     with_stack(|| match relation {
         Relation::Filter { input, predicates } => {
@@ -50,7 +50,7 @@ fn joins_columns(relation: &Relation) -> bool {
     })
 }
 
-/// Treats what is below a relation and in its subqueries.
+/// Propagates below a relation and in its subqueries.
 fn below(relation: &mut Relation) {
     in_subqueries(relation);
     relation.for_each_input_mut(&mut propagate);
@@ -64,13 +64,13 @@ fn in_subqueries(relation: &mut Relation) {
     });
 }
 
-/// What is known of the rows of a chain of joins.
+/// Facts about the rows of a chain of joins.
 #[derive(Clone, Default)]
 struct Facts {
     classes: EqualityClasses,
-    /// The columns that conditions are learned of: those of the chain, and not those of outer queries.
+    /// Columns of the chain, without those of outer queries.
     own: ColumnSet,
-    /// The columns that a condition fixes already.
+    /// Columns that a condition fixes already.
     fixed: ColumnSet,
 }
 
@@ -86,7 +86,7 @@ impl Facts {
         }
     }
 
-    /// Learns all that holds of every row of a relation.
+    /// Adds all conditions that hold for every row of a relation.
     fn learn_all(&mut self, relation: &Relation) {
         with_stack(|| match relation {
             Relation::Filter { input, predicates } => {
@@ -108,7 +108,7 @@ impl Facts {
         });
     }
 
-    /// What columns are fixed to that no condition fixes yet.
+    /// Implied equalities with constants that no condition has yet.
     fn news(&self, columns: &ColumnSet) -> Vec<Expression> {
         let mut news = Vec::new();
         for class in self.classes.iter() {
@@ -124,19 +124,19 @@ impl Facts {
         news
     }
 
-    /// Whether a condition says no more than that columns are equal of which each is fixed.
+    /// Whether a condition only equates columns that are all fixed to constants.
     fn covers(&self, predicate: &Expression) -> bool {
         let class = self.classes.holding(predicate);
         class.is_some_and(EqualityClass::is_constant)
     }
 }
 
-/// Whether each row that comes out of a join has a partner that meets its condition.
+/// Whether each output row of a join has a partner that meets its condition.
 fn is_met_by_both(join: &Join) -> bool {
     matches!(join.kind, JoinKind::Inner | JoinKind::Semi)
 }
 
-/// Puts what is known where the columns come from.
+/// Adds implied conditions where the columns come from.
 fn put(relation: &mut Relation, facts: &Facts) {
     with_stack(|| match relation {
         Relation::Filter { .. } => put_below_filter(relation, facts),
@@ -178,7 +178,7 @@ fn put_below_join(join: &mut Join, facts: &Facts) {
         JoinKind::Semi => put(&mut join.right, facts),
         JoinKind::Left | JoinKind::Anti => {
             let mut facts = facts.clone();
-            // The right rows' own conditions come first, so that its columns are known.
+            // The right rows' own conditions come first, so that their columns are known.
             facts.learn_all(&join.right);
             facts.learn(&join.on);
             put(&mut join.right, &facts);

@@ -1,5 +1,5 @@
-//! LIMIT goes to where it saves work: into a sort, which then keeps only those rows; below computed
-//! columns, which are then computed for those rows only; into the arms of UNION ALL.
+//! Pushdown of LIMIT: into a sort, which then keeps only those rows; below computed columns, which are then computed
+//! for those rows only; into the arms of UNION ALL.
 
 use super::planning::Planning;
 use crate::tree::logical::{Query, Relation};
@@ -20,7 +20,7 @@ pub(super) fn apply(query: &mut Query, _planning: &Planning<'_>) {
     });
 }
 
-/// Leaves of a relation the rows from `offset` on, at most `count`.
+/// Limits a relation to at most `count` rows from `offset` on.
 fn limit(relation: &mut Relation, offset: u64, count: u64) {
     match relation {
         Relation::Extend { input, .. } => return limit(input, offset, count),
@@ -71,7 +71,7 @@ fn limit_arm(arm: &mut Relation, wanted: u64) {
     }
 }
 
-/// A limit inside of another.
+/// Combination of a limit with an inner one.
 fn within((offset, count): (u64, u64), skipped: u64, wanted: u64) -> (u64, u64) {
     (
         offset.saturating_add(skipped),

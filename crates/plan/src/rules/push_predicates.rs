@@ -1,7 +1,6 @@
-//! Conditions move down to where their columns come from: into the scans of base tables, through
-//! joins and derived tables, into the arms of set operations, below GROUP BY when they read its
-//! keys only. A condition over both sides of an inner join becomes part of the join's condition,
-//! where an equality makes it a hash join.
+//! Predicate pushdown: conditions move down to the source of their columns: into the scans of base tables, through
+//! joins and derived tables, into the arms of set operations, below GROUP BY when they read its keys only. A condition
+//! over both sides of an inner join becomes part of the join's condition, where an equality makes it a hash join.
 
 use mayfly_types::{CollationId, SqlType, TypeKind};
 
@@ -19,26 +18,26 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
     query.for_each_block_mut(&mut |relation| push_into(relation, Vec::new(), planning.options));
 }
 
-/// Puts conditions, and those that stand in a relation already, as far down in it as they may stand.
+/// Pushes conditions, and those in a relation already, as far down in it as possible.
 pub(super) fn push_into(
     relation: &mut Relation,
     predicates: Vec<Expression>,
     options: &PlanOptions,
 ) {
     let push = Push {
-        // A row that is left out sets no variable.
+        // A row that is removed sets no variable.
         through_derived: options.switches.derived_condition_pushdown && !options.sets_variables,
     };
     push.down(relation, predicates);
 }
 
 struct Push {
-    /// `derived_condition_pushdown`, where no expression sets a variable.
+    /// `derived_condition_pushdown`, if no expression sets a variable.
     through_derived: bool,
 }
 
 impl Push {
-    /// Puts conditions on a relation's rows, as far down as they may stand.
+    /// Pushes conditions on a relation's rows as far down as possible.
     fn down(&self, relation: &mut Relation, predicates: Vec<Expression>) {
         with_stack(|| {
             let above = self.into_inputs(relation, predicates);
@@ -48,7 +47,7 @@ impl Push {
         });
     }
 
-    /// Puts conditions into a relation or below it; gives those that must stand above.
+    /// Pushes conditions into a relation or below it; returns those that must stay above.
     fn into_inputs(&self, relation: &mut Relation, predicates: Vec<Expression>) -> Vec<Expression> {
         let (input, (below, above)) = match relation {
             Relation::Filter {
@@ -167,7 +166,7 @@ impl Push {
         }
         for predicate in own {
             let columns = predicate.columns();
-            // A row of the preserved side stays whatever the condition says of it.
+            // A row of the preserved side stays whatever the condition.
             let from_left = matches!(join.kind, JoinKind::Inner | JoinKind::Semi);
             if !is_movable(&predicate) || join.kind == JoinKind::NullAwareAnti {
                 join.on.push(predicate);
@@ -185,7 +184,7 @@ impl Push {
     }
 }
 
-/// The columns that a window divides its rows by: a condition on these alone leaves whole partitions.
+/// Partition columns of a window: a condition on these alone removes whole partitions.
 fn partition_of(window: &Window) -> Vec<(ColumnId, CollationId)> {
     let partition = window.partition.iter();
     let columns = partition.filter_map(|key| match key.kind {
@@ -195,7 +194,7 @@ fn partition_of(window: &Window) -> Vec<(ColumnId, CollationId)> {
     columns.collect()
 }
 
-/// Conditions on groups that may be checked of their rows, in terms of these, and those that may not.
+/// (conditions on groups that can be pushed to their rows, others).
 fn through_groups(
     aggregate: &Aggregate,
     predicates: Vec<Expression>,
@@ -227,8 +226,7 @@ fn split(
     predicates.into_iter().partition(below)
 }
 
-/// Conditions over computed columns, in terms of what those are computed from, and those that must
-/// stay above.
+/// (conditions over computed columns in terms of their inputs, conditions that must stay above).
 fn through_computed(
     predicates: Vec<Expression>,
     computed: &[Computed],
@@ -248,7 +246,7 @@ fn through_computed(
     (replaced(below, computed), above)
 }
 
-/// Puts what columns are computed from in their place.
+/// Conditions with columns replaced by their expressions.
 fn replaced(mut predicates: Vec<Expression>, computed: &[Computed]) -> Vec<Expression> {
     for predicate in &mut predicates {
         substitute(predicate, computed);
@@ -261,8 +259,8 @@ fn produces(aggregate: &Aggregate, id: ColumnId) -> bool {
         || aggregate.aggregates.iter().any(|(known, _)| *known == id)
 }
 
-/// Whether a predicate is as true of one value as of any that is equal to it. Strings that are equal
-/// by their collation may differ in bytes ('a' and 'A'), so only comparisons by that collation count.
+/// Whether a predicate is equally true for all equal values. Strings that are equal by their collation may differ in
+/// bytes ('a' and 'A'), so only comparisons by that collation qualify.
 fn same_for_equals(predicate: &Expression, columns: &[(ColumnId, CollationId)]) -> bool {
     let reads = |expression: &Expression| {
         let read = expression.columns();
@@ -291,7 +289,7 @@ fn same_for_equals(predicate: &Expression, columns: &[(ColumnId, CollationId)]) 
     })
 }
 
-/// Whether every one of `columns` that an expression reads has one representation for each value.
+/// Whether all of `columns` that an expression reads have one representation for each value.
 fn only_exact(expression: &Expression, columns: &[(ColumnId, CollationId)]) -> bool {
     let mut exact = true;
     crate::tree::logical::visit_expression(expression, &mut |inner| {

@@ -1,10 +1,9 @@
-//! Rows are not grouped by what other keys determine: of `GROUP BY c.id, c.name, n.name` over customers `c` and their
-//! nations `n`, the customer's key says all (the manual, "Detection of Functional Dependence"). What is no key any more
-//! is any value of its group, since all are the same; narrow keys are hashed, compared and stored faster than texts.
+//! Removal of redundant group keys: in `GROUP BY c.id, c.name, n.name` over customers `c` and their nations `n`, the
+//! customer's key determines the others (the manual, "Detection of Functional Dependence"). A removed key becomes
+//! ANY_VALUE, since all values of a group are equal; narrow keys are hashed, compared and stored faster than texts.
 //!
 //! A unique key without NULLs determines the other columns of its table, an equality of numbers or times one of its
-//! columns by the other, and a constant what is equal to it. Of an outer join nothing is known but by its preserved
-//! side.
+//! columns by the other, and a constant any column equal to it. Of an outer join only the preserved side counts.
 
 use super::aggregate_calls::any_value;
 use super::equality_classes::{fixed, is_exact};
@@ -63,7 +62,7 @@ fn reduce(aggregate: &mut Aggregate, options: &PlanOptions) {
     aggregate.keys = kept;
 }
 
-/// The column of the input that a key is.
+/// Input column of a key.
 fn column_of(key: &Computed) -> Option<ColumnId> {
     key.expression.as_column()
 }
@@ -73,10 +72,10 @@ fn width(key: &Computed) -> (bool, u32) {
     (ty.is_string(), ty.length)
 }
 
-/// Which columns of some rows determine which.
+/// Functional dependences between the columns of some rows.
 #[derive(Default)]
 struct Dependences {
-    /// The columns of tables, and the keys of each.
+    /// Columns of tables, and the keys of each.
     tables: Vec<(ColumnSet, Vec<ColumnSet>)>,
     equal: Vec<(ColumnId, ColumnId)>,
     constant: ColumnSet,
@@ -134,7 +133,7 @@ impl Dependences {
         }
     }
 
-    /// All that some columns determine.
+    /// All columns that some columns determine.
     fn determined(&self, mut known: ColumnSet) -> ColumnSet {
         known.extend_from(&self.constant);
         loop {

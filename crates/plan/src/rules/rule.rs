@@ -1,4 +1,4 @@
-//! What several rules ask of statements and expressions.
+//! Helpers of the rules on statements and expressions.
 
 use std::cell::Cell;
 
@@ -8,42 +8,42 @@ use crate::lower::is_never_true;
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{ColumnId, ColumnSet, Computed, Query, Relation, SharedRelation};
 
-/// Numbers for columns that rules make.
+/// Generator of numbers for columns that rules create.
 pub(super) struct NewColumns(Cell<ColumnId>);
 
 impl NewColumns {
-    /// Those that no column of a statement has yet; they have to be given back.
+    /// Generator of numbers that a statement does not use; the counter must be written back.
     pub(super) fn of(query: &Query) -> Self {
         Self(Cell::new(query.next_column))
     }
 
-    /// A number.
+    /// A new number.
     pub(super) fn one(&self) -> ColumnId {
         self.some(1)
     }
 
-    /// The first of some numbers in a row.
+    /// First of `count` consecutive new numbers.
     pub(super) fn some(&self, count: usize) -> ColumnId {
         self.0.replace(self.0.get() + count)
     }
 
-    /// The first number that is still free.
+    /// Next free number.
     pub(super) fn next(&self) -> ColumnId {
         self.0.get()
     }
 }
 
-/// How far a search goes on that has ever more ways down, of joins whose inputs are joins or columns that are computed of
-/// each other: what it has not found by then it does not find.
+/// Step budget of a recursive search through joins of joins, or columns computed from each other: what is not found
+/// within it counts as not found.
 pub(super) struct Steps(Cell<u32>);
 
 impl Steps {
-    /// Enough for any statement that people write.
+    /// A budget sufficient for statements that people write.
     pub(super) fn enough() -> Self {
         Self(Cell::new(10_000))
     }
 
-    /// Takes a step; whether there was one left.
+    /// Takes a step; false if the budget is used up.
     pub(super) fn take(&self) -> bool {
         let left = self.0.get();
         self.0.set(left.saturating_sub(1));
@@ -52,7 +52,7 @@ impl Steps {
 }
 
 impl Query {
-    /// The trees of a statement: its own and those of its shared results (not those of subqueries).
+    /// Calls `visit` on the trees of a statement: its own and those of its shared results (not those of subqueries).
     pub(super) fn for_each_tree_mut(&mut self, visit: &mut dyn FnMut(&mut Relation)) {
         for shared in &mut self.shared {
             match &mut shared.source {
@@ -67,7 +67,7 @@ impl Query {
         visit(&mut self.relation);
     }
 
-    /// The uppermost relation of each tree of a statement and of each subquery.
+    /// Calls `visit` on the root of each tree of a statement and of each subquery.
     pub(super) fn for_each_block_mut(&mut self, visit: &mut dyn FnMut(&mut Relation)) {
         self.for_each_relation_mut(&mut |relation| {
             relation.for_each_expression_mut(&mut |expression| {
@@ -79,37 +79,37 @@ impl Query {
         self.for_each_tree_mut(visit);
     }
 
-    /// Whether a statement has such a relation.
+    /// Whether a statement has a relation for which `is_such` is true.
     pub(super) fn holds(&mut self, is_such: impl Fn(&Relation) -> bool) -> bool {
         let mut found = false;
         self.for_each_relation_mut(&mut |relation| found = found || is_such(relation));
         found
     }
 
-    /// Every relation of a statement, inputs first, those of subqueries too.
+    /// Calls `visit` on every relation of a statement, inputs first, including those of subqueries.
     pub(crate) fn for_each_relation_mut(&mut self, visit: &mut dyn FnMut(&mut Relation)) {
         self.for_each_tree_mut(&mut |tree| crate::tree::logical::visit_relations_mut(tree, visit));
     }
 }
 
-/// Whether an expression may be evaluated elsewhere or another number of times.
+/// Whether an expression may be evaluated elsewhere or a different number of times.
 pub(super) fn is_movable(expression: &Expression) -> bool {
     !crate::tree::logical::expression_is_volatile(expression)
 }
 
-/// Whether an expression may be evaluated elsewhere or another number of times, and costs no subquery.
+/// Whether an expression is movable and contains no subquery.
 pub(super) fn is_plain(expression: &Expression) -> bool {
     is_movable(expression) && !crate::tree::logical::has_subquery(expression)
 }
 
-/// Whether values of a type that are equal are the same.
+/// Whether equal values of a type are identical.
 pub(super) fn is_exact(ty: &SqlType) -> bool {
     ty.is_temporal() || ty.is_integer() || ty.kind == TypeKind::Decimal
 }
 
 /// Whether an expression is NULL whenever all of `columns` are.
 ///
-/// Known of columns, conversions, comparisons and arithmetic only.
+/// Only columns, conversions, comparisons and arithmetic are recognized.
 pub(super) fn is_null_with(expression: &Expression, columns: &ColumnSet) -> bool {
     use crate::tree::expression::Comparison;
     const STRICT: &[&str] = &[
@@ -225,7 +225,7 @@ pub(super) fn rejects_nulls(predicate: &Expression, columns: &ColumnSet) -> bool
     })
 }
 
-/// Puts what columns are computed of in their place.
+/// Replaces columns by their expressions.
 pub(super) fn substitute(expression: &mut Expression, columns: &[Computed]) {
     if columns.is_empty() {
         return;

@@ -1,5 +1,5 @@
-//! How many rows of each table meet its conditions, as far as indexes know: asked once, for the rules
-//! that compare orders of joins and ways to read tables.
+//! Estimates the rows of each table after its conditions, as far as indexes know: computed once, for the rules that
+//! compare join orders and access paths.
 
 use super::planning::Planning;
 use crate::access::path;

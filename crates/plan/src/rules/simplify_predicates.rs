@@ -1,5 +1,5 @@
-//! Conditions without their constant parts: `true AND p` is p, `false OR p` is p. A condition that
-//! is never true takes the others beside it along.
+//! Simplification of predicates with constant parts: `true AND p` is p, `false OR p` is p. A condition that is never
+//! true makes the whole conjunction never true.
 
 use mayfly_types::{SqlType, Value};
 
@@ -77,7 +77,7 @@ fn simplified(mut predicate: Expression) -> Expression {
     })
 }
 
-/// AND is decided by false, OR by true; the other constant has no part in it.
+/// Simplifies a junction: AND is decided by false, OR by true; the other constant is removed.
 fn junction(operands: Vec<Expression>, whole: Expression, decided_by: bool) -> Expression {
     let mut kept = Vec::with_capacity(operands.len());
     for operand in operands {
@@ -111,7 +111,7 @@ fn constant(truth: bool) -> Expression {
     Expression::literal(Value::Int(i64::from(truth)), SqlType::boolean())
 }
 
-/// Whether an expression is the constant true or false.
+/// Truth of an expression that is the constant true or false.
 fn truth_of(expression: &Expression) -> Option<bool> {
     match (&expression.kind, expression.ty.kind) {
         (ExpressionKind::Literal(Value::Int(number)), mayfly_types::TypeKind::Boolean) => {
@@ -121,7 +121,7 @@ fn truth_of(expression: &Expression) -> Option<bool> {
     }
 }
 
-/// The result of a comparison of two integer constants.
+/// Result of a comparison of two integer constants.
 fn compared(comparison: Comparison, left: &Expression, right: &Expression) -> Option<bool> {
     let order = match (left.as_literal()?, right.as_literal()?) {
         (Value::Int(a), Value::Int(b)) => a.cmp(b),

@@ -1,5 +1,5 @@
-//! Rows of which no two are in one group are not grouped: DISTINCT keeps all of them, and GROUP BY makes of each a
-//! group whose SUM() is the value, and whose COUNT() says whether it is NULL.
+//! Removal of grouping where no two rows are in one group: DISTINCT keeps all rows, and GROUP BY makes a group of each
+//! row, whose SUM() is the value, and whose COUNT() is 0 or 1 by NULL.
 
 use mayfly_types::{SqlType, TypeKind, Value};
 
@@ -23,12 +23,12 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
     });
 }
 
-/// What is computed of each row instead of its group.
+/// Columns computed from each row instead of its group.
 fn without_groups(aggregate: &Aggregate) -> Option<Vec<Computed>> {
     let input = &aggregate.input;
     let keys = aggregate.keys.iter();
     let keys = keys.filter_map(|key| compared_column(&key.expression, input));
-    // One group of all rows is made of no rows, too.
+    // One group of all rows exists even over no rows.
     if aggregate.keys.is_empty() || aggregate.rollup.is_some() || !is_unique(input, &keys.collect())
     {
         return None;
@@ -50,7 +50,7 @@ fn is_itself(key: &Computed) -> bool {
     key.expression.as_column() == Some(key.id)
 }
 
-/// What a call gives over one row.
+/// Result of a call over one row.
 fn of_one_row(call: &AggregateCall) -> Option<Expression> {
     if !call.arguments.iter().all(is_movable) {
         return None;
@@ -67,7 +67,7 @@ fn of_one_row(call: &AggregateCall) -> Option<Expression> {
     }
 }
 
-/// One row, or none if a value is NULL.
+/// COUNT over one row: 1, or 0 if a value is NULL.
 fn count(arguments: &[Expression], ty: &SqlType) -> Expression {
     let number = |number| Expression::literal(Value::Int(number), ty.clone());
     let open = arguments.iter().filter(|value| value.nullable);
@@ -86,7 +86,7 @@ fn count(arguments: &[Expression], ty: &SqlType) -> Expression {
     Expression::new(kind, ty.clone(), false)
 }
 
-/// Whether a conversion to the type of a sum keeps a value.
+/// Whether a conversion to the type of a sum keeps the value.
 fn is_exact_number(ty: &SqlType) -> bool {
     ty.is_integer() || ty.kind == TypeKind::Decimal
 }

@@ -1,10 +1,9 @@
-//! Subqueries in conditions become joins: IN and EXISTS semi joins, NOT IN and NOT EXISTS anti
-//! joins (the manual, "Optimizing IN and EXISTS Subquery Predicates with Semijoin and Antijoin").
+//! Conversion of subqueries in conditions to joins: IN and EXISTS to semijoins, NOT IN and NOT EXISTS to antijoins (the
+//! manual, "Optimizing IN and EXISTS Subquery Predicates with Semijoin and Antijoin").
 //!
-//! A correlated one must be correlated by conditions only: those move from its WHERE into the
-//! condition of the join. NOT IN over values that may be NULL is a join of its own kind, and only
-//! when it is not correlated. What is not converted is evaluated row by row, with its results
-//! cached by the outer columns that it reads.
+//! A correlated subquery must be correlated by conditions only: those move from its WHERE into the condition of the
+//! join. NOT IN over values that may be NULL is a join kind of its own, and only when it is not correlated. Other
+//! subqueries are evaluated row by row, with results cached by the outer columns that they read.
 
 use mayfly_types::TypeKind;
 
@@ -61,7 +60,7 @@ fn is_candidate(predicate: &Expression) -> bool {
     }
 }
 
-/// Every subquery stays one, since `optimizer_switch` says so.
+/// Records that no subquery is converted, since `optimizer_switch` disables it.
 fn note_switched_off(query: &mut Query, trace: &Trace) {
     query.for_each_relation_mut(&mut |relation| {
         let Relation::Filter { predicates, .. } = relation else {
@@ -76,7 +75,7 @@ fn note_switched_off(query: &mut Query, trace: &Trace) {
     });
 }
 
-/// `select#` of a subquery, and what it is in SQL.
+/// `select#` of a subquery, and its SQL predicate.
 fn transformed(subquery: &Subquery) -> (usize, &'static str) {
     let name = match &subquery.kind {
         SubqueryKind::Exists { negated: true } => "NOT EXISTS (SELECT)",
@@ -87,7 +86,7 @@ fn transformed(subquery: &Subquery) -> (usize, &'static str) {
     (subquery.select_id, name)
 }
 
-/// A subquery became a join of a kind, or did not.
+/// Records that a subquery became a join of a kind, or did not.
 fn note(
     (select_id, from): (usize, &'static str),
     kind: Result<JoinKind, &'static str>,
@@ -147,7 +146,7 @@ fn convert(
     (input, kept)
 }
 
-/// What a subquery becomes: the right side of a join and how it is joined.
+/// Result of the conversion: the right side of a join and its kind.
 struct Shape {
     kind: JoinKind,
     right: Relation,
@@ -155,12 +154,12 @@ struct Shape {
     null_aware: Vec<(Expression, Expression)>,
 }
 
-/// The join that a subquery is, or the subquery back.
+/// The join for a subquery; the error returns the subquery.
 fn join_of(subquery: Subquery, outer: &ColumnSet) -> Result<Shape, Box<Subquery>> {
     let correlated = free_columns(&subquery.relation).intersects(outer);
     let negated = match &subquery.kind {
         SubqueryKind::Exists { negated } => {
-            // One that reads nothing of the outer rows is evaluated once, up to its first row.
+            // An uncorrelated EXISTS is evaluated once, up to its first row.
             if !correlated {
                 return Err(Box::new(subquery));
             }
@@ -192,7 +191,7 @@ fn join_of(subquery: Subquery, outer: &ColumnSet) -> Result<Shape, Box<Subquery>
             computed: Vec::new(),
         };
         let exists = pairs.is_empty();
-        // The subquery stays as it is when it cannot be pulled apart.
+        // The subquery is unchanged if it cannot be decorrelated.
         let relation = pulled.pull(subquery.relation.clone(), exists);
         let is_apart = |found: &Relation| !free_columns(found).intersects(&pulled.outer);
         let Some(relation) = relation.filter(is_apart) else {
@@ -224,7 +223,7 @@ fn join_of(subquery: Subquery, outer: &ColumnSet) -> Result<Shape, Box<Subquery>
     })
 }
 
-/// The condition of the join: the equalities of IN, then the correlated conditions.
+/// Condition of the join: the equalities of IN, then the correlated conditions.
 fn finished(
     pulled: Vec<Expression>,
     pairs: Vec<(Expression, Expression)>,
@@ -244,18 +243,18 @@ fn finished(
     on
 }
 
-/// What is taken out of a subquery: all that reads columns of the outer rows.
+/// Parts taken out of a subquery: those that read columns of the outer rows.
 struct Pulled {
-    /// The columns of the outer rows, and those that are computed of them.
+    /// Columns of the outer rows, and those computed from them.
     outer: ColumnSet,
-    /// Conditions.
+    /// Correlated conditions.
     on: Vec<Expression>,
-    /// Computed columns, of outer columns and of columns that stay.
+    /// Computed columns, of outer columns and of columns of the remaining subquery.
     computed: Vec<Computed>,
 }
 
 impl Pulled {
-    /// What stays of a subquery. `exists`: only whether there are rows matters.
+    /// Decorrelates a relation; returns the rest. `exists`: only the existence of rows matters.
     fn pull(&mut self, relation: Relation, exists: bool) -> Option<Relation> {
         match relation {
             Relation::Extend { input, columns } => {
@@ -285,7 +284,7 @@ impl Pulled {
                 self.pull(*aggregate.input, exists)
             }
             Relation::Filter { input, predicates } => {
-                // From here on columns may be read by what is taken out.
+                // Columns below may be read by the parts that are taken out.
                 let input = self.pull(*input, false)?;
                 let stay = self.take_correlated(predicates)?;
                 Some(input.filtered(stay))
@@ -314,7 +313,7 @@ impl Pulled {
         Some(())
     }
 
-    /// Moves the correlated ones of some conditions out; gives the others.
+    /// Takes the correlated conditions out; returns the others.
     fn take_correlated(&mut self, predicates: Vec<Expression>) -> Option<Vec<Expression>> {
         let mut stay = Vec::with_capacity(predicates.len());
         for predicate in predicates {

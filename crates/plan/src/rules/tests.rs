@@ -1,4 +1,4 @@
-//! What the rules make of statements: plans before and after.
+//! Tests of the rules: plans before and after.
 
 mod deep;
 mod equalities;
@@ -10,7 +10,7 @@ mod windows;
 
 use crate::testing::{check_cases, rewritten};
 
-/// Statements, and below each of them its plan.
+/// Checks statements with their plans below each.
 #[track_caller]
 fn check(cases: &str) {
     check_cases(cases, |sql| rewritten(sql).to_string());

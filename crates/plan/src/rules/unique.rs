@@ -1,4 +1,5 @@
-//! Which rows cannot be equal: those that hold a unique key, what of it no condition fixes, or the keys of a GROUP BY.
+//! Uniqueness of rows: relations that contain a unique key, or one with its other columns fixed by conditions, or the
+//! keys of a GROUP BY.
 
 use mayfly_types::{CollationId, SqlType};
 
@@ -12,7 +13,7 @@ pub(super) fn is_unique(relation: &Relation, columns: &ColumnSet) -> bool {
     tells_apart(relation, columns, &Steps::enough())
 }
 
-/// Whether each row of one side of a join has at most one partner on the other one.
+/// Whether each row of the join has at most one partner on `side`.
 pub(super) fn has_one_partner(join: &Join, side: &Relation) -> bool {
     has_one(join, side, &Steps::enough())
 }
@@ -52,7 +53,7 @@ fn tells_apart(relation: &Relation, columns: &ColumnSet, steps: &Steps) -> bool 
         Relation::Join(join) if join.kind.is_left_only() => tells_apart(&join.left, columns, steps),
         Relation::Join(join) => {
             let right = || tells_apart(&join.right, columns, steps);
-            // Of two pairs that agree in both sides' keys both sides agree.
+            // Pairs that agree in both sides' keys agree in both sides.
             if tells_apart(&join.left, columns, steps) {
                 has_one(join, &join.right, steps) || right()
             } else {
@@ -67,7 +68,7 @@ fn tells_apart(relation: &Relation, columns: &ColumnSet, steps: &Steps) -> bool 
     })
 }
 
-/// The columns that some columns are, where they are computed columns that only name others.
+/// Input columns of some columns that only rename others.
 fn behind(columns: &ColumnSet, computed: &[Computed], input: &Relation) -> ColumnSet {
     let mut behind = columns.clone();
     let computed = computed.iter().filter(|one| columns.contains(one.id));
@@ -75,14 +76,14 @@ fn behind(columns: &ColumnSet, computed: &[Computed], input: &Relation) -> Colum
     behind
 }
 
-/// The column of a relation that an expression is, if its values are compared as the relation's are.
+/// Column of a relation that an expression is, if its values are compared as the relation's are.
 pub(super) fn compared_column(expression: &Expression, relation: &Relation) -> Option<ColumnId> {
     let id = expression.as_column()?;
     let ty = &expression.ty;
     (!ty.is_string() || collation_of(relation, id) == Some(ty.collation)).then_some(id)
 }
 
-/// By which collation texts of a column are compared where it comes from.
+/// Collation by which texts of a column are compared at their source.
 fn collation_of(relation: &Relation, id: ColumnId) -> Option<CollationId> {
     let of_computed = |columns: &[Computed]| {
         let made = columns.iter().find(|column| column.id == id);

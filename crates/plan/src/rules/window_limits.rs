@@ -1,10 +1,10 @@
-//! A condition such as `ROW_NUMBER() OVER (PARTITION BY p ORDER BY k) <= 3` above a window asks for the first rows of each
-//! partition: the others need not be sorted.
+//! Limits of windows: a condition such as `ROW_NUMBER() OVER (PARTITION BY p ORDER BY k) <= 3` above a window needs
+//! only the first rows of each partition: the others need not be sorted.
 //!
-//! What is left out is behind at least as many rows of its partition as are asked for, so that no row that is asked for
-//! has another number or rank without it. The condition stays: rows that are kept beyond the first may come to any number
-//! behind those. All windows over the same sort must have its partitions and its order, and no function may read rows
-//! behind the row and its peers.
+//! A row that is left out is behind at least as many rows of its partition as are wanted, so that no wanted row has
+//! another number or rank without it. The condition stays: kept rows beyond the first may have any number behind those.
+//! All windows over the sort must have its partitions and its order, and no function may read rows behind the row and
+//! its peers.
 
 use mayfly_types::Value;
 
@@ -27,7 +27,7 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
     });
 }
 
-/// Tells the sort below windows which rows the conditions above them can let through.
+/// Limits the sort below windows to the rows that the conditions above can let through.
 fn limit(window: &mut Window, predicates: &[Expression]) {
     let Some(first) = wanted(window, predicates) else {
         return;
@@ -48,7 +48,7 @@ fn limit(window: &mut Window, predicates: &[Expression]) {
     }
 }
 
-/// The first rows that conditions ask for, if all windows over the sort are of its partitions and its order.
+/// First rows that conditions need, if all windows over the sort have its partitions and its order.
 fn wanted(window: &Window, predicates: &[Expression]) -> Option<FirstRows> {
     let mut windows = vec![window];
     let mut lowest = window;
@@ -91,7 +91,7 @@ fn wanted(window: &Window, predicates: &[Expression]) -> Option<FirstRows> {
     found.min_by_key(|first| (first.count, first.counts_values))
 }
 
-/// Whether the rows up to the row and its peers decide the value of a call.
+/// Whether the value of a call depends only on the rows up to the row and its peers.
 fn is_settled(call: &WindowCall) -> bool {
     match &call.function {
         WindowFunction::RowNumber
@@ -113,7 +113,7 @@ fn is_settled(call: &WindowCall) -> bool {
     }
 }
 
-/// The greatest value of a column for which a condition may be true.
+/// Maximum value of a column for which a condition may be true.
 fn bound(predicate: &Expression, column: ColumnId) -> Option<u64> {
     match &predicate.kind {
         ExpressionKind::Compare {
@@ -157,7 +157,7 @@ fn bound(predicate: &Expression, column: ColumnId) -> Option<u64> {
     }
 }
 
-/// A whole number; 0 stands for what is less.
+/// Value of an integer; 0 for a negative one.
 fn whole_number(value: &Value) -> Option<u64> {
     match value {
         Value::UInt(number) => Some(*number),

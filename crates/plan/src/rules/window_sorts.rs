@@ -1,11 +1,11 @@
-//! Windows that can read their rows in one order share a sort.
+//! Sharing of sorts: windows that can read their rows in one order share a sort.
 //!
-//! The windows of a query block stand over each other, each over a sort of its own; none reads what another computes,
-//! so that they may stand in any order. The one with the most keys sorts first; a window follows without a sort whose
-//! partitions are the first keys of that order, in any sequence, and whose own order are the next ones. Rows of different
-//! partitions may be sorted and read side by side, where all windows over the sort have these partitions.
+//! The windows of a query block are stacked, each over a sort of its own; none reads what another computes, so that
+//! they may be in any order. The one with the most keys sorts first; a window follows without a sort if its partition
+//! keys are the first keys of that order, in any sequence, and its sort keys are the next ones. Rows of different
+//! partitions may be sorted and read in parallel, where all windows over the sort have these partitions.
 //!
-//! An ORDER BY above the windows that asks for the order in which they leave their rows goes away.
+//! An ORDER BY above the windows that is satisfied by their order is removed.
 
 use super::planning::Planning;
 use super::rule::substitute;
@@ -33,7 +33,7 @@ pub(super) fn apply(query: &mut Query, _planning: &Planning<'_>) {
     });
 }
 
-/// Lets a relation give its rows in an order, if its windows sort them by that.
+/// Makes a relation give its rows in an order, if its windows sort them by that.
 fn keep_order(relation: &mut Relation, keys: &[SortKey]) -> bool {
     match relation {
         Relation::Filter { input, .. } => keep_order(input, keys),
@@ -68,13 +68,13 @@ fn keep_order(relation: &mut Relation, keys: &[SortKey]) -> bool {
     }
 }
 
-/// Arranges the windows of a chain of them; goes on below it.
+/// Arranges a chain of windows, then continues below it.
 fn share(relation: &mut Relation) {
     crate::tree::logical::with_stack(|| {
         let mut windows = Vec::new();
         if matches!(relation, Relation::Window(_)) {
             let mut base = take_chain(relation.take(), &mut windows);
-            // The first of the statement is the lowest.
+            // The first window of the statement is the lowest.
             windows.reverse();
             share(&mut base);
             *relation = arranged(base, windows);
@@ -84,7 +84,7 @@ fn share(relation: &mut Relation) {
     });
 }
 
-/// Takes windows and their sorts off a relation, the uppermost first; gives what is below.
+/// Takes windows and their sorts off a relation, the uppermost first; returns the input.
 fn take_chain(mut relation: Relation, windows: &mut Vec<Window>) -> Relation {
     while let Relation::Window(mut window) = relation {
         let keys = keys_of(&window);
@@ -103,7 +103,7 @@ fn take_chain(mut relation: Relation, windows: &mut Vec<Window>) -> Relation {
     relation
 }
 
-/// The windows over a relation, with as few sorts as may be.
+/// The windows over a relation, with as few sorts as possible.
 fn arranged(mut relation: Relation, mut windows: Vec<Window>) -> Relation {
     let length = |window: &Window| window.partition.len() + window.order.len();
     while !windows.is_empty() {
@@ -137,7 +137,7 @@ fn arranged(mut relation: Relation, mut windows: Vec<Window>) -> Relation {
     relation
 }
 
-/// What a window sorts its rows by.
+/// Sort keys of a window.
 fn keys_of(window: &Window) -> Vec<SortKey> {
     window.keys().sort_keys()
 }

@@ -2,16 +2,16 @@
 
 use super::{Bucket, ColumnStatistics, Common, Point};
 
-/// Values that stand side by side in a histogram.
+/// A bucket of adjacent values of a histogram.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HistogramBucket {
-    /// The smallest of them.
+    /// Smallest value.
     pub lower: Point,
-    /// The largest of them.
+    /// Largest value.
     pub upper: Point,
-    /// Which part of all rows.
+    /// Fraction of all rows.
     pub fraction: f64,
-    /// How many different values.
+    /// Number of distinct values.
     pub distinct: f64,
 }
 

@@ -1,9 +1,9 @@
-//! What is known of the values of a column: how many different ones there are, how many rows have none, the most
-//! common ones with their share of the rows, and an equi-height histogram of all others.
+//! Column statistics: number of distinct values, fraction of NULLs, the most common values with their fractions of the
+//! rows, and an equi-height histogram of all others.
 //!
-//! They are made of a sample ([`sample`]) or of a histogram that ANALYZE TABLE … UPDATE HISTOGRAM has made
-//! ([`histogram`]), and answer with fractions of all rows of the table. Values are compared as [`Point`]s, which are
-//! in the order of the values: nothing but an estimate depends on them.
+//! They are made from a sample ([`sample`]) or from a histogram of ANALYZE TABLE … UPDATE HISTOGRAM ([`histogram`]),
+//! and answer with fractions of all rows of the table. Values are compared as [`Point`]s, which are in the order of the
+//! values: only estimates depend on them.
 
 pub mod histogram;
 mod sample;
@@ -19,20 +19,20 @@ use arrow_array::ArrayRef;
 use mayfly_types::decimal::Decimal;
 use mayfly_types::{PhysicalType, SqlType, TypeKind, Value};
 
-/// So many bytes of the sort key of a text are kept.
+/// Maximum bytes of the sort key of a text that are kept.
 const KEY_BYTES: usize = 128;
 
-/// Where a value stands among the values of a column.
+/// Position of a value in the order of a column's values.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Point {
-    /// A number, or a date or time as the integer that it is kept as.
+    /// A number, or the integer that represents a date or time.
     Number(f64),
-    /// The beginning of the sort key of a text.
+    /// Prefix of the sort key of a text.
     Text(Box<[u8]>),
 }
 
 impl Point {
-    /// The place of a value of a column of this type; none for NULL and for values that have no order.
+    /// Position of a value of a column of this type; `None` for NULL and for values without an order.
     pub fn of(value: &Value, ty: &SqlType) -> Option<Self> {
         Some(match value {
             Value::Null => return None,
@@ -53,7 +53,7 @@ impl Point {
 
     fn text(text: &[u8], ty: &SqlType) -> Self {
         let mut key = Vec::with_capacity(KEY_BYTES);
-        // Of a long text no more than its begin can matter.
+        // Only a prefix of a long text matters.
         let begin = text.get(..KEY_BYTES).unwrap_or(text);
         ty.collation.append_sort_key(begin, &mut key);
         key.truncate(KEY_BYTES);
@@ -69,7 +69,7 @@ impl Point {
         }
     }
 
-    /// How far on the way from one point to another this one is, from 0 to 1.
+    /// Relative position between two points, from 0 to 1.
     fn way(&self, low: &Self, high: &Self) -> f64 {
         let (at, low, high) = match (self, low, high) {
             (Self::Number(at), Self::Number(low), Self::Number(high)) => (*at, *low, *high),
@@ -88,7 +88,7 @@ impl Point {
     }
 }
 
-/// The bytes of a key from one on, as the digits of a number.
+/// Bytes of a key from an offset on, as the digits of a number.
 fn digits(key: &[u8], from: usize) -> f64 {
     let mut word = [0; 8];
     for (to, byte) in word.iter_mut().zip(key.iter().skip(from)) {
@@ -97,27 +97,27 @@ fn digits(key: &[u8], from: usize) -> f64 {
     u64::from_be_bytes(word) as f64
 }
 
-/// A value that many rows have.
+/// A common value.
 #[derive(Debug, Clone, PartialEq)]
 struct Common {
     point: Point,
-    /// Which part of all rows.
+    /// Fraction of all rows.
     fraction: f64,
 }
 
-/// Values that stand side by side, about as many rows in each bucket.
+/// Bucket of adjacent values; buckets have about equal numbers of rows.
 #[derive(Debug, Clone, PartialEq)]
 struct Bucket {
     lower: Point,
     upper: Point,
-    /// Which part of all rows.
+    /// Fraction of all rows.
     fraction: f64,
-    /// How many different values.
+    /// Number of distinct values.
     distinct: f64,
 }
 
 impl Bucket {
-    /// Which part of all rows is in it and less than a point, or not greater if `inclusive`.
+    /// Fraction of all rows that are in the bucket and less than a point, or not greater if `inclusive`.
     fn below(&self, point: &Point, inclusive: bool) -> f64 {
         let (low, high) = (point.order(&self.lower), point.order(&self.upper));
         if low.is_lt() || (low.is_eq() && !inclusive) {
@@ -126,7 +126,7 @@ impl Bucket {
         if high.is_gt() || (high.is_eq() && inclusive) {
             return self.fraction;
         }
-        // The values are taken as evenly spread from the first to the last.
+        // The values are assumed to be evenly spread from the first to the last.
         let distinct = self.distinct.max(1.0);
         let less = point.way(&self.lower, &self.upper) * (distinct - 1.0);
         let values = less + f64::from(u8::from(inclusive));
@@ -138,31 +138,31 @@ impl Bucket {
     }
 }
 
-/// What is known of the values of a column.
+/// Statistics of the values of a column.
 #[derive(Debug, Clone)]
 pub struct ColumnStatistics {
-    /// How many rows the table had.
+    /// Number of rows of the table at that time.
     pub rows: f64,
-    /// Which part of the rows is NULL.
+    /// Fraction of NULLs.
     pub null_fraction: f64,
-    /// How many different values there are, NULL not among them.
+    /// Number of distinct values, without NULL.
     pub distinct: f64,
-    /// How long a text is, on the average.
+    /// Average bytes of a text.
     pub average_bytes: f64,
-    /// In the order of the values.
+    /// Common values, in order.
     common: Vec<Common>,
-    /// All other values, in order.
+    /// Buckets of all other values, in order.
     buckets: Vec<Bucket>,
-    /// Every row was looked at.
+    /// Whether every row was sampled.
     is_whole: bool,
     /// Distribution of run lengths where equal values are adjacent: (rows per value, fraction of the values).
     sizes: Vec<(f64, f64)>,
-    /// The values of some rows: of the same rows in all columns that were looked at while the table had as many.
+    /// Example values: of the same rows in all columns that were sampled while the table had the same number of rows.
     examples: Option<ArrayRef>,
 }
 
 impl ColumnStatistics {
-    /// The part of the rows that has a value which is neither among the most common ones nor known otherwise.
+    /// Average fraction of the rows of a value that is neither common nor otherwise known.
     fn average(&self) -> f64 {
         let common: f64 = self.common.iter().map(|common| common.fraction).sum();
         let rest = (1.0 - self.null_fraction - common).max(0.0);
@@ -181,12 +181,12 @@ impl ColumnStatistics {
         &self.sizes
     }
 
-    /// The values of some rows.
+    /// Example values.
     pub fn examples(&self) -> Option<&ArrayRef> {
         self.examples.as_ref()
     }
 
-    /// How far the greatest number is from the least.
+    /// Distance between the greatest and the least number.
     pub fn span(&self) -> Option<f64> {
         let common = self.common.iter().map(|common| &common.point);
         let buckets = self.buckets.iter();
@@ -202,7 +202,7 @@ impl ColumnStatistics {
         ends.map(|(low, high)| high - low)
     }
 
-    /// The part of the rows that is equal to a value.
+    /// Fraction of the rows equal to a value.
     pub fn equal(&self, point: &Point) -> f64 {
         if let Some(common) = self.common(point) {
             return common.fraction;
@@ -212,12 +212,12 @@ impl ColumnStatistics {
             .partition_point(|bucket| bucket.upper.order(point).is_lt());
         match self.buckets.get(at).filter(|bucket| bucket.holds(point)) {
             Some(bucket) => bucket.fraction / bucket.distinct.max(1.0),
-            // The table may have got it since.
+            // The value may have been added since.
             None => self.average().min(1.0 / self.rows.max(1.0)),
         }
     }
 
-    /// The part of the rows that is less than a value, or not greater if `inclusive`.
+    /// Fraction of the rows less than a value, or not greater if `inclusive`.
     fn below(&self, point: &Point, inclusive: bool) -> f64 {
         let is_below = |common: &&Common| {
             let order = common.point.order(point);
@@ -235,7 +235,7 @@ impl ColumnStatistics {
         common + below + divided
     }
 
-    /// The part of the rows that lies between two bounds.
+    /// Fraction of the rows between two bounds.
     pub fn between(&self, low: Bound<&Point>, high: Bound<&Point>) -> f64 {
         let below_high = match high {
             Bound::Unbounded => 1.0 - self.null_fraction,
@@ -248,12 +248,12 @@ impl ColumnStatistics {
             Bound::Excluded(point) => self.below(point, true),
         };
         let found = below_high - below_low;
-        // What a sample has not met may be there: half a row of the sample.
+        // Values missing from the sample may exist: half a row of the sample.
         let least = if self.is_whole { 0.1 } else { 1.0 };
         found.clamp(0.0, 1.0).max(least / self.rows.max(1.0))
     }
 
-    /// The part of the rows whose values begin with a text.
+    /// Fraction of the rows whose values begin with a text.
     pub fn beginning_with(&self, text: &[u8], ty: &SqlType) -> f64 {
         let low = Point::text(text, ty);
         let Point::Text(key) = &low else {
@@ -277,7 +277,7 @@ impl ColumnStatistics {
         let (mut matched, mut own, mut its, mut both) = (0.0, 0.0, 0.0, 0);
         let mut others = other.common.iter().peekable();
         for common in &self.common {
-            // Both are in order.
+            // Both lists are in order.
             while others
                 .next_if(|other| other.point.order(&common.point).is_lt())
                 .is_some()
@@ -298,7 +298,7 @@ impl ColumnStatistics {
     }
 }
 
-/// The first key behind all that begin with one.
+/// First key behind all keys with a prefix.
 fn after_all_with(key: &[u8]) -> Option<Vec<u8>> {
     let mut after = key.to_vec();
     while let Some(last) = after.pop() {

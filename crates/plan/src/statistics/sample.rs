@@ -1,8 +1,8 @@
 //! Statistics of a column from a sample of its table.
 //!
-//! A sample is runs of rows that stand side by side. Equal values often do, too, so that a value counts once for each
-//! run that it is in: with that, tables whose rows are in the order of a column are estimated as well as those
-//! that are shuffled. The number of different values is the estimator Duj1 (Haas, Naughton, Seshadri and Stokes,
+//! A sample consists of runs of adjacent rows. Equal values are often adjacent, too, so that a value counts once for
+//! each run that contains it: with that, tables whose rows are in the order of a column are estimated as well as
+//! shuffled ones. The number of distinct values is the estimator Duj1 (Haas, Naughton, Seshadri and Stokes,
 //! "Sampling-Based Estimation of the Number of Distinct Values of an Attribute", 1995) over these counts.
 
 use std::sync::Arc;
@@ -18,31 +18,31 @@ use super::{Bucket, ColumnStatistics, Common, Point};
 /// Maximum numbers of most common values and of buckets.
 const COMMON_MAX: usize = 100;
 const BUCKETS_MAX: usize = 100;
-/// Texts are not evenly spread between two of them, as numbers are: there are more buckets of them.
+/// Maximum number of buckets of texts: texts are not evenly spread within a bucket, as numbers are.
 const TEXT_BUCKETS_MAX: usize = 400;
-/// Values that are in more runs than these are frequent.
+/// Number of runs beyond which a value is frequent.
 const RUNS_MAX: f64 = 10.0;
-/// Values that are kept as they are.
+/// Number of example values.
 const EXAMPLES: usize = 512;
-/// Longer texts on the average are not kept.
+/// Maximum average bytes of example texts; longer ones are not kept.
 const EXAMPLE_BYTES_MAX: usize = 200;
-/// So many bytes of a text are told apart.
+/// Maximum bytes of a text that are compared.
 const TEXT_BYTES: usize = 1024;
 /// Factor for common values: a value is common if its frequency exceeds `COMMON_FACTOR` × rows / distinct.
 const COMMON_FACTOR: f64 = 1.25;
 
-/// Longer stretches of equal rows are not told apart.
+/// Maximum length of stretches of equal rows that is counted exactly.
 const STRETCH_MAX: usize = 63;
-/// So many stretches tell how long they are.
+/// Minimum number of stretches for a distribution of their lengths.
 const STRETCHES_MIN: f64 = 100.0;
-/// Equal rows stand side by side if their stretches are as long as values have rows, but for this factor.
+/// Equal rows are adjacent if the average stretch is as long as a value has rows, up to this factor.
 const STRETCH_ERROR_MAX: f64 = 1.25;
 
 /// A value of the sample.
 #[derive(Debug)]
 struct Seen {
     point: Point,
-    /// Of texts whose kept beginnings are equal: of the whole.
+    /// Hash of the whole text, to distinguish texts with an equal prefix.
     hash: u64,
     run: u32,
 }
@@ -53,24 +53,24 @@ impl Seen {
     }
 }
 
-/// A value and how often the sample has it.
+/// A value with its frequency in the sample.
 struct Value {
     point: Point,
     rows: f64,
     runs: f64,
 }
 
-/// Takes in the runs of a sample of a column.
+/// Collects the runs of a sample of a column.
 #[derive(Debug)]
 pub struct Sampler {
     ty: SqlType,
-    /// How many rows the table has.
+    /// Number of rows of the table.
     rows: u64,
     seen: Vec<Seen>,
     runs: u32,
     sampled: usize,
     bytes: usize,
-    /// Of rows that stand side by side, how many differ.
+    /// Number of adjacent rows that differ.
     changes: usize,
     neighbours: usize,
     /// Number of stretches of `index` equal rows within runs.
@@ -99,14 +99,14 @@ impl Sampler {
         }
     }
 
-    /// Takes in a run.
+    /// Adds a run.
     pub fn add(&mut self, run: &ArrayRef) {
         let examples = (0..run.len()).filter(|row| self.is_example(self.sampled + row));
         let examples: Vec<u64> = examples.map(|row| row as u64).collect();
         if !examples.is_empty()
             && let Ok(taken) = arrow_select::take::take(run, &UInt64Array::from(examples), None)
         {
-            // Texts of their own: the others are in blocks that would be kept.
+            // A copy of the texts: views would keep their blocks.
             let own = taken
                 .as_binary_view_opt()
                 .map(|texts| Arc::new(texts.gc()) as ArrayRef);
@@ -118,7 +118,7 @@ impl Sampler {
         let valued = self.seen[before..].windows(2);
         self.changes += valued.filter(|pair| !pair[0].is_same(&pair[1])).count();
         self.neighbours += (self.seen.len() - before).saturating_sub(1);
-        // Of the first and the last stretch a part may stand outside of the run.
+        // The first and the last stretch may extend beyond the run.
         let mut stretches = self.seen[before..]
             .chunk_by(|a, b| a.is_same(b))
             .skip(1)
@@ -131,14 +131,14 @@ impl Sampler {
         self.runs += 1;
     }
 
-    /// Whether a row is an example: one of every `stride`, and not always the first, since rows may repeat
-    /// themselves in steps as long.
+    /// Whether a row is an example: one of every `stride`, at a varying offset, since rows may repeat with the same
+    /// period.
     fn is_example(&self, row: usize) -> bool {
         let mixed = ((row / self.stride) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33;
         row % self.stride == mixed as usize % self.stride
     }
 
-    /// What is known now; nothing if there were no rows.
+    /// The statistics; `None` without rows.
     pub fn finish(self) -> Option<ColumnStatistics> {
         (self.sampled > 0).then(|| ColumnStatistics::of_sample(self))
     }
@@ -188,7 +188,7 @@ impl ColumnStatistics {
         statistics.distinct = if is_whole || values.is_empty() {
             different
         } else {
-            // There are no more values than changes from one row to the next.
+            // There are at most as many values as changes between adjacent rows.
             let changes = (changes as f64 + 1.0) / (neighbours as f64).max(1.0) * rows_valued;
             let most = changes.min(rows_valued).max(different);
             distinct_of(&values, rows_valued / valued).clamp(different, most)
@@ -199,7 +199,7 @@ impl ColumnStatistics {
         statistics
     }
 
-    /// Puts values among the most common ones and into buckets. `known`: there are no others.
+    /// Divides values into common ones and buckets. `known`: the sample has all values.
     fn divide(&mut self, values: Vec<Value>, all: f64, known: bool) {
         let valued: f64 = values.iter().map(|value| value.rows).sum();
         let least = if known && values.len() <= COMMON_MAX {
@@ -262,7 +262,7 @@ impl ColumnStatistics {
 
 /// Estimated number of distinct values of a table that is `times` the size of this sample.
 fn distinct_of(values: &[Value], times: f64) -> f64 {
-    // Values that are met again and again say nothing of those that are rare (the estimator Duj2a leaves them out).
+    // Frequent values carry no information about rare ones (the estimator Duj2a leaves them out).
     let rare = values.iter().filter(|value| value.runs <= RUNS_MAX);
     let (mut different, mut runs, mut once) = (0.0, 0.0, 0.0);
     for value in rare {
@@ -274,13 +274,13 @@ fn distinct_of(values: &[Value], times: f64) -> f64 {
     if different == 0.0 {
         return frequent;
     }
-    // So many runs would have a rare value if all of the table were looked at in runs.
+    // Number of runs if the whole table were sampled.
     let all_runs = runs * times.max(1.0);
     frequent + runs * different / (runs - once + once * runs / all_runs)
 }
 
-/// The sizes of the values of a column, each with the part of the values that have it, if stretches of equal rows are as
-/// long as values have rows on the average: each value then has one.
+/// (size, fraction) distribution of rows per value, if stretches of equal rows are on the average as long as values
+/// have rows: each value then has one stretch.
 fn sizes(stretches: &[u32], average: f64) -> Vec<(f64, f64)> {
     let all: f64 = stretches.iter().map(|count| f64::from(*count)).sum();
     let sizes = stretches
@@ -292,7 +292,7 @@ fn sizes(stretches: &[u32], average: f64) -> Vec<(f64, f64)> {
         .collect();
     let mean: f64 = sizes.iter().map(|(rows, part)| rows * part).sum();
     let is_side_by_side = (mean / average).ln().abs() < STRETCH_ERROR_MAX.ln();
-    // Longer ones are counted as one.
+    // Stretches of the maximum length are not known exactly.
     let is_known = all >= STRETCHES_MIN && stretches.last() == Some(&0);
     if is_known && is_side_by_side && mean > 1.0 {
         sizes
@@ -301,7 +301,7 @@ fn sizes(stretches: &[u32], average: f64) -> Vec<(f64, f64)> {
     }
 }
 
-/// The different values in their order, each with its rows and runs.
+/// Distinct values in order, each with its rows and runs.
 fn counted(mut seen: Vec<Seen>) -> Vec<Value> {
     seen.sort_unstable_by(|a, b| {
         let order = a.point.order(&b.point);
@@ -328,11 +328,11 @@ fn counted(mut seen: Vec<Seen>) -> Vec<Value> {
     values
 }
 
-/// Adds the values of a run; gives the bytes of its texts.
+/// Adds the values of a run; returns the bytes of its texts.
 fn add(ty: &SqlType, run: &ArrayRef, number: u32, seen: &mut Vec<Seen>) -> usize {
     let mut number_of = |number_at: &dyn Fn(usize) -> f64| {
         for row in (0..run.len()).filter(|row| run.is_valid(*row)) {
-            // Zero has one sign.
+            // Normalizes negative zero.
             let point = Point::Number(number_at(row) + 0.0);
             let hash = 0;
             seen.push(Seen {

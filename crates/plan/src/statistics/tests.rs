@@ -1,4 +1,4 @@
-//! Statistics of samples of values whose numbers are known.
+//! Statistics of samples of values whose frequencies are known.
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use mayfly_types::{CollationId, SqlType, TypeKind, Value};
 
 use super::{ColumnStatistics, Point, Sampler};
 
-/// Numbers that look random, the same each time.
+/// Deterministic pseudo-random numbers.
 fn random(number: u64) -> u64 {
     let mixed = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -22,7 +22,7 @@ fn of_runs(ty: &SqlType, runs: &[ArrayRef], rows: u64) -> ColumnStatistics {
     sampler.finish().expect("rows")
 }
 
-/// Runs of 32 rows of a column of `rows` rows, whose values `value` gives.
+/// Statistics of runs of 32 rows of a column of `rows` rows, whose values `value` gives.
 fn sampled(rows: u64, value: impl Fn(u64) -> Option<i64>) -> ColumnStatistics {
     let (runs, length) = if rows > 512 * 32 {
         (512, 32)
@@ -43,7 +43,7 @@ fn number(number: i64) -> Point {
     Point::Number(number as f64)
 }
 
-/// How many times too much or too little.
+/// Factor between the estimate and the correct number.
 fn error(found: f64, right: f64) -> f64 {
     (found / right).max(right / found)
 }
@@ -65,7 +65,7 @@ fn sizes_of_values_that_stand_side_by_side_are_known() {
     );
     let mean: f64 = known.sizes().iter().map(|(rows, part)| rows * part).sum();
     assert!(error(mean, 4.0) < 1.2, "{mean}");
-    // Equal values that are met here and there say nothing of how many there are.
+    // Equal values that are adjacent by chance carry no information about frequencies.
     let shuffled = sampled(400_000, |row| Some((random(row) % 100_000) as i64));
     assert!(shuffled.sizes().is_empty());
 }
@@ -78,7 +78,7 @@ fn the_number_of_different_values_is_known_about() {
         let known = sampled(rows, shuffled(different)).distinct;
         assert!(error(known, different as f64) < 1.5, "{different}: {known}");
     }
-    // In the order of the rows, several with the same value.
+    // In the order of the rows, several with one value.
     for each in [1_u64, 4, 30, 1000, 100_000] {
         let known = sampled(rows, |row| Some((row / each) as i64)).distinct;
         let right = (rows / each) as f64;

@@ -1,6 +1,6 @@
-//! Groups of which a row or two are enough: GROUP BY and DISTINCT of the first parts of an index, those
-//! behind parts of which all rows have the same value, with MIN and MAX of the next part, read the ends
-//! of each group and seek the next group behind it (the manual, "Loose Index Scan").
+//! Loose index scans: GROUP BY and DISTINCT of the first parts of an index, or of the parts behind those with a single
+//! value, with MIN and MAX of the next part, read the ends of each group and seek the next group behind it (the manual,
+//! "Loose Index Scan").
 
 use mayfly_types::PhysicalType;
 
@@ -12,8 +12,8 @@ use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{ColumnId, ColumnSet, Scan, visit_expression, with_stack};
 use crate::tree::physical::AggregateCall;
 
-/// The way in which `ordered`, which gives the rows of each group one after the other, reads only the
-/// ends of each; none when the groups need more.
+/// The loose index scan of `ordered`, which gives the rows of each group contiguously; `None` if the groups need more
+/// rows.
 pub(super) fn path(
     scan: &Scan,
     ordered: &Path,
@@ -42,7 +42,7 @@ pub(super) fn path(
     {
         return None;
     }
-    // What is asked of a group's rows must be the same for all of them.
+    // Conditions must be equally true for all rows of a group.
     let of_group: ColumnSet = columns.iter().map(|column| scan.first + column).collect();
     let same_for_all = scan.predicates.iter().all(|predicate| {
         let read = predicate.columns();
@@ -72,7 +72,7 @@ pub(super) fn path(
         }
     }
     let mut access = access.clone();
-    // The row that the seek of a group finds is one of those that are asked for.
+    // The row found by the seek of a group is one of the wanted ends.
     if let Some(part) = index.parts.get(parts.len())
         && ends.least != ends.greatest
     {
@@ -92,9 +92,9 @@ pub(super) fn path(
     })
 }
 
-/// Whether a predicate says the same of all values of its columns that are equal: strings of a group
-/// may differ in cases, accents and spaces at their ends, which a comparison by the column's collation
-/// does not see but functions do; so may the two zeros of floating-point numbers.
+/// Whether a predicate is equally true for all values of its columns that are equal: strings of a group may differ in
+/// case, accents and trailing spaces, which a comparison by the column's collation ignores but functions do not; so may
+/// the two zeros of floating-point numbers.
 fn is_same_for_equal_values(scan: &Scan, predicate: &Expression) -> bool {
     let type_of = |id: ColumnId| {
         let column = id.checked_sub(scan.first)?;
@@ -142,7 +142,7 @@ fn is_same_for_equal_values(scan: &Scan, predicate: &Expression) -> bool {
     })
 }
 
-/// What MIN or MAX is asked of, and whether it is MAX.
+/// (argument, whether it is MAX) of a MIN or MAX call.
 pub(in crate::rules) fn extreme_of(call: &AggregateCall) -> Option<(&Expression, bool)> {
     match (call.function.names()[0], call.arguments.as_slice()) {
         ("min", [argument]) => Some((argument, false)),
@@ -151,7 +151,7 @@ pub(in crate::rules) fn extreme_of(call: &AggregateCall) -> Option<(&Expression,
     }
 }
 
-/// Whether a call is the greatest value of a column, or the least one; none when it is something else.
+/// Whether a call is the greatest value of a column (true) or the least one (false); `None` for any other call.
 fn is_greatest(scan: &Scan, column: usize, cut: bool, call: &AggregateCall) -> Option<bool> {
     let (argument, greatest) = extreme_of(call)?;
     let ty = &scan.table.columns.get(column)?.ty;

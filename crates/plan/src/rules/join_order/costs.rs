@@ -1,4 +1,4 @@
-//! What orders of joins cost: hash tables, indexes that are followed, and pairs one by one.
+//! Costs of join orders: hash joins, index lookup joins, and nested loops.
 //!
 //! Costs are in the unit of [`crate::access::path`], in which a row of a scan costs 0.1.
 
@@ -16,31 +16,31 @@ use crate::tree::expression::Expression;
 use crate::tree::logical::{ColumnSet, Relation};
 use crate::tree::physical::JoinKind;
 
-/// A row that a join gives.
+/// Cost of an output row of a join.
 const OUTPUT_COST: f64 = 0.03;
-/// Two rows that are compared where there is no equality to hash by.
+/// Cost of comparing two rows without an equality to hash by.
 const PAIR_COST: f64 = 0.01;
 
-/// A set of tables, joined in the best way that is known.
+/// A set of tables with its best known join.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Joined {
     pub(super) rows: f64,
     pub(super) cost: f64,
-    /// Of what it is made; a table alone has none.
+    /// The two sets that it is joined of; `None` for a single table.
     pub(super) parts: Option<(Set, Set)>,
 }
 
-/// What joining one more input comes to.
+/// Costs of joining one more input.
 pub(super) struct Step {
     pub(super) rows: f64,
     pub(super) cost: f64,
-    /// By a hash table, or pair by pair; all costs before it included.
+    /// Cost by a hash join or nested loop, including all costs before it.
     pub(super) hash: f64,
-    /// By an index.
+    /// Cost by an index lookup join.
     pub(super) lookup: Option<(LookupPath, f64)>,
 }
 
-/// What costs depend on.
+/// Inputs of the cost estimation.
 pub(super) struct Costs<'a> {
     pub(super) region: &'a Region,
     pub(super) estimates: &'a Estimates,
@@ -49,9 +49,9 @@ pub(super) struct Costs<'a> {
     conditions: Vec<Vec<joins::PairCondition>>,
     /// For each operator whether it is an equality of its sides.
     equalities: Vec<bool>,
-    /// Of each table: all that some operator joins with it.
+    /// For each table the tables that some operator joins with it.
     adjacent: Vec<Set>,
-    /// Of each table the numbers of the operators that read it.
+    /// For each table the numbers of the operators that read it.
     readers: Vec<Vec<usize>>,
     lookups: RefCell<HashMap<(usize, Set), Option<LookupPath>>>,
 }
@@ -100,7 +100,7 @@ impl<'a> Costs<'a> {
         }
     }
 
-    /// A table alone.
+    /// Plan of a single table.
     pub(super) fn table(&self, leaf: usize) -> Joined {
         let relation = &self.region.leaves[leaf].relation;
         let rows = self.estimates.relation(relation);
@@ -115,14 +115,14 @@ impl<'a> Costs<'a> {
         }
     }
 
-    /// The operators that become true where two sets are joined, by their numbers; none if these cannot be joined.
-    /// The first set is the left side.
+    /// Numbers of the operators that apply where two sets are joined, the first being the left side; `None` if these
+    /// cannot be joined.
     pub(super) fn operators(&self, left: Set, right: Set) -> Option<Vec<usize>> {
         let both = left | right;
         let mut found = Vec::new();
         let mut inner = true;
         let mut crosses = false;
-        // What joins the two reads tables of both: only the operators of the smaller one are looked at.
+        // An operator between the sets reads tables of both: only those of the smaller set are examined.
         let smaller = if left.count_ones() < right.count_ones() {
             left
         } else {
@@ -212,7 +212,7 @@ impl<'a> Costs<'a> {
         first.unwrap_or(JoinKind::Inner)
     }
 
-    /// How many rows come out.
+    /// Cardinality of the join.
     fn rows(&self, operators: &[usize], left: f64, right: f64, right_set: Set) -> f64 {
         let kind = self.kind(operators);
         if kind == JoinKind::Inner {
@@ -233,7 +233,7 @@ impl<'a> Costs<'a> {
         joins::joined(self.estimates, kind, (left, right), &columns, conditions)
     }
 
-    /// What joining two sets comes to, the first being the left side.
+    /// Costs of joining two sets, the first being the left side.
     pub(super) fn step(
         &self,
         operators: &[usize],
@@ -269,7 +269,7 @@ impl<'a> Costs<'a> {
         }
     }
 
-    /// The index by which a table may be read for each row of others.
+    /// The index by which a table may be looked up for each row of others.
     fn lookup(
         &self,
         kind: JoinKind,

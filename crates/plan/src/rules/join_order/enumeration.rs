@@ -1,52 +1,52 @@
-//! All pairs of connected sets of tables that an edge joins, each once and parts before wholes: algorithm DPhyp of
-//! Moerkotte and Neumann, "Dynamic Programming Strikes Back" (SIGMOD 2008).
+//! Enumeration of all pairs of connected sets of tables that an edge joins, each once and parts before wholes:
+//! algorithm DPhyp of Moerkotte and Neumann, "Dynamic Programming Strikes Back" (SIGMOD 2008).
 
 use super::operators::{Set, each, is_subset};
 
-/// What joins two sets of tables.
+/// A hyperedge between two sets of tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Edge(pub(super) Set, pub(super) Set);
 
-/// Is told of the pairs, and has a plan for each set that it could join.
+/// Receiver of the pairs, which has a plan for each set that it could join.
 pub(super) trait Plans {
     /// Whether there is a plan for a set.
     fn has(&self, set: Set) -> bool;
 
-    /// Two sets that an edge joins.
+    /// Receives two sets that an edge joins.
     fn pair(&mut self, first: Set, second: Set);
 }
 
-/// Too many pairs: there is no end in sight.
+/// Error: the number of pairs exceeds the budget.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TooMany;
 
 struct Enumeration<'g, P> {
-    /// Of each table: those that a simple edge joins with it.
+    /// For each table the tables that a simple edge joins with it.
     simple: Vec<Set>,
-    /// Edges of more tables.
+    /// Hyperedges of more than two tables.
     complex: Vec<Edge>,
     plans: &'g mut P,
     budget: Budget,
 }
 
-/// How much more is looked at.
+/// Remaining budget of the enumeration.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Budget {
     pub(super) sets: usize,
     pub(super) pairs: usize,
 }
 
-/// The tables up to one.
+/// The tables up to `table`.
 fn up_to(table: usize) -> Set {
     Set::MAX >> (Set::BITS - 1 - table as u32)
 }
 
-/// The lowest bit.
+/// Lowest bit of a set.
 fn first_of(set: Set) -> Set {
     set & set.wrapping_neg()
 }
 
-/// Tells `plans` of all pairs, or of some if there are more than `budget`.
+/// Calls `plans` for all pairs, or for some if there are more than `budget`.
 pub(super) fn enumerate<P: Plans>(
     tables: usize,
     edges: &[Edge],
@@ -88,8 +88,7 @@ impl<P: Plans> Enumeration<'_, P> {
         Ok(())
     }
 
-    /// Tables by which a set could grow, without those of `without`; of an edge to several the first stands for
-    /// all.
+    /// Tables by which a set could grow, except those of `without`; the first table of a hyperedge stands for all.
     fn neighbours(&self, set: Set, without: Set) -> Set {
         let without = without | set;
         let mut found = each(set).fold(0, |found, table| found | self.simple[table]) & !without;
@@ -113,7 +112,7 @@ impl<P: Plans> Enumeration<'_, P> {
         })
     }
 
-    /// Makes a set larger in all ways.
+    /// Extends a set in all ways.
     fn extend(&mut self, set: Set, without: Set) -> Result<(), TooMany> {
         let neighbours = self.neighbours(set, without);
         for more in subsets(neighbours) {
@@ -129,7 +128,7 @@ impl<P: Plans> Enumeration<'_, P> {
         Ok(())
     }
 
-    /// Finds all that a set may be joined with.
+    /// Finds all sets that a set may be joined with.
     fn emit(&mut self, first: Set) -> Result<(), TooMany> {
         let without = first | up_to(first.trailing_zeros() as usize);
         let neighbours = self.neighbours(first, without);
@@ -163,7 +162,7 @@ impl<P: Plans> Enumeration<'_, P> {
     }
 }
 
-/// All subsets but the empty one, smaller ones before those that hold them.
+/// All nonempty subsets, smaller ones before those that contain them.
 fn subsets(of: Set) -> impl Iterator<Item = Set> {
     let mut last: Set = 0;
     std::iter::from_fn(move || {

@@ -1,5 +1,4 @@
-//! What the optimizer trace says of the order of joins: the chosen one, table by table, with what going on
-//! otherwise would have come to at each.
+//! Optimizer trace of the join order: the chosen one, table by table, with the costs of the alternatives at each.
 
 use super::operators::{Set, each};
 use super::search::Search;
@@ -8,7 +7,7 @@ use crate::rules::noted::joins::{self, Candidate};
 use crate::trace::Trace;
 use crate::tree::logical::Relation;
 
-/// Why a table does not come next.
+/// Cause for which a table is not chosen next.
 const COST: &str = "cost";
 const NOT_JOINED: &str = "no condition joins it";
 const HINT: &str = "the order is that of a hint";
@@ -64,7 +63,7 @@ fn spine(search: &Search<'_, '_>) -> Option<Vec<Set>> {
     Some(sets)
 }
 
-/// A table to begin with.
+/// A first table.
 fn first(search: &Search<'_, '_>, leaf: usize, cause: Option<&'static str>) -> Candidate {
     let costs = search.costs;
     let relation = &costs.region.leaves[leaf].relation;
@@ -76,7 +75,7 @@ fn first(search: &Search<'_, '_>, leaf: usize, cause: Option<&'static str>) -> C
     Candidate::first(relation, access.as_ref(), (alone.rows, alone.cost), cause)
 }
 
-/// A table to go on with.
+/// A next table.
 fn candidate(
     search: &Search<'_, '_>,
     joined: Set,
@@ -102,7 +101,7 @@ fn candidate(
     ))
 }
 
-/// Several tables, which are joined before, to go on with.
+/// Several tables, joined before, as the next input.
 fn bushy(search: &Search<'_, '_>, joined: Set, next: Set) -> Option<Candidate> {
     let costs = search.costs;
     let (before, right) = (*search.plans.get(&joined)?, *search.plans.get(&next)?);
@@ -116,7 +115,7 @@ fn bushy(search: &Search<'_, '_>, joined: Set, next: Set) -> Option<Candidate> {
     ))
 }
 
-/// Both orders of two tables.
+/// Records both orders of two tables.
 fn note_pair(search: &Search<'_, '_>, chosen: Set, is_hinted: bool, trace: &Trace) {
     let cause = if is_hinted { HINT } else { COST };
     let order = |leaf: usize, other: usize| {

@@ -1,8 +1,8 @@
-//! The joins of a part of a statement as operators that may change their order, and what keeps them from it.
+//! Joins of a part of a statement as operators that can be reordered, with the conflicts that restrict it.
 //!
-//! Every table of the part is a bit of a [`Set`]. An operator may join two sets of tables when they hold the
-//! tables that it needs on either side, and when its rules hold: where a set has a table of the first, it has all of
-//! the second. The rules are those of algorithm CD-C of Moerkotte, Fender and Eich, "On the Correct and Complete
+//! Every table of the part is a bit of a [`Set`]. An operator may join two sets of tables when they contain the tables
+//! that it needs on either side, and when its conflict rules hold: a set with a table of the first must have all of the
+//! second. The rules are those of algorithm CD-C of Moerkotte, Fender and Eich, "On the Correct and Complete
 //! Enumeration of the Core Search Space" (SIGMOD 2013). Each conjunct of an inner join is an operator of its own.
 
 use crate::rules::rule::rejects_nulls;
@@ -10,10 +10,10 @@ use crate::tree::expression::Expression;
 use crate::tree::logical::{ColumnSet, Join, Relation, with_stack};
 use crate::tree::physical::JoinKind;
 
-/// Tables, by their numbers.
+/// Set of tables, by their numbers.
 pub(super) type Set = u64;
 
-/// So many tables have their order chosen together.
+/// Maximum number of tables whose order is chosen together.
 pub(super) const TABLES_MAX: usize = 64;
 
 /// A join, or a conjunct of an inner one.
@@ -22,24 +22,24 @@ pub(super) struct Operator {
     pub(super) kind: JoinKind,
     pub(super) on: Vec<Expression>,
     pub(super) null_aware: Vec<(Expression, Expression)>,
-    /// What its left side must have.
+    /// Tables required on its left side.
     pub(super) left: Set,
-    /// What its right side must have.
+    /// Tables required on its right side.
     pub(super) right: Set,
-    /// Where there is a table of the first, there must be all of the second.
+    /// Conflict rules: a set with a table of the first must have all of the second.
     pub(super) rules: Vec<(Set, Set)>,
-    /// All of its conditions are about one table, or none.
+    /// Whether all of its conditions are on one table, or none.
     pub(super) is_cross: bool,
-    /// The equalities of a class of columns say the same: of those that two sets have one is asked.
+    /// Equality class: the equalities of a class are equivalent, so that one of them between two sets is enough.
     pub(super) class: Option<usize>,
     /// All tables of either side, where it was written.
     pub(super) written: (Set, Set),
-    /// The tables that its conditions read.
+    /// Tables that its conditions read.
     pub(super) reads: Set,
 }
 
 impl Operator {
-    /// The tables without which it cannot be.
+    /// Tables that it requires.
     pub(super) fn needs(&self) -> Set {
         self.left | self.right
     }
@@ -48,8 +48,8 @@ impl Operator {
         self.kind == JoinKind::Inner
     }
 
-    /// Makes what its rules ask of the tables that it needs a part of what its sides must have. A rule alone says nothing
-    /// of the side: `a LEFT JOIN (b JOIN c)` needs `c` beside `b`, not beside `a`.
+    /// Moves rules that always apply into the requirements of its sides. A rule alone does not determine the side: `a
+    /// LEFT JOIN (b JOIN c)` needs `c` beside `b`, not beside `a`.
     fn take_rules(&mut self, left: Set, right: Set) {
         while let Some(at) = (self.rules.iter()).position(|(if_any, _)| if_any & self.needs() != 0)
         {
@@ -59,7 +59,7 @@ impl Operator {
         }
     }
 
-    /// Whether it may join two sets, the first being its left side.
+    /// Whether the operator may join two sets, the first being its left side.
     pub(super) fn may_join(&self, left: Set, right: Set) -> bool {
         let both = left | right;
         let sides = if self.is_inner() {
@@ -77,7 +77,7 @@ pub(super) fn is_subset(part: Set, of: Set) -> bool {
     part & !of == 0
 }
 
-/// The tables of a set, the first one first.
+/// Tables of a set, the first one first.
 pub(super) fn each(mut set: Set) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let first = set.trailing_zeros() as usize;
@@ -88,7 +88,7 @@ pub(super) fn each(mut set: Set) -> impl Iterator<Item = usize> {
     })
 }
 
-/// A table, or what else is joined.
+/// A table, or another input of the joins.
 #[derive(Debug)]
 pub(super) struct Leaf {
     pub(super) relation: Relation,
@@ -99,17 +99,17 @@ pub(super) struct Leaf {
 #[derive(Debug, Default)]
 pub(super) struct Region {
     pub(super) leaves: Vec<Leaf>,
-    /// Inner ones of a subtree before outer ones.
+    /// Operators; inner ones of a subtree before outer ones.
     pub(super) operators: Vec<Operator>,
 }
 
-/// The tables of a subtree, and its operators.
+/// Tables of a subtree, and its operators.
 struct Subtree {
     tables: Set,
     operators: std::ops::Range<usize>,
 }
 
-/// Whether a join may take another place.
+/// Whether a join may be reordered.
 pub(super) fn is_movable(join: &Join) -> bool {
     let mut conditions = join.on.iter();
     !join.lateral
@@ -119,7 +119,7 @@ pub(super) fn is_movable(join: &Join) -> bool {
         && conditions.all(crate::rules::rule::is_movable)
 }
 
-/// How many tables are below joins that may take another place.
+/// Number of tables below reorderable joins.
 pub(super) fn leaf_count(relation: &Relation) -> usize {
     with_stack(|| match relation {
         Relation::Join(join) if is_movable(join) => {
@@ -130,7 +130,7 @@ pub(super) fn leaf_count(relation: &Relation) -> usize {
 }
 
 impl Region {
-    /// Of a relation, which is taken apart.
+    /// Region of a relation.
     pub(super) fn of(relation: Relation) -> Self {
         let mut region = Self::default();
         region.add(relation);
@@ -227,7 +227,7 @@ impl Region {
             if !self.is_associative(below, operator) {
                 rules.push((right, narrowed(left, below)));
             }
-            // Of inner, semi, anti and left outer joins (a ∘ b) ∘ c may always be (a ∘ c) ∘ b.
+            // For inner, semi, anti and left outer joins (a ∘ b) ∘ c is always equal to (a ∘ c) ∘ b.
         }
         for below in &self.operators[right.operators.clone()] {
             let (left, right) = below.written;
@@ -241,7 +241,7 @@ impl Region {
         rules
     }
 
-    /// Whether (a ∘ b) ∘ c may be a ∘ (b ∘ c): the first operator stands to the left.
+    /// Associativity: whether (a ∘ b) ∘ c equals a ∘ (b ∘ c), where `first` stands to the left.
     fn is_associative(&self, first: &Operator, second: &Operator) -> bool {
         match (first.kind, second.kind) {
             (JoinKind::Inner, _) => true,
@@ -258,7 +258,7 @@ impl Region {
         }
     }
 
-    /// Where nothing joins tables but that all pairs are asked for, that joins them.
+    /// Connects tables without a join condition by cross products.
     fn connect(&mut self) {
         let mut parts: Vec<Set> = (0..self.leaves.len()).map(|leaf| 1 << leaf).collect();
         let mut unite = |set: Set| {
@@ -279,7 +279,7 @@ impl Region {
     }
 }
 
-/// Whether a ∘ (b ∘ c) may be b ∘ (a ∘ c).
+/// Right asscom: whether a ∘ (b ∘ c) equals b ∘ (a ∘ c).
 fn is_right_asscom(first: JoinKind, second: JoinKind) -> bool {
     first == JoinKind::Inner && second == JoinKind::Inner
 }

@@ -1,5 +1,5 @@
-//! The search for the best order: all orders while they are not too many ([`super::enumeration`]), or else the pair
-//! that gives the fewest rows next ("greedy operator ordering", Fegaras 1998).
+//! Search for the best join order: exhaustive within a budget ([`super::enumeration`]), or else the pair with the
+//! fewest rows next ("greedy operator ordering", Fegaras 1998).
 
 use std::collections::HashMap;
 
@@ -7,25 +7,25 @@ use super::costs::{Costs, Joined};
 use super::enumeration::{Budget, Edge, Plans, enumerate};
 use super::operators::{Set, each, is_subset};
 
-/// So many sets of tables are looked at, whatever `optimizer_max_subgraph_pairs` says: some milliseconds.
+/// Maximum number of sets of tables, whatever `optimizer_max_subgraph_pairs` is: some milliseconds.
 const SETS_MAX: usize = 12_000;
-/// A plan must be so much better to take the place of one that was found before.
+/// Minimum cost ratio for a plan to replace one found before.
 const BETTER: f64 = 0.999;
 
 /// Plans for sets of tables.
 pub(super) struct Search<'c, 'a> {
     pub(super) costs: &'c Costs<'a>,
     pub(super) plans: HashMap<Set, Joined>,
-    /// How many pairs were compared.
+    /// Number of pairs compared.
     pub(super) pairs: usize,
-    /// There were too many pairs to compare all.
+    /// Whether there were too many pairs to compare all.
     pub(super) is_greedy: bool,
 }
 
-/// What must hold of the order because hints say so.
+/// Join order constraints of hints.
 #[derive(Debug, Default)]
 pub(super) struct Wanted {
-    /// Of each table: those that come before it.
+    /// For each table the tables that precede it.
     pub(super) before: Vec<Set>,
 }
 
@@ -40,12 +40,12 @@ impl<'c, 'a> Search<'c, 'a> {
         }
     }
 
-    /// All tables.
+    /// Set of all tables.
     pub(super) fn all(&self) -> Set {
         Set::MAX >> (Set::BITS as usize - self.costs.region.leaves.len())
     }
 
-    /// The plan for all tables, if one was found.
+    /// Plan for all tables, if one was found.
     pub(super) fn run(&mut self) -> Option<Joined> {
         let operators = self.costs.region.operators.iter();
         let edges: Vec<Edge> = operators.map(|one| Edge(one.left, one.right)).collect();
@@ -61,7 +61,7 @@ impl<'c, 'a> Search<'c, 'a> {
         self.plans.get(&self.all()).copied()
     }
 
-    /// Joins the two sets next of which the fewest rows come.
+    /// Greedily joins the two sets with the fewest joined rows.
     fn greedy(&mut self) {
         self.plans.retain(|set, _| set.count_ones() == 1);
         let mut sets: Vec<Set> = (0..self.costs.region.leaves.len())
@@ -89,7 +89,7 @@ impl<'c, 'a> Search<'c, 'a> {
         }
     }
 
-    /// A pair, with its best join.
+    /// A pair of sets, with its best join.
     fn best_of(&mut self, first: Set, second: Set) -> Option<(Set, Set, Joined)> {
         self.pairs += 1;
         let (first, second) = if first.trailing_zeros() < second.trailing_zeros() {
@@ -101,10 +101,10 @@ impl<'c, 'a> Search<'c, 'a> {
         Some((first, second, joined))
     }
 
-    /// The best join of two sets.
+    /// Best join of two sets.
     fn joined(&self, first: Set, second: Set) -> Option<Joined> {
         let (a, b) = (*self.plans.get(&first)?, *self.plans.get(&second)?);
-        // All plans of a set give the same rows.
+        // All plans of a set have the same cardinality.
         let rows = self.plans.get(&(first | second)).map(|known| known.rows);
         let mut best: Option<Joined> = None;
         for ((x, left), (y, right)) in [((first, a), (second, b)), ((second, b), (first, a))] {
@@ -124,7 +124,7 @@ impl<'c, 'a> Search<'c, 'a> {
         best
     }
 
-    /// One table after the other, in an order that hints ask for.
+    /// Left-deep plan in the order of hints.
     pub(super) fn in_order(&mut self, wanted: &Wanted) -> Option<Joined> {
         let all = self.all();
         let is_next = |leaf: usize, joined: Set| {
@@ -178,7 +178,7 @@ impl Plans for Search<'_, '_> {
 
     fn pair(&mut self, first: Set, second: Set) {
         self.pairs += 1;
-        // As it was written where nothing tells them apart.
+        // In the order written, if the sets are otherwise equal.
         let (first, second) = if first.trailing_zeros() < second.trailing_zeros() {
             (first, second)
         } else {

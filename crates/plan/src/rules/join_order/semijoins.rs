@@ -1,7 +1,7 @@
-//! A semijoin from its inner side: when few rows come out of a subquery and an index leads from them into
-//! the outer table, the different ones are joined with it, so that the outer table is not read as a
-//! whole (the manual, "Optimizing IN and EXISTS Subquery Predicates with Semijoin": materialization with
-//! a scan, duplicate weedout and loose scans all come to this).
+//! Semijoin from its inner side: when a subquery gives few rows and an index leads from them into the outer table, the
+//! distinct rows are joined with it, so that the outer table is not read as a whole (the manual, "Optimizing IN and
+//! EXISTS Subquery Predicates with Semijoin": equivalent to materialization with a scan, duplicate weedout and loose
+//! scans).
 
 use crate::access::{lookup, path};
 use crate::predicates::sides_of_equality;
@@ -16,10 +16,10 @@ use crate::tree::logical::{
 };
 use crate::tree::physical::{JoinKind, Purpose};
 
-/// What a row costs to see whether there is one like it already.
+/// Cost of checking a row for duplicates.
 const DISTINCT_COST: f64 = 0.25;
 
-/// The inner join that a semijoin is, when that costs less.
+/// The inner join equivalent to a semijoin, if it costs less.
 pub(super) fn from_inner(join: &Join, order: &Order<'_>) -> Option<Relation> {
     if join.kind != JoinKind::Semi
         || join.lateral
@@ -68,7 +68,7 @@ pub(super) fn from_inner(join: &Join, order: &Order<'_>) -> Option<Relation> {
     })
 }
 
-/// An equality of both sides over a column that the different rows of the inner side have.
+/// An equality of both sides over a column of the distinct rows of the inner side.
 fn keyed(
     predicate: &Expression,
     outer: &ColumnSet,
@@ -96,7 +96,7 @@ fn keyed(
         left
     };
     let id = match side.kind {
-        // A text may be compared by another collation than the column's.
+        // A text may be compared by a collation other than the column's.
         ExpressionKind::Column(id) if !side.ty.is_string() => id,
         _ => order.columns.one(),
     };
@@ -105,7 +105,7 @@ fn keyed(
     Some((predicate, Computed { id, expression }))
 }
 
-/// What the semijoin costs as it is; none when its outer side is restricted in a way that is not known.
+/// Cost of the semijoin unchanged; `None` if the selectivity on its outer side is unknown.
 fn outer_first_cost(join: &Join, order: &Order<'_>) -> Option<f64> {
     let rows = order.estimates.relation(&join.left);
     let hashed = read_cost(&join.right, order)
@@ -117,7 +117,7 @@ fn outer_first_cost(join: &Join, order: &Order<'_>) -> Option<f64> {
     Some(read_cost(&join.left, order) + looked_up.map_or(hashed, |cost| cost.min(hashed)))
 }
 
-/// What reading a relation costs: each of its tables alone.
+/// Cost of reading a relation: the sum over its tables.
 fn read_cost(relation: &Relation, order: &Order<'_>) -> f64 {
     with_stack(|| match relation {
         Relation::Scan(scan) => path::best(scan, &order.needed, order.options).0.cost,
@@ -129,7 +129,7 @@ fn read_cost(relation: &Relation, order: &Order<'_>) -> f64 {
     })
 }
 
-/// The tables of a chain of inner joins.
+/// Tables of a chain of inner joins.
 fn for_each_table(relation: &Relation, visit: &mut dyn FnMut(&Scan)) {
     with_stack(|| match relation {
         Relation::Scan(scan) => visit(scan),

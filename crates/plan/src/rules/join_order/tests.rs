@@ -1,5 +1,4 @@
-//! Random joins: the order that is found costs what the best of all trees costs, and every tree gives the rows of the
-//! one that was written.
+//! Random joins: the order found has the cost of the best tree, and every tree gives the rows of the written one.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -18,10 +17,10 @@ use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{ColumnId, Join, Query, Relation, Scan, produced};
 use crate::tree::physical::JoinKind;
 
-/// Columns of each table.
+/// Number of columns of each table.
 const WIDTH: usize = 2;
 
-/// A generator of numbers, the same for the same seed.
+/// Deterministic pseudo-random generator.
 struct Random(u64);
 
 impl Random {
@@ -193,7 +192,7 @@ fn truth(expression: &Expression, row: &Row) -> Option<bool> {
     }
 }
 
-/// The rows of a relation.
+/// Rows of a relation.
 fn rows(relation: &Relation, tables: &Tables) -> Vec<Row> {
     let join = match relation {
         Relation::Scan(scan) => return tables[&scan.first].clone(),
@@ -231,8 +230,8 @@ fn sorted(mut rows: Vec<Row>) -> Vec<Row> {
     rows
 }
 
-/// The best join of a set, by all ways to divide it. How many rows a set gives is as the search has it: estimates
-/// may depend a little on the way.
+/// Best join of a set over all divisions. The cardinality of a set is taken from the search: estimates may depend
+/// slightly on the join tree.
 fn best(
     search: &Search<'_, '_>,
     set: Set,
@@ -272,7 +271,7 @@ fn best(
     found
 }
 
-/// Any tree that gives a set.
+/// A random tree of a set.
 fn any(costs: &Costs<'_>, random: &mut Random, set: Set, plans: &mut HashMap<Set, Joined>) -> bool {
     if set.count_ones() == 1 {
         plans.insert(set, costs.table(set.trailing_zeros() as usize));
@@ -314,7 +313,7 @@ fn rebuilt(region: Region, plans: HashMap<Set, Joined>, estimates: &Estimates) -
         .collect();
     let mut operators = region.operators.into_iter().map(Some).collect();
     let relation = built(shape, &mut leaves, &mut operators, false).expect("a tree");
-    // What is not asked is said by others.
+    // Operators that are not used are implied by others.
     let is_said = |operator: &Operator| operator.is_cross || operator.class.is_some();
     assert!(operators.iter().flatten().all(is_said));
     relation
@@ -397,7 +396,7 @@ fn chain(rows: &[u64]) -> Relation {
 
 #[test]
 fn tables_are_joined_by_an_equality_that_follows_from_others() {
-    // Of the large one nothing need be looked at for the small ones to find each other.
+    // The small tables find each other without the large one.
     let relation = chain(&[10, 50_000, 10]);
     let mut query = query(relation.clone(), 3);
     let estimates = Estimates::of(&mut query);
@@ -437,7 +436,7 @@ fn beyond_the_pairs_that_are_wanted_the_order_is_chosen_greedily() {
 
 #[test]
 fn many_tables_are_ordered_in_time() {
-    // A chain has few connected parts, a star many.
+    // A chain has few connected subsets, a star many.
     for (is_star, tables) in [(false, 20), (true, 20), (false, 60), (true, 60)] {
         let mut relation = scan(0, 100_000);
         for table in 1..tables {

@@ -1,8 +1,8 @@
-//! Equalities that follow from others: of `a = b AND b = c` follows `a = c`, by which `a` and `c` may be joined first.
+//! Transitive equalities: `a = b AND b = c` implies `a = c`, by which `a` and `c` may be joined first.
 //!
-//! The equalities of a class of columns are all there, each pair of tables has one, and where two sets are joined one of
-//! those between them is asked ([`super::costs`]). That is enough: in a set that was joined so, all columns of the
-//! class are equal. It holds only where no table has two columns of a class, which nothing would compare.
+//! All equalities of a class of columns are derived, so that each pair of tables has one, and where two sets are joined
+//! one of those between them is used ([`super::costs`]). That is sufficient: in a joined set all columns of the class
+//! are equal. It requires that no table has two columns of a class, which nothing would compare.
 
 use super::operators::{Operator, Region, Set};
 use crate::bind::compare_expression as compare;
@@ -10,13 +10,13 @@ use crate::rules::equality_classes::{EqualityClass, EqualityClasses, column_pair
 use crate::tree::expression::{Comparison, Expression};
 use crate::tree::physical::JoinKind;
 
-/// Of larger classes nothing is derived: all pairs would be too many orders to look at.
+/// Maximum size of a class for derivation: more pairs would be too many orders.
 const MEMBERS_MAX: usize = 8;
 
 impl Region {
-    /// Adds the equalities that follow from those which hold of all rows.
+    /// Adds the equalities implied by those that hold for all rows.
     pub(super) fn derive_equalities(&mut self) {
-        // Rows of these may be missing, or are only looked for.
+        // Rows of these tables may be missing, or only their existence matters.
         let beyond = self.operators.iter().filter(|one| !one.is_inner());
         let beyond: Set = beyond.fold(0, |set, one| set | one.written.1);
         let mut classes = EqualityClasses::default();
@@ -38,7 +38,7 @@ impl Region {
                 .copied()
                 .filter(|source| classes.number_of(&self.operators[*source].on[0]) == Some(number))
                 .collect();
-            // What may change its place only with others is left alone.
+            // An operator that can only be reordered with others is not changed.
             if own
                 .iter()
                 .all(|source| self.operators[*source].rules.is_empty())
@@ -48,7 +48,7 @@ impl Region {
         }
     }
 
-    /// The columns of a class and their tables, if there is anything to derive.
+    /// Columns of a class and their tables, if an equality can be derived.
     fn members(&self, class: &EqualityClass) -> Option<Vec<(Set, Expression)>> {
         let mut all: Set = 0;
         let mut members = Vec::new();
@@ -64,7 +64,7 @@ impl Region {
         (members.len() > 2).then_some(members)
     }
 
-    /// Makes an equality of each pair of tables that has none.
+    /// Adds an equality for each pair of tables without one.
     fn complete(&mut self, class: usize, members: &[(Set, Expression)], own: &[usize]) {
         for number in own {
             self.operators[*number].class = Some(class);
@@ -93,7 +93,7 @@ impl Region {
 }
 
 impl Operator {
-    /// The equality of two columns that it is, if that holds of all rows.
+    /// The equality of two columns that the operator is, if it holds for all rows.
     fn equality(&self, beyond: Set) -> Option<&Expression> {
         let [on] = self.on.as_slice() else {
             return None;

@@ -1,4 +1,4 @@
-//! The ways to read one table in the optimizer trace: `rows_estimation`.
+//! Access paths of a table in the optimizer trace: `rows_estimation`.
 
 use super::words::text;
 use crate::access::path::{self, Alternative, Path};
@@ -12,7 +12,7 @@ use crate::tree::expression::Expression;
 use crate::tree::logical::{ColumnSet, Scan};
 use crate::tree::physical::MergeKind;
 
-/// Chooses how a table is read, and notes what was compared.
+/// Chooses the access path of a table, and records the comparison.
 pub(in crate::rules) fn best(
     scan: &Scan,
     needed: &ColumnSet,
@@ -38,7 +38,7 @@ pub(in crate::rules) fn best(
     found
 }
 
-/// What was compared.
+/// Alternatives that were compared.
 struct Considered<'a> {
     scan: &'a Scan,
     needed: &'a ColumnSet,
@@ -234,7 +234,7 @@ fn condition_texts(predicates: &[Expression], trace: &Trace) -> Vec<Document> {
     texts.map(Document::Text).collect()
 }
 
-/// Whether two ways read the same indexes.
+/// Whether two access paths read the same indexes.
 fn is_same(a: &Access, b: &Access) -> bool {
     let indexes = |access: &Access| -> Vec<usize> {
         let read = access.indexes().iter();
@@ -243,7 +243,7 @@ fn is_same(a: &Access, b: &Access) -> bool {
     std::mem::discriminant(a) == std::mem::discriminant(b) && indexes(a) == indexes(b)
 }
 
-/// The plan of a query block that reads one table.
+/// Plan of a query block that reads one table.
 pub(super) fn only_plan(scan: &Scan, cost: f64) -> Document {
     let rows = scan.rows.unwrap_or(0.0);
     let (access_type, index, read) = match &scan.access {

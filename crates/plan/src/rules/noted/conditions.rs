@@ -1,4 +1,4 @@
-//! Conditions in the optimizer trace: as they were written, as they were simplified, and where they stand.
+//! Conditions in the optimizer trace: as written, as simplified, and where they are attached.
 
 use super::words::{block_of, conjunction};
 use crate::document::{Document, Members};
@@ -12,7 +12,7 @@ fn text_or_null(predicates: &[Expression], trace: &Trace) -> Document {
     text.map_or(Document::Null, Document::Text)
 }
 
-/// The constant parts of a condition above a relation were taken away.
+/// Records that the constant parts of a condition above a relation were removed.
 pub(in crate::rules) fn simplified(
     input: &Relation,
     (before, after): (&[Expression], &[Expression]),
@@ -37,7 +37,7 @@ pub(in crate::rules) fn simplified(
     trace.note(block_of(input, trace), Step::Conditions, members.into());
 }
 
-/// Which conditions each table of a query block checks.
+/// Conditions that each table of a query block checks.
 pub(super) fn attached(scans: &[&Scan], trace: &Trace) -> Document {
     let one = |scan: &&Scan| {
         let members: Members = vec![
@@ -53,7 +53,7 @@ pub(super) fn attached(scans: &[&Scan], trace: &Trace) -> Document {
     members.into()
 }
 
-/// What is left of a table's conditions to be checked of the rows that an index gives.
+/// Conditions of a table that remain to be checked for the rows of an index.
 pub(super) fn finalized(scan: &Scan, trace: &Trace) -> Document {
     let mut covered = scan.access.covered().iter();
     let open: Vec<Expression> = scan

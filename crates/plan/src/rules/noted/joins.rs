@@ -1,4 +1,4 @@
-//! Joins in the optimizer trace: the orders that were compared, and how each right side is read.
+//! Joins in the optimizer trace: the orders that were compared, and the access to each right side.
 
 use super::tables::{first_scan, tables_of};
 use super::words::{block_of, table_list};
@@ -10,17 +10,17 @@ use crate::tree::access::Access;
 use crate::tree::logical::{Join, Relation, Scan};
 use crate::tree::physical::JoinKind;
 
-/// Of more inputs of a chain of joins only the first are written down: as many as MySQL joins.
+/// Maximum number of inputs of a chain of joins that are recorded: as many as MySQL joins.
 pub(in crate::rules) const INPUTS_MAX: usize = 61;
 
-/// The two ways to read the right side of a join, and what they cost.
+/// The two join algorithms for the right side of a join, and their costs.
 pub(in crate::rules) struct Ways {
-    /// An index is followed.
+    /// Whether the index lookup join is chosen.
     pub(in crate::rules) follows: bool,
-    /// Because a hint says so.
+    /// Whether a hint decides.
     pub(in crate::rules) forced: bool,
     pub(in crate::rules) lookup: f64,
-    /// None: no other key than the index's is there to hash by.
+    /// Cost of the hash join; `None`: there is no key to hash by but the index's.
     pub(in crate::rules) hash: Option<f64>,
     pub(in crate::rules) left_rows: f64,
     pub(in crate::rules) right_rows: f64,
@@ -55,7 +55,7 @@ fn verdict(members: &mut Members, cause: Option<&'static str>) {
     }
 }
 
-/// No index leads from the left rows into the table.
+/// Records that no index leads from the left rows into the table.
 pub(in crate::rules) fn without_index(join: &Join, scan: &Scan, trace: &Trace) {
     let path: Members = vec![
         ("access_type", Document::from("scan")),
@@ -68,7 +68,7 @@ pub(in crate::rules) fn without_index(join: &Join, scan: &Scan, trace: &Trace) {
     noted(join, scan, vec![path.into()], trace);
 }
 
-/// An index was compared with a hash table.
+/// Records the comparison of an index lookup join with a hash join.
 pub(in crate::rules) fn compared(
     join: &Join,
     scan: &Scan,
@@ -103,7 +103,7 @@ pub(in crate::rules) fn compared(
     noted(join, scan, paths, trace);
 }
 
-/// `eq_ref` finds one row at most, `ref` some.
+/// `eq_ref` finds at most one row, `ref` several.
 fn lookup_type(scan: &Scan, path: &LookupPath) -> &'static str {
     let index = scan.table.indexes.get(path.lookup.index);
     let is_one =
@@ -111,18 +111,18 @@ fn lookup_type(scan: &Scan, path: &LookupPath) -> &'static str {
     if is_one { "eq_ref" } else { "ref" }
 }
 
-/// An input that a join could go on with.
+/// A candidate for the next input of a join.
 pub(in crate::rules) struct Candidate {
     table: String,
     paths: Vec<Document>,
     rows: f64,
     cost: f64,
-    /// Why it is not the one.
+    /// Why it is not chosen.
     cause: Option<&'static str>,
 }
 
 impl Candidate {
-    /// An input to begin with.
+    /// A candidate for the first input.
     pub(in crate::rules) fn first(
         relation: &Relation,
         access: Option<&Access>,
@@ -149,8 +149,8 @@ impl Candidate {
         }
     }
 
-    /// The next input: by a hash table of it or of what is joined, or by an index. `total`: what the rows and the
-    /// cost are then.
+    /// A candidate for the next input: by a hash join with it or with the joined rows, or by an index lookup. `total`:
+    /// the rows and the cost after it.
     pub(in crate::rules) fn next(
         relation: &Relation,
         hash: f64,
@@ -190,7 +190,7 @@ impl Candidate {
         }
     }
 
-    /// Several inputs, which are joined with each other before.
+    /// A candidate of several inputs, which are joined with each other before.
     pub(in crate::rules) fn several<'r>(
         relations: impl Iterator<Item = &'r Relation>,
         hash: f64,
@@ -233,7 +233,7 @@ impl Candidate {
     }
 }
 
-/// The order of a chain of joins was chosen input by input: what was compared at each.
+/// Records a join order that was chosen input by input, with the candidates at each.
 pub(in crate::rules) fn ordered(relation: &Relation, levels: Vec<Vec<Candidate>>, trace: &Trace) {
     let select_id = block_of(relation, trace);
     let mut levels = levels.into_iter();
@@ -242,7 +242,7 @@ pub(in crate::rules) fn ordered(relation: &Relation, levels: Vec<Vec<Candidate>>
     }
 }
 
-/// How the order was looked for.
+/// Records the search for the order.
 pub(in crate::rules) fn searched(
     relation: &Relation,
     pairs: usize,
@@ -279,7 +279,7 @@ fn documents(levels: &mut dyn Iterator<Item = Vec<Candidate>>, prefix: &[String]
     level.into_iter().map(document).collect()
 }
 
-/// Both orders of two inputs were compared: of each, the first input and then the second.
+/// Records the comparison of both orders of two inputs, first and second.
 pub(in crate::rules) fn compared_pair(
     relation: &Relation,
     orders: [(Candidate, Candidate); 2],
@@ -293,7 +293,7 @@ pub(in crate::rules) fn compared_pair(
     }
 }
 
-/// A semijoin was compared with a join that begins with the different rows of its inner side.
+/// Records the comparison of a semijoin with a join that begins with the distinct rows of its inner side.
 pub(in crate::rules) fn semijoin(join: &Join, from_outer: f64, from_inner: f64, trace: &Trace) {
     let is_inner = from_inner < from_outer;
     let strategy = |name: &str, cost: f64, chosen: bool| {

@@ -1,5 +1,5 @@
-//! What the optimizer trace says of the rules: documents of what they compared and chose, under MySQL's names
-//! where MySQL decides the same. All of it runs only for a statement that is traced.
+//! Optimizer trace of the rules: documents of the alternatives and choices, under MySQL's names for MySQL's decisions.
+//! All of it runs only for a statement that is traced.
 
 pub(super) mod access;
 pub(super) mod conditions;
@@ -23,7 +23,7 @@ use crate::options::PlanOptions;
 use crate::trace::{Step, Trace, object};
 use crate::tree::logical::{Query, Relation, Scan};
 
-/// Runs rules; gives the names of those that changed the statement.
+/// Runs rules; returns the names of those that changed the statement.
 pub(super) fn run(
     rules: &[Rule],
     query: &mut Query,
@@ -48,7 +48,7 @@ pub(super) fn run(
     applied
 }
 
-/// A hash of a statement's text, which may be long, and of what was chosen.
+/// Hash of a statement's text, which may be long, and of its choices.
 fn fingerprint(query: &mut Query) -> u64 {
     struct Hashing(DefaultHasher);
     impl fmt::Write for Hashing {
@@ -58,7 +58,7 @@ fn fingerprint(query: &mut Query) -> u64 {
         }
     }
     let mut hashing = Hashing(DefaultHasher::new());
-    // Nothing that it writes to can fail.
+    // Writing to the hasher cannot fail.
     let _ = fmt::Write::write_fmt(&mut hashing, format_args!("{query}"));
     query.for_each_relation_mut(&mut |relation| {
         let chosen = match relation {
@@ -83,7 +83,7 @@ fn cost_of(query: &mut Query, options: &PlanOptions) -> f64 {
     all
 }
 
-/// What MySQL calls the rules that change what is asked, where it has them.
+/// MySQL's name of a rule that transforms the statement, if it has one.
 fn transformation(rule: &'static str) -> &'static str {
     match rule {
         "outer_to_inner" => "outer_join_to_inner_join",
@@ -92,7 +92,7 @@ fn transformation(rule: &'static str) -> &'static str {
     }
 }
 
-/// The statement is as it would be written as SQL: these rules have changed it.
+/// Records the statement in the form that can be written as SQL, with the rules that have changed it.
 pub(super) fn shaped(query: &mut Query, trace: &Trace, rules: &[&'static str]) {
     if !rules.is_empty() {
         let rules = rules.iter().map(|rule| transformation(rule));
@@ -108,7 +108,7 @@ pub(super) fn shaped(query: &mut Query, trace: &Trace, rules: &[&'static str]) {
     }
 }
 
-/// All is chosen: how a lone table is read, and where each condition stands.
+/// Records the final choices: the access path of a single table, and the place of each condition.
 pub(super) fn chosen(query: &mut Query, options: &PlanOptions, trace: &Trace) {
     let needed = needed_columns(query);
     let all = scans(query);

@@ -1,4 +1,4 @@
-//! What the numbers of columns mean in a traced statement.
+//! Names of columns in a traced statement.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use crate::text::{bounded_text, call_text};
 use crate::trace::Trace;
 use crate::tree::logical::{Computed, Query, Relation};
 
-/// A text of a column that is longer is of no use.
+/// Maximum bytes of the text of a column.
 const NAME_BYTES_MAX: usize = 200;
 
-/// Learns what the numbers of columns mean.
+/// Records the names of columns.
 pub(in crate::rules) fn names(query: &mut Query, trace: &Trace) {
     let mut names: BTreeMap<usize, String> = BTreeMap::new();
     query.for_each_relation_mut(&mut |relation| match relation {

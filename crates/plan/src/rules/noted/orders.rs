@@ -1,4 +1,4 @@
-//! Orders in the optimizer trace: whether an index gives what ORDER BY, GROUP BY or DISTINCT asks for.
+//! Orders in the optimizer trace: whether an index gives the order of ORDER BY, GROUP BY or DISTINCT.
 
 use super::words::{block_of, table_list};
 use crate::access::path::Path;
@@ -8,17 +8,17 @@ use crate::trace::{Step, Trace};
 use crate::tree::access::Access;
 use crate::tree::logical::{Relation, Scan};
 
-/// What an order is for.
+/// Clause that needs an order.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::rules) struct Clause<'n> {
     /// `ORDER BY`, `GROUP BY` or `DISTINCT`.
     pub(in crate::rules) name: &'static str,
-    /// The way that would be taken otherwise.
+    /// Access path that would be used otherwise.
     pub(in crate::rules) instead: &'static str,
     pub(in crate::rules) trace: &'n Trace,
 }
 
-/// No order of an index comes into question; `select_id`: of the query block.
+/// Records that no index has the order; `select_id` is that of the query block.
 pub(in crate::rules) fn without_index(clause: Clause<'_>, select_id: usize, cause: &str) {
     let summary: Members = vec![
         ("index_provides_order", Document::from(false)),
@@ -30,7 +30,7 @@ pub(in crate::rules) fn without_index(clause: Clause<'_>, select_id: usize, caus
     note(clause, select_id, summary, Vec::new());
 }
 
-/// Groups come in the order that is asked for.
+/// Records that groups already come in the wanted order.
 pub(in crate::rules) fn in_order(clause: Clause<'_>, select_id: usize) {
     let summary: Members = vec![
         ("index_provides_order", Document::from(true)),
@@ -40,7 +40,7 @@ pub(in crate::rules) fn in_order(clause: Clause<'_>, select_id: usize) {
     note(clause, select_id, summary, Vec::new());
 }
 
-/// MIN() and MAX() are read at the ends of an index.
+/// Records that MIN() and MAX() are read at the ends of an index.
 pub(in crate::rules) fn ends_of_index(aggregate: &Relation, trace: &Trace) {
     let members: Members = vec![
         ("tables", table_list(aggregate)),
@@ -64,8 +64,8 @@ fn note(clause: Clause<'_>, select_id: usize, summary: Members, steps: Vec<Docum
         .note(select_id, Step::IndexOrder, members.into());
 }
 
-/// The ways through indexes that give an order were compared with making it. `costs`: of the cheapest of them,
-/// and of making the order.
+/// Records the comparison of index paths that give an order with a sort or a table. `costs`: of the cheapest path, and
+/// of the alternative.
 pub(in crate::rules) fn compared(
     clause: Clause<'_>,
     scan: &Scan,

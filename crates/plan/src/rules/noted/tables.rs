@@ -1,4 +1,4 @@
-//! The tables of a traced statement: which query block each belongs to, and on which others it depends.
+//! Tables of a traced statement: the query block of each, and its dependencies.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::tree::logical::{
 };
 use crate::tree::physical::JoinKind;
 
-/// Every table of a statement, those of subqueries too.
+/// All tables of a statement, including those of subqueries.
 pub(super) fn scans(query: &mut Query) -> Vec<Scan> {
     let mut all = Vec::new();
     query.for_each_relation_mut(&mut |relation| {
@@ -23,7 +23,7 @@ pub(super) fn scans(query: &mut Query) -> Vec<Scan> {
     all
 }
 
-/// The first table that a relation reads.
+/// First table that a relation reads.
 pub(super) fn first_scan(relation: &Relation) -> Option<&Scan> {
     with_stack(|| match relation {
         Relation::Scan(scan) => Some(scan),
@@ -31,7 +31,7 @@ pub(super) fn first_scan(relation: &Relation) -> Option<&Scan> {
     })
 }
 
-/// The names of the tables that a relation joins.
+/// Names of the tables that a relation joins.
 pub(super) fn tables_of(relation: &Relation) -> Vec<String> {
     with_stack(|| match relation {
         Relation::Scan(scan) => vec![quoted(&scan.alias)],
@@ -96,15 +96,15 @@ fn each_subquery(relation: &Relation, visit: &mut dyn FnMut(usize, &Relation)) {
     });
 }
 
-/// What is known of the tables of a query block so far.
+/// Dependencies found so far between the tables of a query block.
 #[derive(Default)]
 struct Dependencies {
-    /// How many tables each query block has.
+    /// Number of tables of each query block.
     counts: BTreeMap<usize, usize>,
     found: Vec<(usize, Document)>,
 }
 
-/// The entries of `table_dependencies`, and `select#` of each.
+/// Entries of `table_dependencies`, and `select#` of each.
 pub(super) fn dependencies(query: &Query) -> Vec<(usize, Document)> {
     let mut dependencies = Dependencies::default();
     each_tree(query, &mut |select_id, tree| {
@@ -114,7 +114,8 @@ pub(super) fn dependencies(query: &Query) -> Vec<(usize, Document)> {
 }
 
 impl Dependencies {
-    /// `after`: the tables that must be read before; and whether a row may be one of NULLs.
+    /// Adds the tables of a relation. `after`: the tables that must be read before; `nullable`: whether a row may be
+    /// NULL-extended.
     fn of(&mut self, relation: &Relation, select_id: usize, (nullable, after): (bool, &[usize])) {
         with_stack(|| {
             each_subquery(relation, &mut |select_id, tree| {

@@ -1,4 +1,4 @@
-//! How the optimizer trace writes expressions and tables.
+//! Text of expressions and tables in the optimizer trace.
 
 use super::tables::{first_scan, tables_of};
 use crate::document::Document;
@@ -7,12 +7,12 @@ use crate::trace::Trace;
 use crate::tree::expression::Expression;
 use crate::tree::logical::Relation;
 
-/// The text of an expression of a traced query.
+/// Text of an expression of a traced query.
 pub(super) fn text(expression: &Expression, trace: &Trace) -> String {
     expression_text(expression, &|column: usize| trace.column_name(column))
 }
 
-/// The text of a condition that consists of several.
+/// Text of a conjunction of conditions.
 pub(super) fn conjunction(predicates: &[Expression], trace: &Trace) -> Option<String> {
     let texts: Vec<String> = predicates.iter().map(|one| text(one, trace)).collect();
     match texts.as_slice() {
@@ -22,13 +22,13 @@ pub(super) fn conjunction(predicates: &[Expression], trace: &Trace) -> Option<St
     }
 }
 
-/// `select#` of the query block that a relation's tables belong to.
+/// `select#` of the query block of a relation's tables.
 pub(in crate::rules) fn block_of(relation: &Relation, trace: &Trace) -> usize {
     let first = first_scan(relation);
     first.map_or(1, |scan| trace.block_of(scan.first))
 }
 
-/// The tables of a relation, as a list of names.
+/// Names of the tables of a relation, as a list.
 pub(in crate::rules) fn table_list(relation: &Relation) -> Document {
     tables_of(relation).into_iter().collect()
 }

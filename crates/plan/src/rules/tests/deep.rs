@@ -1,4 +1,4 @@
-//! Statements of many levels are planned all the same: no search goes every way down.
+//! Statements of many levels: planning stays within its step budgets.
 
 use crate::testing::{planned, rewritten};
 use crate::tree::physical::Operator;
@@ -25,7 +25,7 @@ fn a_distinct_over_many_joins_is_planned() {
         .map(|table| format!("t{table}.id = t{}.id", table - 1))
         .collect();
     let joins = format!("FROM {} WHERE {}", tables.join(", "), joined.join(" AND "));
-    // The first table's key tells all rows apart, and another of its columns none.
+    // The first table's key is unique in all rows, its other columns are not.
     let unique = rewritten(&format!("SELECT DISTINCT t0.id {joins}")).to_string();
     assert!(!unique.contains("aggregate"), "{unique}");
     let grouped = rewritten(&format!("SELECT DISTINCT t0.a {joins}")).to_string();

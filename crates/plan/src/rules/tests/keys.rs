@@ -1,4 +1,4 @@
-//! What keys of tables say about groups, and conditions about outer joins.
+//! Group keys and outer joins simplified by keys of tables and conditions.
 
 use super::check;
 

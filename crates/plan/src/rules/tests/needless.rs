@@ -1,4 +1,4 @@
-//! Groups and joins that nobody needs, and groups below joins.
+//! Needless groups and joins, and groups below joins.
 
 use super::check;
 use crate::testing::{check_cases, rewritten_wholly};

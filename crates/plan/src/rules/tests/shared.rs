@@ -1,4 +1,4 @@
-//! What is asked of common table expressions that several readers share.
+//! Conditions on common table expressions with several readers.
 
 use super::check;
 

@@ -1,4 +1,4 @@
-//! Windows: orders that are kept, and rows that no condition lets through.
+//! Windows: orders that are kept, and rows that conditions exclude.
 
 use super::check;
 

@@ -1,4 +1,4 @@
-//! What a correlated subquery costs when it is run for the outer rows, and what as a join.
+//! Costs of a correlated subquery that is run for the outer rows, and as a join.
 
 use crate::access::{lookup, path};
 use crate::estimate::Estimates;
@@ -8,33 +8,33 @@ use crate::tree::logical::{ColumnSet, Relation, Scan, produced, with_stack};
 
 use super::taken::Correlation;
 
-/// Beginning a plan anew, whatever it does: some 8 µs.
+/// Cost of starting a plan, whatever it does: about 8 µs.
 const RUN_COST: f64 = 30.0;
-/// A row that is grouped.
+/// Cost of grouping a row.
 const GROUP_COST: f64 = 0.3;
-/// Below this, running a subquery for each row is no loss that anybody sees: a millisecond.
+/// Cost below which running a subquery for each row is negligible: a millisecond.
 const NEGLIGIBLE: f64 = 4000.0;
-/// A subquery that follows an index costs what is thought only if the outer rows are as few as is thought; a join
-/// costs what it costs. So the subquery must be this much cheaper.
+/// Minimum cost advantage of running a subquery by index: its cost depends on the estimated number of outer rows, which
+/// may be wrong, while that of a join does not.
 const RISK: f64 = 3.0;
 
-/// What is compared.
+/// Inputs of the comparison.
 pub(super) struct Choice<'a> {
-    /// How often the subquery would run.
+    /// Number of runs of the subquery.
     pub(super) runs: f64,
-    /// How many rows are joined.
+    /// Number of rows that are joined.
     pub(super) outer_rows: f64,
-    /// Its rows without what is correlated.
+    /// Rows of the subquery without the correlated parts.
     pub(super) inner: &'a Relation,
     pub(super) equalities: &'a [Correlation],
-    /// The columns that the statement reads.
+    /// Columns that the statement reads.
     pub(super) needed: &'a ColumnSet,
     pub(super) estimates: &'a Estimates,
     pub(super) options: &'a PlanOptions,
 }
 
 impl Choice<'_> {
-    /// Whether the join is thought to be better, and what both cost.
+    /// (whether the join is estimated to be better, cost of the join, cost of the runs).
     pub(super) fn prefers_join(&self) -> (bool, f64, f64) {
         let subquery = self.runs * (RUN_COST + self.run_cost());
         let join = self.join_cost();
@@ -52,8 +52,8 @@ impl Choice<'_> {
             + lookup::hash_cost(rows.min(self.outer_rows), self.outer_rows)
     }
 
-    /// One run: the tables that an index leads to by the outer row's values are looked up, and what joins them
-    /// likewise.
+    /// Cost of one run: tables that an index leads to by the outer row's values are looked up, and so are those joined
+    /// with them.
     fn run_cost(&self) -> f64 {
         let mut cost = 0.0;
         let mut found: f64 = 1.0;
@@ -118,7 +118,7 @@ fn count_scans(relation: &Relation) -> usize {
     count
 }
 
-/// The conditions of the joins of a relation.
+/// Conditions of the joins of a relation.
 fn join_conditions(relation: &Relation) -> Vec<Expression> {
     let mut conditions = Vec::new();
     collect_conditions(relation, &mut conditions);
@@ -135,7 +135,7 @@ fn collect_conditions(relation: &Relation, into: &mut Vec<Expression>) {
     });
 }
 
-/// How many different values of some columns there are at most in a relation.
+/// Maximum number of distinct combinations of some columns in a relation.
 pub(super) fn combinations(relation: &Relation, columns: &ColumnSet, estimates: &Estimates) -> f64 {
     let rows = estimates.relation(relation);
     let below = relation.inputs().into_iter();

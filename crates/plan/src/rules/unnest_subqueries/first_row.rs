@@ -1,5 +1,5 @@
-//! The row that `ORDER BY … LIMIT 1` leaves of a subquery, for every group at once: rows are numbered within their groups
-//! by a window, and the one of the number stays (Neumann, "Improving Unnesting of Complex Queries", BTW 2025).
+//! First row of each group, for `ORDER BY … LIMIT 1` in a subquery: rows are numbered within their groups by a window,
+//! and the one with the number is kept (Neumann, "Improving Unnesting of Complex Queries", BTW 2025).
 //!
 //! ```text
 //! (SELECT b FROM u WHERE u.k = t.k ORDER BY c LIMIT 1)
@@ -19,12 +19,12 @@ use crate::tree::window::{Frame, FrameBound, Over, WindowCall, WindowFunction};
 pub(super) struct FirstRow {
     order: Vec<SortKey>,
     offset: u64,
-    /// What is computed of that row, step by step.
+    /// Columns computed from that row, step by step.
     above: Vec<Vec<Computed>>,
 }
 
 impl FirstRow {
-    /// Takes it off a relation.
+    /// Takes the ORDER BY and LIMIT off a relation.
     pub(super) fn of(relation: Relation) -> Option<(Relation, Self)> {
         let (mut rest, offset) = match relation {
             Relation::Block {
@@ -68,25 +68,25 @@ impl FirstRow {
         }
     }
 
-    /// Whether it depends on the group's rows alone, whenever it is computed.
+    /// Whether the first row depends on the group's rows alone, whenever it is computed.
     pub(super) fn is_of_group(&self, outer: &ColumnSet) -> bool {
         let computed = self.above.iter().flatten().map(|column| &column.expression);
         let mut all = self.order.iter().map(|key| &key.expression).chain(computed);
         all.all(|one| !one.columns().intersects(outer) && is_movable(one) && !has_subquery(one))
     }
 
-    /// Whether it is the row where there is only one.
+    /// Whether the first row is the only one where there is one.
     pub(super) fn is_only_row(&self) -> bool {
         self.offset == 0
     }
 
-    /// What is computed of the row, over the rows of a relation.
+    /// Columns computed from the row, over the rows of a relation.
     pub(super) fn computed(self, rows: Relation) -> Relation {
         let above = self.above.into_iter().rev();
         above.fold(rows, Relation::extended)
     }
 
-    /// That row of each group of `keys`, of the rows of a relation.
+    /// First row of each group of `keys`, of the rows of a relation.
     pub(super) fn of_groups(
         mut self,
         rows: Relation,

@@ -1,21 +1,20 @@
-//! Correlated subqueries in expressions become joins with groups: instead of once for each outer row, the
-//! subquery runs once, grouped by the columns that its condition makes equal to the outer row's, and each
-//! outer row is joined with its group (Neumann and Kemper, "Unnesting Arbitrary Queries", BTW 2015).
+//! Unnesting of correlated subqueries in expressions: instead of once for each outer row, the subquery runs once,
+//! grouped by the columns that its condition equates with the outer row's, and each outer row is joined with its group
+//! (Neumann and Kemper, "Unnesting Arbitrary Queries", BTW 2015).
 //!
 //! ```text
 //! a < (SELECT avg(b) FROM u WHERE u.k = t.k)
 //!   t LEFT JOIN (SELECT k, avg(b) v FROM u GROUP BY k) d ON d.k = t.k, and a < d.v
 //! ```
 //!
-//! An outer row without a group is one of whose rows the subquery finds none: its aggregates are NULL, as over
-//! no rows, except COUNT(), which is 0 (the count bug of Kim's method). What the subquery computes of its
-//! aggregates, and HAVING, is therefore computed above the join. A subquery without aggregates must find at
-//! most one row by a unique key, or more than one would have to be error 1242; `ORDER BY … LIMIT 1` leaves one of each
-//! group ([`first_row`]).
+//! An outer row without a group is one for which the subquery finds no rows: its aggregates are NULL, as over no rows,
+//! except COUNT(), which is 0 (the count bug of Kim's method). Expressions over aggregates, and HAVING, are therefore
+//! computed above the join. A subquery without aggregates must find at most one row by a unique key, since more than
+//! one would have to be error 1242; `ORDER BY … LIMIT 1` leaves one of each group ([`first_row`]).
 //!
-//! Where other conditions correlate than equalities, the groups are those of the different outer rows: the
-//! subquery is joined with these first (the domain of the paper). They are read a second time, and where
-//! they are few they also keep rows out of the groups that no outer row asks for.
+//! With correlated conditions other than equalities, the groups are those of the distinct outer rows: the subquery is
+//! joined with these first (the domain of the paper). They are read a second time, and where they are few they also
+//! exclude rows from groups that no outer row needs.
 
 mod cost;
 mod first_row;
@@ -52,7 +51,7 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
     if !(switches.subquery_unnesting || switches.subquery_to_derived) || !holds_candidates(query) {
         return;
     }
-    // What is compared depends on how many rows there are.
+    // The comparison depends on cardinalities.
     scan_rows::apply(query, planning);
     let mut limited = Vec::new();
     query.for_each_relation_mut(&mut |relation| limited.extend(limited_columns(relation)));
@@ -72,8 +71,8 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
         }
     });
     if unnest.changed.get() {
-        // A comparison with what is NULL without a group refuses the rows without one, and what it was in the way of
-        // may move on.
+        // A comparison with a NULL of a missing group rejects rows without a group, so that the outer join may become
+        // an inner one.
         outer_to_inner::apply(query, planning);
         propagate_equalities::apply(query, planning);
         push_predicates::apply(query, planning);
@@ -99,7 +98,7 @@ fn has_candidate(expression: &Expression) -> bool {
     found
 }
 
-/// Whether a subquery may become a join: what reads nothing of the rows around it is run once anyway.
+/// Whether a subquery may become a join: an uncorrelated one is run once anyway.
 fn is_candidate(subquery: &Subquery) -> bool {
     let is_kind = match &subquery.kind {
         SubqueryKind::Scalar | SubqueryKind::Exists { .. } => true,
@@ -110,7 +109,7 @@ fn is_candidate(subquery: &Subquery) -> bool {
 }
 
 struct Unnest<'a> {
-    /// What the statement reads.
+    /// Columns that the statement reads.
     needed: ColumnSet,
     estimates: Estimates,
     columns: NewColumns,
@@ -120,20 +119,20 @@ struct Unnest<'a> {
     planning: &'a Planning<'a>,
 }
 
-/// What a subquery becomes.
+/// Result of unnesting a subquery.
 struct Unnested {
-    /// What outer rows are joined with; each has at most one partner.
+    /// Relation to join the outer rows with; each has at most one partner.
     right: Relation,
     on: Vec<Expression>,
-    /// The value of the subquery, over both.
+    /// Value of the subquery, over both.
     value: Expression,
 }
 
 impl Unnest<'_> {
-    /// Treats the subqueries in a relation's own expressions.
+    /// Unnests the subqueries in a relation's own expressions.
     fn in_relation(&self, relation: &mut Relation) {
         if lift_conditions(relation) {
-            // What does not become a join goes back into the one that it was a condition of.
+            // A subquery that does not become a join returns to its condition.
             self.changed.set(true);
         }
         let asked = self.asked(relation);
@@ -155,7 +154,7 @@ impl Unnest<'_> {
             _ => return,
         };
         for expression in &mut expressions {
-            // Its value may not be computed more or less often than it is.
+            // A volatile value must be computed exactly as often as before.
             if !is_movable(expression) {
                 continue;
             }
@@ -174,7 +173,7 @@ impl Unnest<'_> {
         }
     }
 
-    /// For how many rows of a relation its columns are asked.
+    /// Number of rows for which a relation's columns are needed.
     fn asked(&self, relation: &Relation) -> f64 {
         let Relation::Extend { columns, .. } = relation else {
             return f64::INFINITY;
@@ -184,7 +183,7 @@ impl Unnest<'_> {
         known.map_or(f64::INFINITY, |(_, count)| *count)
     }
 
-    /// Joins a relation with what a subquery becomes; gives its value.
+    /// Joins a relation with the unnested subquery; returns its value.
     fn unnest(
         &self,
         subquery: &Subquery,
@@ -305,8 +304,7 @@ impl Unnest<'_> {
             Some(_) => shape,
             None => shape.as_groups(&self.columns, self.planning.options)?,
         };
-        // Without an equality there is one group for all rows, also where there are none, and each pair is made in any
-        // case.
+        // Without an equality there is one group of all rows, even of none, and each pair is made in any case.
         if taken.equalities.is_empty() {
             return None;
         }
@@ -331,7 +329,7 @@ impl Unnest<'_> {
         Some(Unnested { right, on, value })
     }
 
-    /// The row that is left of each group, whose columns are NULL where there is no group.
+    /// First row of each group, whose columns are NULL where there is no group.
     fn first_of_groups(
         &self,
         mut shape: Shape,
@@ -359,7 +357,7 @@ impl Unnest<'_> {
         Some(Unnested { right, on, value })
     }
 
-    /// Only those rows of the subquery that an outer row may ask for, where the outer rows are few.
+    /// Reduces the rows of the subquery to those that an outer row may need, where the outer rows are few.
     fn reduced(&self, inner: Relation, taken: &Taken<'_>, input: &Relation) -> Relation {
         let mut asked = ColumnSet::new();
         asked.add_read_by(taken.equalities.iter().map(|one| &one.outer));
@@ -379,7 +377,7 @@ impl Unnest<'_> {
         Relation::Join(Join::new(JoinKind::Semi, inner, source, on))
     }
 
-    /// The rows of the subquery for each of the different outer rows.
+    /// Rows of the subquery for each of the distinct outer rows.
     fn with_domain(
         &self,
         inner: Relation,
@@ -436,10 +434,10 @@ impl Unnest<'_> {
     }
 }
 
-/// Up to which part of a subquery's rows the outer rows are few.
+/// Maximum ratio of outer rows to a subquery's rows for the outer rows to be few.
 const FEW: f64 = 0.3;
 
-/// The columns that are computed below a LIMIT for its rows alone, and how many these are.
+/// (column, rows): columns that are computed below a LIMIT for its rows alone.
 fn limited_columns(relation: &Relation) -> Vec<(ColumnId, f64)> {
     let Relation::Limit {
         input,
@@ -456,7 +454,8 @@ fn limited_columns(relation: &Relation) -> Vec<(ColumnId, f64)> {
     columns.iter().map(|column| (column.id, rows)).collect()
 }
 
-/// Conditions with subqueries leave an inner join, so that what they become can be joined below them. Whether some did.
+/// Moves conditions with subqueries above an inner join, so that the unnested subqueries can be joined below them.
+/// Returns whether it moved any.
 fn lift_conditions(relation: &mut Relation) -> bool {
     let Relation::Join(join) = relation else {
         return false;
@@ -469,8 +468,8 @@ fn lift_conditions(relation: &mut Relation) -> bool {
     true
 }
 
-/// Where a relation may be joined with something: below its order, which a join does not keep. None where the first
-/// rows are asked for, in the order in which they are found.
+/// Place in a relation for a join: below its sort, whose order a join does not keep. `None` where the first rows are
+/// wanted in the order in which they are found.
 fn below_orders(relation: &mut Relation) -> Option<&mut Relation> {
     match relation {
         Relation::Sort { input, .. } => below_orders(input),
@@ -482,8 +481,8 @@ fn below_orders(relation: &mut Relation) -> Option<&mut Relation> {
     }
 }
 
-/// The smallest part of a relation that gives every combination of some columns that the relation gives, and can be
-/// read a second time.
+/// Smallest part of a relation that has every combination of some columns of the relation, and can be read a second
+/// time.
 fn source<'r>(relation: &'r Relation, columns: &ColumnSet) -> Option<&'r Relation> {
     let whole = || is_copied(relation).then_some(relation);
     let holds = |side: &Relation| columns.is_subset(&produced(side));
@@ -503,7 +502,7 @@ fn source<'r>(relation: &'r Relation, columns: &ColumnSet) -> Option<&'r Relatio
     })
 }
 
-/// What a subquery becomes, as a derived table of these columns that the outer rows are joined with.
+/// The unnested subquery as a derived table of these columns.
 fn derived(
     relation: Relation,
     columns: Vec<ColumnId>,
@@ -523,7 +522,7 @@ fn derived(
     }
 }
 
-/// Whether a relation is the same when it is read a second time, at the cost of reading its tables.
+/// Whether reading a relation a second time gives the same rows, at the cost of reading its tables.
 fn is_copied(relation: &Relation) -> bool {
     let mut simple = true;
     relation.for_each_expression(&mut |one| simple &= is_movable(one) && !has_subquery(one));

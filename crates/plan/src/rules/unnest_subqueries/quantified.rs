@@ -1,8 +1,8 @@
-//! ANY and ALL over correlated rows, by what is known of their group.
+//! ANY and ALL over correlated rows, by aggregates of their group.
 //!
-//! `x > ANY (…)` is true if `x` is greater than the least value of the group. Where that is not so it is unknown if `x`
-//! or one of the values is NULL, and false otherwise, as it is without a group. `x = ANY (…)`, which is IN, is true if
-//! there is a row with the value `x`. ALL is what ANY of the opposite is not.
+//! `x > ANY (…)` is true if `x` is greater than the least value of the group. Otherwise it is unknown if `x` or one of
+//! the values is NULL, and false else, or without a group. `x = ANY (…)`, which is IN, is true if a row with the value
+//! `x` exists. ALL is the negation of ANY of the opposite comparison.
 
 use mayfly_types::{SqlType, TypeKind, Value};
 
@@ -15,10 +15,10 @@ use crate::rules::rule::{NewColumns, is_movable};
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{Relation, Subquery, SubqueryKind, has_subquery};
 
-/// A comparison with some row of a subquery, or what NOT makes one of.
+/// A comparison with some row of a subquery, possibly negated.
 pub(super) struct Quantified {
     left: Expression,
-    /// The value of a row.
+    /// Value of a row.
     right: Expression,
     comparison: Comparison,
     /// NOT
@@ -26,7 +26,7 @@ pub(super) struct Quantified {
 }
 
 impl Quantified {
-    /// What a subquery is; none for several columns, and values that are compared in a way of their own.
+    /// The comparison of a subquery predicate; `None` for several columns, and for values without a plain order.
     pub(super) fn of(subquery: &Subquery) -> Option<Self> {
         let SubqueryKind::Quantified {
             left,
@@ -48,7 +48,7 @@ impl Quantified {
         })
     }
 
-    /// The condition that a row must meet which decides, for IN and NOT IN.
+    /// Condition that a row must meet to decide IN and NOT IN.
     pub(super) fn membership(&self) -> Option<Expression> {
         match (self.comparison, self.negated) {
             (Comparison::Equal, false) | (Comparison::NotEqual, true) => {
@@ -59,13 +59,13 @@ impl Quantified {
         }
     }
 
-    /// Whether it may be unknown.
+    /// Whether the result may be unknown.
     pub(super) fn may_be_unknown(&self) -> bool {
         self.left.nullable || self.right.nullable
     }
 
-    /// A subquery of which is asked whether a comparison decides, and otherwise whether it is unknown. `decides`: by the
-    /// values at the ends; else another subquery says whether there is such a row.
+    /// Form of the subquery that decides the comparison, and otherwise whether it is unknown. `decides`: by the extreme
+    /// values; else another subquery finds such a row.
     pub(super) fn shape(
         &self,
         relation: Relation,
@@ -114,7 +114,7 @@ impl Quantified {
         Some((for_values(relation), Shape::decided(calls, value)))
     }
 
-    /// What is told of what was decided about some row.
+    /// Result of the predicate, from the result for some row.
     pub(super) fn told(&self, decided: Expression) -> Expression {
         match self.negated {
             true => not(decided),
@@ -122,7 +122,7 @@ impl Quantified {
         }
     }
 
-    /// Which values of a group say what holds of some of its values.
+    /// Extreme values of a group that decide the comparison for some of its values.
     fn ends(&self) -> &'static [&'static str] {
         match (self.comparison, self.negated) {
             (Comparison::Less | Comparison::LessOrEqual, false)

@@ -1,4 +1,4 @@
-//! What a subquery is made of: rows, aggregates over all of them, and what is computed of these.
+//! Form of a subquery: rows, aggregates over all of them, and expressions over these.
 
 use mayfly_functions::scalar;
 use mayfly_types::Value;
@@ -17,14 +17,14 @@ use crate::tree::logical::{
 };
 use crate::tree::physical::{AggregateCall, Purpose};
 
-/// Aggregates and their columns.
+/// (column, call) of aggregates.
 pub(super) type Calls = Vec<(ColumnId, AggregateCall)>;
 
-/// What a subquery makes of its rows.
+/// Expressions of a subquery over its rows.
 pub(super) struct Shape {
-    /// Its aggregates over all rows; none when there is no group. EXISTS counts its rows.
+    /// Aggregates over all rows; `None` when there is no group. EXISTS counts its rows.
     pub(super) calls: Option<Calls>,
-    /// The row that is left of all of them.
+    /// The single row that is kept, if it keeps one.
     pub(super) first: Option<FirstRow>,
     result: Wanted,
 }
@@ -46,7 +46,7 @@ impl Shape {
         }
     }
 
-    /// The rows of EXISTS, and what it makes of them.
+    /// Rows of EXISTS, and its form.
     pub(super) fn existence(
         relation: Relation,
         negated: bool,
@@ -65,10 +65,10 @@ impl Shape {
         Some((rows, Self::decided(vec![(id, call)], value)))
     }
 
-    /// The rows of a subquery that gives the value of `value` over its only row, and what it makes of them.
+    /// Rows of a subquery that gives the value of `value` over its only row, and its form.
     pub(super) fn value(relation: Relation, mut value: Expression) -> Option<(Relation, Self)> {
         if !is_aggregated(&relation) {
-            // Rows as they are: which of them there are is not changed by an order.
+            // An order does not change the set of rows.
             let mut shape = Self {
                 calls: None,
                 first: None,
@@ -114,7 +114,7 @@ impl Shape {
         }
     }
 
-    /// The value over the row that is left of each group, with the column that it is.
+    /// Value over the row that is kept of each group, with its column.
     pub(super) fn value_of_first(self) -> Option<(ColumnId, Expression)> {
         match self.result {
             Wanted::Value(value, _) => Some((value.as_column()?, value)),
@@ -122,7 +122,7 @@ impl Shape {
         }
     }
 
-    /// The value over the aggregates of a group that may be missing.
+    /// Value over the aggregates of a group that may be missing.
     pub(super) fn value_over(self, calls: &Calls) -> Option<Expression> {
         let (mut value, mut having) = match self.result {
             Wanted::Value(value, having) => (value, having),
@@ -133,7 +133,7 @@ impl Shape {
             if call.signature.nullable {
                 continue;
             }
-            // Over no rows it is no NULL.
+            // COUNT is not NULL over no rows.
             if call.function.names()[0] != "count" {
                 return None;
             }
@@ -174,7 +174,7 @@ impl Shape {
         self.calls.is_none() && is_only && is_unique(inner, &found.collect())
     }
 
-    /// The join that it is then.
+    /// The join by that key.
     pub(super) fn by_key(self, taken: &Taken<'_>, inner: Relation) -> Option<Unnested> {
         let (Wanted::Value(mut value, _) | Wanted::Decided(mut value)) = self.result;
         let inner = match self.first {
@@ -185,7 +185,7 @@ impl Shape {
         let on = taken.all_conditions();
         let mut asked = ColumnSet::new();
         asked.add_read_by(&on);
-        // What is NULL without the row may be computed after the join, which then can follow an index.
+        // A column that is NULL without the row may be computed after the join, which then can be an index lookup join.
         let right = match inner {
             Relation::Extend { input, columns }
                 if columns.iter().all(|column| {
@@ -202,7 +202,7 @@ impl Shape {
         Some(Unnested { right, on, value })
     }
 
-    /// A subquery without aggregates as one that has some: a value of each group, and how many rows it has, of which
+    /// A subquery without aggregates as one with aggregates: a value of each group, and its number of rows, of which
     /// more than one is an error.
     pub(super) fn as_groups(self, columns: &NewColumns, options: &PlanOptions) -> Option<Self> {
         let Wanted::Value(value, _) = &self.result else {
@@ -225,7 +225,7 @@ impl Shape {
             branches,
             otherwise: None,
         };
-        // Without a group it is NULL, and so is the value.
+        // Without a group the count is NULL, and so is the value.
         count.signature.nullable = true;
         Some(Self {
             calls: Some(vec![(count_id, count), (any_id, any_value)]),
@@ -235,7 +235,7 @@ impl Shape {
     }
 }
 
-/// Whether a subquery gives what is computed of aggregates over all of its rows.
+/// Whether a subquery gives expressions over aggregates of all of its rows.
 fn is_aggregated(relation: &Relation) -> bool {
     match relation {
         Relation::Extend { input, .. }
@@ -257,7 +257,7 @@ fn is_aggregated(relation: &Relation) -> bool {
     }
 }
 
-/// The rows of a subquery whose values are compared, without what changes nothing about them.
+/// Rows of a subquery whose values are compared, without clauses that do not change the set of values.
 pub(super) fn for_values(relation: Relation) -> Relation {
     match relation {
         Relation::Sort {
@@ -277,7 +277,7 @@ pub(super) fn for_values(relation: Relation) -> Relation {
     }
 }
 
-/// Puts what columns are computed of in their place, unless that would compute a subquery.
+/// Replaces columns by their expressions, unless that would copy a subquery.
 fn computed(part: &mut Expression, columns: &[Computed]) -> Option<()> {
     let read = part.columns();
     let used = columns.iter().filter(|column| read.contains(column.id));
@@ -290,7 +290,7 @@ fn computed(part: &mut Expression, columns: &[Computed]) -> Option<()> {
     Some(())
 }
 
-/// The columns among `outer` that expressions read, each once.
+/// Columns among `outer` that expressions read, each once.
 pub(super) fn column_types<'e>(
     expressions: impl Iterator<Item = &'e Expression>,
     outer: &ColumnSet,

@@ -1,4 +1,4 @@
-//! Takes what reads outer columns out of a subquery's relation.
+//! Removal of the parts that read outer columns from a subquery's relation.
 
 use crate::bind::compare_expression as compare;
 use crate::predicates::conjuncts;
@@ -8,11 +8,11 @@ use crate::tree::expression::{Comparison, Expression, ExpressionKind, same_expre
 use crate::tree::logical::{ColumnSet, Computed, Relation, free_columns, has_subquery, with_stack};
 use crate::tree::physical::{JoinKind, Purpose};
 
-/// `inner = outer`, which a row of the subquery must meet.
+/// Correlation `inner = outer`, which a row of the subquery must meet.
 pub(super) struct Correlation {
-    /// Of the subquery's columns.
+    /// Expression over the subquery's columns.
     pub(super) inner: Expression,
-    /// Of the outer row's.
+    /// Expression over the outer row's columns.
     pub(super) outer: Expression,
     comparison: Comparison,
 }
@@ -29,15 +29,15 @@ impl Correlation {
     }
 }
 
-/// What is taken out.
+/// Parts taken out of a subquery.
 pub(super) struct Taken<'a> {
     outer: &'a ColumnSet,
     columns: &'a NewColumns,
-    /// Equalities between both.
+    /// Equalities between both sides.
     pub(super) equalities: Vec<Correlation>,
     /// Conditions on outer columns alone.
     pub(super) of_outer: Vec<Expression>,
-    /// All others.
+    /// All other correlated conditions.
     pub(super) others: Vec<Expression>,
 }
 
@@ -52,13 +52,13 @@ impl<'a> Taken<'a> {
         }
     }
 
-    /// The columns of the outer rows.
+    /// Columns of the outer rows.
     pub(super) fn outer(&self) -> &'a ColumnSet {
         self.outer
     }
 
-    /// What stays of a relation: it gives all columns that what was taken out reads. None when it cannot be
-    /// taken apart.
+    /// Takes the correlated parts out of a relation; the rest gives all columns that these read. `None` if that is not
+    /// possible.
     pub(super) fn take(&mut self, relation: Relation) -> Option<Relation> {
         if !free_columns(&relation).intersects(self.outer) {
             return Some(relation);
@@ -105,7 +105,7 @@ impl<'a> Taken<'a> {
         })
     }
 
-    /// Takes the correlated ones of some conditions; gives the others.
+    /// Takes the correlated conditions out; returns the others.
     fn conditions(&mut self, predicates: Vec<Expression>) -> Option<Vec<Expression>> {
         let mut stay = Vec::with_capacity(predicates.len());
         for predicate in predicates.into_iter().flat_map(conjuncts) {
@@ -154,8 +154,7 @@ impl<'a> Taken<'a> {
         })
     }
 
-    /// The keys that rows are grouped by so that each outer row finds its group, and the conditions that
-    /// find it.
+    /// (group keys by which each outer row finds its group, conditions that find it).
     pub(super) fn keys(&self) -> (Vec<Computed>, Vec<Expression>) {
         let mut keys: Vec<Computed> = Vec::with_capacity(self.equalities.len());
         let mut on = Vec::with_capacity(self.equalities.len() + self.of_outer.len());
@@ -182,7 +181,7 @@ impl<'a> Taken<'a> {
         (keys, on)
     }
 
-    /// Every condition that was taken out, as it was.
+    /// All conditions taken out, in their original form.
     pub(super) fn all_conditions(&self) -> Vec<Expression> {
         let equalities = self.equalities.iter().map(Correlation::condition);
         let rest = self.of_outer.iter().chain(&self.others).cloned();
@@ -190,7 +189,7 @@ impl<'a> Taken<'a> {
     }
 }
 
-/// A relation of which only matters whether it has rows, without what changes nothing about that.
+/// A relation of which only the existence of rows matters, without clauses that do not change it.
 pub(super) fn for_existence(relation: Relation) -> Option<Relation> {
     match relation {
         Relation::Extend { input, .. }
