@@ -1,8 +1,8 @@
-//! The engine's part in the login of a client: which account its name and host stand for, whether its
-//! proof is right, and what follows from that.
+//! Authentication of clients by the engine: the account of a name and host, the check of the password, and what
+//! follows from it.
 //!
-//! A name that no account has gets a login that looks like any other and never succeeds, so that
-//! nobody learns which names there are.
+//! A login with an unknown name looks like any other and never succeeds, so that clients cannot learn which names
+//! exist.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,20 +22,20 @@ use crate::ddl::account;
 use crate::session::{ConnectionSlot, LoggedIn, Session, StatementContext};
 use crate::variables::typed;
 
-/// What no password gives; of the form that a real one has.
+/// A hash in the form of a real one that no password has.
 const NO_PASSWORD: &[u8] =
     b"$A$005$nobodyhasthispasswordatallhasithasnobodyhaditornobodywillhaveit";
 
 const _: () = assert!(NO_PASSWORD.len() == 70);
 
-/// A client that logs in, with the account that it asks for.
+/// A client's login to the account that it asks for.
 #[derive(Debug)]
 pub struct Login {
     accounts: Arc<Accounts>,
     user: String,
     host: ClientHost,
     account: Arc<Account>,
-    /// The account exists.
+    /// Whether the account exists.
     is_known: bool,
     encryption: Option<Encryption>,
 }
@@ -45,7 +45,7 @@ pub struct Login {
 pub enum FastCheck {
     /// The password is right.
     Accepted,
-    /// Nothing is remembered of it: the client is to send it.
+    /// No digest of the password is cached: the client has to send it.
     PasswordNeeded,
     /// The password is wrong.
     Refused,
@@ -56,7 +56,7 @@ pub enum FastCheck {
 pub struct LoginFailure {
     /// The error for the client.
     pub error: Error,
-    /// How long it is to wait for that.
+    /// Delay before the error is sent.
     pub delay: Duration,
 }
 
@@ -65,13 +65,13 @@ pub struct LoginFailure {
 pub enum RootPassword<'p> {
     /// None.
     Empty,
-    /// This one.
+    /// A given password.
     Given(&'p str),
-    /// A random one.
+    /// A random password.
     Generated,
 }
 
-/// The account that was made at the first start.
+/// The account created at the first start.
 #[derive(Debug)]
 pub struct NewRoot {
     /// Its password, if it was generated.
@@ -79,7 +79,7 @@ pub struct NewRoot {
 }
 
 impl Login {
-    /// How the password of the account is proved.
+    /// The authentication plugin of the account.
     pub fn plugin(&self) -> AuthenticationPlugin {
         self.account.plugin
     }
@@ -89,12 +89,12 @@ impl Login {
         !self.account.password.0.is_empty()
     }
 
-    /// How its connection is encrypted, which the account may require something of.
+    /// Sets the connection's encryption, for which the account may have requirements.
     pub fn set_encryption(&mut self, encryption: Option<Encryption>) {
         self.encryption = encryption;
     }
 
-    /// Whether the connection is what an account requires.
+    /// Whether the connection meets the account's REQUIRE clause.
     fn meets(&self, require: &Require) -> bool {
         let encryption = self.encryption.as_ref();
         let certificate = encryption.and_then(|encryption| encryption.certificate.as_ref());
@@ -120,7 +120,7 @@ impl Login {
         }
     }
 
-    /// `mysql_native_password`: whether a client's answer to a scramble is right.
+    /// `mysql_native_password`: whether a client's answer to a scramble is correct.
     pub fn check_native(&self, scramble: &[u8; 20], response: &[u8]) -> bool {
         let is_right = |hash: &PasswordHash| crypt::is_native_answer(&hash.0, scramble, response);
         let second = &self.account.second_password;
@@ -143,17 +143,17 @@ impl Login {
             Some(Digest(digest)) if crypt::is_fast_answer(digest, scramble, response) => {
                 FastCheck::Accepted
             }
-            // With two passwords it may be the other one.
+            // An account with two passwords may mean the other one.
             _ => FastCheck::PasswordNeeded,
         }
     }
 
-    /// Whether a password is right. One that is will be known to [`Self::check_fast`].
+    /// Whether a password is correct. A correct one is cached for [`Self::check_fast`].
     pub fn check_password(&self, password: &[u8]) -> bool {
         let account = &self.account;
         let plugin = account.plugin;
         let hash = match account.password.0.as_slice() {
-            // A password for an account without one takes as long as any other.
+            // A password for an account without one takes as long to check as any other.
             [] if !password.is_empty() => NO_PASSWORD,
             hash => hash,
         };
@@ -164,7 +164,7 @@ impl Login {
             return false;
         }
         if is_first && self.has_password() && plugin == AuthenticationPlugin::CachingSha2Password {
-            // Another password may have been set meanwhile.
+            // The password may have been changed since.
             let mut digests = self.accounts.digests();
             let now = self.accounts.get(&account.name);
             if now.is_some_and(|now| now.password == account.password) {
@@ -183,7 +183,7 @@ impl Login {
 }
 
 impl Database {
-    /// The account that a user who comes from an address, or from `localhost`, asks for.
+    /// The account for a user from an address, or from `localhost`.
     pub fn account_for(&self, user: &str, host: &str) -> Login {
         let host = ClientHost::new(host);
         let found = self.accounts.find(user, &host);
@@ -209,7 +209,7 @@ impl Database {
         }
     }
 
-    /// Opens a session for a client whose password is right. Its account may refuse for other reasons.
+    /// Opens a session for a client with a correct password. The account may refuse it for other reasons.
     pub fn log_in(
         &self,
         mut slot: ConnectionSlot,
@@ -228,7 +228,7 @@ impl Database {
         session.inspect_err(|_| self.count_aborted_connect())
     }
 
-    /// What a session of an account begins with: its options, its database, and what it may do.
+    /// The initial state of an account's session: its options, its database, and its privileges.
     fn admit(
         &self,
         login: &Login,
@@ -294,7 +294,7 @@ impl Database {
         Ok((options, database, logged_in))
     }
 
-    /// A client did not prove its password. It is counted as an aborted connection.
+    /// Records a failed login, as an aborted connection.
     pub fn login_failed(&self, login: &Login, used_password: bool) -> LoginFailure {
         let usage = self.accounts.usage();
         self.count_aborted_connect();
@@ -310,7 +310,7 @@ impl Database {
         }
     }
 
-    /// Makes `root@localhost` with all privileges, if there is no account at all.
+    /// Creates `root@localhost` with all privileges, if there is no account at all.
     pub fn set_up_root(self: &Arc<Self>, password: RootPassword<'_>) -> Result<Option<NewRoot>> {
         if !self.accounts.table().is_empty() {
             return Ok(None);
@@ -331,8 +331,8 @@ impl Database {
 }
 
 impl Session {
-    /// Goes on as another account, whose password is right; see [`Self::change_user`].
-    /// After an error the connection is to end.
+    /// Switches to another account, whose password is correct; see [`Self::change_user`]. After an error the
+    /// connection must end.
     pub fn log_in_as(&mut self, login: &Login, options: SessionOptions) -> Result<()> {
         let (options, database, logged_in) = self.database.admit(login, options, false)?;
         self.begin_as(options, logged_in);

@@ -12,20 +12,20 @@ use crate::statement_options::StatementOptions;
 use crate::variables::Settings;
 use crate::variables::typed::{self, Variable};
 
-/// The upper nodes of the two trees of budgets.
+/// Upper nodes of the budget trees for memory and for temporary files.
 #[derive(Debug)]
 pub(crate) struct Budgets {
     /// Everything in memory.
     pub(crate) memory: Budget,
-    /// Everything but base tables and transactions, for which some memory is left whatever others hold.
+    /// Everything but base tables and transactions, which keep some memory for themselves.
     pub(crate) others: Budget,
-    /// What sessions keep from one statement to the next: user variables, prepared statements, named locks.
+    /// Memory that sessions keep between statements: user variables, prepared statements, named locks.
     kept: Budget,
-    /// What one session may keep.
+    /// Limit of kept memory per session.
     kept_by_session: u64,
     /// Base tables.
     pub(crate) base_tables: Budget,
-    /// What was committed and is not in the data file yet: `write_buffer_size`.
+    /// Committed changes not yet in the data file: `write_buffer_size`.
     pub(crate) write_buffer: Budget,
     /// All temporary tables: `temptable_max_ram`.
     pub(crate) temporary_tables: Budget,
@@ -42,7 +42,7 @@ struct Users {
     budgets: BTreeMap<String, (Budget, Budget)>,
 }
 
-/// What each user may have.
+/// Limits per user.
 #[derive(Debug, Clone, Copy)]
 struct UserLimits {
     memory: u64,
@@ -58,10 +58,10 @@ impl UserLimits {
     }
 }
 
-/// What a thread of a statement needs to work with, whatever its limits are.
+/// Working set of a thread of a statement, independent of limits.
 const WORKING_SET_OF_THREAD: u64 = 4 << 20;
 
-/// What to do at a share of all memory, beside raising the limit.
+/// Hint of the error at a limit of all memory, besides raising the limit.
 const LESS_AT_ONCE: &str = "or let statements and sessions hold less at one time";
 /// Hint of the error at the limit of what sessions keep between statements.
 const KEEP_LESS: &str = "or free user variables (SET @name = NULL), prepared statements (DEALLOCATE PREPARE) and named locks";
@@ -75,14 +75,14 @@ impl Budgets {
     pub(crate) fn new(options: &DatabaseOptions, globals: &Settings) -> Self {
         let limit = options.memory_limit.unwrap_or(UNLIMITED);
         let memory = Budget::root(BudgetKind::Memory, "memory_limit", limit);
-        // Statements must find memory beside base tables, whose chunks can wait in files.
+        // Statements need memory beside base tables, whose chunks can be evicted to files.
         let part = |parts: u64, of: u64| match options.memory_limit {
             Some(limit) => limit / of * parts,
             None => UNLIMITED,
         };
         let base_tables = memory.part(part(1, 4), "tables and transactions", LESS_AT_ONCE);
         let others = memory.part(part(15, 16), "statements and sessions", LESS_AT_ONCE);
-        // What grows takes three quarters of it.
+        // Growing objects take three quarters of it.
         let kept = others.part(part(1, 3), "what sessions keep", KEEP_LESS);
         let write_buffer = memory.child("write_buffer_size", UNLIMITED);
         write_buffer.set_limit(part_limit(options, globals, typed::WRITE_BUFFER_SIZE));
@@ -122,7 +122,7 @@ impl Budgets {
         budgets
     }
 
-    /// The limits of all users are those that the variables say: also for what runs.
+    /// Applies the variables' limits per user, also to running statements.
     pub(crate) fn set_user_limits(&self, globals: &Settings) {
         let mut users = self.users.lock();
         users.limits = UserLimits::of(globals);
@@ -132,8 +132,8 @@ impl Budgets {
         }
     }
 
-    /// The memory of statements that queue for it. Of all memory a half is theirs: base tables, the rows that
-    /// statements are busy with and what sessions hold are in the other one.
+    /// Memory for which statements queue: half of all memory. The other half is for base tables, rows in processing
+    /// and what sessions hold.
     pub(crate) fn queue_share(&self, tmp_table_size: u64, threads: usize) -> QueueShare {
         let half = self.memory.limit() / 2;
         let all = self.temporary_tables.limit().min(half);
@@ -148,18 +148,18 @@ impl Budgets {
 /// The budgets of a session.
 #[derive(Debug, Clone)]
 pub(crate) struct SessionMemory {
-    /// Temporary tables, and what statements hold of rows.
+    /// Temporary tables, and rows that statements hold.
     pub(crate) rows: Budget,
-    /// What a statement of the session holds beside rows.
+    /// Objects of a statement other than rows.
     pub(crate) own: Budget,
-    /// What the session keeps from one statement to the next.
+    /// Objects that the session keeps between statements.
     pub(crate) kept: Budget,
     /// Temporary files.
     pub(crate) temp_space: Budget,
 }
 
 impl SessionMemory {
-    /// Those of a user's session.
+    /// Budgets of a user's session.
     pub(crate) fn new(budgets: &Budgets, user: &str) -> Self {
         let (rows, temp_space) = budgets.of_user(user);
         Self {
@@ -172,13 +172,13 @@ impl SessionMemory {
         }
     }
 
-    /// Bytes beside rows: now, and at most.
+    /// Bytes other than rows: now, and at most.
     pub(crate) fn beside_rows(&self) -> (u64, u64) {
         let sum = |of: fn(&Budget) -> u64| of(&self.own) + of(&self.kept);
         (sum(Budget::used), sum(Budget::peak))
     }
 
-    /// The limits are those that the settings say.
+    /// Applies the limits of the settings.
     pub(crate) fn set_limits(&self, options: &StatementOptions) {
         let space = unlimited_if_zero(options.max_tmp_session_space_usage);
         self.temp_space.set_limit(space);
@@ -186,7 +186,7 @@ impl SessionMemory {
     }
 }
 
-/// What a variable says of a part of all memory, and no more than a small part of it.
+/// The value of a variable, limited to a small part of all memory.
 pub(crate) fn part_limit(
     options: &DatabaseOptions,
     globals: &Settings,
@@ -195,7 +195,7 @@ pub(crate) fn part_limit(
     part(options, globals.get(variable))
 }
 
-/// So many bytes, and no more than a small part of all memory.
+/// `bytes`, limited to a small part of all memory.
 pub(crate) fn part(options: &DatabaseOptions, bytes: u64) -> u64 {
     options
         .memory_limit

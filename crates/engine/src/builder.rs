@@ -1,4 +1,4 @@
-//! Columns of values in the making, in the physical type of a column.
+//! Builders of columns, in the physical type of the column.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use arrow_array::builder::{
 use arrow_buffer::i256;
 use mayfly_types::{Batch, PhysicalType, SqlType, Value};
 
-/// A column of values in the making.
+/// A column under construction.
 #[derive(Debug)]
 pub(crate) enum ColumnBuilder {
     Int64(Int64Builder),
@@ -46,12 +46,12 @@ impl ColumnBuilder {
                 let builder = builder.with_data_type(physical.arrow());
                 Self::Decimal256(builder, scale)
             }
-            // Its blocks grow with what is in it.
+            // Its blocks grow with their contents.
             PhysicalType::Bytes => Self::Bytes(BinaryViewBuilder::with_capacity(rows)),
         }
     }
 
-    /// Appends a value of the column's type; one of another physical type is NULL.
+    /// Appends a value of the column's type; a value of another physical type becomes NULL.
     pub(crate) fn push(&mut self, value: &Value) {
         match self {
             Self::Int64(builder) => builder.append_option(match value {
@@ -79,7 +79,7 @@ impl ColumnBuilder {
         }
     }
 
-    /// The column.
+    /// Finishes the column.
     pub(crate) fn finish(&mut self) -> ArrayRef {
         match self {
             Self::Int64(builder) => Arc::new(builder.finish()),
@@ -92,7 +92,7 @@ impl ColumnBuilder {
     }
 }
 
-/// The digits of a decimal at a scale that is not smaller than its own.
+/// The unscaled value of a decimal at a scale not less than its own.
 fn rescaled(value: &Value, to: u8) -> Option<i256> {
     let Value::Decimal { unscaled, scale } = value else {
         return None;
@@ -104,7 +104,7 @@ fn rescaled(value: &Value, to: u8) -> Option<i256> {
     Some(digits)
 }
 
-/// A column of one value, `rows` times.
+/// A column with one value in `rows` rows.
 pub(crate) fn constant(value: &Value, ty: &SqlType, rows: usize) -> ArrayRef {
     let mut builder = ColumnBuilder::with_capacity(ty, rows);
     for _ in 0..rows {
@@ -119,7 +119,7 @@ pub(crate) fn row<'t>(types: impl Iterator<Item = &'t SqlType>, values: &[Value]
     Batch::new(columns.collect(), 1)
 }
 
-/// Rows as a batch: one value a column, NULL where a row is shorter.
+/// Rows as a batch: one value per column, NULL where a row is shorter.
 pub(crate) fn batch<R: AsRef<[Value]>>(types: &[SqlType], rows: &[R]) -> Batch {
     let column = |(index, ty): (usize, &SqlType)| {
         let mut builder = ColumnBuilder::new(ty);

@@ -1,5 +1,4 @@
-//! Values into columns, and out to text: the engine's few calls into the conversions of crate
-//! `types`.
+//! Conversion of values to columns and to text, by crate `types`.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
@@ -10,7 +9,7 @@ use mayfly_types::convert;
 use mayfly_types::temporal::{DateTime, TimeZone};
 use mayfly_types::{SqlType, Value};
 
-/// Stands for a date that does not exist.
+/// The zero date.
 pub(crate) const ZERO_DATE: DateTime = DateTime::date(0, 0, 0);
 
 /// The value of a row.
@@ -18,17 +17,17 @@ pub(crate) fn value_at(array: &ArrayRef, row: usize) -> Value {
     convert::array_value(array, row)
 }
 
-/// A value as clients see it; empty for NULL.
+/// A value in its display form; empty for NULL.
 pub(crate) fn display(value: &Value, ty: &SqlType) -> Vec<u8> {
     convert::text::format_value(value, ty).unwrap_or_default()
 }
 
-/// Appends a row's value as clients see it. False, and nothing is appended, for NULL.
+/// Appends a row's value in its display form. False, and nothing is appended, for NULL.
 pub(crate) fn display_row(array: &ArrayRef, row: usize, ty: &SqlType, out: &mut Vec<u8>) -> bool {
     convert::ColumnFormatter::new(array.as_ref(), ty).append(row, out)
 }
 
-/// The rows at which a condition is false, not true or unknown.
+/// The rows at which a condition is false, neither true nor NULL.
 pub(crate) fn false_rows(values: &ArrayRef) -> Vec<usize> {
     let is_false = |row: usize| match values.data_type() {
         DataType::Boolean => !values.as_boolean().value(row),
@@ -46,7 +45,7 @@ pub(crate) fn false_rows(values: &ArrayRef) -> Vec<usize> {
         .collect()
 }
 
-/// A time since 1970 as a DATETIME of a time zone.
+/// A Unix time as a DATETIME in a time zone.
 pub(crate) fn datetime_of_unix(microseconds: i64, zone: &TimeZone) -> Value {
     let local = zone.local_of_unix(microseconds).unwrap_or(ZERO_DATE);
     Value::Int(local.pack())

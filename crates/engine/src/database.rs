@@ -1,4 +1,4 @@
-//! A database process: everything that sessions share.
+//! The state shared by all sessions of a process.
 
 pub(crate) mod server_modes;
 
@@ -43,18 +43,16 @@ use crate::variables::typed;
 use crate::variables::{self, Kind, Scope, Setting, Settings};
 use crate::{convert, temp_space};
 
-/// How many bytes of unused blocks and of unused temporary files wait for reuse, when no memory
-/// limit says less.
+/// Bytes of unused blocks and temporary files that are kept for reuse, unless a memory limit is lower.
 const IDLE_BYTES: u64 = 512 << 20;
 
 /// Bytes of recently used blocks that wait for reuse: this part of the machine's memory, at most `RECENT_BYTES_MAX`.
 const RECENT_SHARE: u64 = 8;
 const RECENT_BYTES_MAX: u64 = 4 << 30;
 
-/// Status variables of mechanisms that Mayfly does not have. Tables are never opened: each is open as
-/// long as it exists.
+/// Status variables of mechanisms that Mayfly does not have. Tables are never opened or closed.
 const ALWAYS_ZERO: &[&str] = &[
-    // Rows of internal temporary tables are neither changed nor removed one by one.
+    // Rows of internal temporary tables are not updated or deleted one by one.
     "Handler_tmp_delete",
     "Handler_tmp_update",
     "Open_files",
@@ -74,12 +72,12 @@ pub struct Database {
     pub(crate) persisted: PersistedVariables,
     pub(crate) resources: Resources,
     pub(crate) budgets: Budgets,
-    /// What SET GLOBAL name = DEFAULT sets.
+    /// Values of SET GLOBAL name = DEFAULT.
     pub(crate) defaults: Settings,
     pub(crate) globals: RwLock<Settings>,
-    /// What statements read of the settings that sessions have.
+    /// Statement options by settings, shared by sessions.
     statement_options: Mutex<Vec<(Settings, Weak<StatementOptions>)>>,
-    /// Statements by their text.
+    /// Cached statements by their text.
     pub(crate) statement_cache: StatementCache,
     pub(crate) connections: Connections,
     ended: Counters,
@@ -87,7 +85,7 @@ pub struct Database {
     pub(crate) legacy_engines: LegacyEngines,
     /// The slow log and the general log.
     pub(crate) logs: Logs,
-    /// How many prepared statements there are.
+    /// Number of prepared statements.
     pub(crate) prepared_statements: Arc<AtomicU64>,
     started: Instant,
     /// When the engine started, by the clock of statements: microseconds since 1970 UTC.
@@ -95,9 +93,9 @@ pub struct Database {
     /// `read_only`, `super_read_only` and `offline_mode`.
     pub(crate) modes: ServerModes,
     pub(crate) file_rules: Arc<FileRules>,
-    /// Who waits for whose tables, and for locks by name.
+    /// Wait-for graph of table locks and named locks.
     pub(crate) waits: Arc<Waits>,
-    /// Who changes definitions, or keeps others from it.
+    /// Lock of definitions: shared by changes of definitions, taken alone to block them.
     pub(crate) definitions: Arc<TableLock>,
     /// GET_LOCK()
     pub(crate) user_locks: Arc<UserLockTable>,
@@ -106,18 +104,18 @@ pub struct Database {
     store: Mutex<Option<(DurableStore, Option<SyncThread>)>>,
 }
 
-/// What a thread of a statement may need at once, with what it merges and the readers that it waits
-/// for: with less for each, all of them could wait for memory that the others hold.
+/// Memory that a thread of a statement needs at least, with its merges and the readers that it waits for: with less
+/// per thread, all could wait for memory that the others hold.
 const MEMORY_OF_THREAD: u64 = 3 << 20;
 
-/// The first UUID_SHORT() of a server that starts now: its number, the second, and a counter.
+/// The first UUID_SHORT() after a start: server id, start time in seconds, and a counter.
 fn first_short_uuid(server_id: u64, now_utc_microseconds: i64) -> u64 {
     let seconds = (now_utc_microseconds / 1_000_000).cast_unsigned();
     (server_id & 0xFF) << 56 | (seconds << 24) & (u64::MAX >> 8)
 }
 
 impl Database {
-    /// The engine with nothing in its catalog.
+    /// An engine with an empty catalog.
     pub(crate) fn new(mut options: DatabaseOptions) -> Result<Arc<Self>> {
         let mut globals = Settings::defaults();
         defaults::put(&mut globals, &options);
@@ -140,7 +138,7 @@ impl Database {
                     set_at_start(&mut globals, structured.component.name(), value)?;
                 }
                 Some(structured) => {
-                    // Checked as the setting of the default cache, which it does not change.
+                    // Checked as a setting of the default cache, which is not changed.
                     let mut checked = globals.clone();
                     set_at_start(&mut checked, structured.component.name(), value)?;
                     let value = checked.get(structured.component.variable());
@@ -161,7 +159,7 @@ impl Database {
         };
         for (name, variable) in persisted.all() {
             match set_at_start(&mut globals, &name, &variable.value) {
-                // A server of another version knew it.
+                // A variable of another server version.
                 Err(error) if error.is(&codes::ER_UNKNOWN_SYSTEM_VARIABLE) => {}
                 set => set?,
             }
@@ -258,7 +256,7 @@ impl Database {
         Ok(database)
     }
 
-    /// The store of durable tables. Without a data directory it is made when it is first needed.
+    /// The store of durable tables. Without a data directory it is made on first use.
     pub(crate) fn store(&self) -> Result<DurableStore> {
         let mut store = self.store.lock();
         if let Some((store, _)) = &*store {
@@ -296,14 +294,14 @@ impl Database {
         Ok(store.insert((opened, thread)).0.clone())
     }
 
-    /// Writes a copy of the data directory, as it is at this point in time, into a new or empty one, while
-    /// sessions read and write.
+    /// Writes a copy of the data directory as of this moment into a new or empty directory, while sessions read and
+    /// write.
     pub fn backup(&self, directory: &Path) -> Result<()> {
         self.store()?.backup(directory)
     }
 
-    /// Reads and checks the whole data directory; the error is the first thing that is wrong. Gives the
-    /// number of durable tables.
+    /// Reads and checks the whole data directory; the error is the first damage found. Returns the number of durable
+    /// tables.
     pub fn check(&self) -> Result<usize> {
         let tables = self.catalog.all_tables();
         let tables: Vec<_> = tables.iter().filter_map(|table| table.durable()).collect();
@@ -316,13 +314,13 @@ impl Database {
         counters.move_into(&self.ended);
     }
 
-    /// The living sessions.
+    /// The open sessions.
     pub(crate) fn living_sessions(&self) -> Vec<Arc<SessionShared>> {
         self.connections.living()
     }
 
-    /// What statements read of some settings: one struct for all sessions that have the same settings,
-    /// so that they can share plans.
+    /// The statement options of settings: one struct for all sessions with equal settings, so that they can share
+    /// plans.
     pub(crate) fn statement_options(&self, settings: &Settings) -> Arc<StatementOptions> {
         const CACHED: usize = 64;
         let mut known = self.statement_options.lock();
@@ -339,8 +337,7 @@ impl Database {
         options
     }
 
-    /// The global value of a system variable, as SHOW GLOBAL VARIABLES prints it; `None` when there is
-    /// none of that name.
+    /// The global value of a system variable, as SHOW GLOBAL VARIABLES prints it; `None` for an unknown name.
     pub fn variable(&self, name: &str) -> Option<String> {
         let position = variables::position(name)?;
         let variable = variables::all()[position];
@@ -348,7 +345,7 @@ impl Database {
         Some(value.unwrap_or_default())
     }
 
-    /// How long a client may take to log in.
+    /// `connect_timeout`: limit of a login's duration.
     pub fn connect_timeout(&self) -> Duration {
         Duration::from_secs(self.globals().get(typed::CONNECT_TIMEOUT))
     }
@@ -369,20 +366,20 @@ impl Database {
         )
     }
 
-    /// Bytes of memory under a reservation: base tables and temporary tables, without the cache of
-    /// statements, their summaries and the write buffer. Zero once every session and table is dropped.
+    /// Reserved bytes of memory: base tables and temporary tables, without the statement cache, digest summaries and
+    /// the write buffer. Zero once every session and table is dropped.
     pub fn memory_used(&self) -> u64 {
         let caches =
             self.statement_cache.bytes() + self.budgets.write_buffer.used() + self.logs.bytes();
         self.budgets.memory.used().saturating_sub(caches)
     }
 
-    /// The most bytes of memory that were under a reservation at once.
+    /// Peak of reserved bytes of memory.
     pub fn memory_peak(&self) -> u64 {
         self.budgets.memory.peak()
     }
 
-    /// Forgets the peaks of memory and temporary space.
+    /// Resets the peaks of memory and temporary space.
     pub fn reset_peaks(&self) {
         self.budgets.memory.reset_peak();
         self.budgets.temp_space.reset_peak();
@@ -393,12 +390,12 @@ impl Database {
         self.budgets.temp_space.used() + self.budgets.base_space.used()
     }
 
-    /// The most bytes that were in temporary files.
+    /// Peak of bytes in temporary files.
     pub fn temp_space_peak(&self) -> u64 {
         self.budgets.temp_space.peak()
     }
 
-    /// How many temporary tables exist, internal and user-made.
+    /// Number of temporary tables, internal and user-made.
     pub fn temporary_table_count(&self) -> usize {
         self.resources.registry.len()
     }
@@ -410,7 +407,7 @@ impl Database {
         trim_allocator();
     }
 
-    /// Where changes of durable tables are until they are committed.
+    /// Storage of changes to durable tables until commit.
     pub(crate) fn change_storage(&self) -> ChangeStorage {
         ChangeStorage {
             resources: self.resources.clone(),
@@ -427,7 +424,7 @@ impl Database {
         self.globals.read().clone()
     }
 
-    /// Sets a global variable and what depends on it.
+    /// Sets a global variable and applies it.
     pub(crate) fn set_global(&self, position: usize, setting: Setting) {
         let mut globals = self.globals.write();
         globals.set_for_all(position, setting);
@@ -464,21 +461,21 @@ impl Database {
         }
     }
 
-    /// A counter over all sessions, living and ended.
+    /// A counter summed over all sessions, open and ended.
     pub(crate) fn counter(&self, counter: Counter) -> u64 {
         let living = self.living_sessions();
         let living = living.iter().map(|session| session.counters.get(counter));
         living.sum::<u64>() + self.ended.get(counter)
     }
 
-    /// FLUSH STATUS: the counters of a session go into the global ones.
+    /// FLUSH STATUS: adds a session's counters to the global ones.
     pub(crate) fn flush_status(&self, counters: &Counters) {
         counters.move_into(&self.ended);
         self.connections.flush_status();
         self.legacy_engines.flush_status();
     }
 
-    /// Status variables that are no counters of sessions.
+    /// Status variables other than session counters.
     pub(crate) fn computed_status(&self) -> Vec<(&'static str, String)> {
         let uptime = self.started.elapsed().as_secs();
         let temp = self.resources.temp_space.counters();
@@ -533,15 +530,14 @@ impl Drop for Database {
         let store = store.as_ref().map(|(store, _)| store.clone());
         if let (Some(store), true) = (store, self.options.datadir.is_some()) {
             let transaction = store.session(self.change_storage());
-            // The error can be reported to no client. What was acknowledged is durable already: at
-            // worst some numbers are never given.
+            // There is no client to report the error to. Acknowledged commits are durable already: at worst some
+            // AUTO_INCREMENT numbers are skipped.
             let _ = dictionary::close(&transaction, &self.catalog);
         }
     }
 }
 
-/// Which files statements may touch: what `secure_file_priv` says, from the options or as a variable that is
-/// set at the start.
+/// Files that statements may access: `secure_file_priv`, as an option or as a variable set at startup.
 fn file_access(globals: &Settings) -> FileAccess {
     match globals.get(typed::SECURE_FILE_PRIV) {
         None => FileAccess::Disabled,
@@ -550,7 +546,7 @@ fn file_access(globals: &Settings) -> FileAccess {
     }
 }
 
-/// When commits are on disk: `innodb_flush_log_at_trx_commit`.
+/// Durability of commits: `innodb_flush_log_at_trx_commit`.
 fn durability(globals: &Settings) -> Durability {
     match globals.get(typed::INNODB_FLUSH_LOG_AT_TRX_COMMIT) {
         1 => Durability::EveryCommit,
@@ -564,8 +560,8 @@ fn is_off(value: &str) -> bool {
         .any(|off| value.eq_ignore_ascii_case(off))
 }
 
-/// A whole number as option files and command lines write it: K, M, G, T, P and E stand for powers of 1024
-/// (the manual, "Using Options to Set Program Variables").
+/// Parses an integer in the syntax of option files and command lines: the suffixes K, M, G, T, P and E are powers of
+/// 1024 (the manual, "Using Options to Set Program Variables").
 fn whole_number(text: &str) -> Option<Value> {
     const UNITS: [char; 6] = ['k', 'm', 'g', 't', 'p', 'e'];
     let unit = |unit: &char| text.ends_with(|last: char| last.eq_ignore_ascii_case(unit));

@@ -1,5 +1,5 @@
-//! Changes of tables that know no transactions (MyISAM, Aria, CSV, ARCHIVE): each statement commits its
-//! own, whatever comes of it and of the session's transaction.
+//! Changes of non-transactional tables (MyISAM, Aria, CSV, ARCHIVE): each statement commits its own changes, even if
+//! it or the session's transaction fails.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,16 +7,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use mayfly_storage::{DurableTransaction, Participant};
 use mayfly_types::Result;
 
-/// A session's part in such tables. Cloning gives another handle.
+/// A session's changes to non-transactional tables. Cloning gives another handle.
 #[derive(Debug, Clone)]
 pub(crate) struct DirectChanges {
     statement: DurableTransaction,
-    /// Since the session's transaction began.
+    /// Whether rows were changed since the session's transaction began.
     has_changed: Arc<AtomicBool>,
 }
 
 impl DirectChanges {
-    /// `statement` is a transaction of its own, that no other part of the session has.
+    /// `statement` is a transaction of its own, used by no other part of the session.
     pub(crate) fn new(statement: DurableTransaction) -> Self {
         Self {
             statement,
@@ -24,7 +24,7 @@ impl DirectChanges {
         }
     }
 
-    /// What the running statement changes.
+    /// The transaction of the running statement's changes.
     pub(crate) fn transaction(&self) -> &DurableTransaction {
         &self.statement
     }

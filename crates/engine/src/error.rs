@@ -1,12 +1,11 @@
-//! From the errors of the lower crates to rows of the table of errors: one exhaustive function for
-//! each of them.
+//! Conversion of the lower crates' errors to MySQL errors: one exhaustive function per type.
 
 use mayfly_syntax::ast::{Query, Statement};
 use mayfly_syntax::{ParseOptions, SyntaxError, SyntaxErrorKind};
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
 
-/// The error of a text that is no statement.
+/// The error of a text with a syntax error.
 pub(crate) fn from_syntax(error: &SyntaxError) -> Error {
     match error.kind {
         SyntaxErrorKind::Unexpected => codes::ER_PARSE_ERROR.with(&[&error.near, &error.line]),
@@ -18,25 +17,25 @@ pub(crate) fn from_syntax(error: &SyntaxError) -> Error {
     }
 }
 
-/// The error unless something holds.
+/// Returns the error unless `holds`.
 #[inline]
 pub(crate) fn ensure(holds: bool, error: impl FnOnce() -> Error) -> Result<()> {
     if holds { Ok(()) } else { Err(error()) }
 }
 
-/// The error if something is so.
+/// Returns the error if `is_so`.
 #[inline]
 pub(crate) fn refuse(is_so: bool, error: impl FnOnce() -> Error) -> Result<()> {
     ensure(!is_so, error)
 }
 
-/// A statement that the engine itself has written.
+/// Parses a statement written by the engine itself.
 pub(crate) fn parse_own(text: &str) -> Result<Statement> {
     let parsed = mayfly_syntax::parse_one(text, &ParseOptions::MYSQL_DEFAULT);
     Ok(parsed.map_err(|error| from_syntax(&error))?.statement)
 }
 
-/// A query that the engine itself has written.
+/// Parses a query written by the engine itself.
 pub(crate) fn parse_own_query(text: &str) -> Result<Box<Query>> {
     match parse_own(text)? {
         Statement::Query(query) => Ok(query),

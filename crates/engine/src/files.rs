@@ -1,5 +1,4 @@
-//! The files that statements may read and write, within `secure_file_priv`, and outside of the engine's
-//! own directories.
+//! File access of statements, within `secure_file_priv` and outside of the engine's own directories.
 
 use parking_lot::Mutex;
 use std::fs::File;
@@ -15,25 +14,25 @@ use mayfly_types::{Error, Result};
 use crate::error::refuse;
 use crate::options::FileAccess;
 
-/// What a log's file begins with.
+/// First bytes of a log file.
 const LOG_BEGIN: &[u8; 17] = b"mayfly, Version: ";
 
 fn refused() -> Error {
     codes::ER_OPTION_PREVENTS_STATEMENT.with(&[&"--secure-file-priv"])
 }
 
-/// Which files statements may touch.
+/// Rules of file access for statements.
 #[derive(Debug)]
 pub(crate) struct FileRules {
     access: FileAccess,
-    /// The engine's own directories, which no statement reads or writes as files: rows of others and the
-    /// server's keys are in them.
+    /// The engine's own directories, which statements can neither read nor write: they have other users' rows and the
+    /// server's keys.
     own: Mutex<Vec<PathBuf>>,
     temp_space: TempSpace,
 }
 
 impl FileRules {
-    /// Those of an engine.
+    /// The rules of an engine.
     pub(crate) fn new(access: FileAccess, datadir: Option<&Path>, temp_space: &TempSpace) -> Self {
         Self {
             access,
@@ -51,12 +50,12 @@ impl FileRules {
     fn is_own(&self, path: &Path) -> bool {
         let own = self.own.lock();
         let own = own.iter().cloned().chain(self.temp_space.directories());
-        // One that does not exist has no files.
+        // A directory that does not exist has no files.
         let mut own = own.filter_map(|directory| directory.canonicalize().ok());
         own.any(|directory| path.starts_with(directory))
     }
 
-    /// Whether a log may be written to a file: to one that is none of the engine's own, and no option file.
+    /// Whether a file may be a log: it is none of the engine's own, and no option file.
     pub(crate) fn may_be_log(&self, path: &Path) -> bool {
         let is_option_file = path
             .extension()
@@ -80,17 +79,17 @@ impl FileRules {
         if self.is_own(&real) && !is_log() && !is_new_log() {
             return false;
         }
-        // Whether it can be written is asked of the system, by opening it as a log is.
+        // Opening it as a log tests whether it can be written.
         let is_there = real.symlink_metadata().is_ok();
         let opened = private_file().create(true).append(true).open(&real);
         if opened.is_ok() && !is_there {
-            // Nothing was written to it. It is made again once it is.
+            // Nothing was written to it, and the log creates it when needed.
             let _ = std::fs::remove_file(&real);
         }
         opened.is_ok()
     }
 
-    /// The path that a statement's text names, if it may be touched: 1290 otherwise.
+    /// The path in a statement, if access is allowed: 1290 otherwise.
     fn allowed(&self, path: &str) -> Result<PathBuf> {
         if self.access == FileAccess::Disabled {
             return Err(refused());
@@ -109,13 +108,13 @@ impl FileRules {
         match real {
             Some(real) if self.is_own(&real) => Err(refused()),
             Some(real) => Ok(real),
-            // There is no such directory: the use of the path will fail.
+            // The directory does not exist: using the path will fail.
             None => Ok(path.to_owned()),
         }
     }
 }
 
-/// Where a path leads through all links. The file itself need not exist yet.
+/// The path with all links resolved. The file itself need not exist yet.
 fn real_path(path: &Path) -> Option<PathBuf> {
     if let Ok(real) = path.canonicalize() {
         return Some(real);
@@ -127,7 +126,7 @@ fn real_path(path: &Path) -> Option<PathBuf> {
     Some(parent.canonicalize().ok()?.join(path.file_name()?))
 }
 
-/// The files that LOAD_FILE() may read.
+/// File access of LOAD_FILE().
 impl ServerFiles for FileRules {
     fn read(&self, path: &str, most: u64) -> FileContents {
         let Ok(path) = self.allowed(path) else {
@@ -146,7 +145,7 @@ impl ServerFiles for FileRules {
     }
 }
 
-/// The files of a user without the privilege FILE: none.
+/// File access of a user without the FILE privilege: none.
 #[derive(Debug)]
 pub(crate) struct NoFiles;
 
@@ -156,7 +155,7 @@ impl ServerFiles for NoFiles {
     }
 }
 
-/// A new file for SELECT … INTO: 1086 when there is one of that name.
+/// A new file for SELECT … INTO: 1086 when it exists.
 pub(crate) fn create(rules: &FileRules, path: &str) -> Result<File> {
     let real = rules.allowed(path)?;
     refuse(real.exists(), || codes::ER_FILE_EXISTS_ERROR.with(&[&path]))?;
@@ -183,7 +182,7 @@ pub(crate) fn open(rules: &FileRules, path: &str, local: bool) -> Result<File> {
     })
 }
 
-/// The system's message of an error, without the number that Rust adds.
+/// The system's message of an error, without the number that Rust appends.
 pub(crate) fn system_text(error: &IoError) -> String {
     let text = error.to_string();
     text.split(" (os error")

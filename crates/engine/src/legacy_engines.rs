@@ -1,5 +1,5 @@
-//! The engines that MySQL's internal temporary tables had before TempTable: what all sessions share of them, and the
-//! variables that set it. Nothing is made before a statement uses one of them.
+//! The engines of internal temporary tables before TempTable: their shared state, and the variables that configure
+//! it. Nothing is created before a statement uses one of them.
 
 use std::sync::Arc;
 
@@ -32,15 +32,14 @@ pub(crate) struct LegacyEngines {
 #[derive(Debug)]
 struct Opened {
     environment: LegacyEnvironment,
-    // Behind the files that are in it.
+    // Dropped after the files in it.
     _directory: TempDirectory,
 }
 
 impl LegacyEngines {
-    /// Caches of the sizes that the variables say, with nothing in them. They are kept from statement to statement,
-    /// and charged to limits of their own.
+    /// Empty caches of the variables' sizes. They persist between statements, and have limits of their own.
     pub(crate) fn new(options: &DatabaseOptions, globals: &Settings, space: &TempSpace) -> Self {
-        // Each cache holds its own size, which may change.
+        // Each cache observes its own size, which may change.
         let limit = part(options, u64::MAX).saturating_mul(2);
         let root = |setting| Budget::root(BudgetKind::Memory, setting, limit);
         let keys = root("key_buffer_size");
@@ -55,9 +54,9 @@ impl LegacyEngines {
         }
     }
 
-    /// The caches are of the sizes that the variables say now.
+    /// Applies the variables' cache sizes.
     pub(crate) fn set(&self, options: &DatabaseOptions, globals: &Settings) {
-        // What cannot be written is met again by the statement whose pages they are.
+        // A failed write is reported by the statement that owns the pages.
         let _ = self
             .key_caches
             .set_options(KeyCaches::DEFAULT, key_cache(options, globals));
@@ -65,7 +64,7 @@ impl LegacyEngines {
         let _ = self.buffer_pool.set_bytes(bytes);
     }
 
-    /// Changes a setting of a named key cache, which is made if it is not there.
+    /// Changes a setting of a named key cache, which is created if needed.
     pub(crate) fn set_key_cache(
         &self,
         options: &DatabaseOptions,
@@ -78,7 +77,7 @@ impl LegacyEngines {
             _ => value,
         };
         name.component.set(&mut settings, value);
-        // What cannot be written is met again by the statement whose blocks they are.
+        // A failed write is reported by the statement that owns the blocks.
         let _ = self.key_caches.set_options(&name.instance, settings);
     }
 
@@ -104,12 +103,12 @@ impl LegacyEngines {
         Ok(environment)
     }
 
-    /// What the temporary tables of a session begin with.
+    /// The initial state of a session's temporary tables.
     pub(crate) fn session_disk(&self, session: &Budget) -> SessionDisk {
         SessionDisk::new(self.key_caches.default_cache().clone(), session)
     }
 
-    /// The tables of a statement, where its settings ask for these engines.
+    /// The tables of a statement, if its settings select these engines.
     pub(crate) fn tables(
         &self,
         options: &StatementOptions,

@@ -1,10 +1,9 @@
 //! The engine: databases, sessions and statements.
 //!
-//! This is the API boundary. A shell, a server or a binding opens a [`Database`], makes a
-//! [`Session`] of it and runs statements' text; everything below (syntax, plans, operators,
-//! temporary tables) is reached only through here.
+//! This is the API boundary. A shell, a server or a binding opens a [`Database`], opens a [`Session`] and runs the
+//! text of statements; everything below (syntax, plans, operators, temporary tables) is reached only through here.
 //!
-//! What is absent: this crate knows no packet, prints nothing, and starts no async runtime.
+//! This crate has no network protocol, prints nothing, and starts no async runtime.
 
 mod accounts;
 mod authentication;
@@ -90,5 +89,5 @@ pub use mayfly_types::{
     Value, printable, printable_lines,
 };
 
-/// What VERSION() answers: the version of MySQL that Mayfly is compatible with, and its name.
+/// The result of VERSION(): the version of MySQL that Mayfly is compatible with, and its name.
 pub const VERSION: &str = "8.4.0-mayfly";

@@ -2,7 +2,7 @@
 
 use mayfly_types::temporal::Locale;
 
-/// The locale of a name in any case, or of a number.
+/// The locale with a case-insensitive name, or with a number.
 pub(crate) fn canonical(text: &str) -> Option<&'static str> {
     let locale = match text.parse::<usize>() {
         Ok(number) => Locale::all().get(number),

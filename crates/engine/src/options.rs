@@ -1,5 +1,5 @@
-//! What a database is opened with. Everything that a test may want to fix (clock, threads, batch
-//! size, hash) is here, so that a failing run can be repeated.
+//! Options of a database. Everything that a test may want to fix (clock, threads, batch size, hash) is here, so that
+//! a failing run can be repeated.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use mayfly_memory::io::{IoBackend, SystemIo, make_private, private_file};
 use mayfly_types::{Checkpoint, Error};
 
-/// Tells the time. Injected so that a run can be repeated.
+/// Clock. Injected so that a run can be repeated.
 pub trait Clock: Send + Sync + std::fmt::Debug {
     /// Microseconds since 1970-01-01 00:00:00 UTC.
     fn now_utc_microseconds(&self) -> i64;
@@ -28,13 +28,13 @@ impl Clock for SystemClock {
     }
 }
 
-/// Gives random bytes, for salts and generated passwords. Injected so that a run can be repeated.
+/// Source of random bytes for salts and generated passwords. Injected so that a run can be repeated.
 pub trait Randomness: Send + Sync + std::fmt::Debug {
     /// Fills the bytes.
     fn fill(&self, bytes: &mut [u8]);
 }
 
-/// The randomness of the system, as RANDOM_BYTES() has it.
+/// The system's random bytes, as for RANDOM_BYTES().
 #[derive(Debug, Clone, Copy)]
 pub struct SystemRandomness;
 
@@ -44,27 +44,27 @@ impl Randomness for SystemRandomness {
     }
 }
 
-/// Receives errors of background work, which can be reported to no client.
+/// Receiver of errors of background work, which cannot be reported to a client.
 pub trait BackgroundErrors: Send + Sync + std::fmt::Debug {
-    /// The data directory could not be brought to disk; without an error, it is on disk again.
+    /// Syncing the data directory failed; without an error, it works again.
     fn sync(&self, error: Option<&Error>);
 
-    /// Others could read or write in the data directory until it was opened.
+    /// The data directory was accessible to other users until it was opened.
     fn was_open_to_others(&self, _directory: &Path) {}
 
-    /// Others could read or write a log until it was opened.
+    /// A log file was accessible to other users until it was opened.
     fn log_was_open_to_others(&self, _file: &Path) {}
 
-    /// An entry of a log could not be written; without an error, entries are written again.
+    /// Writing a log entry failed; without an error, writing works again.
     fn log_file(&self, _file: &Path, _error: Option<&io::Error>) {}
 }
 
-/// Opens the files of the slow log and the general log. Injected so that a test can make them fail.
+/// Files of the slow log and the general log. Injected so that a test can make them fail.
 pub trait LogFiles: Send + Sync + std::fmt::Debug {
-    /// A file, to be appended to; it is made if it is not there.
+    /// Opens a file for appending; it is created if needed.
     fn open(&self, path: &Path) -> io::Result<Box<dyn io::Write + Send>>;
 
-    /// Takes from others what they may do with a file that is there; true where there was something.
+    /// Removes other users' access to an existing file; returns whether they had any.
     fn make_private(&self, _path: &Path) -> bool {
         false
     }
@@ -81,27 +81,27 @@ impl LogFiles for SystemLogFiles {
     }
 
     fn make_private(&self, path: &Path) -> bool {
-        // A device or a pipe is not the log's.
+        // A device or a pipe does not belong to the log.
         let is_file = std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
         is_file && std::fs::File::open(path).is_ok_and(|file| make_private(&file))
     }
 }
 
-/// How rows are hashed.
+/// Hash function of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HashMode {
-    /// By a good hash function.
+    /// A good hash function.
     Normal,
     /// Every row hashes to the same number: a test of everything that relies on hashing.
     Collide,
-    /// Every row hashes to one of 64 numbers: the same, where one would take too long.
+    /// Every row hashes to one of 64 numbers: a similar test, where a single one would take too long.
     Crowd,
 }
 
-/// Which files LOAD DATA INFILE and SELECT … INTO OUTFILE may touch: `secure_file_priv`.
+/// Files that LOAD DATA INFILE and SELECT … INTO OUTFILE may access: `secure_file_priv`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileAccess {
-    /// Any file that the process may touch (an empty `secure_file_priv`).
+    /// Any file that the process can access (an empty `secure_file_priv`).
     Anywhere,
     /// Only files in this directory or below.
     Directory(PathBuf),
@@ -109,7 +109,7 @@ pub enum FileAccess {
     Disabled,
 }
 
-/// Which defaults some system variables have: those that an engine cannot choose alike for everybody.
+/// Set of defaults for system variables whose best value depends on the engine's use.
 ///
 /// | | `Embedded` | `Server` | `MySql` |
 /// |---|---|---|---|
@@ -119,7 +119,7 @@ pub enum FileAccess {
 /// | `group_concat_max_len` | 1 MiB, as MariaDB | 1024 | 1024 |
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Defaults {
-    /// For who runs statements in a process of their own and can end it.
+    /// For programs that run statements in their own process and can end it.
     #[default]
     Embedded,
     /// For a server with many clients.
@@ -128,52 +128,50 @@ pub enum Defaults {
     MySql,
 }
 
-/// What a [`crate::Database`] is opened with.
+/// Options to open a [`crate::Database`] with.
 #[derive(Debug, Clone)]
 pub struct DatabaseOptions {
-    /// The most bytes of memory that everything together may use: tables and temporary tables.
-    /// `None`: no limit but `temptable_max_ram` for temporary tables.
+    /// Limit in bytes of all memory: tables and temporary tables. `None`: no limit but `temptable_max_ram` for
+    /// temporary tables.
     pub memory_limit: Option<u64>,
-    /// How many threads a large statement may use. There are fewer where `memory_limit` has less than
-    /// 3 MiB for each.
+    /// Maximum number of threads of a statement. Fewer are used where `memory_limit` has less than 3 MiB for each.
     pub threads: usize,
-    /// Where durable tables are: `datadir`. `None`: in a directory below `tmpdir`, without syncs,
-    /// which is removed at the end.
+    /// Directory of durable tables: `datadir`. `None`: a directory below `tmpdir`, without syncs, which is removed at
+    /// the end.
     pub datadir: Option<PathBuf>,
-    /// Where temporary tables overflow to: `tmpdir`. A directory, or several as
-    /// [`std::env::split_paths`] reads them, of which the first that has room is used; see
-    /// `tmpdir_capacity`.
+    /// Directories of temporary files: `tmpdir`. One, or several as [`std::env::split_paths`] reads them, of which
+    /// the first with free space is used; see `tmpdir_capacity`.
     pub tmpdir: PathBuf,
-    /// Inputs of fewer rows stay on the caller's thread.
+    /// Least number of input rows for parallel execution.
     pub parallel_rows_min: u64,
-    /// How many rows travel together between operators.
+    /// Number of rows per batch.
     pub batch_size: usize,
-    /// Every temporary table overflows to disk as early as it can, whatever its size: a test mode.
+    /// Makes every temporary table overflow to disk as early as possible: a test mode.
     pub force_overflow: bool,
-    /// Every statement is treated as one that was run before, so that its plan is cached: a test mode.
+    /// Caches the plan of every statement at its first run: a test mode.
     pub keep_all_plans: bool,
-    /// How rows are hashed.
+    /// Hash function of rows.
     pub hash_mode: HashMode,
     /// Whether optional rules of the optimizer run.
     pub optimizer: bool,
-    /// Rules of the optimizer that ask what a rewrite costs make every one that they can: a test mode.
+    /// Makes cost-based optimizer rules apply every possible rewrite: a test mode.
     pub all_rewrites: bool,
-    /// Which files statements may read and write.
+    /// Files that statements may read and write.
     pub file_access: FileAccess,
     /// Whether LOAD DATA LOCAL may read files of the process itself (an embedded engine's client
     /// is the process).
     pub local_infile: bool,
-    /// Makes, writes and reads temporary files.
+    /// I/O of temporary files.
     pub temp_io: Arc<dyn IoBackend>,
-    /// Called at every point at which a statement could end early, for tests.
+    /// Called wherever a statement could end early, for tests.
     pub checkpoint: Option<Arc<dyn Checkpoint>>,
-    /// Receives errors that can be reported to no client.
+    /// Receiver of errors that cannot be reported to a client.
     pub background_errors: Option<Arc<dyn BackgroundErrors>>,
-    /// Opens the files of logs.
+    /// Files of the logs.
     pub log_files: Arc<dyn LogFiles>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
-    /// Gives random bytes.
+    /// Source of random bytes.
     pub randomness: Arc<dyn Randomness>,
     /// The defaults of system variables.
     pub defaults: Defaults,
@@ -183,7 +181,7 @@ pub struct DatabaseOptions {
 }
 
 impl DatabaseOptions {
-    /// The usual options: no memory limit, all cores, the system's directory for temporary files.
+    /// Default options: no memory limit, all cores, the system's directory for temporary files.
     pub fn new() -> Self {
         Self {
             memory_limit: None,

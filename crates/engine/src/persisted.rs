@@ -1,6 +1,6 @@
-//! Global variables that outlast the server: SET PERSIST writes them into `mysqld-auto.cnf` in the data
-//! directory, as MySQL does, and they are set when the directory is opened, after all other options.
-//! Without a data directory they are remembered as long as the process lives.
+//! Persisted global variables: SET PERSIST writes them into `mysqld-auto.cnf` in the data directory, as MySQL does,
+//! and they are set when the directory is opened, after all other options. Without a data directory they last as long
+//! as the process.
 
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -15,13 +15,13 @@ use mayfly_types::{Error, Result};
 
 /// The file's name.
 const FILE: &str = "mysqld-auto.cnf";
-/// What MySQL writes since 8.0.29.
+/// The format version that MySQL writes since 8.0.29.
 const VERSION: i64 = 2;
 
-/// The groups of variables in the file: those that SET may change, and those that are read at the start alone.
+/// Groups of variables in the file: dynamic ones, and read-only ones.
 const DYNAMIC: &str = "mysql_dynamic_variables";
 const STATIC: &str = "mysql_static_variables";
-/// Groups that MySQL writes besides.
+/// Further groups that MySQL writes.
 const OTHERS: &[&str] = &[
     "mysql_dynamic_parse_early_variables",
     "mysql_static_parse_early_variables",
@@ -29,11 +29,11 @@ const OTHERS: &[&str] = &[
     "mysql_sensitive_static_variables",
 ];
 
-/// A variable's value, and who wrote it when.
+/// Value of a variable, and who set it when.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PersistedVariable {
     pub(crate) value: String,
-    /// SET may change it.
+    /// Whether the variable is dynamic.
     pub(crate) dynamic: bool,
     pub(crate) user: String,
     pub(crate) host: String,
@@ -51,7 +51,7 @@ pub(crate) struct PersistedVariables {
 }
 
 impl PersistedVariables {
-    /// Those of a data directory.
+    /// Reads the variables of a data directory.
     pub(crate) fn open(directory: Option<&Path>) -> Result<Self> {
         let mut variables = Variables::new();
         if let Some(directory) = directory {
@@ -67,7 +67,7 @@ impl PersistedVariables {
         })
     }
 
-    /// All of them, by name.
+    /// All persisted variables, by name.
     pub(crate) fn all(&self) -> Variables {
         self.variables.lock().clone()
     }
@@ -77,7 +77,7 @@ impl PersistedVariables {
         self.change(|variables| variables.extend(changes))
     }
 
-    /// RESET PERSIST of one; false when it is not there.
+    /// RESET PERSIST of one variable; false when it is not persisted.
     pub(crate) fn remove(&self, name: &str) -> Result<bool> {
         let mut found = false;
         self.change(|variables| found = variables.remove(name).is_some())?;
@@ -89,7 +89,7 @@ impl PersistedVariables {
         self.change(Variables::clear)
     }
 
-    /// Changes the file first: what is written is what counts.
+    /// Changes the file first, which is authoritative.
     fn change(&self, change: impl FnOnce(&mut Variables)) -> Result<()> {
         let mut variables = self.variables.lock();
         let mut changed = variables.clone();
@@ -105,7 +105,7 @@ impl PersistedVariables {
     }
 }
 
-/// The old file is there until the new one is whole.
+/// Replaces the file atomically: the old one exists until the new one is complete.
 fn write(directory: &Path, variables: &Variables) -> std::io::Result<()> {
     create_private_directory(directory)?;
     let path = directory.join(FILE);
@@ -155,7 +155,7 @@ fn text_of(variables: &Variables) -> Vec<u8> {
     document.to_text()
 }
 
-/// What a file says; `None` when it is none of ours and none of MySQL's.
+/// Parses a file; `None` when it is in neither our nor MySQL's format.
 fn read(text: &[u8]) -> Option<Variables> {
     let Json::Object(document) = parse(text).ok()? else {
         return None;

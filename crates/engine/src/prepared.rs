@@ -17,7 +17,7 @@ use crate::instrumentation::DigestSummary;
 use crate::result::ResultColumn;
 use crate::statement_options::StatementOptions;
 
-/// A statement with placeholders for values. Its names are always those of one database.
+/// A statement with parameters. Its unqualified names have a fixed database.
 #[derive(Debug)]
 pub struct Prepared {
     pub(crate) statement: Arc<Statement>,
@@ -25,33 +25,33 @@ pub struct Prepared {
     pub(crate) text: Arc<str>,
     /// The height of the statement's tree.
     pub(crate) height: u32,
-    /// What the tree takes.
+    /// Bytes of the tree.
     pub(crate) tree_bytes: u64,
     /// The database of unqualified names when it was prepared.
     pub(crate) database: Option<Arc<str>>,
-    /// The columns that it gives, as far as they were known then.
+    /// The result columns, as far as they were known then.
     pub(crate) columns: Arc<[ResultColumn]>,
-    /// Its `?`, as the protocol describes them.
+    /// Metadata of its `?` for the protocol.
     pub(crate) placeholders: Arc<[ResultColumn]>,
-    /// The types of its `?`, as they were derived last.
+    /// The most recently derived types of its `?`.
     pub(crate) derived: Mutex<Option<Arc<DerivedTypes>>>,
-    /// Queries in it lock rows.
+    /// Whether subqueries in it lock rows.
     pub(crate) has_locking_subqueries: bool,
     /// How its expressions set user variables.
     pub(crate) variables: VariableUse,
-    /// Where its plan is cached; none for a statement that runs once.
+    /// The slot of its cached plan; `None` for a statement that runs once.
     pub(crate) plan: Option<PlanSlot>,
     pub(crate) counted: Option<Counted>,
-    /// The summary of the statements that are like it, once it has run.
+    /// The summary of its digest, once it has run.
     pub(crate) digest: OnceLock<Arc<DigestSummary>>,
-    /// What it takes, with its text and a plan.
+    /// Its memory, with its text and a plan.
     pub(crate) held: Option<Reservation>,
 }
 
-/// The types that the `?` of a statement have from where they stand, and what they depend on.
+/// Types of the `?` of a statement, derived from their places, and their dependencies.
 #[derive(Debug)]
 pub(crate) struct DerivedTypes {
-    /// The type of each `?`, and what it is there.
+    /// The type and the place of each `?`.
     pub(crate) types: Box<[(SqlType, ParameterPlace)]>,
     /// The version of the catalog.
     pub(crate) catalog: u64,
@@ -60,12 +60,12 @@ pub(crate) struct DerivedTypes {
     pub(crate) options: Arc<StatementOptions>,
 }
 
-/// One of the statements that `max_prepared_stmt_count` limits.
+/// Guard that counts a prepared statement against `max_prepared_stmt_count`.
 #[derive(Debug)]
 pub(crate) struct Counted(Arc<AtomicU64>);
 
 impl Counted {
-    /// 1461 when there are as many as may be.
+    /// 1461 when the limit is reached.
     pub(crate) fn new(count: &Arc<AtomicU64>, most: u64) -> Result<Self> {
         if count.fetch_add(1, Ordering::Relaxed) >= most {
             count.fetch_sub(1, Ordering::Relaxed);
@@ -82,24 +82,24 @@ impl Drop for Counted {
 }
 
 impl Prepared {
-    /// How many `?` it has.
+    /// The number of `?`.
     #[inline]
     pub fn parameter_count(&self) -> usize {
         self.parameters
     }
 
-    /// Its text.
+    /// The statement's text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Its `?`, of the types that fit where they stand. The values may be of others.
+    /// Metadata of its `?`, of the types derived from their places. The values may have other types.
     pub fn placeholders(&self) -> &Arc<[ResultColumn]> {
         &self.placeholders
     }
 
-    /// The columns that it gives, as far as they are known before its values are; empty for a
-    /// statement without rows. Those of a run are what counts.
+    /// The result columns, as far as they are known without values; empty for a statement without rows. The columns
+    /// of a run are authoritative.
     pub fn columns(&self) -> &Arc<[ResultColumn]> {
         &self.columns
     }
@@ -123,24 +123,24 @@ impl Prepared {
         self.database.as_ref()
     }
 
-    /// Whether queries in it lock rows.
+    /// Whether subqueries in it lock rows.
     pub(crate) fn has_locking_subqueries(&self) -> bool {
         self.has_locking_subqueries
     }
 
-    /// Its own text, as SHOW PROCESSLIST shows it.
+    /// The statement's text, for SHOW PROCESSLIST.
     pub(crate) fn text_handle(&self) -> &Arc<str> {
         &self.text
     }
 }
 
-/// A plan, for modules that do not know what one is.
+/// A plan of opaque type.
 pub(crate) type AnyPlan = Arc<dyn Any + Send + Sync>;
 
-/// The cached plan of a statement, whose type only the code that plans and runs statements knows.
+/// Slot for a statement's plan, whose type only the planning and running code knows.
 ///
-/// Most plans are never replaced. The first is read without a lock and without a count of references, which
-/// all sessions that run the statement would write to.
+/// Most plans are never replaced. The first is read without a lock and without a reference count, which all sessions
+/// that run the statement would write to.
 #[derive(Debug, Default)]
 pub(crate) struct PlanSlot {
     first: OnceLock<AnyPlan>,
@@ -148,7 +148,7 @@ pub(crate) struct PlanSlot {
     latest: Mutex<Option<AnyPlan>>,
 }
 
-/// The plan of a slot, which may get another one meanwhile.
+/// The plan of a slot, which may be replaced while this is in use.
 pub(crate) enum SlotPlan<'s, P> {
     First(&'s P),
     Latest(Arc<P>),
@@ -167,7 +167,7 @@ impl<P> Deref for SlotPlan<'_, P> {
 }
 
 impl PlanSlot {
-    /// The cached plan, for as long as the slot lives.
+    /// Borrows the cached plan for the life of the slot.
     #[inline]
     pub(crate) fn look<P: Any + Send + Sync>(&self) -> Option<SlotPlan<'_, P>> {
         if self.is_replaced.load(Ordering::Acquire) {

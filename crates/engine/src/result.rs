@@ -1,4 +1,4 @@
-//! The result of a statement: columns and rows, or counts.
+//! Results of statements: columns and rows, or counts.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -21,14 +21,13 @@ pub struct ResultColumn {
     pub ty: SqlType,
     /// Whether it may be NULL.
     pub nullable: bool,
-    /// The database, table, table alias and column that it shows unchanged; none when it is
-    /// computed.
+    /// The origin: database, table, table alias and column that it shows unchanged; `None` when it is computed.
     pub origin: Option<ResultOrigin>,
-    /// What the protocol reports besides its type.
+    /// Further metadata for the protocol.
     pub(crate) client_type: ClientType,
 }
 
-/// Where a column's values come from, when it shows a column of FROM unchanged.
+/// Origin of a column that shows a column of FROM unchanged.
 #[derive(Debug, Clone)]
 pub struct ResultOrigin {
     /// Database; empty for a column that is computed in a derived table or a set operation.
@@ -39,9 +38,9 @@ pub struct ResultOrigin {
     pub alias: String,
     /// Column.
     pub column: String,
-    /// What else the protocol reports of it.
+    /// Further metadata for the protocol.
     pub(crate) traits: ColumnTraits,
-    /// Whether a table has the column.
+    /// Whether the column belongs to a table.
     is_of_table: bool,
 }
 
@@ -61,7 +60,7 @@ impl ResultOrigin {
         }
     }
 
-    /// Whether a table has the column.
+    /// Whether the column belongs to a table.
     #[inline]
     pub(crate) fn is_of_table(&self) -> bool {
         self.is_of_table
@@ -69,7 +68,7 @@ impl ResultOrigin {
 }
 
 impl ResultColumn {
-    /// A column that shows no table's column.
+    /// A column without an origin.
     pub(crate) fn new(name: &str, ty: SqlType) -> Self {
         Self {
             name: name.to_owned(),
@@ -85,7 +84,7 @@ impl ResultColumn {
         columns.iter().map(Self::from_plan).collect()
     }
 
-    /// The columns of a plan, as they are computed: MySQL knows no more of them before the statement runs.
+    /// The columns of a plan as computed columns: MySQL knows no origins before the statement runs.
     pub(crate) fn computed_by_plan(columns: &[OutputColumn]) -> Arc<[Self]> {
         let columns = columns.iter().cloned();
         let columns = columns.map(|column| OutputColumn {
@@ -132,18 +131,18 @@ impl ResultColumn {
     }
 }
 
-/// Everything a statement gave.
+/// Result of a statement.
 #[derive(Debug, Clone, Default)]
 pub struct StatementResult {
-    /// The columns; empty for a statement that gives no rows.
+    /// The columns; empty for a statement without rows.
     pub columns: Arc<[ResultColumn]>,
     /// The rows.
     pub batches: Vec<Batch>,
     /// Rows inserted, changed or deleted.
     pub affected_rows: u64,
-    /// The first number that AUTO_INCREMENT gave, or 0.
+    /// The first generated AUTO_INCREMENT number, or 0.
     pub last_insert_id: u64,
-    /// How many warnings SHOW WARNINGS would list.
+    /// Number of warnings in SHOW WARNINGS.
     pub warning_count: u64,
     /// "Records: 4  Duplicates: 0  Warnings: 0" and the like; empty otherwise.
     pub info: Cow<'static, str>,
@@ -158,7 +157,7 @@ impl StatementResult {
         }
     }
 
-    /// Of a statement that gives rows. Nothing is made to be replaced: every statement passes here.
+    /// The empty result of a statement with rows. It allocates nothing, because every statement passes here.
     #[inline]
     pub(crate) fn of_columns(columns: Arc<[ResultColumn]>) -> Self {
         Self {
@@ -171,7 +170,7 @@ impl StatementResult {
         }
     }
 
-    /// Rows that the engine made itself.
+    /// Rows made by the engine itself.
     pub(crate) fn of_rows<R: AsRef<[Value]>>(columns: &[(&str, SqlType)], rows: &[R]) -> Self {
         let types: Vec<SqlType> = columns.iter().map(|(_, ty)| ty.clone()).collect();
         let columns = columns.iter();
@@ -194,19 +193,18 @@ impl StatementResult {
         self
     }
 
-    /// Whether the statement gives rows (perhaps none).
+    /// Whether the statement returns rows (perhaps none).
     #[inline]
     pub fn has_rows(&self) -> bool {
         !self.columns.is_empty()
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub fn row_count(&self) -> usize {
         self.batches.iter().map(Batch::row_count).sum()
     }
 
-    /// The displayed bytes of each value of a row, as a client gets them; `None` is NULL. Empty
-    /// when there is no such row.
+    /// The display form of each value of a row; `None` is NULL. Empty when the row does not exist.
     pub fn row_bytes(&self, mut row: usize) -> Vec<Option<Vec<u8>>> {
         for batch in &self.batches {
             if row < batch.row_count() {
@@ -227,7 +225,7 @@ impl StatementResult {
             .collect()
     }
 
-    /// [`Self::row_bytes`] as text; bytes that are no UTF-8 are replaced.
+    /// [`Self::row_bytes`] as text; invalid UTF-8 is replaced.
     pub fn row_text(&self, row: usize) -> Vec<Option<String>> {
         text_of(self.row_bytes(row))
     }
@@ -246,28 +244,28 @@ fn text_of(row: Vec<Option<Vec<u8>>>) -> Vec<Option<String>> {
     row.into_iter().map(|value| value.map(text)).collect()
 }
 
-/// What a statement did with temporary tables, and how long it took.
+/// Summary of a statement's use of temporary tables, and of its duration.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StatementSummary {
-    /// How long it took.
+    /// Duration of the statement.
     pub elapsed: Duration,
-    /// How long of it it waited for locks of tables and rows.
+    /// Time spent waiting for locks of tables and rows.
     pub lock_time: Duration,
-    /// Whether operators ran: the numbers of temporary tables, sorts and scans are 0 where none did.
+    /// Whether operators ran: the counts of temporary tables, sorts and scans are 0 where none did.
     pub(crate) has_worked: bool,
     /// Temporary tables made.
     pub temporary_tables: u64,
-    /// Those that overflowed to disk.
+    /// Temporary tables that overflowed to disk.
     pub disk_tables: u64,
-    /// Those that overflowed at `tmp_table_size`.
+    /// Temporary tables that overflowed at `tmp_table_size`.
     pub hit_tmp_table_size: u64,
-    /// Those that overflowed at `temptable_max_ram`.
+    /// Temporary tables that overflowed at `temptable_max_ram`.
     pub hit_max_ram: u64,
-    /// Rows given to the client.
+    /// Rows sent to the client.
     pub rows_sent: u64,
     /// Rows inserted, changed or deleted.
     pub rows_affected: u64,
-    /// Warnings, notes and errors that it raised.
+    /// Warnings, notes and errors raised.
     pub warnings: u64,
     /// Joins without an index.
     pub select_full_join: u64,
@@ -281,23 +279,23 @@ pub struct StatementSummary {
     pub sort_merge_passes: u64,
     /// Sorts over ranges.
     pub sort_range: u64,
-    /// Rows that were sorted.
+    /// Sorted rows.
     pub sort_rows: u64,
     /// Sorts over scans.
     pub sort_scan: u64,
-    /// Sorts that kept no more rows than LIMIT asks for.
+    /// Sorts limited to the rows of LIMIT (priority queue).
     pub sort_priority_queue: u64,
     /// Bytes written to temporary files.
     pub bytes_overflowed: u64,
-    /// The most memory that its temporary tables held.
+    /// Peak of memory of its temporary tables.
     pub memory_peak: u64,
-    /// The most temporary space that they held.
+    /// Peak of their temporary space.
     pub disk_peak: u64,
     /// Rows put into temporary tables.
     pub rows_written: u64,
     /// Rows read from tables, from results of derived tables and set operations, and from sorted rows.
     pub rows_examined: u64,
-    /// A table was read without an index.
+    /// Whether a table was read without an index.
     pub no_index_used: bool,
 }
 
@@ -326,7 +324,7 @@ impl std::fmt::Display for StatementSummary {
     }
 }
 
-/// A number of bytes for people.
+/// A number of bytes in human-readable form.
 struct Bytes(u64);
 
 impl std::fmt::Display for Bytes {
@@ -341,10 +339,10 @@ impl std::fmt::Display for Bytes {
     }
 }
 
-/// What a statement leaves to be read.
+/// Outcome of a statement.
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    /// Everything.
+    /// A complete result.
     Done(StatementResult),
     /// Rows of a running plan.
     Rows {

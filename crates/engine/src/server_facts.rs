@@ -1,4 +1,4 @@
-//! What functions may know of the server.
+//! Facts about the server for functions.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Buffered rows: those that an UPDATE or DELETE has found, until the last is found, since the search
-//! must not see the changes; and those of a cursor.
+//! Buffered rows: those that an UPDATE or DELETE has found, because the search must not see the changes; and those of
+//! a cursor.
 
 use mayfly_storage::temptable::TempTableContext;
 use mayfly_storage::{
@@ -7,7 +7,7 @@ use mayfly_storage::{
 };
 use mayfly_types::{Batch, PhysicalType, Result, SqlType, TypeKind};
 
-/// The types in which columns of a query travel.
+/// The physical types of a query's columns.
 pub(crate) fn physical_types(types: &[SqlType]) -> Vec<PhysicalType> {
     let physical = types.iter().map(|ty| match ty.kind {
         TypeKind::Boolean => SqlType::bigint().physical(),
@@ -16,29 +16,29 @@ pub(crate) fn physical_types(types: &[SqlType]) -> Vec<PhysicalType> {
     physical.collect()
 }
 
-/// So many rows need no temporary table, if their strings have no more bytes.
+/// Rows up to which no temporary table is needed, if their strings have no more bytes.
 const ROWS_IN_MEMORY: usize = 2048;
 const BYTES_IN_MEMORY: usize = 256 << 10;
 
-/// Why rows that are to be changed are buffered.
+/// Reason for buffering rows that are to be changed.
 pub(crate) const CHANGED_LATER: &str = "rows are changed when all of them are found";
 
-/// Why those of a cursor are.
+/// Reason for buffering the rows of a cursor.
 pub(crate) const KEPT_FOR_CLIENT: &str = "rows of a cursor wait for their client";
 
 /// Rows in the order in which they were found.
 pub(crate) enum Spool {
-    /// A few.
+    /// Few rows, in memory.
     Few(std::vec::IntoIter<Batch>),
-    /// Many.
+    /// Many rows, in a temporary table.
     Many(TempTable, Scan),
 }
 
-/// Found rows that are gone through several times.
+/// Another pass over buffered rows.
 pub(crate) enum RowsAgain {
-    /// A few.
+    /// Few rows, in memory.
     Few(std::vec::IntoIter<Batch>),
-    /// Many.
+    /// Many rows, in a temporary table.
     Many(Scan),
 }
 
@@ -52,10 +52,10 @@ impl RowsAgain {
     }
 }
 
-/// Rows in the order of one of their columns.
+/// Rows ordered by one of their columns.
 pub(crate) struct OrderedRows {
     scan: SortedScan,
-    /// What is scanned.
+    /// The scanned table.
     _table: TempTable,
 }
 
@@ -66,7 +66,7 @@ impl OrderedRows {
     }
 }
 
-/// Buffers rows.
+/// Builder of a spool.
 pub(crate) struct SpoolBuilder<'c> {
     temp: &'c TempTableContext,
     columns: Vec<PhysicalType>,
@@ -78,7 +78,7 @@ pub(crate) struct SpoolBuilder<'c> {
 }
 
 impl<'c> SpoolBuilder<'c> {
-    /// Nothing found so far. `cause`: why a temporary table is made, if one is.
+    /// An empty builder. `cause`: the reason for a temporary table, if one is made.
     pub(crate) fn new(
         temp: &'c TempTableContext,
         columns: Vec<PhysicalType>,
@@ -125,7 +125,7 @@ impl<'c> SpoolBuilder<'c> {
         Ok(())
     }
 
-    /// The rows, to be read.
+    /// Finishes the spool.
     pub(crate) fn finish(self) -> Result<Spool> {
         Ok(match self.many {
             None => Spool::Few(self.few.into_iter()),
@@ -145,8 +145,7 @@ impl std::fmt::Debug for Spool {
 }
 
 impl Spool {
-    /// If they are many: all of them once more, in the order of a column of bytes, and those that are
-    /// equal there in the order in which they were found.
+    /// If there are many: all rows in the order of a column of bytes, ties in the order in which they were found.
     pub(crate) fn ordered_by(
         &self,
         temp: &TempTableContext,
@@ -184,7 +183,7 @@ impl Spool {
         }))
     }
 
-    /// All of them once more, as long as none were read.
+    /// All rows again, as long as none were read.
     pub(crate) fn again(&self) -> RowsAgain {
         match self {
             Self::Few(batches) => RowsAgain::Few(batches.clone()),

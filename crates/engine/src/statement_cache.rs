@@ -1,10 +1,10 @@
-//! Statements by their text: what is run again and again is parsed, bound and planned once.
+//! Statement cache, by text: a repeated statement is parsed, bound and planned once.
 //!
-//! A cached statement is immutable, and shared by all sessions that run it at once; its plan says itself
-//! when tables or settings have changed since (`CachedPlan`).
+//! A cached statement is immutable, and shared by all sessions that run it at once; its plan itself detects changes
+//! of tables or settings (`CachedPlan`).
 //!
-//! A text is cached when it comes for the second time. Until then it costs a hash. Texts of point
-//! statements that differ in their literals are one template, with `?` for each literal.
+//! A text is cached at its second use. Until then it costs a hash. Texts of point statements that differ in their
+//! literals share one template, with `?` for each literal.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
@@ -17,36 +17,36 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::prepared::Prepared;
 use crate::statement_options::StatementOptions;
 
-/// Sessions with different texts do not meet.
+/// Number of shards, to avoid contention between sessions with different texts.
 const SHARDS: usize = 32;
 
-/// How many texts are remembered to have come once, or to be no point statements.
+/// Number of hashes kept of texts seen once, and of texts that are no point statements.
 const REMEMBERED: usize = 4096;
 
-/// Longer texts are not cached: they hold rows to be inserted.
+/// Longer texts are not cached: they are mostly rows to be inserted.
 const TEXT_BYTES_MAX: usize = 16 << 10;
 
-/// What a statement takes without its text, about.
+/// Estimated bytes of a statement without its text.
 const STATEMENT_BYTES: u64 = 4 << 10;
 
-/// What the tree and the plan of a byte of text take, about.
+/// Estimated bytes of tree and plan per byte of text.
 const BYTES_OF_TEXT: u64 = 96;
 
-/// What a text means to a session.
+/// Scope that decides what a text's names mean.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TextScope<'s> {
     pub(crate) options: &'s Arc<StatementOptions>,
-    /// The database of unqualified names.
+    /// The current database.
     pub(crate) database: Option<&'s Arc<str>>,
     /// The rights of the user that runs it.
     pub(crate) rights: &'s Arc<str>,
-    /// Another number when names of tables may mean something else.
+    /// Version of names, different when they may mean something else.
     pub(crate) names_version: u64,
-    /// The session, if it has temporary tables: their names mean something to it alone.
+    /// The session, if it has temporary tables: their names are visible to it alone.
     pub(crate) session: Option<u64>,
 }
 
-/// What a statement was made for: its text means the same, and may do the same, only there.
+/// Key of a statement: its text is equivalent only within the same scope.
 #[derive(Debug)]
 struct Key {
     text: Arc<str>,
@@ -65,17 +65,17 @@ impl Key {
     }
 }
 
-/// A statement and what it was made for.
+/// A cached statement and its key.
 #[derive(Debug)]
 struct CachedStatement {
     key: Key,
     prepared: Arc<Prepared>,
-    /// When it was last used, as a number that grows.
+    /// Time of the last use, by `clock`.
     used: u64,
     _held: Reservation,
 }
 
-/// Hashes, as many as there are slots; one that needs another's slot takes it.
+/// Fixed-size set of hashes; a colliding hash replaces the older one.
 #[derive(Debug)]
 struct HashSlots(Vec<AtomicU64>);
 
@@ -92,7 +92,7 @@ impl HashSlots {
         self.slot(hash).load(Ordering::Relaxed) == hash
     }
 
-    /// Whether it was new.
+    /// Adds a hash; returns whether it was new.
     fn put(&self, hash: u64) -> bool {
         let is_new = !self.has(hash);
         if is_new {
@@ -102,17 +102,17 @@ impl HashSlots {
     }
 }
 
-/// The cached statements of an engine.
+/// The statement cache of an engine.
 #[derive(Debug)]
 pub(crate) struct StatementCache {
     shards: Vec<Mutex<HashMap<u64, Vec<CachedStatement>>>>,
-    /// The hashes of texts that came once.
+    /// Hashes of texts seen once.
     seen: HashSlots,
-    /// Those of texts with `?` that come to no point statement, ever or as names are.
+    /// Hashes of texts with `?` that are no point statements, permanently or as names are now.
     refused: HashSlots,
-    /// Counts the uses.
+    /// Logical clock of uses.
     clock: AtomicU64,
-    /// Whose turn it is to forget.
+    /// The shard to evict from next.
     turn: AtomicU64,
     budget: Budget,
     /// See [`DatabaseOptions::keep_all_plans`](crate::DatabaseOptions::keep_all_plans).
@@ -120,7 +120,7 @@ pub(crate) struct StatementCache {
 }
 
 impl StatementCache {
-    /// One that holds no more than its budget.
+    /// A cache limited by its budget.
     pub(crate) fn new(budget: Budget, keeps_all: bool) -> Self {
         Self {
             keeps_all,
@@ -133,7 +133,7 @@ impl StatementCache {
         }
     }
 
-    /// The bytes that it holds.
+    /// Bytes of the cache.
     pub(crate) fn bytes(&self) -> u64 {
         self.budget.used()
     }
@@ -149,7 +149,7 @@ impl StatementCache {
         shard.lock()
     }
 
-    /// What a text is known by in a session; `None` for one that is not cached.
+    /// The hash of a text in a session; `None` for a text that is not cached.
     pub(crate) fn hash(&self, scope: TextScope<'_>, text: &str) -> Option<u64> {
         let is_kept = text.len() <= TEXT_BYTES_MAX && self.budget.limit() > 0;
         is_kept.then(|| hash(scope, text))
@@ -167,17 +167,17 @@ impl StatementCache {
         Some(Arc::clone(&found.prepared))
     }
 
-    /// A text has come that is not cached; whether it has been seen before, and is worth caching.
+    /// Records an uncached text; returns whether it has been seen before, and is worth caching.
     pub(crate) fn has_seen(&self, hash: u64) -> bool {
         !self.seen.put(hash) || self.keeps_all
     }
 
-    /// A text with `?` is that of no point statement.
+    /// Records that a text with `?` is no point statement.
     pub(crate) fn refuse(&self, hash: u64) {
         self.refused.put(hash);
     }
 
-    /// A text is that of no point statement as long as its names mean what they do now.
+    /// Records that a text is no point statement as long as its names mean what they do now.
     pub(crate) fn refuse_for_now(&self, scope: TextScope<'_>, hash: u64) {
         self.refused.put(refusal(scope, hash));
     }
@@ -215,14 +215,14 @@ impl StatementCache {
         };
         let mut shard = self.shard(hash);
         let statements = shard.entry(hash).or_default();
-        // Another session may have been faster.
+        // Another session may have added it first.
         if !statements.iter().any(|known| known.key.is_for(scope, text)) {
             statements.push(cached);
         }
     }
 
-    /// Forgets what was not used for the longest time in one shard; the shards take turns, so that it
-    /// is nearly the oldest of all, for a part of the work. False when there is none.
+    /// Evicts the least recently used entry of one shard; the shards take turns, which approximates the oldest of all
+    /// at a part of the cost. False when the shard is empty.
     fn forget_one(&self) -> bool {
         (0..SHARDS).any(|_| {
             let turn = self.turn.fetch_add(1, Ordering::Relaxed);
@@ -245,12 +245,12 @@ impl StatementCache {
     }
 }
 
-/// A hash of a text, as long as names are what they are.
+/// The hash of a text in a scope of names.
 fn refusal(scope: TextScope<'_>, hash: u64) -> u64 {
     (hash ^ scope.names_version.wrapping_mul(0x9e37_79b9_7f4a_7c15)).max(1)
 }
 
-/// The text, and what its names mean; what else [`Key`] has is compared.
+/// The hash of the text and its database; the rest of [`Key`] is compared.
 fn hash(scope: TextScope<'_>, text: &str) -> u64 {
     let mut hash = xxh3_64(text.as_bytes());
     if let Some(database) = scope.database {
@@ -259,6 +259,6 @@ fn hash(scope: TextScope<'_>, text: &str) -> u64 {
     if let Some(session) = scope.session {
         hash ^= session.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
-    // 0 stands for no text.
+    // 0 stands for an empty slot.
     hash.max(1)
 }

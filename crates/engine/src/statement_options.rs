@@ -1,4 +1,4 @@
-//! What statements read of the session's variables: a plain struct, made anew only after a variable
+//! Options of statements derived from the session's variables: a plain struct, made anew only after a variable
 //! changed.
 
 use std::time::Duration;
@@ -19,17 +19,17 @@ use crate::variables::optimizer::{OPTIMIZER_SWITCHES, SWITCHES_WITHOUT_EFFECT};
 use crate::variables::typed;
 use crate::variables::{Settings, sql_mode};
 
-/// What follows COMMIT and ROLLBACK.
+/// What follows COMMIT and ROLLBACK (`completion_type`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CompletionType {
     NoChain,
-    /// Another transaction.
+    /// A new transaction begins.
     Chain,
     /// The session ends.
     Release,
 }
 
-/// The settings that statements depend on.
+/// Settings that statements depend on.
 #[derive(Debug, Clone)]
 pub(crate) struct StatementOptions {
     pub(crate) sql_mode: SqlMode,
@@ -48,7 +48,7 @@ pub(crate) struct StatementOptions {
     pub(crate) max_execution_time: u64,
     /// `character_set_client`
     pub(crate) client_charset: Charset,
-    /// The collation that `character_set_results` means; none when it is NULL.
+    /// The collation of `character_set_results`; `None` when it is NULL.
     pub(crate) results: Option<CollationId>,
     pub(crate) client: ClientLimits,
     pub(crate) log: SessionLogOptions,
@@ -56,19 +56,19 @@ pub(crate) struct StatementOptions {
     pub(crate) tmp_table_size: u64,
     pub(crate) max_heap_table_size: u64,
     pub(crate) read_buffer_size: u64,
-    /// The engine on disk, where internal temporary tables are in the engines of old.
+    /// The legacy on-disk engine of internal temporary tables, if one is selected.
     pub(crate) legacy_engine: Option<DiskEngine>,
     pub(crate) big_tables: bool,
-    /// A statement names a temporary table once, or gets 1137.
+    /// Whether naming a temporary table twice in a statement is error 1137.
     pub(crate) temporary_tables_once: bool,
     pub(crate) sql_notes: bool,
     pub(crate) auto_increment_increment: u64,
     pub(crate) auto_increment_offset: u64,
     pub(crate) autocommit: bool,
-    /// What a transaction begins with unless it says otherwise.
+    /// Default characteristics of a transaction.
     pub(crate) transaction: Characteristics,
     pub(crate) completion: CompletionType,
-    /// How long a statement waits for a row's lock.
+    /// Time limit of waiting for a row lock.
     pub(crate) innodb_lock_wait_timeout: Duration,
     pub(crate) foreign_key_checks: bool,
     pub(crate) timestamp: f64,
@@ -78,7 +78,7 @@ pub(crate) struct StatementOptions {
     pub(crate) tmp_disk_table_size: u64,
     pub(crate) tmp_overflow_policy: u64,
     pub(crate) connection_memory_limit: u64,
-    /// `max_join_size`, where `sql_big_selects` is off.
+    /// `max_join_size`, unless `sql_big_selects` is on.
     pub(crate) examined_rows_max: Option<u64>,
     pub(crate) quote_show_create: bool,
     pub(crate) explain_format: u64,
@@ -89,7 +89,7 @@ pub(crate) struct StatementOptions {
 }
 
 impl StatementOptions {
-    /// Reads the variables.
+    /// Derives the options from the variables.
     pub(crate) fn read(settings: &Settings, database: &DatabaseOptions) -> Self {
         let sql_mode = sql_mode::from_bits(settings.get(typed::SQL_MODE));
         let collation = |name| {
@@ -224,7 +224,7 @@ impl StatementOptions {
     }
 }
 
-/// What is traced of the optimizer, and how much of it is kept.
+/// Options of the optimizer trace.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TraceOptions {
     /// `optimizer_trace='enabled=on'`
@@ -263,7 +263,7 @@ impl TraceOptions {
     }
 }
 
-/// The engine on disk, where the engines of old are asked for.
+/// The on-disk engine, where a legacy engine is selected.
 fn legacy_engine(settings: &Settings) -> Option<DiskEngine> {
     const MEMORY: u64 = 0;
     let is_chosen = settings.get(typed::INTERNAL_TMP_MEM_STORAGE_ENGINE) == MEMORY;
@@ -275,7 +275,7 @@ fn legacy_engine(settings: &Settings) -> Option<DiskEngine> {
     )
 }
 
-/// How long to wait for a client, and how much to take from it.
+/// Time and size limits of a client connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClientLimits {
     /// `wait_timeout`: how long a session may be idle.

@@ -1,4 +1,4 @@
-//! How a statement stores values in columns.
+//! Conversion of values to columns' types for storage.
 
 use arrow_array::ArrayRef;
 use mayfly_types::convert::{self, CastContext, StoreContext};
@@ -9,7 +9,7 @@ use crate::catalog::definition::ColumnDefinition;
 use crate::convert::{ZERO_DATE, datetime_of_unix};
 use crate::statement_options::StatementOptions;
 
-/// What a statement reads of its session's variables, and when it began.
+/// Session variables and statement start for conversions.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StatementClock<'s> {
     pub(crate) options: &'s StatementOptions,
@@ -18,7 +18,7 @@ pub(crate) struct StatementClock<'s> {
 }
 
 impl StatementClock<'_> {
-    /// CURRENT_TIMESTAMP as a column of this type holds it.
+    /// CURRENT_TIMESTAMP in a column's type.
     pub(crate) fn current_timestamp(self, ty: &SqlType) -> Value {
         let unit = 10_i64.pow(6 - u32::from(ty.decimals.min(6)));
         let rounded = self.now - self.now.rem_euclid(unit);
@@ -26,7 +26,7 @@ impl StatementClock<'_> {
     }
 }
 
-/// How a statement stores values in columns.
+/// Conversion of a statement's values for storage.
 #[derive(Debug)]
 pub(crate) struct Storing {
     sql_mode: SqlMode,
@@ -37,8 +37,8 @@ pub(crate) struct Storing {
 }
 
 impl Storing {
-    /// As the session's variables say. `ignore`: wrong values are adjusted with a warning even in
-    /// strict mode.
+    /// Conversion under the session's variables. `ignore`: invalid values are adjusted with a warning even in strict
+    /// mode.
     pub(crate) fn new(clock: StatementClock<'_>, table: &str, ignore: bool) -> Self {
         let time_zone = clock.options.time_zone.clone();
         Self {
@@ -50,7 +50,7 @@ impl Storing {
         }
     }
 
-    /// With strict rules, whatever the session's.
+    /// Strict conversion, whatever the session's mode.
     pub(crate) fn strict(clock: StatementClock<'_>, table: &str) -> Self {
         let mut storing = Self::new(clock, table, false);
         storing.sql_mode = SqlMode(storing.sql_mode.0 | SqlMode::STRICT_ALL_TABLES.0);
@@ -62,17 +62,17 @@ impl Storing {
         &self.time_zone
     }
 
-    /// The mode.
+    /// `sql_mode` of the statement.
     pub(crate) fn sql_mode(&self) -> SqlMode {
         self.sql_mode
     }
 
-    /// Whether wrong values are errors.
+    /// Whether invalid values are errors.
     pub(crate) fn is_strict(&self) -> bool {
         self.sql_mode.is_strict()
     }
 
-    /// A value, that is not NULL, as its column holds it.
+    /// A non-NULL value converted to its column's type.
     pub(crate) fn value(
         &self,
         value: &Value,
@@ -85,7 +85,7 @@ impl Storing {
         convert::store_value(value, from, &column.ty, &context)
     }
 
-    /// Overwrites a value with one as its column holds it; false when there is a warning or an error.
+    /// Converts a value in place; false when there is a warning or an error.
     #[inline]
     pub(crate) fn quietly_in(
         &self,
@@ -100,7 +100,7 @@ impl Storing {
             && quiet.count() == 0
     }
 
-    /// Values as their column holds them.
+    /// Values converted to their column's type.
     pub(crate) fn column(
         &self,
         values: &ArrayRef,

@@ -1,4 +1,4 @@
-//! The rows of a running statement, as they are made.
+//! Streams of a running statement's rows.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -14,15 +14,15 @@ use crate::session::StatementContext;
 use crate::spool::{KEPT_FOR_CLIENT, Spool, SpoolBuilder, physical_types};
 use crate::{builder, convert};
 
-/// The rows of one statement, as they are made. The session is busy until it is dropped.
+/// The rows of one statement, produced on demand. The session is busy until it is dropped.
 #[derive(Debug)]
 pub struct ResultStream<'s> {
     context: StatementContext<'s>,
     result: StatementResult,
     source: Source,
-    /// The batch that is read row by row, and how many of its rows were given.
+    /// The batch that is read row by row, and the number of its rows read.
     begun: Option<(Batch, usize)>,
-    /// What FOUND_ROWS() will answer.
+    /// The result of FOUND_ROWS().
     rows_found: u64,
     ended: bool,
 }
@@ -35,7 +35,7 @@ enum Source {
         execution: Arc<ExecutionContext>,
     },
     Found(Box<Spool>),
-    /// Whether the session's row is still to be given.
+    /// The session's row buffer; whether the row is still to be returned.
     Row(bool),
     Ended,
 }
@@ -81,19 +81,18 @@ impl<'s> ResultStream<'s> {
         Ok(stream)
     }
 
-    /// The columns; empty for a statement that gives no rows.
+    /// The columns; empty for a statement without rows.
     pub fn columns(&self) -> &[ResultColumn] {
         &self.result.columns
     }
 
-    /// How the client gets columns and values: as `character_set_results` was when the statement
-    /// began to give rows.
+    /// The encoder of columns and values: as `character_set_results` was when the statement began to return rows.
     #[inline]
     pub fn encoder(&self) -> ResultEncoder {
         self.context.session.result_encoder()
     }
 
-    /// Where the statement says what it is busy with, also to whoever sends its rows.
+    /// The stages of the statement, for the sender of its rows too.
     pub fn stages(&self) -> &Stages {
         self.context.stages()
     }
@@ -104,7 +103,7 @@ impl<'s> ResultStream<'s> {
         &self.result
     }
 
-    /// Whether there is one row at most, which [`Self::next_row`] gives without making a batch.
+    /// Whether there is at most one row, which [`Self::next_row`] returns without making a batch.
     #[inline]
     pub fn has_single_row(&self) -> bool {
         matches!(self.source, Source::Row(_))
@@ -159,7 +158,7 @@ impl<'s> ResultStream<'s> {
                 let advance = AssertUnwindSafe(|| rows.next_batch());
                 let next = catch_unwind(advance)
                     .unwrap_or_else(|payload| Err(Error::of_panic(payload.as_ref())));
-                // Whoever asked for the rows of a statement that was interrupted may be gone, too.
+                // After an interruption the reader of the rows may be gone, too.
                 match next {
                     Ok(Some(_)) if self.context.session.shared.kill.is_closed() => {
                         Err(codes::ER_QUERY_INTERRUPTED.error())
@@ -205,11 +204,11 @@ impl<'s> ResultStream<'s> {
             return;
         }
         self.ended = true;
-        // All others have been committed before they gave anything ([`StatementContext::run`]).
+        // All others were committed before they returned anything ([`StatementContext::run`]).
         let is_reading = matches!(self.source, Source::Plan { .. } | Source::Row(_));
         self.close_source();
         if is_reading {
-            // The end of a transaction that only reads cannot fail.
+            // Ending a read-only transaction cannot fail.
             let _ = self.context.commit();
         }
         let diagnostics = &mut self.context.session.diagnostics;
@@ -226,7 +225,7 @@ impl<'s> ResultStream<'s> {
         self.context.end();
     }
 
-    /// Reads the remaining rows, and spools them for a client that fetches them bit by bit.
+    /// Reads the remaining rows into a spool, for a client that fetches them in parts.
     pub fn into_cursor(mut self) -> Result<Cursor> {
         let execution = self.context.cursor_context();
         let types = self.result.columns.iter().map(|column| column.ty.clone());
@@ -239,14 +238,14 @@ impl<'s> ResultStream<'s> {
         Ok(Cursor::new(Arc::clone(&self.result.columns), rows))
     }
 
-    /// Ends the statement, whatever rows are left, and gives its counts.
+    /// Ends the statement, discards remaining rows, and returns its counts.
     #[inline]
     pub fn finish(mut self) -> StatementResult {
         self.end();
         std::mem::take(&mut self.result)
     }
 
-    /// Reads the remaining rows and gives the whole result.
+    /// Reads the remaining rows and returns the whole result.
     pub fn into_result(mut self) -> Result<StatementResult> {
         let mut batches = Vec::new();
         while let Some(batch) = self.next_batch()? {

@@ -1,13 +1,13 @@
-//! The databases that the engine makes itself.
+//! The databases that the engine provides.
 
 /// Their names.
 pub(crate) const SCHEMAS: &[&str] = &["information_schema", "performance_schema", "sys"];
 
-/// The number of the first table in them. Positions of relations are the lower bits of their numbers, which no
-/// base table reaches.
+/// Id of the first table in them. The lower bits of an id are the relation's position; no base table reaches these
+/// ids.
 pub(crate) const FIRST_SYSTEM_ID: u64 = 1 << 62;
 
-/// Whether a name is that of one of [`SCHEMAS`], in any case.
+/// Whether a case-insensitive name is one of [`SCHEMAS`].
 pub(crate) fn is_schema(name: &str) -> bool {
     SCHEMAS
         .iter()

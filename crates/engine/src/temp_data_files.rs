@@ -1,8 +1,8 @@
-//! `innodb_temp_data_file_path`: which files hold temporary tables, how large they are made and how
-//! large they may become (manual: The Temporary Tablespace).
+//! `innodb_temp_data_file_path`: the files of temporary tables, with their initial and maximum sizes (manual: The
+//! Temporary Tablespace).
 //!
-//! `name:size[:autoextend[:max:size]]`, several behind each other with `;`; only the last may grow. A
-//! directory before the first name is that of all.
+//! `name:size[:autoextend[:max:size]]`, several separated by `;`; only the last may grow. A directory before the
+//! first name applies to all.
 
 use std::path::PathBuf;
 

@@ -1,10 +1,9 @@
-//! The temporary space as variables describe it: where temporary files are made (`tmpdir`,
-//! `tmpdir_capacity`), and what is done to their bytes (`tmp_files_compression`,
-//! `encrypt_tmp_files`).
+//! Temporary space configured by variables: the directories of temporary files (`tmpdir`, `tmpdir_capacity`), their
+//! compression and encryption (`tmp_files_compression`, `encrypt_tmp_files`).
 //!
-//! `tmpdir` is a list of directories as MySQL has it, separated by colons (semicolons on Windows).
-//! MySQL uses them in turn; here the first that has room is used. `tmpdir_capacity` says how much each may
-//! hold, in the same order: `2G:100G`. An element that is empty, 0 or missing is no limit.
+//! `tmpdir` is a list of directories as in MySQL, separated by colons (semicolons on Windows). MySQL uses them in
+//! turn; here the first with free space is used. `tmpdir_capacity` limits each, in the same order: `2G:100G`. An
+//! element that is empty, 0 or missing is no limit.
 
 use std::ffi::{OsStr, OsString};
 use std::sync::Arc;
@@ -23,7 +22,7 @@ use crate::variables::{Settings, typed};
 const DIRECTORIES: &str = "tmpdir";
 const CAPACITIES: &str = "tmpdir_capacity";
 
-/// What `tmp_files_compression` says.
+/// The value of `tmp_files_compression`.
 pub(crate) fn compression(globals: &Settings) -> Compression {
     match globals.get(typed::TMP_FILES_COMPRESSION) {
         0 => Compression::None,
@@ -31,15 +30,15 @@ pub(crate) fn compression(globals: &Settings) -> Compression {
     }
 }
 
-/// The temporary space of a database, with what dead processes left in it removed. What is worked in while
-/// files are written is charged to `working_memory`.
+/// Opens the temporary space of a database and removes the leftovers of dead processes. Buffers for writing files are
+/// charged to `working_memory`.
 pub(crate) fn open(
     options: &DatabaseOptions,
     globals: &Settings,
     idle_limit: u64,
     working_memory: Budget,
 ) -> Result<TempSpace> {
-    // A variable that was set goes before the option, whose bytes need be no text.
+    // A set variable takes precedence over the option, whose bytes need not be text.
     let of_option = options.tmpdir.to_string_lossy();
     let directories = match globals.text(typed::TMPDIR) {
         text if text == of_option => options.tmpdir.clone().into_os_string(),
@@ -62,14 +61,14 @@ pub(crate) fn open(
             ..files
         },
     );
-    // Nobody has asked for the system's own: a process that never overflows may run without it.
+    // The system's default need not exist: a process that never overflows may run without it.
     if !is_default {
         space.check_directories().map_err(|failure| {
             let text = system_text(&failure.source);
             codes::EE_CANTCREATEFILE.with(&[&failure.path.display(), &failure.errno(), &text])
         })?;
     }
-    // One that cannot be read is found out by the first overflow, which says so.
+    // An unreadable directory is reported by the first overflow.
     let _ = space.remove_orphans();
     Ok(space)
 }

@@ -1,10 +1,9 @@
-//! The names of time zones that `time_zone` takes.
+//! Names of time zones for `time_zone`.
 
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
-/// The zone in the form of the setting: `SYSTEM`, an offset `+hh:mm`, or a name; 1298 for
-/// anything else.
+/// The normalized setting of a zone: `SYSTEM`, an offset `+hh:mm`, or a name; 1298 for anything else.
 pub(crate) fn checked(text: &str) -> Result<String> {
     if text.eq_ignore_ascii_case("SYSTEM") {
         return Ok("SYSTEM".to_owned());

@@ -1,10 +1,9 @@
 //! A session's transaction.
 //!
-//! It is open from BEGIN, or from the first statement when autocommit is off, until COMMIT, ROLLBACK
-//! or a statement that commits by itself. Without one, every statement is a transaction of its own.
-//! Each store that it changes takes part in it as a [`Participant`]; what is here is the order of
-//! things: savepoints by name, a savepoint for each statement (a statement that fails leaves nothing
-//! behind), and what ends with the transaction.
+//! A transaction is open from BEGIN, or from the first statement when autocommit is off, until COMMIT, ROLLBACK or an
+//! implicit commit. Without one, every statement is a transaction of its own. Each store that it changes takes part
+//! in it as a [`Participant`]; this module coordinates them: named savepoints, a savepoint per statement (a failing
+//! statement leaves nothing behind), and the end of the transaction.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -14,22 +13,22 @@ use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
 use smallvec::SmallVec;
 
-/// What a transaction sees of others.
+/// Isolation level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) enum Isolation {
-    /// As READ COMMITTED: what is not committed is seen by nobody here.
+    /// As READ COMMITTED: uncommitted changes are never visible to others.
     ReadUncommitted,
     /// Each statement sees what was committed when it began.
     ReadCommitted,
     /// All statements see what was committed when the first one read.
     #[default]
     RepeatableRead,
-    /// As REPEATABLE READ, and what is read is locked.
+    /// As REPEATABLE READ, but reads lock rows.
     Serializable,
 }
 
 impl Isolation {
-    /// By its position among the values of `transaction_isolation`.
+    /// The isolation level at a position among the values of `transaction_isolation`.
     pub(crate) fn of_setting(position: u64) -> Self {
         match position {
             0 => Self::ReadUncommitted,
@@ -40,7 +39,7 @@ impl Isolation {
     }
 }
 
-/// What SET TRANSACTION says of a transaction.
+/// Characteristics set by SET TRANSACTION.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Characteristics {
     /// ISOLATION LEVEL
@@ -49,16 +48,16 @@ pub(crate) struct Characteristics {
     pub(crate) read_only: bool,
 }
 
-/// A point of a transaction that it can be rolled back to: a savepoint of each participant that there was. Inline are
-/// those that most transactions have: the session's undo log, its transaction in the store of durable tables, and its
-/// changes of tables that know no transactions.
+/// A point that a transaction can be rolled back to: a savepoint of each participant at the time. Inline are those of
+/// most transactions: the session's undo log, its transaction in the store of durable tables, and its
+/// non-transactional changes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Savepoint(SmallVec<[u64; 3]>);
 
 /// A change that ROLLBACK cannot undo, and warns of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum NotUndone {
-    /// Rows of tables without transactions.
+    /// Rows of non-transactional tables.
     Rows,
     /// CREATE TEMPORARY TABLE
     TablesMade,
@@ -69,16 +68,16 @@ pub(crate) enum NotUndone {
 /// A session's transaction, open or not.
 pub(crate) struct Transaction {
     first: Box<dyn Participant>,
-    /// What is released when everything else has ended.
+    /// The participant that ends last.
     last: Box<dyn Participant>,
-    /// Those that take part from their first statement on.
+    /// Participants that join at their first statement.
     late: RefCell<Vec<Box<dyn Participant>>>,
     savepoints: Vec<(String, Savepoint)>,
     begun: Option<Characteristics>,
-    /// Rows of tables that are not temporary may have been changed.
+    /// Whether rows of tables other than temporary ones may have been changed.
     has_written: Cell<bool>,
     not_undone: BTreeSet<NotUndone>,
-    /// SET TRANSACTION without a scope: for the next one.
+    /// SET TRANSACTION without a scope: characteristics of the next transaction.
     next: Option<Characteristics>,
 }
 
@@ -91,7 +90,7 @@ impl std::fmt::Debug for Transaction {
 }
 
 impl Transaction {
-    /// A transaction in which this store takes part; `last` is released when all others have ended.
+    /// A transaction with a first participant; `last` ends after all others.
     pub(crate) fn new(participant: Box<dyn Participant>, last: Box<dyn Participant>) -> Self {
         Self {
             first: participant,
@@ -110,24 +109,24 @@ impl Transaction {
         self.begun.is_some()
     }
 
-    /// Rows of a table that is not temporary are about to be changed.
+    /// Records that rows of a table other than a temporary one are about to be changed.
     pub(crate) fn note_write(&self) {
         self.has_written.set(true);
     }
 
-    /// Whether that has happened since the transaction began.
+    /// Whether such rows were changed since the transaction began.
     pub(crate) fn has_written(&self) -> bool {
         self.is_begun() && self.has_written.get()
     }
 
-    /// Begins.
+    /// Begins the transaction.
     pub(crate) fn begin(&mut self, characteristics: Characteristics) {
         self.next = None;
         self.has_written.set(false);
         self.begun = Some(characteristics);
     }
 
-    /// What SET TRANSACTION said of the open transaction, or else of the next one.
+    /// The characteristics of the open transaction, or else of the next one.
     #[inline]
     pub(crate) fn characteristics(&self) -> Option<Characteristics> {
         self.begun.or(self.next)
@@ -142,7 +141,7 @@ impl Transaction {
         Ok(())
     }
 
-    /// A store takes part from now on.
+    /// Adds a participant.
     pub(crate) fn join(&self, participant: Box<dyn Participant>) {
         self.late.borrow_mut().push(participant);
     }
@@ -161,15 +160,15 @@ impl Transaction {
         )
     }
 
-    /// Something was done that ROLLBACK will warn of.
+    /// Records a change that ROLLBACK will warn of.
     pub(crate) fn note(&mut self, what: NotUndone) {
         self.not_undone.insert(what);
     }
 
-    /// Rolls back to a savepoint; gives what the transaction has done that cannot be undone.
+    /// Rolls back to a savepoint; returns the changes of the transaction that cannot be undone.
     pub(crate) fn roll_back_to(&mut self, savepoint: &Savepoint) -> Vec<NotUndone> {
         let mut incomplete = false;
-        // A participant that joined later had changed nothing then: its savepoint is 0.
+        // A participant that joined later had no changes then: its savepoint is 0.
         let positions = savepoint.0.iter().copied().chain(std::iter::repeat(0));
         for (position, participant) in positions.zip(self.participants()) {
             incomplete |= participant.roll_back_to(position);
@@ -184,8 +183,7 @@ impl Transaction {
         self.not_undone.iter().copied().collect()
     }
 
-    /// A statement has ended: what was held for it alone is released, and what it has changed in tables
-    /// without transactions is durable.
+    /// Ends a statement: releases what was held for it alone, and makes its non-transactional changes durable.
     pub(crate) fn end_statement(&mut self) -> Result<()> {
         let mut ended = Ok(());
         for participant in self.participants() {
@@ -194,7 +192,7 @@ impl Transaction {
         ended
     }
 
-    /// Commits what was changed, and ends.
+    /// Commits and ends the transaction.
     pub(crate) fn commit(&mut self) -> Result<()> {
         self.savepoints.clear();
         self.end();
@@ -221,14 +219,14 @@ impl Transaction {
         }
     }
 
-    /// The running statement, a transaction of its own, has changed what it would not undo.
+    /// Records that the running statement, a transaction of its own, has made changes that it cannot undo.
     pub(crate) fn changed_alone(&mut self) {
         if !self.is_begun() {
             self.next = None;
         }
     }
 
-    /// Undoes what can be undone and ends; gives what could not be.
+    /// Rolls back and ends the transaction; returns the changes that could not be undone.
     pub(crate) fn roll_back(&mut self) -> Vec<NotUndone> {
         self.savepoints.clear();
         self.end();
@@ -245,20 +243,20 @@ impl Transaction {
     fn end(&mut self) {
         let changed = self.first.savepoint() > 0;
         if self.begun.take().is_none() && changed {
-            // What SET TRANSACTION said was for the statement's own transaction.
+            // SET TRANSACTION was for the statement's own transaction.
             self.next = None;
         }
     }
 
-    /// SAVEPOINT: one of the same name goes.
+    /// SAVEPOINT: replaces one of the same name.
     pub(crate) fn set_savepoint(&mut self, name: &str) {
         self.savepoints.retain(|(other, _)| !same(other, name));
         let savepoint = self.new_savepoint();
         self.savepoints.push((name.to_owned(), savepoint));
     }
 
-    /// ROLLBACK TO SAVEPOINT: later ones go. 1305 without it. Gives what the transaction has done
-    /// that cannot be undone.
+    /// ROLLBACK TO SAVEPOINT: removes later savepoints. 1305 for an unknown name. Returns the changes of the
+    /// transaction that cannot be undone.
     pub(crate) fn roll_back_to_savepoint(&mut self, name: &str) -> Result<Vec<NotUndone>> {
         let position = self.savepoint(name)?;
         self.savepoints.truncate(position + 1);
@@ -266,7 +264,7 @@ impl Transaction {
         Ok(self.roll_back_to(&savepoint))
     }
 
-    /// RELEASE SAVEPOINT: it and later ones go. 1305 without it.
+    /// RELEASE SAVEPOINT: removes it and later ones. 1305 for an unknown name.
     pub(crate) fn release_savepoint(&mut self, name: &str) -> Result<()> {
         let position = self.savepoint(name)?;
         self.savepoints.truncate(position);
@@ -297,7 +295,7 @@ mod tests {
 
     use super::*;
 
-    /// A store whose changes are numbers; shared, so that a test can look into it.
+    /// A store of numbers; shared, so that a test can inspect it.
     #[derive(Debug, Clone, Default)]
     struct Numbers(Arc<Mutex<(Vec<u64>, Vec<u64>)>>);
 
@@ -311,7 +309,7 @@ mod tests {
         }
     }
 
-    /// The number that a store is not prepared to commit.
+    /// The number that a store refuses to commit.
     const REFUSED: u64 = 13;
 
     impl Participant for Numbers {

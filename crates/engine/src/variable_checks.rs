@@ -1,4 +1,4 @@
-//! From the value of a SET to a setting: MySQL's types, ranges, rounding and errors.
+//! Checks of SET's values: MySQL's types, ranges, rounding and errors.
 
 use std::sync::Arc;
 
@@ -10,18 +10,18 @@ use crate::accounts::mandatory;
 use crate::character_sets;
 use crate::variables::{Kind, Setting, SystemVariable, logs, sql_mode};
 
-/// What a check needs to know besides the value.
+/// Context of a check.
 pub(crate) struct Check<'a> {
-    /// Where warnings go.
+    /// The receiver of warnings.
     pub(crate) diagnostics: &'a Diagnostics,
     /// STRICT_ALL_TABLES: a value out of range is an error and not a warning.
     pub(crate) strict: bool,
-    /// The setting before.
+    /// The setting before SET.
     pub(crate) before: &'a Setting,
 }
 
 impl Check<'_> {
-    /// The words or switches that are set before.
+    /// The bits set before SET.
     fn bits_before(&self, default: u64) -> u64 {
         match self.before {
             Setting::Unsigned(before) => *before,
@@ -38,7 +38,7 @@ fn wrong_value(variable: &SystemVariable, value: &str) -> Error {
     codes::ER_WRONG_VALUE_FOR_VAR.with(&[&variable.name, &value])
 }
 
-/// The text of a value, as error messages and text variables take it.
+/// The text of a value, for error messages and text variables.
 pub(crate) fn text_of(value: &Value) -> String {
     match value {
         Value::Null => "NULL".to_owned(),
@@ -61,7 +61,7 @@ pub(crate) fn text_of(value: &Value) -> String {
     }
 }
 
-/// The setting of a name that was found; the error of a code when there is none.
+/// The setting of a known name; the error of `code` for an unknown one.
 fn named(found: Option<&str>, code: &ErrorCode, text: &str) -> Result<Setting> {
     let name = found.ok_or_else(|| code.with(&[&text]))?;
     Ok(Setting::Text(Some(Arc::from(name))))
@@ -72,7 +72,7 @@ fn items(text: &str) -> impl Iterator<Item = &str> {
 }
 
 impl SystemVariable {
-    /// The setting that a value stands for: errors 1231, 1232 and others, warning 1292.
+    /// The setting for a value: errors 1231, 1232 and others, warning 1292.
     pub(crate) fn check(&self, value: &Value, ty: &SqlType, check: &Check<'_>) -> Result<Setting> {
         if value.is_null() {
             return self.check_null();
@@ -157,7 +157,7 @@ impl SystemVariable {
         }
     }
 
-    /// Words that a log can do nothing with are warned of, and `log_output` needs one.
+    /// Warns of log options without effect; `log_output` needs at least one.
     fn check_log_words(&self, bits: u64, check: &Check<'_>) -> Result<()> {
         match self.name {
             "log_slow_verbosity" => {
@@ -207,21 +207,21 @@ impl SystemVariable {
         }
     }
 
-    /// An integer that is allowed.
+    /// An integer within the allowed range.
     fn number(&self, value: &Value, ty: &SqlType, allowed: impl Fn(u64) -> bool) -> Result<u64> {
         let number = self.integer(value, ty)?;
         let allowed = u64::try_from(number).ok().filter(|number| allowed(*number));
         allowed.ok_or_else(|| wrong_value(self, &number.to_string()))
     }
 
-    /// The position of a word, in any case.
+    /// The position of a case-insensitive word.
     fn word(&self, words: &[&str], word: &str) -> Result<usize> {
         let same = |known: &&str| known.eq_ignore_ascii_case(word);
         let position = words.iter().position(same);
         position.ok_or_else(|| wrong_value(self, word))
     }
 
-    /// A number with a bit for each of some words.
+    /// A bit set of words, given as number or as text.
     fn bits(&self, value: &Value, ty: &SqlType, words: &[&str]) -> Result<u64> {
         self.number(value, ty, |bits| bits >> words.len().min(63) == 0)
     }
@@ -239,7 +239,7 @@ impl SystemVariable {
             Value::Decimal { .. } => text_of(value).parse().map_err(|_| wrong_type(self))?,
             Value::Null | Value::Bytes(_) => return Err(wrong_type(self)),
         };
-        // A statement's time is a number of seconds that a client can represent.
+        // `timestamp` is limited to seconds that a client can represent.
         if self.name == "timestamp" && number > 2_147_483_647_000.0 {
             return Err(wrong_value(self, &text_of(value)));
         }
@@ -263,7 +263,7 @@ impl SystemVariable {
 
     /// The switches after a text such as `name=on,other=default`.
     fn switches(&self, text: &str, words: &[&str], default: u64, before: u64) -> Result<u64> {
-        // `default` resets every switch that the same text does not set.
+        // `default` resets every switch that the text does not set.
         let is_reset = |item: &str| item.eq_ignore_ascii_case("default");
         let mut bits = if items(text).any(is_reset) {
             default
@@ -302,7 +302,7 @@ impl SystemVariable {
         named(found, &codes::ER_UNKNOWN_CHARACTER_SET, &text)
     }
 
-    /// The collation of a name or a number.
+    /// The collation with a name or a number.
     fn collation(&self, value: &Value, ty: &SqlType) -> Result<Option<&'static Collation>> {
         if let Value::Bytes(_) = value {
             return Ok(character_sets::collation_by_name(&text_of(value)));

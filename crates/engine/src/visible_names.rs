@@ -1,11 +1,11 @@
-//! The names that a statement of a session could use, for the completion of a shell.
+//! Names for the completion of a shell.
 
 use crate::connections::SessionOptions;
 use crate::session::Session;
 
 impl Session {
-    /// The names of the databases, and of the tables and columns of the current database, sorted.
-    /// Leaves the session's diagnostics as they are.
+    /// The names of the databases, and of the tables and columns of the current database, sorted. The session's
+    /// diagnostics are unchanged.
     pub fn visible_names(&self) -> Vec<String> {
         let Some(current) = self.current_database() else {
             return Vec::new();
@@ -22,7 +22,7 @@ impl Session {
         ];
         let mut names: Vec<String> = Vec::new();
         for query in queries {
-            // Completion is a help: what cannot be read is not completed.
+            // Errors only reduce the completions.
             let Ok(results) = reader.execute(query) else {
                 continue;
             };

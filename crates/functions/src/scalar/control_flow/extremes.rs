@@ -76,7 +76,7 @@ fn moment_length(binding: &Binding<'_>) -> u32 {
         return 0;
     };
     let digits = arguments.clone().map(|argument| match argument.constant {
-        // Non-temporal arguments may have the maximum number of digits.
+        // Beside text that is no temporal value the maximum number of digits is assumed.
         Some(Value::Bytes(text)) if !argument.ty.is_bytes_literal && !begins_with_number(text) => {
             TEMPORAL_DECIMALS_MAX
         }
