@@ -14,14 +14,14 @@ use crate::serve::config_file;
 /// Options that establish trust in a server, under the names of MySQL's clients.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct TrustOptions {
-    /// Certificates (PEM) of the authorities that the server's may be of [default: those that the system trusts].
+    /// Certificates (PEM) of the authorities that may sign the server's certificate [default: those of the system].
     #[arg(long, value_name = "FILE")]
     ssl_ca: Option<PathBuf>,
-    /// TLS to a server that is no socket: certificate and name of the host are verified, the certificate alone, or no TLS
-    /// [default: VERIFY_IDENTITY; DISABLED on this machine, unless --ssl-ca is given].
+    /// TLS to a server over TCP: verifies the certificate and the name of the host, the certificate alone, or disables
+    /// TLS [default: VERIFY_IDENTITY; DISABLED on this machine, unless --ssl-ca is given].
     #[arg(long, value_enum, ignore_case = true, value_name = "MODE")]
     ssl_mode: Option<SslMode>,
-    /// The server's public RSA key (PEM), under which caching_sha2_password may send the password without TLS.
+    /// The server's public RSA key (PEM), with which caching_sha2_password may send the password without TLS.
     #[arg(long, value_name = "FILE")]
     server_public_key_path: Option<PathBuf>,
 }

@@ -29,11 +29,11 @@ pub(crate) struct AdviseOptions {
     /// Unix socket of the server to ask.
     #[arg(long, value_name = "FILE", conflicts_with = "connect")]
     pub(crate) socket: Option<PathBuf>,
-    /// Account [default: that of the option file, or of the system]. Its password comes from MYSQL_PWD, from
-    /// the option file, or is asked for.
+    /// Account [default: that of the option file, or the system user]. Its password is taken from MYSQL_PWD, from the
+    /// option file, or prompted for.
     #[arg(short, long)]
     pub(crate) user: Option<String>,
-    /// Asks for the password.
+    /// Prompts for the password.
     #[arg(short, long)]
     pub(crate) password: bool,
     /// Option file with user, password, host, port or socket in its group [client].
@@ -41,13 +41,13 @@ pub(crate) struct AdviseOptions {
     pub(crate) defaults_file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) trust: access::TrustOptions,
-    /// Definitions of the tables, such as mysqldump --no-data writes them; may be given several times.
+    /// Definitions of the tables, as written by mysqldump --no-data; may be given several times.
     #[arg(long, value_name = "FILE")]
     pub(crate) schema: Vec<PathBuf>,
-    /// Version of the server that wrote the logs, such as 5.7 or 10.6-MariaDB [default: what the log says].
+    /// Version of the server that wrote the logs, such as 5.7 or 10.6-MariaDB [default: the version in the log].
     #[arg(long, value_name = "VERSION")]
     pub(crate) server: Option<String>,
-    /// Database of names in --schema before the first USE.
+    /// Database of unqualified names in --schema before the first USE.
     #[arg(long = "schema-database", value_name = "NAME", default_value = "")]
     pub(crate) schema_database: String,
     /// Form of the report.
@@ -56,20 +56,20 @@ pub(crate) struct AdviseOptions {
     /// File to write the report to [default: standard output].
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Statements that are shown.
+    /// Number of statements to show.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) limit: usize,
-    /// Leaves out what ran before: 2h, 7d, 2026-11-26, or a date and time (UTC).
+    /// Ignores runs before this time: 2h, 7d, 2026-11-26, or a date and time (UTC).
     #[arg(long, value_name = "TIME")]
     pub(crate) since: Option<String>,
-    /// Leaves out what ran at that time and later, written likewise.
+    /// Ignores runs at or after this time, in the form of --since.
     #[arg(long, value_name = "TIME")]
     pub(crate) until: Option<String>,
-    /// Tries no change. Otherwise changes are tried on the server that is named, on copies of its tables, which are
-    /// temporary tables of a session of their own.
+    /// Does not try changes. By default, changes are tried on the named server, on copies of its tables, which are
+    /// temporary tables of a separate session.
     #[arg(long)]
     pub(crate) no_try: bool,
-    /// Slow log of an earlier time, to compare with; may be given several times. --since and --until do not hold for it.
+    /// Slow log of an earlier time to compare with; may be given several times. --since and --until do not apply to it.
     #[arg(long, value_name = "FILE")]
     pub(crate) compare: Vec<PathBuf>,
 }

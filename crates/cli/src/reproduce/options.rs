@@ -17,19 +17,20 @@ pub(crate) struct ReproduceOptions {
     /// Only these articles, by their numbers from 0 to 4, such as 1,3.
     #[arg(long = "article", value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u8).range(0..=4))]
     articles: Vec<u8>,
-    /// Rows of article 0's table; what other articles use is in proportion [default: 1000000, or 10000 with --quick].
+    /// Rows of article 0's table; the sizes of other articles are in proportion [default: 1000000, or 10000 with
+    /// --quick].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1000..=10_000_000))]
     rows: Option<u64>,
-    /// Runs everything, but so small that the figures say little.
+    /// Runs everything at a small size, which gives no meaningful figures.
     #[arg(long)]
     pub(crate) quick: bool,
-    /// A MySQL or MariaDB to run the same statements on, in a database of its own; also USER@/PATH/OF/SOCKET. MYSQL_PWD may
-    /// hold the password, which others can read here.
+    /// A MySQL or MariaDB on which the statements run too, in a separate database; also USER@/PATH/OF/SOCKET. MYSQL_PWD
+    /// may hold the password, which others could read here.
     #[arg(long, value_name = "mysql://USER[:PASSWORD]@HOST[:PORT]/")]
     pub(crate) server: Option<String>,
     #[command(flatten)]
     pub(crate) trust: TrustOptions,
-    /// A statement that takes longer is given up.
+    /// Greatest time of a statement in seconds; a longer one is cancelled.
     #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub(crate) seconds: u64,
     /// Writes a page with tables and charts into this file.
