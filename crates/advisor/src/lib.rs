@@ -63,7 +63,7 @@ pub struct Input<'a> {
     pub workload: &'a Workload,
     /// Its tables.
     pub schema: &'a Schema,
-    /// Which server it is.
+    /// The server.
     pub server: &'a Server,
 }
 

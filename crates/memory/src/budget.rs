@@ -400,7 +400,7 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// How many bytes are held.
+    /// Number of bytes held.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }

@@ -17,7 +17,7 @@ impl TempCounters {
         self.created_files.load(Ordering::Relaxed)
     }
 
-    /// How many extents were written.
+    /// Number of extents written.
     pub fn writes(&self) -> u64 {
         self.writes.load(Ordering::Relaxed)
     }

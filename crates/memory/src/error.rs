@@ -214,7 +214,7 @@ pub enum MemoryError {
         path: PathBuf,
         /// Offset in the file.
         offset: u64,
-        /// How many bytes were read.
+        /// Number of bytes read.
         bytes: u64,
     },
 }

@@ -26,7 +26,7 @@
 //! | `POSITION(a IN b)` | `LOCATE(a, b)` |
 //! | `a SOUNDS LIKE b` | `SOUNDEX(a) = SOUNDEX(b)` |
 //! | `INTERVAL 1 DAY + d` | `d + INTERVAL 1 DAY` |
-//! | `DATE_ADD(d, INTERVAL ..)` and its kin | a call whose second argument is an `Interval` |
+//! | `DATE_ADD(d, INTERVAL ..)` and related functions | a call whose second argument is an `Interval` |
 //! | `INTERVAL(n, a, b)` | a call of `INTERVAL` |
 //! | `CONVERT(x, type)`, `BINARY x` | `Cast` |
 //! | `CONVERT(x USING c)`, `CHAR(.. USING c)` | `Convert` |

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-/// How many characters of the rest of the text error 1064 shows.
+/// Greatest number of characters of the rest of the text in error 1064.
 const NEAR_LENGTH_MAX: usize = 80;
 
 /// Error of a text that is not a statement.

@@ -29,12 +29,12 @@ pub struct ParsedStatement<'a> {
 /// Use of user variables in the expressions of a statement: a row's result may depend on the rows before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum VariableUse {
-    /// They set no variable.
+    /// No variable is set.
     #[default]
     NotSet,
-    /// They set variables, and name them in select lists and assignments alone.
+    /// Variables are set, and named in select lists and assignments alone.
     InLists,
-    /// They set variables, and name them in conditions, keys and orders too.
+    /// Variables are set, and named in conditions, keys and orders too.
     InConditions,
 }
 

@@ -19,7 +19,7 @@ pub enum Level {
 /// One line of SHOW WARNINGS.
 #[derive(Debug, Clone)]
 pub struct Condition {
-    /// How severe.
+    /// Severity.
     pub level: Level,
     /// Errno, SQLSTATE and text.
     pub error: Error,
@@ -182,7 +182,7 @@ impl Diagnostics {
         self.push(Level::Warning, error);
     }
 
-    /// How many conditions there were (`@@warning_count`), kept or not.
+    /// Number of conditions (`@@warning_count`), kept or not.
     #[inline]
     pub fn count(&self) -> u64 {
         self.count.load(Ordering::Relaxed)

@@ -124,7 +124,7 @@ pub struct StageSpan {
     pub stage: Stage,
     /// When it began.
     pub began: Instant,
-    /// How long it took.
+    /// Duration of the stage.
     pub duration: Duration,
     /// Resources used during the stage, where they are measured.
     pub usage: ResourceUsage,

@@ -19,7 +19,7 @@ pub enum Value {
     Decimal {
         /// All digits, as an integer.
         unscaled: i256,
-        /// How many of them stand after the point.
+        /// Number of digits after the point.
         scale: u8,
     },
     /// Physical Bytes.

@@ -58,7 +58,7 @@ impl From<io::Error> for Failure {
 pub(crate) enum Received {
     /// A payload.
     Payload,
-    /// Nothing.
+    /// No complete payload.
     Nothing,
     /// The end of the stream.
     End,

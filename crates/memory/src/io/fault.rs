@@ -181,7 +181,7 @@ impl FaultIo {
         };
     }
 
-    /// How many calls were counted so far.
+    /// Number of calls counted so far.
     pub fn calls(&self) -> u64 {
         self.state.lock().calls
     }

@@ -243,7 +243,7 @@ impl TempSpace {
         self.0.tiers.iter().filter_map(Tier::directory).collect()
     }
 
-    /// How full each directory is, in order.
+    /// Use of each directory, in order.
     pub fn tiers(&self) -> Vec<TierUsage> {
         let usage = |tier: &Tier| TierUsage {
             options: tier.options().clone(),

@@ -122,7 +122,7 @@ pub enum GeneratedStorage {
 /// A key and its parts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KeyDefinition {
-    /// Which kind.
+    /// Kind of the key.
     pub kind: KeyKind,
     /// The key's name, or else the constraint's.
     pub name: Option<String>,

@@ -6,7 +6,7 @@ use std::fmt;
 /// A column type as written in `CREATE TABLE`, `ALTER TABLE` and `JSON_TABLE`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ColumnType {
-    /// Which type.
+    /// Kind of the type.
     pub kind: TypeKind,
     /// The first number in parentheses: length, display width, precision or fractional digits.
     pub length: Option<u64>,
@@ -46,7 +46,7 @@ impl ColumnType {
 /// The target of a cast.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CastType {
-    /// Which type.
+    /// Kind of the type.
     pub kind: CastTypeKind,
     /// Its length, precision or fractional digits.
     pub length: Option<u64>,

@@ -53,7 +53,7 @@ pub enum LockMode {
 /// `LOAD INDEX INTO CACHE a, b`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableMaintenance {
-    /// Which statement.
+    /// The statement.
     pub verb: TableVerb,
     /// `NO_WRITE_TO_BINLOG` or `LOCAL`.
     pub local: bool,
@@ -75,7 +75,7 @@ pub struct HistogramChange {
     pub update: Option<HistogramUpdate>,
 }
 
-/// How a histogram is to be made.
+/// Options of a histogram update.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HistogramUpdate {
     /// `WITH n BUCKETS`.

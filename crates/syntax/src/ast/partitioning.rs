@@ -4,7 +4,7 @@ use super::{Expr, Ident};
 
 use super::TableOption;
 
-/// How a table is divided.
+/// Partitioning of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Partitioning {
     /// The partitioning function.

@@ -58,7 +58,7 @@ pub(crate) struct Parser<'a> {
     /// The index of the next token.
     pub(crate) position: usize,
     pub(crate) options: ParseOptions,
-    /// How many levels of recursion are open.
+    /// Number of open levels of recursion.
     pub(crate) depth: u32,
     /// The height of the highest subtree completed since it was last set to zero.
     pub(crate) height: u32,
@@ -66,7 +66,7 @@ pub(crate) struct Parser<'a> {
     pub(crate) height_max: u32,
     /// An `INTO` clause met in the statement's outermost query.
     pub(crate) into: Option<crate::ast::IntoTarget>,
-    /// How many queries are open; `INTO` may stand only in the outermost.
+    /// Number of open queries; `INTO` is allowed only in the outermost.
     pub(crate) queries: u32,
     /// Number of `?` so far.
     pub(crate) parameters: u32,

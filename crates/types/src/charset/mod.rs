@@ -112,7 +112,7 @@ impl Charset {
         }
     }
 
-    /// How many bytes a value has in this character set (LENGTH).
+    /// Number of bytes of a value in this character set (LENGTH).
     pub fn octet_length(self, value: &[u8]) -> usize {
         match self.row().encoding {
             Encoding::SingleByte(_) | Encoding::Ascii => utf8::count_chars(value),
@@ -122,7 +122,7 @@ impl Charset {
         }
     }
 
-    /// How many characters a value has (CHAR_LENGTH).
+    /// Number of characters of a value (CHAR_LENGTH).
     pub fn char_length(self, value: &[u8]) -> usize {
         match self {
             Self::Binary => value.len(),

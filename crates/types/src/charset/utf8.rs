@@ -29,7 +29,7 @@ pub fn decode(bytes: &[u8]) -> Option<(u32, usize)> {
     Some(decoded.unwrap_or((WRONG + u32::from(first), 1)))
 }
 
-/// How many characters some bytes hold.
+/// Number of characters of a text.
 pub fn count_chars(bytes: &[u8]) -> usize {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.chars().count(),

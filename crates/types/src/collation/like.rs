@@ -33,7 +33,7 @@ enum Segment {
 /// Search for a literal.
 #[derive(Debug, Clone)]
 enum Search {
-    /// As it is.
+    /// Byte by byte.
     Exact(memmem::Finder<'static>),
     /// Case-insensitively, by the byte at this index, in either letter case, which is rare in texts.
     Folded(usize),

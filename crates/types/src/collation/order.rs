@@ -37,7 +37,7 @@ pub struct Collation {
     pub id: CollationId,
     /// Its name.
     pub name: &'static str,
-    /// Whose characters it orders.
+    /// The character set that it orders.
     pub charset: Charset,
     /// Whether columns of the character set get it when they name none.
     pub is_default: bool,

@@ -37,7 +37,7 @@ impl CollationId {
         self.collation().name
     }
 
-    /// Whose characters it orders.
+    /// The character set that it orders.
     pub fn charset(self) -> Charset {
         self.collation().charset
     }

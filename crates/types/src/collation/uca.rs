@@ -87,7 +87,7 @@ static V1400: Version = Version {
 
 static TAILORINGS: &str = include_str!("data/tailorings.txt");
 
-/// How many tables there are.
+/// Number of tables.
 pub(super) const SOURCES: usize = 27;
 /// Greatest number of weights of one character.
 pub(super) const MOST_WEIGHTS: usize = 18;

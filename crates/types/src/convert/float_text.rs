@@ -67,10 +67,10 @@ fn append_without_zeros(out: &mut Vec<u8>, text: &str) {
     out.extend_from_slice(format!("{mantissa}e{exponent}").as_bytes());
 }
 
-/// How many characters a DOUBLE that is computed has at most as a string.
+/// Greatest number of characters of a computed DOUBLE as a string.
 pub const DOUBLE_WIDTH: u32 = 22;
 
-/// How many characters all digits of a DOUBLE may need: `-1.2345678901234567e-300`.
+/// Greatest number of characters of a DOUBLE with all of its digits: `-1.2345678901234567e-300`.
 pub const WHOLE_DOUBLE_WIDTH: u32 = 24;
 
 /// Appends a DOUBLE as a string of at most `width` (at least 22) characters: with an exponent where it does not fit

@@ -49,7 +49,7 @@ pub struct DecimalOverflow;
 pub struct Decimal {
     /// All digits, as an integer.
     pub unscaled: i256,
-    /// How many of them stand after the point.
+    /// Number of digits after the point.
     pub scale: u8,
 }
 
@@ -98,7 +98,7 @@ impl Decimal {
         self.unscaled.is_negative()
     }
 
-    /// How many digits the number needs, at least one.
+    /// Number of digits of the number, at least one.
     pub fn precision(self) -> u8 {
         native::digits_i256(self.unscaled).max(self.scale).max(1)
     }

@@ -42,7 +42,7 @@ pub fn max_unscaled_i128(precision: u8) -> i128 {
     POWERS_128[usize::from(precision).min(38)] - 1
 }
 
-/// How many digits an integer has; 0 has none.
+/// Number of digits of an integer; 0 has none.
 pub fn digits_i256(value: i256) -> u8 {
     let value = value.wrapping_abs();
     POWERS_256.partition_point(|power| *power <= value) as u8

@@ -5,7 +5,7 @@ pub(crate) fn is_space(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == 0x0B
 }
 
-/// How many spaces a text starts with.
+/// Number of spaces at the start of a text.
 pub(crate) fn spaces(text: &[u8]) -> usize {
     text.iter().take_while(|byte| is_space(**byte)).count()
 }

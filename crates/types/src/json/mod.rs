@@ -131,7 +131,7 @@ impl JsonObject {
         self.members.iter_mut().map(|member| &mut member.1)
     }
 
-    /// How many members there are.
+    /// Number of members.
     pub fn len(&self) -> usize {
         self.members.len()
     }

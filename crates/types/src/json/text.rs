@@ -276,7 +276,7 @@ impl<'a> Iterator for Members<'a> {
     }
 }
 
-/// How many elements an array and members an object has; 1 for a scalar (`JSON_LENGTH`).
+/// Number of elements of an array, or of members of an object; 1 for a scalar (`JSON_LENGTH`).
 pub fn length(text: &[u8]) -> usize {
     match kind_of(text) {
         JsonKind::Array => elements(text).count(),

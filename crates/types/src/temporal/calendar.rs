@@ -20,7 +20,7 @@ pub const fn days_in_year(year: u16) -> i64 {
     if is_leap_year(year) { 366 } else { 365 }
 }
 
-/// How many days a month has; 31 for the month 0.
+/// Number of days of a month; 31 for the month 0.
 pub fn days_in_month(year: u16, month: u8) -> u8 {
     match month {
         2 if is_leap_year(year) => 29,

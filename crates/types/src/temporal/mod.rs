@@ -51,7 +51,7 @@ pub enum TemporalError {
     OutOfRange,
 }
 
-/// Which dates are valid.
+/// Rules for valid dates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DateRules {
     /// '0000-00-00' is wrong.

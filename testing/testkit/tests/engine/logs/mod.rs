@@ -20,7 +20,7 @@ pub(crate) struct Logged {
 }
 
 impl Logged {
-    /// With a slow log of every statement.
+    /// A fixture with a slow log of every statement.
     pub(crate) fn open(more: &[(&str, &str)]) -> Self {
         Self::with(more, |_| {})
     }
