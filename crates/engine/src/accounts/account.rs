@@ -1,4 +1,4 @@
-//! What there is to know of an account.
+//! Accounts and their attributes.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,7 +9,7 @@ pub(crate) use super::account_name::AccountName;
 use super::crypt;
 use super::grants::Grants;
 
-/// How an account proves who it is.
+/// Authentication plugin of an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AuthenticationPlugin {
     /// `caching_sha2_password`
@@ -27,14 +27,14 @@ impl AuthenticationPlugin {
         }
     }
 
-    /// The plugin of a name.
+    /// The plugin with this name.
     pub fn by_name(name: &str) -> Option<Self> {
         let plugins = [Self::CachingSha2Password, Self::MysqlNativePassword];
         let mut plugins = plugins.into_iter();
         plugins.find(|plugin| plugin.name().eq_ignore_ascii_case(name))
     }
 
-    /// Whether a text can be the plugin's hash of a password.
+    /// Whether a text has the form of the plugin's password hash.
     pub(crate) fn is_hash(self, hash: &[u8]) -> bool {
         match self {
             Self::CachingSha2Password => crypt::is_caching_sha2(hash),
@@ -42,7 +42,7 @@ impl AuthenticationPlugin {
         }
     }
 
-    /// Whether a hash is that of a password.
+    /// Whether a hash is of this password.
     pub(crate) fn is_password(self, hash: &[u8], password: &[u8]) -> bool {
         match self {
             Self::CachingSha2Password => crypt::is_caching_sha2_password(hash, password),
@@ -70,7 +70,7 @@ impl fmt::Debug for PasswordHash {
     }
 }
 
-/// The limits of an account; 0 is none.
+/// Resource limits of an account; 0 is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Limits {
     pub(crate) queries: u64,
@@ -86,7 +86,7 @@ impl Limits {
     }
 }
 
-/// A password that an account has or has had.
+/// A present or past password of an account.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PastPassword {
     /// When it was set: microseconds since 1970 UTC.
@@ -104,11 +104,11 @@ pub(crate) struct Account {
     pub(crate) second_password: PasswordHash,
     /// Microseconds since 1970 UTC.
     pub(crate) password_changed: i64,
-    /// Those that it may not have again, the newest first.
+    /// Passwords that cannot be reused, the newest first.
     pub(crate) past_passwords: Vec<PastPassword>,
     /// PASSWORD EXPIRE
     pub(crate) expired: bool,
-    /// How long a password is good. Never [`PasswordExpire::Now`].
+    /// Lifetime of a password. Never [`PasswordExpire::Now`].
     pub(crate) expire: PasswordExpire,
     pub(crate) history: Option<u64>,
     pub(crate) reuse_interval: Option<u64>,
@@ -126,7 +126,7 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// One without password and privileges.
+    /// An account without password and privileges.
     pub(crate) fn new(name: AccountName, plugin: AuthenticationPlugin, now: i64) -> Self {
         Self {
             name,
@@ -150,13 +150,13 @@ impl Account {
         }
     }
 
-    /// Whether it counts failed logins and is blocked after some.
+    /// Whether it counts failed logins and is blocked after too many.
     pub(crate) fn is_blocked_by_failures(&self) -> bool {
         self.failed_attempts > 0 && self.lock_days != Some(0)
     }
 
-    /// Whether its password may no longer be used for anything but setting another.
-    /// `default_lifetime` is `default_password_lifetime`, in days; `now` is microseconds since 1970.
+    /// Whether its password is expired. `default_lifetime` is `default_password_lifetime`, in days; `now` is
+    /// microseconds since 1970.
     pub(crate) fn is_expired(&self, now: i64, default_lifetime: u64) -> bool {
         let days = match self.expire {
             _ if self.expired => return true,

@@ -1,4 +1,4 @@
-//! The name of an account.
+//! Names of accounts.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ const USER_LENGTH_MAX: usize = 32;
 /// The longest name of a host.
 const HOST_LENGTH_MAX: usize = 255;
 
-/// An account's name: `'user'@'host'`. The host is in small letters.
+/// Name of an account: `'user'@'host'`. The host is in lower case.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct AccountName {
     pub(crate) user: String,
@@ -20,7 +20,7 @@ pub(crate) struct AccountName {
 }
 
 impl AccountName {
-    /// Of a user and a host, `%` when none was written; 1470 for what is too long.
+    /// The name of a user and a host, by default `%`; 1470 if either is too long.
     pub(crate) fn new(user: &str, host: Option<&str>) -> Result<Self> {
         let too_long = |name: &str, what: &str, most: usize| {
             Err(codes::ER_WRONG_STRING_LENGTH.with(&[&name, &what, &most]))
@@ -38,7 +38,7 @@ impl AccountName {
         })
     }
 
-    /// The one that a statement writes out, if it is not too long.
+    /// The name written in a statement, unless it is too long.
     pub(crate) fn of(reference: &AccountReference) -> Option<Self> {
         match reference {
             AccountReference::Named { user, host } => Self::new(user, host.as_deref()).ok(),

@@ -1,4 +1,4 @@
-//! What the two authentication plugins compute of a password.
+//! Password hashes and proofs of the two authentication plugins.
 //!
 //! The hash of `caching_sha2_password` is SHA-crypt of SHA-256 (Ulrich Drepper, "Unix crypt using
 //! SHA-256 and SHA-512", 2007) with a salt of 20 bytes and thousands of rounds: `$A$`, the thousands
@@ -10,22 +10,22 @@ use data_encoding::{HEXUPPER, HEXUPPER_PERMISSIVE};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
-/// How many bytes of salt SHA-crypt gets.
+/// Bytes of SHA-crypt's salt.
 pub(crate) const SALT_LENGTH: usize = 20;
-/// How many characters its digest has.
+/// Characters of SHA-crypt's digest.
 const DIGEST_LENGTH: usize = 43;
-/// `$A$005$`
+/// Length of the prefix `$A$005$`.
 const PREFIX_LENGTH: usize = 7;
-/// The thousands of rounds of new passwords.
+/// Thousands of rounds for new passwords.
 const THOUSANDS: usize = 5;
-/// More than anybody waits for.
+/// Maximum thousands of rounds in the format.
 const THOUSANDS_MAX: usize = 0xFFF;
 
-/// The longest password in bytes. SHA-crypt's time grows with the square of the length, and who sends a
-/// password has not proved anything yet.
+/// Maximum length of a password in bytes. SHA-crypt's time grows with the square of the length, and the sender of a
+/// password is not authenticated yet.
 pub(crate) const PASSWORD_MAX: usize = 256;
 
-/// SHA256 of SHA256 of a password: what `caching_sha2_password` remembers of it.
+/// SHA256 of SHA256 of a password: the cache entry of `caching_sha2_password`.
 pub(crate) type FastDigest = [u8; 32];
 
 /// The hash of a password for `caching_sha2_password`.
@@ -36,7 +36,7 @@ pub(crate) fn caching_sha2(password: &[u8], salt: &[u8; SALT_LENGTH]) -> Vec<u8>
     stored
 }
 
-/// Random bytes as a salt: of characters below 128, none of them NUL or `$`.
+/// Random bytes made a salt: characters below 128, none of them NUL or `$`.
 pub(crate) fn salt_of(mut random: [u8; SALT_LENGTH]) -> [u8; SALT_LENGTH] {
     for byte in &mut random {
         *byte &= 0x7F;
@@ -47,7 +47,7 @@ pub(crate) fn salt_of(mut random: [u8; SALT_LENGTH]) -> [u8; SALT_LENGTH] {
     random
 }
 
-/// Whether a text can be a hash of `caching_sha2_password`.
+/// Whether a text has the form of a `caching_sha2_password` hash.
 pub(crate) fn is_caching_sha2(stored: &[u8]) -> bool {
     stored.is_empty() || parts(stored).is_some()
 }
@@ -66,7 +66,7 @@ fn parts(stored: &[u8]) -> Option<(usize, &[u8], &[u8])> {
     Some((thousands, salt, digest))
 }
 
-/// Whether a password is the one that `stored` was made of.
+/// Whether `stored` is the hash of a password.
 pub(crate) fn is_caching_sha2_password(stored: &[u8], password: &[u8]) -> bool {
     if password.len() > PASSWORD_MAX {
         return false;
@@ -79,12 +79,12 @@ pub(crate) fn is_caching_sha2_password(stored: &[u8], password: &[u8]) -> bool {
     }
 }
 
-/// What `caching_sha2_password` remembers of a password that was right.
+/// The cache entry of a correct password for `caching_sha2_password`.
 pub(crate) fn fast_digest(password: &[u8]) -> FastDigest {
     Sha256::digest(Sha256::digest(password)).into()
 }
 
-/// Whether a client's answer proves that it knows the password of a digest.
+/// Whether a client's answer proves knowledge of the password of a digest.
 pub(crate) fn is_fast_answer(digest: &FastDigest, scramble: &[u8], answer: &[u8]) -> bool {
     let Ok(answer) = <[u8; 32]>::try_from(answer) else {
         return false;
@@ -105,7 +105,7 @@ pub(crate) fn native(password: &[u8]) -> String {
     }
 }
 
-/// Whether a text can be a hash of `mysql_native_password`.
+/// Whether a text has the form of a `mysql_native_password` hash.
 pub(crate) fn is_native(stored: &[u8]) -> bool {
     stored.is_empty() || native_digest(stored).is_some()
 }
@@ -117,7 +117,7 @@ fn native_digest(stored: &[u8]) -> Option<[u8; 20]> {
     digest.try_into().ok()
 }
 
-/// Whether a password is the one that `stored` was made of.
+/// Whether `stored` is the hash of a password.
 pub(crate) fn is_native_password(stored: &[u8], password: &[u8]) -> bool {
     if password.len() > PASSWORD_MAX {
         return false;
@@ -128,7 +128,7 @@ pub(crate) fn is_native_password(stored: &[u8], password: &[u8]) -> bool {
     }
 }
 
-/// Whether a client's answer proves that it knows the password.
+/// Whether a client's answer proves knowledge of the password.
 pub(crate) fn is_native_answer(stored: &[u8], scramble: &[u8], answer: &[u8]) -> bool {
     let Some(digest) = native_digest(stored) else {
         return stored.is_empty() && answer.is_empty();
@@ -141,7 +141,7 @@ pub(crate) fn is_native_answer(stored: &[u8], scramble: &[u8], answer: &[u8]) ->
     is_equal(&Sha1::digest(once), &digest)
 }
 
-/// Whether two texts are equal, in a time that only their lengths decide.
+/// Whether two texts are equal, in time that depends on their lengths alone.
 pub(crate) fn is_equal(a: &[u8], b: &[u8]) -> bool {
     let differing = a.iter().zip(b).fold(0, |all, (a, b)| all | (a ^ b));
     a.len() == b.len() && std::hint::black_box(differing) == 0
@@ -190,12 +190,12 @@ fn sha_crypt(password: &[u8], salt: &[u8], rounds: usize) -> [u8; DIGEST_LENGTH]
     encode(&digest)
 }
 
-/// The first `length` bytes of a digest that is repeated without end.
+/// The first `length` bytes of the digest repeated endlessly.
 fn repeated(digest: &[u8], length: usize) -> Vec<u8> {
     digest.iter().copied().cycle().take(length).collect()
 }
 
-/// The digest in crypt's characters: groups of three bytes, in its order, give four characters.
+/// The digest in crypt's alphabet: each group of three bytes, in crypt's order, gives four characters.
 fn encode(digest: &[u8; 32]) -> [u8; DIGEST_LENGTH] {
     const CHARACTERS: &[u8; 64] =
         b"./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -229,7 +229,7 @@ mod tests {
         let digest = sha_crypt(b"Hello world!", b"saltstring", 5000);
         let expected = b"5B8vYYiY.CVt1RlTTf8KbXBH3hsxY/GNooZaBBGWEc5";
         assert_eq!(digest.as_slice(), expected);
-        // A password that is longer than a digest, with 1400 rounds.
+        // A password longer than a digest, with 1400 rounds.
         let password =
             b"a very much longer text to encrypt.  This one even stretches over morethan one line.";
         let digest = sha_crypt(password, b"anotherlongsalts", 1400);

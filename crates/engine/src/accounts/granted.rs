@@ -1,5 +1,4 @@
-//! What the privileges of a GRANT or REVOKE come to on their level: 1144, 1221 and 3619 for what
-//! cannot be there.
+//! Resolution of a GRANT's or REVOKE's privileges on their level: 1144, 1221 and 3619 for invalid combinations.
 
 use mayfly_syntax::ast::{Grant, GrantLevel, ListedPrivilege, PrivilegeName, Privileges};
 use mayfly_types::Result;
@@ -16,7 +15,7 @@ pub(crate) fn resolve(privileges: &Privileges, level: &Level) -> Result<(Granted
     }
 }
 
-/// What ALL means.
+/// The privileges of ALL.
 fn all(level: &Level) -> Granted {
     let (privileges, dynamic) = match level {
         Level::Global => (PrivilegeSet::GLOBAL, DynamicSet::ALL),
@@ -75,7 +74,7 @@ fn listed(list: &[ListedPrivilege], level: &Level) -> Result<(Granted, Vec<Strin
     }
 }
 
-/// What a GRANT of the data directory says, in which everything has its full name.
+/// The privileges of a stored GRANT, whose names are fully qualified.
 pub(crate) fn stored(grant: &Grant) -> Option<(Granted, Level)> {
     let level = match &grant.level {
         GrantLevel::Global => Level::Global,
@@ -83,7 +82,7 @@ pub(crate) fn stored(grant: &Grant) -> Option<(Granted, Level)> {
         GrantLevel::Table(table) => Level::Table(table.database.clone()?, table.name.clone()),
         GrantLevel::Current | GrantLevel::Routine { .. } => return None,
     };
-    // A dynamic privilege that this version does not know is none.
+    // A dynamic privilege unknown to this version is skipped.
     let (granted, _) = resolve(&grant.privileges, &level).ok()?;
     Some((granted, level))
 }

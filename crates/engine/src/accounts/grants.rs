@@ -1,5 +1,4 @@
-//! What was granted to an account: privileges on everything, on databases, tables and columns, and
-//! roles.
+//! Grants of an account: privileges globally and on databases, tables and columns, and roles.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,17 +10,17 @@ use super::host;
 use super::privileges::{DynamicSet, PrivilegeSet};
 use crate::names::{same_name, word_if};
 
-/// What was granted on a table.
+/// Privileges on a table.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct TableGrant {
-    /// On all of it.
+    /// Privileges on the whole table.
     pub(crate) privileges: PrivilegeSet,
-    /// On single columns.
+    /// Privileges on single columns.
     pub(crate) columns: BTreeMap<String, PrivilegeSet>,
 }
 
 impl TableGrant {
-    /// What is granted on any of its columns.
+    /// The union of privileges on its columns.
     pub(crate) fn any_column(&self) -> PrivilegeSet {
         self.columns.values().copied().collect()
     }
@@ -33,7 +32,7 @@ impl TableGrant {
             .add(privileges);
     }
 
-    /// What is granted on a column alone.
+    /// The privileges on a column, without the table's.
     pub(crate) fn column(&self, name: &str) -> PrivilegeSet {
         let mut columns = self.columns.iter();
         let found = columns.find(|(column, _)| same_name(column, name));
@@ -45,7 +44,7 @@ impl TableGrant {
     }
 }
 
-/// What a GRANT or REVOKE is about.
+/// Level of a GRANT or REVOKE.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Level {
     /// `*.*`
@@ -59,26 +58,26 @@ pub(crate) enum Level {
 /// The privileges of a GRANT or REVOKE.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Granted {
-    /// The static ones.
+    /// Static privileges.
     pub(crate) privileges: PrivilegeSet,
-    /// The dynamic ones.
+    /// Dynamic privileges.
     pub(crate) dynamic: DynamicSet,
-    /// Those on columns.
+    /// Column privileges.
     pub(crate) columns: Vec<(String, PrivilegeSet)>,
 }
 
-/// All that was granted to an account.
+/// All grants of an account.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Grants {
     pub(crate) global: PrivilegeSet,
     pub(crate) dynamic: DynamicSet,
-    /// Those that it may grant to others.
+    /// Dynamic privileges with GRANT OPTION.
     pub(crate) dynamic_grantable: DynamicSet,
-    /// By pattern.
+    /// Database privileges, by pattern.
     pub(crate) databases: BTreeMap<String, PrivilegeSet>,
-    /// By database and name.
+    /// Table privileges, by database and name.
     pub(crate) tables: BTreeMap<(String, String), TableGrant>,
-    /// With whether it may grant them to others.
+    /// Granted roles, with ADMIN OPTION or without.
     pub(crate) roles: BTreeMap<AccountName, bool>,
     pub(crate) default_roles: BTreeSet<AccountName>,
 }
@@ -94,10 +93,10 @@ impl Grants {
         }
     }
 
-    /// GRANT. What becomes of one privilege here is the whole story: nothing else is looked at.
+    /// GRANT. This function alone decides what a GRANT adds.
     pub(crate) fn grant(&mut self, granted: &Granted, level: &Level, grant_option: bool) {
         let mut privileges = granted.privileges;
-        // Without a static privilege GRANT OPTION is that of the dynamic ones alone.
+        // Without a static privilege GRANT OPTION is of the dynamic ones alone.
         if grant_option && (granted.dynamic.is_empty() || !privileges.is_empty()) {
             privileges.add(PrivilegeSet::GRANT_OPTION);
         }
@@ -133,7 +132,7 @@ impl Grants {
         database.add(privileges);
     }
 
-    /// REVOKE; whether there was anything on that level.
+    /// REVOKE; returns whether there was any grant on that level.
     pub(crate) fn revoke(&mut self, granted: &Granted, level: &Level) -> bool {
         match level {
             Level::Global => {
@@ -158,7 +157,7 @@ impl Grants {
                     return false;
                 };
                 grant.privileges.remove(granted.privileges);
-                // What is revoked of the table is revoked of its columns.
+                // Privileges revoked on the table are revoked on its columns.
                 for column in grant.columns.values_mut() {
                     column.remove(granted.privileges);
                 }
@@ -176,7 +175,7 @@ impl Grants {
         }
     }
 
-    /// REVOKE ALL PRIVILEGES, GRANT OPTION: roles stay.
+    /// REVOKE ALL PRIVILEGES, GRANT OPTION: roles are kept.
     pub(crate) fn revoke_all(&mut self) {
         *self = Self {
             roles: std::mem::take(&mut self.roles),
@@ -185,7 +184,7 @@ impl Grants {
         };
     }
 
-    /// Adds what a role has.
+    /// Adds the privileges of a role.
     pub(crate) fn add(&mut self, role: &Self) {
         self.global.add(role.global);
         self.dynamic.add(role.dynamic);
@@ -202,7 +201,7 @@ impl Grants {
         }
     }
 
-    /// What the first pattern that a database is like grants on it, the most specific one before.
+    /// The privileges of the most specific pattern that matches a database.
     pub(crate) fn on_database(&self, database: &str) -> PrivilegeSet {
         let patterns = self.databases.iter();
         let fitting = patterns.filter(|(pattern, _)| {
@@ -212,7 +211,7 @@ impl Grants {
         first.map_or(PrivilegeSet::NONE, |(_, privileges)| *privileges)
     }
 
-    /// What was granted on a table alone.
+    /// The privileges on a table, without those on its database.
     pub(crate) fn on_table(&self, database: &str, table: &str) -> Option<&TableGrant> {
         if self.tables.is_empty() {
             return None;
@@ -220,7 +219,7 @@ impl Grants {
         self.tables.get(&(database.to_owned(), table.to_owned()))
     }
 
-    /// The statements that grant it all, as SHOW GRANTS prints them.
+    /// The GRANT statements of all grants, as SHOW GRANTS prints them.
     pub(crate) fn statements(&self, account: &AccountName) -> Vec<String> {
         let to = account.quoted();
         let mut statements = vec![self.global_statement(&to)];
@@ -262,7 +261,7 @@ impl Grants {
     }
 
     fn global_statement(&self, to: &str) -> String {
-        // The list is written out: what ALL means changes from version to version.
+        // The list is written out: ALL means different privileges in each version.
         let names = match self.global.without(PrivilegeSet::GRANT_OPTION) {
             PrivilegeSet::NONE => "USAGE".to_owned(),
             privileges => privileges.names(),
@@ -271,7 +270,7 @@ impl Grants {
     }
 }
 
-/// The order of patterns: greater ones come first.
+/// Specificity of a pattern: greater ones are tried first.
 fn specificity(pattern: &str) -> usize {
     host::first_wildcard(pattern).unwrap_or(usize::MAX)
 }

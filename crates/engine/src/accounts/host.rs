@@ -1,10 +1,10 @@
-//! Which host an account is for (the manual, "Access Control, Stage 1: Connection Verification" and
-//! "Specifying Account Names"): a name or address, a pattern of LIKE, a network with its mask or the
-//! number of its bits. Of the accounts that fit, that of the most specific host is taken.
+//! Matching of clients' hosts with accounts (the manual, "Access Control, Stage 1: Connection Verification" and
+//! "Specifying Account Names"): by name or address, LIKE pattern, or network with mask or prefix length. Of the
+//! matching accounts, the one with the most specific host is used.
 
 use std::net::{IpAddr, Ipv4Addr};
 
-/// Where a client is: its address, or no address when it came through a socket.
+/// Host of a client: its address, or none when it connected through a socket.
 #[derive(Debug, Clone)]
 pub(crate) struct ClientHost {
     address: Option<IpAddr>,
@@ -12,10 +12,10 @@ pub(crate) struct ClientHost {
 }
 
 impl ClientHost {
-    /// Of an address or a name. A client of this machine itself is at `localhost`.
+    /// The host of an address or a name. A client of this machine is at `localhost`.
     pub(crate) fn new(host: &str) -> Self {
         let address: Option<IpAddr> = host.parse().ok();
-        // An IPv6 socket gives IPv4 clients such addresses.
+        // An IPv6 socket gives IPv4 clients mapped addresses.
         let address = address.map(|address| address.to_canonical());
         let is_local = address.is_some_and(|address| address.is_loopback());
         let name = match (is_local, address) {
@@ -26,12 +26,12 @@ impl ClientHost {
         Self { address, name }
     }
 
-    /// As USER() and errors show it.
+    /// The host as USER() and errors show it.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether an account of a host is for clients of this one.
+    /// Whether an account's host matches this client.
     pub(crate) fn fits(&self, host: &str) -> bool {
         if matches!(host, "" | "%") {
             return true;
@@ -47,7 +47,7 @@ impl ClientHost {
     }
 }
 
-/// How specific a host is: greater ones come first.
+/// Specificity of a host: greater ones are tried first.
 pub(crate) fn specificity(host: &str) -> (u8, usize) {
     if host.is_empty() {
         return (0, 0);
@@ -62,7 +62,7 @@ pub(crate) fn specificity(host: &str) -> (u8, usize) {
     }
 }
 
-/// How many characters stand before the first wildcard of a pattern; `None` when it has none.
+/// Number of characters before the first wildcard of a pattern; `None` without one.
 pub(crate) fn first_wildcard(pattern: &str) -> Option<usize> {
     let mut escaped = false;
     pattern.bytes().position(|byte| {
@@ -99,7 +99,7 @@ impl Network {
     }
 }
 
-/// Whether a name is like a pattern with `%`, `_` and `\`; the case of letters matters.
+/// Whether a name matches a pattern with `%`, `_` and `\`, case-sensitively.
 pub(crate) fn is_name_like(name: &str, pattern: &str) -> bool {
     is_like(name.as_bytes(), pattern.as_bytes(), |a, b| a == b)
 }
@@ -113,10 +113,10 @@ fn is_host_like(host: &str, pattern: &str) -> bool {
 
 fn is_like(text: &[u8], pattern: &[u8], is_same: impl Fn(&u8, &u8) -> bool) -> bool {
     let (mut at, mut offset) = (0, 0);
-    // Where the last % stands, and how much of the text it takes.
+    // Position of the last %, and the length of text that it matches.
     let mut retry: Option<(usize, usize)> = None;
     while at < text.len() {
-        // How much of the pattern the next byte of the text takes.
+        // Length of the pattern that the next byte of the text matches.
         let (is_match, length) = match &pattern[offset..] {
             [b'%', ..] => {
                 retry = Some((offset, at));

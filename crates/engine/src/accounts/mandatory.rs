@@ -10,7 +10,7 @@ use super::Accounts;
 use super::account::{Account, AccountName};
 use crate::error::parse_own;
 
-/// The roles that a text names, as SET ROLE would; `None` when it is no list of roles.
+/// Parses a list of roles, as SET ROLE would; `None` when it is invalid.
 pub(crate) fn parse(text: &str) -> Option<BTreeSet<AccountName>> {
     if text.trim().is_empty() {
         return Some(BTreeSet::new());
@@ -25,7 +25,7 @@ pub(crate) fn parse(text: &str) -> Option<BTreeSet<AccountName>> {
 }
 
 impl Accounts {
-    /// `mandatory_roles` has this value now.
+    /// Sets `mandatory_roles`.
     pub(crate) fn set_mandatory(&self, text: &str) {
         *self.mandatory.write() = parse(text).unwrap_or_default();
     }
@@ -40,7 +40,7 @@ impl Accounts {
         roles
     }
 
-    /// The roles that an account may have active: those that it was granted, and the mandatory ones.
+    /// The roles that an account may activate: granted and mandatory ones.
     pub(crate) fn roles_of(&self, account: &Account) -> BTreeSet<AccountName> {
         let mut roles: BTreeSet<_> = account.grants.roles.keys().cloned().collect();
         roles.extend(self.mandatory());
@@ -48,7 +48,7 @@ impl Accounts {
         roles
     }
 
-    /// The roles that are active after a login to an account.
+    /// The active roles after a login to an account.
     pub(crate) fn roles_at_login(&self, account: &Account, all: bool) -> BTreeSet<AccountName> {
         if all {
             self.roles_of(account)
@@ -57,7 +57,7 @@ impl Accounts {
         }
     }
 
-    /// 3628 for a mandatory role, which nobody revokes or drops.
+    /// 3628 for a mandatory role, which cannot be revoked or dropped.
     pub(crate) fn refuse_mandatory(&self, roles: &[AccountName]) -> Result<()> {
         let mandatory = self.mandatory();
         match roles.iter().find(|role| mandatory.contains(role)) {

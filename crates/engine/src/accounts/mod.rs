@@ -1,8 +1,8 @@
-//! Accounts: who may log in, and what they may do.
+//! Accounts, their authentication data and privileges.
 //!
-//! All accounts are one table that never changes: a statement that changes one puts another table in
-//! its place, with the version of the catalog, on which plans and the [`rights::Rights`] of sessions
-//! depend. An embedded session has no account and asks nobody.
+//! All accounts are one immutable table: a change replaces the table, together with the version of the catalog, on
+//! which plans and the [`rights::Rights`] of sessions depend. An embedded session has no account and no privilege
+//! checks.
 
 pub(crate) mod account;
 mod account_name;
@@ -36,16 +36,16 @@ pub(crate) type AccountTable = BTreeMap<AccountName, Arc<Account>>;
 pub(crate) struct Accounts {
     table: RwLock<Arc<AccountTable>>,
     changing: Mutex<()>,
-    /// Of those who have logged in with their whole password: SHA256 of SHA256 of it.
+    /// Cached digests of correct passwords: SHA256 of SHA256.
     digests: Mutex<HashMap<AccountName, Digest>>,
     usage: Usage,
     /// `mandatory_roles`
     mandatory: RwLock<BTreeSet<AccountName>>,
-    /// Draws what a name is said to be that no account has: the same for as long as the process lives.
+    /// Random hash that determines the pretended account of an unknown name, constant for the process.
     decoys: RandomState,
 }
 
-/// What is remembered of a right password; never printed.
+/// Cached digest of a correct password; never printed.
 pub(crate) struct Digest(pub(crate) FastDigest);
 
 impl std::fmt::Debug for Digest {
@@ -55,7 +55,7 @@ impl std::fmt::Debug for Digest {
 }
 
 impl Accounts {
-    /// The accounts as they are now.
+    /// The current accounts.
     pub(crate) fn table(&self) -> Arc<AccountTable> {
         Arc::clone(&self.table.read())
     }
@@ -70,13 +70,14 @@ impl Accounts {
         *self.table.write() = Arc::new(loaded);
     }
 
-    /// Changes accounts: nothing, if `change` or `store`, which gets the accounts before and after, refuses.
+    /// Changes accounts atomically: nothing changes if `change` or `store`, which gets the accounts before and after,
+    /// fails.
     pub(crate) fn change<T>(
         &self,
         change: impl FnOnce(&mut AccountTable) -> Result<T>,
         store: impl FnOnce(&AccountTable, &AccountTable) -> Result<()>,
     ) -> Result<T> {
-        // One change at a time; meanwhile, and by the change itself, the accounts are read as they were.
+        // One change at a time; readers, and the change itself, see the old accounts until it is done.
         let _alone = self.changing.lock();
         let before = self.table();
         let mut changed = AccountTable::clone(&before);
@@ -100,7 +101,7 @@ impl Accounts {
         self.digests.lock()
     }
 
-    /// FLUSH PRIVILEGES: what is remembered of passwords and of failed logins is forgotten.
+    /// FLUSH PRIVILEGES: clears cached digests and failed logins.
     pub(crate) fn flush(&self) {
         self.digests().clear();
         self.usage.forget_failures();
@@ -111,13 +112,13 @@ impl Accounts {
         self.usage.forget_hours();
     }
 
-    /// What accounts and hosts have used.
+    /// Failed logins and resource usage.
     pub(crate) fn usage(&self) -> &Usage {
         &self.usage
     }
 
-    /// The account that a user who comes from a host gets: of all that fit, the one with the most
-    /// specific host, a name before the anonymous one.
+    /// The account of a user from a host: of all matches the one with the most specific host, a named one before the
+    /// anonymous one.
     pub(crate) fn find(&self, user: &str, host: &ClientHost) -> Option<Arc<Account>> {
         let table = self.table();
         let fits = |account: &&Arc<Account>| {
@@ -132,8 +133,7 @@ impl Accounts {
         found.cloned()
     }
 
-    /// The plugin that a client is asked for whose name no account has: one of those that accounts have,
-    /// so that it does not reveal which names exist.
+    /// The plugin pretended for an unknown name: one of those in use, so that it does not reveal which names exist.
     pub(crate) fn decoy_plugin(&self, user: &str, host: &str) -> AuthenticationPlugin {
         let mut plugins: Vec<AuthenticationPlugin> = Vec::new();
         for account in self.table().values() {
@@ -149,7 +149,7 @@ impl Accounts {
         plugins.get(position).copied().unwrap_or(usual)
     }
 
-    /// An account and all that the roles, directly or through others, are.
+    /// An account with its active roles, direct and indirect ones.
     pub(crate) fn with_roles(
         &self,
         account: &AccountName,

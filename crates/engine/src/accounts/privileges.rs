@@ -1,12 +1,12 @@
-//! The privileges: the static ones of MySQL's grammar, and the dynamic ones, which have names only
-//! (the manual, "Privileges Provided by MySQL").
+//! Static privileges of MySQL's grammar, and dynamic privileges, which are names only (the manual, "Privileges
+//! Provided by MySQL").
 
 use std::marker::PhantomData;
 
 use itertools::Itertools;
 use mayfly_syntax::ast::Privilege::{self, *};
 
-/// A set of privileges of a kind, as bits.
+/// Bit set of privileges of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BitSet<Kind> {
     bits: u64,
@@ -28,42 +28,42 @@ impl<Kind: Copy> BitSet<Kind> {
         Self { bits, kind }
     }
 
-    /// Whether all of another set are in it.
+    /// Whether it contains all of another set.
     pub(crate) const fn has(self, other: Self) -> bool {
         self.bits & other.bits == other.bits
     }
 
-    /// Whether one of another set is in it.
+    /// Whether it intersects another set.
     pub(crate) const fn meets(self, other: Self) -> bool {
         self.bits & other.bits != 0
     }
 
-    /// Whether nothing is in it.
+    /// Whether it is empty.
     pub(crate) const fn is_empty(self) -> bool {
         self.bits == 0
     }
 
-    /// Both together.
+    /// The union with another set.
     pub(crate) const fn with(self, other: Self) -> Self {
         Self::from_bits(self.bits | other.bits)
     }
 
-    /// Adds those of another set.
+    /// Adds another set.
     pub(crate) const fn add(&mut self, other: Self) {
         self.bits |= other.bits;
     }
 
-    /// Removes those of another set.
+    /// Removes another set.
     pub(crate) const fn remove(&mut self, other: Self) {
         self.bits &= !other.bits;
     }
 
-    /// Without those of another set.
+    /// The difference from another set.
     pub(crate) const fn without(self, other: Self) -> Self {
         Self::from_bits(self.bits & !other.bits)
     }
 
-    /// Those of both.
+    /// The intersection with another set.
     pub(crate) const fn and(self, other: Self) -> Self {
         Self::from_bits(self.bits & other.bits)
     }
@@ -79,23 +79,23 @@ impl<Kind: Copy> FromIterator<Self> for BitSet<Kind> {
 pub(crate) type PrivilegeSet = BitSet<Privilege>;
 
 impl PrivilegeSet {
-    /// What ALL means on `*.*`, GRANT OPTION apart.
+    /// ALL on `*.*`, without GRANT OPTION.
     pub(crate) const GLOBAL: Self = Self::from_bits((1 << GrantOption as u8) - 1);
-    /// What ALL means on `db.*`.
+    /// ALL on `db.*`.
     pub(crate) const DATABASE: Self = Self::TABLE
         .with(Self::of(&[CreateTemporaryTables, LockTables, Execute]))
         .with(Self::of(&[CreateRoutine, AlterRoutine, Event]));
-    /// What ALL means on a table.
+    /// ALL on a table.
     pub(crate) const TABLE: Self = Self::of(&[
         Select, Insert, Update, Delete, Create, Drop, References, Index, Alter, CreateView,
         ShowView, Trigger,
     ]);
-    /// What can be granted on columns.
+    /// Privileges that can be granted on columns.
     pub(crate) const COLUMN: Self = Self::of(&[Select, Insert, Update, References]);
     /// GRANT OPTION
     pub(crate) const GRANT_OPTION: Self = Self::of(&[GrantOption]);
 
-    /// The set of these.
+    /// The set of these privileges.
     pub(crate) const fn of(privileges: &[Privilege]) -> Self {
         let mut set = Self::NONE;
         let mut at = 0;
@@ -127,14 +127,14 @@ impl PrivilegeSet {
 /// SUPER alone.
 pub(crate) const SUPER: PrivilegeSet = PrivilegeSet::of(&[Super]);
 
-/// Sees what all sessions do.
+/// PROCESS: all sessions are visible.
 pub(crate) const PROCESS: PrivilegeSet = PrivilegeSet::of(&[Process]);
 
 /// The properties of a static privilege.
 #[derive(Debug)]
 pub(crate) struct StaticPrivilege {
     pub(crate) privilege: Privilege,
-    /// As GRANT writes it.
+    /// Its name in GRANT.
     pub(crate) name: &'static str,
     /// The column of `mysql.user`.
     pub(crate) column: &'static str,
@@ -247,7 +247,7 @@ impl DynamicSet {
     /// All of them.
     pub(crate) const ALL: Self = Self::from_bits((1 << DYNAMIC.len()) - 1);
 
-    /// The set of one, in any case; `None` when there is none of that name.
+    /// The set of one privilege, case-insensitively; `None` for an unknown name.
     pub(crate) fn of(name: &str) -> Option<Self> {
         let mut names = DYNAMIC.iter();
         let at = names.position(|known| known.eq_ignore_ascii_case(name))?;

@@ -1,5 +1,4 @@
-//! Passwords that an account has had, and may not have again: PASSWORD HISTORY and PASSWORD REUSE
-//! INTERVAL.
+//! Past passwords of an account that cannot be reused: PASSWORD HISTORY and PASSWORD REUSE INTERVAL.
 
 use mayfly_types::Result;
 use mayfly_types::error::codes;
@@ -10,9 +9,8 @@ use crate::variables::{Settings, typed};
 const MICROSECONDS_OF_DAY: i64 = 86_400_000_000;
 
 impl Account {
-    /// The account has another password: 3638 if it is one that it may not have again. Otherwise it is
-    /// remembered, as long as that counts. `text` is the password where it is known; what a plugin keeps
-    /// of one cannot be compared. Empty passwords count for nothing.
+    /// Records the account's new password: 3638 if it cannot be reused yet. It is kept as long as the limits require.
+    /// `text` is the password where known; hashes cannot be compared. Empty passwords are not recorded.
     pub(crate) fn remember_password(
         &mut self,
         globals: &Settings,

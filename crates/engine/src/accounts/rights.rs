@@ -1,5 +1,5 @@
-//! What a session, or the definer of a view, may do: the grants of an account and of the roles that
-//! are active for it, in the form in which they are asked for.
+//! Effective privileges of a session or of a view's definer: the grants of an account and of its active roles, in a
+//! form for fast checks.
 
 use std::sync::Arc;
 
@@ -14,20 +14,20 @@ use crate::error::ensure;
 /// Effective privileges of a session or a view's definer. Immutable: a GRANT replaces it.
 #[derive(Debug)]
 pub(crate) struct Rights {
-    /// Whose they are, as errors call them.
+    /// The account's name in errors.
     user: String,
     host: String,
-    /// An embedded session asks nobody.
+    /// Whether there are no checks, as for an embedded session.
     unrestricted: bool,
     global: PrivilegeSet,
     dynamic: DynamicSet,
     dynamic_grantable: DynamicSet,
-    /// The account, and the roles.
+    /// The account, and its active roles.
     sources: Vec<Arc<Account>>,
 }
 
 impl Rights {
-    /// Those of an embedded session.
+    /// The rights of an embedded session.
     pub(crate) fn unrestricted(user: &str, host: &str) -> Self {
         Self {
             user: user.to_owned(),
@@ -40,7 +40,7 @@ impl Rights {
         }
     }
 
-    /// Those of an account and roles; none at all without any.
+    /// The rights of an account and its roles; none without any.
     pub(crate) fn of(user: &str, host: &str, sources: Vec<Arc<Account>>) -> Self {
         let all = || sources.iter().map(|source| &source.grants);
         Self {
@@ -54,7 +54,7 @@ impl Rights {
         }
     }
 
-    /// Whether nothing is asked.
+    /// Whether there are no checks.
     pub(crate) fn is_unrestricted(&self) -> bool {
         self.unrestricted
     }
@@ -66,54 +66,54 @@ impl Rights {
         account.is_some_and(|account| account.limits.counts_statements())
     }
 
-    /// What holds everywhere.
+    /// The global privileges.
     pub(crate) fn global(&self) -> PrivilegeSet {
         self.global
     }
 
-    /// Whether a dynamic privilege is there.
+    /// Whether a dynamic privilege is granted.
     pub(crate) fn has_dynamic(&self, name: &str) -> bool {
         DynamicSet::of(name).is_some_and(|set| self.dynamic.has(set))
     }
 
-    /// Whether dynamic privileges are there.
+    /// Whether all these dynamic privileges are granted.
     pub(crate) fn has_dynamic_set(&self, set: DynamicSet) -> bool {
         self.dynamic.has(set)
     }
 
-    /// Whether a dynamic privilege may be granted to others.
+    /// Whether these dynamic privileges can be granted to others.
     pub(crate) fn may_grant_dynamic(&self, set: DynamicSet) -> bool {
         self.dynamic_grantable.has(set)
     }
 
-    /// Whether a role may be granted to others.
+    /// Whether a role can be granted to others.
     pub(crate) fn administers(&self, role: &AccountName) -> bool {
         let mut sources = self.sources.iter();
         sources.any(|source| source.grants.roles.get(role) == Some(&true))
     }
 
-    /// What holds in a database.
+    /// The privileges in a database.
     pub(crate) fn on_database(&self, database: &str) -> PrivilegeSet {
         let sources = self.sources.iter();
         let own = sources.map(|source| source.grants.on_database(database));
         own.fold(self.global, PrivilegeSet::with)
     }
 
-    /// What holds on a table.
+    /// The privileges on a table.
     pub(crate) fn on_table(&self, database: &str, table: &str) -> PrivilegeSet {
         let own = self.table_grants(database, table);
         let own = own.map(|grant| grant.privileges);
         own.fold(self.on_database(database), PrivilegeSet::with)
     }
 
-    /// What holds on a table or any of its columns.
+    /// The privileges on a table or any of its columns.
     pub(crate) fn on_any_column(&self, database: &str, table: &str) -> PrivilegeSet {
         let own = self.table_grants(database, table);
         let own = own.map(|grant| grant.any_column());
         own.fold(self.on_table(database, table), PrivilegeSet::with)
     }
 
-    /// What holds on a column.
+    /// The privileges on a column.
     pub(crate) fn on_column(&self, database: &str, table: &str, column: &str) -> PrivilegeSet {
         let own = self.table_grants(database, table);
         let own = own.map(|grant| grant.column(column));
@@ -129,14 +129,14 @@ impl Rights {
         sources.filter_map(move |source| source.grants.on_table(database, table))
     }
 
-    /// Whether a database is shown.
+    /// Whether a database is visible.
     pub(crate) fn sees_database(&self, database: &str) -> bool {
         const ALL: PrivilegeSet = PrivilegeSet::of(&[Privilege::ShowDatabases]);
         let is_shown = || database.eq_ignore_ascii_case("performance_schema");
         self.global.has(ALL) || self.may_use(database) || is_shown()
     }
 
-    /// Whether a database may be the current one.
+    /// Whether a database can be the current one.
     pub(crate) fn may_use(&self, database: &str) -> bool {
         let sources = self.sources.iter();
         let mut tables = sources.flat_map(|source| source.grants.tables.keys());
@@ -146,13 +146,13 @@ impl Rights {
             || tables.any(|(known, _)| known == database)
     }
 
-    /// Whether a table is shown.
+    /// Whether a table is visible.
     pub(crate) fn sees_table(&self, database: &str, table: &str) -> bool {
         let held = || self.on_any_column(database, table);
         self.unrestricted || is_open(database, table) || held().meets(PrivilegeSet::TABLE)
     }
 
-    /// Whether the columns of a table may be asked for: those are shown that there is a right to.
+    /// Whether the columns of a table can be listed: only those with a privilege are visible.
     pub(crate) fn sees_columns(&self, database: &str, table: &str) -> bool {
         self.unrestricted
             || is_open(database, table)
@@ -160,20 +160,20 @@ impl Rights {
             || self.table_grants(database, table).next().is_some()
     }
 
-    /// Whether a column is shown.
+    /// Whether a column is visible.
     pub(crate) fn sees_column(&self, database: &str, table: &str, column: &str) -> bool {
         let held = self.on_column(database, table, column);
         held.meets(PrivilegeSet::COLUMN)
     }
 
-    /// Whether the query of a view is shown.
+    /// Whether the query of a view is visible.
     pub(crate) fn sees_query(&self, database: &str, view: &str) -> bool {
         const BOTH: PrivilegeSet = PrivilegeSet::of(&[Privilege::Select, Privilege::ShowView]);
         self.unrestricted || self.on_table(database, view).has(BOTH)
     }
 
-    /// 1227 unless one of these static privileges, or the dynamic one, is there. `names` is how the
-    /// error lists them.
+    /// 1227 unless one of these static privileges, or the dynamic one, is granted. `names` is their list in the
+    /// error.
     pub(crate) fn require(
         &self,
         privileges: PrivilegeSet,
@@ -195,7 +195,7 @@ impl Rights {
         )
     }
 
-    /// 1142 unless all these privileges hold on a table; what is missing is named.
+    /// 1142 unless all these privileges hold on a table; the error names the missing ones.
     pub(crate) fn require_on_table(
         &self,
         database: &str,
@@ -256,7 +256,7 @@ impl Rights {
     }
 }
 
-/// The tables of performance_schema that everybody may read, as in MySQL: what they show depends on who reads.
+/// Tables of performance_schema that everybody may read, as in MySQL: their rows depend on the reader.
 const OPEN: &[&str] = &[
     "global_status",
     "global_variables",
@@ -272,7 +272,7 @@ fn is_information_schema(database: &str) -> bool {
     database.eq_ignore_ascii_case("information_schema")
 }
 
-/// Whether everybody may read a table: what it shows depends on who reads.
+/// Whether everybody may read a table: its rows depend on the reader.
 pub(crate) fn is_open(database: &str, table: &str) -> bool {
     let is_listed = || OPEN.iter().any(|open| open.eq_ignore_ascii_case(table));
     is_information_schema(database)

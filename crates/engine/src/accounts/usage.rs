@@ -1,5 +1,5 @@
-//! What accounts and hosts have used: failed logins, which make the next ones slower and may block an
-//! account, and what the limits of an account are about. All of it is of this process alone.
+//! Resource usage of accounts and hosts: failed logins, which delay the next ones and may block an account, and the
+//! counts for the limits of an account. All of it is of this process alone.
 
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -12,24 +12,24 @@ use mayfly_types::{Error, Result};
 use super::account::{Account, AccountName, Limits};
 use crate::error::refuse;
 
-/// How many hosts' and accounts' failures are remembered at most; more are an attack, for which the
-/// count of a single one means little.
+/// Maximum number of hosts and accounts whose failures are kept; more are an attack, for which single counts mean
+/// little.
 const REMEMBERED_MAX: usize = 10_000;
 const MICROSECONDS_OF_DAY: i64 = 86_400_000_000;
 const MICROSECONDS_OF_HOUR: i64 = 3_600_000_000;
-/// After the second failure in a row a host waits.
+/// Delay after the second consecutive failure of a host.
 const FIRST_DELAY: Duration = Duration::from_millis(100);
 const LONGEST_DELAY: Duration = Duration::from_secs(5);
 
-/// Failed logins of an account, one after the other.
+/// Consecutive failed logins of an account.
 #[derive(Debug, Clone, Copy, Default)]
 struct Failures {
     count: u64,
-    /// When it was blocked for them.
+    /// When the account was blocked.
     blocked: Option<i64>,
 }
 
-/// What an account has used since an hour began.
+/// Usage of an account since an hour began.
 #[derive(Debug, Clone, Copy, Default)]
 struct Hour {
     began: i64,
@@ -46,7 +46,7 @@ pub(crate) struct Usage {
     hours: Mutex<HashMap<AccountName, Hour>>,
 }
 
-/// The slot of a key, with room for it.
+/// The slot of a key; another one is evicted for it if needed.
 fn slot<K: Eq + Hash, V: Default>(map: &mut HashMap<K, V>, key: K) -> &mut V {
     if map.len() >= REMEMBERED_MAX && !map.contains_key(&key) {
         map.clear();
@@ -55,7 +55,7 @@ fn slot<K: Eq + Hash, V: Default>(map: &mut HashMap<K, V>, key: K) -> &mut V {
 }
 
 impl Usage {
-    /// A login from a host failed; how long its client is to wait for the answer.
+    /// Counts a failed login from a host; returns the delay of the answer.
     pub(crate) fn delay_of_failure(&self, host: &str) -> Duration {
         let mut hosts = self.hosts.lock();
         let count = slot(&mut hosts, host.to_owned());
@@ -68,7 +68,7 @@ impl Usage {
         }
     }
 
-    /// A login of an account that counts them failed: 3955 when it is blocked now.
+    /// Counts a failed login of an account with FAILED_LOGIN_ATTEMPTS: 3955 when it becomes blocked.
     pub(crate) fn count_failure(&self, account: &Account, now: i64) -> Result<()> {
         if !account.is_blocked_by_failures() {
             return Ok(());
@@ -83,7 +83,7 @@ impl Usage {
         self.refuse_blocked(account, now)
     }
 
-    /// 3955 for an account that is blocked by its failed logins.
+    /// 3955 for an account blocked by failed logins.
     pub(crate) fn refuse_blocked(&self, account: &Account, now: i64) -> Result<()> {
         if !account.is_blocked_by_failures() {
             return Ok(());
@@ -111,28 +111,28 @@ impl Usage {
         ]))
     }
 
-    /// A login succeeded.
+    /// Resets the failures of a host and an account after a successful login.
     pub(crate) fn succeeded(&self, host: &str, account: &AccountName) {
         self.hosts.lock().remove(host);
         self.accounts.lock().remove(account);
     }
 
-    /// The failed logins of an account are forgotten: it is unlocked.
+    /// Resets the failed logins of an account, which unlocks it.
     pub(crate) fn unblock(&self, account: &AccountName) {
         self.accounts.lock().remove(account);
     }
 
-    /// So are those of all accounts.
+    /// Resets the failed logins of all accounts.
     pub(crate) fn forget_failures(&self) {
         self.accounts.lock().clear();
     }
 
-    /// What the limits of accounts count begins anew.
+    /// Resets the counts for the limits of accounts.
     pub(crate) fn forget_hours(&self) {
         self.hours.lock().clear();
     }
 
-    /// A connection of an account: 1226 when it has too many. `open` is how many it has.
+    /// Counts a connection of an account: 1226 when there are too many. `open` is the number of its open ones.
     pub(crate) fn count_connection(&self, account: &Account, open: u64, now: i64) -> Result<()> {
         let limits = &account.limits;
         if limits.user_connections > 0 && open >= limits.user_connections {
@@ -148,7 +148,7 @@ impl Usage {
         )
     }
 
-    /// A statement of an account: 1226 when it has run too many.
+    /// Counts a statement of an account: 1226 when there are too many.
     pub(crate) fn count_statement(&self, account: &Account, updates: bool, now: i64) -> Result<()> {
         let Limits {
             queries,
@@ -162,7 +162,7 @@ impl Usage {
         self.count_in_hour(account, now, counter, changes, "max_updates_per_hour")
     }
 
-    /// Counts one more of what a limit is about; 1226 beyond it. A limit of 0 counts nothing.
+    /// Counts a use against a limit; 1226 beyond it. A limit of 0 counts nothing.
     fn count_in_hour(
         &self,
         account: &Account,
@@ -188,7 +188,7 @@ impl Usage {
     }
 }
 
-/// One of the counts of an hour.
+/// Accessor of one of the counts of an hour.
 type Counter = fn(&mut Hour) -> &mut u64;
 
 fn exceeded(account: &Account, resource: &str, value: u64) -> Error {
