@@ -84,9 +84,9 @@ fn table(
     })
 }
 
-/// `w (id int primary key, a int, b varchar(10), c decimal(10,2), d datetime, e bigint unsigned,
-/// f varchar(20) collate utf8mb4_general_ci, g int)` with the indexes `ka (a, b)`, `kb (b)`, `kc (c)`,
-/// `kd (d desc)`, `ke (e)` and `kp (f(3))`: each key of them has ten rows, and so has each range that is no key.
+/// `w (id int primary key, a int, b varchar(10), c decimal(10,2), d datetime, e bigint unsigned, f varchar(20) collate
+/// utf8mb4_general_ci, g int)` with the indexes `ka (a, b)`, `kb (b)`, `kc (c)`, `kd (d desc)`, `ke (e)` and `kp
+/// (f(3))`: each key and each range that is not a key has ten rows.
 fn indexed() -> Arc<TableSource> {
     let int = || SqlType::integer(TypeKind::Int);
     let varchar = |length| SqlType::varchar(length, CollationId::default());
@@ -141,7 +141,7 @@ fn indexed() -> Arc<TableSource> {
     Arc::new(source)
 }
 
-/// What is known of the contents of `w`.
+/// Statistics of `w`.
 #[derive(Debug)]
 struct TenRows;
 
@@ -197,7 +197,7 @@ impl Catalog for FakeCatalog {
     }
 }
 
-/// A catalog that is told what statements are explained as.
+/// A catalog that records the explanations of statements.
 pub(crate) struct Explaining {
     catalog: FakeCatalog,
     pub(crate) explanation: RefCell<Option<Explanation>>,
@@ -213,7 +213,7 @@ impl Default for Explaining {
 }
 
 impl Explaining {
-    /// With another index of a table, over columns such as `a, b DESC`.
+    /// A catalog with another index of a table, over columns such as `a, b DESC`.
     pub(crate) fn with_index(table: &str, columns: &str) -> Self {
         let mut explaining = Self::default();
         let mut tables = explaining.catalog.tables.iter_mut();
@@ -289,7 +289,7 @@ impl Catalog for Explaining {
     }
 }
 
-/// The tree of a query.
+/// Syntax tree of a query.
 pub(crate) fn parsed(sql: &str) -> Box<ast::Query> {
     let parsed = parse_one(sql, &ParseOptions::MYSQL_DEFAULT).expect("the test's SQL parses");
     match parsed.statement {
@@ -298,12 +298,12 @@ pub(crate) fn parsed(sql: &str) -> Box<ast::Query> {
     }
 }
 
-/// A query bound and not yet rewritten.
+/// A bound query before the rules.
 pub(crate) fn bound(sql: &str) -> Result<Query> {
     crate::bind::bind(&parsed(sql), &FakeCatalog::new(), &PlanOptions::default())
 }
 
-/// A query as the rules leave it.
+/// A query after the rules.
 pub(crate) fn rewritten(sql: &str) -> Query {
     let mut query = bound(sql).expect("the test's SQL binds");
     let options = PlanOptions::default();
@@ -322,14 +322,14 @@ pub(crate) fn rewritten_wholly(sql: &str) -> Query {
     query
 }
 
-/// A query as it runs.
+/// A planned query.
 pub(crate) fn planned(sql: &str) -> QueryPlan {
     crate::bind_query(&parsed(sql), &FakeCatalog::new(), &PlanOptions::default())
         .expect("the test's SQL plans")
 }
 
-/// Checks what is found of statements. Below each of them, further to the right, stands what is expected;
-/// statements that stand together expect the same. Lines that begin with `#` are comments.
+/// Checks the results of `find` for statements. The expected result follows each statement, indented further; adjacent
+/// statements expect one result. Lines that begin with `#` are comments.
 #[track_caller]
 pub(crate) fn check_cases(cases: &str, find: impl Fn(&str) -> String) {
     let lines: Vec<&str> = cases

@@ -1,4 +1,4 @@
-//! How EXPLAIN names the ways through an index: type, key, key_len, ref, and the texts of the tree.
+//! Index access in EXPLAIN: type, key, key_len, ref, and the texts of the tree.
 
 use std::ops::Bound;
 
@@ -13,7 +13,7 @@ use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::key_ranges::{Condition, KeyRanges};
 use crate::tree::physical::{IndexLookupJoin, IndexMerge, IndexScan, MergeKind};
 
-/// What the traditional format shows of an index.
+/// Columns of the traditional format for an index.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct KeyColumns {
     /// type
@@ -64,7 +64,7 @@ fn reference(value: Option<&Expression>) -> &'static str {
     }
 }
 
-/// What the traditional format shows of an index merge.
+/// Columns of the traditional format for an index merge.
 pub(super) fn of_merge(merge: &IndexMerge) -> KeyColumns {
     let parts: Vec<KeyColumns> = merge.parts().map(of_scan).collect();
     let names = parts.iter().filter_map(|part| part.key.clone());
@@ -89,7 +89,7 @@ pub(super) fn merge_note(merge: &IndexMerge) -> String {
     format!("Using {kind}({names})")
 }
 
-/// The step of the tree, and its access type.
+/// (text of the tree's step, access type).
 pub(super) fn merge_step(merge: &IndexMerge) -> (&'static str, &'static str) {
     match merge.kind {
         MergeKind::Union => ("Deduplicate rows sorted by row ID", "rowid_union"),
@@ -116,7 +116,7 @@ pub(super) fn of_lookup(join: &IndexLookupJoin, left: &Columns) -> KeyColumns {
     }
 }
 
-/// A value without the conversion of a number into the type in which it is compared.
+/// A value without the conversion of a number to the comparison type.
 fn unconverted(value: &Expression) -> &Expression {
     match &value.kind {
         ExpressionKind::Cast(inner, _) if inner.ty.is_numeric() && value.ty.is_numeric() => inner,
@@ -124,7 +124,7 @@ fn unconverted(value: &Expression) -> &Expression {
     }
 }
 
-/// Whether the values of the ranges are known, and no key is in them.
+/// Whether the values of the ranges are known, and the ranges are empty.
 pub(super) fn is_impossible(scan: &IndexScan) -> bool {
     let Some(ranges) = &scan.ranges else {
         return false;
@@ -133,7 +133,7 @@ pub(super) fn is_impossible(scan: &IndexScan) -> bool {
     matches!(known, Ok(Some(found)) if found.is_empty())
 }
 
-/// Whether the ranges follow rows of an outer query.
+/// Whether the ranges depend on rows of an outer query.
 pub(super) fn is_dependent(scan: &IndexScan) -> bool {
     let mut dependent = false;
     if let Some(ranges) = &scan.ranges {
@@ -142,7 +142,7 @@ pub(super) fn is_dependent(scan: &IndexScan) -> bool {
     dependent
 }
 
-/// The members of a scan through an index in version 2 of FORMAT=JSON.
+/// JSON members (FORMAT=JSON version 2) of an index scan.
 pub(super) fn scan_members(scan: &IndexScan, names: &Columns) -> Members {
     let Some(index) = scan.table.indexes.get(scan.index) else {
         return Vec::new();
@@ -180,7 +180,7 @@ pub(super) fn scan_members(scan: &IndexScan, names: &Columns) -> Members {
     members
 }
 
-/// The members of the right side of a join in version 2 of FORMAT=JSON.
+/// JSON members (FORMAT=JSON version 2) of the right side of an index lookup join.
 pub(super) fn lookup_members(join: &IndexLookupJoin, left: &Columns) -> Members {
     let Some(index) = join.table.indexes.get(join.index) else {
         return Vec::new();
@@ -213,7 +213,7 @@ fn index_members(
     members
 }
 
-/// The names of the first parts of a key.
+/// Names of the first parts of a key.
 pub(super) fn key_parts(table: &TableSource, index: &IndexSource, parts: usize) -> Vec<String> {
     let columns = index.parts.iter().take(parts);
     let columns = columns.map(|part| column_name(table, part.column).to_owned());
@@ -237,7 +237,7 @@ fn lookup_conditions(
     .collect()
 }
 
-/// The type of access.
+/// Type of access.
 fn kind(scan: &IndexScan) -> &'static str {
     if scan.groups.is_some() {
         return "range";
@@ -271,7 +271,7 @@ fn kind(scan: &IndexScan) -> &'static str {
     }
 }
 
-/// Whether a value is that of an outer query's row.
+/// Whether a value comes from an outer query's row.
 fn is_outer(value: &Expression) -> bool {
     let mut outer = false;
     crate::tree::logical::visit_expression(value, &mut |inner| {
@@ -281,7 +281,7 @@ fn is_outer(value: &Expression) -> bool {
     outer
 }
 
-/// `a = 1 OR a IS NULL`
+/// Whether the ranges are of the form `a = 1 OR a IS NULL`.
 fn is_ref_or_null(ranges: &KeyRanges) -> bool {
     let [one, other] = ranges.boxes.as_slice() else {
         return false;
@@ -295,7 +295,7 @@ fn is_ref_or_null(ranges: &KeyRanges) -> bool {
     }
 }
 
-/// The values of a single key, NULL being none.
+/// Values of a single key; `None` stands for NULL.
 fn points(ranges: &KeyRanges) -> Vec<Option<&Expression>> {
     let parts = ranges.boxes.first().map_or(&[][..], |one| &one.parts);
     let value = |conditions: &'_ Vec<Condition>| {
@@ -315,7 +315,7 @@ fn points(ranges: &KeyRanges) -> Vec<Option<&Expression>> {
         .collect()
 }
 
-/// The bytes of the first parts of a key, as MySQL counts them.
+/// Bytes of the first parts of a key, as MySQL counts them.
 fn key_length(table: &TableSource, index: &IndexSource, parts: usize) -> u64 {
     let length = |part: &crate::catalog::IndexPartSource| {
         let column = table.columns.get(part.column)?;
@@ -324,12 +324,12 @@ fn key_length(table: &TableSource, index: &IndexSource, parts: usize) -> u64 {
     index.parts.iter().take(parts).filter_map(length).sum()
 }
 
-/// The step of the tree.
+/// Text of the tree's step for an index scan.
 pub(super) fn scan_text(scan: &IndexScan, names: &dyn Names) -> String {
     let Some(index) = scan.table.indexes.get(scan.index) else {
         return String::new();
     };
-    // Of each group its ends, or any row of it.
+    // The ends of each group, or any row of it.
     let skips = match scan.groups {
         None => "",
         Some(groups) if groups.least || groups.greatest => "for grouping ",
@@ -364,7 +364,7 @@ pub(super) fn scan_text(scan: &IndexScan, names: &dyn Names) -> String {
     }
 }
 
-/// `a = 1`
+/// Text of a point: `a = 1`.
 fn point_texts(
     scan: &IndexScan,
     index: &IndexSource,
@@ -392,7 +392,7 @@ fn word(covering: bool, verb: &'static str) -> &'static str {
     }
 }
 
-/// The step of the tree that reads the right side of a join.
+/// Text of the tree's step for the right side of an index lookup join.
 pub(super) fn lookup_text(join: &IndexLookupJoin, names: &dyn Names) -> String {
     let Some(index) = join.table.indexes.get(join.index) else {
         return String::new();
@@ -418,7 +418,7 @@ pub(crate) fn column_name(table: &TableSource, column: usize) -> &str {
         .map_or("", |column| column.name.as_str())
 }
 
-/// `(1 < a <= 5)`, `(a = 7)`: the ranges, or the conditions while their values are not known.
+/// Texts of ranges, `(1 < a <= 5)`, `(a = 7)`; or of the conditions while their values are not known.
 pub(crate) fn range_texts(
     ranges: &KeyRanges,
     table: &TableSource,

@@ -1,5 +1,5 @@
-//! MariaDB's ANALYZE FORMAT=JSON: query blocks and tables with what they did (`r_…`), in the shape of MariaDB
-//! 10.11. What makes a temporary table has a member more, `r_temporary_table`.
+//! MariaDB's ANALYZE FORMAT=JSON: query blocks and tables with their measurements (`r_…`), in the form of MariaDB
+//! 10.11. Each temporary table adds a member `r_temporary_table`.
 
 use super::blocks::{Body, Child, Note, Operation, Place, QueryBlock, TableUse, query_blocks};
 use super::facts::Facts;
@@ -9,12 +9,12 @@ use crate::document::{Document, Layout, Members};
 use crate::tree::logical::with_stack;
 use crate::tree::physical::SetOperationKind;
 
-/// A time to the nanosecond.
+/// A time in milliseconds, to the nanosecond.
 fn milliseconds(time: f64) -> Document {
     Document::from((time * 1e6).round() / 1e6)
 }
 
-/// What a statement did, as a JSON document.
+/// Measurements of a statement as a JSON document.
 pub fn analyzed(subject: &Subject<'_>) -> String {
     let planning = subject.measured.map_or(0.0, |measured| measured.planning);
     let planned = vec![("r_total_time_ms", milliseconds(planning))];
@@ -139,7 +139,7 @@ fn query_block(
     })
 }
 
-/// Whole numbers without a fraction, as MariaDB writes them.
+/// A number; integers have no fraction, as in MariaDB.
 fn short(value: f64) -> Document {
     if value == value.trunc() && value >= 0.0 {
         Document::from(value as u64)

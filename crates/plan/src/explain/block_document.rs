@@ -1,5 +1,5 @@
-//! EXPLAIN FORMAT=JSON, version 1: query blocks with their tables, in the shape and with the members of MySQL 8.
-//! What makes a temporary table has a member more, `temporary_table`.
+//! EXPLAIN FORMAT=JSON, version 1: query blocks with their tables, in the form and with the members of MySQL 8. Each
+//! temporary table adds a member `temporary_table`.
 
 use super::blocks::{
     Body, Child, Note, Operation, OperationKind, Place, QueryBlock, TableUse, query_blocks,
@@ -34,12 +34,12 @@ struct Writer<'s> {
     change: Option<&'s Change>,
 }
 
-/// Two digits behind the point.
+/// A cost with two decimals.
 fn money(cost: f64) -> Document {
     Document::from(format!("{cost:.2}"))
 }
 
-/// `54K`, as MySQL rounds down.
+/// A size such as `54K`, rounded down as in MySQL.
 fn size_text(bytes: f64) -> String {
     const UNITS: [&str; 5] = ["", "K", "M", "G", "T"];
     let (mut bytes, mut unit) = (bytes.max(0.0), 0);
@@ -51,7 +51,7 @@ fn size_text(bytes: f64) -> String {
 }
 
 impl Writer<'_> {
-    /// INSERT and REPLACE.
+    /// Document of INSERT and REPLACE.
     fn adding(&self, change: &Change, source: Option<QueryBlock>) -> Document {
         let verb = match change.kind {
             ChangeKind::Replace => "replace",
@@ -79,7 +79,7 @@ impl Writer<'_> {
         members.into()
     }
 
-    /// The members of `query_block`.
+    /// Members of `query_block`.
     fn block(&self, block: QueryBlock, is_outermost: bool) -> Document {
         with_stack(|| {
             let QueryBlock {
@@ -222,7 +222,7 @@ impl Writer<'_> {
         self.clauses(members, others);
     }
 
-    /// The subqueries of clauses.
+    /// Adds the subqueries of clauses.
     fn clauses(&self, members: &mut Members, children: Vec<Child>) {
         let mut rest = children;
         for (name, place) in [
@@ -341,7 +341,7 @@ impl Writer<'_> {
     }
 }
 
-/// What the tables so far cost, and how many rows come of them.
+/// Cost and cardinality of the join of the tables so far.
 struct Prefix {
     cost: f64,
     rows: f64,
@@ -373,7 +373,7 @@ fn push_notes(members: &mut Members, notes: &[Note], (reverse, covering): (bool,
     }
 }
 
-/// An operation around what it works on.
+/// Members of an operation around those of its input.
 fn operation_members(
     operation: Operation,
     inside: Members,
@@ -387,7 +387,7 @@ fn operation_members(
         OperationKind::BufferResult => "buffer_result",
     };
     let mut members: Members = Vec::new();
-    // The rows of a join are sorted once they are all there.
+    // The rows of a join are sorted after all are joined.
     if operation.temporary || (operation.filesort && several) {
         members.push(("using_temporary_table", Document::from(true)));
     }
@@ -408,14 +408,14 @@ fn is_of(place: Place, index: usize) -> bool {
     matches!(place, Place::Table(at) | Place::Condition(at) if at == index)
 }
 
-/// Query blocks that belong to a table, and the others.
+/// (query blocks that belong to a table, others).
 fn split_children(children: Vec<Child>) -> (Vec<Child>, Vec<Child>) {
     children
         .into_iter()
         .partition(|child| matches!(child.place, Place::Table(_) | Place::Condition(_)))
 }
 
-/// The query blocks of some places, and the others.
+/// (query blocks of some places, others).
 fn split(children: Vec<Child>, is_wanted: impl Fn(Place) -> bool) -> (Vec<QueryBlock>, Vec<Child>) {
     let (found, others): (Vec<Child>, Vec<Child>) = children
         .into_iter()

@@ -1,23 +1,22 @@
-//! What the optimizer trace says of a statement that has run: each temporary table that was made, as it was
-//! when it was gone.
+//! Execution part of the optimizer trace: each temporary table that was created, as of its end.
 
 use super::facts::actual_members;
 use super::measured::MeasuredTable;
 use crate::document::{Document, Members};
 use crate::trace::{Trace, object};
 
-/// A temporary table that a statement has made.
+/// A temporary table that a statement has created.
 #[derive(Debug, Clone)]
 pub struct ExecutedTable {
-    /// What it was for, as SHOW TEMPORARY TABLES has it.
+    /// Purpose, as in SHOW TEMPORARY TABLES.
     pub purpose: &'static str,
-    /// Why it was made.
+    /// Cause of the table.
     pub cause: String,
-    /// What it did.
+    /// Its measurements.
     pub measured: MeasuredTable,
 }
 
-/// The statement of a trace has run, and has made these tables; or it was explained and has not run.
+/// Records that the statement has run, and created these tables; or that it was explained and has not run.
 pub fn note_executed(trace: &Trace, has_run: bool, tables: &[ExecutedTable]) {
     let steps = tables.iter().map(step).collect();
     let name = if has_run {

@@ -1,5 +1,5 @@
-//! What EXPLAIN adds to MySQL's plan: for each temporary table what it is for, why it is there, how large it
-//! probably becomes, whether it fits in memory and under which limit, and what would remove it.
+//! Mayfly's additions to EXPLAIN: for each temporary table its purpose, cause, estimated size, whether it fits in
+//! memory and under which limit, and how to avoid it.
 
 use super::measured::{MeasuredTable, MemoryLimit};
 use super::number::number;
@@ -20,17 +20,17 @@ const UNWANTED_ROWS: f64 = 4096.0;
 #[derive(Debug, Clone)]
 pub(crate) struct PlannedTable<'p> {
     pub(crate) temporary: &'p TemporaryTable,
-    /// The operator that makes it; none of a shared result.
+    /// Operator that creates it; `None` for a shared result.
     pub(crate) plan: Option<&'p Plan>,
-    /// How many rows it probably has.
+    /// Estimated number of rows.
     pub(crate) rows: f64,
-    /// How many bytes it probably takes in memory.
+    /// Estimated bytes in memory.
     pub(crate) bytes: u64,
     /// `select#` of its query block.
     pub(crate) select_id: usize,
 }
 
-/// All temporary tables of a plan, those of subqueries too, always in the same order.
+/// All temporary tables of a plan, including those of subqueries, in a fixed order.
 pub(crate) fn temporary_tables(query: &QueryPlan) -> Vec<PlannedTable<'_>> {
     let mut found = Vec::new();
     for shared in &query.shared {
@@ -109,7 +109,7 @@ pub fn has_windows(subject: &Subject<'_>) -> bool {
     found
 }
 
-/// The table that an operator makes.
+/// The temporary table that an operator creates.
 fn own_table(plan: &Plan, select_id: usize) -> Option<PlannedTable<'_>> {
     let (temporary, rows, columns, is_keyed) = match &plan.operator {
         Operator::Aggregate { grouping, .. } => (
@@ -124,7 +124,7 @@ fn own_table(plan: &Plan, select_id: usize) -> Option<PlannedTable<'_>> {
             temporary,
             ..
         } => {
-            // Rows that are not wanted are dropped when there are many of them.
+            // A sort drops unwanted rows when there are many of them.
             let kept = limit.map_or(f64::INFINITY, |(offset, count)| {
                 let wanted = offset.saturating_add(count) as f64;
                 (wanted * 2.0).max(wanted + UNWANTED_ROWS)
@@ -185,7 +185,7 @@ fn own_table(plan: &Plan, select_id: usize) -> Option<PlannedTable<'_>> {
     })
 }
 
-/// What is said of a temporary table.
+/// Description of a temporary table.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct TableFacts {
     purpose: &'static str,
@@ -197,7 +197,7 @@ pub(super) struct TableFacts {
     actual: Option<MeasuredTable>,
 }
 
-/// The facts of a plan's temporary tables.
+/// Descriptions of a plan's temporary tables.
 pub(super) struct Facts<'p> {
     tables: Vec<(&'p TemporaryTable, TableFacts)>,
 }
@@ -226,7 +226,7 @@ impl<'p> Facts<'p> {
         }
     }
 
-    /// What is said of a table of the plan.
+    /// Description of a table of the plan.
     pub(super) fn about(&self, temporary: &TemporaryTable) -> Option<TableFacts> {
         let mut tables = self.tables.iter();
         let found = tables.find(|(known, _)| std::ptr::eq(*known, temporary))?;
@@ -240,7 +240,7 @@ impl TableFacts {
         Some(self.bytes <= limit.bytes)
     }
 
-    /// What stands in brackets behind a line of the tree.
+    /// Text in brackets behind a line of the tree.
     pub(super) fn text(&self) -> String {
         let rows = number(self.rows);
         let mut text = format!("{}: {rows} rows, {}", self.cause, bytes_text(self.bytes));
@@ -258,7 +258,7 @@ impl TableFacts {
         text
     }
 
-    /// The member `temporary_table`.
+    /// Member `temporary_table`.
     pub(super) fn document(&self) -> Document {
         let mut members = vec![
             ("purpose", Document::from(self.purpose)),
@@ -283,7 +283,7 @@ impl TableFacts {
         members.into()
     }
 
-    /// The members of what was measured.
+    /// Members of the measurements.
     pub(super) fn actual_document(&self) -> Document {
         let actual = self.actual.as_ref();
         actual.map_or_else(Vec::new, actual_members).into()
@@ -346,7 +346,7 @@ pub(super) fn actual_members(actual: &MeasuredTable) -> Members {
     members
 }
 
-/// The name of a purpose, as SHOW TEMPORARY TABLES has it.
+/// Name of a purpose, as in SHOW TEMPORARY TABLES.
 pub(crate) fn purpose_name(purpose: Purpose) -> &'static str {
     match purpose {
         Purpose::GroupBy => "GROUP BY",
@@ -362,7 +362,7 @@ pub(crate) fn purpose_name(purpose: Purpose) -> &'static str {
     }
 }
 
-/// What is said of each temporary table of a plan, and `select#` of its query block.
+/// (`select#`, description) of each temporary table of a plan.
 pub(crate) fn planned_tables(subject: &Subject<'_>, query: &QueryPlan) -> Vec<(usize, Document)> {
     let facts = Facts::of(subject, query);
     let blocks = temporary_tables(query).into_iter();
@@ -373,7 +373,7 @@ pub(crate) fn planned_tables(subject: &Subject<'_>, query: &QueryPlan) -> Vec<(u
         .collect()
 }
 
-/// A number of bytes for people.
+/// Text of a number of bytes.
 pub(super) fn bytes_text(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if bytes < 1024 {

@@ -1,81 +1,81 @@
-//! What the operators and temporary tables of a plan did when it ran: for EXPLAIN ANALYZE and ANALYZE.
+//! Measurements of the operators and temporary tables of a plan, for EXPLAIN ANALYZE and ANALYZE.
 
 use crate::tree::physical::OperatorNumber;
 
-/// What a temporary table may take of memory before it overflows to files, and which setting says so.
+/// Memory limit at which a temporary table spills to files, and its setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryLimit {
-    /// The variable.
+    /// Name of the variable.
     pub setting: String,
-    /// Its value, or what is left of it.
+    /// Value of the variable, or what remains of it.
     pub bytes: u64,
 }
 
-/// What the operators of a plan did.
+/// Measurements of a plan.
 #[derive(Debug, Clone, Default)]
 pub struct Measurements {
-    /// Each operator's, by its number.
+    /// Measurements of each operator, by its number.
     pub operators: Vec<Measured>,
-    /// The temporary tables that operators made.
+    /// Temporary tables of operators.
     pub tables: Vec<(OperatorNumber, MeasuredTable)>,
-    /// How many milliseconds planning took.
+    /// Milliseconds of planning.
     pub planning: f64,
 }
 
-/// What an operator did.
+/// Measurements of an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Measured {
-    /// How often it ran; 0: never.
+    /// Number of runs (loops); 0: never.
     pub loops: u64,
-    /// Rows that it gave, of all loops.
+    /// Rows given, over all loops.
     pub rows: u64,
-    /// Rows that a scan or a lookup read for them, before its conditions.
+    /// Rows read by a scan or lookup, before its conditions.
     pub rows_read: u64,
     /// Keys that a join has looked up in its right table.
     pub lookups: u64,
-    /// Milliseconds until its first row, of all loops together.
+    /// Milliseconds until the first row, over all loops.
     pub first_row: f64,
-    /// Milliseconds until its last row, of all loops together.
+    /// Milliseconds until the last row, over all loops.
     pub last_row: f64,
 }
 
-/// What the temporary tables of an operator did.
+/// Measurements of the temporary tables of an operator.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct MeasuredTable {
-    /// The engine that held its rows.
+    /// Storage engine of the rows.
     pub engine: &'static str,
-    /// How many there were: a subquery makes one each time that it runs.
+    /// Number of tables: a subquery creates one each time that it runs.
     pub tables: u64,
     /// Rows, or groups where rows are grouped.
     pub rows: u64,
-    /// The most bytes in memory.
+    /// Peak bytes in memory.
     pub memory_peak: u64,
-    /// The most bytes in files.
+    /// Peak bytes in files.
     pub disk_peak: u64,
-    /// Bytes that were written to files, and read from them.
+    /// Bytes written to files.
     pub bytes_written: u64,
-    /// See above.
+    /// Bytes read from files.
     pub bytes_read: u64,
-    /// Milliseconds that writing took, of all threads together.
+    /// Milliseconds of writing, over all threads.
     pub writing: f64,
-    /// Milliseconds that reading took, of all threads together.
+    /// Milliseconds of reading, over all threads.
     pub reading: f64,
     /// Partitions or sorted runs.
     pub partitions: u64,
-    /// The limit that was reached when it went to disk; none if it did not.
+    /// Limit that was reached when it spilled to disk; `None` if it did not.
     pub limit: Option<MemoryLimit>,
-    /// How many of the tables went to disk.
+    /// Number of tables that spilled to disk.
     pub overflowed: u64,
 }
 
 impl Measurements {
-    /// What an operator did.
+    /// Measurements of an operator.
     pub(super) fn of(&self, operator: OperatorNumber) -> Measured {
         let measured = self.operators.get(operator as usize);
         measured.copied().unwrap_or_default()
     }
 
-    /// What an operator's temporary tables did.
+    /// Measurements of an operator's temporary tables.
     pub(super) fn table(&self, operator: OperatorNumber) -> Option<&MeasuredTable> {
         let mut tables = self.tables.iter();
         let found = tables.find(|(known, _)| *known == operator);
@@ -83,7 +83,7 @@ impl Measurements {
     }
 }
 
-/// What a step did, of all its loops.
+/// Measurements of a step, over all its loops.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Actual {
     pub(super) loops: u64,
@@ -93,7 +93,7 @@ pub(super) struct Actual {
 }
 
 impl Actual {
-    /// As its operator gave rows.
+    /// Measurements of the rows that an operator gave.
     pub(super) fn given(measured: Measured) -> Self {
         Self {
             loops: measured.loops,
@@ -103,7 +103,7 @@ impl Actual {
         }
     }
 
-    /// As it read its table.
+    /// Measurements of the rows that an operator read.
     pub(super) fn read(measured: Measured) -> Self {
         Self {
             rows: measured.rows_read,
@@ -111,7 +111,7 @@ impl Actual {
         }
     }
 
-    /// All of it is there before its first row is read.
+    /// These measurements for a step whose rows all exist before its first is read.
     pub(super) fn made(self) -> Self {
         Self {
             last_row: self.first_row,
@@ -119,12 +119,12 @@ impl Actual {
         }
     }
 
-    /// Rows of a loop.
+    /// Rows per loop.
     pub(super) fn rows_of_loop(self) -> f64 {
         self.rows as f64 / self.loops.max(1) as f64
     }
 
-    /// Milliseconds of a loop up to its first and to its last row.
+    /// Milliseconds per loop until the first and the last row.
     pub(super) fn times_of_loop(self) -> (f64, f64) {
         let loops = self.loops.max(1) as f64;
         (self.first_row / loops, self.last_row / loops)

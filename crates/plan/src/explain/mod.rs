@@ -1,6 +1,6 @@
-//! EXPLAIN: a plan as MySQL's users know it.
+//! EXPLAIN: plans in the formats of MySQL.
 //!
-//! All formats read the physical plan alone, so that they show what will run.
+//! All formats read only the physical plan, so that they show what will run.
 //!
 //! | format | made of | by |
 //! |---|---|---|
@@ -9,10 +9,9 @@
 //! | TRADITIONAL | [`blocks`]: query blocks and the tables that each reads | [`traditional`] |
 //! | JSON, version 1 | the same query blocks | `block_document` |
 //!
-//! Behind the line of a step that makes a temporary table stand, in brackets, what is known of the table
-//! ([`facts`]); in JSON it is a member that MySQL does not have. What the statement is rewritten to
-//! ([`rewritten`]) and what would remove each temporary table ([`crate::removal`]) are found while the
-//! statement is planned, for whoever asks for it ([`crate::Catalog::explains`]).
+//! The line of a step that creates a temporary table has a description of the table in brackets ([`facts`]); in JSON it
+//! is a member that MySQL does not have. The rewritten statement ([`rewritten`]) and the advice on avoiding each
+//! temporary table ([`crate::removal`]) are computed during planning, if asked for ([`crate::Catalog::explains`]).
 
 pub(crate) mod access;
 mod analyzed;
@@ -46,15 +45,15 @@ pub use tree::tree;
 
 use crate::document::Layout;
 
-/// How FORMAT=JSON is written.
+/// Version of FORMAT=JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JsonVersion {
-    /// Query blocks and tables.
+    /// Version 1: query blocks and tables.
     Blocks {
         /// `end_markers_in_json`
         end_markers: bool,
     },
-    /// Steps.
+    /// Version 2: steps.
     Steps,
 }
 

@@ -1,5 +1,5 @@
-//! The names of the columns of a plan's rows, in the three forms in which EXPLAIN shows them: `t.a` in a tree,
-//! `` `db`.`t`.`a` `` in conditions of FORMAT=JSON version 1, and `db.t.a` where columns are listed.
+//! Names of the columns of a plan's rows, in the three forms of EXPLAIN: `t.a` in a tree, `` `db`.`t`.`a` `` in
+//! conditions of FORMAT=JSON version 1, and `db.t.a` where columns are listed.
 
 use crate::catalog::TableSource;
 use crate::text::{Names, call_text, expression_text, window_text};
@@ -8,18 +8,18 @@ use crate::tree::logical::visit_expression;
 use crate::tree::physical::{AggregateCall, Grouping};
 use crate::tree::window::{WindowCall, WindowKeys};
 
-/// The name of a column.
+/// Name of a column.
 #[derive(Debug, Clone, Default)]
 struct ColumnName {
-    /// `t.a`, or the expression that it is the value of.
+    /// `t.a`, or the text of its expression.
     plain: String,
     /// The name quoted and with its database.
     quoted: String,
-    /// `db.t.a`; none of an expression.
+    /// `db.t.a`; `None` for an expression.
     full: Option<String>,
 }
 
-/// The names of the columns of rows, by position.
+/// Names of the columns of rows, by index.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Columns(Vec<ColumnName>);
 
@@ -33,7 +33,7 @@ fn named(names: &[ColumnName], column: usize, form: fn(&ColumnName) -> &String) 
     name.map_or_else(|| format!("column_{column}"), String::clone)
 }
 
-/// Names as trees show them.
+/// Names in the form of trees.
 pub(super) struct Plain<'c>(&'c Columns);
 
 impl Names for Plain<'_> {
@@ -61,7 +61,7 @@ impl Columns {
         let name = |index: &usize| {
             let column = table.columns.get(*index);
             match column {
-                // Its name is an expression.
+                // A hidden column is named by its expression.
                 Some(column) if column.hidden => ColumnName {
                     plain: column.name.clone(),
                     quoted: column.name.clone(),
@@ -81,7 +81,7 @@ impl Columns {
         Self(columns.iter().map(name).collect())
     }
 
-    /// The columns of a derived table or common table expression.
+    /// Columns of a derived table or common table expression.
     pub(super) fn of_derived(alias: &str, columns: &[String]) -> Self {
         let name = |column: &String| ColumnName {
             plain: format!("{alias}.{column}"),
@@ -91,7 +91,7 @@ impl Columns {
         Self(columns.iter().map(name).collect())
     }
 
-    /// Columns without tables, as a set operation gives them.
+    /// Columns without tables, as of a set operation.
     pub(super) fn unqualified(self) -> Self {
         let names = self.0.into_iter().map(|name| {
             let Some(full) = &name.full else { return name };
@@ -120,7 +120,7 @@ impl Columns {
         Self((0..count).map(name).collect())
     }
 
-    /// Values that are computed of these columns.
+    /// Columns computed from these.
     pub(super) fn computed(&self, expressions: &[Expression]) -> Self {
         Self(expressions.iter().map(|one| self.name_of(one)).collect())
     }
@@ -138,7 +138,7 @@ impl Columns {
         }
     }
 
-    /// The keys of groups, and aggregates over them.
+    /// Group keys, and aggregates over the groups.
     pub(super) fn grouped(&self, grouping: &Grouping) -> Self {
         let mut names = self.computed(&grouping.keys);
         let calls = grouping.aggregates.iter().map(|call| ColumnName {
@@ -158,7 +158,7 @@ impl Columns {
         names
     }
 
-    /// These columns, then those of functions over a window.
+    /// These columns, then those of window functions.
     pub(super) fn windowed(&self, window: &WindowKeys<'_>, calls: &[WindowCall]) -> Self {
         let mut names = self.clone();
         names.0.extend(calls.iter().map(|call| ColumnName {
@@ -169,7 +169,7 @@ impl Columns {
         names
     }
 
-    /// A function over a window of these columns.
+    /// Text of a window function over these columns.
     pub(super) fn window_text(&self, window: &WindowKeys<'_>, call: &WindowCall) -> String {
         window_text(window, call, &self.plain())
     }
@@ -181,32 +181,32 @@ impl Columns {
         both
     }
 
-    /// The names for texts of a tree.
+    /// Names for texts of a tree.
     pub(super) fn plain(&self) -> Plain<'_> {
         Plain(self)
     }
 
-    /// The names for texts with quotes.
+    /// Names for texts with quotes.
     pub(crate) fn quoted(&self) -> Quoted<'_> {
         Quoted(self)
     }
 
-    /// An expression over these columns, as trees show it.
+    /// Text of an expression over these columns, in the form of trees.
     pub(super) fn plain_text(&self, expression: &Expression) -> String {
         expression_text(expression, &self.plain())
     }
 
-    /// An expression over these columns, with quotes.
+    /// Text of an expression over these columns, with quotes.
     pub(crate) fn quoted_text(&self, expression: &Expression) -> String {
         expression_text(expression, &self.quoted())
     }
 
-    /// An aggregate over these columns.
+    /// Text of an aggregate over these columns.
     pub(super) fn call_text(&self, call: &AggregateCall) -> String {
         call_text(call, &self.plain())
     }
 
-    /// A value that a key is compared with, as `ref` lists it.
+    /// Value that a key is compared with, as listed in `ref`.
     pub(super) fn reference(&self, value: &Expression) -> String {
         match value.kind {
             ExpressionKind::Literal(_) | ExpressionKind::Parameter(_) => "const".to_owned(),
@@ -218,7 +218,7 @@ impl Columns {
         }
     }
 
-    /// The columns that expressions read, each once, in order.
+    /// Columns that expressions read, each once, in order.
     pub(super) fn read_by<'e>(
         &self,
         expressions: impl IntoIterator<Item = &'e Expression>,

@@ -1,7 +1,7 @@
-//! Numbers as MySQL writes them in a plan.
+//! Number formats of MySQL's plans.
 
-/// A number as MySQL writes it in trees: three significant digits, more of whole ones below a million; outside
-/// of 0.001 to 999999.5 with an exponent that three divides.
+/// Text of a number in trees: three significant digits, all digits of integers below a million; outside of 0.001 to
+/// 999999.5 with an exponent divisible by three.
 pub(super) fn number(value: f64) -> String {
     const SMALLEST: f64 = 1e-12;
     if !value.is_finite() {
@@ -23,7 +23,7 @@ pub(super) fn number(value: f64) -> String {
     }
 }
 
-/// Three significant digits, or all of a whole number's, without zeros at the end of a fraction.
+/// Three significant digits, or all of an integer's, without trailing zeros of a fraction.
 fn rounded(value: f64) -> String {
     let digits_before = value.abs().log10().floor() as i32 + 1;
     let decimals = usize::try_from(3 - digits_before).unwrap_or(0);

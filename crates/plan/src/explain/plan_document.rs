@@ -1,5 +1,5 @@
-//! EXPLAIN FORMAT=JSON, version 2: the tree's steps as nested objects, in the shape and with the members of
-//! MySQL 9. A step that makes a temporary table has a member more, `temporary_table`.
+//! EXPLAIN FORMAT=JSON, version 2: the tree's steps as nested objects, in the form and with the members of MySQL 9.
+//! Each temporary table adds a member `temporary_table`.
 
 use super::outline::{Step, outline};
 use super::subject::{ChangeKind, Subject};

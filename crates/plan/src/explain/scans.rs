@@ -1,4 +1,4 @@
-//! The operators of a plan that read tables: where a row of the traditional format is measured.
+//! Operators of a plan that read tables, whose measurements belong to rows of the traditional format.
 
 use crate::tree::expression::ExpressionKind;
 use crate::tree::physical::{Operator, OperatorNumber, Plan, QueryPlan, SharedSource};
@@ -7,16 +7,16 @@ use crate::walk::{push_children, with_stack};
 /// An operator that reads a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableReader {
-    /// The table, by the name that the statement gives it.
+    /// Alias of the table in the statement.
     pub table: String,
-    /// The operator.
+    /// Number of the operator.
     pub operator: OperatorNumber,
     /// The table is read by lookups with keys of another table's rows.
     pub looks_up: bool,
 }
 
-/// The operators of a query that read tables, those of its subqueries and shared results too. Tables of a join
-/// are in its order.
+/// Operators of a query that read tables, including those of subqueries and shared results. Tables of a join are in its
+/// order.
 pub fn table_readers(query: &QueryPlan) -> Vec<TableReader> {
     let mut readers = Vec::new();
     add(&query.root, &mut readers);

@@ -1,22 +1,22 @@
-//! What is explained, and what is known of it besides its plan.
+//! Subject of EXPLAIN: the plan and further facts.
 
 use super::measured::{Measurements, MemoryLimit};
 use crate::tree::physical::QueryPlan;
 
-/// What is explained: a query, or a statement that changes what a query finds.
+/// Statement to explain: a query, or a statement that changes the rows of a query.
 #[derive(Debug, Clone, Default)]
 pub struct Subject<'p> {
-    /// The query; none of INSERT … VALUES.
+    /// The query; `None` for INSERT … VALUES.
     pub query: Option<&'p QueryPlan>,
-    /// What is done with its rows.
+    /// Change made with its rows.
     pub change: Option<Change>,
-    /// What the statement is rewritten to.
+    /// Text of the rewritten statement.
     pub rewritten: Option<&'p str>,
-    /// What would remove each of the query's temporary tables; nothing where that is not known.
+    /// Advice on avoiding each of the query's temporary tables; empty if unknown.
     pub removals: &'p [Option<String>],
-    /// What a temporary table may take of memory; it may take no more than the least of them.
+    /// Memory limits of a temporary table; the smallest one applies.
     pub limits: &'p [MemoryLimit],
-    /// What its operators did.
+    /// Measurements of its operators.
     pub measured: Option<&'p Measurements>,
 }
 
@@ -29,16 +29,16 @@ impl<'p> From<&'p QueryPlan> for Subject<'p> {
     }
 }
 
-/// What a statement does to tables.
+/// A change of tables.
 #[derive(Debug, Clone)]
 pub struct Change {
-    /// What is done.
+    /// Kind of change.
     pub kind: ChangeKind,
-    /// The tables, by the names that the statement gives them.
+    /// Aliases of the tables in the statement.
     pub tables: Vec<String>,
 }
 
-/// Ways to change a table.
+/// Kind of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeKind {
     /// INSERT
@@ -52,7 +52,7 @@ pub enum ChangeKind {
 }
 
 impl ChangeKind {
-    /// The value of the column `select_type`.
+    /// Value of the column `select_type`.
     pub(super) fn select_type(self) -> &'static str {
         match self {
             Self::Insert => "INSERT",
@@ -62,7 +62,7 @@ impl ChangeKind {
         }
     }
 
-    /// Whether the tables are not among those that the query reads.
+    /// Whether the changed tables are not among those that the query reads.
     pub(super) fn adds_rows(self) -> bool {
         matches!(self, Self::Insert | Self::Replace)
     }

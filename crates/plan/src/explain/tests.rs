@@ -86,7 +86,7 @@ fn rows_are_those_of_mysql() {
     );
 }
 
-/// What a statement over the tables of [`crate::testing`] is explained as.
+/// Plan and explanation of a statement over the tables of [`crate::testing`].
 fn explained(sql: &str, catalog: &Explaining) -> (crate::physical::QueryPlan, Explanation) {
     let plan = crate::bind_query(&parsed(sql), catalog, &crate::PlanOptions::default());
     let plan = plan.expect("the test's SQL plans");

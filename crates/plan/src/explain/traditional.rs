@@ -9,36 +9,36 @@ use super::subject::Subject;
 use crate::tree::logical::with_stack;
 use crate::tree::physical::{QueryPlan, SetOperationKind};
 
-/// A row of the traditional format. What is `None` is shown as NULL.
+/// A row of the traditional format. `None` is shown as NULL.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ExplainRow {
-    /// The number of the query block.
+    /// Number of the query block.
     pub id: u64,
-    /// What kind of query block it is.
+    /// Kind of query block.
     pub select_type: &'static str,
-    /// The table: an alias, `<derivedN>` or `<unionN,M>`.
+    /// Table: an alias, `<derivedN>` or `<unionN,M>`.
     pub table: Option<String>,
-    /// How it is read.
+    /// Access type.
     pub access: Option<&'static str>,
-    /// The indexes that its conditions could use.
+    /// Indexes that its conditions could use.
     pub possible_keys: Option<String>,
-    /// The index that is read.
+    /// Index that is read.
     pub key: Option<String>,
-    /// How many bytes of the key matter.
+    /// Number of key bytes used.
     pub key_length: Option<String>,
-    /// What the key is compared with.
+    /// Values that the key is compared with.
     pub reference: Option<String>,
-    /// How many rows it is thought to have.
+    /// Estimated number of rows.
     pub rows: Option<u64>,
-    /// How many percent of them its conditions are thought to leave.
+    /// Estimated percentage of the rows that its conditions leave.
     pub filtered: Option<f64>,
-    /// What else is to be known.
+    /// Further information.
     pub extra: Option<String>,
-    /// How many rows were read each time, and how many percent of them its conditions left.
+    /// (rows per read, percentage that its conditions left), as measured.
     pub actual: Option<(f64, f64)>,
 }
 
-/// The rows of the traditional format.
+/// Rows of the traditional format.
 pub fn traditional(subject: &Subject<'_>) -> Vec<ExplainRow> {
     let rows = subject.query.map(|query| rows_of(query, subject.measured));
     let mut rows = rows.unwrap_or_default();
@@ -64,7 +64,7 @@ pub fn traditional(subject: &Subject<'_>) -> Vec<ExplainRow> {
             && (row.table.as_ref().is_some_and(is_target) || (row.table.is_none() && !several))
         {
             row.select_type = select_type;
-            // A row that is changed is read, whatever led to it.
+            // A changed row is read, whatever led to it.
             let notes = row.extra.iter().flat_map(|extra| extra.split("; "));
             let notes: Vec<&str> = notes.filter(|note| *note != "Using index").collect();
             row.extra = (!notes.is_empty()).then(|| notes.join("; "));
@@ -78,7 +78,7 @@ fn rows_of(plan: &QueryPlan, measured: Option<&Measurements>) -> Vec<ExplainRow>
     rows_of_blocks(&mut block)
 }
 
-/// The rows of query blocks. Each set operation gets the number of its own row.
+/// Rows of query blocks. Each set operation gets the number of its own row.
 pub(super) fn rows_of_blocks(block: &mut QueryBlock) -> Vec<ExplainRow> {
     let mut lister = Lister {
         rows: Vec::new(),
@@ -102,11 +102,11 @@ pub(super) fn rows_of_blocks(block: &mut QueryBlock) -> Vec<ExplainRow> {
 
 struct Lister<'b> {
     rows: Vec<ExplainRow>,
-    /// Query blocks that come after the one at hand.
+    /// Query blocks that follow the current one.
     waiting: VecDeque<&'b mut QueryBlock>,
 }
 
-/// What the traditional format calls the result of a set operation, and its table.
+/// (select type, table prefix) of the result of a set operation.
 pub(super) fn result_names(kind: SetOperationKind) -> (&'static str, &'static str) {
     match kind {
         SetOperationKind::Union => ("UNION RESULT", "union"),
@@ -115,7 +115,7 @@ pub(super) fn result_names(kind: SetOperationKind) -> (&'static str, &'static st
     }
 }
 
-/// `<union1,2>`
+/// Table name of a result: `<union1,2>`.
 pub(super) fn result_table(kind: SetOperationKind, ids: impl Iterator<Item = u64>) -> String {
     let (_, word) = result_names(kind);
     let ids: Vec<String> = ids.map(|id| id.to_string()).collect();
@@ -177,7 +177,7 @@ impl<'b> Lister<'b> {
     ) {
         let several = tables.len() > 1;
         let filesort = operations.iter().any(|operation| operation.filesort);
-        // The rows of a join are sorted once they are all there.
+        // The rows of a join are sorted after all are joined.
         let temporary =
             operations.iter().any(|operation| operation.temporary) || (filesort && several);
         for (index, table) in tables.iter().enumerate() {
@@ -209,7 +209,7 @@ impl<'b> Lister<'b> {
     }
 }
 
-/// What share of the rows that were read was kept.
+/// Fraction of the rows read that was kept.
 pub(super) fn kept_share(read: u64, kept: u64) -> f64 {
     if read == 0 {
         return 1.0;
@@ -217,12 +217,12 @@ pub(super) fn kept_share(read: u64, kept: u64) -> f64 {
     (kept as f64 / read as f64).min(1.0)
 }
 
-/// With two digits behind the point.
+/// A percentage with two decimals.
 pub(super) fn percentage(share: f64) -> f64 {
     (share * 10_000.0).round() / 100.0
 }
 
-/// The column Extra, in MySQL's order.
+/// Notes of the column Extra, in MySQL's order.
 fn notes_of(table: &TableUse, temporary: bool, filesort: bool) -> Vec<String> {
     let (mut notes, mut behind) = (Vec::new(), Vec::new());
     for note in &table.notes {

@@ -1,5 +1,5 @@
-//! EXPLAIN FORMAT=TREE: a line for each step, as MySQL writes it. Behind the line of a step that makes a
-//! temporary table, what is known of that table stands in brackets.
+//! EXPLAIN FORMAT=TREE: a line for each step, as in MySQL. The line of a step that creates a temporary table has a
+//! description of it in brackets.
 
 use std::fmt::Write;
 
@@ -16,7 +16,7 @@ pub fn tree(subject: &Subject<'_>) -> String {
     text
 }
 
-// Writing to a string does not fail.
+// Writing to a string cannot fail.
 fn write_step(text: &mut String, step: &Step, depth: usize) {
     let mut depth = depth;
     if let Some(heading) = &step.heading {
@@ -47,7 +47,7 @@ fn write_step(text: &mut String, step: &Step, depth: usize) {
         for input in &step.inputs {
             write_step(text, input, depth + 1);
         }
-        // Beside the statement's first step, and below those of tables.
+        // Subqueries are beside the statement's first step, and below those of tables.
         let below = if depth == 0 { 0 } else { depth + 1 };
         for subquery in &step.of_select_list {
             write_step(text, subquery, below);
@@ -62,14 +62,14 @@ fn write_table(text: &mut String, table: Option<&TableFacts>) {
     text.push('\n');
 }
 
-/// `cost=1.25..8.5 rows=10`
+/// Text of an estimate: `cost=1.25..8.5 rows=10`.
 fn estimate_text(estimate: Estimate) -> String {
     let Estimate { cost, first, rows } = estimate;
     let first = first.map_or_else(String::new, |first| format!("{}..", number(first)));
     format!("cost={first}{} rows={}", number(cost), number(rows))
 }
 
-/// `actual time=0.04..0.12 rows=1000 loops=1`: of each loop.
+/// Text of measurements per loop: `actual time=0.04..0.12 rows=1000 loops=1`.
 fn actual_text(actual: Actual) -> String {
     if actual.loops == 0 {
         return "never executed".to_owned();

@@ -168,7 +168,7 @@ fn a_trace_changes_no_plan() {
             let plan = crate::bind_query(&parsed(sql), catalog, &options);
             let plan = plan.expect("the test's SQL is planned");
             let tree = crate::explain::tree(&crate::explain::Subject::from(&plan));
-            // How large temporary tables become is estimated closer where somebody asks.
+            // The size of temporary tables is estimated more closely when asked for.
             let steps = tree
                 .lines()
                 .map(|line| line.split(" [").next().map(str::to_owned));

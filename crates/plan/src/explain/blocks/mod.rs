@@ -1,5 +1,5 @@
-//! The query blocks of a plan, with the tables that each reads, in the order in which it reads them: what the
-//! traditional format has a row for, and version 1 of FORMAT=JSON an object.
+//! Query blocks of a plan, with the tables that each reads, in their order: the rows of the traditional format, and the
+//! objects of FORMAT=JSON version 1.
 
 mod walk;
 
@@ -17,15 +17,15 @@ pub(super) struct QueryBlock {
     pub(super) id: u64,
     pub(super) select_type: &'static str,
     pub(super) body: Body,
-    /// Query blocks that it reads or asks, in the order in which they stand in it.
+    /// Query blocks nested in it, in order.
     pub(super) children: Vec<Child>,
     /// The query block is evaluated for each outer row (DEPENDENT).
     pub(super) dependent: bool,
-    /// Its result is kept.
+    /// Whether its result is cached.
     pub(super) cacheable: bool,
     /// The query block reads the rows of the previous round of a recursion.
     pub(super) recursive: bool,
-    /// What it did.
+    /// Its measurements.
     pub(super) actual: Option<Actual>,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct QueryBlock {
 pub(super) enum Body {
     Tables {
         tables: Vec<TableUse>,
-        /// What is done with their rows, the last first.
+        /// Operations on the rows, the last first.
         operations: Vec<Operation>,
     },
     SetOperation {
@@ -42,24 +42,24 @@ pub(super) enum Body {
         temporary: bool,
         table: Option<TableFacts>,
         filesort: bool,
-        /// The number of its row in the traditional format.
+        /// Number of its row in the traditional format.
         result_id: u64,
     },
 }
 
-/// A query block inside another one.
+/// A nested query block.
 #[derive(Debug)]
 pub(super) struct Child {
     pub(super) place: Place,
     pub(super) block: QueryBlock,
 }
 
-/// Where a query block stands.
+/// Place of a nested query block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     /// The table at that position.
     Table(usize),
-    /// In a condition on the table of that position.
+    /// In a condition on the table at that position.
     Condition(usize),
     SelectList,
     Having,
@@ -67,21 +67,21 @@ pub(super) enum Place {
     OrderBy,
 }
 
-/// What is done with the rows of a query block.
+/// An operation on the rows of a query block.
 #[derive(Debug)]
 pub(super) struct Operation {
     pub(super) kind: OperationKind,
-    /// The temporary table that it needs.
+    /// Whether it needs a temporary table.
     pub(super) temporary: bool,
     pub(super) table: Option<TableFacts>,
     pub(super) filesort: bool,
-    /// All rows are sorted, and not the first few.
+    /// Whether all rows are sorted, and not only the first few.
     pub(super) sorts_all: bool,
-    /// The keys of a sort.
+    /// Sort keys.
     pub(super) sort_key: String,
-    /// Of how many rows of a sort are given at most.
+    /// Maximum number of rows that a sort returns.
     pub(super) limit: Option<u64>,
-    /// What it did.
+    /// Its measurements.
     pub(super) actual: Option<Actual>,
 }
 
@@ -96,50 +96,50 @@ pub(super) enum OperationKind {
 /// A table that a query block reads.
 #[derive(Debug)]
 pub(super) struct TableUse {
-    /// What the statement calls it; none when there is no table.
+    /// Alias in the statement; `None` if there is no table.
     pub(super) alias: Option<String>,
-    /// What the traditional format calls it.
+    /// Name in the traditional format.
     pub(super) name: Option<String>,
     pub(super) rows: Option<u64>,
-    /// What share of the rows its conditions leave.
+    /// Selectivity of its conditions.
     pub(super) filtered: f64,
     pub(super) has_conditions: bool,
-    /// Its conditions, as far as they are checked of its rows.
+    /// Conditions that are checked for its rows.
     pub(super) conditions: Vec<String>,
-    /// What is to be known of how its rows are joined.
+    /// Notes for the column Extra.
     pub(super) notes: Vec<Note>,
     pub(super) key: KeyColumns,
     pub(super) possible: Vec<String>,
     pub(super) covering: bool,
     pub(super) reverse: bool,
-    /// What is read of it is known not to be there.
+    /// Whether its ranges are known to be empty.
     impossible: bool,
-    /// One row is read, at an end of an index.
+    /// Whether a single row is read, at an end of an index.
     is_end: bool,
-    /// Its rows come in the order of an index because somebody wants them so.
+    /// Whether its rows must come in the order of an index.
     pub(super) ordered: bool,
-    /// What reading it once costs.
+    /// Cost of reading it once.
     pub(super) cost: f64,
-    /// How often it is read, as far as the rows before it say so.
+    /// Whether it is read by key for each row before it.
     pub(super) is_read_by_key: bool,
     pub(super) used_columns: Vec<String>,
     pub(super) record_bytes: u64,
-    /// The hash table that one side of its join goes into.
+    /// Hash table of one side of its join.
     pub(super) hash: Option<TableFacts>,
-    /// The temporary table that a derived table is made into.
+    /// Temporary table of a derived table.
     pub(super) materialized: Option<TableFacts>,
     /// Number of the query block that also reads the result, which is materialized once.
     pub(super) shared_with: Option<u64>,
-    /// What reading it did: rows that were read, and rows that its conditions left.
+    /// (measurements of reading it, rows that its conditions left).
     pub(super) actual: Option<(Actual, u64)>,
 }
 
-/// What is to be known of a table.
+/// A note on a table.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Note {
-    /// Which indexes are merged: `Using union(a,b)`.
+    /// Merged indexes: `Using union(a,b)`.
     Merge(String),
-    /// Only why there is no table to read.
+    /// Message in place of a table.
     Message(&'static str),
     FirstMatch(String),
     NotExists,
@@ -150,7 +150,7 @@ pub(super) enum Note {
 }
 
 impl Note {
-    /// As the traditional format has it.
+    /// Text in the traditional format.
     pub(super) fn text(&self) -> String {
         match self {
             Self::Merge(text) => text.clone(),
@@ -201,7 +201,7 @@ impl TableUse {
         Self::scanned(Some(alias), Some((rows.round() as u64).max(1)))
     }
 
-    /// A base table, some columns of which are read at this cost.
+    /// Sets the base table, some columns of which are read at this cost.
     fn of(self, table: &TableSource, columns: &[usize], cost: f64) -> Self {
         Self {
             used_columns: used_columns(table, columns),
@@ -230,13 +230,13 @@ impl TableUse {
     }
 }
 
-/// The bytes of a row as MySQL counts them for `data_read_per_join`.
+/// Bytes of a row as MySQL counts them for `data_read_per_join`.
 fn record_bytes(table: &TableSource) -> u64 {
     let visible = table.columns.iter().filter(|column| !column.hidden);
     let nulls = visible.clone().filter(|column| column.nullable).count();
     let bytes: u64 = visible
         .map(|column| match column.ty.declared_bytes(None) {
-            // The length of a short string takes one byte, and a large one is elsewhere.
+            // The length of a short string takes one byte, and a large string is stored elsewhere.
             bytes if column.ty.kind == mayfly_types::TypeKind::VarChar && bytes < 258 => bytes - 1,
             bytes => bytes.min(65_535),
         })
@@ -244,7 +244,7 @@ fn record_bytes(table: &TableSource) -> u64 {
     (bytes + (nulls as u64).div_ceil(8)).next_multiple_of(8)
 }
 
-/// The query blocks of a plan.
+/// Query blocks of a plan.
 pub(super) fn query_blocks(
     plan: &QueryPlan,
     facts: Option<&Facts<'_>>,
@@ -253,7 +253,7 @@ pub(super) fn query_blocks(
     Explainer::new(plan, facts, measured).query(&plan.root, 1, "PRIMARY")
 }
 
-/// MySQL never shows fewer than two rows of a table that it does not know yet.
+/// Rounded number of rows; MySQL never shows fewer than two for a table without statistics.
 fn whole(rows: f64) -> u64 {
     (rows.round() as u64).max(2)
 }

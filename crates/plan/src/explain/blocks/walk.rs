@@ -1,4 +1,4 @@
-//! Walks a plan and notes what each of its query blocks reads, and what is done with the rows.
+//! Walk over a plan that collects the tables and operations of each query block.
 
 use super::{Body, Child, Note, Operation, OperationKind, Place, QueryBlock, TableUse, whole};
 use crate::catalog::TableSource;
@@ -20,31 +20,31 @@ pub(super) struct Explainer<'p> {
     plan: &'p QueryPlan,
     facts: Option<&'p Facts<'p>>,
     measured: Option<&'p Measurements>,
-    /// Shared results that are explained already.
+    /// Whether each shared result is already explained.
     seen: Vec<bool>,
 }
 
-/// What is found of a query block.
+/// Contents found of a query block.
 struct Found {
     id: u64,
     select_type: &'static str,
     tables: Vec<TableUse>,
     operations: Vec<Operation>,
     children: Vec<Child>,
-    /// The set operation that it is, and nothing else.
+    /// Set operation, if the block is one.
     arms: Option<Body>,
     recursive: bool,
 }
 
 impl Found {
-    /// The name of the table that is read first.
+    /// Name of the table that is read first.
     fn first_name(&self) -> String {
         let first = self.tables.first().and_then(|table| table.name.clone());
         first.unwrap_or_default()
     }
 }
 
-/// What is noted of the table in which a join looks for partners of rows of `outer`.
+/// Note on the table in which a join looks for partners of rows of `outer`.
 fn partner_note(kind: JoinKind, outer: &str) -> Option<Note> {
     match kind {
         JoinKind::Semi => Some(Note::FirstMatch(outer.to_owned())),
@@ -173,7 +173,7 @@ impl<'p> Explainer<'p> {
         self.measured.map(|measured| measured.of(plan.number))
     }
 
-    /// What the reading of a derived table did.
+    /// Measurements of reading a derived table.
     fn as_table(&self, plan: &Plan) -> Option<(Actual, u64)> {
         let measured = self.measured_of(plan)?;
         Some((Actual::given(measured), measured.rows))
@@ -367,7 +367,7 @@ impl<'p> Explainer<'p> {
         names
     }
 
-    /// A table that is read, `read` rows of it, and the condition on these.
+    /// Adds a table of which `read` rows are read, with the condition on these.
     fn read(
         &mut self,
         plan: &Plan,
@@ -545,7 +545,7 @@ impl<'p> Explainer<'p> {
             }
             _ => return Columns::default(),
         };
-        // The side that the hash table is over is read first.
+        // The build side is read first.
         let left_first = kind != JoinKind::Inner || build_left;
         let (first, second) = if left_first {
             (left, right)
@@ -631,7 +631,7 @@ impl<'p> Explainer<'p> {
         if join.kind.is_left_only() { left } else { both }
     }
 
-    /// A lateral derived table is made anew for every row before it.
+    /// A lateral derived table is materialized for every row before it.
     fn lateral(&mut self, plan: &'p Plan, found: &mut Found) -> Columns {
         let before = found.tables.len();
         let children = found.children.len();
@@ -660,7 +660,7 @@ impl<'p> Explainer<'p> {
         names
     }
 
-    /// Subqueries of expressions come after the query block that they stand in.
+    /// Adds the subqueries of expressions, which follow their query block.
     fn subqueries(
         &mut self,
         expressions: impl IntoIterator<Item = &'p Expression>,
@@ -696,7 +696,7 @@ impl<'p> Explainer<'p> {
     }
 }
 
-/// The tables of a query block, or why it reads none.
+/// Tables of a query block, or the message if it reads none.
 fn tables_body(found: &mut Found) -> Body {
     let mut tables = std::mem::take(&mut found.tables);
     if tables.is_empty() {
@@ -716,7 +716,7 @@ fn tables_body(found: &mut Found) -> Body {
     }
 }
 
-/// What share of the rows that are read meets a condition on them.
+/// Selectivity of a condition on the rows read.
 fn share(plan: &Plan, read: f64, predicate: Option<&Expression>) -> f64 {
     match predicate {
         None => 1.0,
@@ -725,7 +725,7 @@ fn share(plan: &Plan, read: f64, predicate: Option<&Expression>) -> f64 {
     }
 }
 
-/// Whether a plan reads one row at an end of an index.
+/// Whether a plan reads a single row at an end of an index.
 fn is_end(plan: &Plan) -> bool {
     match &plan.operator {
         Operator::Project { input, .. } => is_end(input),
@@ -750,7 +750,7 @@ fn index_names(table: &TableSource, positions: &[usize]) -> Vec<String> {
     indexes.map(|index| index.name.clone()).collect()
 }
 
-/// The number of the query block that a plan marks itself as.
+/// Number of the query block that a plan marks.
 fn block_id(plan: &Plan) -> Option<u64> {
     match &plan.operator {
         Operator::Block {

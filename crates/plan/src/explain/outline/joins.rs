@@ -21,7 +21,7 @@ impl Outliner<'_> {
             .members
             .extend(access::lookup_members(join, &left.names));
         let lookups = self.measured_of(plan).map(|measured| {
-            // What the join took more than its left input, for all keys.
+            // The time of the join beyond its left input, for all keys.
             let left = self.measured_of(&join.left).unwrap_or_default();
             let time = (measured.last_row - left.last_row).max(0.0);
             Actual {
@@ -36,7 +36,7 @@ impl Outliner<'_> {
         let both = left.names.beside(found);
         if let Some(residual) = &join.residual {
             let found = join.rows_per_key * join.kept;
-            // One row is enough to know that there is one.
+            // One row is enough for an existence test.
             let kept = if join.kind.is_left_only() {
                 found.min(1.0)
             } else {
@@ -46,7 +46,7 @@ impl Outliner<'_> {
             let given = self.measured_of(plan).map(|measured| measured.rows);
             right.actual = lookups.zip(given).map(|(actual, given)| {
                 let rows = match join.kind {
-                    // What comes out of the join found none.
+                    // Output rows of the antijoin found no partner.
                     JoinKind::Anti | JoinKind::NullAwareAnti => actual.loops.saturating_sub(given),
                     _ => given,
                 };

@@ -1,4 +1,4 @@
-//! The steps of a plan in MySQL's words, with the names of columns put back in.
+//! Steps of a plan in MySQL's terms, with the names of columns.
 
 mod joins;
 mod step;
@@ -38,7 +38,7 @@ pub(super) fn outline(subject: &Subject<'_>) -> Step {
     }
 }
 
-/// What MySQL says of rows that no table gives.
+/// MySQL's step for rows that no table gives.
 fn fetched_before() -> Step {
     Step::new(
         "Rows fetched before execution",
@@ -80,7 +80,7 @@ fn changing(change: &Change, found: Step) -> Step {
     step.over(vec![found])
 }
 
-/// The steps of a plan.
+/// Steps of a plan.
 fn step_of(plan: &QueryPlan, facts: Option<&Facts<'_>>, measured: Option<&Measurements>) -> Step {
     let mut outliner = Outliner {
         plan,
@@ -95,7 +95,7 @@ fn step_of(plan: &QueryPlan, facts: Option<&Facts<'_>>, measured: Option<&Measur
     step
 }
 
-/// How many rows of tables a query probably reads, each as often as it is read.
+/// Estimated number of rows of tables that a query reads, including repeated reads.
 pub fn examined_rows(plan: &QueryPlan) -> f64 {
     fn read(step: &Step) -> f64 {
         let (_, rows) = step.known();
@@ -113,7 +113,7 @@ pub fn examined_rows(plan: &QueryPlan) -> f64 {
     read(&step_of(plan, None, None))
 }
 
-/// A step and the names of the columns that it gives.
+/// A step and the names of its output columns.
 struct Described {
     step: Step,
     names: Columns,
@@ -123,24 +123,24 @@ struct Outliner<'p> {
     plan: &'p QueryPlan,
     facts: Option<&'p Facts<'p>>,
     measured: Option<&'p Measurements>,
-    /// Shared results that are printed already.
+    /// Whether each shared result is already printed.
     seen: Vec<bool>,
-    /// Subqueries of the select list of the query block at hand.
+    /// Subqueries of the select list of the current query block.
     of_select_list: Vec<Step>,
 }
 
-/// What reading a table costs before its first row, and for each row: MySQL's in-memory figures.
+/// Costs of reading a table: startup, and per row (MySQL's in-memory figures).
 pub(super) const SCAN_COST: f64 = 0.25;
 pub(super) const ROW_COST: f64 = 0.1;
-/// What a row costs that an index leads to.
+/// Cost of a row that an index leads to.
 pub(super) const FETCH_COST: f64 = 0.35;
 
-/// What a row costs that an index finds.
+/// Cost of a row that an index finds.
 pub(super) fn row_cost(covering: bool) -> f64 {
     if covering { ROW_COST } else { FETCH_COST }
 }
 
-/// The names of the columns of a table that are read.
+/// Names of the columns of a table that are read.
 pub(super) fn used_columns(table: &TableSource, columns: &[usize]) -> Vec<String> {
     let columns = columns
         .iter()
@@ -184,7 +184,7 @@ impl Outliner<'_> {
                 let all = table.row_count as f64;
                 let text = format!("Table scan on {alias}");
                 let scan = reading(text, "table", (table, alias), columns);
-                // Without a condition the rows that come are those that keys of a hash join leave.
+                // Without a condition the output is the rows that key filters of hash joins leave.
                 let read = if predicate.is_some() { all } else { rows };
                 let scan = scan.costing(SCAN_COST + all * ROW_COST, read);
                 self.checked(plan, scan, predicate.as_ref(), names)
@@ -270,12 +270,12 @@ impl Outliner<'_> {
         }
     }
 
-    /// What an operator did.
+    /// Measurements of an operator.
     fn measured_of(&self, plan: &Plan) -> Option<Measured> {
         self.measured.map(|measured| measured.of(plan.number))
     }
 
-    /// What an operator gave.
+    /// Measurements of an operator's output.
     fn given(&self, plan: &Plan) -> Option<Actual> {
         self.measured_of(plan).map(Actual::given)
     }
@@ -326,7 +326,7 @@ impl Outliner<'_> {
         self.checked(plan, read, merge.predicate.as_ref(), names)
     }
 
-    /// Describes a query block; the subqueries of its select list stand behind its own inputs.
+    /// Describes a query block; the subqueries of its select list follow its own inputs.
     fn block(&mut self, describe: impl FnOnce(&mut Self) -> Described) -> Described {
         let outer = std::mem::take(&mut self.of_select_list);
         let mut described = describe(self);
@@ -335,7 +335,7 @@ impl Outliner<'_> {
         described
     }
 
-    /// Notes the subqueries of a select list.
+    /// Collects the subqueries of a select list.
     fn note_subqueries<'e>(&mut self, expressions: impl IntoIterator<Item = &'e Expression>) {
         for expression in expressions {
             let found = self.subqueries(expression, "projection");
@@ -343,7 +343,7 @@ impl Outliner<'_> {
         }
     }
 
-    /// Rows of a table, and the condition that is checked of them.
+    /// Rows of a table with the condition that is checked for them.
     fn checked(
         &mut self,
         plan: &Plan,
@@ -379,7 +379,7 @@ impl Outliner<'_> {
         filter.with("filter_columns", columns).over(inputs)
     }
 
-    /// The subqueries of an expression as steps.
+    /// Subqueries of an expression as steps.
     fn subqueries(&mut self, expression: &Expression, clause: &'static str) -> Vec<Step> {
         let mut found: Vec<Arc<Subquery>> = Vec::new();
         visit_expression(expression, &mut |inner| {
@@ -423,13 +423,13 @@ impl Outliner<'_> {
     }
 }
 
-/// Nothing is read.
+/// Step without rows.
 fn zero_rows() -> Step {
     const CAUSE: &str = "Impossible WHERE";
     Step::new(format!("Zero rows ({CAUSE})"), "zero_rows").with("zero_rows_cause", CAUSE)
 }
 
-/// A scan through an index.
+/// Step of an index scan.
 fn index_step(scan: &IndexScan, names: &Columns, cost: f64) -> Step {
     if access::is_impossible(scan) {
         return zero_rows();
@@ -441,7 +441,7 @@ fn index_step(scan: &IndexScan, names: &Columns, cost: f64) -> Step {
     step
 }
 
-/// A scan of all rows that a step makes.
+/// Step that scans the rows which another step creates.
 fn scan_of(made: Step, name: &str, names: Columns, actual: Option<Actual>) -> Described {
     let (cost, rows) = made.known();
     let step = Step::new(format!("Table scan on {name}"), "table").with("table_name", name);

@@ -1,18 +1,18 @@
-//! The steps of a plan: what FORMAT=TREE writes a line about, and version 2 of FORMAT=JSON an object.
+//! Steps of a plan: the lines of FORMAT=TREE, and the objects of FORMAT=JSON version 2.
 
 use super::super::facts::TableFacts;
 use super::super::measured::Actual;
 use crate::document::{Document, Members};
 
-/// Factor of underestimation: a join that gives `n` times the estimated rows is remarked on.
+/// Factor of underestimation from which a join is reported.
 const UNDERESTIMATED: f64 = 10.0;
 
-/// What an operator is thought to cost, and to give.
+/// Estimated cost and cardinality of an operator.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in super::super) struct Estimate {
-    /// The cost of all rows.
+    /// Cost of all rows.
     pub(in super::super) cost: f64,
-    /// The cost up to the first row, where all of the input must be there before it.
+    /// Cost until the first row, if all of the input is needed before it.
     pub(in super::super) first: Option<f64>,
     pub(in super::super) rows: f64,
 }
@@ -27,33 +27,33 @@ impl Estimate {
     }
 }
 
-/// What is done, and with what.
+/// A step: its operation and properties.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Step {
-    /// What is done.
+    /// Text of the operation.
     pub(in super::super) text: String,
-    /// What stands above it in the tree: what its rows are for.
+    /// Step above it in the tree, which states what its rows are for.
     pub(in super::super) heading: Option<Heading>,
-    /// Cost and rows, where they are thought to be known.
+    /// Estimated cost and cardinality, if known.
     pub(in super::super) estimate: Option<Estimate>,
-    /// Its members in JSON beside `operation`, `inputs` and the estimates.
+    /// JSON members besides `operation`, `inputs` and the estimates.
     pub(in super::super) members: Members,
-    /// The temporary table that it makes.
+    /// Temporary table that it creates.
     pub(in super::super) table: Option<TableFacts>,
-    /// What it did, where that was measured.
+    /// Measurements, if it was measured.
     pub(in super::super) actual: Option<Actual>,
-    /// What it reads.
+    /// Input steps.
     pub(in super::super) inputs: Vec<Step>,
-    /// The subqueries of the select list.
+    /// Subqueries of the select list.
     pub(in super::super) of_select_list: Vec<Step>,
 }
 
-/// What the rows of a step are for.
+/// A heading that states what the rows of a step are for.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Heading {
     pub(in super::super) text: String,
     pub(in super::super) members: Members,
-    /// The temporary table that they go into.
+    /// Temporary table of the rows.
     pub(in super::super) table: Option<TableFacts>,
 }
 
@@ -91,7 +91,7 @@ impl Step {
         self
     }
 
-    /// All rows of the input are there before the first is given.
+    /// Marks a step that needs all rows of the input before its first.
     pub(super) fn holding(mut self, first: f64) -> Self {
         if let Some(estimate) = &mut self.estimate {
             estimate.first = Some(first);
@@ -124,7 +124,7 @@ impl Step {
         self
     }
 
-    /// How many times as many rows a join gave as were estimated, where that is a sign that the plan may be a bad one.
+    /// Ratio of actual to estimated rows of a join, if it indicates a bad plan.
     pub(in super::super) fn underestimated(&self) -> Option<f64> {
         let is_join = self.members.first() == Some(&("access_type", Document::from("join")));
         let (actual, estimate) = (self.actual.filter(|_| is_join)?, self.estimate?);
@@ -132,7 +132,7 @@ impl Step {
         (times >= UNDERESTIMATED).then_some(times)
     }
 
-    /// Cost and rows; nothing where they are not known.
+    /// (cost, rows) if known, else zeros.
     pub(super) fn known(&self) -> (f64, f64) {
         self.estimate
             .map_or((0.0, 0.0), |estimate| (estimate.cost, estimate.rows))

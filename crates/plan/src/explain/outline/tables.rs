@@ -1,4 +1,4 @@
-//! Steps that make temporary tables: groups, sorts, set operations, common table expressions.
+//! Steps that create temporary tables: groups, sorts, set operations, common table expressions.
 
 use super::super::measured::Actual;
 use super::super::names::Columns;
@@ -271,7 +271,7 @@ impl Outliner<'_> {
     }
 }
 
-/// What cannot be: a plan that names a result that it does not have.
+/// Step of an impossible plan that names a missing result.
 pub(super) fn unknown() -> Described {
     Described {
         step: Step::new("<unknown>", "unknown"),

@@ -1,10 +1,10 @@
-//! What a statement is rewritten to, as SQL: the note 1003 that SHOW WARNINGS lists behind EXPLAIN, and the
-//! member `query` of version 2 of FORMAT=JSON.
+//! The rewritten statement as SQL: the note 1003 that SHOW WARNINGS lists after EXPLAIN, and the member `query` of
+//! FORMAT=JSON version 2.
 //!
-//! It is written of the logical plan as the rules leave it that change what is asked and not how it is found:
-//! derived tables are merged, subqueries are semijoins, conditions stand where they were moved to, constants
-//! are what they come to. Every name says its database and table. The text is for people: it has joins such
-//! as `semi join` that no statement has.
+//! It is printed from the logical plan after the rules that transform the statement and before those that choose its
+//! execution: derived tables are merged, subqueries are semijoins, conditions are pushed, constants are folded. Names
+//! are qualified by database and table. The text is for people: it has joins such as `semi join` that are not valid
+//! SQL.
 
 mod scope;
 mod select;
@@ -23,19 +23,19 @@ pub fn identifier(name: &str) -> String {
     quoted(name)
 }
 
-/// What a bound query is rewritten to.
+/// Text of a rewritten query.
 pub(crate) fn rewritten(bound: &Query, options: &PlanOptions) -> String {
     query_text(&shaped(bound, options))
 }
 
-/// A bound query as the rules leave it that change what is asked.
+/// A bound query after the rules that transform the statement.
 pub(crate) fn shaped(bound: &Query, options: &PlanOptions) -> Query {
     let mut query = bound.clone();
     rules::shape(&mut query, options);
     query
 }
 
-/// A query as SQL.
+/// Text of a query as SQL.
 pub(crate) fn query_text(query: &Query) -> String {
     let writer = Writer::new(query);
     let names: Vec<&str> = query
@@ -47,7 +47,7 @@ pub(crate) fn query_text(query: &Query) -> String {
     format!("{}{body}", writer.with_clause())
 }
 
-/// An UPDATE or DELETE as SQL. `names_targets`: DELETE t FROM …
+/// Text of an UPDATE or DELETE as SQL. `names_targets`: DELETE t FROM …
 pub(crate) fn change_text(
     query: &Query,
     targets: &[ChangeTarget],

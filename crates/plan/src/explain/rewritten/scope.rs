@@ -1,4 +1,4 @@
-//! What the numbers of columns mean inside a query block, as text.
+//! Text of column numbers inside a query block.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use crate::tree::logical::{self, ColumnId, Relation, with_stack};
 use crate::tree::physical::AggregateCall;
 use crate::tree::window::WindowCall;
 
-/// What a column is.
+/// Meaning of a column number.
 #[derive(Debug, Clone)]
 enum Meaning<'q> {
     /// A column of a table.
@@ -20,18 +20,18 @@ enum Meaning<'q> {
     Computed(&'q Expression),
     /// An aggregate over other columns.
     Call(&'q AggregateCall),
-    /// A key of a grouping with ROLLUP, and which.
+    /// A key of a grouping with ROLLUP, with its index.
     RolledUp(&'q Expression, usize),
-    /// An aggregate of one.
+    /// An aggregate of a grouping with ROLLUP.
     RolledUpCall(&'q AggregateCall),
-    /// A function over a window.
+    /// A window function.
     Windowed(&'q logical::Window, &'q WindowCall),
 }
 
-/// How deep a column may be computed of others: what is deeper is not written out.
+/// Maximum depth of expressions over expressions that are written out.
 const DEPTH_MAX: usize = 200;
 
-/// The columns that a query block and those around it know.
+/// Columns known in a query block and those around it.
 pub(super) struct Scope<'q> {
     writer: &'q Writer<'q>,
     outer: Option<&'q Scope<'q>>,
@@ -53,9 +53,9 @@ impl<'q> Scope<'q> {
         self.columns.entry(id).or_insert(Meaning::Name(text));
     }
 
-    /// A column is the value of an expression.
+    /// Adds a column with the value of an expression.
     pub(super) fn compute(&mut self, id: ColumnId, expression: &'q Expression) {
-        // A column that is grouped by keeps its number.
+        // A grouped column keeps its number.
         let is_itself = matches!(expression.kind, ExpressionKind::Column(own) if own == id);
         if !is_itself {
             self.columns
@@ -64,7 +64,7 @@ impl<'q> Scope<'q> {
         }
     }
 
-    /// The keys and calls of a grouping.
+    /// Adds the keys and calls of a grouping.
     pub(super) fn group(&mut self, aggregate: &'q logical::Aggregate) {
         let rolls_up = aggregate.rollup.is_some();
         for (index, key) in aggregate.keys.iter().enumerate() {
@@ -90,7 +90,7 @@ impl<'q> Scope<'q> {
         }
     }
 
-    /// The functions of a window.
+    /// Adds the functions of a window.
     pub(super) fn window(&mut self, window: &'q logical::Window) {
         for (id, call) in &window.calls {
             let meaning = Meaning::Windowed(window, call);
@@ -98,7 +98,7 @@ impl<'q> Scope<'q> {
         }
     }
 
-    /// Everything that the tables of FROM give.
+    /// Adds the columns of the tables of FROM.
     pub(super) fn add_tables(&mut self, relation: &'q Relation) {
         with_stack(|| match relation {
             Relation::Scan(scan) => {
@@ -171,7 +171,7 @@ impl<'q> Scope<'q> {
         });
     }
 
-    /// The text of a column.
+    /// Text of a column.
     pub(super) fn text_of(&self, id: ColumnId) -> String {
         let Some(meaning) = self.columns.get(&id) else {
             return match self.outer {
@@ -189,7 +189,7 @@ impl<'q> Scope<'q> {
             Meaning::Call(call) => call_text(call, self),
             Meaning::Windowed(window, call) => window_text(&window.keys(), call, self),
             Meaning::RolledUp(key, index) => {
-                // Below the grouping the key is what it was.
+                // Below the grouping the key has its ungrouped meaning.
                 let mut below = Scope::new(self.writer, Some(self));
                 for (known, meaning) in &self.columns {
                     if !matches!(meaning, Meaning::RolledUp(..)) {
@@ -206,7 +206,7 @@ impl<'q> Scope<'q> {
         text
     }
 
-    /// The text of an expression.
+    /// Text of an expression.
     pub(super) fn text(&self, expression: &Expression) -> String {
         expression_text(expression, self)
     }

@@ -1,4 +1,4 @@
-//! Query blocks as text.
+//! Text of query blocks.
 
 use std::fmt::Write;
 
@@ -11,12 +11,12 @@ use crate::tree::logical::{
 };
 use crate::tree::physical::{JoinKind, Purpose, SetOperationKind, SortKey};
 
-/// Writes the query blocks of a statement.
+/// Writer of the query blocks of a statement.
 pub(super) struct Writer<'q> {
     query: &'q Query,
 }
 
-/// The parts of a SELECT.
+/// Clauses of a SELECT.
 pub(super) struct Parts<'q> {
     pub(super) scope: Scope<'q>,
     /// Its number, if it is marked.
@@ -31,7 +31,7 @@ pub(super) struct Parts<'q> {
     windows: Vec<&'q Window>,
     order: &'q [SortKey],
     limit: Option<(u64, u64)>,
-    /// What it is instead of a SELECT.
+    /// Set operation in place of a SELECT.
     set_operation: Option<&'q Relation>,
     values: Option<&'q [Vec<Expression>]>,
 }
@@ -57,7 +57,7 @@ fn conjunction(conditions: &[Condition]) -> Option<String> {
 }
 
 impl Parts<'_> {
-    /// WHERE and what follows it.
+    /// Text of WHERE and the following clauses.
     pub(super) fn tail(&self) -> String {
         let mut text = String::new();
         if let Some(conditions) = conjunction(&self.conditions) {
@@ -84,7 +84,7 @@ impl Parts<'_> {
         text
     }
 
-    /// The WINDOW clause: the windows whose names the functions say.
+    /// WINDOW clause: the windows that functions refer to by name.
     fn named_windows(&self) -> Vec<String> {
         let mut known: Vec<&str> = Vec::new();
         let mut texts = Vec::new();
@@ -138,8 +138,7 @@ fn condition(expression: &Expression, scope: &Scope<'_>) -> Condition {
     }
 }
 
-/// The text of an expression as a user would have written it: names without quotes and without their tables, and
-/// no parentheses around all of it.
+/// Text of an expression as a user would have written it: names without quotes and tables, and no outer parentheses.
 fn unqualified(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
@@ -172,13 +171,13 @@ impl<'q> Writer<'q> {
         Self { query }
     }
 
-    /// The names of the columns of a common table expression.
+    /// Names of the columns of a common table expression.
     pub(super) fn shared_names(&self, shared: usize) -> &'q [String] {
         let shared = self.query.shared.get(shared);
         shared.map_or(&[], |shared| shared.names.as_slice())
     }
 
-    /// WITH, for the common table expressions that are still there.
+    /// WITH clause of the common table expressions that remain.
     pub(super) fn with_clause(&self) -> String {
         let mut texts = Vec::new();
         let mut recursive = false;
@@ -216,7 +215,7 @@ impl<'q> Writer<'q> {
         format!("with {recursive}{} ", texts.join(", "))
     }
 
-    /// A query expression that gives these columns, with their names where somebody sees them.
+    /// A query expression that gives these columns, with their names where they are visible.
     pub(super) fn query(
         &self,
         relation: &Relation,
@@ -236,8 +235,8 @@ impl<'q> Writer<'q> {
         })
     }
 
-    /// The text of a query expression that was taken apart. Parts hold the texts of what they select from: to take an
-    /// expression apart twice would take time that doubles with each level of nesting.
+    /// Text of a query expression from its clauses. Clauses contain the texts of their subqueries: splitting an
+    /// expression twice would take time exponential in the nesting depth.
     fn text_of(
         &self,
         parts: &Parts<'_>,
@@ -342,8 +341,7 @@ impl<'q> Writer<'q> {
         arms.join(&format!(" {word}{all} "))
     }
 
-    /// The text of a query expression whose columns have these names, or else those of its tables, or what they are
-    /// computed of.
+    /// Text of a query expression whose columns have these names, or else those of its tables or expressions.
     fn named(
         &self,
         parts: &Parts<'_>,
@@ -369,7 +367,7 @@ impl<'q> Writer<'q> {
         self.text_of(parts, columns, Some(&own), select_id, outer)
     }
 
-    /// Takes a query block apart.
+    /// Splits a query block into clauses.
     pub(super) fn parts<'s>(
         &'s self,
         relation: &'s Relation,
@@ -423,7 +421,7 @@ impl<'q> Writer<'q> {
                 Relation::Window(window) => {
                     parts.windows.push(window);
                     parts.scope.window(window);
-                    // What it sorts by is in its text.
+                    // The sort keys are in the text of the window.
                     match &*window.input {
                         Relation::Sort { input, .. } => input,
                         input => input,
@@ -480,7 +478,7 @@ impl<'q> Writer<'q> {
         parts
     }
 
-    /// A part of FROM; its conditions go into `conditions`.
+    /// Text of a part of FROM; its conditions are added to `conditions`.
     fn from(
         &self,
         relation: &Relation,
@@ -605,7 +603,7 @@ fn is_above_groups(relation: &Relation) -> bool {
     }
 }
 
-/// A key of ORDER BY: by the name that the select list gives it, if it gives one.
+/// Key of ORDER BY: its name in the select list, if it has one.
 fn order_key(
     key: &SortKey,
     columns: &[ColumnId],

@@ -34,7 +34,7 @@ pub(super) struct Choice<'a> {
 }
 
 impl Choice<'_> {
-    /// (whether the join is estimated to be better, cost of the join, cost of the runs).
+    /// (whether the join is estimated to be better, cost of running the subquery, cost of the join).
     pub(super) fn prefers_join(&self) -> (bool, f64, f64) {
         let subquery = self.runs * (RUN_COST + self.run_cost());
         let join = self.join_cost();
