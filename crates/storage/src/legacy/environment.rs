@@ -1,4 +1,4 @@
-//! What legacy tables share: in a database, and in a session.
+//! Resources that legacy tables share in a database and in a session.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,30 +9,29 @@ use super::file::LegacyDirectory;
 use super::innodb::{BufferPool, SessionTablespace, TemporaryTablespaces};
 use super::key_cache::KeyCache;
 
-/// What all sessions of a database share. Cloning gives another handle.
+/// Resources shared by all sessions of a database. Cloning gives another handle.
 #[derive(Debug, Clone)]
 pub struct LegacyEnvironment {
-    /// Where MyISAM-style tables have their files.
+    /// Directory of the files of MyISAM-style tables.
     pub directory: Arc<LegacyDirectory>,
-    /// Where InnoDB-style tables have their pages.
+    /// Tablespaces of InnoDB-style tables.
     pub tablespaces: TemporaryTablespaces,
-    /// Memory for those.
+    /// Buffer pool of the tablespaces.
     pub buffer_pool: BufferPool,
 }
 
-/// What the tables of one session share. Cloning gives another handle.
+/// Resources shared by the tables of one session. Cloning gives another handle.
 #[derive(Debug, Clone)]
 pub struct SessionDisk {
-    /// The key cache of its MyISAM-style tables.
+    /// Key cache of the session's MyISAM-style tables.
     pub key_cache: KeyCache,
-    /// The session's node of temporary space.
+    /// The session's budget of temporary space.
     session: Budget,
     tablespace: Arc<Mutex<Option<Arc<SessionTablespace>>>>,
 }
 
 impl SessionDisk {
-    /// A session without a tablespace yet. `session` is charged for the pages of its tablespace that no table
-    /// uses.
+    /// A session without a tablespace yet. `session` is charged for the pages of its tablespace that no table uses.
     pub fn new(key_cache: KeyCache, session: &Budget) -> Self {
         Self {
             key_cache,
@@ -59,7 +58,7 @@ impl SessionDisk {
         lock(&self.tablespace).clone()
     }
 
-    /// Gives the tablespace back. Tables that still use it keep it until they are dropped.
+    /// Returns the tablespace to the pool. Tables that still use it keep it until they are dropped.
     pub fn give_back(&self) {
         *lock(&self.tablespace) = None;
     }

@@ -1,4 +1,4 @@
-//! Files of legacy tables: named ones, so that `lsof` shows them, removed when they are dropped.
+//! Files of legacy tables: named, so that `lsof` shows them, and removed when they are dropped.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use mayfly_memory::io::{IoBackend, IoFile};
 use mayfly_memory::{Budget, IoFailure, MemoryError, Reservation, Result};
 
-/// Files are charged in units of this.
+/// Unit in bytes in which files are charged.
 const CHARGE_UNIT: u64 = 4096;
-/// How many names are tried before giving up.
+/// Number of file names to try before giving up.
 const NAME_TRIES: u32 = 1000;
 
-/// The directory of the MyISAM-style files: `#sql_<process in hexadecimal>_<n>.MYD` and `.MYI`.
+/// Directory of the MyISAM-style files: `#sql_<process in hexadecimal>_<n>.MYD` and `.MYI`.
 #[derive(Debug)]
 pub struct LegacyDirectory {
     io: Arc<dyn IoBackend>,
@@ -23,7 +23,7 @@ pub struct LegacyDirectory {
 }
 
 impl LegacyDirectory {
-    /// A directory that exists. `process` is the number in the files' names.
+    /// An existing directory. `process` is the number in the files' names.
     pub fn new(io: Arc<dyn IoBackend>, path: PathBuf, process: u32) -> Self {
         Self {
             io,
@@ -33,12 +33,12 @@ impl LegacyDirectory {
         }
     }
 
-    /// Where it is.
+    /// Path of the directory.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Makes the files of one table: one of one name for each extension.
+    /// Creates the files of one table, which differ only in their extensions.
     pub(super) fn create<const N: usize>(&self, extensions: [&str; N]) -> Result<[TableFile; N]> {
         let mut tries = 0;
         loop {
@@ -63,7 +63,7 @@ impl LegacyDirectory {
     }
 }
 
-/// An open file, removed when it is dropped.
+/// Open file, removed when it is dropped.
 #[derive(Debug)]
 pub(super) struct TableFile {
     io: Arc<dyn IoBackend>,
@@ -113,7 +113,7 @@ impl TableFile {
         failure.into()
     }
 
-    /// The error of bytes that are not those that were written.
+    /// The error for a checksum mismatch.
     pub(super) fn corrupt(&self, offset: u64, bytes: usize) -> MemoryError {
         MemoryError::Corrupt {
             path: self.path.clone(),
@@ -122,7 +122,7 @@ impl TableFile {
         }
     }
 
-    /// Reads until `bytes` are full or the file ends; how many were read.
+    /// Reads until `bytes` are full or the file ends; returns the number of bytes read.
     pub(super) fn read_at(&self, bytes: &mut [u8], offset: u64) -> Result<usize> {
         let mut done = 0;
         while done < bytes.len() {
@@ -174,12 +174,12 @@ impl TableFile {
 
 impl Drop for TableFile {
     fn drop(&mut self) {
-        // What cannot be removed goes with the directory.
+        // A file that cannot be removed now goes with the directory.
         let _ = self.io.remove_file(&self.path);
     }
 }
 
-/// How long a file is, and that its bytes are charged.
+/// Length of a file, with the charge for its bytes.
 #[derive(Debug)]
 pub(super) struct FileSpace {
     reservation: Reservation,
@@ -198,7 +198,7 @@ impl FileSpace {
         self.length
     }
 
-    /// Makes the file longer; where the new bytes begin.
+    /// Makes the file longer; returns the offset of the new bytes.
     #[inline]
     pub(super) fn grow(&mut self, bytes: u64) -> Result<u64> {
         let (start, end) = (self.length, self.length + bytes);

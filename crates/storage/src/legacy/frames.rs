@@ -1,15 +1,16 @@
-//! What the key cache and the buffer pool are made of: frames found by a file and a number, and lists of
-//! frames in the order of their last use.
+//! Building blocks of the key cache and the buffer pool: an index of frames by file and number, and lists of frames in
+//! the order of their last use.
 //!
-//! Frames are numbers. Both structures are arrays beside the frames, so that a frame costs no allocation.
+//! Frames are identified by numbers. Both structures are arrays beside the frames, so that a frame needs no
+//! allocation.
 
-/// No frame.
+/// Mark for no frame.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Frames by what they hold: a hash table whose chains go through an array.
+/// Index of frames by their contents: a hash table whose chains go through an array.
 #[derive(Debug)]
 pub(super) struct FrameIndex {
-    /// The first frame of each chain. Its length is a power of two.
+    /// The first frame of each chain. The length is a power of two.
     heads: Vec<u32>,
     next: Vec<u32>,
     keys: Vec<(u64, u64)>,
@@ -18,7 +19,7 @@ pub(super) struct FrameIndex {
 
 /// Bytes of the index for each frame.
 pub(super) const INDEX_BYTES: usize = 8 + 4 + 16;
-/// Chains at first.
+/// Initial number of chains.
 const HEADS_MIN: usize = 64;
 
 impl Default for FrameIndex {
@@ -51,7 +52,7 @@ impl FrameIndex {
         None
     }
 
-    /// What a frame holds that was inserted.
+    /// The key under which a frame was inserted.
     pub(super) fn key(&self, frame: u32) -> (u64, u64) {
         self.keys[frame as usize]
     }
@@ -107,7 +108,7 @@ impl FrameIndex {
     }
 }
 
-/// The neighbours of each frame in the list that it is in.
+/// Links of all lists: the neighbours of each frame in its list.
 #[derive(Debug, Default)]
 pub(super) struct Links(Vec<(u32, u32)>);
 
@@ -122,7 +123,7 @@ impl Links {
 /// Bytes of the links for each frame.
 pub(super) const LINK_BYTES: usize = 8;
 
-/// A list of frames, each in one list at most.
+/// List of frames, each of which is in one list at most.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FrameList {
     first: u32,
@@ -184,7 +185,7 @@ impl FrameList {
         self.len -= 1;
     }
 
-    /// The frames in their order.
+    /// The frames in list order.
     #[cfg(test)]
     pub(super) fn iter<'a>(&self, links: &'a Links) -> impl Iterator<Item = u32> + use<'a> {
         let next = |frame: &u32| Some(links.0[*frame as usize].1).filter(|next| *next != NONE);

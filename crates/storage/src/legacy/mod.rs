@@ -1,5 +1,5 @@
-//! The engines that MySQL's internal temporary tables had before TempTable, as real structures on real files: what
-//! the old articles measured, and what a statement can be run on again to see the difference.
+//! Former engines of MySQL's internal temporary tables, as real structures on real files: the subject of old articles,
+//! on which a statement can be run again to see the difference.
 //!
 //! | engine | rows | unique key |
 //! |---|---|---|
@@ -7,10 +7,10 @@
 //! | [MyISAM](myisam) | a row file | a B-tree of 1 KiB pages through a [key cache](key_cache) |
 //! | [InnoDB](innodb) | a B+-tree of 16 KiB pages in a temporary tablespace | another one, through a buffer pool |
 //!
-//! A [`LegacyTable`] starts in memory, or on disk where MySQL would start it there, and is copied to disk row by
-//! row when it is full: [`Placement`] says which, and why. Each row that is looked up costs what it cost there:
-//! a search of the index, and a random read and write of the row. What the structures are and where they differ
-//! from MySQL's is in `docs/legacy-engines.md`.
+//! A [`LegacyTable`] starts in memory, or on disk where MySQL would start it there, and is copied to disk row by row
+//! when it is full: [`Placement`] says which, and why. A row lookup costs what it costs in those engines: a search of
+//! the index, and a random read and write of the row. The structures, and their differences from MySQL's, are
+//! described in `docs/legacy-engines.md`.
 
 mod environment;
 mod file;

@@ -1,16 +1,15 @@
-//! Where a table is, and why.
+//! Placement of a table: its engine, and the reasons.
 //!
 //! MySQL decides when it creates a table: one with a BLOB, or with a string of more than 512 characters
-//! (`CONVERT_IF_BIGGER_TO_BLOB` makes those BLOBs), starts on disk, because MEMORY holds neither. A table in
-//! memory that is full is copied to disk row by row; the state of the thread is then "converting HEAP to
-//! ondisk".
+//! (`CONVERT_IF_BIGGER_TO_BLOB` makes those BLOBs), starts on disk, because MEMORY supports neither. A table in memory
+//! that is full is copied to disk row by row; the state of the thread is then "converting HEAP to ondisk".
 
 use std::fmt;
 
 use super::row::FixedLayout;
 use super::spec::{DeclaredForm, DiskEngine, LegacyColumn, LegacyOptions};
 
-/// `CONVERT_IF_BIGGER_TO_BLOB`: the most characters of a string in a table in memory.
+/// `CONVERT_IF_BIGGER_TO_BLOB`: maximum length of a string in a table in memory, in characters.
 pub const CONVERT_IF_BIGGER_TO_BLOB: u32 = 512;
 
 /// The engine that holds a table's rows.
@@ -34,7 +33,7 @@ impl LegacyEngine {
         }
     }
 
-    /// Whether it is on disk.
+    /// Whether the engine keeps rows on disk.
     pub fn is_on_disk(self) -> bool {
         self != Self::Memory
     }
@@ -49,33 +48,33 @@ impl From<DiskEngine> for LegacyEngine {
     }
 }
 
-/// Why a table is not where, or not as, it could be.
+/// Reason why a table is on disk, or was converted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlacementReason {
     /// `big_tables` is set.
     BigTables,
     /// A column is a BLOB.
     Blob {
-        /// Its number, from 0.
+        /// Index of the column.
         column: usize,
     },
     /// A column may have more characters than `CONVERT_IF_BIGGER_TO_BLOB`.
     LongString {
-        /// Its number, from 0.
+        /// Index of the column.
         column: usize,
-        /// Its declared length.
+        /// Declared length in characters.
         characters: u32,
     },
     /// A limit is reached.
     Limit {
-        /// The setting.
+        /// The setting of the limit.
         setting: &'static str,
-        /// Its value in bytes.
+        /// The limit in bytes.
         bytes: u64,
     },
-    /// A value takes more bytes than its column is declared with.
+    /// A value takes more bytes than its column's declaration.
     LongValue,
-    /// A key is longer than an index takes.
+    /// A key is longer than an index allows.
     LongKey,
 }
 
@@ -105,27 +104,27 @@ impl fmt::Display for PlacementReason {
     }
 }
 
-/// That a table was copied, row by row, to another form.
+/// Conversion of a table, row by row, to another form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Conversion {
-    /// Where it was.
+    /// The engine before.
     pub from: LegacyEngine,
-    /// Where it went.
+    /// The engine after.
     pub to: LegacyEngine,
-    /// Why.
+    /// Reason of the conversion.
     pub reason: PlacementReason,
-    /// How many rows were copied.
+    /// Number of rows copied.
     pub rows: u64,
 }
 
-/// Where a table is, and how it came there.
+/// Placement of a table, with its history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placement {
     /// The engine that holds its rows now.
     pub engine: LegacyEngine,
-    /// Why it started on disk, if it did.
+    /// Reason why it started on disk, if it did.
     pub started_on_disk: Option<PlacementReason>,
-    /// The conversions, in their order. The first from MEMORY is MySQL's "converting HEAP to ondisk".
+    /// The conversions in order. The first from MEMORY is MySQL's "converting HEAP to ondisk".
     pub conversions: Vec<Conversion>,
 }
 
@@ -136,14 +135,14 @@ impl Placement {
         conversions.find(|one| one.from == LegacyEngine::Memory && one.to.is_on_disk())
     }
 
-    /// Why it is on disk, if it is.
+    /// Reason why the table is on disk, if it is.
     pub fn disk_reason(&self) -> Option<PlacementReason> {
         let converted = || self.converted().map(|conversion| conversion.reason);
         self.started_on_disk.or_else(converted)
     }
 }
 
-/// Why a table of these columns starts on disk, if it does.
+/// Reason why a table of these columns starts on disk, if it does.
 pub(super) fn starts_on_disk(
     columns: &[LegacyColumn],
     options: &LegacyOptions,

@@ -1,8 +1,8 @@
-//! Why an engine did not take a row.
+//! Refusals: why an engine did not accept a row.
 
 use mayfly_memory::{LimitError, MemoryError};
 
-/// What the table answers with a conversion, or with an error.
+/// Refusal of a row, answered by the table with a conversion or an error.
 #[derive(Debug)]
 pub(super) enum Refusal {
     /// The table in memory is full.
@@ -11,11 +11,11 @@ pub(super) enum Refusal {
     LongValue,
     /// A key is longer than the index takes.
     LongKey,
-    /// Nothing helps.
+    /// Failure that no conversion helps against.
     Failed(MemoryError),
 }
 
-/// What an engine gives.
+/// Result of an engine's operation.
 pub(super) type Outcome<T> = Result<T, Refusal>;
 
 impl From<MemoryError> for Refusal {

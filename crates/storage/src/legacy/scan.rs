@@ -1,14 +1,14 @@
-//! Scans of a legacy table: its rows in the order in which they were inserted, in batches.
+//! Scans of a legacy table in insertion order, in batches.
 
 use mayfly_types::{Batch, Result};
 
 use super::store::StoreCursor;
 use super::table::LegacyTable;
 
-/// A batch ends when it has so many bytes of strings.
+/// Bytes of strings at which a batch ends.
 const BATCH_BYTES_MAX: usize = 16 << 20;
 
-/// A cursor over a table's rows. Several may read one table at the same time; it must not be changed meanwhile.
+/// Cursor over a table's rows. Several may read one table at the same time; it must not be changed while they do.
 #[derive(Debug)]
 pub struct LegacyScan {
     columns: Vec<usize>,
@@ -31,7 +31,7 @@ impl LegacyTable {
 }
 
 impl LegacyScan {
-    /// The next rows of the table that the scan is of; `None` at the end. Never an empty batch.
+    /// The next rows of the scan's table; `None` at the end. Never an empty batch.
     pub fn next_batch(&mut self, table: &LegacyTable) -> Result<Option<Batch>> {
         let context = table.context();
         context.interrupt().check()?;

@@ -1,4 +1,4 @@
-//! What a legacy temporary table is made of, and the limits that it keeps to.
+//! Specification of a legacy temporary table, and its limits.
 
 use std::sync::Arc;
 
@@ -6,36 +6,36 @@ use mayfly_types::PhysicalType;
 
 use crate::temptable::{KeyMode, OperatorNumber, Purpose};
 
-/// How a column is declared: the engines of old store rows by this, not by the values.
+/// Declared form of a column, by which the former engines store rows, whatever the values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeclaredForm {
-    /// Always so many bytes: a number, CHAR(n), BINARY(n).
+    /// Fixed length: a number, CHAR(n), BINARY(n).
     Fixed {
-        /// How many.
+        /// Length in bytes.
         bytes: u32,
     },
-    /// Up to so many characters: VARCHAR(n), VARBINARY(n).
+    /// Varying length up to a maximum: VARCHAR(n), VARBINARY(n).
     Varying {
-        /// The declared length.
+        /// Declared length in characters.
         characters: u32,
-        /// The most bytes that a character of the column's character set takes.
+        /// Maximum number of bytes of a character in the column's character set.
         bytes_per_character: u8,
     },
-    /// Without a useful limit: BLOB, TEXT, JSON.
+    /// No useful maximum length: BLOB, TEXT, JSON.
     Blob,
 }
 
-/// A column of a legacy table.
+/// Column of a legacy table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LegacyColumn {
-    /// What its arrays hold.
+    /// Physical type of its arrays.
     pub ty: PhysicalType,
-    /// How it is declared.
+    /// Declared form.
     pub form: DeclaredForm,
 }
 
 impl LegacyColumn {
-    /// A number that is stored in all of its physical type's bytes.
+    /// A number that is stored with the width of its physical type.
     pub fn number(ty: PhysicalType) -> Self {
         Self {
             ty,
@@ -43,7 +43,7 @@ impl LegacyColumn {
         }
     }
 
-    /// A string of always so many bytes.
+    /// A fixed-length string of `bytes` bytes.
     pub fn fixed_text(bytes: u32) -> Self {
         Self {
             ty: PhysicalType::Bytes,
@@ -51,7 +51,7 @@ impl LegacyColumn {
         }
     }
 
-    /// A string of up to so many characters of so many bytes each.
+    /// A string of up to `characters` characters, each of up to `bytes_per_character` bytes.
     pub fn varying(characters: u32, bytes_per_character: u8) -> Self {
         Self {
             ty: PhysicalType::Bytes,
@@ -62,7 +62,7 @@ impl LegacyColumn {
         }
     }
 
-    /// A BLOB, TEXT or JSON.
+    /// A BLOB, TEXT or JSON column.
     pub fn blob() -> Self {
         Self {
             ty: PhysicalType::Bytes,
@@ -71,7 +71,7 @@ impl LegacyColumn {
     }
 }
 
-/// Which engine holds a table on disk (`internal_tmp_disk_storage_engine` of MySQL 5.7 and 8.0).
+/// Engine of tables on disk (`internal_tmp_disk_storage_engine` of MySQL 5.7 and 8.0).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DiskEngine {
     /// A row file, and a B-tree through a key cache.
@@ -81,35 +81,35 @@ pub enum DiskEngine {
     InnoDb,
 }
 
-/// Everything that is fixed when a table is created.
+/// Specification, fixed when a table is created.
 #[derive(Debug, Clone)]
 pub struct LegacyTableSpec {
-    /// What it is for.
+    /// Purpose of the table.
     pub purpose: Purpose,
-    /// Why the statement needs it, in words.
+    /// Reason why the statement needs it, in words.
     pub cause: Arc<str>,
-    /// The operator of the statement's plan that makes it.
+    /// The plan operator that creates it.
     pub operator: Option<OperatorNumber>,
-    /// The columns, those of the key first.
+    /// The columns, the key's first.
     pub columns: Vec<LegacyColumn>,
-    /// How the columns of the unique key are compared, one for each; NULL is equal to NULL. Empty for a
-    /// table that is only appended to.
+    /// Comparison modes of the unique key's columns, one for each; NULL is equal to NULL. Empty for a table that is
+    /// only appended to.
     pub key: Vec<KeyMode>,
 }
 
-/// The settings that a table is created under.
+/// Settings under which a table is created.
 #[derive(Debug, Clone)]
 pub struct LegacyOptions {
-    /// `tmp_table_size`: bytes that the table may take in memory.
+    /// `tmp_table_size`: maximum size in memory in bytes.
     pub tmp_table_size: u64,
-    /// `max_heap_table_size`: the same; the smaller of the two holds.
+    /// `max_heap_table_size`: another maximum size in memory; the smaller of the two counts.
     pub max_heap_table_size: u64,
-    /// `tmp_disk_table_size`: bytes that it may take on disk.
+    /// `tmp_disk_table_size`: maximum size on disk in bytes.
     pub tmp_disk_table_size: u64,
-    /// `big_tables`: it starts on disk.
+    /// `big_tables`: whether tables start on disk.
     pub big_tables: bool,
-    /// `read_buffer_size`: of sequential reads, of the cache of appended rows, and the bound of a block of
-    /// records in memory.
+    /// `read_buffer_size`: buffer of sequential reads, cache of appended rows, and maximum size of a block of records
+    /// in memory.
     pub read_buffer_size: u64,
     /// `internal_tmp_disk_storage_engine`.
     pub disk_engine: DiskEngine,
@@ -129,7 +129,7 @@ impl Default for LegacyOptions {
 }
 
 impl LegacyOptions {
-    /// The limit in memory, and the setting that it comes from.
+    /// The limit in memory, and its setting.
     pub fn memory_limit(&self) -> (&'static str, u64) {
         if self.max_heap_table_size < self.tmp_table_size {
             ("max_heap_table_size", self.max_heap_table_size)
@@ -138,18 +138,18 @@ impl LegacyOptions {
         }
     }
 
-    /// `read_buffer_size` as a length, at least the smallest that MySQL takes.
+    /// `read_buffer_size` as a length, at least MySQL's minimum.
     pub(super) fn read_buffer(&self) -> usize {
         self.read_buffer_size.clamp(8192, 1 << 31) as usize
     }
 }
 
-/// The form in which a table's rows are stored; each conversion changes it.
+/// Form in which a table's rows are stored, changed by each conversion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct StoreForm {
     pub(super) on_disk: bool,
-    /// Columns have room for whatever their type can hold, not only for what is declared.
+    /// Whether columns have room for all values of their physical type, beyond the declaration.
     pub(super) natural: bool,
-    /// Keys are found by their hash.
+    /// Whether keys are found by their hash.
     pub(super) hashed: bool,
 }

@@ -1,4 +1,4 @@
-//! The engines behind one interface.
+//! Common interface of the engines.
 
 use mayfly_memory::{Budget, Reservation};
 use mayfly_types::PhysicalType;
@@ -14,18 +14,18 @@ use super::spec::{DiskEngine, LegacyOptions, LegacyTableSpec, StoreForm};
 use crate::temptable::HashFunction;
 use crate::values::StoredValue;
 
-/// What stores are made from.
+/// Parameters of a new store.
 pub(super) struct StoreSource<'a> {
     pub(super) spec: &'a LegacyTableSpec,
     pub(super) options: &'a LegacyOptions,
     pub(super) environment: &'a LegacyEnvironment,
     pub(super) disk: &'a SessionDisk,
     pub(super) hash: HashFunction,
-    /// The table's node of memory.
+    /// The table's memory budget.
     pub(super) memory: &'a Budget,
-    /// What buffers are charged to.
+    /// Budget of buffers.
     pub(super) buffers: &'a Budget,
-    /// The table's node of temporary space.
+    /// The table's budget of temporary space.
     pub(super) space: &'a Budget,
 }
 
@@ -36,7 +36,7 @@ enum Engine {
     InnoDb(InnoDbTable),
 }
 
-/// A table's rows.
+/// Rows of a table in one engine.
 #[derive(Debug)]
 pub(super) struct Store {
     engine: Engine,
@@ -44,7 +44,7 @@ pub(super) struct Store {
     types: Vec<PhysicalType>,
 }
 
-/// Where a scan of a store is.
+/// Position of a scan of a store.
 #[derive(Debug)]
 pub(super) enum StoreCursor {
     Memory(u64),
@@ -121,8 +121,8 @@ impl Store {
         }
     }
 
-    /// The position of the row that has the key of this one, which is put into `key`, or of this one, which is
-    /// inserted then; and whether it was.
+    /// The position of the row with this row's key, which is written to `key`, and whether the row was inserted
+    /// because there was none.
     #[inline]
     pub(super) fn find_or_insert(
         &mut self,
@@ -139,8 +139,8 @@ impl Store {
         }
     }
 
-    /// Reads the row at a position: its columns into `sink`, and what [`Self::update`] needs of its bytes to
-    /// the end of `image`.
+    /// Reads the row at a position: its columns into `sink`, and the bytes that [`Self::update`] needs to the end of
+    /// `image`.
     #[inline]
     pub(super) fn read(
         &self,
@@ -158,7 +158,7 @@ impl Store {
         }
     }
 
-    /// Changes the columns from `first` on of the row at a position, whose bytes were read as `image`.
+    /// Updates the columns from `first` on of the row at a position, whose bytes were read as `image`.
     #[inline]
     pub(super) fn update(
         &mut self,
@@ -183,8 +183,8 @@ impl Store {
         })
     }
 
-    /// Gives each column of the next row to `take`; the row's position, or `None` behind the last one. Rows come
-    /// in the order of their positions, in which they were inserted.
+    /// Calls `take` with each column of the next row; returns the row's position, or `None` behind the last one. Rows
+    /// come in the order of their positions, in which they were inserted.
     pub(super) fn next_row(
         &self,
         cursor: &mut StoreCursor,
@@ -204,7 +204,7 @@ impl Store {
             }
             (Engine::MyIsam(table), StoreCursor::MyIsam(reader)) => table.next_row(reader, take),
             (Engine::InnoDb(table), StoreCursor::InnoDb(cursor)) => table.next_row(cursor, take),
-            // The table was converted under the scan, which its owner is told not to do.
+            // The table was converted during the scan, which its owner must not do.
             _ => Err(Refusal::LongValue),
         }
     }
@@ -238,7 +238,7 @@ pub(super) fn copy(
     }
 }
 
-/// A row that is copied, with bytes of its own.
+/// Copy of a row that owns its bytes.
 #[derive(Debug, Default)]
 struct OwnedRow {
     bytes: Vec<u8>,
@@ -281,7 +281,7 @@ impl OwnedRow {
 }
 
 impl Store {
-    /// A sink of some columns.
+    /// A sink for some columns.
     pub(super) fn sink(&self, wanted: &[usize]) -> RowSink {
         RowSink::new(&self.types, wanted)
     }

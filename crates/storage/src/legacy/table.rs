@@ -1,4 +1,4 @@
-//! The table itself: where it starts, how it is filled, and how it is converted.
+//! Legacy tables: where one starts, how it is filled, and how it is converted.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,20 +17,20 @@ use crate::temptable::{
 };
 use crate::values::{ColumnValues, StoredValue};
 
-/// Rows after which a conversion asks whether the statement is to end.
+/// Number of rows after which a conversion checks the interrupt.
 const ROWS_PER_CHECK: u64 = 1024;
 
 /// Bytes of rows that are kept between two changes.
 const IMAGES_KEPT: usize = 1 << 20;
 
-/// An internal temporary table of an engine that MySQL had before TempTable.
+/// Internal temporary table of a former MySQL engine.
 ///
-/// It has one writer. A table without a key is appended to and scanned. In a table with one, rows are found by
-/// their key or inserted ([`Self::find_or_insert`]), and the columns behind the key are changed
-/// ([`Self::modify`]). A position that was given is good until the next call that inserts.
+/// A table has one writer. Without a key it is appended to and scanned. With one, rows are found by their key or
+/// inserted ([`Self::find_or_insert`]), and the columns behind the key are changed ([`Self::modify`]). A position is
+/// valid until the next call that inserts.
 #[derive(Debug)]
 pub struct LegacyTable {
-    // Gives back what it holds before `registration` is gone.
+    // Declared first, to be released before `registration`.
     store: Store,
     form: StoreForm,
     spec: LegacyTableSpec,
@@ -46,7 +46,7 @@ pub struct LegacyTable {
     images: Vec<u8>,
 }
 
-/// The one place that knows how the registry takes tables.
+/// Registers a table in the registry.
 fn register(
     context: &TempTableContext,
     spec: &LegacyTableSpec,
@@ -69,7 +69,7 @@ fn register(
 }
 
 impl LegacyTable {
-    /// An empty table, in memory or on disk.
+    /// Creates an empty table, in memory or on disk.
     pub fn create(
         context: &TempTableContext,
         environment: &LegacyEnvironment,
@@ -130,32 +130,32 @@ impl LegacyTable {
         })
     }
 
-    /// What the table was created from.
+    /// The specification that the table was created from.
     pub fn spec(&self) -> &LegacyTableSpec {
         &self.spec
     }
 
-    /// The settings that it was created under.
+    /// The settings that the table was created under.
     pub fn options(&self) -> &LegacyOptions {
         &self.options
     }
 
-    /// Where it is, and why.
+    /// Current placement and its reasons.
     pub fn placement(&self) -> &Placement {
         &self.placement
     }
 
-    /// The engine that holds its rows now.
+    /// The engine that holds the rows now.
     pub fn engine(&self) -> LegacyEngine {
         self.placement.engine
     }
 
-    /// How many rows it has.
+    /// Number of rows.
     pub fn row_count(&self) -> u64 {
         self.store.row_count()
     }
 
-    /// What the registry says of it now.
+    /// The current record in the registry.
     pub fn record(&self) -> RegistryEntry {
         self.registration.snapshot()
     }
@@ -168,7 +168,7 @@ impl LegacyTable {
         &self.store
     }
 
-    /// The error of a refusal, as a user sees it.
+    /// The user error for a refusal.
     pub(super) fn error(&self, refusal: Refusal) -> Error {
         error_of(&self.context, refusal)
     }
@@ -198,10 +198,10 @@ impl LegacyTable {
         Ok(())
     }
 
-    /// Finds the rows of a table that have the keys of these ones, and inserts those that are not there.
+    /// Finds the rows that have the keys of `rows`, and inserts those that are missing.
     ///
-    /// `rows` has the columns of the key, and the others or none: those of new rows are NULL then.
-    /// `positions` becomes the position of each row, `is_new` whether it was inserted.
+    /// `rows` has the columns of the key, and all others or none: the others of new rows are NULL then. `positions`
+    /// becomes the position of each row, `is_new` whether it was inserted.
     pub fn find_or_insert(
         &mut self,
         rows: &Batch,
@@ -248,8 +248,8 @@ impl LegacyTable {
         Ok(sink.finish())
     }
 
-    /// Reads the columns behind the key of the rows at some positions, all different, and writes what `change`
-    /// makes of them: columns of the same types and as many rows. Each row is read and written once.
+    /// Reads the columns behind the key of the rows at some positions, all different, and writes the result of
+    /// `change`: columns of the same types and number of rows. Each row is read and written once.
     pub fn modify(
         &mut self,
         positions: &[u64],
@@ -302,7 +302,7 @@ impl LegacyTable {
             loop {
                 let position = match &moved {
                     Some(moved) => {
-                        // The row's bytes are others now.
+                        // The row's bytes have changed.
                         let mut sink = self.store.sink(&[]);
                         read_again.clear();
                         let read = self.store.read(moved[number], &mut read_again, &mut sink);
@@ -324,8 +324,8 @@ impl LegacyTable {
         Ok(())
     }
 
-    /// Copies the rows to a store that takes what this one has refused, and makes `positions` those of the same
-    /// rows there. What no store takes is an error.
+    /// Copies the rows to a store that accepts what this one has refused, and updates `positions` to the rows' new
+    /// ones. A row that no store accepts is an error.
     fn convert(&mut self, refusal: Refusal, positions: &mut [u64]) -> Result<()> {
         let mut form = self.form;
         let was_full = matches!(refusal, Refusal::Full(_));
@@ -354,7 +354,7 @@ impl LegacyTable {
         let store = loop {
             match self.copy_to(form, positions) {
                 Ok(store) => break store,
-                // What the old form took, the new one may refuse for another reason.
+                // What the old form accepted, the new one may refuse for another reason.
                 Err(Refusal::LongValue) if !form.natural => form.natural = true,
                 Err(Refusal::LongKey) if !form.hashed => form.hashed = true,
                 Err(refusal) => return Err(self.error(refusal)),
@@ -427,12 +427,12 @@ impl LegacyTable {
     }
 }
 
-/// The error of a refusal, as a user sees it.
+/// The user error for a refusal.
 fn error_of(context: &TempTableContext, refusal: Refusal) -> Error {
     match refusal {
         Refusal::Full(limit) => context.error(&MemoryError::Limit(limit), ANONYMOUS_TABLE),
         Refusal::Failed(error) => context.error(&error, ANONYMOUS_TABLE),
-        // Every form that may refuse has another one behind it: the table was converted under a scan.
+        // Every form that may refuse has a further one: the table was converted during a scan.
         Refusal::LongValue | Refusal::LongKey => {
             Error::internal("a legacy temporary table was converted while it was read")
         }

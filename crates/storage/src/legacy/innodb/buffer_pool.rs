@@ -1,8 +1,8 @@
-//! The buffer pool: pages of all temporary tablespaces in memory, the least recently used first to go.
+//! Buffer pool: pages of all temporary tablespaces in memory, evicted in LRU order.
 //!
-//! A changed page is written when its place is needed. Nothing is logged: temporary tables are not recovered.
-//! One lock guards the pool, also while a page is read or written. Nothing refers to a frame while the lock is
-//! not held, so that a pool of a single frame works.
+//! A changed page is written when its frame is needed. Nothing is logged: temporary tables are not recovered. One lock
+//! guards the pool, also while a page is read or written. Nothing refers to a frame while the lock is not held, so
+//! that a pool of a single frame works.
 
 use std::sync::{Arc, Mutex};
 
@@ -13,18 +13,18 @@ use super::super::file::TableFile;
 use super::super::frames::{FrameIndex, FrameList, INDEX_BYTES, LINK_BYTES, Links};
 use super::page::{self, PAGE_BYTES};
 
-/// What the pool has done.
+/// Counters of the pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BufferPoolCounters {
-    /// Pages that were asked for.
+    /// Number of page requests.
     pub read_requests: u64,
-    /// Pages that were read from a file.
+    /// Number of pages read from a file.
     pub reads: u64,
-    /// Pages that were written to a file.
+    /// Number of pages written to a file.
     pub writes: u64,
-    /// Pages that are in the pool.
+    /// Number of pages in the pool.
     pub pages: u64,
-    /// Pages that were changed and are not in their file.
+    /// Number of changed pages that are not written yet.
     pub pages_changed: u64,
 }
 
@@ -35,7 +35,7 @@ struct Frame {
     is_changed: bool,
 }
 
-/// Bytes of a frame and what belongs to it.
+/// Bytes of a frame and its index and list entries.
 const FRAME_BYTES: u64 = (PAGE_BYTES + size_of::<Frame>() + INDEX_BYTES + LINK_BYTES) as u64;
 
 #[derive(Debug)]
@@ -50,12 +50,12 @@ pub(super) struct State {
     reservation: Reservation,
 }
 
-/// The shared pool. Cloning gives another handle.
+/// Shared buffer pool. Cloning gives another handle.
 #[derive(Debug, Clone)]
 pub struct BufferPool(Arc<Mutex<State>>);
 
 impl BufferPool {
-    /// A pool of so many bytes, which are charged to `memory` as they come into use.
+    /// A pool of `bytes` bytes, which are charged to `memory` as they come into use.
     pub fn new(bytes: u64, memory: &Budget) -> Self {
         let mut state = State {
             max: 0,
@@ -71,7 +71,7 @@ impl BufferPool {
         Self(Arc::new(Mutex::new(state)))
     }
 
-    /// Changes the size while the pool is used: changed pages are written, and it is empty then.
+    /// Resizes the pool while it is used: changed pages are written, and the pool is emptied.
     pub fn set_bytes(&self, bytes: u64) -> Result<()> {
         let mut state = self.lock();
         state.flush()?;
@@ -93,7 +93,7 @@ impl BufferPool {
     }
 }
 
-/// A page of a file: its number in the pool, the file, and its number in that.
+/// Identity of a page: the file's number in the pool, the file, and the page's number in it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PageId<'a> {
     pub(super) file: &'a Arc<TableFile>,
@@ -112,7 +112,7 @@ impl PageId<'_> {
 }
 
 impl State {
-    /// Makes the pool an empty one of a size.
+    /// Empties the pool and sets its size.
     fn empty(&mut self, bytes: u64) {
         self.max = ((bytes / FRAME_BYTES) as usize).clamp(1, u32::MAX as usize / 2);
         self.frames.clear();
@@ -147,7 +147,7 @@ impl State {
         Ok(())
     }
 
-    /// Makes a frame free.
+    /// Frees a frame.
     fn clear(&mut self, number: u32) {
         let frame = &mut self.frames[number as usize];
         if std::mem::take(&mut frame.is_changed) {
@@ -165,7 +165,7 @@ impl State {
         }
         let can_grow = self.frames.len() < self.max
             && match self.frames.len() {
-                // A pool has one frame at least.
+                // A pool has at least one frame.
                 0 => self.reservation.grow_forced(FRAME_BYTES).map(|()| true)?,
                 _ => self.reservation.try_grow(FRAME_BYTES).is_ok(),
             };
@@ -209,14 +209,14 @@ impl State {
         Ok(number)
     }
 
-    /// A page to be read.
+    /// A page for reading.
     #[inline]
     pub(super) fn page(&mut self, id: PageId<'_>) -> Result<&[u8]> {
         let number = self.frame(id)?;
         Ok(&self.frames[number as usize].bytes)
     }
 
-    /// A page to be changed.
+    /// A page for writing.
     #[inline]
     pub(super) fn page_mut(&mut self, id: PageId<'_>) -> Result<&mut [u8]> {
         let number = self.frame(id)?;
@@ -231,7 +231,7 @@ impl State {
         &mut frame.bytes
     }
 
-    /// A page that is new, whatever is in its file.
+    /// A new page, whose contents in the file are ignored.
     pub(super) fn new_page(&mut self, id: PageId<'_>) -> Result<&mut [u8]> {
         let number = match self.index.find(id.key()) {
             Some(number) => number,
@@ -244,7 +244,7 @@ impl State {
         Ok(self.changed(number))
     }
 
-    /// Drops a page, unwritten.
+    /// Drops a page without writing it.
     pub(super) fn forget(&mut self, space: u64, page: u32) {
         if let Some(number) = self.index.find((space, u64::from(page))) {
             self.clear(number);

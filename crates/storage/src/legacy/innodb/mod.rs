@@ -1,11 +1,11 @@
-//! The table on disk as InnoDB has it since MySQL 5.7: B+-trees of pages of 16 KiB in the session's temporary
-//! tablespace, through a buffer pool, without redo.
+//! On-disk tables like InnoDB's since MySQL 5.7: B+-trees of pages of 16 KiB in the session's temporary tablespace,
+//! through a buffer pool, without redo.
 //!
-//! Rows are in a clustered tree by a hidden row id of 6 bytes that counts up (`GEN_CLUST_INDEX`), which is a
-//! row's position. A unique key has a secondary tree from keys to row ids; a key that is longer than
-//! [`KEY_MAX`], or has a BLOB, one of its hash and the row id, and rows of the same hash are compared
-//! (`<hash_key>`). Rows are packed. What makes a row longer than half a page goes to pages of its own, the
-//! longest value first, as in the row format DYNAMIC.
+//! Rows are in a clustered tree by a hidden row id of 6 bytes that counts up (`GEN_CLUST_INDEX`), which is a row's
+//! position. A unique key has a secondary tree from keys to row ids; if the key is longer than [`KEY_MAX`], or has a
+//! BLOB, the tree has its hash and the row id instead, and rows with equal hashes are compared (`<hash_key>`). Rows
+//! are packed. The longest values of a row that exceeds half a page go to overflow pages, as in the row format
+//! DYNAMIC.
 
 mod buffer_pool;
 mod overflow;
@@ -29,15 +29,15 @@ pub use self::buffer_pool::{BufferPool, BufferPoolCounters};
 pub use self::page::PAGE_BYTES;
 pub use self::tablespace::{SessionTablespace, TemporaryTablespaces};
 
-/// The longest key of a secondary tree, as of InnoDB's row format DYNAMIC.
+/// Maximum length of a secondary key, as in InnoDB's row format DYNAMIC.
 const KEY_MAX: usize = 3072;
-/// The longest row on its page: two are to fit.
+/// Maximum length of a row on its page: two must fit.
 const ROW_MAX: usize = PAGE_BYTES / 2 - 100;
-/// Strings up to this length stay in their row as long as others can go.
+/// Length up to which strings stay in their row as long as others can be moved out.
 const INLINE_MIN: usize = 40;
-/// Ends a row that is where its key is.
+/// Trailing byte of a row that is stored with its key.
 const IN_ROW: u8 = 0;
-/// Ends the place of a row that is on pages of its own.
+/// Trailing byte of the reference to a row on overflow pages.
 const MOVED_OUT: u8 = 1;
 /// Bytes of a row id.
 const ROW_ID: usize = 6;
@@ -61,7 +61,7 @@ enum Unique {
     Hash(Tree),
 }
 
-/// A table in a tablespace.
+/// Table in a tablespace.
 #[derive(Debug)]
 pub(super) struct InnoDbTable {
     layout: PackedLayout,
@@ -70,12 +70,12 @@ pub(super) struct InnoDbTable {
     next_id: u64,
     packed: Vec<u8>,
     stored_key: Vec<u8>,
-    // After the trees, whose pages it gives back.
+    // Declared after the trees, whose pages it frees.
     pages: TablePages,
 }
 
 impl InnoDbTable {
-    /// An empty table; `space` is its node of temporary space.
+    /// An empty table; `space` is its budget of temporary space.
     pub(super) fn create(
         columns: &[LegacyColumn],
         images: &KeyImages,
@@ -108,7 +108,7 @@ impl InnoDbTable {
         self.next_id
     }
 
-    /// Appends a row; its row id.
+    /// Appends a row; returns its row id.
     pub(super) fn append(&mut self, row: &[StoredValue<'_>]) -> Outcome<u64> {
         let values = row.iter().map(|value| PackedValue::Value(*value));
         self.layout.pack(values, &mut self.packed)?;
@@ -130,8 +130,8 @@ impl InnoDbTable {
         Ok(id)
     }
 
-    /// Writes the longest values to pages of their own until the row with the values from column `first` on,
-    /// and those of `old` before, fits on its page, and packs it.
+    /// Moves the longest values to overflow pages until the row, with the given values from column `first` on and
+    /// those of `old` before, fits on its page, and packs it.
     fn move_out(
         &mut self,
         first: usize,
@@ -169,7 +169,7 @@ impl InnoDbTable {
         }
     }
 
-    /// Writes a whole row of very many columns to pages of its own; its place is the row then.
+    /// Moves a whole row of very many columns to overflow pages; a reference to it replaces the row.
     fn move_row_out(&mut self) -> Outcome<()> {
         let row = std::mem::take(&mut self.packed);
         let external = write_value(&mut self.pages, &row)?;
@@ -182,7 +182,7 @@ impl InnoDbTable {
         Ok(())
     }
 
-    /// The row that is stored as `stored`, and its place if it was moved out as a whole.
+    /// The row that is stored as `stored`, and its location if it was moved out as a whole.
     fn open_row<'a>(
         &self,
         stored: &'a [u8],
@@ -207,7 +207,7 @@ impl InnoDbTable {
         self.pages.corrupt(0, bytes)
     }
 
-    /// The position of the row with a key, or of the new one that it becomes.
+    /// The position of the row with a key, or of a new row with it.
     pub(super) fn find_or_insert(
         &mut self,
         images: &KeyImages,
@@ -243,7 +243,7 @@ impl InnoDbTable {
         Ok((id, true))
     }
 
-    /// Compares the rows of a hash with a key.
+    /// Compares the rows that have a hash with a key.
     fn find_hashed(
         &self,
         images: &KeyImages,
@@ -279,7 +279,7 @@ impl InnoDbTable {
         Ok(None)
     }
 
-    /// Reads the bytes of a row to the end of `image`.
+    /// Appends the bytes of a row to `image`.
     fn read_row(&self, id: u64, image: &mut Vec<u8>) -> Outcome<()> {
         let found = self.clustered.get(&self.pages, &row_key(id), image)?;
         if found {
@@ -289,7 +289,7 @@ impl InnoDbTable {
         }
     }
 
-    /// Gives each column of a row.
+    /// Calls `take` with each column of a row.
     fn each(&self, row: &[u8], mut take: impl FnMut(usize, StoredValue<'_>)) -> Outcome<()> {
         let mut whole = Vec::new();
         let (row, _) = self.open_row(row, &mut whole)?;
@@ -309,7 +309,7 @@ impl InnoDbTable {
         unpacked.map_err(|_| self.corrupt(row.len()).into())
     }
 
-    /// Reads the row at a position into the end of `image` and gives its columns.
+    /// Appends the row at a position to `image` and passes its columns to `sink`.
     pub(super) fn read(&self, id: u64, image: &mut Vec<u8>, sink: &mut RowSink) -> Outcome<()> {
         let start = image.len();
         self.read_row(id, image)?;
@@ -318,7 +318,7 @@ impl InnoDbTable {
         Ok(())
     }
 
-    /// Changes the columns from `first` on of the row at a position, whose bytes are `image`.
+    /// Updates the columns from `first` on of the row at a position, whose bytes are `image`.
     pub(super) fn update(
         &mut self,
         id: u64,
@@ -357,7 +357,7 @@ impl InnoDbTable {
         Ok(())
     }
 
-    /// Takes the next row of a scan, if there is one.
+    /// The next row of a scan, if there is one.
     pub(super) fn next_row(
         &self,
         cursor: &mut LeafCursor,

@@ -1,4 +1,4 @@
-//! Values that are not in their row: chains of pages of their own.
+//! Overflow pages: values outside their rows, in chains of pages.
 
 use super::super::refusal::Outcome;
 use super::super::row::External;
@@ -8,7 +8,7 @@ use super::tablespace::TablePages;
 /// Bytes of a value on a page.
 const PART: usize = PAGE_BYTES - HEADER;
 
-/// Writes a value; where it is.
+/// Writes a value; returns its location.
 pub(super) fn write_value(pages: &mut TablePages, value: &[u8]) -> Outcome<External> {
     let first = pages.take()?;
     let mut number = first;
@@ -31,7 +31,7 @@ pub(super) fn write_value(pages: &mut TablePages, value: &[u8]) -> Outcome<Exter
     })
 }
 
-/// Reads a value to the end of `out`.
+/// Appends a value to `out`.
 pub(super) fn read_value(pages: &TablePages, value: External, out: &mut Vec<u8>) -> Outcome<()> {
     let mut number = value.page;
     let mut left = value.length as usize;
@@ -49,7 +49,7 @@ pub(super) fn read_value(pages: &TablePages, value: External, out: &mut Vec<u8>)
     Ok(())
 }
 
-/// Gives a value's pages back.
+/// Frees the pages of a value.
 pub(super) fn free_value(pages: &mut TablePages, value: External) -> Outcome<()> {
     let mut number = value.page;
     let mut left = value.length as usize;

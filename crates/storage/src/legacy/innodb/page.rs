@@ -1,26 +1,26 @@
-//! A page of a tree: entries behind a header, and a directory of their offsets, in the order of their keys, from
-//! the end of the page downwards.
+//! Page of a tree: entries behind a header, and a directory of their offsets, in key order, from the end of the page
+//! downwards.
 //!
 //! | offset | bytes | |
 //! |---|---|---|
 //! | 0 | 8 | a checksum of the rest |
 //! | 8 | 4 | the page's number |
 //! | 12 | 2 | its level: 0 for leaves |
-//! | 14 | 2 | how many entries it has |
-//! | 16 | 2 | where the free space begins |
-//! | 18 | 2 | bytes of entries that were removed |
-//! | 20 | 4 | the next page of the level; that of a chain for values that are stored elsewhere |
-//! | 24 | 4 | free |
+//! | 14 | 2 | number of entries |
+//! | 16 | 2 | offset of the free space |
+//! | 18 | 2 | bytes of removed entries |
+//! | 20 | 4 | the next page of the level, or of a chain of overflow pages |
+//! | 24 | 4 | unused |
 //!
-//! An entry is the lengths of its key and of its value, two bytes each, the key, and the value: a row, a row
-//! id, or the number of the child whose keys begin with this one. InnoDB finds entries through a list with a
-//! sparse directory; here the directory has all of them.
+//! An entry is the lengths of its key and of its value, two bytes each, the key, and the value: a row, a row id, or
+//! the number of the child whose keys begin with this one. InnoDB finds entries through a list with a sparse
+//! directory; this directory has all of them.
 
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Bytes of a page (`innodb_page_size`).
 pub const PAGE_BYTES: usize = 16 << 10;
-/// Where entries begin.
+/// Offset of the entries.
 pub(super) const HEADER: usize = 28;
 const SLOT: usize = 2;
 const LENGTHS: usize = 4;
@@ -32,7 +32,7 @@ const FREE: usize = 16;
 const GARBAGE: usize = 18;
 const NEXT: usize = 20;
 
-/// No page.
+/// Mark for no page.
 pub(super) const NO_PAGE: u32 = u32::MAX;
 
 fn short(page: &[u8], at: usize) -> usize {
@@ -47,7 +47,7 @@ fn long(page: &[u8], at: usize) -> u32 {
     u32::from_le_bytes([page[at], page[at + 1], page[at + 2], page[at + 3]])
 }
 
-/// Makes a page empty.
+/// Empties a page.
 pub(super) fn clear(page: &mut [u8], level: usize) {
     page[..HEADER].fill(0);
     set_short(page, LEVEL, level);
@@ -55,14 +55,14 @@ pub(super) fn clear(page: &mut [u8], level: usize) {
     set_next(page, NO_PAGE);
 }
 
-/// Puts number and checksum into a page that is to be written.
+/// Puts number and checksum into a page before it is written.
 pub(super) fn seal(page: &mut [u8], number: u32) {
     page[NUMBER..NUMBER + 4].copy_from_slice(&number.to_le_bytes());
     let sum = xxh3_64(&page[NUMBER..]);
     page[..NUMBER].copy_from_slice(&sum.to_le_bytes());
 }
 
-/// Whether a page that was read is what was written.
+/// Whether a page that was read has the right number and checksum.
 pub(super) fn is_intact(page: &[u8], number: u32) -> bool {
     page[..NUMBER] == xxh3_64(&page[NUMBER..]).to_le_bytes() && long(page, NUMBER) == number
 }
@@ -87,7 +87,7 @@ fn slot(index: usize) -> usize {
     PAGE_BYTES - SLOT * (index + 1)
 }
 
-/// Bytes of an entry with its place in the directory.
+/// Bytes of an entry with its directory slot.
 pub(super) fn entry_bytes(key: &[u8], value: &[u8]) -> usize {
     LENGTHS + key.len() + value.len() + SLOT
 }
@@ -108,14 +108,14 @@ pub(super) fn value(page: &[u8], index: usize) -> &[u8] {
     &page[at + LENGTHS + key..at + LENGTHS + key + value]
 }
 
-/// The child of an entry of a page above the leaves.
+/// The child of an entry of an inner page.
 pub(super) fn child(page: &[u8], index: usize) -> u32 {
     value(page, index)
         .try_into()
         .map_or(NO_PAGE, u32::from_le_bytes)
 }
 
-/// The entry of a key, or the one before which it belongs.
+/// `Ok` with the entry of a key, or `Err` with the entry before which it belongs.
 pub(super) fn search(page: &[u8], wanted: &[u8]) -> Result<usize, usize> {
     let (mut low, mut high) = (0, count(page));
     while low < high {
@@ -129,7 +129,7 @@ pub(super) fn search(page: &[u8], wanted: &[u8]) -> Result<usize, usize> {
     Err(low)
 }
 
-/// The entry of a page above the leaves below which a key is.
+/// The entry of an inner page whose child covers a key.
 pub(super) fn search_child(page: &[u8], wanted: &[u8]) -> usize {
     match search(page, wanted) {
         Ok(index) => index,
@@ -141,12 +141,12 @@ fn contiguous(page: &[u8]) -> usize {
     (PAGE_BYTES - SLOT * count(page)).saturating_sub(short(page, FREE))
 }
 
-/// Whether an entry of so many bytes fits.
+/// Whether an entry of `bytes` bytes fits.
 pub(super) fn has_room(page: &[u8], bytes: usize) -> bool {
     bytes <= contiguous(page) + short(page, GARBAGE)
 }
 
-/// Puts an entry before another one, for which there is room.
+/// Inserts an entry before another one; there must be room.
 pub(super) fn insert(page: &mut [u8], index: usize, key: &[u8], value: &[u8]) {
     if contiguous(page) < entry_bytes(key, value) {
         compact(page);
@@ -166,7 +166,7 @@ pub(super) fn insert(page: &mut [u8], index: usize, key: &[u8], value: &[u8]) {
     set_short(page, COUNT, entries + 1);
 }
 
-/// Takes an entry out.
+/// Removes an entry.
 pub(super) fn remove(page: &mut [u8], index: usize) {
     let (_, key, value) = entry_range(page, index);
     let entries = count(page);
@@ -176,7 +176,7 @@ pub(super) fn remove(page: &mut [u8], index: usize) {
     set_short(page, GARBAGE, garbage);
 }
 
-/// Gives an entry another value of the same length; false if it has another one.
+/// Replaces an entry's value by one of equal length; false if the lengths differ.
 pub(super) fn overwrite(page: &mut [u8], index: usize, value: &[u8]) -> bool {
     let (at, key, length) = entry_range(page, index);
     if length != value.len() {
@@ -233,7 +233,7 @@ mod tests {
                     insert(&mut page, index, &key, &value);
                     model.insert(key, value);
                 }
-                // It is full of others.
+                // The page is full of other entries.
                 Err(index) => {
                     let gone = index.min(count(&page) - 1);
                     model.remove(super::key(&page, gone));

@@ -1,9 +1,8 @@
 //! Temporary tablespaces: files `temp_<n>.ibt` in the directory `#innodb_temp`.
 //!
-//! As in MySQL 8, a session takes one from a pool with its first table on disk and gives it back when it ends,
-//! and then it is truncated. Pages of dropped tables are taken again by the session's next ones. What is free
-//! of them is charged to the session, what is used, to the tables: a file's length is always charged to
-//! somebody.
+//! As in MySQL 8, a session takes one from a pool with its first table on disk and returns it when it ends, whereupon
+//! it is truncated. Pages of dropped tables are reused by the session's next ones. Free pages are charged to the
+//! session, used ones to their tables: a file's length is always charged to somebody.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -20,7 +19,7 @@ use super::page::{self, PAGE_BYTES};
 
 const DIRECTORY: &str = "#innodb_temp";
 
-/// Files of a pool that nobody has.
+/// Unused files of a pool.
 #[derive(Debug, Default)]
 struct Idle {
     files: Vec<(u64, Arc<TableFile>)>,
@@ -35,15 +34,15 @@ struct Shared {
     idle: Mutex<Idle>,
 }
 
-/// Numbers of tablespaces in buffer pools: never used twice.
+/// Next number of a tablespace in buffer pools; numbers are never reused.
 static NEXT_SPACE: AtomicU64 = AtomicU64::new(0);
 
-/// The pool of tablespaces of a database. Cloning gives another handle.
+/// Pool of a database's tablespaces. Cloning gives another handle.
 #[derive(Debug, Clone)]
 pub struct TemporaryTablespaces(Arc<Shared>);
 
 impl TemporaryTablespaces {
-    /// A pool whose files are in a directory `#innodb_temp`, which is made in `parent` with the first one.
+    /// A pool whose files are in a directory `#innodb_temp`, which is created in `parent` with the first one.
     pub fn new(io: Arc<dyn IoBackend>, parent: &Path) -> Self {
         Self(Arc::new(Shared {
             io,
@@ -52,7 +51,7 @@ impl TemporaryTablespaces {
         }))
     }
 
-    /// Takes a tablespace for a session. `session` is charged for what its file holds that no table uses.
+    /// Takes a tablespace for a session. `session` is charged for the pages that no table uses.
     pub fn take(&self, session: &Budget) -> Result<SessionTablespace> {
         let mut idle = lock(&self.0.idle);
         let (number, file) = match idle.files.pop() {
@@ -113,12 +112,11 @@ impl Drop for Shared {
 struct Pages {
     free: Vec<u32>,
     end: u32,
-    /// Charges the free ones.
+    /// Reservation for the free pages.
     idle: Reservation,
 }
 
-/// A tablespace that a session has. When the session and its tables have dropped it, it is truncated and goes
-/// back to the pool.
+/// Tablespace of a session. When the session and its tables have dropped it, it is truncated and returns to the pool.
 #[derive(Debug)]
 pub struct SessionTablespace {
     pool: TemporaryTablespaces,
@@ -129,24 +127,24 @@ pub struct SessionTablespace {
 }
 
 impl SessionTablespace {
-    /// Its file.
+    /// Path of the file.
     pub fn path(&self) -> &Path {
         self.file.path()
     }
 
-    /// The number in the file's name.
+    /// Number in the file's name.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// Bytes of the file, and those of them that no table uses.
+    /// Bytes of the file, and of its pages that no table uses.
     pub fn bytes(&self) -> (u64, u64) {
         let pages = lock(&self.pages);
         let bytes = |pages: u64| pages * PAGE_BYTES as u64;
         (bytes(u64::from(pages.end)), bytes(pages.free.len() as u64))
     }
 
-    /// Gives the file's space back when no table uses any of it; MySQL does so only when the session ends.
+    /// Truncates the file when no table uses any of it; MySQL does so only when the session ends.
     pub fn trim(&self) {
         let mut pages = lock(&self.pages);
         if pages.free.len() == pages.end as usize && self.file.set_len(0).is_ok() {
@@ -171,7 +169,8 @@ impl SessionTablespace {
         pages.idle.shrink(bytes);
         if let Err(error) = table.try_grow(bytes) {
             pages.free.push(page);
-            // It was charged a moment ago; if another has taken the room, the page is charged when it is used.
+            // The bytes were charged a moment ago; if another table has taken the room, the page is charged when it is
+            // used.
             let _ = pages.idle.try_grow(bytes);
             return Err(error.into());
         }
@@ -191,7 +190,7 @@ impl SessionTablespace {
 
 impl Drop for SessionTablespace {
     fn drop(&mut self) {
-        // A file that cannot be truncated is not used again, and removed.
+        // A file that cannot be truncated is removed rather than reused.
         if self.file.set_len(0).is_ok() {
             let mut idle = lock(&self.pool.0.idle);
             idle.files.push((self.number, Arc::clone(&self.file)));
@@ -199,7 +198,7 @@ impl Drop for SessionTablespace {
     }
 }
 
-/// The pages of one table, given back when it is dropped.
+/// Pages of one table, freed when it is dropped.
 #[derive(Debug)]
 pub(super) struct TablePages {
     pool: BufferPool,
@@ -222,12 +221,12 @@ impl TablePages {
         }
     }
 
-    /// The pool, locked.
+    /// The locked pool.
     pub(super) fn lock(&self) -> std::sync::MutexGuard<'_, State> {
         self.pool.lock()
     }
 
-    /// What the pool knows a page by.
+    /// The identity of a page in the pool.
     #[inline]
     pub(super) fn id(&self, page: u32) -> PageId<'_> {
         PageId {
@@ -237,14 +236,14 @@ impl TablePages {
         }
     }
 
-    /// A page that nobody uses.
+    /// Allocates a page.
     pub(super) fn take(&mut self) -> Result<u32> {
         let page = self.tablespace.take_page(&mut self.reservation)?;
         self.used.insert(page);
         Ok(page)
     }
 
-    /// Gives a page back. It must not be asked for again.
+    /// Frees a page, which must not be used again.
     pub(super) fn give(&mut self, page: u32) {
         if self.used.remove(&page) {
             self.lock().forget(self.tablespace.space, page);

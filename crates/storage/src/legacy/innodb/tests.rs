@@ -1,4 +1,4 @@
-//! Trees against maps, in pools from one page on; overflow pages; tablespaces.
+//! Model tests of trees, in pools from one page on; tests of overflow pages and tablespaces.
 
 use std::collections::BTreeMap;
 
@@ -49,7 +49,7 @@ fn a_tree_is_a_map_in_pools_of_every_size() {
         let mut model = BTreeMap::new();
         for n in 0..3000_u64 {
             let key = key(n % 2000, 8 + (n % 2000) as usize % 300);
-            // Up to half a page: the largest rows.
+            // Up to half a page, the largest row.
             let length = (n as usize * 7919) % if n % 50 == 0 { ROW_MAX } else { 90 };
             let value = vec![n as u8; length];
             tree.insert(&mut pages, &key, &value).unwrap();
@@ -113,7 +113,7 @@ fn long_values_go_to_pages_of_their_own_and_back() {
     for (external, value) in values {
         let before = fixture.space.used();
         overflow::free_value(&mut pages, external).unwrap();
-        // Free pages are the session's now.
+        // Free pages are charged to the session now.
         assert_eq!(fixture.space.used(), before);
         assert_eq!(external.length, value.len() as u64);
     }
@@ -143,7 +143,7 @@ fn a_tablespace_goes_back_to_the_pool_and_is_truncated() {
     drop((tree, pages));
     assert_eq!(first.bytes(), (bytes, bytes));
     assert_eq!((table.used(), session.used()), (0, bytes));
-    // The next table uses the same pages.
+    // The next table uses these pages again.
     let mut pages = TablePages::new(&fixture.pool, &first, &table);
     Tree::create(&mut pages).unwrap();
     assert_eq!(fixture.space.used(), bytes);

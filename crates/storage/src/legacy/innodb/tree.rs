@@ -1,24 +1,24 @@
-//! A B+-tree of pages in the buffer pool.
+//! B+-tree of pages in the buffer pool.
 //!
-//! The first entry of a page above the leaves stands for all keys below the second one's. A page that is full
-//! is split where its halves are most alike; the last page of a level, by an entry behind all others, so that
-//! ascending keys fill their pages. Nothing is ever removed, and leaves are linked from left to right.
+//! The first entry of an inner page stands for all keys below the second one's. A full page is split into halves of
+//! nearly equal size; the last page of a level, at an entry behind all others, so that ascending keys fill their
+//! pages. Entries are never removed, and leaves are linked from left to right.
 
 use super::super::refusal::Outcome;
 use super::page::{self, HEADER, NO_PAGE, PAGE_BYTES};
 use super::tablespace::TablePages;
 
-/// Room for entries.
+/// Bytes for entries.
 const ROOM: usize = PAGE_BYTES - HEADER;
 
 #[derive(Debug)]
 pub(super) struct Tree {
     root: u32,
-    /// Pages from the root down, kept for the next search.
+    /// Path of pages from the root down, whose memory is reused.
     path: Vec<u32>,
 }
 
-/// Where a scan is.
+/// Position of a scan.
 #[derive(Debug, Default)]
 pub(in super::super) struct LeafCursor {
     /// A copy of the leaf.
@@ -37,7 +37,7 @@ impl Tree {
         })
     }
 
-    /// Gives the leaf of a key to `take`.
+    /// Calls `take` with the leaf of a key.
     #[inline]
     fn at_leaf<T>(
         &self,
@@ -56,7 +56,7 @@ impl Tree {
         }
     }
 
-    /// Copies the value of a key, which has the length of `value`; whether the key is there.
+    /// Copies the value of a key, which has the length of `value`; returns whether the key exists.
     pub(super) fn find(&self, pages: &TablePages, key: &[u8], value: &mut [u8]) -> Outcome<bool> {
         self.at_leaf(pages, key, |leaf| match page::search(leaf, key) {
             Ok(index) => {
@@ -71,7 +71,7 @@ impl Tree {
         })
     }
 
-    /// Appends the value of a key to `value`; whether the key is there.
+    /// Appends the value of a key to `value`; returns whether the key exists.
     pub(super) fn get(&self, pages: &TablePages, key: &[u8], value: &mut Vec<u8>) -> Outcome<bool> {
         self.at_leaf(pages, key, |leaf| match page::search(leaf, key) {
             Ok(index) => {
@@ -82,7 +82,7 @@ impl Tree {
         })
     }
 
-    /// Puts the first key from `key` on into `found`; whether there is one.
+    /// Sets `found` to the first key from `key` on; returns whether there is one.
     pub(super) fn first_from(
         &self,
         pages: &TablePages,
@@ -110,7 +110,7 @@ impl Tree {
         Ok(next.is_none())
     }
 
-    /// Puts a new key into the tree.
+    /// Inserts a new key.
     pub(super) fn insert(
         &mut self,
         pages: &mut TablePages,
@@ -120,7 +120,7 @@ impl Tree {
         self.put(pages, key, value)
     }
 
-    /// Gives a key another value.
+    /// Replaces the value of a key.
     pub(super) fn replace(
         &mut self,
         pages: &mut TablePages,
@@ -161,7 +161,7 @@ impl Tree {
         self.split(pages, key, value)
     }
 
-    /// Puts an entry into the leaf at the end of the path, which is full, and splits as many pages as need be.
+    /// Inserts an entry into the full leaf at the end of the path, and splits pages as needed.
     fn split(&mut self, pages: &mut TablePages, key: &[u8], value: &[u8]) -> Outcome<()> {
         let (mut key, mut value) = (key.to_vec(), value.to_vec());
         while let Some(number) = self.path.pop() {
@@ -261,8 +261,8 @@ impl Tree {
     }
 }
 
-/// Before which of some entries to split, so that each part fits and they are as alike as can be. An entry is
-/// about half a page at most, so there is such a point.
+/// The index at which to split some entries, so that each part fits and their sizes are as equal as possible. An entry
+/// is about half a page at most, so there is such an index.
 fn split_point(lengths: &[usize]) -> usize {
     let total: usize = lengths.iter().sum();
     let mut left = 0;

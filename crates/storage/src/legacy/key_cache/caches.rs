@@ -1,8 +1,8 @@
-//! The key caches of a database: the default one and those with a name.
+//! Key caches of a database: the default one and named ones.
 //!
-//! `SET GLOBAL hot.key_buffer_size = 1048576` makes a cache named `hot`; setting its size to 0 drops it, and
-//! the default one serves again. The default one cannot be dropped. Tables keep the cache that they were made
-//! with. A cache may get its other settings before its size; until then it holds nothing.
+//! `SET GLOBAL hot.key_buffer_size = 1048576` creates a cache named `hot`; setting its size to 0 drops it, and the
+//! default one is used again. The default one cannot be dropped. Tables keep the cache that they were created with. A
+//! cache may get its other settings before its size; until then it holds nothing.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ use mayfly_memory::{Budget, Result};
 
 use super::{KeyCache, KeyCacheCounters, KeyCacheOptions};
 
-/// A set of key caches. Cloning gives another handle.
+/// Set of key caches. Cloning gives another handle.
 #[derive(Debug, Clone)]
 pub struct KeyCaches {
     default: KeyCache,
@@ -21,7 +21,7 @@ pub struct KeyCaches {
 }
 
 impl KeyCaches {
-    /// The name of the cache that is always there.
+    /// Name of the cache that always exists.
     pub const DEFAULT: &'static str = "default";
 
     /// The default cache alone. The blocks of all caches are charged to `memory`.
@@ -38,7 +38,7 @@ impl KeyCaches {
         &self.default
     }
 
-    /// The cache of a name, which is compared without regard to case.
+    /// The cache of a name, compared case-insensitively.
     pub fn get(&self, name: &str) -> Option<KeyCache> {
         let name = name.to_lowercase();
         if name == Self::DEFAULT || name.is_empty() {
@@ -47,7 +47,7 @@ impl KeyCaches {
         lock(&self.named).get(&name).cloned()
     }
 
-    /// The settings of a cache; those of one that is not there are a cache's first ones, without a size.
+    /// The settings of a cache; for one that does not exist the defaults, without a size.
     pub fn options(&self, name: &str) -> KeyCacheOptions {
         let missing = KeyCacheOptions {
             key_buffer_size: 0,
@@ -56,8 +56,8 @@ impl KeyCaches {
         self.get(name).map_or(missing, |cache| cache.options())
     }
 
-    /// Changes the settings of a cache, which is made if it is not there. A named one that had a size is dropped
-    /// by the size 0.
+    /// Changes the settings of a cache, which is created if it does not exist. The size 0 drops a named one that had a
+    /// size.
     pub fn set_options(&self, name: &str, options: KeyCacheOptions) -> Result<()> {
         match self.get(name) {
             Some(cache) => {
@@ -87,7 +87,7 @@ impl KeyCaches {
         all
     }
 
-    /// The sums of all caches' counters.
+    /// Sums of all caches' counters.
     pub fn total(&self) -> KeyCacheCounters {
         let mut total = KeyCacheCounters::default();
         for (_, cache) in self.all() {

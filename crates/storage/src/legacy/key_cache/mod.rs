@@ -1,15 +1,15 @@
-//! The key cache: blocks of index files in memory, shared by all MyISAM-style tables that use it.
+//! Key cache: blocks of index files in memory, shared by all MyISAM-style tables that use it.
 //!
-//! The manual's "The MyISAM Key Cache" says how it works. A block that is read goes to the end of the warm
-//! list; after three hits it goes to the end of the hot list, as long as the warm one keeps
-//! `key_cache_division_limit` per cent of all blocks. A block at the beginning of the hot list that was not
-//! hit during the last `blocks × key_cache_age_threshold / 100` hits goes to the beginning of the warm list,
-//! where blocks are taken that are needed for others. With a division limit of 100, the default, there is no
-//! hot list, and the cache is a plain LRU. A changed block is written when its place is needed, when the cache
-//! is resized, or by a flush: tables are private, so nothing asks for it sooner (`delay_key_write`).
+//! It works as described in the manual's "The MyISAM Key Cache". A block that is read goes to the end of the warm
+//! list; after three hits it goes to the end of the hot list, as long as the warm one keeps `key_cache_division_limit`
+//! per cent of all blocks. A block at the beginning of the hot list that was not hit during the last `blocks ×
+//! key_cache_age_threshold / 100` hits goes to the beginning of the warm list, where blocks are evicted. With a
+//! division limit of 100, the default, there is no hot list, and the cache is a plain LRU. A changed block is written
+//! when it is evicted, when the cache is resized, or by a flush: tables are private, so nothing asks for it sooner
+//! (`delay_key_write`).
 //!
-//! One lock guards everything, as `cache_lock` does in MySQL; here it is also held while a block is read or
-//! written. With less than 8 blocks the cache is off, and every access goes to the file.
+//! One lock guards everything, as `cache_lock` does in MySQL; here it is also held while a block is read or written.
+//! With less than 8 blocks the cache is off, and every access goes to the file.
 
 mod caches;
 mod state;
@@ -25,16 +25,17 @@ use super::file::TableFile;
 
 pub use caches::KeyCaches;
 
-/// The settings of a key cache.
+/// Settings of a key cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeyCacheOptions {
-    /// `key_buffer_size`: bytes of all blocks and what belongs to them; 0 for no cache.
+    /// `key_buffer_size`: bytes of all blocks and their overhead; 0 for no cache.
     pub key_buffer_size: u64,
     /// `key_cache_block_size`: 512 to 16384, a multiple of 512.
     pub block_size: u32,
-    /// `key_cache_division_limit`: per cent of the blocks that the warm list keeps, 1 to 100.
+    /// `key_cache_division_limit`: percentage of the blocks that the warm list keeps, 1 to 100.
     pub division_limit: u32,
-    /// `key_cache_age_threshold`: hits, in per cent of the blocks, after which a hot block is warm again.
+    /// `key_cache_age_threshold`: number of hits, as a percentage of the blocks, after which a hot block is warm
+    /// again.
     pub age_threshold: u32,
 }
 
@@ -49,22 +50,22 @@ impl Default for KeyCacheOptions {
     }
 }
 
-/// The counters that SHOW STATUS shows, of one cache.
+/// Counters of one cache, as SHOW STATUS shows them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct KeyCacheCounters {
-    /// `Key_blocks_not_flushed`: blocks that were changed and are not in their file.
+    /// `Key_blocks_not_flushed`: changed blocks that are not written yet.
     pub blocks_not_flushed: u64,
-    /// `Key_blocks_unused`: blocks that hold nothing.
+    /// `Key_blocks_unused`: empty blocks.
     pub blocks_unused: u64,
-    /// `Key_blocks_used`: the most blocks that were in use at one time.
+    /// `Key_blocks_used`: peak of the blocks in use.
     pub blocks_used: u64,
-    /// `Key_read_requests`: blocks that were asked for.
+    /// `Key_read_requests`: requests to read a block.
     pub read_requests: u64,
-    /// `Key_reads`: blocks that were read from their file.
+    /// `Key_reads`: blocks read from their file.
     pub reads: u64,
-    /// `Key_write_requests`: blocks that were to be written.
+    /// `Key_write_requests`: requests to write a block.
     pub write_requests: u64,
-    /// `Key_writes`: blocks that were written to their file.
+    /// `Key_writes`: blocks written to their file.
     pub writes: u64,
 }
 
@@ -80,7 +81,7 @@ impl std::ops::AddAssign for KeyCacheCounters {
     }
 }
 
-/// A key cache. Cloning gives another handle.
+/// Key cache. Cloning gives another handle.
 #[derive(Debug, Clone)]
 pub struct KeyCache(Arc<Mutex<State>>);
 
@@ -95,8 +96,8 @@ impl KeyCache {
         lock(&self.0).options()
     }
 
-    /// Changes the settings while tables use the cache. When the number or the size of its blocks changes, what
-    /// was changed is written, and the cache is empty then.
+    /// Changes the settings while tables use the cache. When the number or the size of its blocks changes, changed
+    /// blocks are written, and the cache is emptied.
     pub fn set_options(&self, options: KeyCacheOptions) -> Result<()> {
         lock(&self.0).set_options(options)
     }
@@ -106,7 +107,7 @@ impl KeyCache {
         lock(&self.0).counters()
     }
 
-    /// Sets the counters of requests to 0 (FLUSH STATUS).
+    /// Resets the counters of requests (FLUSH STATUS).
     pub fn reset_counters(&self) {
         lock(&self.0).reset_counters();
     }
@@ -116,7 +117,7 @@ impl KeyCache {
         lock(&self.0).flush()
     }
 
-    /// The use of the cache for one file.
+    /// Opens a file through the cache.
     pub(super) fn open(&self, file: Arc<TableFile>) -> CachedFile {
         let number = lock(&self.0).add_file(Arc::clone(&file));
         CachedFile {
@@ -127,8 +128,7 @@ impl KeyCache {
     }
 }
 
-/// A file that is read and written through a key cache. Its blocks leave the cache, unwritten, when this is
-/// dropped.
+/// File that is read and written through a key cache. When this is dropped, its blocks leave the cache unwritten.
 #[derive(Debug)]
 pub(super) struct CachedFile {
     cache: KeyCache,
@@ -141,7 +141,7 @@ impl CachedFile {
         &self.file
     }
 
-    /// Reads `bytes` at an offset; whether any of them came from the file itself.
+    /// Reads `bytes` at an offset; returns whether any of them came from the file itself.
     pub(super) fn read(&self, bytes: &mut [u8], offset: u64) -> Result<bool> {
         lock(&self.cache.0).read(self.number, &self.file, bytes, offset)
     }

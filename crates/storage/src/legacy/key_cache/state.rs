@@ -1,4 +1,4 @@
-//! What a key cache's lock guards.
+//! State of a key cache, guarded by its lock.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,11 +9,11 @@ use super::super::file::TableFile;
 use super::super::frames::{FrameIndex, FrameList, INDEX_BYTES, LINK_BYTES, Links};
 use super::{KeyCacheCounters, KeyCacheOptions};
 
-/// A cache has at least so many blocks, or none.
+/// Minimum number of blocks of a cache that is on.
 const BLOCKS_MIN: usize = 8;
-/// Hits after which a block may become hot.
+/// Number of hits after which a block may become hot.
 const HITS_UNTIL_HOT: u8 = 3;
-/// Blocks whose memory is taken at once.
+/// Number of blocks whose memory is allocated at once.
 const CHUNK_BLOCKS: usize = 64;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,17 +28,17 @@ struct Block {
     place: Place,
     is_changed: bool,
     hits_left: u8,
-    /// When it was hit last, counted in hits of the cache.
+    /// Time of the last hit, counted in hits of the cache.
     last_hit: u64,
 }
 
-/// Bytes of what belongs to a block.
+/// Bytes of a block's overhead.
 const BLOCK_OVERHEAD: usize = size_of::<Block>() + INDEX_BYTES + LINK_BYTES;
 
-/// The blocks of a cache of one size, dropped when it is resized.
+/// Blocks of a cache of one size, replaced when it is resized.
 #[derive(Debug)]
 struct Blocks {
-    /// How many there may be; 0 when the cache is off.
+    /// Maximum number of blocks; 0 when the cache is off.
     max: usize,
     size: usize,
     chunks: Vec<Box<[u8]>>,
@@ -91,7 +91,7 @@ impl Blocks {
         &mut self.chunks[chunk][at * self.size..(at + 1) * self.size]
     }
 
-    /// Takes memory for more blocks; false when there is none.
+    /// Allocates memory for more blocks; false when there is none.
     fn grow(&mut self) -> bool {
         let count = CHUNK_BLOCKS.min(self.max - self.blocks.len());
         let bytes = count * (self.size + BLOCK_OVERHEAD);
@@ -122,7 +122,7 @@ impl Blocks {
         list.remove(&mut self.links, block);
     }
 
-    /// A block was asked for: it goes to the end of its list, or of the hot one.
+    /// Counts a hit of a block: it goes to the end of its list, or of the hot one.
     fn hit(&mut self, block: u32, options: &KeyCacheOptions) {
         let warm_min = self.per_cent(options.division_limit.min(100)) + 1;
         self.unlink(block);
@@ -147,7 +147,7 @@ impl Blocks {
         self.max as u64 * u64::from(per_cent) / 100
     }
 
-    /// Makes the oldest hot block warm when it was not hit for long.
+    /// Makes the oldest hot block warm if its last hit was long ago.
     fn age(&mut self, options: &KeyCacheOptions) {
         if let Some(oldest) = self.hot.first()
             && self.hits - self.blocks[oldest as usize].last_hit
@@ -159,7 +159,7 @@ impl Blocks {
         }
     }
 
-    /// Gives a block a new content, and a place at the end of the warm list.
+    /// Assigns a block to new content, at the end of the warm list.
     fn put(&mut self, block: u32, key: (u64, u64), options: &KeyCacheOptions) {
         self.unlink(block);
         self.hits += 1;
@@ -175,7 +175,7 @@ impl Blocks {
         self.age(options);
     }
 
-    /// Makes a block free.
+    /// Frees a block.
     fn clear(&mut self, block: u32) {
         self.unlink(block);
         self.index.remove(block);
@@ -198,12 +198,12 @@ pub(super) struct State {
     requests: KeyCacheCounters,
 }
 
-/// A piece of a request that lies in one block.
+/// Piece of a request that lies in one block.
 struct Piece {
     number: u64,
     start: usize,
     end: usize,
-    /// Where it is in the request.
+    /// Offset of the piece in the request.
     at: usize,
 }
 
@@ -307,7 +307,7 @@ impl State {
         Ok(())
     }
 
-    /// A free block; of another that was not used for long, if need be. `None`: there is no memory for one.
+    /// A free block; if there is none, the least recently used one is evicted. `None` if there is no memory for any.
     fn take_block(&mut self) -> Result<Option<u32>> {
         let blocks = &mut self.blocks;
         if blocks.free.first().is_none() && !blocks.grow() {
@@ -321,8 +321,8 @@ impl State {
         Ok(self.blocks.free.first())
     }
 
-    /// The block that holds a piece of a file, read from it unless all of it is to be written. `None`: there
-    /// is no memory for one.
+    /// The block that holds a piece of a file, read from it unless all of it is to be written. `None` if there is no
+    /// memory for one.
     fn block(
         &mut self,
         key: (u64, u64),
@@ -410,7 +410,7 @@ impl State {
     }
 }
 
-/// For tests: what is in the warm and the hot list, by number of block in its file.
+/// Contents of the warm and the hot list for tests, by block number in the file.
 #[cfg(test)]
 impl State {
     pub(super) fn lists(&self) -> (Vec<u64>, Vec<u64>) {
@@ -421,7 +421,7 @@ impl State {
         (numbers(&self.blocks.warm), numbers(&self.blocks.hot))
     }
 
-    /// Bytes of `blocks` blocks of a size.
+    /// Bytes of `blocks` blocks of size `size`.
     pub(super) fn bytes_of(blocks: usize, size: usize) -> u64 {
         (blocks * (size + BLOCK_OVERHEAD)) as u64
     }

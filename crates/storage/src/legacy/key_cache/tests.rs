@@ -1,4 +1,4 @@
-//! Small caches whose lists and counters are worked out by hand.
+//! Tests of small caches, with lists and counters computed by hand.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ fn options(blocks: usize, division_limit: u32, age_threshold: u32) -> KeyCacheOp
     }
 }
 
-/// A cache over a file of 32 blocks, each full of its number.
+/// A cache over a file of 32 blocks, each filled with its number.
 fn fixture(options: KeyCacheOptions) -> Fixture {
     let directory = tempfile::tempdir().unwrap();
     let io: Arc<dyn IoBackend> = Arc::new(SystemIo);
@@ -77,7 +77,7 @@ fn the_least_recently_used_block_goes_first() {
     }
     assert!(!cache.read(0));
     assert!(cache.read(8));
-    // 1 has made place for 8.
+    // Block 1 was evicted for block 8.
     assert_eq!(cache.lists(), (vec![2, 3, 4, 5, 6, 7, 0, 8], vec![]));
     let expected = KeyCacheCounters {
         blocks_not_flushed: 0,
@@ -97,7 +97,7 @@ fn changed_blocks_are_written_when_their_place_is_needed() {
     for block in 0..8 {
         cache.write(block, 100);
     }
-    // Whole blocks are not read before.
+    // Blocks that are written as a whole are not read before.
     let counters = cache.cache.counters();
     assert_eq!((counters.write_requests, counters.reads), (8, 0));
     assert_eq!((counters.blocks_not_flushed, counters.writes), (8, 0));
@@ -110,7 +110,7 @@ fn changed_blocks_are_written_when_their_place_is_needed() {
     let counters = cache.cache.counters();
     assert_eq!((counters.blocks_not_flushed, counters.writes), (0, 8));
     assert_eq!(cache.byte_in_file(7), 100);
-    // A part of a block that is not there is read.
+    // A block of which a part is written is read before, if it is not in the cache.
     cache.file.write(&[7; 512], 9 * SIZE as u64).unwrap();
     let mut bytes = [0; SIZE];
     cache.file.read(&mut bytes, 9 * SIZE as u64).unwrap();
@@ -130,12 +130,12 @@ fn hot_blocks_stay_and_become_warm_again() {
     assert_eq!(cache.lists().1, [] as [u64; 0]);
     cache.read(3);
     assert_eq!(cache.lists().1, [3]);
-    // A scan of other blocks does not reach it: hits 13 to 21.
+    // A scan of other blocks does not evict it: hits 13 to 21.
     for block in 10..19 {
         cache.read(block);
     }
     assert_eq!(cache.lists(), ((10..19).collect(), vec![3]));
-    // Hit 22 is 10 after its last one, hit 23 is 11 after: it is the first to go.
+    // Hit 22 is 10 after its last one, hit 23 is 11 after: it is the first to be evicted.
     cache.read(18);
     assert_eq!(cache.lists().1, [3]);
     cache.read(18);
@@ -152,7 +152,7 @@ fn warm_blocks_do_not_get_fewer_than_their_share() {
     for block in 0..10 {
         cache.read(block);
     }
-    // 9 + 1 blocks are to stay warm: there is no place for a hot one.
+    // 9 + 1 blocks must stay warm: there is no room for a hot one.
     for _ in 0..5 {
         cache.read(2);
     }
@@ -191,7 +191,7 @@ fn a_cache_is_resized_while_it_is_used() {
     let mut byte = [0];
     cache.file.read(&mut byte, SIZE as u64).unwrap();
     assert_eq!(byte, [50]);
-    // One request of six blocks of the file: two of the cache, and the first is there.
+    // One request of six blocks of the file: two of the cache, of which the first is present.
     let mut bytes = [0; 6 * SIZE];
     cache.file.read(&mut bytes, 2 * SIZE as u64).unwrap();
     assert_eq!(

@@ -1,9 +1,9 @@
-//! The hash index of records: linear hashing with chains, one bucket a record.
+//! Hash index of records: linear hashing with chains, one bucket per record.
 //!
-//! As in `hp_write.c` there are as many buckets as records, and each new record adds one by splitting
-//! another (Litwin, "Linear Hashing", VLDB 1980), so that growing never stops for a rehash. An entry of 16
-//! bytes, like MySQL's `HASH_INFO`, holds for a record its hash and its successor in the chain, and the head
-//! of the bucket with the record's number.
+//! As in `hp_write.c` there are as many buckets as records, and each new record adds one by splitting another (Litwin,
+//! "Linear Hashing", VLDB 1980), so that growth never needs a rehash of all entries. An entry of 16 bytes, like
+//! MySQL's `HASH_INFO`, holds a record's hash and its successor in the chain, and the head of the bucket that has the
+//! record's number.
 
 use mayfly_memory::{LimitError, Reservation};
 
@@ -50,7 +50,7 @@ impl HashIndex {
         (number as usize / per_block, number as usize % per_block)
     }
 
-    /// The bucket of a hash among so many.
+    /// The bucket of a hash among `buckets` buckets.
     fn bucket(hash: u64, buckets: u32) -> u32 {
         // The largest power of two up to `buckets`, at least 1.
         let half = 1_u64 << (31 - buckets.max(1).leading_zeros());
@@ -63,7 +63,7 @@ impl HashIndex {
         bucket as u32
     }
 
-    /// The records of a hash.
+    /// The records that may have a hash.
     pub(super) fn candidates(&self, hash: u64) -> impl Iterator<Item = u32> + '_ {
         let mut next = match self.len {
             0 => NONE,
@@ -81,7 +81,7 @@ impl HashIndex {
         })
     }
 
-    /// Makes room for one more entry.
+    /// Reserves room for one more entry.
     pub(super) fn make_room(&mut self, reservation: &mut Reservation) -> Result<(), LimitError> {
         if (self.len as usize) < self.entries.capacity {
             return Ok(());
@@ -94,7 +94,7 @@ impl HashIndex {
         self.entries.grow(none, 1, ENTRY_BYTES, reservation)
     }
 
-    /// Adds the next record, for which there is room.
+    /// Adds the next record; there must be room.
     pub(super) fn insert(&mut self, hash: u64) {
         let number = self.len;
         self.len += 1;
@@ -109,7 +109,7 @@ impl HashIndex {
         self.entry_mut(number).next = head;
     }
 
-    /// Moves what belongs into the new last bucket out of the one that it was split from.
+    /// Moves the entries of the new last bucket out of the one that it was split from.
     fn split(&mut self, bucket: u32) {
         if bucket == 0 {
             return;

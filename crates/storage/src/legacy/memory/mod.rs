@@ -1,10 +1,9 @@
-//! The table in memory, as MySQL's MEMORY engine (once HEAP) has it: fixed-length records in blocks, found by
-//! their number, and a chained hash index over them.
+//! In-memory tables like those of MySQL's MEMORY engine (once HEAP): fixed-length records in blocks, identified by
+//! their numbers, and a chained hash index over them.
 //!
-//! A block's records are as many as `hp_create.c` says: a tenth of what the table may hold, but no more bytes
-//! than `read_buffer_size`. So a table of one row takes about `read_buffer_size`, as a reader of the article
-//! on it found. All blocks are charged when they are made; the table is full when the next one would pass
-//! its limit.
+//! The number of records in a block is computed as in `hp_create.c`: a tenth of what the table may hold, but no more
+//! bytes than `read_buffer_size`. So a table of one row takes about `read_buffer_size`, as a reader of the article on
+//! it found. Blocks are charged when they are allocated; the table is full when the next one would exceed its limit.
 
 mod hash_index;
 
@@ -15,14 +14,14 @@ use super::refusal::{Outcome, Refusal};
 use super::row::{FixedLayout, KeyImages, RowSink};
 use crate::values::StoredValue;
 
-/// Records start at multiples of this.
+/// Alignment of records in bytes.
 const POINTER_BYTES: usize = 8;
-/// What MySQL takes off a block for its tree of blocks: four levels of 128 pointers.
+/// Bytes that MySQL subtracts from a block for its tree of blocks: four levels of 128 pointers.
 const TREE_BYTES: usize = 4 * 128 * POINTER_BYTES;
-/// The fewest records of a block, unless the limit has no room for them.
+/// Minimum number of records in a block, unless the limit has no room for them.
 const BLOCK_RECORDS_MIN: u64 = 10;
 
-/// How many records of so many bytes a block has, of a table that may have so many.
+/// Number of records of `record_bytes` bytes in a block, for a table of up to `records_max` records.
 fn records_in_block(record_bytes: usize, records_max: u64, read_buffer: usize) -> usize {
     let records_max = if records_max == 0 { 1000 } else { records_max };
     let records = (records_max / 10).max(BLOCK_RECORDS_MIN);
@@ -38,9 +37,9 @@ fn records_in_block(record_bytes: usize, records_max: u64, read_buffer: usize) -
 #[derive(Debug)]
 struct Blocks<T> {
     blocks: Vec<Box<[T]>>,
-    /// Elements of a block.
+    /// Number of elements in a block.
     per_block: usize,
-    /// Of all blocks.
+    /// Number of elements in all blocks.
     capacity: usize,
 }
 
@@ -53,7 +52,7 @@ impl<T: Clone> Blocks<T> {
         }
     }
 
-    /// Adds a block of `fill`, of up to `per_block` elements of `element_bytes` and `group` values each.
+    /// Adds a block of up to `per_block` elements of `element_bytes` bytes and `group` values each, set to `fill`.
     fn grow(
         &mut self,
         fill: T,
@@ -62,7 +61,7 @@ impl<T: Clone> Blocks<T> {
         reservation: &mut Reservation,
     ) -> Result<(), LimitError> {
         if self.capacity < self.blocks.len() * self.per_block {
-            // The last block was all that there was room for.
+            // The last block took all the room there was.
             return Err(full(reservation.budget(), element_bytes));
         }
         let element = element_bytes as u64;
@@ -77,13 +76,13 @@ impl<T: Clone> Blocks<T> {
     }
 }
 
-/// There is no room for so many bytes more.
+/// Error: the budget has no room for `bytes` more bytes.
 fn full(budget: &Budget, bytes: usize) -> LimitError {
     let tightest = budget.tightest().unwrap_or(budget);
     tightest.error(bytes as u64)
 }
 
-/// A table in memory.
+/// In-memory table.
 #[derive(Debug)]
 pub(super) struct MemoryTable {
     layout: FixedLayout,
@@ -96,7 +95,7 @@ pub(super) struct MemoryTable {
     key: Vec<u8>,
 }
 
-/// More rows than this are full: their numbers are of four bytes.
+/// Maximum number of rows, whose numbers have four bytes.
 const ROWS_MAX: u32 = u32::MAX - 1;
 
 impl MemoryTable {
@@ -108,7 +107,7 @@ impl MemoryTable {
         read_buffer: usize,
         budget: &Budget,
     ) -> Self {
-        // One byte more tells MySQL that a record is deleted.
+        // One more byte marks deleted records in MySQL.
         let stride = (layout.length() + 1).next_multiple_of(POINTER_BYTES);
         let records_max = limit / stride as u64;
         let in_block = |bytes| records_in_block(bytes, records_max, read_buffer);
@@ -140,7 +139,7 @@ impl MemoryTable {
         &self.records.blocks[block][range]
     }
 
-    /// Appends a row; its position.
+    /// Appends a row; returns its position.
     pub(super) fn append(&mut self, row: &[StoredValue<'_>]) -> Outcome<u64> {
         let number = self.rows;
         if number as usize == self.records.capacity {
@@ -158,7 +157,7 @@ impl MemoryTable {
         Ok(u64::from(number))
     }
 
-    /// The position of the row with a key, or of the new one that it becomes.
+    /// The position of the row with a key, or of a new row with it.
     pub(super) fn find_or_insert(
         &mut self,
         images: &KeyImages,
@@ -193,7 +192,7 @@ impl MemoryTable {
         Ok((position, true))
     }
 
-    /// Gives the columns of the row at a position.
+    /// Passes the columns of the row at a position to `sink`.
     pub(super) fn read(&self, position: u64, sink: &mut RowSink) {
         let record = self.record(position as u32);
         sink.push_row(|column| self.layout.get(column, record));
@@ -204,7 +203,7 @@ impl MemoryTable {
         self.layout.get(column, self.record(position as u32))
     }
 
-    /// Changes the columns from `first` on of the row at a position.
+    /// Updates the columns from `first` on of the row at a position.
     pub(super) fn update(
         &mut self,
         position: u64,

@@ -1,4 +1,4 @@
-//! Blocks, limits and the index of the table in memory.
+//! Tests of the in-memory table: blocks, limits and the index.
 
 use mayfly_memory::BudgetKind;
 use mayfly_types::PhysicalType;
@@ -28,7 +28,7 @@ fn insert(table: &mut MemoryTable, images: &KeyImages, text: &str) -> Outcome<(u
 
 #[test]
 fn blocks_have_as_many_records_as_mysql_says() {
-    // 1/10 of the records, but not more bytes than the read buffer without 4096.
+    // A tenth of the records, but not more bytes than the read buffer without 4096.
     assert_eq!(records_in_block(56, 1000, 131_072), 100);
     assert_eq!(records_in_block(56, 299_593, 131_072), 126_976 / 56 + 1);
     assert_eq!(records_in_block(56, 20, 131_072), 10);

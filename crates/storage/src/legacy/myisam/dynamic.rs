@@ -1,17 +1,17 @@
-//! Rows of different lengths: a row is one block, or several linked ones.
+//! Rows of varying length (DYNAMIC): a row is one block, or several linked ones.
 //!
 //! A block is a header of 11 bytes and room for bytes of a row:
 //!
 //! | bytes | |
 //! |---|---|
 //! | 1 | 1 the whole row, 2 its first block, 3 one in between, 4 its last |
-//! | 3 | how many bytes of room there are |
-//! | 3 | how many of them are the row's |
+//! | 3 | bytes of room |
+//! | 3 | bytes of the room that the row uses |
 //! | 4 | a checksum of the rest |
 //!
-//! In blocks of kinds 2 and 3 the room begins with the offset of the next one. A row that is updated keeps its
-//! blocks; when it needs more, the last block of the file is made longer, others get a new block at the end
-//! of the file. A row stays where it was first written, so that its position never changes.
+//! In blocks of kinds 2 and 3 the room begins with the offset of the next one. An updated row keeps its blocks; when
+//! it needs more, the last block of the file is extended, others get a new block at the end of the file. A row stays
+//! where it was first written, so that its position never changes.
 
 use mayfly_memory::Result;
 
@@ -22,11 +22,11 @@ use crate::values::StoredValue;
 
 const HEADER: usize = 7 + CHECKSUM_BYTES;
 const LINK: usize = 8;
-/// The least room of a block: MyISAM's blocks have 20 bytes at least.
+/// Minimum room of a block: MyISAM's blocks have 20 bytes at least.
 const ROOM_MIN: usize = 9;
-/// The most room of a block.
+/// Maximum room of a block.
 const ROOM_MAX: usize = (1 << 24) - 4;
-/// How many bytes are read first of a row whose length is not known.
+/// Number of bytes that are read first of a row of unknown length.
 const HEADER_READ: usize = 20;
 
 const WHOLE: u8 = 1;
@@ -66,7 +66,7 @@ impl Header {
     }
 }
 
-/// Appends a block to `out`: what is written of it, without room that is not used.
+/// Appends the written part of a block to `out`, without unused room.
 fn put_block(header: Header, link: u64, bytes: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     out.push(header.kind);
@@ -87,7 +87,7 @@ fn block_checksum(block: &[u8]) -> [u8; CHECKSUM_BYTES] {
     (u32::from_le_bytes(of_header).rotate_left(7) ^ u32::from_le_bytes(of_rest)).to_le_bytes()
 }
 
-/// A checked block's link, and its bytes of the row.
+/// The link of a block with a valid checksum, and its bytes of the row.
 fn open_block(header: Header, block: &[u8]) -> Option<(u64, &[u8])> {
     let end = HEADER + header.link_bytes() + header.used;
     let block = block.get(..end)?;
@@ -159,8 +159,8 @@ impl DynamicRows {
         self.file.append(&self.blocks)
     }
 
-    /// Reads a block's bytes of the row to the end of `image`. `expected` are likely to be there, or none is
-    /// known. Gives its header and link.
+    /// Appends a block's bytes of the row to `image`. `expected` is the likely length, if any is known. Returns the
+    /// block's header and link.
     fn read_block(
         &self,
         at: u64,
@@ -189,7 +189,7 @@ impl DynamicRows {
         Ok((header, link))
     }
 
-    /// Reads a row to the end of `image`.
+    /// Appends a row to `image`.
     pub(super) fn read(&self, position: u64, image: &mut Vec<u8>) -> Outcome<()> {
         let mut block = Vec::new();
         let mut at = position;
@@ -202,7 +202,7 @@ impl DynamicRows {
         }
     }
 
-    /// Gives each column of a row.
+    /// Calls a function with each column of a row.
     pub(super) fn each(
         &self,
         position: u64,
@@ -221,7 +221,7 @@ impl DynamicRows {
         }
     }
 
-    /// Changes the columns from `first` on of a row that is `image`.
+    /// Updates the columns from `first` on of a row whose bytes are `image`.
     pub(super) fn update(
         &mut self,
         position: u64,
@@ -292,7 +292,7 @@ impl DynamicRows {
             let header = reader.bytes(&self.file, position, HEADER)?;
             let header = Header::parse(header).ok_or_else(corrupt)?;
             let whole = HEADER + header.link_bytes() + header.used;
-            // The room behind the row's bytes may not have been written, when the block is the last one.
+            // The room behind the row's bytes may not have been written, if the block is the last one.
             let block = reader.bytes(&self.file, position, whole)?;
             let (_, bytes) = open_block(header, block).ok_or_else(corrupt)?;
             let next = position + (HEADER + header.room) as u64;

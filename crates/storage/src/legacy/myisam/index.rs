@@ -1,9 +1,9 @@
-//! The B-tree of an index file, through a key cache.
+//! B-tree in an index file, through a key cache.
 //!
-//! As in MyISAM: every page that a search comes through is asked of the key cache and copied; an insertion
-//! goes down once, and back up only as far as pages are split. Pages are 1024 bytes, or so many times that
-//! four of the longest keys fit on one (`MI_BLOCK_SIZE`). Neighbours are not balanced, and keys are not
-//! compressed by their prefixes.
+//! As in MyISAM: every page on the path of a search is requested from the key cache and copied; an insertion descends
+//! once, and goes back up only as far as pages are split. The page size is the smallest multiple of 1024 bytes that
+//! has room for four of the longest keys (`MI_BLOCK_SIZE`). Neighbours are not balanced, and keys are not compressed
+//! by their prefixes.
 
 use mayfly_memory::{Budget, MemoryError};
 
@@ -13,20 +13,20 @@ use super::super::refusal::{Outcome, Refusal};
 use super::page::{self, CHILD, HEADER, Page, Search, entry_length};
 use super::rows::CHECKSUM_BYTES;
 
-/// Pages are multiples of this.
+/// Unit of page sizes in bytes.
 const PAGE_UNIT: usize = 1024;
 
-/// How long pages are whose longest keys have so many bytes.
+/// Page size for keys of up to `key` bytes.
 fn page_length(key: usize) -> usize {
     let four = 4 * (entry_length(key) + CHILD) + CHILD + HEADER + CHECKSUM_BYTES;
     four.next_multiple_of(PAGE_UNIT)
 }
 
-/// A page on the way from the root to a leaf.
+/// Page on the path from the root to a leaf.
 #[derive(Debug, Default)]
 struct Step {
     number: u32,
-    /// Where the search went on.
+    /// Offset in the page where the search descended.
     at: usize,
     page: Page,
 }
@@ -37,17 +37,17 @@ pub(super) struct KeyTree {
     space: FileSpace,
     page_length: usize,
     key_max: usize,
-    /// Keys are hashes: those of several rows may be equal, and the position tells them apart.
+    /// Whether keys are hashes, which may be equal for several rows and are told apart by the position.
     has_equal_keys: bool,
     root: Option<u32>,
-    /// Kept for the next search.
+    /// Path of the last search, whose memory is reused.
     steps: Vec<Step>,
     entry: Vec<u8>,
     other: Page,
 }
 
 impl KeyTree {
-    /// An empty tree of keys of up to `key_max` bytes, as they are declared.
+    /// An empty tree of keys of up to `key_max` bytes, by declaration.
     pub(super) fn new(file: CachedFile, key_max: usize, budget: &Budget) -> Self {
         Self {
             has_equal_keys: false,
@@ -97,8 +97,8 @@ impl KeyTree {
         u32::try_from(offset / self.page_length as u64).map_err(|_| Refusal::LongKey)
     }
 
-    /// Puts a key with a row's position into the tree. The position of the row that has the key, if there is
-    /// one, and nothing is changed then. In a tree of hashes the position is part of the key.
+    /// Inserts a key with a row's position. Returns the position of the row that already has the key, if any; then
+    /// nothing is changed. In a tree of hashes the position is part of the key.
     pub(super) fn insert(&mut self, key: &[u8], position: u64) -> Outcome<Option<u64>> {
         if key.len() > self.key_max {
             return Err(Refusal::LongKey);
@@ -144,14 +144,14 @@ impl KeyTree {
         done.map(|()| None)
     }
 
-    /// Puts an entry into the leaf at the end of the steps, and splits pages as long as they are full.
+    /// Inserts an entry into the leaf at the end of the path, and splits pages as long as they are full.
     fn insert_entry(&mut self, entry: &mut Vec<u8>, steps: &mut [Step]) -> Outcome<()> {
         let end = self.page_length - CHECKSUM_BYTES;
-        // Of the page that the last split has made.
+        // The page that the last split has created.
         let mut right = None;
         for step in steps.iter_mut().rev() {
             let page = &mut step.page;
-            // The entry and the page right of it come behind the child that was split.
+            // The entry and the page right of it go behind the child that was split.
             let at = step.at + page.child_bytes();
             let is_last = at >= page.bytes.len();
             page.bytes.splice(at..at, entry.iter().copied());
@@ -199,7 +199,7 @@ impl KeyTree {
         Ok(())
     }
 
-    /// Calls `visit` with the position of each entry of a key, until it says true.
+    /// Calls `visit` with the position of each entry of a key, until it returns true.
     pub(super) fn visit(
         &self,
         key: &[u8],
@@ -247,7 +247,7 @@ impl KeyTree {
         Ok(false)
     }
 
-    /// How many pages there are.
+    /// Number of pages.
     #[cfg(test)]
     pub(super) fn pages(&self) -> u64 {
         self.space.length() / self.page_length as u64

@@ -1,15 +1,14 @@
-//! The table on disk as MyISAM has it: rows in one file, a B-tree in another.
+//! On-disk tables like MyISAM's: rows in one file, a B-tree in another.
 //!
-//! `#sql_<process>_<n>.MYD` holds the rows: of one length, at multiples of it, when no column varies
-//! (*FIXED*), else with a length in front, in parts when an update has made a row longer (*DYNAMIC*). A row's
-//! position is its offset. `#sql_<process>_<n>.MYI` holds a B-tree of the keys, through the [key
-//! cache](super::key_cache).
+//! `#sql_<process>_<n>.MYD` holds the rows: with a fixed length, at multiples of it, when no column varies (*FIXED*),
+//! else with a length in front, in parts when an update has made a row longer (*DYNAMIC*). A row's position is its
+//! offset. `#sql_<process>_<n>.MYI` holds a B-tree of the keys, through the [key cache](super::key_cache).
 //!
-//! A key that is longer than [`KEY_MAX`], or has a BLOB, is found by a *unique constraint* instead: the tree
-//! holds hashes of four bytes, and rows of the same hash are read and compared.
+//! A key that is longer than [`KEY_MAX`], or has a BLOB, is checked by a *unique constraint* instead: the tree holds
+//! hashes of four bytes, and rows with equal hashes are read and compared.
 //!
-//! Rows are read and written in place, one system call each, through the operating system's cache. What is
-//! only appended to is collected in a buffer of `read_buffer_size` (`HA_EXTRA_WRITE_CACHE`).
+//! Rows are read and written in place, one system call each, through the operating system's cache. Rows that are only
+//! appended are collected in a buffer of `read_buffer_size` (`HA_EXTRA_WRITE_CACHE`).
 
 mod dynamic;
 mod index;
@@ -32,12 +31,12 @@ use crate::values::StoredValue;
 
 pub(super) use self::rows::SequentialReader;
 
-/// The longest key of a B-tree, as of MyISAM.
+/// Maximum length of a key in a B-tree, as in MyISAM.
 pub(super) const KEY_MAX: usize = 1000;
 /// Bytes of a hash of the unique constraint (`MI_UNIQUE_HASH_LENGTH`).
 const HASH_BYTES: usize = 4;
 
-/// How rows are stored.
+/// Row storage format.
 #[derive(Debug)]
 enum Rows {
     Fixed(FixedRows),
@@ -47,27 +46,27 @@ enum Rows {
 /// How rows are found by their key.
 #[derive(Debug)]
 enum Unique {
-    /// Not at all.
+    /// The table has no key.
     None,
     /// By the key itself.
     Key(KeyTree),
-    /// By its hash.
+    /// By the key's hash.
     Hash(KeyTree),
 }
 
-/// What a table is made with.
+/// Options of a new table.
 pub(super) struct MyIsamOptions<'a> {
     pub(super) directory: &'a LegacyDirectory,
     pub(super) key_cache: &'a KeyCache,
-    /// The table's node of temporary space.
+    /// The table's budget of temporary space.
     pub(super) space: &'a Budget,
-    /// What buffers are charged to.
+    /// Budget of buffers.
     pub(super) memory: &'a Budget,
     pub(super) read_buffer: usize,
     pub(super) form: StoreForm,
 }
 
-/// A table in two files.
+/// Table in two files.
 #[derive(Debug)]
 pub(super) struct MyIsamTable {
     rows: Rows,
@@ -130,7 +129,7 @@ impl MyIsamTable {
         self.row_count
     }
 
-    /// Appends a row to a table that has no key; its position.
+    /// Appends a row to a table without a key; returns its position.
     pub(super) fn append(&mut self, row: &[StoredValue<'_>]) -> Outcome<u64> {
         let mut scratch = std::mem::take(&mut self.scratch);
         let appended = self
@@ -142,8 +141,8 @@ impl MyIsamTable {
         appended
     }
 
-    /// The position of the row with a key, or of the new one that it becomes. As `mi_write()`, it puts the key
-    /// into the tree first, which finds the row that has it: one descent for both.
+    /// The position of the row with a key, or of a new row with it. As in `mi_write()`, the key is inserted into the
+    /// tree first, which finds an existing row: one descent for both.
     pub(super) fn find_or_insert(
         &mut self,
         images: &KeyImages,
@@ -194,7 +193,7 @@ impl MyIsamTable {
                     return Ok((found, false));
                 }
                 rows.encode(row, scratch)?;
-                // The position makes each entry another one.
+                // The position makes each entry distinct.
                 tree.insert(&hash, position)?;
             }
         }
@@ -203,7 +202,7 @@ impl MyIsamTable {
         Ok((position, true))
     }
 
-    /// Reads the row at a position into the end of `image` and gives its columns.
+    /// Appends the row at a position to `image` and passes its columns to a sink.
     pub(super) fn read(
         &self,
         position: u64,
@@ -215,7 +214,7 @@ impl MyIsamTable {
         self.rows.decode(position, &image[start..], sink)
     }
 
-    /// Changes the columns from `first` on of the row at a position, whose bytes are `image`.
+    /// Updates the columns from `first` on of the row at a position, whose bytes are `image`.
     pub(super) fn update(
         &mut self,
         position: u64,
@@ -229,7 +228,7 @@ impl MyIsamTable {
         }
     }
 
-    /// Takes the next row of a scan, if there is one.
+    /// The next row of a scan, if there is one.
     pub(super) fn next_row(
         &self,
         reader: &mut SequentialReader,
@@ -250,7 +249,7 @@ impl Rows {
         }
     }
 
-    /// Where the next row goes.
+    /// The position of the next row.
     fn next_position(&self) -> u64 {
         match self {
             Self::Fixed(rows) => rows.file.end(),
@@ -265,7 +264,7 @@ impl Rows {
         }
     }
 
-    /// Reads a row into the end of `image`.
+    /// Appends a row to `image`.
     fn read(&self, position: u64, image: &mut Vec<u8>) -> Outcome<()> {
         match self {
             Self::Fixed(rows) => rows.read(position, image),

@@ -1,15 +1,14 @@
-//! A page of a key tree.
+//! Page of a key tree.
 //!
 //! | bytes | |
 //! |---|---|
-//! | 2 | how many bytes are used, with the top bit set in pages that are not leaves |
+//! | 2 | bytes in use, with the top bit set in inner pages |
 //! | … | the entries |
 //! | 4 | at the end of the page: a checksum |
 //!
-//! An entry is a key behind its length (one byte, or 255 and two bytes) and a row's position in 6 bytes. In a
-//! page that is not a leaf the number of a child page, 4 bytes, stands before each entry and behind the last
-//! one. Unlike in a B+-tree, a key in such a page is in no leaf. As with MyISAM's packed keys, a page is
-//! searched from its beginning.
+//! An entry is a key behind its length (one byte, or 255 and two bytes) and a row's position in 6 bytes. In an inner
+//! page the number of a child page, 4 bytes, is before each entry and behind the last one. Unlike in a B+-tree, a key
+//! in an inner page is in no leaf. As with MyISAM's packed keys, a page is searched from its beginning.
 
 use std::cmp::Ordering;
 
@@ -23,12 +22,12 @@ pub(super) const CHILD: usize = 4;
 pub(super) const POINTER: usize = 6;
 const NODE: u16 = 0x8000;
 
-/// Bytes of an entry with a key of so many bytes.
+/// Bytes of an entry with a key of `key` bytes.
 pub(super) fn entry_length(key: usize) -> usize {
     key + if key < 255 { 1 } else { 3 } + POINTER
 }
 
-/// An entry as it is on a page.
+/// Appends an entry as it is on a page.
 pub(super) fn put_entry(key: &[u8], position: u64, out: &mut Vec<u8>) {
     out.clear();
     if key.len() < 255 {
@@ -41,12 +40,12 @@ pub(super) fn put_entry(key: &[u8], position: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(&position.to_le_bytes()[..POINTER]);
 }
 
-/// An entry that was found on a page.
+/// Entry that was read from a page.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Entry<'a> {
     pub(super) key: &'a [u8],
     pub(super) position: u64,
-    /// Where it ends.
+    /// Offset of the entry's end.
     pub(super) end: usize,
 }
 
@@ -77,37 +76,37 @@ pub(super) fn child(page: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(number.try_into().ok()?))
 }
 
-/// Where a key belongs on a page.
+/// Result of a search for a key on a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Search {
-    /// It is there, with this position.
+    /// The key exists, with this position.
     Found(u64),
-    /// It would stand at this offset: of an entry, or in a page that is no leaf of the child before it.
+    /// The key would be at this offset: of an entry, or in an inner page of the child before it.
     Missing(usize),
 }
 
-/// A page in memory: what is used of it, without the checksum.
+/// Page in memory: its used bytes, without the checksum.
 #[derive(Debug, Default)]
 pub(super) struct Page {
-    /// From the beginning of the page; may be longer than a page until it is split.
+    /// Bytes from the beginning of the page; may exceed the page size until it is split.
     pub(super) bytes: Vec<u8>,
     pub(super) is_node: bool,
 }
 
 impl Page {
-    /// An empty page.
+    /// Empties the page.
     pub(super) fn clear(&mut self, is_node: bool) {
         self.bytes.clear();
         self.bytes.resize(HEADER, 0);
         self.is_node = is_node;
     }
 
-    /// Bytes of the child before an entry.
+    /// Bytes of the child number before an entry.
     pub(super) fn child_bytes(&self) -> usize {
         if self.is_node { CHILD } else { 0 }
     }
 
-    /// Takes the bytes of a whole page, already in `self.bytes`. With `check`, the checksum must be theirs.
+    /// Parses a whole page that is in `self.bytes`. With `check`, the checksum must match.
     pub(super) fn open(&mut self, check: bool) -> Option<()> {
         let end = self.bytes.len().checked_sub(CHECKSUM_BYTES)?;
         if check && checksum(&self.bytes[..end]) != self.bytes[end..] {
@@ -123,7 +122,7 @@ impl Page {
         Some(())
     }
 
-    /// Makes the bytes those of a whole page of a length.
+    /// Completes the bytes to a whole page of length `length`.
     pub(super) fn seal(&mut self, length: usize) {
         let used = self.bytes.len() as u16 | if self.is_node { NODE } else { 0 };
         self.bytes[..HEADER].copy_from_slice(&used.to_le_bytes());
@@ -133,7 +132,7 @@ impl Page {
         self.bytes.extend_from_slice(&sum);
     }
 
-    /// Finds a key. `None`: the page is damaged.
+    /// Searches for a key. `None`: the page is damaged.
     pub(super) fn search(&self, key: &[u8], position: Option<u64>) -> Option<Search> {
         let mut at = HEADER;
         let child = self.child_bytes();
@@ -153,8 +152,8 @@ impl Page {
         Some(Search::Missing(at))
     }
 
-    /// The offset of the entry that moves up when the page is split: the last but one when the new entry is the
-    /// last, so that ascending keys fill their pages, else the one in the middle. It has one on either side.
+    /// The offset of the entry that moves up when the page is split: the last but one when the new entry is the last,
+    /// so that ascending keys fill their pages, else the one in the middle. There are entries on either side.
     pub(super) fn split_point(&self, is_last: bool) -> Option<usize> {
         let child = self.child_bytes();
         let mut offsets = Vec::new();

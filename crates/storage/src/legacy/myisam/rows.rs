@@ -1,4 +1,4 @@
-//! The row file: appending, random and sequential access, and rows of one length.
+//! Row file: appending, random and sequential access, and fixed-length rows.
 
 use mayfly_memory::{Budget, Reservation, Result};
 use xxhash_rust::xxh3::xxh3_64;
@@ -15,7 +15,7 @@ pub(super) fn checksum(bytes: &[u8]) -> [u8; CHECKSUM_BYTES] {
     (xxh3_64(bytes) as u32).to_le_bytes()
 }
 
-/// Rows that were appended and are not in the file yet.
+/// Appended rows that are not in the file yet.
 #[derive(Debug)]
 struct WriteCache {
     bytes: Vec<u8>,
@@ -23,7 +23,7 @@ struct WriteCache {
     _reservation: Reservation,
 }
 
-/// A file of rows.
+/// File of rows.
 #[derive(Debug)]
 pub(super) struct RowFile {
     file: TableFile,
@@ -40,7 +40,7 @@ impl RowFile {
         }
     }
 
-    /// Collects appended rows until there are so many bytes of them.
+    /// Turns on the collection of appended rows, up to `size` bytes.
     pub(super) fn cache_writes(&mut self, size: usize, memory: &Budget) -> Result<()> {
         self.cache = Some(WriteCache {
             bytes: Vec::with_capacity(size),
@@ -50,7 +50,7 @@ impl RowFile {
         Ok(())
     }
 
-    /// Where the rows end.
+    /// End of the rows.
     pub(super) fn end(&self) -> u64 {
         self.space.length()
     }
@@ -59,7 +59,7 @@ impl RowFile {
         self.file.corrupt(offset, bytes)
     }
 
-    /// Appends bytes; where they are.
+    /// Appends bytes; returns their offset.
     pub(super) fn append(&mut self, bytes: &[u8]) -> Result<u64> {
         let start = self.space.grow(bytes.len() as u64)?;
         let Some(cache) = &mut self.cache else {
@@ -79,13 +79,13 @@ impl RowFile {
         Ok(start)
     }
 
-    /// Makes the file longer; the new bytes are to be written next.
+    /// Makes the file longer; the caller writes the new bytes next.
     pub(super) fn extend(&mut self, bytes: u64) -> Result<()> {
         self.space.grow(bytes)?;
         Ok(())
     }
 
-    /// Reads bytes, of which some may still be in the cache.
+    /// Reads bytes, some of which may still be in the cache.
     pub(super) fn read(&self, bytes: &mut [u8], offset: u64) -> Result<()> {
         let cached: &[u8] = self.cache.as_ref().map_or(&[], |cache| &cache.bytes);
         let in_file = self.end() - cached.len() as u64;
@@ -109,14 +109,14 @@ impl RowFile {
     }
 }
 
-/// Reads a row file from its beginning to its end through a buffer of `read_buffer_size`.
+/// Sequential reader of a row file through a buffer of `read_buffer_size`.
 #[derive(Debug)]
 pub(crate) struct SequentialReader {
     buffer: Vec<u8>,
     size: usize,
-    /// Where in the file the buffer begins.
+    /// Offset in the file of the buffer.
     start: u64,
-    /// Where the next row begins.
+    /// Offset in the file of the next row.
     pub(super) next: u64,
     memory: Reservation,
 }
@@ -134,7 +134,7 @@ impl SequentialReader {
         })
     }
 
-    /// Bytes of the file; those behind are read with them.
+    /// Bytes of the file; the buffer is filled with those behind.
     #[inline]
     pub(super) fn bytes(&mut self, file: &RowFile, offset: u64, length: usize) -> Result<&[u8]> {
         let is_there =
@@ -166,7 +166,7 @@ impl SequentialReader {
     }
 }
 
-/// Rows of one length: a record, and its checksum.
+/// Fixed-length rows: a record and its checksum.
 #[derive(Debug)]
 pub(super) struct FixedRows {
     pub(super) layout: FixedLayout,

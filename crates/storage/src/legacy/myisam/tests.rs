@@ -1,4 +1,4 @@
-//! The tree and the rows against maps, and what they ask of the key cache.
+//! Model tests of the tree and the rows, and of their requests to the key cache.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -75,7 +75,7 @@ fn requests_are_one_for_each_level() {
     assert_eq!((counters.read_requests, counters.write_requests), (66, 67));
     assert_eq!((counters.reads, counters.writes), (0, 0));
     assert_eq!(counters.blocks_not_flushed, 1);
-    // The 68th splits it: a read, and three pages are written.
+    // The 68th splits it: one page is read, and three are written.
     tree.insert(&67_u64.to_be_bytes(), 67).unwrap();
     let counters = cache.counters();
     assert_eq!((counters.read_requests, counters.write_requests), (67, 70));

@@ -1,4 +1,4 @@
-//! Columns that are made of rows, value by value.
+//! Building of columns from rows, value by value.
 
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ impl Column {
             (Values::Decimal256(values), StoredValue::Decimal256(value)) => values.push(value),
             (Values::Decimal256(values), _) => values.push(i256::ZERO),
             (Values::Bytes(values), StoredValue::Bytes(text)) => values.append_value(text),
-            // Which rows are NULL is said by `nulls`.
+            // `nulls` tells which rows are NULL.
             (Values::Bytes(values), _) => values.append_value([]),
         }
     }
@@ -72,20 +72,20 @@ impl Column {
     }
 }
 
-/// Takes rows and gives some of their columns.
+/// Builder of some columns from rows.
 #[derive(Debug)]
 pub(crate) struct RowSink {
     columns: Vec<(usize, Column)>,
-    /// For each column of the table, its place among `columns`.
+    /// For each column of the table, its index among `columns`.
     places: Vec<Option<usize>>,
-    /// The columns that are given, as places among `columns`.
+    /// Output columns, as indexes among `columns`.
     wanted: Vec<usize>,
     rows: usize,
     bytes: usize,
 }
 
 impl RowSink {
-    /// For a table's columns of these types, of which `wanted` are given.
+    /// A builder for a table with columns of these types, whose output is `wanted`.
     pub(crate) fn new(types: &[PhysicalType], wanted: &[usize]) -> Self {
         let mut sink = Self {
             columns: Vec::new(),
@@ -105,7 +105,7 @@ impl RowSink {
         sink
     }
 
-    /// Takes a row of which `value` gives the columns.
+    /// Adds a row whose columns `value` returns.
     #[inline]
     pub(crate) fn push_row<'a>(&mut self, value: impl Fn(usize) -> StoredValue<'a>) {
         for (column, values) in &mut self.columns {
@@ -116,7 +116,7 @@ impl RowSink {
         self.rows += 1;
     }
 
-    /// Takes a value of the next row; all columns that it wants are to be given before the row ends.
+    /// Adds a value of the next row; every wanted column must be added before the row ends.
     #[inline]
     pub(crate) fn push(&mut self, column: usize, value: StoredValue<'_>) {
         if let Some(place) = self.places[column] {
@@ -125,12 +125,12 @@ impl RowSink {
         }
     }
 
-    /// The row is complete.
+    /// Completes the row.
     pub(crate) fn end_row(&mut self) {
         self.rows += 1;
     }
 
-    /// Rows taken so far.
+    /// Number of rows so far.
     pub(crate) fn rows(&self) -> usize {
         self.rows
     }

@@ -1,7 +1,7 @@
-//! Fixed-length records: every value at its offset, strings in as many bytes as they may ever have.
+//! Fixed-length records: every value at its offset, strings with their maximum length.
 //!
-//! A record is a bit for each column that tells NULL, then the fields. A string has its length in front,
-//! in one byte if it may have up to 255, else in two, as VARCHAR has in MySQL.
+//! A record is a NULL bitmap, then the fields. A string is preceded by its length, in one byte if the maximum is up to
+//! 255, else in two, like VARCHAR in MySQL.
 
 use super::super::refusal::{Outcome, Refusal};
 use super::super::spec::LegacyColumn;
@@ -12,24 +12,24 @@ use crate::values::StoredValue;
 struct Place {
     field: Field,
     offset: usize,
-    /// Bytes of the length in front of a string.
+    /// Bytes of the length before a string.
     prefix: usize,
-    /// Bytes behind it.
+    /// Bytes of the field behind the length.
     width: usize,
 }
 
-/// Where the fields of a record are.
+/// Layout of a record's fields.
 #[derive(Debug, Clone)]
 pub(crate) struct FixedLayout {
     places: Vec<Place>,
     length: usize,
 }
 
-/// The most bytes of a string in a record.
+/// Maximum length of a string in a record.
 const TEXT_MAX: usize = u16::MAX as usize;
 
 impl FixedLayout {
-    /// Of columns that all have a largest length; `None` of others.
+    /// The layout for columns that all have a maximum length; `None` for others.
     pub(crate) fn new(columns: &[LegacyColumn]) -> Option<Self> {
         let mut offset = columns.len().div_ceil(8);
         let mut places = Vec::with_capacity(columns.len());
@@ -55,7 +55,7 @@ impl FixedLayout {
         })
     }
 
-    /// How many columns there are.
+    /// Number of columns.
     pub(crate) fn column_count(&self) -> usize {
         self.places.len()
     }

@@ -1,8 +1,8 @@
 //! Keys as bytes: two keys are equal exactly when their bytes are.
 //!
-//! A part is a byte that tells NULL from a value, and the value: a number in its declared width, a string
-//! behind its length as its collation's equality key. The bytes are ordered in some way, which is all that a
-//! B-tree needs that only finds equal keys.
+//! A part is a byte that tells NULL from a value, and the value: a number in its declared width, or the equality key
+//! of a string in its collation, preceded by its length. The byte order has no meaning, but that is enough for a
+//! B-tree that only finds equal keys.
 
 use mayfly_types::PhysicalType;
 
@@ -13,7 +13,7 @@ use super::{Field, FieldKind, number};
 use crate::temptable::{HashFunction, KeyMode, hash_bytes};
 use crate::values::StoredValue;
 
-/// Makes the keys of a table's rows.
+/// Encoder of a table's keys.
 #[derive(Debug, Clone)]
 pub(crate) struct KeyImages {
     parts: Vec<(Field, KeyMode)>,
@@ -21,7 +21,7 @@ pub(crate) struct KeyImages {
 }
 
 impl KeyImages {
-    /// Of the first columns, as many as there are modes.
+    /// An encoder for keys of the first columns, one for each mode.
     pub(crate) fn new(
         columns: &[LegacyColumn],
         modes: &[KeyMode],
@@ -36,12 +36,12 @@ impl KeyImages {
         }
     }
 
-    /// How many columns a key has.
+    /// Number of key columns.
     pub(crate) fn part_count(&self) -> usize {
         self.parts.len()
     }
 
-    /// The most bytes of a key as its columns are declared; `None` when there is no limit.
+    /// Maximum length of a key by the declarations of its columns; `None` when there is no limit.
     pub(crate) fn declared_length(&self) -> Option<usize> {
         let parts = self.parts.iter().map(|(field, _)| match field.kind {
             FieldKind::Number(width) => Some(1 + width),
@@ -50,7 +50,7 @@ impl KeyImages {
         parts.sum()
     }
 
-    /// Puts the key of a row of which `value` gives the first columns into `key`.
+    /// Sets `key` to the key of a row whose first columns `value` returns.
     #[inline]
     pub(crate) fn put<'a>(
         &self,
@@ -87,7 +87,7 @@ impl KeyImages {
                         collation.append_equality_key(text, key);
                         let length = key.len() - start;
                         append_length(length, key)?;
-                        // The length goes in front.
+                        // The length goes before the string.
                         let moved = key.len() - start - length;
                         key[start..].rotate_right(moved);
                     }
@@ -101,7 +101,7 @@ impl KeyImages {
                 };
                 key.resize(start + width, 0);
                 let value = match (field.ty, value) {
-                    // Adding 0 makes one zero of the two.
+                    // Adding 0 turns -0.0 into 0.0.
                     (PhysicalType::Float64, StoredValue::Word(word)) => {
                         StoredValue::Word((f64::from_bits(word) + 0.0).to_bits())
                     }

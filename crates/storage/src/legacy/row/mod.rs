@@ -1,4 +1,4 @@
-//! Rows as bytes: fixed-length records, packed rows, keys, and the columns that are made of them.
+//! Row formats: fixed-length records, packed rows, keys, and columns built from rows.
 
 mod columns;
 mod fixed;
@@ -15,16 +15,16 @@ pub(super) use packed::{External, PackedLayout, PackedValue};
 
 use super::spec::{DeclaredForm, LegacyColumn};
 
-/// How a value of a column is stored.
+/// Storage format of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FieldKind {
-    /// In so many bytes, of its least significant ones.
+    /// A number, in this many of its least significant bytes.
     Number(usize),
-    /// Up to so many bytes, or any number.
+    /// A string of up to this many bytes; `None`: of any length.
     Text(Option<usize>),
 }
 
-/// A column of a stored row.
+/// Column of a stored row.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Field {
     pub(super) ty: PhysicalType,
@@ -32,7 +32,7 @@ pub(super) struct Field {
 }
 
 impl Field {
-    /// A column's field; with `natural` every value of its physical type fits.
+    /// The field for a column; with `natural` every value of its physical type fits.
     pub(super) fn new(column: &LegacyColumn, natural: bool) -> Self {
         let ty = column.ty;
         let bytes = match column.form {

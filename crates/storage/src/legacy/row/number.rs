@@ -1,12 +1,12 @@
-//! Numbers in a declared number of bytes, least significant byte first: as many as MySQL's column takes,
-//! whatever the arrays take.
+//! Numbers in a declared number of bytes, least significant byte first: the width of MySQL's column, independent of
+//! the arrays' width.
 
 use arrow_buffer::i256;
 use mayfly_types::PhysicalType;
 
 use crate::values::StoredValue;
 
-/// In how many bytes every value of a type fits; 0 for strings.
+/// Number of bytes for every value of a type; 0 for strings.
 pub(super) fn natural_width(ty: PhysicalType) -> usize {
     match ty {
         PhysicalType::Bool | PhysicalType::Int64 | PhysicalType::UInt64 | PhysicalType::Float64 => {
@@ -18,7 +18,7 @@ pub(super) fn natural_width(ty: PhysicalType) -> usize {
     }
 }
 
-/// Whether the bytes from `width` on only repeat the sign.
+/// Whether the bytes from `width` on only extend the sign.
 fn is_cut_safely<const N: usize>(bytes: &[u8; N], width: usize, signed: bool) -> bool {
     let is_negative = signed && bytes[width - 1] >= 0x80;
     let fill = if is_negative { 0xFF } else { 0 };
@@ -56,7 +56,7 @@ pub(super) fn put(ty: PhysicalType, value: StoredValue<'_>, out: &mut [u8]) -> b
     }
 }
 
-/// The number that was written.
+/// Reads a number.
 #[inline]
 pub(super) fn get(ty: PhysicalType, bytes: &[u8]) -> StoredValue<'static> {
     match ty {

@@ -1,8 +1,8 @@
-//! Packed rows: a value takes the bytes that it has.
+//! Packed rows: a value takes its actual length.
 //!
-//! A row is a bit for each column that tells NULL, then the values that are not: numbers in their declared
-//! width, strings behind their length. A length below 254 is one byte; a larger one is 255 and four bytes.
-//! 254 stands before the place of a value that is stored elsewhere ([`External`]).
+//! A row is a NULL bitmap, then the values that are not NULL: numbers in their declared width, strings preceded by
+//! their length. A length below 254 is one byte; a larger one is 255 and four bytes. 254 precedes the location of a
+//! value that is stored elsewhere ([`External`]).
 
 use super::super::refusal::{Outcome, Refusal};
 use super::super::spec::LegacyColumn;
@@ -11,30 +11,30 @@ use crate::values::StoredValue;
 
 const LONG: u8 = 255;
 const EXTERNAL: u8 = 254;
-/// Bytes of the place of a value that is stored elsewhere.
+/// Bytes of the location of a value that is stored elsewhere.
 const EXTERNAL_BYTES: usize = 12;
 
-/// A row's bytes are not those of a row.
+/// Error: a row's bytes cannot be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Damaged;
 
-/// Where a value is that is not in its row.
+/// Location of a value outside its row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct External {
     /// The first page.
     pub(crate) page: u32,
-    /// The value's length.
+    /// Length of the value.
     pub(crate) length: u64,
 }
 
-/// What a row holds of a value.
+/// Value in a packed row.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum PackedValue<'a> {
     Value(StoredValue<'a>),
     External(External),
 }
 
-/// How rows are packed.
+/// Layout of packed rows.
 #[derive(Debug, Clone)]
 pub(crate) struct PackedLayout {
     fields: Vec<Field>,
@@ -48,12 +48,12 @@ impl PackedLayout {
         }
     }
 
-    /// Bytes of the bits that tell NULL.
+    /// Bytes of the NULL bitmap.
     pub(crate) fn null_bytes(&self) -> usize {
         self.fields.len().div_ceil(8)
     }
 
-    /// Puts a row into `out`.
+    /// Encodes a row into `out`.
     pub(crate) fn pack<'a>(
         &self,
         row: impl IntoIterator<Item = PackedValue<'a>>,
@@ -64,7 +64,7 @@ impl PackedLayout {
         self.append(0, row, out)
     }
 
-    /// Puts a row into `out` that has the values of `old` before column `first`, and from there on others.
+    /// Encodes a row into `out` with the values of `old` before column `first`, and new ones from there on.
     pub(crate) fn repack<'a>(
         &self,
         old: &[u8],
@@ -126,7 +126,7 @@ impl PackedLayout {
         Ok(())
     }
 
-    /// Calls `take` with each column, its value, and where the row goes on behind it.
+    /// Calls `take` with each column, its value, and the offset behind it.
     #[inline]
     pub(crate) fn each<'a>(
         &self,
@@ -185,7 +185,7 @@ pub(super) fn append_length(length: usize, out: &mut Vec<u8>) -> Outcome<()> {
     Ok(())
 }
 
-/// A length, and where what it is of begins.
+/// A length, and the offset of what it belongs to.
 #[inline]
 fn read_length(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     match *bytes.get(at)? {
