@@ -44,7 +44,8 @@ fn text(session: &mut Session, sql: &str) -> Option<String> {
     match crate::explain::text(session, sql) {
         Ok(text) => text,
         Err(error) => {
-            assert_ne!(error.errno(), 1105, "{error}\n{sql}");
+            // 1105 is MySQL's number for a wrong XPath, too.
+            assert!(!error.message().starts_with("internal error"), "{error}\n{sql}");
             None
         }
     }
