@@ -1,4 +1,4 @@
-//! Tests of keys: their order is that of values.
+//! Tests of the key encoding: its order is that of the values.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ fn decimal(unscaled: i256, scale: u8) -> Value {
     Value::Decimal { unscaled, scale }
 }
 
-/// Checks two values of a type in both directions, and that arrays give the same bytes.
+/// Checks two values of a type in both directions, and that arrays give equal bytes.
 fn check(
     ty: PhysicalType,
     mode: KeyMode,
@@ -139,7 +139,7 @@ proptest! {
         let length = longer.len();
         longer.extend_from_slice(&[0, 7]);
         prop_assert_eq!(encoder.key_length(&longer), length);
-        // The keys that begin with the text, and only they, lie in its range.
+        // Exactly the keys that begin with the string lie in its range.
         let text = Value::Bytes(b.0.as_bytes().to_vec());
         let range = encoder.range(&KeyRange::equal(vec![text.clone()])).unwrap();
         prop_assert_eq!(range.contains(&of(&a)), a.0 == b.0);
@@ -212,7 +212,7 @@ fn a_prefix_counts_characters_and_its_bounds_are_included() {
     let range = encoder.range(&after).unwrap();
     assert!(range.contains(&key(&encoder, &["abd".into()])));
     assert!(!range.contains(&key(&encoder, &["aac".into()])));
-    // Nothing hides behind NULL.
+    // NULL has no longer values behind it.
     let values = KeyRange {
         start: KeyBound::Excluded(vec![Value::Null]),
         end: KeyBound::Unbounded,

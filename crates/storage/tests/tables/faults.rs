@@ -1,5 +1,6 @@
-//! Temporary files that fail, each kind of work with a fifth of the faults by seed: whichever call it is, the statement
-//! ends with an error that says what and where, or with the right result; nothing is left behind, and the next statement works.
+//! Fault injection into temporary files, each kind of work with a fifth of the faults by seed: whichever call fails,
+//! the statement ends with an error that says what and where, or with the right result; nothing is left behind, and
+//! the next statement works.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::sync::Arc;
@@ -64,7 +65,7 @@ fn check(name: &str, work: Work, faults: &[Fault]) {
                     );
                 }
             }
-            // What failed once works the next time.
+            // After a single failure the next attempt succeeds.
             if fault != Fault::ShortWrite && calls >= fail_at {
                 let again = work(&fixture, &context, &batches).unwrap();
                 assert_eq!(again, expected, "{label} again");

@@ -1,5 +1,4 @@
-//! Limits: any limit of memory gives the same result, a limit of temporary space is named in the
-//! error.
+//! Tests of limits: any limit of memory gives equal results; an error names the limit of temporary space.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::sync::Arc;
@@ -45,7 +44,7 @@ fn one_mebibyte_a_table_and_eight_in_all_are_enough() {
     }
 }
 
-/// Such a hash cannot divide what overflows into smaller partitions.
+/// A hash that always collides cannot divide what overflows into smaller partitions.
 #[test]
 fn a_hash_that_always_collides_ends_under_a_limit_too() {
     let batches = random_batches(&mut Random(32), &TYPES, 6000, 700, 90);
@@ -65,7 +64,7 @@ fn a_hash_that_always_collides_ends_under_a_limit_too() {
         let (expected, _) = run(&options(u64::MAX));
         let (found, overflows) = run(&colliding);
         assert!(found == expected, "{name}");
-        // The index of an aggregation has room for each of the 700 groups.
+        // The aggregation's index has room for each of the 700 groups.
         assert_eq!(overflows, name != "aggregate", "{name}");
     }
 }
@@ -99,12 +98,12 @@ fn a_limit_of_temporary_space_is_named() {
     }
 }
 
-/// Batches whose first column is one text, and the others are random.
+/// Batches whose first column has a single string, and whose other columns are random.
 fn of_one_key(random: &mut Random, rows: usize, long: usize) -> Vec<Batch> {
     let mut batches = random_batches(random, &TYPES, rows, u64::MAX, long);
     for batch in &mut batches {
         let mut columns = batch.columns().to_vec();
-        // What was random there stays in the rows, behind the others.
+        // The random column that it replaces is appended behind the others.
         columns.push(columns[0].clone());
         let key = vec![Some(b"one key of all rows"); batch.row_count()];
         columns[0] = Arc::new(BinaryViewArray::from_iter(key));

@@ -1,4 +1,5 @@
-//! Temporary, durable and legacy tables through the public interface of the crate: one program, so that it is linked once.
+//! Tests of temporary, durable and legacy tables through the crate's public interface: one program, so that it is
+//! linked once.
 
 mod common;
 mod durable;

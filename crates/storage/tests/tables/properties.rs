@@ -1,6 +1,5 @@
-//! Properties over random tables: whatever the columns, the sizes and the limits, rows come back as
-//! they were, groups are those of a map, pairs are those of a nested loop, order is that of a stable
-//! sort, and no limit is passed.
+//! Property tests of random tables: whatever the columns, the sizes and the limits, rows come back unchanged, groups
+//! are those of a map, pairs are those of a nested loop, order is that of a stable sort, and no limit is exceeded.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::collections::{HashMap, HashSet};
@@ -64,7 +63,7 @@ impl Case {
     fn table(&self, fixture: &Fixture, access: Access, batches: &[Batch]) -> TempTable {
         let context = fixture.context(self.options.clone());
         let table = TempTable::create(&context, spec(&self.types, access)).unwrap();
-        // Consecutive batches to each writer, so that the order of arrival is that of the rows.
+        // Consecutive batches for each writer, so that the order of arrival is that of the rows.
         for batches in batches.chunks(batches.len().div_ceil(self.writers).max(1)) {
             let mut writer = table.writer();
             for batch in batches {
@@ -125,7 +124,7 @@ fn text(row: &[Value]) -> String {
     format!("{row:?}")
 }
 
-/// Every key of the first columns is in one group with all of its rows.
+/// Checks that every key of the first columns is in one group with all of its rows.
 fn check_groups(case: &Case, key_count: usize) -> Result<(), TestCaseError> {
     let fixture = fixture();
     let batches = case.batches();
@@ -160,11 +159,11 @@ fn check_groups(case: &Case, key_count: usize) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Partitions have thousands of rows here; those of the random tables, which are small, have few.
+/// The partitions of this table have thousands of rows; those of the random tables, which are small, have few.
 #[test]
 fn groups_of_a_large_table_are_those_of_a_map() {
     for (name, options) in configurations() {
-        // A hash that always collides makes every lookup a walk over all groups.
+        // With a hash that always collides, every lookup compares all groups.
         let (rows, distinct) = match options.hash {
             HashFunction::Colliding => (4000, 300),
             _ => (60_000, 20_000),
@@ -207,7 +206,7 @@ proptest! {
             found.push(batch);
         }
         prop_assert_eq!(rows(&found), rows(&batches));
-        // What was given out outlives its table.
+        // Returned batches outlive their table.
         drop((scan, table));
         prop_assert_eq!(rows(&found), rows(&batches));
         drop(found);
@@ -216,7 +215,7 @@ proptest! {
 
     #[test]
     fn distinct_rows_are_those_of_a_set(mut case in a_case(1..5)) {
-        // Between operators, and in tables of queries, there is no column of truths.
+        // Between operators, and in tables of queries, there are no columns of truth values.
         for ty in &mut case.types {
             if *ty == PhysicalType::Bool {
                 *ty = PhysicalType::Int64;
@@ -260,7 +259,7 @@ proptest! {
             prop_assert!(range.is_none() || scan.is_in_memory());
             divided.extend(range.map(|range| (rows, range)));
         }
-        // Whoever has a range reads it whenever it likes.
+        // A split-off range may be read at any time.
         let rest = drain(|| scan.next_batch()).unwrap();
         let mut found = Vec::new();
         for (rows, range) in &mut divided {
@@ -344,8 +343,8 @@ proptest! {
         fixture.assert_clean();
     }
 
-    /// With a limit over all, every row comes out once or the error names the limit, and it is never
-    /// passed: also when one key has most rows, so that they come in parts.
+    /// With a limit over all tables, every row comes out once or the error names the limit, and it is never exceeded,
+    /// even when most rows have one key, so that they come in parts.
     #[test]
     fn no_limit_is_passed(case in a_case(1..4), limit in 18_u32..23, skewed in any::<bool>()) {
         let fixture = fixture();
@@ -378,7 +377,7 @@ proptest! {
             Err(error) => {
                 prop_assert_eq!(error.errno(), 1114);
                 prop_assert!(error.message().contains("temptable_max_ram"), "{}", error);
-                // The least that works: some blocks for each partition.
+                // The minimum that works: some blocks for each partition.
                 prop_assert!(limit < 21, "{}", error);
             }
         }
@@ -387,8 +386,8 @@ proptest! {
     }
 }
 
-/// Rows that are added a batch at a time are new when none before is equal, in memory and out of it, and are the rows of
-/// the table in the end.
+/// Checks that rows added batch by batch are new when no earlier one is equal, in memory and out of it, and are the
+/// table's rows in the end.
 fn check_distinct_rows(case: &Case) -> Result<(), TestCaseError> {
     let fixture = fixture();
     let batches = case.batches();

@@ -1,6 +1,6 @@
-//! Tables against models, under every configuration: memory, overflow, colliding hashes and small
-//! batches must give the same rows, and nothing may be left behind. Groups, order and pairs of small
-//! random tables are in `properties`.
+//! Model tests of temporary tables, under every configuration: memory, overflow, colliding hashes and small batches
+//! must give equal rows, and nothing may be left behind. Groups, order and pairs of small random tables are in
+//! `properties`.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::collections::HashMap;
@@ -73,7 +73,7 @@ fn scans_give_every_row_once() {
     }
 }
 
-/// An UPDATE that fails drops the rows that it found with the scan that stands among them.
+/// A table may be dropped before a scan of it that has not ended, as by an UPDATE that fails.
 #[test]
 fn a_scan_that_ends_early_may_outlive_its_table() {
     for (name, options) in configurations() {
@@ -184,7 +184,7 @@ fn group_indexes_number_keys_in_order() {
     check_group_indexes("string", &several[..1], |count| {
         batches(&several[..1], count)
     });
-    // Few strings, each at one place: they are looked up once a batch.
+    // Few strings, each at one address: they are looked up once a batch.
     check_group_indexes("repeats", &several[..1], |count| {
         let few = random_batches(&mut Random(6), &several[..1], 300, 100, 60);
         let few = few[0].column(0).as_binary_view().clone();
@@ -199,7 +199,7 @@ fn group_indexes_number_keys_in_order() {
         }
         batches
     });
-    // Columns of few values, most of whose combinations come; later more values than have codes.
+    // Columns of few values, most of whose combinations occur; later more values than fit into codes.
     for (name, more) in [("codes", 0), ("too many codes", 3000)] {
         let few = random_batches(&mut Random(9), &several[..1], 100, 80, 60);
         let few = few[0].column(0).as_binary_view().clone();
@@ -220,7 +220,7 @@ fn group_indexes_number_keys_in_order() {
             batches
         });
     }
-    // Values of every form, whose bits are known after they came once.
+    // Values of every form, whose bits are known after their first occurrence.
     for distinct in [1, 9, 4000] {
         let forms = [
             PhysicalType::Float64,
@@ -236,7 +236,7 @@ fn group_indexes_number_keys_in_order() {
             );
         }
     }
-    // Numbers that lie close together, and some that do not.
+    // Integers that lie close together, and some that do not.
     for (name, spread, far) in [("close", 900, 0), ("wider", 2_000_000, 0), ("far", 900, 50)] {
         check_group_indexes(name, &[PhysicalType::Int64], |count| {
             let mut random = Random(8);
@@ -245,7 +245,7 @@ fn group_indexes_number_keys_in_order() {
                 _ if far > 0 && row > count / 2 && random.below_u64(far) == 0 => {
                     Some(random.next_number() as i64)
                 }
-                // The range grows as rows come.
+                // The range grows as rows are added.
                 _ => Some(random.below_u64(spread * (row as u64 + 10) / count as u64) as i64 - 100),
             };
             let values: Vec<Option<i64>> = (0..count).map(&mut value).collect();
@@ -260,7 +260,7 @@ fn group_indexes_number_keys_in_order() {
     }
 }
 
-/// The rows with their strings as codes: each string twice, and one that no row has.
+/// The rows with their strings as dictionary codes: each string twice, and one that no row has.
 fn as_codes(batch: &Batch) -> Batch {
     let columns = batch.columns().iter().map(|column| {
         let Some(texts) = column.as_binary_view_opt() else {
@@ -328,7 +328,7 @@ fn check_group_indexes(what: &str, types: &[PhysicalType], batches: impl Fn(usiz
             }
         }
         assert_eq!(index.group_count(), model.len());
-        // Of a closed index, which has fewer keys here than there are: those that it has.
+        // A closed index, with fewer keys than the batch, still finds those that it has.
         index.clear();
         let first = &batches[0];
         let taken = index.find_or_insert(first.columns(), first.row_count(), &mut ids);

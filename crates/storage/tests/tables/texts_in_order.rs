@@ -1,5 +1,5 @@
-//! Texts that begin alike, in order: whatever the collation, the keys around them, and the memory, the order is that of a
-//! stable sort by the collation's own comparison.
+//! Sorting of strings with common prefixes: whatever the collation, the keys around them, and the memory, the order is
+//! that of a stable sort by the collation's own comparison.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::cmp::Ordering;
@@ -11,7 +11,7 @@ use mayfly_storage::{Access, KeyMode, SortKey, TempTable};
 use mayfly_trials::Random;
 use mayfly_types::{Batch, CollationId, PhysicalType, Value};
 
-/// Most texts begin with one of these: they are longer than what of a key is compared at once.
+/// Common prefixes of most strings, longer than a key prefix.
 const BEGINNINGS: &[&str] = &[
     "",
     "Customer#0000000",
@@ -54,7 +54,7 @@ const COLLATIONS: &[&str] = &[
     "utf8mb4_spanish2_ci",
 ];
 
-/// A text with a beginning, of which one of `others` is another.
+/// A string that begins with `beginning` or, one in `others`, with another of [`BEGINNINGS`].
 fn a_text(random: &mut Random, beginning: &str, others: usize) -> Option<String> {
     let mut pick = |many: usize| random.below_u64(many as u64) as usize;
     if pick(20) == 0 {
@@ -70,7 +70,7 @@ fn a_text(random: &mut Random, beginning: &str, others: usize) -> Option<String>
     Some(text)
 }
 
-/// Two columns of texts with one of numbers between them, and the number of the row.
+/// Two columns of strings with one of numbers between them, and the index of the row.
 fn batches(random: &mut Random, count: usize) -> Vec<Batch> {
     let beginning = BEGINNINGS[random.below_u64(BEGINNINGS.len() as u64) as usize];
     let others = [4, usize::MAX][random.below_u64(2) as usize];
@@ -120,7 +120,7 @@ fn texts_that_begin_alike_come_in_order() {
         let fixture = Fixture::new(&format!("texts-{name}"));
         for collation in COLLATIONS {
             let collation = CollationId::by_name(collation).expect(collation);
-            // Of the last, so many come that those that cannot be among the first are dropped in between.
+            // The last case has enough rows that those that cannot be among the first are dropped in between.
             for (count, limit) in [(40, None), (400, None), (2000, None), (12_000, Some(50))] {
                 let batches = batches(&mut random, count);
                 let order: &[usize] = match random.below_u64(4) {

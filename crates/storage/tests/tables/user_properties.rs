@@ -1,6 +1,5 @@
-//! Temporary tables of users against a model: random changes, savepoints and undoing, duplicates,
-//! scans and lookups in every order, while older handles are open, at every limit of memory, and with
-//! temporary files that fail.
+//! Model tests of temporary tables of users: random changes, savepoints and rollbacks, duplicates, scans and lookups
+//! in every order, while older handles are open, at every limit of memory, and with temporary files that fail.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::collections::BTreeMap;
@@ -219,8 +218,8 @@ fn check(
             expected.extend(found);
             let exact = (expected.len() - before) as u64;
             let estimate = handle.rows_in_range(IndexId(index), range)?;
-            // The rows of eight pages are counted, of more as if all pages were equally full. A key that is long may fill
-            // a page.
+            // The rows of eight pages are counted; of more pages, an estimate assumes that all are equally full. A
+            // long key may fill a page.
             let longest = ordered.iter().filter(in_range).map(|(key, _)| key.len());
             let counted = if longest.max() < Some(128) { 50 } else { 8 };
             let tolerance = if exact < counted { 0 } else { exact + 500 };
@@ -229,7 +228,7 @@ fn check(
         assert_eq!(ids(false, &ranges)?, expected);
         expected.reverse();
         assert_eq!(ids(true, &ranges)?, expected);
-        // Looking up keys, some of which no row has.
+        // Lookups of keys, some of which no row has.
         let column = indexes()[index].parts[0].column;
         let ty = TYPES[column];
         let sample = (0..5).map(|_| match random.below_u64(3) {
@@ -268,7 +267,7 @@ fn check(
     Ok(())
 }
 
-/// One run of random work. What fails ends it, after the transaction was undone.
+/// One run of random work. A failure ends it, after the transaction was undone.
 fn work(fixture: &Fixture, memory_limit: u64, seed: u64, steps: usize) -> Result<()> {
     let mut random = Random(seed);
     let encoders: Vec<KeyEncoder> = indexes()
@@ -279,7 +278,7 @@ fn work(fixture: &Fixture, memory_limit: u64, seed: u64, steps: usize) -> Result
     let statement = statement(fixture, 100);
     let mut undo = UndoLog::new();
     let mut model = Model::new();
-    // Savepoints with the rows as they were.
+    // Savepoints with the rows at the time.
     let mut savepoints: Vec<(u64, Model)> = Vec::new();
     // Handles with the rows that they see.
     let mut older: Vec<(Arc<dyn Table>, Model)> = Vec::new();
@@ -301,7 +300,7 @@ fn work(fixture: &Fixture, memory_limit: u64, seed: u64, steps: usize) -> Result
                 while first < rows.len() {
                     let written = writer.insert(&batch(&rows[first..]))?;
                     let inserted = &rows[first..first + written.rows];
-                    // Where they are is seen by looking for their primary keys.
+                    // A lookup of the primary keys gives their positions.
                     for row in inserted {
                         model.insert(u64::MAX - model.len() as u64, row.clone());
                     }
@@ -332,7 +331,7 @@ fn work(fixture: &Fixture, memory_limit: u64, seed: u64, steps: usize) -> Result
                     .iter()
                     .map(|id| {
                         let mut row = random_row(&mut random, 4000);
-                        // Often only what no index has.
+                        // Often only columns that no index has.
                         if random.below_u64(2) == 0 {
                             row[0] = model[id][0].clone();
                             row[2] = model[id][2].clone();
@@ -423,7 +422,7 @@ fn work(fixture: &Fixture, memory_limit: u64, seed: u64, steps: usize) -> Result
             3 => older.push((table.open(&statement, &undo), model.clone())),
             4 if random.below_u64(3) == 0 => {
                 table.open(&statement, &undo).truncate()?;
-                // It cannot be undone: at no savepoint there is a row any more.
+                // An emptied table cannot be restored: no savepoint has rows any more.
                 model.clear();
                 savepoints.iter_mut().for_each(|(_, rows)| rows.clear());
             }
@@ -481,7 +480,7 @@ fn a_failing_temporary_file_is_an_error_and_leaves_nothing() {
     }
 }
 
-/// A statement that reads one table while it, or another one, writes to it.
+/// A statement that reads a table while it, or another one, writes to it.
 #[test]
 fn a_scan_goes_on_with_the_rows_of_its_snapshot() {
     let fixture = Fixture::new("user-snapshot");
@@ -518,7 +517,8 @@ fn a_scan_goes_on_with_the_rows_of_its_snapshot() {
     assert_eq!(drain(all.unwrap()).unwrap(), expected);
 }
 
-/// A table keeps a working set whatever its limit is: a batch is not one row, for which its pages are read again.
+/// A table keeps a working set whatever its limit is: a batch has more than one row, for which its pages would be read
+/// again.
 #[test]
 fn a_scan_beyond_the_limit_reads_a_page_for_more_than_a_row() {
     let fixture = Fixture::new("user-working-set");
@@ -572,7 +572,7 @@ fn insert_numbers(handle: &dyn Table, numbers: &[i64]) {
     writer.finish().unwrap();
 }
 
-/// What was deleted before does not come back, and what was added after goes.
+/// Rows deleted before the truncation do not come back, and rows added after it go.
 #[test]
 fn a_truncation_is_not_undone_by_a_savepoint_before_it() {
     let fixture = Fixture::new("user-truncate");
@@ -599,7 +599,7 @@ fn a_truncation_is_not_undone_by_a_savepoint_before_it() {
     assert!(rows().is_empty());
 }
 
-/// A handle that was opened before a transaction is rolled back to a savepoint sees the rows of before.
+/// A handle that was opened before a rollback to a savepoint sees the rows as they were then.
 #[test]
 fn an_open_handle_does_not_see_what_is_undone() {
     let fixture = Fixture::new("user-undo-handle");
@@ -653,7 +653,7 @@ fn a_memory_table_is_full_when_its_account_is_and_never_overflows() {
     assert_eq!(handle.statistics().rows, rows as u64);
     let declared = handle.statistics().declared.unwrap();
     assert!(declared.data_bytes + declared.index_bytes >= 64 << 10);
-    // Another session reads what was there before a statement that writes.
+    // Another session reads the rows from before the statement that writes.
     let others = UndoLog::new();
     let mut writer = handle.writer().unwrap();
     writer.delete(&handle_positions(&*handle)).unwrap();

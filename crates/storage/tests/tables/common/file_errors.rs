@@ -1,10 +1,10 @@
-//! What a statement says of a file that failed.
+//! Errors that a statement reports for a file that failed.
 
 use mayfly_memory::io::Fault;
 use mayfly_types::Error;
 use mayfly_types::error::codes;
 
-/// The error is the one that the fault stands for.
+/// Asserts that the error is the one of the fault.
 pub(crate) fn assert_is_of(error: &Error, fault: Fault, label: &str) {
     let expected: &[_] = match fault {
         Fault::DiskFull | Fault::ShortWrite => &[&codes::ER_DISK_FULL],

@@ -1,4 +1,4 @@
-//! What the tests of tables share: contexts with every kind of limit, and random batches.
+//! Common parts of the tests of tables: contexts with every kind of limit, and random batches.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 pub(crate) mod file_errors;
@@ -68,7 +68,7 @@ impl Fixture {
         )
     }
 
-    /// Nothing is held any more.
+    /// Asserts that no memory, space or file is held any more.
     pub(crate) fn assert_clean(&self) {
         assert_eq!(self.memory.used(), 0, "memory is given back");
         assert_eq!(self.temp_space.used(), 0, "temporary space is given back");
@@ -86,7 +86,7 @@ impl Drop for Fixture {
     }
 }
 
-/// Every way in which tables must give the same result.
+/// Configurations under which tables must give equal results.
 pub(crate) fn configurations() -> Vec<(&'static str, TempTableOptions)> {
     let base = TempTableOptions {
         batch_rows: 1000,
@@ -120,7 +120,7 @@ pub(crate) fn configurations() -> Vec<(&'static str, TempTableOptions)> {
     ]
 }
 
-/// Array of a type with values below `distinct` different ones, a tenth of them NULL.
+/// Random array of a type with at most `distinct` distinct values, a tenth of them NULL.
 pub(crate) fn random_array(
     random: &mut Random,
     ty: PhysicalType,
@@ -162,7 +162,7 @@ pub(crate) fn random_array(
     array_of_values(&values, ty)
 }
 
-/// Batches of random rows, their sizes random too.
+/// Random batches of random sizes.
 pub(crate) fn random_batches(
     random: &mut Random,
     types: &[PhysicalType],
@@ -184,7 +184,7 @@ pub(crate) fn random_batches(
     batches
 }
 
-/// A table of the columns that rows are found by as `access` says.
+/// Specification of a table with these columns and this access.
 pub(crate) fn spec(columns: &[PhysicalType], access: Access) -> TempTableSpec {
     TempTableSpec {
         purpose: Purpose::Buffer,
@@ -195,7 +195,7 @@ pub(crate) fn spec(columns: &[PhysicalType], access: Access) -> TempTableSpec {
     }
 }
 
-/// A table filled by so many writers, turn about.
+/// A table filled by `writers` writers, in turn.
 pub(crate) fn filled_by(
     writers: usize,
     context: &TempTableContext,
@@ -213,7 +213,7 @@ pub(crate) fn filled_by(
     Ok(table)
 }
 
-/// The rows that a scan gives.
+/// All rows of a scan.
 pub(crate) fn drain(
     mut next_batch: impl FnMut() -> Result<Option<Batch>>,
 ) -> Result<Vec<Vec<Value>>> {
@@ -238,7 +238,7 @@ fn compare(a: &Value, b: &Value) -> Ordering {
     }
 }
 
-/// Sorts rows by columns, each descending or not; rows that compare equal stay in their order.
+/// Stable sort of rows by columns, each descending or not.
 pub(crate) fn sort_rows(rows: &mut [Vec<Value>], keys: &[(usize, bool)]) {
     let by_key = |a: &[Value], b: &[Value], (column, descending): (usize, bool)| {
         let order = compare(&a[column], &b[column]);
@@ -252,7 +252,7 @@ pub(crate) fn sort_rows(rows: &mut [Vec<Value>], keys: &[(usize, bool)]) {
     });
 }
 
-/// The keys of a table that is kept in their order.
+/// The sort keys of a table with ordered access.
 pub(crate) fn sort_keys(keys: &[(usize, bool)]) -> Vec<SortKey> {
     let key = |(column, descending): &(usize, bool)| SortKey {
         column: *column,

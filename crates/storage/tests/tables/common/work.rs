@@ -1,5 +1,5 @@
-//! What is done with each access structure, the same with and without faults and limits: each piece
-//! of work gives its result as text that does not depend on memory.
+//! Uses of each access structure, common to tests with and without faults and limits: each piece of work returns its
+//! result as text that does not depend on memory.
 
 use std::sync::Arc;
 
@@ -12,17 +12,17 @@ use mayfly_types::{Batch, PhysicalType, Result, Value};
 
 use super::{Fixture, drain, filled_by, row, rows, sort_keys, sorted_text, spec};
 
-/// What the work's batches are of.
+/// Column types of the work's batches.
 pub(crate) const TYPES: [PhysicalType; 3] = [
     PhysicalType::Bytes,
     PhysicalType::Int64,
     PhysicalType::Float64,
 ];
 
-/// One way to use a table.
+/// Use of a table; returns the result as text.
 pub(crate) type Work = fn(&Fixture, &TempTableContext, &[Batch]) -> Result<Vec<String>>;
 
-/// Every access structure.
+/// The uses of every access structure.
 pub(crate) const WORKS: [(&str, Work); 8] = [
     ("plain", plain),
     ("distinct", distinct),
@@ -42,7 +42,7 @@ fn plain(_: &Fixture, context: &TempTableContext, batches: &[Batch]) -> Result<V
     let table = fill(context, Access::Plain, batches)?;
     let mut found = Vec::new();
     let mut scan = table.scan(None);
-    // Twice, as a common table expression that is used twice.
+    // Twice, like a common table expression that is referenced twice.
     for _ in 0..2 {
         found.extend(drain(|| scan.next_batch())?);
         scan.rewind();
@@ -63,8 +63,8 @@ fn distinct(_: &Fixture, context: &TempTableContext, batches: &[Batch]) -> Resul
 }
 
 fn aggregate(_: &Fixture, context: &TempTableContext, batches: &[Batch]) -> Result<Vec<String>> {
-    // As the operator does: an index as long as it has room, then a partitioned table of what it
-    // held and of the rest.
+    // Like the operator: an index as long as it has room, then a partitioned table of the index's rows and the
+    // remaining ones.
     let keys = vec![KeyColumn::binary(0)];
     let table = TempTable::create(context, spec(&TYPES, Access::Hash(keys)))?;
     let mut index = GroupIndex::for_table(&table)?;
@@ -148,7 +148,7 @@ fn join_key() -> Access {
     }])
 }
 
-/// A part of the rows, so that a join does not give too many.
+/// Part of the rows, so that a join does not give too many.
 fn some(batches: &[Batch]) -> &[Batch] {
     &batches[..batches.len().div_ceil(4)]
 }
@@ -161,7 +161,7 @@ fn join_by_partitions(
     join_pairs(context, batches, some(batches))
 }
 
-/// A join whose rows are all of one key, of few rows with all.
+/// A join of few rows with all, with one key for all rows.
 fn join_in_pieces(
     _: &Fixture,
     context: &TempTableContext,
@@ -234,6 +234,6 @@ fn sort_with_limit(
     context: &TempTableContext,
     batches: &[Batch],
 ) -> Result<Vec<String>> {
-    // So many rows that they outgrow the limits, although the others are dropped early.
+    // The number of rows exceeds the limits, although rows beyond the LIMIT are dropped early.
     ordered(context, batches, 1000, Some(4200))
 }

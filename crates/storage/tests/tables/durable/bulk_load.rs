@@ -1,11 +1,11 @@
-//! Loads that fill an empty table in the file before they are committed.
+//! Bulk loads of an empty table, before their commit.
 
 use super::*;
 
 const ROWS: i64 = 60_000;
 const BATCH: usize = 1000;
 
-/// Every id once, in an order that is none.
+/// Every id once, in random order.
 fn shuffled() -> Vec<Person> {
     (0..ROWS).map(|id| person(id * 7919 % ROWS)).collect()
 }
@@ -44,7 +44,7 @@ fn runs_are_merged_and_nobody_else_sees_them_before_the_commit() {
     assert_eq!(session.rows(), sorted(&rows));
     assert_eq!(other.rows(), []);
 
-    // What a crash would leave is what a copy holds: nothing of it is kept.
+    // A copy has what a crash would leave: nothing of the load is kept.
     let copy = directory.path().join("b");
     store.backup(&copy).unwrap();
     let copy = open(&copy);

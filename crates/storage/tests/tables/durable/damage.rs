@@ -1,4 +1,4 @@
-//! `mayfly check` finds damage of every kind that it looks for.
+//! Tests that `mayfly check` finds damage of every kind that it looks for.
 
 use heed::types::Bytes;
 use heed::{CommitOrAbort, Database, EnvOpenOptions, RwTxn};
@@ -7,7 +7,7 @@ use super::*;
 
 type Records<'e> = Database<'e, Bytes, Bytes>;
 
-/// Trees 1 to 4 are those of the table: its rows, the primary key that needs none, and two indexes.
+/// Trees 1 to 4 are the table's: its rows, the primary key that needs none, and two indexes.
 const ROWS: u32 = 1;
 const NUMBERS: u32 = 3;
 const NAMES: u32 = 4;
@@ -25,7 +25,7 @@ pub(super) fn blocks(records: Records<'_>, txn: &RwTxn<'_>, tree: u32) -> Vec<(V
         .unwrap()
 }
 
-/// Changes the records of a directory behind the store's back.
+/// Changes the records of a closed store's directory.
 #[expect(unsafe_code, reason = "a file that is mapped into memory")]
 fn change(directory: &Path, change: impl FnOnce(Records<'_>, &mut RwTxn<'_>)) {
     // SAFETY: the store that had the directory is closed.
@@ -58,7 +58,7 @@ fn without_a_block(tree: u32, position: usize) -> Damage {
     })
 }
 
-/// Changes the blocks of a tree, which come in order.
+/// Changes the blocks of a tree, which are in order.
 fn with_blocks(
     tree: u32,
     change: impl Fn(Records<'_>, &mut RwTxn<'_>, Vec<(Vec<u8>, Vec<u8>)>) + 'static,
@@ -69,17 +69,17 @@ fn with_blocks(
     })
 }
 
-/// The record that counts the table's rows.
+/// Name of the record with the table's row count.
 fn row_count() -> Vec<u8> {
     key(0, &[b"\0rows".as_slice(), &ROWS.to_be_bytes()].concat())
 }
 
-/// What is wrong, and what one of the words of the error is.
+/// (name, damage, words one of which must be in the error).
 fn damages() -> Vec<(&'static str, Damage, &'static [&'static str])> {
     let mut all: Vec<(&'static str, Damage, &'static [&'static str])> = Vec::new();
     for part in 0..16 {
         for tree in [ROWS, NUMBERS, NAMES] {
-            // By the checksum, or by a row that misses its entry before.
+            // Found by the checksum, or earlier by a row that lacks its entry.
             all.push(("a bit", flipped(tree, part), &[""]));
         }
     }
@@ -108,7 +108,7 @@ fn damages() -> Vec<(&'static str, Damage, &'static [&'static str])> {
     let too_many = with_blocks(ROWS, |records, txn, mut all| {
         let (key, _) = all.pop().unwrap();
         assert!(records.delete(txn, &key).unwrap());
-        // As if the rows had been counted without it.
+        // The row count is made to agree with the missing block.
         let counted = all.iter().map(|(_, block)| {
             let count: [u8; 4] = block[8..12].try_into().unwrap();
             u64::from(u32::from_le_bytes(count))
@@ -139,7 +139,7 @@ fn damages() -> Vec<(&'static str, Damage, &'static [&'static str])> {
     all
 }
 
-/// Another directory with the same data file, changed behind the store's back.
+/// A copy of the directory with a changed data file.
 pub(super) fn damaged(
     whole: &Path,
     damage: impl FnOnce(Records<'_>, &mut RwTxn<'_>),
@@ -173,7 +173,7 @@ fn damaged_blocks_are_not_read_and_not_written_again() {
             }
         };
         assert!(error.message().contains("damaged"), "{error}");
-        // A change would give the block a checksum that is right.
+        // A change would give the block a valid checksum.
         let refused = (0..1000).find_map(|id| {
             let inserted = session.try_insert(&[person(2 * id + 1)]);
             let inserted = inserted.and_then(|_| session.commit());
@@ -189,7 +189,7 @@ fn damaged_blocks_are_not_read_and_not_written_again() {
 fn damage_is_found() {
     let (whole, store, session) = new_table();
     for first in [0, 2000, 1000] {
-        // Committed one after the other, so that blocks are divided as changes divide them.
+        // Committed one after the other, so that blocks are split by changes.
         let rows: Vec<_> = (first..first + 1000).map(person).collect();
         assert_eq!(session.insert(&rows), None);
         session.commit().unwrap();

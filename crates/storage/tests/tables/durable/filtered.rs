@@ -1,4 +1,4 @@
-//! Scans whose rows are chosen by some of their columns.
+//! Filtered scans of durable tables.
 
 use arrow_array::types::{Decimal128Type, UInt64Type};
 use arrow_array::{Decimal128Array, UInt64Array};
@@ -10,12 +10,12 @@ use mayfly_types::{Error, Selection};
 
 use super::*;
 
-/// Wants the rows whose number is NULL or divisible.
+/// Filter for rows whose number is NULL or divisible.
 struct Divisible {
     by: i64,
-    /// Where the number is in the scan.
+    /// Index of the number in the scan.
     place: [usize; 1],
-    /// Batches after which it fails.
+    /// Number of batches after which the filter fails.
     fails_after: usize,
 }
 
@@ -65,7 +65,7 @@ fn divisible(by: i64, place: usize) -> Divisible {
     }
 }
 
-/// The rows of a scan of all columns in another order that a filter wants, and how many it has read.
+/// The rows that pass a filter, in a scan of all columns in another order, and the number of rows read.
 fn filtered(table: &DurableTable, filter: &mut Divisible) -> (Vec<Person>, usize) {
     let mut scan = table
         .scan(&ScanRequest::of(&[ColumnId(1), ColumnId(2), ColumnId(0)]))
@@ -94,7 +94,7 @@ fn the_rows_that_a_filter_wants_come_with_all_their_columns() {
         .collect();
     session.insert(&rows);
     session.commit().unwrap();
-    // What the transaction has changed is laid over the blocks.
+    // The transaction's changes are laid over the blocks.
     for changed in [false, true] {
         if changed {
             session.update(700, &(700, b"changed in the transaction".to_vec(), None));
@@ -108,7 +108,7 @@ fn the_rows_that_a_filter_wants_come_with_all_their_columns() {
         }
         let all = session.rows();
         let table = session.table();
-        // From none to all; 3 divides every number.
+        // From no rows to all; 3 divides every number.
         for by in [1, 2, 3, 5, 7, 30, 1000, 1 << 40] {
             let mut filter = divisible(by, 1);
             let (found, read) = filtered(&table, &mut filter);
@@ -122,7 +122,7 @@ fn the_rows_that_a_filter_wants_come_with_all_their_columns() {
 #[test]
 fn a_filter_that_fails_ends_the_scan() {
     let (_directory, _store, session) = new_table();
-    // More than the blocks whose rows a filter is asked about at once.
+    // More than the blocks whose rows a filter evaluates at once.
     session.insert(&(0..150_000).map(person).collect::<Vec<_>>());
     let table = session.table();
     let mut scan = table.scan(&ScanRequest::of(&ALL)).unwrap();
@@ -140,7 +140,7 @@ fn a_filter_that_fails_ends_the_scan() {
     assert!(error.to_string().contains("no more"), "{error}");
 }
 
-/// A value of a row: of a number, or of a string.
+/// Value of a row: a number or a string.
 #[derive(Debug, Clone, PartialEq)]
 enum Cell {
     Null,
@@ -148,17 +148,17 @@ enum Cell {
     Text(Vec<u8>),
 }
 
-/// A step of [`Steps`] and what it wants.
+/// Step of [`Steps`] with its predicate.
 struct Step {
     place: [usize; 1],
     kind: FilterKind,
     wants: Box<dyn Fn(&Cell) -> bool>,
 }
 
-/// Steps that look at one column each.
+/// Filter of steps that read one column each.
 struct Steps {
     steps: Vec<Step>,
-    /// Values that were asked about.
+    /// Number of values that were evaluated.
     asked: usize,
 }
 
@@ -215,8 +215,7 @@ const WIDE_TYPES: [PhysicalType; 6] = [
     PhysicalType::Bytes,
 ];
 
-/// Rows whose numbers take each width of a block, some with the same low bits, and whose strings repeat or do
-/// not.
+/// Rows whose numbers take each width of a block, some with equal low bits, and whose strings repeat or not.
 fn wide_batch(first: i64, rows: i64, random: &mut Random) -> Batch {
     let ids: Vec<i64> = (first..first + rows).collect();
     let mut nullable = |one_of: u64| random.below_u64(one_of) != 0;
@@ -311,8 +310,8 @@ fn wide_rows(batch: &Batch, out: &mut Vec<Vec<Cell>>) {
     }
 }
 
-/// Steps of every kind, over blocks and over a transaction's changes, want the rows that they want of each row
-/// by itself; so do the same steps about batches.
+/// Steps of every kind, over blocks and over a transaction's changes, select the rows that they select one by one; so
+/// do they on batches.
 #[test]
 fn steps_want_what_they_want_of_each_row() {
     let directory = tempfile::tempdir().unwrap();
@@ -358,7 +357,7 @@ fn steps_want_what_they_want_of_each_row() {
             wide_rows(&batch, &mut all);
         }
         assert_eq!(all.len(), if changed { 59_807 } else { 60_000 });
-        // The same rows, strings as codes where they are few.
+        // The rows again, with strings as dictionary codes where they are few.
         let mut scan = of_rows(8192).scan(&ScanRequest::of(&columns)).unwrap();
         scan.give_codes(&[5, 4, 0]);
         let (mut found, mut coded_columns) = (Vec::new(), [0; 6]);
@@ -415,7 +414,7 @@ fn steps_want_what_they_want_of_each_row() {
     assert!(by_codes > 0, "strings that are left come as codes");
 }
 
-/// Keys that are looked up in any order find what a scan finds.
+/// Lookups of keys in any order find what a scan finds.
 #[test]
 fn lookups_in_any_order_find_their_rows() {
     let (_directory, _store, session) = new_table();

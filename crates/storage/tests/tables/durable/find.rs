@@ -1,4 +1,4 @@
-//! Rows that a writer finds by a key and locks: what foreign keys ask for.
+//! Key lookups by a writer, with locks, for foreign keys.
 
 use super::*;
 
@@ -38,7 +38,7 @@ fn a_writer_finds_what_there_is_now_and_what_it_has_done() {
         let mode = LockMode::Exclusive;
         writer.find(NAME, &text(name), mode, limit).unwrap()
     };
-    // Case is of no matter to the key.
+    // The key is case-insensitive.
     assert_eq!(find("THREE", 10), all);
     assert_eq!(find("three", 2), all[..2]);
     assert!(find("thre", 10).is_empty());

@@ -1,5 +1,5 @@
-//! Transactions that change more of the file than the library keeps in memory: pages are written before their
-//! transaction commits, read again and changed again.
+//! Transactions that change more of the file than LMDB keeps in memory: pages are written before their transaction
+//! commits, read again and changed again.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use super::*;
 use mayfly_trials::Random;
 
 const ROWS: i64 = 30_000;
-/// Rows of one statement.
+/// Number of rows of one statement.
 const AT_ONCE: usize = 5000;
 
 fn wide(id: i64, random: &mut Random) -> Person {
@@ -25,7 +25,7 @@ fn what_does_not_fit_is_read_and_written_again() {
     let mut model: BTreeMap<i64, Person> = BTreeMap::new();
     for (round, is_kept) in [true, false, true, true].into_iter().enumerate() {
         let before = model.clone();
-        // In an order that has nothing to do with that of any key.
+        // In an order unrelated to that of any key.
         let mut ids: Vec<i64> = (0..ROWS).collect();
         for index in (1..ids.len()).rev() {
             ids.swap(index, random.below_u64(index as u64 + 1) as usize);
@@ -78,7 +78,7 @@ fn what_does_not_fit_is_read_and_written_again() {
     }
 }
 
-/// What a process leaves that ends before the next checkpoint.
+/// Recovery from the state that a process leaves when it ends before the next checkpoint.
 #[test]
 fn a_long_commit_is_made_again_from_its_rows() {
     let (directory, store, session) = new_table();
@@ -87,7 +87,7 @@ fn a_long_commit_is_made_again_from_its_rows() {
     store.checkpoint().unwrap();
     let before = std::fs::read(path("data.mdb")).unwrap();
     let all = || session.rows();
-    // What a process leaves that ends now, with the data file as of the checkpoint.
+    // The state that a process leaves when it ends now, with the data file as of the checkpoint.
     let opened_again_is = |expected: &[Person]| {
         let disk = tempfile::tempdir().unwrap();
         std::fs::write(disk.path().join("data.mdb"), &before).unwrap();
@@ -99,7 +99,7 @@ fn a_long_commit_is_made_again_from_its_rows() {
         assert_eq!(rows, expected);
     };
     let rows = |ids: std::ops::Range<i64>| ids.map(person).collect::<Vec<_>>();
-    // The first ones fill the table as a whole; others fall between them.
+    // The first ones are a bulk load of the table; others fall between them.
     let even: Vec<_> = (0..5_000).map(|id| person(2 * id)).collect();
     session.insert(&even);
     session.commit().unwrap();

@@ -1,4 +1,4 @@
-//! Durable tables through their public interface.
+//! Tests of durable tables through their public interface.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
@@ -92,7 +92,7 @@ impl Session {
         }
     }
 
-    /// Makes the table.
+    /// A session that creates the table.
     fn with_table(store: &DurableStore, storage: ChangeStorage) -> Self {
         let transaction = store.session(storage);
         let definition = people_in((0..4).map(|_| transaction.new_tree().unwrap()).collect());
@@ -147,7 +147,7 @@ impl Session {
         written.duplicate.map(|duplicate| duplicate.index)
     }
 
-    /// What `mayfly check` does with the store.
+    /// Checks the store as `mayfly check` does.
     fn check(&self, store: &DurableStore) {
         store.check(std::slice::from_ref(&self.definition)).unwrap();
     }
@@ -268,12 +268,12 @@ fn rows_are_there_after_the_store_is_opened_again() {
     assert_eq!(of.values().to_vec(), [0, 3]);
 }
 
-/// The rows of few blocks are counted. Of more, a range has as large a part as of the distance
-/// between the first key and the last, which is nearly right where keys are evenly spread.
+/// In a range of few blocks the rows are counted. For more, the estimate assumes that keys are evenly spread between
+/// the first and the last, as they are here.
 #[test]
 fn rows_of_a_range_are_counted_or_estimated() {
     let (_directory, _store, session) = new_table();
-    // So long that a block of a bulk load, of 32 KiB, has less than a hundred of these rows.
+    // Rows so long that a block of a bulk load, of 32 KiB, has less than a hundred of them.
     let mut random = Random(7);
     let mut name = || (0..500).map(|_| random.below_u64(256) as u8).collect();
     let rows: Vec<Person> = (0..20_000).map(|id| (id, name(), None)).collect();
@@ -374,7 +374,7 @@ fn locks_wait_time_out_and_find_deadlocks() {
         waiting.join().unwrap()
     });
     assert_eq!(errors, Ok(all));
-    // An insert of a key that another is inserting waits for it, and then finds it there or not.
+    // An insert of a key that another transaction is inserting waits for it, and then finds the key there or not.
     let row = |id| [(id, "x".into(), Some(70))];
     first.insert(&row(7));
     assert_eq!(second.try_insert(&row(8)).unwrap_err().errno(), 1205);
@@ -382,8 +382,8 @@ fn locks_wait_time_out_and_find_deadlocks() {
     assert_eq!(second.insert(&row(8)), Some(IndexId(1)));
 }
 
-/// Locks of rows are many, and memory is not: the whole table is locked instead, unless another
-/// writes to it.
+/// Row locks that exceed the memory are replaced by a lock of the whole table, unless another transaction writes to
+/// it.
 #[test]
 fn a_table_is_locked_when_there_is_no_memory_for_its_rows_locks() {
     let (_directory, store, first) = new_table();
@@ -407,7 +407,7 @@ fn a_table_is_locked_when_there_is_no_memory_for_its_rows_locks() {
         let another = first.another(&store);
         another.table().writer().map(|_| ())
     };
-    // Another writes to it: there is no lock for all of it.
+    // Another transaction writes to the table, which cannot be locked as a whole.
     first.insert(&[person(20_001)]);
     assert_eq!(lock_all().unwrap_err().errno(), 1114);
     small.roll_back();

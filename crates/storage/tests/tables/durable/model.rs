@@ -1,5 +1,5 @@
-//! Tables against a model, through random transactions with savepoints, and opened again: a table of
-//! people, and tables whose keys are longer than the file's may be, and alike for as long.
+//! Model tests of durable tables: random transactions with savepoints, and reopened stores, with a table of people,
+//! and tables whose keys exceed the file's maximum length and share prefixes of that length.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ fn row_of(random: &mut Random, model: &Model) -> Option<Person> {
     model.values().nth(index).cloned()
 }
 
-/// Strings are mostly of one family, so that many blocks begin with the same bytes.
+/// Generator of strings, mostly of one family, so that many blocks share a long prefix.
 pub(super) struct Strings {
     byte: u8,
     length: usize,
@@ -58,11 +58,11 @@ impl Strings {
 /// The rows by id.
 type Model = BTreeMap<i64, Person>;
 
-/// What a table's rows are.
+/// Kind of rows of a table.
 enum Kind {
-    /// Ids of a range are added again and again, names are short and collated, numbers unique.
+    /// Ids of a range are added repeatedly, names are short and collated, numbers unique.
     People { ids: u64 },
-    /// Ids are never used again, the other columns are alike.
+    /// Ids are never reused, the other columns are alike.
     LongKeys { strings: Strings, last_id: i64 },
 }
 
@@ -71,7 +71,7 @@ impl Kind {
         match self {
             Self::People { ids } => {
                 let id = random.below_u64(*ids).cast_signed() - ids.cast_signed() / 2;
-                // Some names are longer than a separator may be, and alike for as long.
+                // Some names are longer than a separator may be, with a common prefix of that length.
                 let name = match random.below_u64(20) {
                     0 => format!("{}{}", "x".repeat(700), random.below_u64(50)),
                     1 => "y".repeat(9000 + random.below_u64(3) as usize),
@@ -92,7 +92,7 @@ impl Kind {
         }
     }
 
-    /// Rows to be updated, and what they become.
+    /// Rows to be updated, with their new values.
     fn changes(&mut self, model: &Model, random: &mut Random) -> (Vec<Person>, Vec<Person>) {
         let count = match self {
             Self::People { .. } => 1,
@@ -112,7 +112,7 @@ impl Kind {
         (old.into_iter().collect(), new)
     }
 
-    /// In which index a row has the key of one of others.
+    /// The index in which a row has the key of one of the others.
     fn duplicate<'m>(
         &self,
         row: &Person,
@@ -147,7 +147,7 @@ fn long_keys_table(transaction: DurableTransaction, by_string: bool) -> Session 
 }
 
 impl Session {
-    /// The positions of rows that are there.
+    /// The positions of existing rows.
     fn positions_of(&self, table: &impl Table, rows: &[Person]) -> ArrayRef {
         let all = batch(rows);
         let parts = &self.definition.indexes()[0].parts;
@@ -166,7 +166,7 @@ impl Session {
         let table = self.table();
         let mut writer = table.writer().unwrap();
         let positions = self.positions_of(&table, rows);
-        // What is deleted already is not there any more.
+        // The second deletion finds no rows any more.
         for there in [rows.len() as u64, 0] {
             assert_eq!(writer.delete(&positions).unwrap(), there);
         }
@@ -223,7 +223,7 @@ fn assert_same(found: &[Person], expected: &[Person], what: &str) {
     assert!(found == expected, "{what}: other values");
 }
 
-/// Looks for the keys of some rows in an index, whose rows are given in its order.
+/// Looks up the keys of some rows in an index, whose rows are given in its order.
 fn check_lookup(
     session: &Session,
     table: &impl Table,
@@ -281,7 +281,7 @@ fn check(session: &Session, model: &Model, kind: &mut Kind, random: &mut Random)
             let is_in = |key: &Vec<u8>| ends[0] <= *key && *key < ends[1];
             let found = expected.iter().zip(&keys).filter(|(_, key)| is_in(key));
             within.extend(found.map(|(row, _)| row.clone()));
-            // Of few people there are few blocks, whose rows are counted and not estimated.
+            // A table of few people has few blocks, whose rows are counted and not estimated.
             if matches!(kind, Kind::People { ids: ..=400 }) {
                 let rows = table.rows_in_range(IndexId(index), range).unwrap();
                 assert_eq!(rows, (within.len() - before) as u64, "index {index}");
@@ -305,11 +305,11 @@ fn check(session: &Session, model: &Model, kind: &mut Kind, random: &mut Random)
                 "all",
             );
         }
-        // Keys of new rows are mostly not there.
+        // Keys of new rows are mostly absent.
         let mut wanted: Vec<Person> = (0..10).map(|_| kind.row(random)).collect();
         wanted.extend(row_of(random, model));
         check_lookup(session, &table, index, &wanted, &expected);
-        // Positions that come with rows fetched in the order of another index are theirs.
+        // Positions returned with rows that were fetched in the order of another index belong to these rows.
         let columns = [ColumnId::POSITION, ColumnId(0), ColumnId(1), ColumnId(2)];
         let all = std::slice::from_ref(&KeyRange::ALL);
         let mut scan = table
@@ -331,7 +331,7 @@ fn check(session: &Session, model: &Model, kind: &mut Kind, random: &mut Random)
     assert_eq!(found, some);
 }
 
-/// Changes are in memory, in temporary tables as soon as they are much, or at once.
+/// Storage of changes in memory, in temporary tables beyond a limit, or always in temporary tables.
 fn storage_of(seed: u64) -> ChangeStorage {
     let mut storage = storage();
     match seed % 3 {
@@ -351,7 +351,7 @@ fn run(seed: u64, has_long_keys: bool) {
     let write_buffer = if seed.is_multiple_of(2) {
         Budget::unlimited(BudgetKind::Memory)
     } else {
-        // Each commit changes the file.
+        // Each commit writes to the file.
         Budget::root(BudgetKind::Memory, "write_buffer_size", 0)
     };
     let open = || {
@@ -392,7 +392,7 @@ fn run(seed: u64, has_long_keys: bool) {
     let mut savepoints: Vec<(u64, Model)> = Vec::new();
     for _ in 0..60 {
         match random.below_u64(14) {
-            // Of an empty table, many rows are a load.
+            // Many rows inserted into an empty table are a bulk load.
             0..=4 => {
                 let count = random.pick(&[1, 1, 3, 40, 256, 1500]);
                 let mut rows: Vec<Person> = Vec::new();
@@ -406,7 +406,7 @@ fn run(seed: u64, has_long_keys: bool) {
                 if random.below_u64(2) == 0 {
                     rows.sort_by(|a, b| a.1.cmp(&b.1));
                 }
-                // A load comes in batches.
+                // A bulk load comes in batches.
                 for rows in rows.chunks(700) {
                     assert_eq!(session.insert(rows), None);
                 }
@@ -522,7 +522,7 @@ fn long_text(id: i64) -> Vec<u8> {
     [vec![b'x'; 520], id.to_be_bytes().to_vec()].concat()
 }
 
-/// Blocks come between two others as often as there is no ordinal between theirs any more.
+/// Blocks are inserted between two others until there is no ordinal left between them, repeatedly.
 #[test]
 fn rows_that_come_backwards_between_alike_ones_are_in_order() {
     let directory = tempfile::tempdir().unwrap();
@@ -570,7 +570,7 @@ fn damage_among_alike_keys_is_found() {
                 assert!(middle > 2 && all[middle].0.len() == 511, "{}", all.len());
                 let (one, other) = (&all[middle], &all[middle + 1]);
                 if kind == 0 {
-                    // Two blocks are exchanged.
+                    // Swap two blocks.
                     records.put(txn, &one.0, &other.1).unwrap();
                     records.put(txn, &other.0, &one.1).unwrap();
                     return;
@@ -578,11 +578,11 @@ fn damage_among_alike_keys_is_found() {
                 records.delete(txn, &one.0).unwrap();
                 let mut key = one.0.clone();
                 match kind {
-                    // One is gone,
+                    // Remove a block,
                     1 => return,
-                    // among others,
+                    // move it among others,
                     2 => key[4 + 499] += 1,
-                    // or there twice.
+                    // or duplicate it.
                     _ => {
                         records.put(txn, &key, &one.1).unwrap();
                         key[510] += 1;

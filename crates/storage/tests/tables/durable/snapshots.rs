@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// More than the file has readers.
+/// Number of transactions: more than the file has readers.
 const TRANSACTIONS: usize = 8300;
 
 #[test]
@@ -43,7 +43,7 @@ fn commits_go_on_beside_any_number_of_idle_snapshots() {
     let newest = [one(TRANSACTIONS - 1).1];
     assert_eq!(look(&writer).unwrap(), newest);
     writer.roll_back();
-    // A statement that is reading has its snapshot still, the newest ones are there, and the oldest expire.
+    // A statement that is reading still has its snapshot, the newest ones are there, and the oldest expire.
     assert!(rows_of(being_read.scan(&ScanRequest::of(&ALL)).unwrap()).is_empty());
     assert_eq!(
         look(&idle[TRANSACTIONS]).unwrap(),

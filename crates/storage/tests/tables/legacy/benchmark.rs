@@ -1,6 +1,6 @@
-//! The cliff of the first article: a million groups whose counts are updated, in each engine.
+//! Benchmark of the first article's cliff: a million groups whose counts are updated, in each engine.
 //!
-//! `cargo test --release -p mayfly-storage --test legacy -- --ignored --nocapture million` prints the times.
+//! `cargo test --release -p mayfly-storage --test tables -- --ignored --nocapture million` prints the times.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -15,7 +15,7 @@ use super::fixture::{Fixture, Setting};
 const ROWS: u64 = 1_000_000;
 const BATCH: u64 = 8192;
 
-/// 40 hexadecimal digits that look random, as SHA1() gives them.
+/// 40 random hexadecimal digits, like those of SHA1().
 fn group(n: u64) -> String {
     let mut mixed = n.wrapping_add(1);
     let mut part = || {
@@ -54,7 +54,7 @@ fn run(name: &str, setting: &Setting) {
             .find_or_insert(&rows, &mut positions, &mut is_new)
             .unwrap();
         assert!(is_new.iter().all(|is_new| *is_new));
-        // Each group is read and written once more, as a second row of it would have it.
+        // Each group is read and written once more, as for a second row of it.
         let twice = |old: Batch| {
             let twos: ArrayRef = Arc::new(Int64Array::from_value(2, old.row_count()));
             Ok(Batch::new(vec![twos], old.row_count()))

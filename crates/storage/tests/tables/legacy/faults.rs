@@ -1,4 +1,4 @@
-//! Files that fail: whichever call it is, there is a clear error or the right rows, and nothing stays behind.
+//! Fault injection: whichever file call fails, there is a clear error or the right rows, and nothing is left behind.
 
 use std::sync::Arc;
 
@@ -70,7 +70,7 @@ fn check(name: &str, setting: &Setting, columns: &[LegacyColumn], has_key: bool)
             if calls < fail_at {
                 break;
             }
-            // Every call at first, then some of the many that are alike.
+            // Every call at first, then some of the many similar ones.
             fail_at += 1 + fail_at / 8;
         }
         assert_eq!(failures > 0, is_struck, "{name} {fault:?}");
@@ -84,7 +84,7 @@ fn text(form: LegacyColumn) -> [LegacyColumn; 2] {
 #[test]
 fn rows_of_my_isam() {
     let mut setting = Setting::new(DiskEngine::MyIsam, 10_000);
-    // Eight blocks, so that most are read again and again.
+    // Eight blocks, so that most are read repeatedly.
     setting.key_buffer_size = 9_000;
     setting.options.read_buffer_size = 8192;
     check(

@@ -1,4 +1,4 @@
-//! A database's and a session's part of legacy tables, over a directory that must be empty in the end.
+//! Fixture of legacy tables: resources of a database and a session, over a directory that must be empty in the end.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use mayfly_storage::{
 use mayfly_types::convert::{array_of_values, array_value};
 use mayfly_types::{Batch, Interrupt, PhysicalType, Result, Value};
 
-/// How tables are made.
+/// Settings of tables.
 #[derive(Debug, Clone)]
 pub(crate) struct Setting {
     pub(crate) options: LegacyOptions,
@@ -52,7 +52,7 @@ pub(crate) struct Fixture {
     pub(crate) setting: Setting,
     pub(crate) memory: Budget,
     pub(crate) space: Budget,
-    /// Of caches.
+    /// Budget of caches.
     pub(crate) global: Budget,
     resources: Resources,
 }
@@ -130,7 +130,7 @@ impl Fixture {
         self.directory.path()
     }
 
-    /// The names of the files that there are.
+    /// The names of existing files.
     pub(crate) fn files(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.directory()).unwrap();
         let name = |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().file_name();
@@ -141,7 +141,7 @@ impl Fixture {
         names
     }
 
-    /// Nothing is held once all tables are dropped and the session has ended.
+    /// Asserts that nothing is held once all tables are dropped and the session has ended.
     pub(crate) fn assert_clean(self) {
         self.disk.give_back();
         let Self {

@@ -1,4 +1,4 @@
-//! Legacy temporary tables against models, under every limit, with files that fail.
+//! Tests of legacy temporary tables against models, under every limit, and with files that fail.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod benchmark;

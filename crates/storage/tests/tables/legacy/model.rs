@@ -1,4 +1,4 @@
-//! Random tables of each engine under random limits, against a list of rows.
+//! Model tests of legacy tables of each engine, random and under random limits, against a list of rows.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use super::fixture::{Fixture, Setting, batch, rows, scanned};
 
-/// Kinds of columns.
+/// Kinds of columns: (column, collation).
 const KINDS: [(LegacyColumn, Option<&str>); 15] = [
     (of(PhysicalType::Int64, 4), None),
     (of(PhysicalType::UInt64, 8), None),
@@ -53,14 +53,14 @@ const TEXTS: [&str; 16] = [
     "", "a", "A", "a ", "ä", "Ä", "ß", "ss", "b\u{0}", "b", "ab", "æ", "ae", "é", "e\u{301}", " ",
 ];
 
-/// The `n`-th value of a kind; many are equal, some do not fit what is declared.
+/// The `n`-th value of a kind; many are equal, some exceed the declaration.
 fn value(kind: usize, n: u32) -> Value {
     if n.is_multiple_of(11) {
         return Value::Null;
     }
     let signed = i64::from(n / 2) * if n.is_multiple_of(2) { 1 } else { -1 };
     match KINDS[kind].0.ty {
-        // 4 bytes are declared.
+        // The declaration has 4 bytes.
         PhysicalType::Int64 if n % 97 == 5 => Value::Int(signed << 40),
         PhysicalType::Int64 => Value::Int(signed),
         PhysicalType::UInt64 => Value::UInt(u64::MAX - u64::from(n)),
@@ -119,7 +119,7 @@ struct Case {
     setting: Setting,
     key: Vec<usize>,
     rest: Vec<usize>,
-    /// Rows as numbers of values, those of the key from a smaller range.
+    /// Rows as indexes of values, with a smaller range for key columns.
     batches: Vec<Vec<Vec<u32>>>,
     /// Whether new rows come with all of their columns.
     whole_rows: bool,
@@ -214,7 +214,7 @@ impl Case {
     }
 }
 
-/// Rows with a key: found, inserted, read and changed.
+/// Checks rows with a key: found, inserted, read and changed.
 fn check_keyed(case: &Case) {
     let fixture = Fixture::new(&case.setting);
     let mut table = case.table(&fixture);
@@ -243,7 +243,7 @@ fn check_keyed(case: &Case) {
             .unwrap();
         let expected_new: Vec<bool> = expected.iter().map(|(_, is_new)| *is_new).collect();
         assert_eq!(is_new, expected_new);
-        // The position of each row of the model that was touched: one for each, and the same for all.
+        // The position of each row of the model that was touched: one per row, which stays.
         let mut of_row: BTreeMap<usize, u64> = BTreeMap::new();
         for ((row, _), position) in expected.iter().zip(&positions) {
             assert_eq!(*of_row.entry(*row).or_insert(*position), *position);
@@ -255,7 +255,7 @@ fn check_keyed(case: &Case) {
         for (row, found) in touched.iter().zip(rows(&types, &read)) {
             assert_eq!(found, model[*row]);
         }
-        // Every touched row gets what the last one of the batch with its key has.
+        // Every touched row gets the values of the last row of the batch with its key.
         for ((row, _), values) in expected.iter().zip(&wanted) {
             model[*row].splice(first.., values[first..].to_vec());
         }
@@ -275,7 +275,7 @@ fn check_keyed(case: &Case) {
     check_end(case, fixture, table);
 }
 
-/// Rows that are appended.
+/// Checks appended rows.
 fn check_appended(case: &Case) {
     let fixture = Fixture::new(&case.setting);
     let mut table = case.table(&fixture);

@@ -1,4 +1,4 @@
-//! Where tables start and go, what their records say, their files, and their errors.
+//! Tests of the placement and conversion of tables, their records, files, and errors.
 
 use std::fs;
 
@@ -51,7 +51,7 @@ fn a_full_table_is_converted_within_a_batch() {
         assert!(table.placement().disk_reason().is_none());
         insert(&mut table, 0..10).unwrap();
         assert!(fixture.files().is_empty());
-        // The batch begins in memory and ends on disk: the positions of all of its rows are those on disk.
+        // The batch begins in memory and ends on disk: all of its positions are those on disk.
         let positions = insert(&mut table, 5..1000).unwrap();
         let read = table.read(&positions, &[1]).unwrap();
         let read = super::fixture::rows(&TYPES[1..], &read);
@@ -230,7 +230,7 @@ fn the_session_has_one_tablespace_with_its_first_table() {
     }
     drop(tables);
     assert_eq!(tablespace.bytes(), (used, used));
-    // The session's budget has what no table uses.
+    // Pages that no table uses are charged to the session.
     assert_eq!(fixture.space.used(), used);
     drop(tablespace);
     fixture.assert_clean();
