@@ -46,7 +46,7 @@ pub(crate) struct Usage {
     hours: Mutex<HashMap<AccountName, Hour>>,
 }
 
-/// The slot of a key; another one is evicted for it if needed.
+/// The entry of a key; a full map is cleared first.
 fn slot<K: Eq + Hash, V: Default>(map: &mut HashMap<K, V>, key: K) -> &mut V {
     if map.len() >= REMEMBERED_MAX && !map.contains_key(&key) {
         map.clear();

@@ -16,7 +16,7 @@ use crate::catalog::definition::{ColumnDefault, TableDefinition};
 use crate::convert;
 use crate::session::StatementContext;
 
-/// An expression that may be evaluated any number of times in one statement.
+/// A bound expression, which can be evaluated any number of times in one statement.
 pub(crate) struct Bound {
     /// The expression.
     expression: Arc<Expression>,
@@ -24,7 +24,7 @@ pub(crate) struct Bound {
 }
 
 impl Bound {
-    /// An expression that a plan of the statement holds.
+    /// An expression of the statement's plan.
     pub(crate) fn of_plan(expression: Arc<Expression>, execution: &Arc<ExecutionContext>) -> Self {
         Self {
             expression,
@@ -43,11 +43,11 @@ impl Bound {
         mayfly_exec::evaluate(&self.expression, batch, &run)
     }
 
-    /// Its value for a batch of one row, and the type of that. `parameters` are the values of `?`.
+    /// Its value for a batch of one row, with its type. `parameters` are the values of `?`.
     pub(crate) fn scalar(&self, batch: &Batch, parameters: &[Value]) -> Result<(Value, SqlType)> {
         let array = self.evaluate_with(batch, parameters)?;
         let ty = match self.expression.ty.kind {
-            // A predicate's value is stored as an integer.
+            // The value of a predicate is stored as an integer.
             TypeKind::Boolean => SqlType::bigint(),
             _ => self.expression.ty.clone(),
         };
@@ -60,12 +60,12 @@ impl Bound {
     }
 }
 
-/// A row without columns.
+/// A batch of one row without columns.
 pub(crate) fn one_row() -> Batch {
     Batch::new(Vec::new(), 1)
 }
 
-/// Binds an expression that may name columns of a table, by their positions.
+/// Binds an expression over the columns of a table, by their positions.
 pub(crate) fn bind(
     context: &StatementContext<'_>,
     expr: &Expr,
@@ -92,7 +92,7 @@ fn bind_with(
     })
 }
 
-/// The type of an expression over a table's columns, under a mode.
+/// The type of an expression over a table's columns, under an `sql_mode`.
 pub(crate) fn type_in_mode(
     context: &StatementContext<'_>,
     expr: &Expr,
@@ -105,7 +105,7 @@ pub(crate) fn type_in_mode(
     })
 }
 
-/// Binds with columns under a mode that need not be the session's.
+/// Binds with columns under an `sql_mode` other than the session's.
 fn in_mode<T>(
     context: &StatementContext<'_>,
     columns: &[ScalarColumn<'_>],
@@ -123,8 +123,8 @@ fn in_mode<T>(
     bind(names, &SessionCatalog::new(context, &[]), &options)
 }
 
-/// Whether an expression over a table's columns may be NULL, as a column of a SELECT says it. Of columns
-/// that are NOT NULL it knows that they are, as is true of rows that are stored.
+/// Whether an expression over a table's columns may be NULL, as for a column of a SELECT. NOT NULL columns are taken
+/// as such, as is true of stored rows.
 pub(crate) fn may_be_null(
     context: &StatementContext<'_>,
     expr: &Expr,
@@ -142,7 +142,7 @@ pub(crate) fn may_be_null(
     })
 }
 
-/// The columns of a table, for [`bind`]: to name one needs the privilege to read it.
+/// The columns of a table, for [`bind`]: naming one needs the privilege to read it.
 pub(crate) fn columns_of<'d>(
     context: &StatementContext<'_>,
     definition: &'d TableDefinition,
@@ -151,7 +151,7 @@ pub(crate) fn columns_of<'d>(
     columns_in(context, definition, database)
 }
 
-/// The columns of a table for what its own definition computes, which needs no privilege.
+/// The columns of a table for expressions of its own definition, which need no privilege.
 pub(crate) fn own_columns_of<'d>(
     context: &StatementContext<'_>,
     definition: &'d TableDefinition,
@@ -176,7 +176,7 @@ fn columns_in<'d>(
     columns.collect()
 }
 
-/// A column of values that no table holds: its name needs no right, and it has no default.
+/// A column outside of tables: its name needs no privilege, and it has no default.
 pub(crate) fn value_column<'n>(table: &'n str, name: &'n str, ty: &'n SqlType) -> ScalarColumn<'n> {
     ScalarColumn {
         database: None,
@@ -188,7 +188,7 @@ pub(crate) fn value_column<'n>(table: &'n str, name: &'n str, ty: &'n SqlType) -
     }
 }
 
-/// The value and type of an expression that names no column.
+/// The value and type of an expression without columns.
 pub(crate) fn evaluate(context: &StatementContext<'_>, expr: &Expr) -> Result<(Value, SqlType)> {
     if let Some(literal) = plain_literal(context.options().collation_connection, expr) {
         return Ok(literal);
@@ -197,7 +197,7 @@ pub(crate) fn evaluate(context: &StatementContext<'_>, expr: &Expr) -> Result<(V
     bound.scalar(&one_row(), &context.parameters().values)
 }
 
-/// Strings and small integers need no binding: most values of an INSERT are such.
+/// The value of a string or small integer without binding: most values of an INSERT are such.
 pub(crate) fn plain_literal(collation: CollationId, expr: &Expr) -> Option<(Value, SqlType)> {
     let (negative, inner) = match expr {
         Expr::UnaryOp {
@@ -221,19 +221,19 @@ pub(crate) fn plain_literal(collation: CollationId, expr: &Expr) -> Option<(Valu
     }
 }
 
-/// The value and the type of a string in quotes.
+/// The value and type of a quoted string.
 pub(crate) fn string_literal(collation: CollationId, text: &str) -> (Value, SqlType) {
     let length = u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
     let ty = SqlType::varchar(length, collation);
     (Value::from(text), ty)
 }
 
-/// The value and the type of a whole number.
+/// The value and type of an integer.
 pub(crate) fn integer_literal(number: i64) -> (Value, SqlType) {
     (Value::Int(number), SqlType::bigint())
 }
 
-/// The fractional digits of CURRENT_TIMESTAMP in any of its forms.
+/// The fractional digits of CURRENT_TIMESTAMP in any of its spellings.
 pub(crate) fn now_digits(expr: &Expr) -> Option<u8> {
     const NAMES: &[&str] = &["now", "current_timestamp", "localtime", "localtimestamp"];
     let Expr::Function(function) = expr else {
@@ -254,7 +254,7 @@ pub(crate) fn now_digits(expr: &Expr) -> Option<u8> {
     }
 }
 
-/// Binds every expression of a definition, to find the errors that a row would show.
+/// Binds every expression of a definition, to find errors before any row has them.
 pub(crate) fn check_definition(
     context: &StatementContext<'_>,
     definition: &TableDefinition,
@@ -291,7 +291,7 @@ fn unknown_column(error: &Error) -> Option<&str> {
     named.then(|| error.message().split('\'').nth(1))?
 }
 
-/// Error 1054 as the definition of a column has it.
+/// Error 1054 with the clause of a column's definition.
 pub(crate) fn in_clause(error: Error, clause: &str) -> Error {
     match unknown_column(&error) {
         Some(column) => codes::ER_BAD_FIELD_ERROR.with(&[&column, &clause]),

@@ -1,5 +1,5 @@
-//! The catalog as one session's statement sees it: its temporary tables hide base tables, and
-//! system tables are there too. This is the planner's only way to tables and variables.
+//! The catalog for a session's statement: temporary tables hide base tables, and system tables are included. This is
+//! the planner's only interface to tables and variables.
 
 use std::cell::{Cell, Ref, RefCell};
 use std::ops::Bound;
@@ -34,39 +34,39 @@ use crate::system_schemas::FIRST_SYSTEM_ID;
 
 const SELECT: PrivilegeSet = PrivilegeSet::of(&[Privilege::Select]);
 
-/// A session's view of the catalog. It remembers the tables that were asked for, so that the
-/// executor reads the very tables that the plan was made for.
+/// A session's view of the catalog. It keeps the tables that were looked up, so that the executor reads exactly the
+/// tables that the plan was made for.
 pub(crate) struct SessionCatalog<'s> {
     context: &'s StatementContext<'s>,
     /// The values of the statement's `?`.
     parameters: &'s [Value],
     tables: RefCell<Vec<(TableId, Arc<dyn Table>)>>,
     base_tables: RefCell<Vec<Arc<BaseTable>>>,
-    /// Where a statement may name a temporary table once: those that it has named.
+    /// The temporary tables named so far, where naming one twice is an error.
     named: RefCell<Vec<(TableId, String)>>,
-    /// The planner was given a fact that may differ at the next execution.
+    /// Whether the planner has read a fact that may differ at the next execution.
     is_uncacheable: Cell<bool>,
-    /// The `?` whose values the planner has read.
+    /// The indexes of the `?` whose values the planner has read.
     values_read: RefCell<Vec<usize>>,
-    /// Whose rights were asked so far: the session's first, then those of definers of views.
+    /// Rights used so far: the session's first, then those of views' definers.
     rights: RefCell<Vec<Arc<Rights>>>,
-    /// Which of them hold below the views that are being bound, the innermost last.
+    /// Indexes of the rights in force below the views being bound, the innermost last.
     below_views: RefCell<Vec<usize>>,
     /// EXPLAIN and the optimizer trace show the tables below a view only with the privileges to read them and to show the view.
     checks_views: bool,
-    /// One of these is missing.
+    /// Whether one of these privileges is missing.
     is_hidden: Cell<bool>,
-    /// What is planned is described, and never run: the rows of system tables, among which may be the
+    /// Whether the query is only described, and never run: the rows of system tables, among which may be the
     /// description itself, are not made.
     describes: bool,
-    /// The engine itself asks: what it plans is a part of the stage that the statement is in.
+    /// Whether the engine itself plans: the planning is a part of the statement's present stage.
     is_own: bool,
-    /// The statement is the one that EXPLAIN explains.
+    /// Whether the statement is explained by EXPLAIN.
     explains: bool,
 }
 
 impl<'s> SessionCatalog<'s> {
-    /// The view of a session, for a statement with these values for its `?`.
+    /// The catalog of a session, for a statement with these values for its `?`.
     pub(crate) fn new(context: &'s StatementContext<'s>, parameters: &'s [Value]) -> Self {
         Self {
             context,
@@ -87,7 +87,7 @@ impl<'s> SessionCatalog<'s> {
         }
     }
 
-    /// The statement adds rows to a table: to read it too is to name it twice.
+    /// For a statement that adds rows to a table: reading the table too names it twice.
     pub(crate) fn adds_rows_to(&self, table: &BaseTable) {
         if table.definition.temporary {
             let name = table.definition.name.clone();
@@ -120,22 +120,22 @@ impl<'s> SessionCatalog<'s> {
         }
     }
 
-    /// The rights of a number.
+    /// The rights at an index of `rights`.
     fn rights(&self, number: usize) -> Arc<Rights> {
         let rights = self.rights.borrow();
         let known = rights.get(number).or(rights.first());
         known.map_or_else(|| self.context.rights(), Arc::clone)
     }
 
-    /// The values of `?` that the plan is made for.
+    /// The values of `?` that the plan depends on.
     pub(crate) fn values_read(&self) -> Vec<(usize, Value)> {
         let read = self.values_read.borrow();
         let value = |index: &usize| Some((*index, self.parameters.get(*index)?.clone()));
         read.iter().filter_map(value).collect()
     }
 
-    /// The tables that were asked for, and, when the plan is as good the next time, those that are
-    /// to be opened then. `plan` is the query's, where it is known: it tells which rows of system tables it may want.
+    /// The tables that were looked up, and, if the plan can be cached, those to be opened at the next execution.
+    /// `plan` is the query's, if known: it tells which rows of system tables are needed.
     pub(crate) fn into_tables(
         self,
         plan: Option<&QueryPlan>,
@@ -161,19 +161,19 @@ impl<'s> SessionCatalog<'s> {
         (tables, lasts.then(|| self.base_tables.into_inner()))
     }
 
-    /// The tables of the catalog, and temporary tables, that were asked for.
+    /// The base tables and temporary tables that were looked up.
     pub(crate) fn base_tables(&self) -> Ref<'_, Vec<Arc<BaseTable>>> {
         self.base_tables.borrow()
     }
 
-    /// The first temporary table that was asked for.
+    /// The first temporary table that was looked up.
     pub(crate) fn temporary_table_read(&self) -> Option<String> {
         let tables = self.base_tables.borrow();
         let table = tables.iter().find(|table| table.definition.temporary)?;
         Some(table.definition.name.clone())
     }
 
-    /// A table of a name, for a statement that calls it `alias`.
+    /// The table of a name, for a statement that calls it `alias`.
     fn table_used(
         &self,
         database: Option<&str>,
@@ -220,8 +220,8 @@ impl<'s> SessionCatalog<'s> {
         Err(self.context.missing_table(database, name))
     }
 
-    /// A statement names a table: 1137 when it is a temporary one that it has named already, and the
-    /// session wants that to be an error.
+    /// Records that a statement names a table: 1137 for a temporary table that it has named already, if the session
+    /// makes that an error.
     fn name(&self, table: &BaseTable, alias: &str) -> Result<()> {
         if !table.definition.temporary || !self.context.options().temporary_tables_once {
             return Ok(());
@@ -248,9 +248,8 @@ impl<'s> SessionCatalog<'s> {
         }
     }
 
-    /// What was planned, or 1345 when EXPLAIN would show of it what the user may not know. As in
-    /// MySQL, what is wrong with the statement outside of its views comes first, but for reading the
-    /// changed table below one.
+    /// The plan, or 1345 when EXPLAIN would show parts of it without privilege. As in MySQL, errors of the statement
+    /// outside of its views come first, except for reading the changed table below one.
     pub(crate) fn explained<P>(&self, planned: Result<P>) -> Result<P> {
         let is_of_views = |error: &Error| {
             error.is(&codes::ER_VIEW_INVALID) || error.is(&codes::ER_VIEW_PREVENT_UPDATE)
@@ -272,11 +271,11 @@ impl<'s> SessionCatalog<'s> {
     }
 }
 
-/// What the planner may ask of the contents of a table.
+/// Source of statistics for the planner.
 #[derive(Debug)]
 struct StoredStatistics {
     rows: Arc<dyn Table>,
-    /// Of a table whose rows are kept.
+    /// The table, if its rows are stored.
     table: Option<Arc<BaseTable>>,
 }
 
@@ -296,7 +295,7 @@ impl TableStatistics for StoredStatistics {
             end: bound(&range.end),
         };
         let rows = self.rows.rows_in_range(IndexId(index), &range);
-        // An estimate that cannot be had is no reason for a statement to fail.
+        // A failing estimate is no reason for a statement to fail.
         rows.unwrap_or_else(|_| self.rows.statistics().rows)
     }
 
@@ -318,7 +317,7 @@ impl Constants for SessionCatalog<'_> {
         let mut execution = self
             .context
             .execution_context(Arc::new(StatementTables(Vec::new())));
-        // What its warnings are about is not computed yet.
+        // Its warnings are about values that are not computed yet.
         let own = Arc::get_mut(&mut Arc::get_mut(&mut execution)?.evaluation)?;
         own.diagnostics = Arc::new(Diagnostics::new(0));
         let run = RunContext::for_expressions(execution, &[]);
@@ -373,7 +372,7 @@ impl Catalog for SessionCatalog<'_> {
         let Some(view) = self.context.use_view(database, name, self.describes)? else {
             return Ok(None);
         };
-        // Tables below it may be other ones the next time.
+        // Tables below it may differ at the next execution.
         self.is_uncacheable.set(true);
         Ok(Some(Arc::clone(&view.source)))
     }
@@ -534,7 +533,7 @@ fn privilege(usage: Usage) -> PrivilegeSet {
     }])
 }
 
-/// The columns of a view as they are now, whatever the session may read; `None` when it is invalid.
+/// The current columns of a view, independent of the session's privileges; `None` when the view is invalid.
 fn view_columns(
     context: &StatementContext<'_>,
     view: &ViewDefinition,

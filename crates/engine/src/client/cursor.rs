@@ -11,12 +11,12 @@ use mayfly_types::{Batch, Result};
 use crate::result::ResultColumn;
 use crate::spool::Spool;
 
-/// The rows of a statement that has ended. They take the session's memory and temporary space until
-/// this is dropped.
+/// The rows of a statement that has ended. They are charged to the session's memory and temporary space until this is
+/// dropped.
 pub struct Cursor {
     columns: Arc<[ResultColumn]>,
     rows: Spool,
-    /// Rows that were read and not all given.
+    /// The part of a batch that was not returned yet.
     left: Option<Batch>,
 }
 

@@ -1,7 +1,7 @@
-//! Values as clients get them: displayed bytes in `character_set_results`, or typed values.
+//! Encoding of values for clients: display form in `character_set_results`, or typed values.
 //!
-//! What is to be done to a column is decided once for a batch; a value is then appended to the
-//! caller's bytes without an allocation of its own.
+//! The conversion of a column is chosen once per batch; a value is then appended to the caller's bytes without an
+//! allocation of its own.
 
 use mayfly_types::convert::source::{Datum, Source};
 use mayfly_types::convert::{ColumnFormatter, text};
@@ -11,21 +11,21 @@ use mayfly_types::{Batch, Charset, CollationId, SqlType, TypeKind, Value};
 use super::field::FieldDefinition;
 use crate::result::ResultColumn;
 
-/// How the results of a statement are given to its client.
+/// Encoder of a statement's results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResultEncoder {
-    /// The collation that `character_set_results` means; none where values and names go as they are.
+    /// The collation of `character_set_results`; `None` where values and names are not converted.
     results: Option<CollationId>,
 }
 
-/// A value for a client that takes values by their types.
+/// A typed value, for a binary protocol.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ClientValue {
     /// NULL
     Null,
-    /// A whole number.
+    /// An integer.
     Int(i64),
-    /// A whole number, UNSIGNED, or a YEAR.
+    /// An integer UNSIGNED, or a YEAR.
     UInt(u64),
     /// FLOAT
     Float(f32),
@@ -35,12 +35,12 @@ pub enum ClientValue {
     DateTime(DateTime),
     /// A TIME: microseconds.
     Time(i64),
-    /// Anything else: its displayed bytes, which were appended.
+    /// Any other type: its display form, which was appended.
     Bytes,
 }
 
 impl ResultEncoder {
-    /// For results in the character set of a collation; `None` and `binary` leave everything as it is.
+    /// An encoder for the character set of a collation; `None` and `binary` convert nothing.
     pub(crate) fn new(results: Option<CollationId>) -> Self {
         Self { results }
     }
@@ -59,34 +59,34 @@ impl ResultEncoder {
         }
     }
 
-    /// The character set that text is converted to, if it is.
+    /// The character set that text is converted to, if any.
     fn conversion(&self) -> Option<Charset> {
         self.results
             .map(CollationId::charset)
             .filter(|charset| !matches!(charset, Charset::Utf8mb4 | Charset::Binary))
     }
 
-    /// The character set that values of a type are converted to, if they are.
+    /// The character set that values of a type are converted to, if any.
     fn conversion_of(&self, ty: &SqlType) -> Option<Charset> {
         let is_text = ty.is_string() || matches!(ty.kind, TypeKind::Enum | TypeKind::Set);
         let is_text = is_text && ty.collation != CollationId::BINARY || ty.kind == TypeKind::Json;
         let charset = match self.results.map(CollationId::charset) {
-            // As they are stored, which to the client is in the column's character set.
+            // Unconverted: for the client they are in the column's character set.
             None | Some(Charset::Binary) => Some(ty.collation.charset()),
             Some(_) => self.conversion(),
         };
-        // Numbers and temporal values are the same digits in all of them.
+        // Numbers and temporal values have the same bytes in these character sets.
         charset.filter(|charset| is_text && !matches!(charset, Charset::Utf8mb4 | Charset::Binary))
     }
 
-    /// Appends the displayed bytes of a value; false, and nothing is appended, for NULL.
+    /// Appends the display form of a value; false, and nothing is appended, for NULL.
     pub fn append_value(&self, column: &ResultColumn, value: &Value, out: &mut Vec<u8>) -> bool {
         append_in(self.conversion_of(&column.ty), out, |out| {
             text::append_value(out, value, &column.ty)
         })
     }
 
-    /// A value for a client that takes values by their types.
+    /// A typed value, for a binary protocol.
     pub fn typed_value(
         &self,
         column: &ResultColumn,
@@ -102,7 +102,7 @@ impl ResultEncoder {
         })
     }
 
-    /// The rows of a batch of columns.
+    /// An encoder of a batch's rows.
     pub fn batch<'a>(&self, columns: &'a [ResultColumn], batch: &'a Batch) -> BatchEncoder<'a> {
         let columns = columns.iter().zip(batch.columns());
         BatchEncoder {
@@ -118,7 +118,7 @@ impl ResultEncoder {
     }
 }
 
-/// Appends by `append`, and converts what it has appended.
+/// Calls `append`, and converts what it has appended.
 #[inline]
 fn append_in(
     conversion: Option<Charset>,
@@ -138,7 +138,7 @@ fn append_in(
     true
 }
 
-/// The typed value of what is not sent as bytes.
+/// The typed value of a type that is not sent as bytes.
 fn typed(datum: Datum<'_>, ty: &SqlType) -> Option<ClientValue> {
     Some(match (ty.kind, datum) {
         (TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp, Datum::Int(packed)) => {
@@ -154,7 +154,7 @@ fn typed(datum: Datum<'_>, ty: &SqlType) -> Option<ClientValue> {
     })
 }
 
-/// The rows of a batch, for a client.
+/// Encoder of a batch's rows.
 #[derive(Debug)]
 pub struct BatchEncoder<'a> {
     columns: Vec<ColumnEncoder<'a>>,
@@ -169,7 +169,7 @@ struct ColumnEncoder<'a> {
 }
 
 impl BatchEncoder<'_> {
-    /// Appends the displayed bytes of a row's value; false, and nothing is appended, for NULL.
+    /// Appends the display form of a row's value; false, and nothing is appended, for NULL.
     pub fn append(&self, column: usize, row: usize, out: &mut Vec<u8>) -> bool {
         match self.columns.get(column) {
             Some(column) => append_in(column.conversion, out, |out| {
@@ -179,7 +179,7 @@ impl BatchEncoder<'_> {
         }
     }
 
-    /// A row's value for a client that takes values by their types.
+    /// A row's typed value, for a binary protocol.
     pub fn typed(&self, column: usize, row: usize, out: &mut Vec<u8>) -> ClientValue {
         let Some(encoder) = self.columns.get(column) else {
             return ClientValue::Null;

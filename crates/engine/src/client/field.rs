@@ -1,8 +1,7 @@
-//! Columns of results as MySQL describes them to clients: type, length, flags, character set.
+//! Metadata of result columns in MySQL's form: type, length, flags, character set.
 //!
-//! See the manual, "C API Basic Data Structures" (MYSQL_FIELD). Lengths are bytes in the character
-//! set of results; what MySQL says of a table's column and of an expression of the same type differs
-//! in places, and drivers know both.
+//! See the manual, "C API Basic Data Structures" (MYSQL_FIELD). Lengths are bytes in the character set of results;
+//! MySQL reports a table's column and an expression of the same type differently in places, and drivers know both.
 
 use mayfly_plan::physical::ClientType;
 use mayfly_types::sql_type::{DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX};
@@ -10,7 +9,7 @@ use mayfly_types::{CollationId, SqlType, TypeKind};
 
 use crate::result::ResultColumn;
 
-/// A type by the number that clients know it by.
+/// Type number of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 #[expect(missing_docs, reason = "the variants are MySQL's own names")]
@@ -41,7 +40,7 @@ pub enum FieldType {
     String = 254,
 }
 
-/// Flags of a column, as bits.
+/// Flags of a column, as a bit set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct FieldFlags(pub u16);
 
@@ -60,24 +59,24 @@ impl FieldFlags {
     pub const UNSIGNED: Self = Self(32);
     /// ZEROFILL
     pub const ZEROFILL: Self = Self(64);
-    /// Compared by bytes.
+    /// Compared by bytes: a binary collation.
     pub const BINARY: Self = Self(128);
     /// ENUM
     pub const ENUM: Self = Self(256);
     /// AUTO_INCREMENT
     pub const AUTO_INCREMENT: Self = Self(512);
-    /// A TIMESTAMP that is set to the current time by itself.
+    /// A TIMESTAMP that is set to the current time automatically.
     pub const TIMESTAMP: Self = Self(1024);
     /// SET
     pub const SET: Self = Self(2048);
-    /// A row must name a value for it.
+    /// NOT NULL without a default.
     pub const NO_DEFAULT_VALUE: Self = Self(4096);
     /// ON UPDATE CURRENT_TIMESTAMP
     pub const ON_UPDATE_NOW: Self = Self(8192);
     /// A part of some key.
     pub const PART_KEY: Self = Self(16_384);
 
-    /// Whether all flags of another set are in this one.
+    /// Whether it contains all flags of another set.
     pub fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
@@ -89,39 +88,39 @@ impl FieldFlags {
     }
 }
 
-/// The description of a column for a client, besides its names.
+/// Metadata of a column for a client, besides its names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FieldDefinition {
-    /// The collation of its values as the client gets them; 63 is `binary`.
+    /// The collation of its values as sent; 63 is `binary`.
     pub collation: CollationId,
-    /// The most bytes that a value may have.
+    /// Maximum bytes of a value.
     pub length: u32,
     /// Its type.
     pub field_type: FieldType,
     /// Its flags.
     pub flags: FieldFlags,
-    /// Digits after the point; 31 when that is not fixed.
+    /// Fractional digits; 31 when they are not fixed.
     pub decimals: u8,
 }
 
 const NOT_FIXED: u8 = 31;
 
-/// The most bytes of a MEDIUMBLOB.
+/// Maximum bytes of a MEDIUMBLOB.
 const MEDIUM_BYTES_MAX: u64 = 16_777_215;
 
-/// What a column of a result shows.
+/// Origin of a result column.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shown {
     /// A column of a table.
     Table,
-    /// A column of a derived table or a set operation, which MySQL has in a temporary table.
+    /// A column of a derived table or a set operation, which MySQL reads from a temporary table.
     Copied,
-    /// What an expression gives.
+    /// A computed expression.
     Expression,
 }
 
 impl FieldDefinition {
-    /// The definition of a column in results that are converted to the character set of a collation, or in none.
+    /// The metadata of a column, for results converted to the character set of a collation, or not converted.
     pub(crate) fn of(column: &ResultColumn, results: Option<CollationId>) -> Self {
         let ty = &column.ty;
         let shown = match &column.origin {
@@ -207,7 +206,7 @@ fn is_long(ty: &SqlType) -> bool {
 }
 
 impl FieldDefinition {
-    /// That of a string which is a number, too.
+    /// Makes a string's metadata a number's, too.
     fn of_number(mut self, unsigned: bool) -> Self {
         self.flags.set(FieldFlags::UNSIGNED, unsigned);
         self.decimals = 0;
@@ -215,7 +214,7 @@ impl FieldDefinition {
     }
 }
 
-/// Numbers and temporal values.
+/// Metadata of numbers and temporal values.
 fn number(column: &ResultColumn, shown: Shown, mut flags: FieldFlags) -> FieldDefinition {
     let ty = &column.ty;
     let is_temporal = ty.is_temporal();
@@ -257,7 +256,7 @@ fn number(column: &ResultColumn, shown: Shown, mut flags: FieldFlags) -> FieldDe
         TypeKind::Time => FieldType::Time,
         TypeKind::DateTime => FieldType::DateTime,
         TypeKind::Timestamp => FieldType::Timestamp,
-        // NULL as a column of texts.
+        // NULL is reported as a text column.
         TypeKind::VarChar => FieldType::VarString,
         _ => FieldType::LongLong,
     };
@@ -309,7 +308,7 @@ fn number_length(ty: &SqlType, shown: Shown, is_computed: bool) -> u32 {
     }
 }
 
-/// Strings, members and documents.
+/// Metadata of strings, members and documents.
 fn string(
     ty: &SqlType,
     shown: Shown,
@@ -323,7 +322,7 @@ fn string(
     let is_json = ty.kind == TypeKind::Json;
     let of_table = shown == Shown::Table;
     let is_kept = shown != Shown::Expression;
-    // A column of documents is one of bytes to clients.
+    // Clients see a JSON column as a binary one.
     let own = if is_json && is_kept {
         CollationId::BINARY
     } else {
@@ -359,8 +358,8 @@ fn string(
     let length = match ty.kind {
         TypeKind::Json if is_kept => u64::from(u32::MAX),
         TypeKind::Json => u64::from(u32::MAX) / bytes * bytes,
-        // The bytes that the kind allows, of an expression those that it may have been made of. Where
-        // text is converted, there may be as many characters.
+        // The bytes that the type allows; of an expression, those of its operand's type. Converted text may have as
+        // many characters.
         _ if is_text => {
             let length = if of_table { length } else { length * own_bytes };
             match results {
@@ -382,7 +381,7 @@ fn string(
     }
 }
 
-/// Whether clients get a collation as one that compares bytes.
+/// Whether clients see a collation as a binary one.
 fn is_by_bytes(collation: CollationId) -> bool {
     collation.is_binary_order()
 }

@@ -1,5 +1,5 @@
-//! What a protocol needs to give results to clients: definitions of columns, and values as clients
-//! get them in their character set. Nothing here knows a packet.
+//! Results for client protocols: metadata of columns, and values in the client's character set. Packets are outside
+//! of this module.
 
 mod cursor;
 mod encoder;

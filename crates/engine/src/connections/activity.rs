@@ -1,7 +1,6 @@
-//! What a session does, as SHOW PROCESSLIST shows it.
+//! Present activity of a session, for SHOW PROCESSLIST.
 //!
-//! A statement that is run again and again only records when it begins and ends: its text stays, and
-//! no lock is taken for it.
+//! A repeated statement only records its start and end: its text stays, and no lock is taken.
 
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -12,22 +11,22 @@ use mayfly_types::Stages;
 
 use crate::status::{COUNTERS, Counter};
 
-/// What a client asked for.
+/// Kind of a client's request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Work {
-    /// Nothing: the session waits for its client.
+    /// None: the session waits for its client.
     Nothing,
-    /// A statement's text is run.
+    /// A text query runs.
     Query,
-    /// A statement is prepared.
+    /// A statement is being prepared.
     Prepare,
-    /// A prepared statement is run.
+    /// A prepared statement runs.
     Execute,
 }
 
 impl Work {
-    /// As SHOW PROCESSLIST names it.
+    /// Its name in SHOW PROCESSLIST.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Nothing => "Sleep",
@@ -41,7 +40,7 @@ impl Work {
 #[derive(Debug)]
 struct Texts {
     database: Option<Arc<str>>,
-    /// The statement that runs, or the last one.
+    /// The running statement, or the last one.
     statement: Option<Arc<str>>,
 }
 
@@ -51,17 +50,17 @@ pub(crate) struct Activity {
     texts: Mutex<Texts>,
     /// A [`Work`].
     work: AtomicU8,
-    /// One more than the counter of the running statement's kind.
+    /// One more than the counter of the running statement's kind; 0 for none.
     kind: AtomicUsize,
-    /// What the running statement is busy with.
+    /// The stages of the running statement.
     pub(crate) stages: Stages,
     created: Instant,
-    /// Nanoseconds after `created` when the work began, or ended.
+    /// Nanoseconds after `created` of the last change of `work`.
     since: AtomicU64,
 }
 
 impl Activity {
-    /// Idle.
+    /// An idle session.
     pub(crate) fn new(database: Option<Arc<str>>) -> Self {
         Self {
             texts: Mutex::new(Texts {
@@ -76,7 +75,7 @@ impl Activity {
         }
     }
 
-    /// Gives the time since the work before began, or ended.
+    /// Changes the work; returns the time since the last change.
     #[inline]
     fn set(&self, work: Work, now: Instant) -> Duration {
         let since = now.saturating_duration_since(self.created).as_nanos();
@@ -87,7 +86,7 @@ impl Activity {
         Duration::from_nanos(since.saturating_sub(before))
     }
 
-    /// Work on a statement begins; its text is given unless it is that of the one before.
+    /// Begins work on a statement; its text is given unless it is the previous one's.
     #[inline]
     pub(crate) fn begin(&self, work: Work, text: Option<&Arc<str>>, now: Instant) {
         if let Some(text) = text {
@@ -102,7 +101,7 @@ impl Activity {
         self.set(Work::Nothing, now)
     }
 
-    /// The running statement is of a kind; none is that of a text that is no statement.
+    /// Sets the kind of the running statement; `None` for a text with a syntax error.
     #[inline]
     pub(crate) fn is_of(&self, kind: Option<Counter>) {
         let number = kind.map_or(0, |counter| counter as usize + 1);
@@ -115,24 +114,24 @@ impl Activity {
         COUNTERS.get(position).map(|(counter, _)| *counter)
     }
 
-    /// Another database is in use.
+    /// Changes the current database.
     pub(crate) fn use_database(&self, database: Option<Arc<str>>) {
         self.texts.lock().database = database;
     }
 
-    /// The database in use.
+    /// The current database.
     pub(crate) fn database(&self) -> Option<Arc<str>> {
         self.texts.lock().database.clone()
     }
 
-    /// What is done.
+    /// The present work.
     pub(crate) fn work(&self) -> Work {
         let work = self.work.load(Ordering::Acquire);
         let all = [Work::Nothing, Work::Query, Work::Prepare, Work::Execute];
         all[usize::from(work)]
     }
 
-    /// What the running statement is busy with, as SHOW PROCESSLIST names it; empty for none.
+    /// The stage of the running statement, as SHOW PROCESSLIST names it; empty for none.
     pub(crate) fn state(&self) -> &'static str {
         match self.work() {
             Work::Nothing => "",
@@ -148,7 +147,7 @@ impl Activity {
         }
     }
 
-    /// How long it has been running, or nothing has.
+    /// Time since the present work, or idleness, began.
     pub(crate) fn duration(&self) -> Duration {
         let since = Duration::from_nanos(self.since.load(Ordering::Relaxed));
         self.created.elapsed().saturating_sub(since)

@@ -2,32 +2,31 @@
 //! `performance_schema.session_connect_attrs` shows them (MySQL manual, "Performance Schema Connection
 //! Attribute Tables").
 
-/// Characters of a name and of a value, to which longer ones are cut: the columns have no more.
+/// Maximum characters of a name and of a value; longer ones are truncated to the columns' width.
 const NAME_CHARACTERS_MAX: usize = 32;
 const VALUE_CHARACTERS_MAX: usize = 1024;
 
-/// The attribute that says how many bytes of the others were dropped.
+/// The attribute with the number of dropped bytes.
 const TRUNCATED: &str = "_truncated";
 
-/// The attributes of a session.
+/// Connection attributes of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ConnectAttributes {
     /// Names and values, in the client's order.
     pub(crate) kept: Vec<(String, String)>,
-    /// Bytes of all that the client sent.
+    /// Total bytes sent by the client.
     pub(crate) sent_bytes: u64,
-    /// Bytes of those that were dropped.
+    /// Bytes of dropped attributes.
     pub(crate) lost_bytes: u64,
 }
 
 impl ConnectAttributes {
-    /// Those of a client that fit into `bytes_max`, which is
-    /// `performance_schema_session_connect_attrs_size`.
+    /// The attributes that fit into `bytes_max`, which is `performance_schema_session_connect_attrs_size`.
     pub(crate) fn within(bytes_max: u64, sent: &[(String, String)]) -> Self {
         let mut attributes = Self::default();
         let mut kept_bytes = 0;
         for (name, value) in sent {
-            // Each text stands behind a byte with its length.
+            // Each text is preceded by a byte with its length.
             let bytes = (name.len() + value.len() + 2) as u64;
             attributes.sent_bytes += bytes;
             if attributes.lost_bytes > 0 || kept_bytes + bytes > bytes_max {

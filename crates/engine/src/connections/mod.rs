@@ -1,9 +1,8 @@
-//! Who is connected: slots for connections, the sessions in them, and what is counted of both.
+//! Connections: their slots, their sessions, and counters of both.
 //!
-//! A connection has a slot before its user is known. `max_connections` counts the clients that have
-//! logged in, so that clients which never do so keep nobody out. At most [`PENDING_MAX`] clients log in
-//! at a time, and each has as long as `connect_timeout` says. A session that an embedding program opens
-//! has a slot like any other, without the limit.
+//! A connection has a slot before its user is known. `max_connections` counts the clients that have logged in, so
+//! that clients which never do so cannot exhaust it. At most [`PENDING_MAX`] clients log in at a time, each within
+//! `connect_timeout`. A session that an embedding program opens has a slot like any other, without the limit.
 
 mod activity;
 mod attributes;
@@ -23,16 +22,16 @@ pub use self::shared::{
 };
 pub(crate) use self::shared::{Identity, SessionShared, TemporaryTable};
 
-/// Why a connection came to nothing.
+/// Reason of a failed connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConnectionError {
     /// The system refused to accept it.
     Accept,
-    /// Something in the server failed: memory, threads.
+    /// An internal error: memory, threads.
     Internal,
     /// `max_connections` was reached.
     MaxConnections,
-    /// The peer's address could not be found.
+    /// The peer's address is unknown.
     PeerAddress,
     /// Waiting for connections failed.
     Select,
@@ -49,8 +48,8 @@ const CONNECTION_ERRORS: [&str; 6] = [
     "Connection_errors_tcpwrap",
 ];
 
-/// So many clients log in at once, or as many as may be connected. When there are more, the one that
-/// began first is disconnected: a client with a password needs little time.
+/// Maximum number of clients logging in at once, unless `max_connections` is larger. Beyond it the earliest is
+/// disconnected: a legitimate client needs little time.
 pub(crate) const PENDING_MAX: usize = 1_000;
 
 /// The connections of an engine.
@@ -58,19 +57,19 @@ pub(crate) const PENDING_MAX: usize = 1_000;
 pub(crate) struct Connections {
     sessions: Mutex<BTreeMap<u64, Weak<SessionShared>>>,
     pub(crate) pending: Mutex<BTreeMap<u64, PendingConnection>>,
-    /// The number of connections that were attempted, from which their ids are counted.
+    /// Number of attempted connections, from which ids are assigned.
     pub(crate) attempts: AtomicU64,
     pub(crate) connected: AtomicU64,
     most_connected: AtomicU64,
-    /// When that was: seconds since 1970.
+    /// Time of that maximum: seconds since 1970.
     most_connected_at: AtomicU64,
     pub(crate) threads_created: AtomicU64,
     pub(crate) aborted_clients: AtomicU64,
     pub(crate) aborted_connects: AtomicU64,
     pub(crate) errors: [AtomicU64; CONNECTION_ERRORS.len()],
-    /// The most bytes of connection attributes that a client sent.
+    /// Maximum bytes of connection attributes sent by a client.
     longest_attributes: AtomicU64,
-    /// Sessions whose attributes were truncated.
+    /// Number of sessions whose attributes were truncated.
     lost_attributes: AtomicU64,
     pub(crate) shutdown: Shutdown,
 }
@@ -78,13 +77,13 @@ pub(crate) struct Connections {
 /// A client that has not logged in yet.
 #[derive(Debug, Clone)]
 pub(crate) struct PendingConnection {
-    /// Where it is, as SHOW PROCESSLIST names it.
+    /// The client's host, as SHOW PROCESSLIST shows it.
     pub(crate) host: String,
     pub(crate) since: Instant,
     pub(crate) kill: KillHandle,
 }
 
-/// Ends the server when a client asks for that.
+/// Callback that ends the server on SHUTDOWN.
 #[derive(Default)]
 pub(crate) struct Shutdown(pub(crate) Mutex<Option<Box<dyn Fn() + Send + Sync>>>);
 
@@ -94,11 +93,11 @@ impl std::fmt::Debug for Shutdown {
     }
 }
 
-/// The first connection has the number after this.
+/// The first connection has the id after this.
 pub(crate) const FIRST: u64 = 7;
 
 impl Connections {
-    /// The living sessions.
+    /// The open sessions.
     pub(crate) fn living(&self) -> Vec<Arc<SessionShared>> {
         self.sessions
             .lock()
@@ -112,23 +111,23 @@ impl Connections {
         self.pending.lock()
     }
 
-    /// A session begins.
+    /// Registers a session.
     pub(crate) fn begin(&self, session: &Arc<SessionShared>) {
         let weak = Arc::downgrade(session);
         self.sessions.lock().insert(session.id, weak);
         self.pending().remove(&session.id);
     }
 
-    /// A session has ended.
+    /// Removes a session.
     pub(crate) fn end(&self, id: u64) {
         self.sessions.lock().remove(&id);
     }
 
-    /// A client begins to log in; the first one is disconnected if there are more than `most`.
+    /// Registers a client that begins to log in; the earliest is disconnected if there are more than `most`.
     pub(crate) fn arrive(&self, id: u64, client: PendingConnection, most: usize) {
         let mut pending = self.pending();
         pending.insert(id, client);
-        // Those that are closed already need some time to leave.
+        // Clients already closed need some time to leave.
         let mut waiting = pending.values().filter(|other| !other.kill.is_closed());
         if waiting.clone().count() > most
             && let Some(oldest) = waiting.next()
@@ -137,7 +136,7 @@ impl Connections {
         }
     }
 
-    /// A session begins whose client has sent these.
+    /// Updates the statistics of attributes for a new session.
     pub(crate) fn note_attributes(&self, attributes: &ConnectAttributes) {
         let longest = &self.longest_attributes;
         longest.fetch_max(attributes.sent_bytes, Ordering::Relaxed);
@@ -145,7 +144,7 @@ impl Connections {
         self.lost_attributes.fetch_add(lost, Ordering::Relaxed);
     }
 
-    /// Counts one more connection; gives how many there are now.
+    /// Counts a connection; returns their number.
     pub(crate) fn count_connected(&self, now: i64) -> u64 {
         let connected = self.connected.fetch_add(1, Ordering::Relaxed) + 1;
         let before = self.most_connected.fetch_max(connected, Ordering::Relaxed);
@@ -162,7 +161,7 @@ impl Connections {
         let connected = get(&self.connected) + self.pending().len() as u64;
         let living = self.living();
         let is_running = |session: &&Arc<SessionShared>| session.activity.statement().is_some();
-        // The session that asks runs.
+        // The asking session is running.
         let running = living.iter().filter(is_running).count().max(1);
         let counters = [
             ("Aborted_clients", &self.aborted_clients),
@@ -196,7 +195,7 @@ impl Connections {
         status
     }
 
-    /// SHUTDOWN; false when there is no server.
+    /// Runs the SHUTDOWN callback; false without one.
     pub(crate) fn ask_for_shutdown(&self) -> bool {
         let shutdown = self.shutdown.0.lock();
         shutdown.as_ref().map(|shutdown| shutdown()).is_some()
@@ -209,7 +208,7 @@ impl Connections {
     }
 }
 
-/// Where a client is, as SHOW PROCESSLIST names it.
+/// A client's host and port, as SHOW PROCESSLIST shows them.
 pub(crate) fn host_and_port(host: &str, port: Option<u16>) -> String {
     match port {
         Some(port) => format!("{host}:{port}"),

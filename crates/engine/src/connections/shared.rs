@@ -1,4 +1,4 @@
-//! What other threads see and hold of a session: its account, its progress, and how to end it.
+//! The part of a session that other threads use: its account, its progress, and its kill signal.
 
 use parking_lot::{Mutex, RwLock};
 use std::fmt::Debug;
@@ -17,31 +17,31 @@ use crate::instrumentation::{AccountActivity, History, StageEvent, StatementEven
 use crate::prepared::AnyPlan;
 use crate::status::Counters;
 
-/// The account of a session, and what the client says of itself.
+/// Options of a new session: its account, and the client's settings.
 #[derive(Debug, Clone)]
 pub struct SessionOptions {
     /// The account's name.
     pub user: String,
-    /// Where the client is.
+    /// The client's host.
     pub host: String,
-    /// The database of unqualified names.
+    /// The current database.
     pub database: Option<String>,
-    /// A person types: `wait_timeout` begins as `interactive_timeout`.
+    /// Whether the client is interactive: `wait_timeout` starts as `interactive_timeout`.
     pub interactive: bool,
-    /// What `character_set_client` and its like begin as, if the client says.
+    /// Initial value of `character_set_client` and its like, if the client sends one.
     pub collation: Option<CollationId>,
-    /// The client can ask for another password when that of the account is expired.
+    /// Whether the client can set a new password when the account's is expired.
     pub changes_expired_password: bool,
-    /// An UPDATE reports the rows that it found, also those that had their values already.
+    /// Whether an UPDATE reports found rows, including unchanged ones.
     pub found_rows: bool,
-    /// `sql_mode` begins with IGNORE_SPACE too.
+    /// Whether `sql_mode` starts with IGNORE_SPACE added.
     pub ignore_space: bool,
     /// Connection attributes: names and values, such as `program_name`.
     pub attributes: Vec<(String, String)>,
 }
 
 impl SessionOptions {
-    /// `root@localhost` in the database `test`.
+    /// Options of `root@localhost` in the database `test`.
     pub fn new() -> Self {
         Self {
             user: "root".to_owned(),
@@ -68,25 +68,25 @@ impl Default for SessionOptions {
 pub(crate) struct Identity {
     pub(crate) user: String,
     pub(crate) host: String,
-    /// The account that it has logged in to, if it had to.
+    /// The account that it has logged in to; `None` for an embedded session.
     pub(crate) account: Option<AccountName>,
-    /// What its client says of itself.
+    /// The client's connection attributes.
     pub(crate) attributes: ConnectAttributes,
 }
 
-/// What is called when a connection is to end.
+/// Callback when a connection is to end.
 type Wake = Box<dyn Fn() + Send + Sync>;
 
 #[derive(Default)]
 struct Signal {
-    /// The running statement is to end.
+    /// Set to end the running statement.
     killed: Arc<AtomicBool>,
-    /// Every further statement fails.
+    /// Set to fail every further statement.
     closed: AtomicBool,
     wake: Mutex<Option<Wake>>,
 }
 
-/// Ends the statement that a session runs, or the session, from another thread.
+/// Handle to end a session, or its running statement, from another thread.
 #[derive(Clone, Default)]
 pub struct KillHandle(Arc<Signal>);
 
@@ -100,12 +100,12 @@ impl Debug for KillHandle {
 }
 
 impl KillHandle {
-    /// The running statement, if there is one, ends with error 1317.
+    /// Ends the running statement, if there is one, with error 1317.
     pub fn kill(&self) {
         self.0.killed.store(true, Ordering::Relaxed);
     }
 
-    /// The session ends: its statement, and any wait for its client.
+    /// Ends the session: its statement, and any wait for its client.
     pub fn close(&self) {
         self.release();
         self.kill();
@@ -120,8 +120,8 @@ impl KillHandle {
         self.0.closed.load(Ordering::Acquire)
     }
 
-    /// Calls a function when the session is to end; at once if it is already. The function must not
-    /// block, and replaces the one before.
+    /// Sets a callback for the session's end; it is called at once if the session is ended already. It must not
+    /// block, and replaces an earlier one.
     pub fn on_close(&self, wake: impl Fn() + Send + Sync + 'static) {
         let mut wake_now = self.0.wake.lock();
         if self.is_closed() {
@@ -130,12 +130,12 @@ impl KillHandle {
         *wake_now = Some(Box::new(wake));
     }
 
-    /// The session ends after its running statement, which does not.
+    /// Ends the session after its running statement.
     pub(crate) fn release(&self) {
         self.0.closed.store(true, Ordering::Release);
     }
 
-    /// A statement begins: a kill that was meant for the one before does not end it.
+    /// Begins a statement: a kill of an earlier statement does not end it.
     #[inline]
     pub(crate) fn reset(&self) {
         self.0.killed.store(false, Ordering::Relaxed);
@@ -147,7 +147,7 @@ impl KillHandle {
     }
 }
 
-/// How far the running statement is, for a progress bar in another thread.
+/// Progress of the running statement, for a progress bar in another thread.
 #[derive(Debug, Clone)]
 pub struct ProgressHandle {
     pub(crate) progress: Arc<Progress>,
@@ -159,27 +159,27 @@ impl ProgressHandle {
         self.progress.rows_read.load(Ordering::Relaxed)
     }
 
-    /// Rows that will be read, when known; 0 otherwise.
+    /// Expected number of rows, when known; 0 otherwise.
     pub fn rows_expected(&self) -> u64 {
         self.progress.rows_expected.load(Ordering::Relaxed)
     }
 }
 
-/// The session's account and the budgets that belong to it.
+/// The session's account, and its budgets.
 #[derive(Debug, Clone)]
 struct Owner {
     identity: Arc<Identity>,
     memory: SessionMemory,
-    /// What the account's sessions do; none before the session begins, and after it has ended.
+    /// Activity of the account's sessions; `None` before the session begins, and after it has ended.
     account: Option<Arc<AccountActivity>>,
 }
 
-/// What other sessions may see of a session: SHOW PROCESSLIST, KILL, global status. It stays the same
-/// when the session gets another account.
+/// The part of a session that other sessions see: SHOW PROCESSLIST, KILL, global status. It persists through a change
+/// of user.
 #[derive(Debug)]
 pub(crate) struct SessionShared {
     pub(crate) id: u64,
-    /// The port of a client that came through TCP.
+    /// The client's port, for TCP.
     pub(crate) port: Option<u16>,
     owner: RwLock<Owner>,
     pub(crate) counters: Counters,
@@ -187,26 +187,26 @@ pub(crate) struct SessionShared {
     pub(crate) activity: Activity,
     /// Its temporary tables.
     pub(crate) temporary_tables: Mutex<Vec<TemporaryTable>>,
-    /// The plan of the running statement, where it has one that takes a while.
+    /// The plan of the running statement, if others may see it.
     pub(crate) running: Mutex<Option<AnyPlan>>,
-    /// How its client is connected, if it is another process.
+    /// The client's transport; unset for an embedded session.
     pub(crate) transport: OnceLock<Transport>,
-    /// The last statements.
+    /// History of statement events.
     pub(crate) history: History<StatementEvent>,
-    /// The last stages.
+    /// History of stage events.
     pub(crate) stages: History<StageEvent>,
-    /// What its statements did, by their kind.
+    /// Totals of its statements, by kind.
     pub(crate) statements: TotalsByKind,
-    /// Its statements are seen: `INSTRUMENTED` of performance_schema's `threads`.
+    /// Whether its statements are instrumented: `INSTRUMENTED` of performance_schema's `threads`.
     pub(crate) is_instrumented: AtomicBool,
-    /// They are remembered: `HISTORY`.
+    /// Whether its events are kept: `HISTORY`.
     pub(crate) has_history: AtomicBool,
     events: AtomicU64,
-    /// The number of the last statement that `events_statements_current` has forgotten.
+    /// The number of the last statement removed from `events_statements_current`.
     forgotten: AtomicU64,
 }
 
-/// How a connection carries its packets, as SHOW STATUS shows it.
+/// Transport of a connection, as SHOW STATUS shows it.
 #[derive(Debug, Clone, Default)]
 pub struct Transport {
     /// Its encryption, if it is encrypted.
@@ -215,7 +215,7 @@ pub struct Transport {
     pub compression: Option<Compression>,
 }
 
-/// How a connection is compressed.
+/// Compression of a connection.
 #[derive(Debug, Clone)]
 pub struct Compression {
     /// `Compression_algorithm`: `zlib` or `zstd`.
@@ -224,30 +224,30 @@ pub struct Compression {
     pub level: u32,
 }
 
-/// How a connection is encrypted: what SHOW STATUS shows, and what an account may require.
+/// Encryption of a connection: shown by SHOW STATUS, and required by accounts.
 #[derive(Debug, Clone, Default)]
 pub struct Encryption {
     /// `Ssl_version`, such as `TLSv1.3`.
     pub version: String,
     /// `Ssl_cipher`
     pub cipher: String,
-    /// The certificate that the client gave, if it is valid.
+    /// The client's certificate, if it is valid.
     pub certificate: Option<ClientCertificate>,
 }
 
-/// A client's certificate that an authority of the server's has signed.
+/// A client's certificate, signed by an authority that the server trusts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientCertificate {
     /// Its subject, in OpenSSL's one line: `/C=DE/O=Example/CN=ann`.
     pub subject: String,
-    /// The authority that has signed it, in the same form.
+    /// The issuer, in the same form.
     pub issuer: String,
 }
 
-/// A table that a session has made with CREATE TEMPORARY TABLE, as others see it.
+/// A temporary table of a session, as others see it.
 #[derive(Debug, Clone)]
 pub(crate) struct TemporaryTable {
-    /// Distinct for the life of the process.
+    /// Process-wide unique id.
     pub(crate) id: u64,
     pub(crate) database: String,
     pub(crate) name: String,
@@ -291,7 +291,7 @@ impl SessionShared {
         }
     }
 
-    /// The session goes on with another account.
+    /// Changes the session's account.
     pub(crate) fn change(
         &self,
         identity: Arc<Identity>,
@@ -307,7 +307,7 @@ impl SessionShared {
         };
     }
 
-    /// What its statements did is its account's.
+    /// Adds its totals to the account's, and leaves the account.
     pub(crate) fn leave_account(&self) {
         let mut owner = self.owner.write();
         if let Some(account) = owner.account.take() {
@@ -315,43 +315,43 @@ impl SessionShared {
         }
     }
 
-    /// What its statements did so far is its account's from here on.
+    /// Adds its totals so far to the account's.
     pub(crate) fn give_to_account(&self) {
         if let Some(account) = &self.owner.read().account {
             self.statements.move_into(&account.ended);
         }
     }
 
-    /// The last statement that has ended is shown no more as the current one.
+    /// Removes the last ended statement from the current ones.
     pub(crate) fn forget_current(&self) {
         let last = self.events.load(Ordering::Relaxed);
         self.forgotten.store(last, Ordering::Relaxed);
     }
 
-    /// The last statement that has ended, if it is remembered.
+    /// The event of the last ended statement, if it is kept.
     pub(crate) fn last_statement(&self) -> Option<StatementEvent> {
         let forgotten = self.forgotten.load(Ordering::Relaxed);
         self.history.last().filter(|event| event.id > forgotten)
     }
 
-    /// Its statements are seen and remembered, or not.
+    /// Sets whether its statements are instrumented, and its events kept.
     pub(crate) fn set_seen(&self, (is_seen, has_history): (bool, bool)) {
         self.is_instrumented.store(is_seen, Ordering::Relaxed);
         self.has_history.store(has_history, Ordering::Relaxed);
     }
 
-    /// Whether its statements are seen.
+    /// Whether its statements are instrumented.
     pub(crate) fn is_seen(&self) -> bool {
         self.is_instrumented.load(Ordering::Relaxed)
     }
 
-    /// The number of a statement that has ended, from 1.
+    /// Numbers an ended statement, from 1.
     #[inline]
     pub(crate) fn next_event(&self) -> u64 {
         self.events.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// The number of the last statement that has ended.
+    /// The number of the last ended statement.
     pub(crate) fn last_event(&self) -> u64 {
         self.events.load(Ordering::Relaxed)
     }

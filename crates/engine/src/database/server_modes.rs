@@ -1,5 +1,4 @@
-//! `read_only`, `super_read_only` and `offline_mode`: what an administrator takes from everybody else, as
-//! before a failover.
+//! `read_only`, `super_read_only` and `offline_mode`: restrictions of all but administrators, as before a failover.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,7 +12,7 @@ use crate::error::refuse;
 use crate::variables::Settings;
 use crate::variables::typed;
 
-/// The variables as each statement asks for them.
+/// The modes, readable by each statement without a lock.
 #[derive(Debug)]
 pub(crate) struct ServerModes {
     pub(crate) read_only: AtomicBool,
@@ -22,7 +21,7 @@ pub(crate) struct ServerModes {
 }
 
 impl ServerModes {
-    /// Those of the engine's variables.
+    /// The modes of the global variables.
     pub(crate) fn of(globals: &Settings) -> Self {
         let modes = Self {
             read_only: AtomicBool::new(false),
@@ -33,7 +32,7 @@ impl ServerModes {
         modes
     }
 
-    /// The variables may have changed.
+    /// Updates the modes after a change of variables.
     pub(crate) fn set(&self, globals: &Settings) {
         let set =
             |mode: &AtomicBool, variable| mode.store(globals.get(variable), Ordering::Release);
@@ -43,7 +42,7 @@ impl ServerModes {
     }
 }
 
-/// Whether the modes leave somebody alone.
+/// Whether the modes do not apply to somebody.
 pub(crate) fn is_exempt(rights: &Rights) -> bool {
     rights.require(SUPER, &["CONNECTION_ADMIN"], "").is_ok()
 }
@@ -57,7 +56,7 @@ impl Database {
         )
     }
 
-    /// The server goes offline: the sessions of all but administrators end.
+    /// Ends the sessions of all but administrators when the server goes offline.
     pub(crate) fn send_away(&self) {
         for session in self.living_sessions() {
             let identity = session.identity();

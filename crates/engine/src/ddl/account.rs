@@ -1,8 +1,8 @@
-//! Definitions of accounts: from what CREATE USER and ALTER USER say to an [`Account`], and back to
-//! text, for SHOW CREATE USER and for the data directory.
+//! Definitions of accounts: from CREATE USER and ALTER USER to an [`Account`], and back to text, for SHOW CREATE USER
+//! and for the data directory.
 //!
-//! The record of an account is the statements that make it again, as SHOW CREATE USER and SHOW GRANTS
-//! print them, and what these do not say. So there is one form to write and to read.
+//! The record of an account has its SHOW CREATE USER and SHOW GRANTS statements, and what these do not say. So there
+//! is one form to write and to read.
 
 pub(crate) mod records;
 
@@ -29,7 +29,7 @@ use crate::accounts::grants::Grants;
 use crate::database::Database;
 use crate::session::StatementContext;
 
-/// How many characters a generated password has.
+/// Length of a generated password in characters.
 const GENERATED_LENGTH: usize = 20;
 
 /// The account that a statement names.
@@ -50,7 +50,7 @@ fn random<const N: usize>(database: &Database) -> [u8; N] {
     bytes
 }
 
-/// A password that nobody guesses: letters, digits and marks that need no quoting anywhere.
+/// A random password of letters, digits and marks that need no quoting anywhere.
 pub(crate) fn random_password(database: &Database) -> String {
     const CHARACTERS: &[u8; 64] =
         b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -59,7 +59,7 @@ pub(crate) fn random_password(database: &Database) -> String {
     bytes.into_iter().map(character).collect()
 }
 
-/// Gives an account a password; 1396 for one that is too long, as the failure of an operation.
+/// Sets an account's password; 1396 for one that is too long, as the failure of an operation.
 fn set_password(
     database: &Database,
     account: &mut Account,
@@ -80,8 +80,8 @@ fn set_hash(account: &mut Account, hash: PasswordHash, now: i64) {
     account.expired = false;
 }
 
-/// What an operation (CREATE USER, ALTER USER …) says of an account; gives the password if it was
-/// generated. 3638 for a password that it has had too lately.
+/// Applies an operation (CREATE USER, ALTER USER …) to an account; returns the password if it was generated. 3638 for
+/// a password that cannot be reused yet.
 pub(crate) fn define(
     database: &Database,
     account: &mut Account,
@@ -109,8 +109,8 @@ pub(crate) fn define(
     Ok(generated)
 }
 
-/// What IDENTIFIED says of an account; gives the password if it was generated. 1524 for an unknown
-/// plugin, 1827 for what is no hash of the plugin.
+/// Applies IDENTIFIED to an account; returns the password if it was generated. 1524 for an unknown plugin, 1827 for
+/// an invalid hash.
 fn identify(
     database: &Database,
     account: &mut Account,
@@ -142,7 +142,7 @@ fn identify(
     Ok(generated)
 }
 
-/// What CREATE USER and ALTER USER say behind the accounts.
+/// Applies the options after the accounts of CREATE USER and ALTER USER.
 fn set_options(account: &mut Account, options: &AccountOptions) -> Result<()> {
     if let Some(require) = &options.require {
         account.require = require.clone();
@@ -181,7 +181,7 @@ fn set_options(account: &mut Account, options: &AccountOptions) -> Result<()> {
     Ok(())
 }
 
-/// The attribute with the members of an object; a null takes one away.
+/// Merges an object into the attribute; a null removes a member.
 fn merge_attribute(account: &mut Account, added: JsonObject) {
     let before = account.attribute.as_deref();
     let before = before.and_then(|text| json::parse(text.as_bytes()).ok());
@@ -198,7 +198,7 @@ fn merge_attribute(account: &mut Account, added: JsonObject) {
     account.attribute = String::from_utf8(Json::Object(merged).to_text()).ok();
 }
 
-/// The statement that makes an account, as SHOW CREATE USER prints it.
+/// The CREATE USER statement of an account, as SHOW CREATE USER prints it.
 pub(crate) fn create_text(account: &Account, as_hex: bool) -> String {
     let (name, plugin) = (account.name.quoted(), account.plugin.name());
     let mut text = format!("CREATE USER {name} IDENTIFIED WITH '{plugin}'");
@@ -287,7 +287,7 @@ fn hex(bytes: &[u8]) -> String {
     format!("0x{}", HEXUPPER.encode(bytes))
 }
 
-/// What [`hex`] wrote.
+/// Parses the output of [`hex`].
 fn read_hex(text: &str) -> Option<PasswordHash> {
     let digits = text.strip_prefix("0x")?.as_bytes();
     HEXUPPER_PERMISSIVE.decode(digits).ok().map(PasswordHash)
@@ -317,7 +317,7 @@ pub(crate) fn record(account: &Account) -> Vec<u8> {
     record.into_bytes()
 }
 
-/// An account from its record; `None` when that is damaged. `database` is where it belongs.
+/// An account from its record; `None` when the record is damaged.
 pub(crate) fn read_record(database: &Database, record: &[u8]) -> Option<Account> {
     let record = std::str::from_utf8(record).ok()?;
     let (facts, statements) = record.split_once("\n\n")?;
@@ -374,7 +374,7 @@ pub(crate) fn read_record(database: &Database, record: &[u8]) -> Option<Account>
     Some(account)
 }
 
-/// Makes `root@localhost`, who may do everything.
+/// Creates `root@localhost` with all privileges.
 pub(crate) fn make_root(context: &StatementContext<'_>, password: &str) -> Result<()> {
     let database = &context.database();
     let now = database.options.clock.now_utc_microseconds();

@@ -1,6 +1,5 @@
-//! From an ALTER TABLE statement to the table's new definition, and where each of its columns comes
-//! from. Nothing is changed here: the statement copies rows, if it must, and puts the new table in
-//! the old one.
+//! From an ALTER TABLE statement to the table's new definition, and the source of each column. Nothing is changed
+//! here: the statement copies rows, if it must, and replaces the table.
 //!
 //! The order of the steps, and so of the errors, is MySQL's: columns, keys, constraints.
 
@@ -23,17 +22,17 @@ use crate::error::refuse;
 use crate::names::{check_name, same_name};
 use crate::session::StatementContext;
 
-/// What a table becomes.
+/// Result of an ALTER TABLE.
 pub(crate) struct Altered {
     /// The new definition.
     pub(crate) definition: TableDefinition,
-    /// For each of its columns, the old one that it takes its values from.
+    /// For each new column, the old column with its values.
     pub(crate) sources: Vec<Option<usize>>,
     /// Old and new names of columns.
     pub(crate) renamed_columns: Vec<(String, String)>,
 }
 
-/// The definition that a table would have, under its old name and in its old database.
+/// The altered definition, under the old name and in the old database.
 pub(crate) fn definition(
     context: &StatementContext<'_>,
     table: &BaseTable,
@@ -96,7 +95,7 @@ pub(crate) fn definition(
     })
 }
 
-/// Whether the statement says which number the next row gets.
+/// Whether the statement sets AUTO_INCREMENT.
 pub(crate) fn is_numbered_anew(actions: &[AlterAction]) -> bool {
     let is_it = |action: &AlterAction| matches!(action, AlterAction::Option(option) if option.name == "AUTO_INCREMENT");
     actions.iter().any(is_it)
@@ -105,16 +104,16 @@ pub(crate) fn is_numbered_anew(actions: &[AlterAction]) -> bool {
 /// A column of the new table.
 struct NewColumn {
     definition: ColumnDefinition,
-    /// The old column whose values it takes.
+    /// The old column with its values.
     source: Option<usize>,
-    /// NULL was written.
+    /// Whether NULL was written.
     explicit_null: bool,
-    /// The statement says what it is.
+    /// Whether the statement defines it.
     written: bool,
 }
 
 impl NewColumn {
-    /// An old column, of which the statement says at most the name.
+    /// An old column, perhaps renamed.
     fn of_old(definition: ColumnDefinition, source: usize) -> Self {
         Self {
             definition,
@@ -130,7 +129,7 @@ struct Alteration<'s> {
     builder: Builder<'s>,
     actions: &'s [AlterAction],
     columns: Vec<NewColumn>,
-    /// Keys that the attributes of new columns ask for.
+    /// Keys from attributes of new columns.
     new_keys: Vec<ast::KeyDefinition>,
     /// The collation of CONVERT TO CHARACTER SET.
     converted: Option<CollationId>,
@@ -141,7 +140,7 @@ impl Alteration<'_> {
         self.builder.context
     }
 
-    /// DROP CHECK, DROP FOREIGN KEY and DROP CONSTRAINT of these, before columns are looked at.
+    /// DROP CHECK, DROP FOREIGN KEY and DROP CONSTRAINT, before columns are processed.
     fn drop_constraints(&mut self) -> Result<()> {
         for action in self.actions {
             let table = &mut self.builder.table;
@@ -178,12 +177,11 @@ impl Alteration<'_> {
         Ok(())
     }
 
-    /// The columns: first the old ones, kept, dropped or changed in place, then those that are added
-    /// or moved.
+    /// Processes the columns: first the old ones, kept, dropped or changed in place, then added or moved ones.
     fn columns(&mut self) -> Result<()> {
         let unknown = |name: &str| codes::ER_BAD_FIELD_ERROR.with(&[&name, &self.old.name]);
         let mut used = vec![false; self.actions.len()];
-        // Old columns whose position is settled or that are dropped: no other action may name them.
+        // Old columns that are placed or dropped: no other action may name them.
         let mut taken = vec![true; self.old.columns.len()];
         let mut kept = Vec::with_capacity(self.old.columns.len());
         for (position, old) in self.old.named_columns().enumerate() {
@@ -267,7 +265,7 @@ impl Alteration<'_> {
         Ok(())
     }
 
-    /// A column as it is written.
+    /// A column as written.
     fn written(
         &mut self,
         column: &ast::ColumnDefinition,
@@ -311,7 +309,7 @@ impl Alteration<'_> {
             else {
                 continue;
             };
-            // Of a column that the statement changes otherwise too, MySQL knows nothing here.
+            // MySQL does not find a column here that the statement changes otherwise, too.
             let is_named = |column: &NewColumn| match column.source {
                 Some(source) => !column.written && same_name(&self.old.columns[source].name, name),
                 None => false,
@@ -327,7 +325,7 @@ impl Alteration<'_> {
                 AlterAction::SetDefault { default, .. } => {
                     let default = match default {
                         None => ColumnDefault::Dropped,
-                        // MySQL takes it without effect.
+                        // MySQL accepts it without effect.
                         Some(_) if column.auto_increment => continue,
                         Some(_) if column.generated.is_some() => {
                             let wrong = codes::ER_WRONG_USAGE;
@@ -343,7 +341,7 @@ impl Alteration<'_> {
         Ok(())
     }
 
-    /// CONVERT TO CHARACTER SET: every column of characters, old and new, gets the collation.
+    /// CONVERT TO CHARACTER SET: every text column, old and new, gets the collation.
     fn convert_character_set(&mut self) {
         let Some(collation) = self.converted else {
             return;
@@ -354,7 +352,7 @@ impl Alteration<'_> {
             if !crate::catalog::type_text::has_character_set(&column.ty) {
                 continue;
             }
-            // What was the longest text may need more bytes than its type has.
+            // The longest text may need more bytes than its type has.
             if bytes_max(collation) > bytes_max(column.ty.collation) {
                 let longer = match column.ty.kind {
                     TypeKind::TinyText => Some(TypeKind::Text),
@@ -417,7 +415,7 @@ impl Alteration<'_> {
         lost.try_for_each(|(key, _)| self.check_needed(key))
     }
 
-    /// 1171: the statement calls a part of its primary key NULL.
+    /// 1171: the statement declares a part of its primary key NULL.
     fn refuse_null_parts(&self, key: &ast::KeyDefinition) -> Result<()> {
         let columns = || self.builder.table.columns.iter().zip(&self.columns);
         let is_null = |name: &str| {
@@ -430,7 +428,7 @@ impl Alteration<'_> {
         refuse(has_null, || codes::ER_PRIMARY_CANT_HAVE_NULL.error())
     }
 
-    /// A primary key may be made of a column whose default is NULL, unless the statement writes it.
+    /// A column with DEFAULT NULL may become part of a primary key, unless the statement writes the default.
     fn forget_null_defaults(&mut self) {
         let columns = self.builder.table.columns.iter_mut().zip(&self.columns);
         for (column, _) in columns.filter(|(_, new)| !new.written) {
@@ -438,7 +436,7 @@ impl Alteration<'_> {
         }
     }
 
-    /// An old key over the new columns; `None` when none of its columns is left.
+    /// An old key over the new columns; `None` when all of its columns are dropped.
     fn kept_key(&mut self, key: &KeyDefinition) -> Result<Option<KeyDefinition>> {
         let primary = key.kind == KeyKind::Primary;
         let mut parts = Vec::with_capacity(key.parts.len());

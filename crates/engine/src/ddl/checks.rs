@@ -1,6 +1,5 @@
-//! What a definition may not be: keys that are too long, and expressions of columns, defaults,
-//! CHECKs and keys that could not give the same for the same row, or that need a value that is
-//! not there yet.
+//! Checks of a definition: keys that are too long, and expressions of columns, defaults, CHECKs and keys that are
+//! nondeterministic or need a value that is not computed yet.
 
 use std::fmt::Display;
 use std::ops::ControlFlow;
@@ -16,11 +15,10 @@ use crate::catalog::definition::{
 use crate::error::refuse;
 use crate::session::StatementContext;
 
-/// The most parts of a key.
+/// Maximum number of key parts.
 const KEY_PARTS_MAX: usize = 16;
 
-/// Functions that are allowed nowhere in a definition: they wait, read files or the session, or
-/// count its statements.
+/// Functions allowed nowhere in a definition: they wait, read files or the session, or count its statements.
 const NEVER: &[&str] = &[
     "benchmark",
     "found_rows",
@@ -36,7 +34,7 @@ const NEVER: &[&str] = &[
     "values",
 ];
 
-/// Functions that are allowed in defaults alone: they give something else each time.
+/// Nondeterministic functions, allowed in defaults alone.
 const IN_DEFAULTS: &[&str] = &[
     "connection_id",
     "curdate",
@@ -66,15 +64,15 @@ const IN_DEFAULTS: &[&str] = &[
     "version",
 ];
 
-/// A kind of expression: its errors, each with the name of what it is the expression of.
+/// Kind of expression, with its errors; each error names the expression's owner.
 struct Use {
-    /// A function that is not allowed, which is named too unless the error is the one of subqueries.
+    /// Error of a disallowed function, which is named too unless the error is the one of subqueries.
     function: &'static ErrorCode,
-    /// A subquery.
+    /// Error of a subquery.
     subquery: &'static ErrorCode,
-    /// A variable.
+    /// Error of a variable.
     variable: &'static ErrorCode,
-    /// Functions that give something else each time are allowed.
+    /// Whether nondeterministic functions are allowed.
     is_default: bool,
 }
 
@@ -104,7 +102,7 @@ const KEY: Use = Use {
 };
 
 impl Use {
-    /// The error of a part of an expression that is not allowed here.
+    /// The error of a disallowed part of an expression.
     fn disallowed(&self, owner: &str, part: &Expr) -> Option<Error> {
         match part {
             Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => {
@@ -131,7 +129,7 @@ impl Use {
         }
     }
 
-    /// Checks the expression of a column, constraint or key of a name.
+    /// Checks the expression of a column, constraint or key named `owner`.
     fn check(&self, owner: &str, expression: &Expr) -> Result<()> {
         let flow = visit_expressions(expression, |part| match self.disallowed(owner, part) {
             Some(error) => ControlFlow::Break(error),
@@ -183,8 +181,8 @@ pub(super) fn check(context: &StatementContext<'_>, table: &TableDefinition) -> 
     table.keys.iter().try_for_each(|key| check_key(table, key))
 }
 
-/// What a generated column or a default may not name: a number that is not drawn yet, a value
-/// that is computed later.
+/// Checks the columns of a generated column or a default: AUTO_INCREMENT columns and later generated columns are
+/// disallowed.
 fn check_references(
     table: &TableDefinition,
     position: usize,
@@ -218,7 +216,7 @@ fn check_references(
     Ok(())
 }
 
-/// The positions of the columns that an expression names.
+/// The positions of the columns in an expression.
 fn names(table: &TableDefinition, expression: &Expr) -> impl Iterator<Item = usize> + use<> {
     let mut found = Vec::new();
     let _: ControlFlow<()> = visit_expressions(expression, |part| {
@@ -233,7 +231,7 @@ fn names(table: &TableDefinition, expression: &Expr) -> impl Iterator<Item = usi
     found.into_iter()
 }
 
-/// 3522: the primary key, or the first unique one without NULL that stands for it, is not invisible.
+/// 3522: the primary key, or the first unique NOT NULL key in its place, must be visible.
 fn check_visible(table: &TableDefinition) -> Result<()> {
     let is_never_null = |part: &KeyPart| {
         let column = part.column().map(|position| &table.columns[position]);
@@ -248,7 +246,7 @@ fn check_visible(table: &TableDefinition) -> Result<()> {
     })
 }
 
-/// 1070 and 1071: a key of too many parts, or whose rows would be too long.
+/// 1070 and 1071: a key with too many parts or too long entries.
 fn check_key(table: &TableDefinition, key: &KeyDefinition) -> Result<()> {
     if key.has_no_index() {
         return Ok(());
@@ -274,7 +272,7 @@ fn check_key(table: &TableDefinition, key: &KeyDefinition) -> Result<()> {
     refuse(length > limit, || codes::ER_TOO_LONG_KEY.with(&[&limit]))
 }
 
-/// The bytes of a part of a key as MySQL counts them.
+/// Bytes of a key part as MySQL counts them.
 fn part_length(ty: &SqlType, prefix: Option<u64>) -> u64 {
     match ty.kind {
         TypeKind::TinyInt | TypeKind::Year => 1,

@@ -1,6 +1,5 @@
-//! From a column's type as written to the type that the column has: default lengths, silent
-//! changes, and the errors of impossible types (the manual, "CREATE TABLE Statement" and "Silent
-//! Column Specification Changes").
+//! From a written column type to the column's type: default lengths, silent changes, and the errors of invalid types
+//! (the manual, "CREATE TABLE Statement" and "Silent Column Specification Changes").
 
 use std::collections::HashSet;
 
@@ -14,23 +13,22 @@ use crate::character_sets;
 use crate::error::refuse;
 use crate::session::StatementContext;
 
-/// The longest row, and so the longest VARCHAR, in bytes.
+/// Maximum bytes of a row, and so of a VARCHAR.
 const ROW_BYTES_MAX: u64 = 65_535;
 
-/// What a column's type depends on besides its text.
+/// Context of a column type's resolution.
 pub(crate) struct TypeContext<'a> {
-    /// Whose settings decide what a character set means.
+    /// The statement, whose settings decide default collations.
     pub(crate) context: &'a StatementContext<'a>,
     /// The collation of the table.
     pub(crate) table_collation: CollationId,
-    /// Strict mode: a VARCHAR that is too long is an error and not a TEXT.
+    /// Strict mode: a VARCHAR that is too long is an error instead of becoming a TEXT.
     pub(crate) strict: bool,
-    /// Where notes go.
+    /// The receiver of notes.
     pub(crate) diagnostics: &'a Diagnostics,
 }
 
-/// The collation that CHARACTER SET and COLLATE name, one after the other: options of a table, a
-/// database or a column.
+/// Collation declared by CHARACTER SET and COLLATE, one after the other: options of a table, a database or a column.
 #[derive(Debug)]
 pub(crate) struct DeclaredCollation {
     named: Option<CollationId>,
@@ -39,7 +37,7 @@ pub(crate) struct DeclaredCollation {
 }
 
 impl DeclaredCollation {
-    /// Nothing yet.
+    /// No declaration.
     pub(crate) fn new(context: &StatementContext<'_>) -> Self {
         Self {
             named: None,
@@ -47,8 +45,7 @@ impl DeclaredCollation {
         }
     }
 
-    /// CHARACTER SET: its default collation, unless another of the same set was named. 1302 for two
-    /// sets.
+    /// CHARACTER SET: its default collation, unless another of the same set was declared. 1302 for two sets.
     pub(crate) fn charset(&mut self, name: &str) -> Result<()> {
         let set = character_sets::by_name(name)
             .ok_or_else(|| codes::ER_UNKNOWN_CHARACTER_SET.with(&[&name]))?;
@@ -65,7 +62,7 @@ impl DeclaredCollation {
         Ok(())
     }
 
-    /// COLLATE: 1253 for one of another set.
+    /// COLLATE: 1253 for a collation of another set.
     pub(crate) fn collation(&mut self, name: &str) -> Result<()> {
         let row = character_sets::collation_by_name(name)
             .ok_or_else(|| codes::ER_UNKNOWN_COLLATION.with(&[&name]))?;
@@ -79,14 +76,13 @@ impl DeclaredCollation {
         Ok(())
     }
 
-    /// What was named, if anything was.
+    /// The declared collation, if any.
     pub(crate) fn named(&self) -> Option<CollationId> {
         self.named
     }
 }
 
-/// The collation that a character set and a collation name together; the character set's default
-/// when only it is named.
+/// The collation of a declared character set and collation; the set's default when only it is declared.
 pub(crate) fn resolve_collation(
     context: &StatementContext<'_>,
     charset: Option<&str>,
@@ -197,7 +193,7 @@ impl TypeContext<'_> {
         self.warn(codes::ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT.with(&[&what]));
     }
 
-    /// The attributes of numbers that are not integers are deprecated.
+    /// Warns of attributes deprecated for non-integer numbers.
     fn warn_of_attributes(&self, written: &ColumnType) {
         if written.zerofill {
             self.warn(codes::ER_WARN_DEPRECATED_ZEROFILL.error());
@@ -208,7 +204,7 @@ impl TypeContext<'_> {
     }
 }
 
-/// The number of digits behind the point, which is at most that of all digits.
+/// Checks that the scale does not exceed the precision.
 fn check_scale(column: &str, scale: u64) -> Result<()> {
     refuse(scale > u64::from(DECIMAL_SCALE_MAX), || {
         codes::ER_TOO_BIG_SCALE.with(&[&scale, &column, &DECIMAL_SCALE_MAX])
@@ -226,7 +222,7 @@ fn integer(column: &str, written: &ColumnType, types: &TypeContext<'_>) -> Resul
     let mut ty = SqlType::integer(kind);
     ty.unsigned = written.unsigned || written.zerofill || written.kind == Written::Serial;
     ty.zerofill = written.zerofill;
-    // Unsigned integers need no width for the sign; BIGINT's width of 20 is the unsigned one's too.
+    // Unsigned integers need no width for the sign; BIGINT's width of 20 is also its unsigned one.
     if ty.unsigned && kind != TypeKind::BigInt {
         ty.length -= 1;
     }
@@ -238,7 +234,7 @@ fn integer(column: &str, written: &ColumnType, types: &TypeContext<'_>) -> Resul
         if width > 255 {
             return Err(codes::ER_TOO_BIG_DISPLAYWIDTH.with(&[&column, &255]));
         }
-        // Widths other than that of BOOL are forgotten unless ZEROFILL makes them visible.
+        // Widths other than BOOL's are dropped unless ZEROFILL makes them visible.
         if is_bool || (written.zerofill && width > 0) {
             ty.length = u32::try_from(width).unwrap_or(255);
         }
@@ -291,7 +287,7 @@ fn approximate(column: &str, written: &ColumnType, types: &TypeContext<'_>) -> R
             decimals = scale as u8;
             length = Some(digits as u32);
         }
-        // FLOAT(p) chooses between the two by the bits of precision.
+        // FLOAT(p) becomes FLOAT or DOUBLE by the bits of precision.
         (Some(bits), None) if written.kind == Written::Float => {
             refuse(bits > 53, || codes::ER_WRONG_FIELD_SPEC.with(&[&column]))?;
             if bits > 24 {
@@ -383,7 +379,7 @@ fn members(
     collation: CollationId,
     types: &TypeContext<'_>,
 ) -> Result<SqlType> {
-    // Trailing blanks of members are removed, unless the members are bytes.
+    // Trailing spaces of members are removed, unless the members are binary.
     let trim = |member: &String| match collation {
         CollationId::BINARY => member.clone(),
         _ => member.trim_end_matches(' ').to_owned(),

@@ -1,5 +1,4 @@
-//! From a CREATE TABLE statement to a definition: names, types, defaults, keys, options, and the
-//! errors of what cannot be.
+//! From a CREATE TABLE statement to a definition: names, types, defaults, keys, options, and their errors.
 
 mod functional_keys;
 
@@ -42,10 +41,10 @@ const OPTION_ORDER: &[&str] = &[
     SECONDARY_ENGINE,
 ];
 
-/// What a virtual column in a primary key is, as MySQL calls it.
+/// Term for a virtual column in a primary key in MySQL's error.
 const VIRTUAL_PRIMARY_KEY: &str = "Defining a virtual generated column as primary key";
 
-/// 1221: an attribute that a generated column has not.
+/// 1221: an attribute that generated columns cannot have.
 fn refuse_beside_generated(attributes: &[ColumnAttribute]) -> Result<()> {
     let is_generated = |it: &ColumnAttribute| matches!(it, ColumnAttribute::Generated { .. });
     if !attributes.iter().any(is_generated) {
@@ -63,10 +62,10 @@ fn refuse_beside_generated(attributes: &[ColumnAttribute]) -> Result<()> {
     }
 }
 
-/// The most columns of a table.
+/// Maximum number of columns.
 const COLUMNS_MAX: usize = 4096;
 
-/// The most keys of a table.
+/// Maximum number of keys.
 const KEYS_MAX: usize = 64;
 
 /// 1069 if a table would have more than `KEYS_MAX` keys. Checked before any of the keys.
@@ -76,7 +75,7 @@ pub(super) fn check_key_count(keys: usize) -> Result<()> {
     })
 }
 
-/// Whether a column's attribute asks for a key.
+/// Whether a column's attribute declares a key.
 fn is_key(attribute: &ColumnAttribute) -> bool {
     matches!(
         attribute,
@@ -84,7 +83,7 @@ fn is_key(attribute: &ColumnAttribute) -> bool {
     )
 }
 
-/// The definition that a statement describes, without the columns of its SELECT.
+/// The definition of a statement, without the columns of its SELECT.
 pub(crate) fn definition(
     context: &StatementContext<'_>,
     database: &str,
@@ -151,13 +150,13 @@ pub(crate) fn definition(
     builder.finish()
 }
 
-/// Whether a column is written as NULL.
+/// Whether a column is declared NULL.
 pub(super) fn is_null(column: &ast::ColumnDefinition) -> bool {
     let is_it = |attribute: &ColumnAttribute| matches!(attribute, ColumnAttribute::Null);
     column.attributes.iter().any(is_it)
 }
 
-/// Whether a part of a key is a column that the statement calls NULL.
+/// Whether a key part is a column that the statement declares NULL.
 fn names_null_column(statement: &CreateTable, key: &ast::KeyDefinition) -> bool {
     let is_it = |element: &TableElement, name: &str| match element {
         TableElement::Column(column) => same_name(&column.name, name) && is_null(column),
@@ -186,21 +185,20 @@ fn takes_now(ty: &SqlType, digits: u8) -> bool {
     matches!(ty.kind, TypeKind::DateTime | TypeKind::Timestamp) && ty.decimals == digits
 }
 
-/// A definition in the making: of CREATE TABLE from nothing, of ALTER TABLE from the old one.
+/// Builder of a definition: for CREATE TABLE from an empty one, for ALTER TABLE from the old one.
 pub(super) struct Builder<'s> {
     pub(super) context: &'s StatementContext<'s>,
     pub(super) table: TableDefinition,
-    /// Indexes that new foreign keys need, if no other will do: by their names, if they have one, over
-    /// these columns.
+    /// Indexes for new foreign keys, unless another one serves: (name, columns).
     pub(super) foreign_indexes: Vec<(Option<String>, Vec<usize>)>,
-    /// Names that no new foreign key may have.
+    /// Names of dropped foreign keys, which new ones cannot have.
     pub(super) dropped_foreign_keys: Vec<String>,
-    /// What the options say of the table's collation.
+    /// The table's declared collation.
     pub(super) collation: DeclaredCollation,
 }
 
 impl Builder<'_> {
-    /// A table option; those that are not named stay as they are.
+    /// Applies a table option; others are unchanged.
     pub(super) fn option(&mut self, option: &ast::TableOption) -> Result<()> {
         let value = option.value.as_str();
         match option.name.as_str() {
@@ -237,7 +235,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Error 3889: a table keeps its secondary engine until it is taken away, and a temporary one has none.
+    /// Error 3889: a table with a secondary engine must drop it first, and a temporary table cannot have one.
     fn check_secondary_engine(&self, name: &str) -> Result<()> {
         let mut options = self.table.options.iter();
         let has_one = options.any(|(known, _)| known == SECONDARY_ENGINE);
@@ -279,7 +277,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// A column as it is written. The keys that its attributes ask for go to `keys`.
+    /// A column as written. The keys of its attributes go to `keys`.
     pub(super) fn column_definition(
         &mut self,
         column: &ast::ColumnDefinition,
@@ -351,7 +349,7 @@ impl Builder<'_> {
         Ok(new)
     }
 
-    /// The default that an expression is for a column.
+    /// The default of a column from an expression.
     pub(super) fn default(&self, column: &ColumnDefinition, expr: &Expr) -> Result<ColumnDefault> {
         let invalid = || codes::ER_INVALID_DEFAULT.with(&[&column.name]);
         if let Expr::Subquery(_) = expr {
@@ -384,12 +382,12 @@ impl Builder<'_> {
         Ok(ColumnDefault::Value(stored))
     }
 
-    /// Adds the columns of CREATE TABLE … SELECT behind those that only the statement names. One
-    /// that is named in both has the statement's definition.
+    /// Adds the columns of CREATE TABLE … SELECT after those that only the statement names. A column named in both
+    /// has the statement's definition.
     fn merge_columns(&mut self, columns: Vec<ColumnDefinition>) -> Result<()> {
         let mut selected: Vec<ColumnDefinition> = Vec::with_capacity(columns.len());
         for column in columns {
-            // A name of a query's column that is too long is none, either.
+            // A query's column name that is too long is also invalid.
             let wrong = codes::ER_WRONG_COLUMN_NAME;
             check_name(&column.name, &wrong).map_err(|_| wrong.with(&[&column.name]))?;
             let same = |other: &ColumnDefinition| same_name(&other.name, &column.name);
@@ -404,7 +402,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// A CHECK constraint: 3822 when its name is taken.
+    /// Adds a CHECK constraint: 3822 when its name is taken.
     pub(super) fn check(&mut self, check: &ast::CheckDefinition) -> Result<()> {
         let name = check.name.clone().unwrap_or_else(|| {
             let names = self.table.checks.iter().map(|check| check.name.as_str());
@@ -424,7 +422,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// A key, behind those that are there.
+    /// Adds a key after the existing ones.
     pub(super) fn key(&mut self, key: &ast::KeyDefinition) -> Result<()> {
         let primary = key.kind == KeyKind::Primary;
         if primary && self.table.primary_key().is_some() {
@@ -508,7 +506,7 @@ impl Builder<'_> {
         }
     }
 
-    /// 1167: there is nothing to index in a column that holds no character.
+    /// 1167: a column of length 0 cannot be indexed.
     fn check_lengths(&self, parts: &[KeyPart]) -> Result<()> {
         let columns = parts.iter().filter_map(KeyPart::column);
         let mut columns = columns.filter_map(|position| self.table.columns.get(position));
@@ -521,7 +519,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The algorithm that a key asks for, if the engine has it.
+    /// The algorithm that a key asks for, if the engine supports it.
     fn key_type(&self, using: Option<String>) -> Option<String> {
         if using.as_deref() == Some("HASH") && self.table.engine != "MEMORY" {
             let note = codes::ER_UNSUPPORTED_INDEX_ALGORITHM.with(&[&"HASH"]);
@@ -531,7 +529,7 @@ impl Builder<'_> {
         using
     }
 
-    /// The name that MySQL makes up: the first column's, with a number when it is taken.
+    /// The name that MySQL generates: the first column's, with a number when it is taken.
     pub(super) fn key_name(&self, parts: &[KeyPart]) -> String {
         let base = match parts.first().and_then(KeyPart::column) {
             Some(position) => self.table.columns[position].name.clone(),
@@ -584,7 +582,7 @@ impl Builder<'_> {
             if !ty.is_string() || (!is_long && length > u64::from(ty.length)) {
                 return Err(codes::ER_WRONG_SUB_KEY.error());
             }
-            // A prefix of the whole column is no prefix.
+            // A prefix of the column's full length is none.
             if !is_long && length == u64::from(ty.length) {
                 prefix = None;
             }
@@ -612,8 +610,8 @@ impl Builder<'_> {
         };
         let nullable = |key: &KeyDefinition| any_part(key, |column| column.nullable);
         let functional = |key: &KeyDefinition| any_part(key, |_| false);
-        // MySQL's order: the primary key, unique keys (those without NULL first), others as written,
-        // those over expressions, full-text keys.
+        // MySQL's order: the primary key, unique keys (NOT NULL first), others as written, functional keys, full-text
+        // keys.
         table.keys.sort_by_key(|key| match key.kind {
             KeyKind::Primary => 0,
             KeyKind::Unique if !nullable(key) => 1,
@@ -624,7 +622,7 @@ impl Builder<'_> {
         });
         functional_keys::put_in_order(table);
         if let Some(position) = table.auto_increment_column() {
-            // MyISAM numbers the rows of each value of the parts before.
+            // MyISAM numbers rows separately for each value of the preceding parts.
             let parts = match table.engine.as_str() {
                 "MyISAM" | "Aria" => usize::MAX,
                 _ => 1,
@@ -656,7 +654,7 @@ impl Builder<'_> {
     }
 }
 
-/// What a table's engine does not support.
+/// Checks the limits of a table's engine.
 pub(crate) fn check_engine(context: &StatementContext<'_>, table: &TableDefinition) -> Result<()> {
     engines::check(table)?;
     if table.temporary && table.engine == "InnoDB" {
@@ -665,7 +663,7 @@ pub(crate) fn check_engine(context: &StatementContext<'_>, table: &TableDefiniti
     Ok(())
 }
 
-/// 3500 for a temporary table that is to be compressed; warnings with `innodb_strict_mode=OFF`.
+/// 3500 for a compressed temporary table; a warning with `innodb_strict_mode=OFF`.
 fn check_compression(context: &StatementContext<'_>, table: &TableDefinition) -> Result<()> {
     let option = |name: &str| table.options.iter().find(|(known, _)| known == name);
     let mut ignored = Vec::new();
@@ -686,7 +684,7 @@ fn check_compression(context: &StatementContext<'_>, table: &TableDefinition) ->
     Ok(())
 }
 
-/// The name that MySQL makes up for a constraint: the table's with a number behind all that are there.
+/// The constraint name that MySQL generates: the table's with a number greater than all in use.
 pub(super) fn generated_name<'n>(
     table: &str,
     infix: &str,

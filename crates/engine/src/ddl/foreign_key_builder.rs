@@ -1,4 +1,4 @@
-//! Foreign keys as a statement writes them: names, columns, and the indexes that they need.
+//! Foreign keys of a statement: names, columns, and the indexes that they need.
 
 use mayfly_syntax::ast::{self, ColumnAttribute, KeyKind};
 use mayfly_types::Result;
@@ -11,7 +11,7 @@ use crate::ddl::foreign_key_checks;
 use crate::names::{check_name, same_name};
 
 impl Builder<'_> {
-    /// The CHECKs and foreign keys that a column's attributes ask for.
+    /// Adds the CHECKs and foreign keys of a column's attributes.
     pub(super) fn column_constraints(&mut self, column: &ast::ColumnDefinition) -> Result<()> {
         for attribute in &column.attributes {
             match attribute {
@@ -30,7 +30,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// A foreign key: what of it can be wrong without a look at the parent.
+    /// Adds a foreign key, with the checks that need no parent.
     pub(super) fn foreign_key(&mut self, foreign: &ast::ForeignKey) -> Result<()> {
         if self.table.temporary {
             return Err(codes::ER_CANNOT_ADD_FOREIGN.error());
@@ -77,8 +77,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Adds the indexes of new foreign keys, and drops those of old ones where other keys can do their
-    /// work. A table of an engine without foreign keys has the indexes alone.
+    /// Adds the indexes of new foreign keys, and drops generated ones that other keys can replace. A table of an
+    /// engine without foreign keys gets only the indexes.
     pub(super) fn index_foreign_keys(&mut self) -> Result<()> {
         let needed = std::mem::take(&mut self.foreign_indexes);
         let first_new = self.table.keys.len();
@@ -119,7 +119,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Whether a generated key can be done without: of two that do the same, the later one stays.
+    /// Whether a generated key is redundant: of two equivalent ones the later one stays.
     fn is_replaced(&self, position: usize, kept: &[bool]) -> bool {
         let keys = &self.table.keys;
         let key = &keys[position];

@@ -1,5 +1,5 @@
-//! Which foreign keys there may be between tables: the errors of CREATE TABLE and ALTER TABLE that
-//! need a look at the parent, or at children that waited for a table of this name.
+//! Checks of foreign keys between tables: errors of CREATE TABLE and ALTER TABLE that depend on the parent, or on
+//! children that were created before their parent.
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ use crate::names::same_name;
 use crate::session::StatementContext;
 use crate::variables::typed;
 
-/// Checks the foreign keys of a new definition and completes them: names as the parent has them. `old`
-/// is what the table was.
+/// Checks the foreign keys of a new definition and completes their names from the parents. `old` is the previous
+/// definition.
 pub(crate) fn check(
     context: &StatementContext<'_>,
     table: &mut TableDefinition,
@@ -47,16 +47,16 @@ pub(crate) fn check(
     Ok(new)
 }
 
-/// The foreign keys that a table gets.
+/// The new foreign keys of a table.
 #[derive(Debug, Default)]
 pub(crate) struct NewForeignKeys {
-    /// What they are.
+    /// Their definitions.
     pub(crate) keys: Vec<ForeignKeyDefinition>,
-    /// Nobody writes to the parents as long as this lives.
+    /// Locks that keep the parents unchanged.
     parents: Vec<HeldTable>,
 }
 
-/// What of a foreign key its own table decides.
+/// Checks a foreign key against its own table.
 fn check_own_columns(table: &TableDefinition, foreign: &ForeignKeyDefinition) -> Result<()> {
     if table.partitioning.is_some() {
         return Err(codes::ER_FOREIGN_KEY_ON_PARTITIONED.error());
@@ -157,7 +157,7 @@ pub(super) fn no_columns(name: Option<&str>) -> Error {
     codes::ER_WRONG_FK_DEF.with(&[&name, &reason])
 }
 
-/// Checks a foreign key against its parent, and names the columns as that does.
+/// Checks a foreign key against its parent, and takes the columns' names from there.
 fn complete(
     context: &StatementContext<'_>,
     table: &TableDefinition,
@@ -208,19 +208,19 @@ fn complete(
     Ok(())
 }
 
-/// Whether a foreign key must refer to all columns of a unique key.
+/// Whether a foreign key must refer to a whole unique key.
 fn restricts(context: &StatementContext<'_>) -> bool {
     let variable = typed::RESTRICT_FK_ON_NON_STANDARD_KEY;
     context.settings().get(variable)
 }
 
-/// Whether a unique key is over just these columns.
+/// Whether a unique key has exactly these columns.
 pub(crate) fn has_standard_key(parent: &TableDefinition, columns: &[usize]) -> bool {
     let is_it = |key: &KeyDefinition| key.whole_columns().as_deref() == Some(columns);
     parent.unique_keys().any(is_it)
 }
 
-/// A table that children have waited for must be as their foreign keys say.
+/// Checks the foreign keys of children created before this parent.
 fn check_children(context: &StatementContext<'_>, table: &TableDefinition) -> Result<()> {
     let waited_for =
         engines::has_foreign_keys(&table.engine) && context.options().foreign_key_checks;
@@ -253,8 +253,8 @@ fn check_children(context: &StatementContext<'_>, table: &TableDefinition) -> Re
     Ok(())
 }
 
-/// Whether a column of one type may refer to one of another: values are compared as they are stored.
-/// (DECIMALs of several scales could not be equal in InnoDB either.)
+/// Whether a column of one type may refer to one of another: values are compared as stored. (DECIMALs of different
+/// scales could not be equal in InnoDB either.)
 pub(crate) fn are_compatible(child: &SqlType, parent: &SqlType) -> bool {
     let family = |ty: &SqlType| match ty.kind {
         TypeKind::Char | TypeKind::VarChar => TypeKind::VarChar,
@@ -262,7 +262,7 @@ pub(crate) fn are_compatible(child: &SqlType, parent: &SqlType) -> bool {
         TypeKind::DateTime | TypeKind::Timestamp => TypeKind::DateTime,
         kind => kind,
     };
-    // How many bytes a number of members needs.
+    // Bytes of a member's number.
     let bytes = |ty: &SqlType| match (ty.kind, ty.members.len()) {
         (TypeKind::Set, members) if members > 32 => 8,
         (TypeKind::Set, members) => members.div_ceil(8),

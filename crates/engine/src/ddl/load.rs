@@ -1,4 +1,4 @@
-//! Reads a data dictionary: what there was when the data directory was last open.
+//! Loading of the data dictionary when a data directory is opened.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::database::Database;
 use crate::ddl::account::records;
 use crate::session::StatementContext;
 
-/// A database from its record; `None` for one that is damaged.
+/// A database from its record; `None` if the record is damaged.
 fn read_database(name: &[u8], record: &[u8]) -> Option<(String, CollationId)> {
     let name = std::str::from_utf8(name).ok()?.strip_prefix(DATABASE)?;
     let row = character_sets::collation_by_name(std::str::from_utf8(record).ok()?)?;
@@ -30,14 +30,14 @@ fn read_database(name: &[u8], record: &[u8]) -> Option<(String, CollationId)> {
 /// The record of a table or view.
 struct Record<'r> {
     database: &'r str,
-    /// What the statement does not say, one fact a line.
+    /// Properties outside of the statement, one per line.
     facts: &'r str,
-    /// What makes the table or view.
+    /// The CREATE statement of the table or view.
     statement: Statement,
 }
 
 impl<'r> Record<'r> {
-    /// `None` for one that is damaged.
+    /// Parses a record; `None` if it is damaged.
     fn read(
         context: &StatementContext<'_>,
         prefix: &str,
@@ -58,13 +58,13 @@ impl<'r> Record<'r> {
         self.facts(name).next()
     }
 
-    /// The values of a fact that may stand several times.
+    /// The values of a property that may be repeated.
     fn facts(&self, name: &str) -> impl Iterator<Item = &'r str> {
         let facts = self.facts.lines().filter_map(|line| line.split_once(' '));
         facts.filter_map(move |(fact, value)| (fact == name).then_some(value))
     }
 
-    /// Numbers with spaces between them; none without the fact.
+    /// A property's numbers, separated by spaces; empty without the property.
     fn numbers<N: FromStr>(&self, name: &str) -> Option<Vec<N>> {
         let numbers = self
             .fact(name)
@@ -74,8 +74,8 @@ impl<'r> Record<'r> {
     }
 }
 
-/// A table from its record; `None` for one that is damaged. `context` is that of a session whose
-/// `sql_mode` accepts every definition.
+/// A table from its record; `None` if the record is damaged. `context` is of a session whose `sql_mode` accepts every
+/// definition.
 fn read_table(
     context: &StatementContext<'_>,
     record: &Record<'_>,
@@ -112,7 +112,7 @@ fn read_table(
     Some(Ok((definition, trees)))
 }
 
-/// A view from its record; `None` for one that is damaged.
+/// A view from its record; `None` if the record is damaged.
 fn read_view(record: &Record<'_>) -> Option<ViewDefinition> {
     let Statement::CreateView(create) = &record.statement else {
         return None;
@@ -126,7 +126,7 @@ fn read_view(record: &Record<'_>) -> Option<ViewDefinition> {
     })
 }
 
-/// Fills the table of accounts from a data directory.
+/// Loads the accounts from a data directory.
 fn load_accounts(database: &Database) -> Result<()> {
     let mut table = AccountTable::new();
     for (name, record) in database.store()?.records(records::ACCOUNT.as_bytes())? {
@@ -138,12 +138,12 @@ fn load_accounts(database: &Database) -> Result<()> {
     Ok(())
 }
 
-/// Fills the catalog from a data directory; a new one gets the records of what a new catalog has.
+/// Loads the catalog from a data directory; a new directory gets the records of a new catalog.
 pub(crate) fn load(database: &Arc<Database>) -> Result<()> {
     load_accounts(database)?;
     let store = database.store()?;
     let mut session = database.session();
-    // Every definition was checked when it was made, by the modes of then.
+    // Every definition was checked when it was made, under the sql_mode in force then.
     session.execute("SET sql_mode = 'ALLOW_INVALID_DATES', time_zone = '+00:00'")?;
     let context = &StatementContext::internal(&mut session);
     let mut loaded = CatalogChange::default();

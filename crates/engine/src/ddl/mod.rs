@@ -1,5 +1,4 @@
-//! Definitions of tables as statements write them: from CREATE TABLE and ALTER TABLE to the definition that the
-//! catalog keeps, with what is checked on the way.
+//! Table definitions: from CREATE TABLE and ALTER TABLE to the catalog's definition, with all checks.
 
 pub(crate) mod account;
 pub(crate) mod alter;

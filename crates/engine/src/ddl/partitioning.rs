@@ -1,4 +1,4 @@
-//! The values of partitions in a definition.
+//! Partition values in a definition.
 
 use mayfly_syntax::ast::{Expr, PartitionValues, Partitioning, Value as Literal};
 use mayfly_types::Value;
@@ -6,7 +6,7 @@ use mayfly_types::Value;
 use crate::binding::expressions;
 use crate::session::StatementContext;
 
-/// The clause with the values of its partitions computed, where they are integers.
+/// The clause with its partition values computed, where they are integers.
 pub(crate) fn computed(
     context: &StatementContext<'_>,
     partitioning: &Partitioning,

@@ -1,5 +1,5 @@
-//! Tables without a primary key: refused under `sql_require_primary_key`, and given one under
-//! `sql_generate_invisible_primary_key`. A unique key over columns that are NOT NULL is as good.
+//! Tables without a primary key: refused under `sql_require_primary_key`, and given a generated one under
+//! `sql_generate_invisible_primary_key`. A unique key over NOT NULL columns serves as well.
 
 use mayfly_syntax::ast::{CreateTable, Statement};
 use mayfly_types::error::codes;
@@ -11,7 +11,7 @@ use crate::error::{parse_own, refuse};
 use crate::session::StatementContext;
 use crate::variables::typed;
 
-/// The column of a generated key, as MySQL names it.
+/// The column of a generated key, with MySQL's name.
 const COLUMN: &str = "my_row_id";
 
 /// The definition of a new table; see [`create::definition`].
@@ -52,12 +52,12 @@ fn generates(context: &StatementContext<'_>) -> bool {
     context.settings().get(variable)
 }
 
-/// Whether a table gets a key that it does not have.
+/// Whether a table gets a generated key.
 fn takes_generated(definition: &TableDefinition) -> bool {
     definition.engine == "InnoDB" && definition.identifying_columns().is_empty()
 }
 
-/// 3750 for a table without a primary key where there must be one.
+/// 3750 for a table without a primary key where one is required.
 pub(crate) fn require(context: &StatementContext<'_>, definition: &TableDefinition) -> Result<()> {
     let required = context.settings().get(typed::SQL_REQUIRE_PRIMARY_KEY);
     let is_missing = required && definition.identifying_columns().is_empty();

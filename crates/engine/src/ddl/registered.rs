@@ -1,4 +1,4 @@
-//! Tables of providers: how a program that embeds the engine puts them into a database.
+//! Registration of tables with rows outside of the engine, by an embedding program.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use crate::database::Database;
 use crate::error::refuse;
 use crate::session::StatementContext;
 
-/// Characters of the longest name.
+/// Maximum characters of a name.
 const NAME_MAX: usize = 64;
 
 impl Database {
-    /// Adds a table whose rows a provider has; DROP TABLE removes it. It is read only, and not kept in the data directory.
+    /// Adds a table of a provider; DROP TABLE removes it. It is read only, and not kept in the data directory.
     ///
     /// # Errors
     /// 1049 without the database, 1050 when it has a table or view of that name, 1060 for two columns of one name, 1103 and

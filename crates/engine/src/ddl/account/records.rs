@@ -9,16 +9,16 @@ use crate::accounts::account::AccountName;
 use crate::ddl::account;
 use crate::session::StatementContext;
 
-/// What the name of an account's record begins with.
+/// Key prefix of accounts' records.
 pub(crate) const ACCOUNT: &str = "account\0";
 
-/// The name of an account's record.
+/// The key of an account's record.
 fn account_name(account: &AccountName) -> Vec<u8> {
     format!("{ACCOUNT}{}\0{}", account.user, account.host).into_bytes()
 }
 
-/// Changes accounts: nothing, if `change` or the data directory refuses. What the session has not committed yet is
-/// committed with it.
+/// Changes accounts atomically: nothing changes if `change` or the data directory fails. Uncommitted changes of the
+/// session are committed with it.
 pub(crate) fn change<T>(
     context: &StatementContext<'_>,
     change: impl FnOnce(&mut AccountTable) -> Result<T>,
@@ -30,7 +30,7 @@ pub(crate) fn change<T>(
     Ok(done)
 }
 
-/// Brings the records of accounts from one state to another and commits.
+/// Stores the difference between two states of the accounts and commits.
 fn store(
     context: &StatementContext<'_>,
     before: &AccountTable,

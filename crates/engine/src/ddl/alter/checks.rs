@@ -1,4 +1,4 @@
-//! What forbids a change: generated columns, checks, keys and foreign keys that need what would go.
+//! Checks of dependencies: generated columns, checks, keys and foreign keys that a change would break.
 
 use std::sync::Arc;
 
@@ -24,8 +24,7 @@ impl Alteration<'_> {
         catalog.foreign_references(self.old)
     }
 
-    /// What names a column that goes or gets another name: generated columns, defaults, checks, and
-    /// foreign keys.
+    /// Checks for references to dropped or renamed columns: by generated columns, defaults, checks, and foreign keys.
     pub(super) fn check_dependencies(&mut self) -> Result<()> {
         for (position, old) in self.old.columns.iter().enumerate() {
             let mut columns = self.columns.iter();
@@ -55,7 +54,7 @@ impl Alteration<'_> {
         let old_checks = &self.old.checks;
         let was_there =
             |check: &CheckConstraint| old_checks.iter().any(|old| old.name == check.name);
-        // A check that only the dropped column is in goes with it.
+        // A check over the dropped column alone is dropped with it.
         if dropped {
             let columns = &self.old.columns;
             self.builder.table.checks.retain(|check| {
@@ -71,7 +70,7 @@ impl Alteration<'_> {
             return Err(uses.with(&[&check.name, &old.name]));
         }
         for column in &self.columns {
-            // What the statement writes anew is bound against the new columns.
+            // New expressions of the statement are bound against the new columns.
             let Some(source) = column.source else {
                 continue;
             };
@@ -120,8 +119,8 @@ impl Alteration<'_> {
         Ok(())
     }
 
-    /// A column that a foreign key joins to another keeps a type that can be compared, and with
-    /// `foreign_key_checks` the type that it has, unless it gets longer.
+    /// Checks the new type of a column in a foreign key: it must stay comparable, and under `foreign_key_checks` be
+    /// unchanged or longer.
     pub(super) fn check_change(
         &self,
         old: &ColumnDefinition,
@@ -133,7 +132,7 @@ impl Alteration<'_> {
         if longer {
             return Ok(());
         }
-        // The numbers of members are compared, whatever their character set is.
+        // Members are compared by number, whatever their character set.
         let same_members = matches!(old.ty.kind, TypeKind::Enum | TypeKind::Set)
             && old.ty.kind == new.ty.kind
             && old.ty.members == new.ty.members;
@@ -180,7 +179,7 @@ impl Alteration<'_> {
         Ok(())
     }
 
-    /// A key that a foreign key needs, here or in a table that refers to this one, is not dropped.
+    /// Refuses to drop a key that a foreign key needs, of this table or of one that refers to it.
     pub(super) fn check_needed(&self, key: &KeyDefinition) -> Result<()> {
         let leads = |definition: &TableDefinition, key: &KeyDefinition, columns: &[String]| {
             let columns = definition.column_positions(columns);

@@ -1,5 +1,4 @@
-//! Options of the table, and what concerns it as a whole: its character set, partitions, how the
-//! statement is to run.
+//! Table options, and changes of the table as a whole: its character set, partitions, how the statement is to run.
 
 use mayfly_syntax::ast::{AlterAction, ColumnAttribute, GeneratedStorage, TableOption};
 use mayfly_types::Result;
@@ -11,7 +10,7 @@ use crate::ddl::alter::Alteration;
 use crate::ddl::{column_type, partitioning};
 use crate::error::{ensure, refuse};
 
-/// What is asked of a secondary engine.
+/// Actions of a secondary engine.
 const SECONDARY_ACTIONS: &[&str] = &["SECONDARY_LOAD", "SECONDARY_UNLOAD"];
 
 impl Alteration<'_> {
@@ -74,7 +73,7 @@ impl Alteration<'_> {
         })
     }
 
-    /// SECONDARY_LOAD and SECONDARY_UNLOAD: warning 1286 of an engine that is not there, 3889 without one.
+    /// SECONDARY_LOAD and SECONDARY_UNLOAD: warning 1286 for an unknown engine, 3889 without one.
     fn move_to_secondary_engine(&self) -> Result<()> {
         let mut options = self.old.options.iter();
         match options.find(|(name, _)| name == SECONDARY_ENGINE) {
@@ -90,8 +89,8 @@ impl Alteration<'_> {
         }
     }
 
-    /// WITH and WITHOUT VALIDATION speak of a virtual column that is added or changed: 1221 without.
-    /// Values are always computed anew, so that there is nothing to leave out.
+    /// WITH and WITHOUT VALIDATION apply to an added or changed virtual column: 1221 without one. Values are always
+    /// computed anew, so validation cannot be skipped.
     fn check_validation(&self) -> Result<()> {
         let is_virtual = |action: &AlterAction| match action {
             AlterAction::AddColumn { column, .. }
@@ -110,7 +109,7 @@ impl Alteration<'_> {
         })
     }
 
-    /// CONVERT TO CHARACTER SET: of the columns, and of the table unless another option says more.
+    /// CONVERT TO CHARACTER SET: for the columns, and for the table unless another option overrides it.
     fn convert_to(&mut self, charset: Option<&str>, collation: Option<&str>) -> Result<()> {
         let written = column_type::resolve_collation(self.session(), charset, collation)?;
         let catalog = &self.session().database().catalog;

@@ -1,6 +1,5 @@
-//! Key parts over expressions (the manual, "Functional Key Parts"): as in MySQL each is a hidden
-//! generated column, behind all others, that the key is over. What rows are checked, found and ordered
-//! by is then the same as of any other key.
+//! Functional key parts (the manual, "Functional Key Parts"): as in MySQL each is a hidden generated column, after
+//! all others, that the key is over. Rows are then checked, found and ordered as by any other key.
 
 use mayfly_syntax::ast::Expr;
 use mayfly_types::error::codes;
@@ -11,10 +10,10 @@ use crate::catalog::definition::{ColumnDefinition, GeneratedColumn, KeyTarget, T
 use crate::catalog::expression_text;
 use crate::ddl::create::Builder;
 
-/// A longer string is a TEXT to MySQL, and that cannot be a key part.
+/// Maximum characters of a string key part: MySQL makes a longer one a TEXT, which cannot be a key part.
 const CHARACTERS_MAX: u32 = 512;
 
-/// `CAST(… AS … ARRAY)`: a key of as many values as an array has.
+/// `CAST(… AS … ARRAY)`: a multi-valued key.
 fn is_multi_valued(expression: &Expr) -> bool {
     match expression {
         Expr::Nested(inner) => is_multi_valued(inner),
@@ -24,7 +23,7 @@ fn is_multi_valued(expression: &Expr) -> bool {
 }
 
 impl Builder<'_> {
-    /// What a key part over an expression is over. All columns of the table are known.
+    /// The target of a functional key part. All columns of the table are known.
     pub(crate) fn key_expression(&mut self, expression: &Expr) -> Result<KeyTarget> {
         if is_multi_valued(expression) {
             return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"multi-valued keys over JSON arrays"]));
@@ -43,8 +42,7 @@ impl Builder<'_> {
         Ok(KeyTarget::Expression(self.table.columns.len() - 1))
     }
 
-    /// Says of each column of a key over an expression whether it may be NULL, once that is known of
-    /// all others.
+    /// Sets the nullability of the hidden columns, once it is known for all others.
     pub(crate) fn key_expressions_may_be_null(&mut self) -> Result<()> {
         for position in 0..self.table.columns.len() {
             let column = &self.table.columns[position];
@@ -63,7 +61,7 @@ impl Builder<'_> {
             self.context,
             expression,
             &self.table,
-            // What a stored definition means does not depend on who reads it.
+            // The meaning of a stored definition does not depend on its reader.
             SqlMode::default(),
         )
         .map_err(|error: Error| expressions::in_clause(error, "functional index"))?;
@@ -80,8 +78,8 @@ impl Builder<'_> {
     }
 }
 
-/// Puts the columns of keys over expressions in the order of the keys. Rows are kept by the positions of
-/// columns, and a table's statement, which has its keys in order, must mean the same ones.
+/// Orders the hidden columns like the keys. Rows are stored by column positions, and the stored statement, which has
+/// the keys in order, must give the same ones.
 pub(crate) fn put_in_order(table: &mut TableDefinition) {
     let visible = table.named_columns().count();
     let mut hidden: Vec<_> = table.columns.drain(visible..).map(Some).collect();
