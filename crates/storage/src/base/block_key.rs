@@ -1,16 +1,16 @@
-//! The keys of blocks in the file: the number of a tree, and a separator.
+//! Block keys of the data file: the number of a tree, and a separator.
 //!
-//! The library's keys have at most [`MAX_KEY`] bytes. A separator of more than [`PREFIX_BYTES`] is cut
-//! there, and an ordinal replaces the rest. The blocks whose separators begin with the same
-//! bytes are a group, in the order of their ordinals. The separator of such a block is its first key, so
-//! that the search for a key bisects a group by ordinals and compares first keys.
+//! LMDB's keys have at most [`MAX_KEY`] bytes. A separator of more than [`PREFIX_BYTES`] is cut there, and an ordinal
+//! replaces the rest. The blocks whose separators share such a prefix are a group, in the order of their ordinals. The
+//! separator of a block in a group is its first key, so that the search for a key bisects a group by ordinals and
+//! compares first keys.
 //!
-//! Between two ordinals there is not always another one. Then those around are spread anew, of as few blocks
-//! as have room between them (Bender et al., "Two simplified algorithms for maintaining order in a list",
-//! 2002), which is a logarithmic number of blocks for each new one in the long run.
+//! Where two ordinals have none between them, their neighbours are renumbered, over as few blocks as give room (Bender
+//! et al., "Two simplified algorithms for maintaining order in a list", 2002); amortized, that is a logarithmic number
+//! of blocks for each new one.
 //!
-//! Before there were groups, a key had up to [`MAX_KEY`] bytes of a separator. Such a block is read as one of
-//! a group, whatever its ordinal is.
+//! In files from before groups existed, a key has up to [`MAX_KEY`] bytes of a separator. Such a block is read as one
+//! of a group, whatever its ordinal is.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -53,7 +53,7 @@ impl<'s> Found<'s> {
         if first.starts_with(prefix) {
             return Ok(Cow::Owned(first));
         }
-        // No key is left in the group that begins so. Others with these first bytes belong to the block before.
+        // No key is left in the group with this prefix. Other keys with it belong to the block before.
         let mut after = prefix.to_vec();
         while let Some(last) = after.pop() {
             if let Some(next) = last.checked_add(1) {
@@ -182,7 +182,7 @@ impl<'t> Group<'t, '_> {
             return Ok(Some(last));
         }
         let mut best = None;
-        // Of the blocks below `low`, `best` is the last; the one of `high` begins behind the key.
+        // Invariant: `best` is the last block below `low`; the block at `high` begins behind the key.
         let (mut low, mut high) = (0, ordinal);
         while low < high {
             let middle = low + (high - low) / 2;

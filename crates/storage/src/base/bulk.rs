@@ -240,7 +240,7 @@ impl BulkTree {
         }
         sources.extend(Source::of_rows(last));
         while !sources.is_empty() {
-            // There are few: each is gigabytes divided by what memory holds.
+            // There are few runs: each is gigabytes divided by the memory limit.
             let by_key = |source: &usize| sources[*source].key.as_slice();
             let first = (0..sources.len()).min_by_key(by_key).unwrap_or(0);
             let others = (0..sources.len()).filter(|source| *source != first);

@@ -225,7 +225,7 @@ impl BulkLoad {
         self.replays.load(Ordering::Relaxed) == replays
     }
 
-    /// Snapshot of what is written so far.
+    /// Snapshot of the blocks written so far.
     pub(super) fn snapshot(&self) -> Result<Arc<Snapshot>> {
         let snapshot = self.environment.snapshot()?;
         Ok(Arc::new(snapshot.that_sees(self.tree)))

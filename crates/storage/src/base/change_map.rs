@@ -1,6 +1,6 @@
 //! Changes of a tree by key: in memory, and beyond a limit in a temporary table.
 //!
-//! What is in memory hides what is in the table. A statement collects its changes in memory and puts
+//! Changes in memory hide those in the table. A statement collects its changes in memory and moves
 //! them into the table now and then, so that they come there in order. A transaction changes the
 //! table itself, under an undo log that overflows as the table does. Keys that are too long for the
 //! table's order stay in memory.

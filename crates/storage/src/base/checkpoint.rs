@@ -80,7 +80,7 @@ impl Environment {
         writer.map_or(Ok(()), FileWriter::finish)
     }
 
-    /// Brings to disk what was committed without a sync.
+    /// Brings commits that were not synced to disk.
     #[inline]
     pub(super) fn sync(&self) -> Result<()> {
         let Some(mut log) = self.log() else {

@@ -98,8 +98,8 @@ impl DataFile {
     }
 }
 
-/// Gives the table of readers its place on the disk: noting one in a page that has none would end the process where the
-/// disk is full. Called before the file is open: closing it gives up all locks that the process has on it.
+/// Allocates the table of readers on disk: writing an entry to an unallocated page would end the process on a full
+/// disk. Called before the file is open: closing it gives up all locks that the process has on it.
 pub(super) fn allocate_readers(directory: &DataDirectory) {
     // Failure is no error: the allocated part may be enough.
     if let Ok(file) = directory.file(READERS_FILE) {
@@ -185,7 +185,7 @@ pub(super) fn user_error(error: &heed::Error, directory: &Path) -> mayfly_types:
             &"an earlier write or sync has failed, and the file is still read by transactions of before; \
               it is opened anew when they have ended",
         ]),
-        // Only what this program reads out of blocks is decoded.
+        // Only this program's parsing of blocks gives decoding errors.
         heed::Error::Decoding(_) => super::block::Damaged.into(),
         other => codes::ER_ERROR_ON_READ.with(&[&directory.display(), &other]),
     }

@@ -1,4 +1,4 @@
-//! The file that durable tables live in: one LMDB environment with one database.
+//! The data file of durable tables: one LMDB environment with one database.
 //!
 //! Its keys are the number of a tree, most significant byte first, and a separator; its values are
 //! blocks (see [`super::block`]). Tree 0 holds named records instead: the catalog of the layers above, and row counts.
@@ -232,7 +232,7 @@ impl Environment {
         snapshot
     }
 
-    /// A snapshot of what is committed.
+    /// A snapshot of the committed state.
     pub(super) fn snapshot(&self) -> Result<Snapshot> {
         self.snapshot_of(&self.file()?)
     }
@@ -464,7 +464,7 @@ fn begin(directory: &DataDirectory, log: &mut Log) -> std::io::Result<()> {
     let file = directory.file(DATA_FILE)?;
     if file.length()? == 0 || log.has_begun()? {
         // The process may have ended while it made the file. Its note may be in the page cache alone, where its
-        // sync has failed: without it, what comes to disk of the file would be taken for a copy.
+        // sync has failed: without it, a partial file on disk would be taken for a copy.
         log.note_beginning()?;
         file.set_length(0)?;
     } else {

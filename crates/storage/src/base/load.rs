@@ -49,7 +49,7 @@ impl DurableWriter {
         Ok(())
     }
 
-    /// Adds rows to the load. A stop at a row that is no duplicate means that there is no memory to go on.
+    /// Adds rows to the load. If it stops at a row that is no duplicate, memory is exhausted.
     pub(super) fn load(
         &mut self,
         bulk: &mut Bulk,

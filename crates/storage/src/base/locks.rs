@@ -99,7 +99,7 @@ struct Waiter {
     sleep: Arc<Sleep>,
 }
 
-/// What a waiter blocks on.
+/// Wait handle of a waiter, on which it blocks.
 #[derive(Debug, Default)]
 struct Sleep {
     is_over: Mutex<bool>,
@@ -127,7 +127,7 @@ fn wake(waiters: &[Arc<Sleep>]) {
     waiters.iter().for_each(|sleep| sleep.wake());
 }
 
-/// What an owner waits for.
+/// Reason of an owner's wait.
 #[derive(Debug)]
 enum WaitsFor {
     /// A lock of this name.
@@ -207,7 +207,7 @@ pub(super) struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// Maximum wait; `None` when locks of other owners are to be skipped.
+    /// Maximum wait; `None` when locks of other owners are skipped.
     fn patience(&self) -> Result<Option<Duration>> {
         match self.wait {
             LockWait::For(patience) => Ok(Some(patience)),
@@ -363,7 +363,7 @@ impl State {
         }
     }
 
-    /// Grants a lock to its first waiters; returns what is to be woken.
+    /// Grants a lock to its first waiters; returns the wait handles to wake.
     fn serve(&mut self, name: Name) -> Vec<Arc<Sleep>> {
         let mut served = Vec::new();
         if let Some(lock) = self.locks.get_mut(&name) {
@@ -547,7 +547,7 @@ impl Locks {
         Err(error)
     }
 
-    /// Waits as long as there are blockers; `None` when locks of other owners are to be skipped.
+    /// Waits as long as there are blockers; `None` when locks of other owners are skipped.
     fn wait_while<'s>(
         &'s self,
         request: &Request<'_>,

@@ -80,7 +80,7 @@ pub(super) struct Log {
     frame: Vec<u8>,
     /// Offset up to which the file is on disk.
     synced: u64,
-    /// Whether the last sync has failed: what is on disk behind `synced` is unknown.
+    /// Whether the last sync has failed: the state on disk behind `synced` is unknown.
     has_failed_sync: bool,
     /// Whether the groups were read.
     is_read: bool,
@@ -401,7 +401,7 @@ impl Log {
         }
     }
 
-    /// Syncs what is not on disk yet.
+    /// Syncs the part that is not on disk yet.
     pub(super) fn sync(&mut self) -> Result<()> {
         if self.synced < self.end {
             self.bring_to_disk()

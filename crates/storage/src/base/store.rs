@@ -98,7 +98,7 @@ impl DurableStore {
         self.0.committer.set_durability(durability);
     }
 
-    /// Brings to disk what was committed and is not there yet, and makes a checkpoint when much was changed. Called
+    /// Brings committed changes to disk, and makes a checkpoint when much was changed. Called
     /// about once a second, it also writes the memtable to the file when nobody commits.
     pub fn sync(&self) -> Result<()> {
         let environment = &self.0.environment;

@@ -230,7 +230,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Collects what all writers have written to each partition.
+    /// Collects the parts of all writers for each partition.
     fn prepare(&self) -> mayfly_memory::Result<VecDeque<Waiting>> {
         let build = std::mem::take(&mut *self.build.written());
         let probe = match &self.probe {

@@ -31,7 +31,7 @@ pub(crate) trait Killable: std::fmt::Debug + Send + Sync {
     fn kill(&self);
 }
 
-/// How a table can be ended from outside.
+/// Way to end a table from outside.
 #[derive(Debug)]
 pub(crate) enum Ending {
     /// With the statement that created it.

@@ -7,7 +7,7 @@ use super::{BlockRows, Checked, Damaged, append_values, part, take, take_u32};
 pub(in crate::base) struct Strings<'a> {
     pub(in crate::base) ends: Ends<'a>,
     pub(in crate::base) bytes: &'a [u8],
-    /// Where `bytes` begins in the block.
+    /// Offset of `bytes` in the block.
     pub(in crate::base) start: usize,
 }
 
@@ -46,7 +46,7 @@ impl<'a> Strings<'a> {
         Ok(Self { ends, bytes, start })
     }
 
-    /// Where a string begins and ends within `bytes`; the end is not checked.
+    /// The bounds of a string within `bytes`; the end is not checked.
     #[inline]
     pub(in crate::base) fn bounds(&self, row: usize) -> Checked<(usize, usize)> {
         match self.ends {
@@ -56,7 +56,7 @@ impl<'a> Strings<'a> {
         }
     }
 
-    /// Gives where the strings of some rows begin and end within `bytes`; the ends are not checked.
+    /// Calls a function with the bounds, within `bytes`, of the strings of some rows; the ends are not checked.
     #[inline]
     pub(in crate::base) fn each_bounds(
         &self,

@@ -28,7 +28,7 @@ impl Sizes {
         } else {
             (all.key(rows.start), all.key(rows.end - 1))
         };
-        // What the first and the last key have in common, all have.
+        // The common prefix of the first and the last key is common to all.
         Self::with_prefix(all, rows, common(first, last))
     }
 

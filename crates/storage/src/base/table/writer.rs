@@ -338,7 +338,7 @@ impl DurableWriter {
                 self.reserve()?;
                 return Ok(written);
             }
-            // From here on, rows are looked for in their trees.
+            // The load has ended: from here on, rows are found in their trees.
             self.leave_bulk()?;
             self.reservation.shrink(self.reservation.bytes());
             let rest = batch.row_count() - written.rows;

@@ -72,7 +72,7 @@ fn a_full_table_says_so_and_uses_its_whole_limit() {
     };
     assert_eq!((error.setting, error.limit), ("tmp_table_size", 100_000));
     assert!(budget.used() <= 100_000 && budget.used() > 100_000 - 72);
-    // 72 bytes a row; what the last blocks of both have in excess is less than a block of entries.
+    // 72 bytes a row; the unused parts of both last blocks are less than a block of entries.
     assert!(rows > (100_000 - 8192) / 72, "{rows}");
     for n in 0..rows {
         let found = insert(&mut table, &images, &format!("key {n}")).unwrap();

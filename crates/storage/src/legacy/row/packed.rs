@@ -185,7 +185,7 @@ pub(super) fn append_length(length: usize, out: &mut Vec<u8>) -> Outcome<()> {
     Ok(())
 }
 
-/// A length, and the offset of what it belongs to.
+/// A length, and the offset of the bytes that it counts.
 #[inline]
 fn read_length(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     match *bytes.get(at)? {

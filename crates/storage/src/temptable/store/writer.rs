@@ -121,7 +121,7 @@ struct ValueCursor {
     run_first: usize,
 }
 
-/// Which values are copied when rows are placed.
+/// Selection of the values that are copied when rows are placed.
 #[derive(Clone, Copy)]
 enum Copying<'a> {
     /// Values in buffers of the batch that is being appended.

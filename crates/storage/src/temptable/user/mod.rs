@@ -99,7 +99,7 @@ pub struct UserTableContext {
 #[derive(Debug)]
 struct State {
     content: Content,
-    /// What other sessions see of a shared table while one of them writes.
+    /// Content that other sessions see of a shared table while one of them writes.
     published: Option<Arc<Content>>,
     /// The MEMORY engine's account.
     account: Option<Account>,
