@@ -27,10 +27,10 @@ use crate::tree::logical::{
 };
 use crate::tree::physical::{ColumnOrigin, JoinKind, Purpose, TemporaryTable, ViewColumn};
 
-/// The columns that `*` and unqualified names see of a part of FROM.
+/// Columns of a part of FROM that `*` and unqualified names refer to.
 struct Seen {
     tables: Range<usize>,
-    /// Where NATURAL or USING made one column of two: which there are, in order.
+    /// Columns in order, where NATURAL or USING merged two columns into one.
     slots: Option<Vec<ColumnSlot>>,
 }
 
@@ -42,7 +42,7 @@ impl Seen {
         }
     }
 
-    /// Those of this part and of the one behind it.
+    /// Columns of this part and of the one behind it.
     fn beside(self, right: &Self, scope: &Scope) -> Self {
         let merges = self.slots.is_some() || right.slots.is_some();
         let slots = merges.then(|| {
@@ -58,7 +58,7 @@ impl Seen {
 }
 
 impl Binder<'_> {
-    /// Binds FROM into the current scope; all of its joins keep their order when it is `straight`.
+    /// Binds FROM into the current scope; all of its joins keep their order if `straight`.
     pub(super) fn bind_from(
         &mut self,
         from: &[TableWithJoins],
@@ -182,14 +182,14 @@ impl Binder<'_> {
         Ok((relation, seen))
     }
 
-    /// Whether lateral tables that are bound from here on see nothing of the left side of their join.
+    /// Sets whether lateral tables that are bound from here on see the left side of their join.
     fn set_unseen(&mut self, left: &Seen, unseen: bool) {
         for table in &mut self.scope().tables[left.tables.clone()] {
             table.unseen = unseen;
         }
     }
 
-    /// Lets a lateral table see the left side of its join too; gives what was seen before.
+    /// Lets a lateral table see the left side of its join too; returns the previous visibility.
     fn see_also(&mut self, left: &Seen) -> Option<Vec<ColumnSlot>> {
         let scope = self.scope();
         let outer = scope.visible.clone();
@@ -204,9 +204,8 @@ impl Binder<'_> {
         outer
     }
 
-    /// The conditions of USING, and what names mean after it: the common columns first, once and in the
-    /// order of the first table, then its others, then those of the second. A RIGHT JOIN is a LEFT JOIN
-    /// with its tables exchanged.
+    /// Binds USING, and the meaning of names after it: the common columns first, once and in the order of the first
+    /// table, then its others, then those of the second. A RIGHT JOIN is a LEFT JOIN with its tables exchanged.
     fn join_using(
         &mut self,
         left: &Seen,
@@ -322,7 +321,7 @@ impl Binder<'_> {
         self.bind_base_table(database, &table_name.value, alias, hints)
     }
 
-    /// A table by its name, as TABLE t and tables in FROM have it.
+    /// Binds a table by its name, in TABLE t or FROM.
     pub(super) fn bind_named_table(
         &mut self,
         database: Option<&str>,
@@ -361,7 +360,7 @@ impl Binder<'_> {
         let statistics = self.catalog.statistics(table.id);
         let statistics = statistics.map(|known| Arc::new(AskedStatistics::new(known)));
         let hints = Arc::new(self.index_hints(&table, alias, hints)?);
-        // One more: the position.
+        // One column more, for the position.
         let first = self.new_columns(table.columns.len() + 1);
         self.note_rights(first + table.columns.len());
         if !self.tables.iter().any(|known| known.id == table.id) {
@@ -444,7 +443,7 @@ impl Binder<'_> {
         self.add_derived(block, &alias.name.value, None)
     }
 
-    /// A view is a derived table that sees nothing of the statement that names it.
+    /// Binds a view as a derived table without access to names of the statement.
     pub(super) fn bind_view(&mut self, view: &ViewSource, alias: &str) -> Result<Relation> {
         let key = (view.database.clone(), view.name.clone());
         if self.views.contains(&key) {
@@ -496,7 +495,7 @@ impl Binder<'_> {
         Ok(relation)
     }
 
-    /// Puts a bound query expression into FROM under a name.
+    /// Adds a bound query expression to FROM under a name.
     pub(super) fn add_derived(
         &mut self,
         mut block: Block,
@@ -508,7 +507,7 @@ impl Binder<'_> {
         let hint = self.merge_hint(alias);
         let merges = hint.unwrap_or(self.options.switches.derived_merge)
             || (self.merges_views && database.is_some());
-        // What the rows above set must not be seen by the rows below, nor the other way round.
+        // User variables set above must not be seen below, nor the other way round.
         let sets_variables =
             self.options.sets_variables && !(self.merges_views && database.is_some());
         let merged = block.mergeable && merges && !sets_variables;
@@ -551,7 +550,7 @@ impl Binder<'_> {
         Ok(relation)
     }
 
-    /// Makes a table's columns nameable: error 1066 when its name is taken.
+    /// Adds a table to the scope: error 1066 if its name is taken.
     pub(super) fn add_table(&mut self, table: ScopeTable) -> Result<()> {
         let scope = self.scope();
         let taken = scope
@@ -566,7 +565,7 @@ impl Binder<'_> {
     }
 }
 
-/// A derived table or view becomes a part of the query block around it, or stays one of its own.
+/// Records in the trace whether a derived table or view is merged or materialized.
 fn note_derived(
     trace: &Trace,
     (alias, database): (&str, Option<&str>),
@@ -581,7 +580,7 @@ fn note_derived(
         members.push(("merged", Document::from(true)));
     } else {
         let shape = "it has groups, DISTINCT, LIMIT, a set operation or no table";
-        // Its rows are only kept where something needs all of them at once.
+        // Its rows are only materialized where an operator needs all of them at once.
         members.push(("merged", Document::from(false)));
         members.push(("materialized", Document::from(cause.is_some())));
         let cause = cause.unwrap_or_else(|| shape.to_owned());
@@ -595,7 +594,7 @@ fn note_derived(
     trace.prepared(object(name, members));
 }
 
-/// What a view says of an error that comes from the tables below it.
+/// Error of a view for an error of the tables below it.
 pub(super) fn view_error((database, name): (&str, &str), error: Error) -> Error {
     let codes = [
         &codes::ER_NO_SUCH_TABLE,
@@ -646,7 +645,7 @@ fn cross_join(left: Relation, right: Relation) -> Relation {
     })
 }
 
-/// SELECT STRAIGHT_JOIN: the tables are read in the order in which they are named.
+/// SELECT STRAIGHT_JOIN: tables are read in the order in which they are named.
 fn straighten(relation: &mut Relation) {
     if let Relation::Join(join) = relation {
         join.straight = true;
@@ -655,7 +654,7 @@ fn straighten(relation: &mut Relation) {
     }
 }
 
-/// Whether a lateral table is among a part of FROM.
+/// Whether a part of FROM contains a lateral table.
 fn has_lateral(factor: &TableFactor) -> bool {
     match factor {
         TableFactor::Derived { lateral, .. } => *lateral,
@@ -672,7 +671,7 @@ fn reads(reader: &Relation, other: &Relation) -> bool {
     free_columns(reader).intersects(&produced(other))
 }
 
-/// The last part of a name.
+/// Last part of a name.
 pub(super) fn last_part(name: &ObjectName) -> Result<&Ident> {
     name.0.last().ok_or_else(|| not_supported(""))
 }

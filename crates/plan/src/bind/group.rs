@@ -1,8 +1,8 @@
-//! GROUP BY: which columns may be read above it, and the Aggregate itself.
+//! GROUP BY: the Aggregate, and the columns that may be read above it.
 //!
-//! Above an Aggregate a column that is grouped by keeps its number. A column that is not is read
-//! through ANY_VALUE: allowed when it is functionally dependent on the keys (the manual, "Detection
-//! of Functional Dependence"), or when ONLY_FULL_GROUP_BY is off.
+//! Above an Aggregate a group key that is a column keeps its number. Any other column is read through ANY_VALUE:
+//! allowed if it is functionally dependent on the keys (the manual, "Detection of Functional Dependence"), or if
+//! ONLY_FULL_GROUP_BY is off.
 
 use mayfly_functions::aggregate;
 use mayfly_syntax::ast::Expr;
@@ -23,17 +23,17 @@ use crate::tree::logical::{
 use crate::tree::physical::{AggregateCall, JoinKind, Purpose};
 use crate::walk::for_each_child_mut;
 
-/// How errors call GROUPING().
+/// Name of GROUPING() in errors.
 const GROUPING: &str = "GROUPING function";
 
-/// What stands above an Aggregate and is rewritten to read from it.
+/// Rewriter of the expressions above an Aggregate, so that they read its columns.
 struct Rewriter {
-    /// Keys that are no plain columns (or any, under ROLLUP), with the columns that they became.
+    /// Keys that are not plain columns (or any, under ROLLUP), with their columns.
     keys: Vec<(Expression, ColumnId)>,
     /// Key columns that kept their numbers.
     kept: ColumnSet,
     rollup: bool,
-    /// Columns that are read but not grouped by, in order of appearance.
+    /// Columns that are read but are not keys, in order of appearance.
     others: Vec<ColumnId>,
     seen: ColumnSet,
 }
@@ -63,7 +63,7 @@ impl Rewriter {
 }
 
 impl Binder<'_> {
-    /// Puts the Aggregate of the current query block over `input`, and rewrites what stands above.
+    /// Puts the Aggregate of the current query block over `input`, and rewrites the expressions above.
     pub(super) fn group(
         &mut self,
         input: Relation,
@@ -90,7 +90,7 @@ impl Binder<'_> {
                 continue;
             }
             let id = match key.kind {
-                // A column of an outer query has its number there.
+                // A column of an outer query keeps its number.
                 ExpressionKind::Column(id) if !rollup && self.scope().slot_of(id).is_some() => {
                     rewriter.kept.insert(id);
                     id
@@ -130,8 +130,8 @@ impl Binder<'_> {
         Ok(aggregate.extended(groupings))
     }
 
-    /// Rewrites the select list, HAVING and ORDER BY; error 1055 or 1140 for a column that a group
-    /// has no single value of.
+    /// Rewrites the select list, HAVING and ORDER BY; error 1055 or 1140 for a column without a single value in a
+    /// group.
     fn rewrite_above(
         &mut self,
         rewriter: &mut Rewriter,
@@ -205,7 +205,7 @@ impl Binder<'_> {
         code.with(&[&index, &clause, &name])
     }
 
-    /// The columns of FROM that have one value in each group.
+    /// Columns of FROM that have one value in each group.
     fn determined(&self, keys: &[Expression], input: &Relation) -> ColumnSet {
         let scope = self.innermost();
         let mut known: ColumnSet = keys.iter().filter_map(Expression::as_column).collect();
@@ -236,7 +236,7 @@ impl Binder<'_> {
         }
     }
 
-    /// ANY_VALUE() makes no groups by itself: where nothing else does, it is its argument.
+    /// Replaces ANY_VALUE() by its argument where nothing else makes groups: it makes none by itself.
     pub(super) fn dissolve_any_values<'e>(
         &mut self,
         others: impl Iterator<Item = &'e mut Expression>,
@@ -287,7 +287,7 @@ impl Binder<'_> {
         })
     }
 
-    /// Error 1056: GROUP BY names an item of the select list that calls GROUPING().
+    /// Error 1056: GROUP BY names a select item that calls GROUPING().
     pub(super) fn refuse_grouping(&mut self, key: &Expression) -> Result<()> {
         let columns = key.columns();
         let mut groupings = self.scope().groupings.iter();
@@ -297,7 +297,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// GROUPING(key, …): a column whose value is known once the groups are made.
+    /// Binds GROUPING(key, …): a column whose value is computed after grouping.
     pub(super) fn bind_grouping(&mut self, written: &[&Expr]) -> Result<Expression> {
         let keys = written
             .iter()
@@ -315,7 +315,7 @@ impl Binder<'_> {
             return Err(codes::ER_INVALID_GROUP_FUNC_USE.error());
         }
         scope.groupings.push((id, keys));
-        // The rows of a group are not rolled up yet.
+        // Inside an aggregate the rows are not rolled up yet.
         Ok(if scope.inside_aggregate > 0 {
             literal::integer(0, 20)
         } else {
@@ -323,7 +323,7 @@ impl Binder<'_> {
         })
     }
 
-    /// The values of GROUPING() calls, from the number of keys that were rolled up.
+    /// Values of GROUPING() calls, from the number of rolled-up keys.
     fn groupings(
         &mut self,
         keys: &[Expression],
@@ -375,7 +375,7 @@ impl Binder<'_> {
     }
 }
 
-/// Columns may be NULL in an expression, and so what is computed of them; whether that changes anything.
+/// Marks columns in an expression, and the expressions over them, as nullable; returns whether that changes anything.
 fn may_be_null(expression: &mut Expression, columns: &ColumnSet) -> bool {
     let mut widened = match &expression.kind {
         ExpressionKind::Column(id) => columns.contains(*id),
@@ -396,7 +396,7 @@ fn may_be_null(expression: &mut Expression, columns: &ColumnSet) -> bool {
     widened
 }
 
-/// What equalities in conditions say about columns: the second is determined by the first.
+/// Collects functional dependences from equalities in conditions: the first columns determine the second.
 fn collect_dependences(relation: &Relation, rules: &mut Vec<(ColumnSet, ColumnId)>) {
     match relation {
         Relation::Filter { input, predicates } => {
@@ -444,8 +444,8 @@ fn equality(predicate: &Expression, rules: &mut Vec<(ColumnSet, ColumnId)>) {
     }
 }
 
-/// Of an outer join only the inner side is determined, and only by all that its condition reads of
-/// the outer side, which also decides whether there is a partner.
+/// Collects functional dependences of an outer join: only the inner side is determined, and only by all columns of the
+/// outer side that its condition reads, which also decide whether a partner exists.
 fn outer_equalities(join: &crate::tree::logical::Join, rules: &mut Vec<(ColumnSet, ColumnId)>) {
     let left = crate::tree::logical::produced(&join.left);
     let mut read = ColumnSet::new();

@@ -1,7 +1,7 @@
-//! Hints: which indexes may be used, by USE, FORCE and IGNORE INDEX behind a table and by the hints `INDEX`,
-//! `JOIN_INDEX`, `ORDER_INDEX`, `GROUP_INDEX`, `INDEX_MERGE` and their negations in the comment behind SELECT, which
-//! override them; and which derived tables are merged, by `MERGE` and `NO_MERGE` (the manual, "Index Hints",
-//! "Index-Level Optimizer Hints", "Table-Level Optimizer Hints"). A hint that has no effect is a warning.
+//! Optimizer hints about indexes and derived tables: USE, FORCE and IGNORE INDEX behind a table, and in the comment
+//! behind SELECT, which overrides them, `INDEX`, `JOIN_INDEX`, `ORDER_INDEX`, `GROUP_INDEX`, `INDEX_MERGE` and their
+//! negations, and `MERGE` and `NO_MERGE` of derived tables (the manual, "Index Hints", "Index-Level Optimizer Hints",
+//! "Table-Level Optimizer Hints"). A hint without effect is a warning.
 
 use mayfly_syntax::ast::{TableIndexHintForClause, TableIndexHintType, TableIndexHints};
 use mayfly_types::Result;
@@ -22,7 +22,7 @@ const EVERY: &[HintPurpose] = &[
 
 const MERGE: &[HintPurpose] = &[HintPurpose::Merge];
 
-/// The hints that are about indexes: name, what for, and whether the indexes are to be left alone.
+/// Index hints: (name, purposes, whether the indexes are excluded).
 const HINTS: &[(&str, &[HintPurpose], bool)] = &[
     ("INDEX", EVERY, false),
     ("NO_INDEX", EVERY, true),
@@ -36,10 +36,10 @@ const HINTS: &[(&str, &[HintPurpose], bool)] = &[
     ("NO_INDEX_MERGE", MERGE, true),
 ];
 
-/// The hints that are applied before a statement is planned.
+/// Hints that are applied before a statement is planned.
 const OF_STATEMENTS: &[&str] = &["SET_VAR", "MAX_EXECUTION_TIME"];
 
-/// MySQL's other hints: what they choose between is not a choice here.
+/// Other hints of MySQL: the alternatives do not exist here.
 const WITHOUT_EFFECT: &[&str] = &[
     "BKA",
     "NO_BKA",
@@ -61,18 +61,17 @@ const WITHOUT_EFFECT: &[&str] = &[
     "SUBQUERY",
 ];
 
-/// The hints about the order of joins.
+/// Join order hints.
 const JOIN_HINTS: &[(&str, JoinHintKind)] = &[
     ("JOIN_ORDER", JoinHintKind::Order),
     ("JOIN_PREFIX", JoinHintKind::Prefix),
     ("JOIN_SUFFIX", JoinHintKind::Suffix),
 ];
 
-/// Joins stay in the order in which they are written.
+/// Hint by which joins keep the order in which they are written.
 const FIXED_ORDER: &str = "JOIN_FIXED_ORDER";
 
-/// What a hint comment says of indexes, of derived tables and of the order of joins, and what it calls its query
-/// block.
+/// A parsed hint comment: hints about indexes, derived tables and the order of joins, and the name of its query block.
 #[derive(Debug, Default, PartialEq)]
 struct Comment {
     hints: Vec<IndexHint>,
@@ -80,13 +79,13 @@ struct Comment {
     fixed_order: bool,
     merges: Vec<MergeHint>,
     block: Option<String>,
-    /// Hints that have no effect.
+    /// Hints without effect.
     ignored: Vec<&'static str>,
-    /// Where the first hint begins that is none.
+    /// Text from the first invalid hint on.
     unknown: Option<String>,
 }
 
-/// Reads the comment behind a SELECT.
+/// Parses the comment behind a SELECT.
 fn read(text: &str) -> Comment {
     let mut comment = Comment::default();
     let mut words = Words(text);
@@ -97,7 +96,7 @@ fn read(text: &str) -> Comment {
         };
         let is = |hint: &&&str| name.eq_ignore_ascii_case(hint);
         if !words.eat("(") {
-            // JOIN_FIXED_ORDER may stand alone.
+            // JOIN_FIXED_ORDER may have no arguments.
             match WITHOUT_EFFECT.iter().find(is) {
                 None if name.eq_ignore_ascii_case(FIXED_ORDER) => comment.fixed_order = true,
                 Some(name) => comment.ignored.push(name),
@@ -146,14 +145,14 @@ fn read(text: &str) -> Comment {
     comment
 }
 
-/// What a hint of this name says of the order of joins.
+/// Kind of join order hint of this name.
 fn join_hint(name: &str) -> Option<JoinHintKind> {
     let mut known = JOIN_HINTS.iter();
     let (_, kind) = known.find(|(hint, _)| name.eq_ignore_ascii_case(hint))?;
     Some(*kind)
 }
 
-/// `table [, table] …`; what names another block is left out.
+/// Parses `table [, table] …`; names of other blocks are skipped.
 fn tables_of(words: &[String]) -> Vec<String> {
     let tables = words.split(|word| word == ",");
     let named = tables.filter_map(|words| match words {
@@ -163,7 +162,7 @@ fn tables_of(words: &[String]) -> Vec<String> {
     named.collect()
 }
 
-/// What a hint of this name says: whether derived tables are merged.
+/// Whether a hint of this name merges derived tables.
 fn merges(name: &str) -> Option<bool> {
     match () {
         () if name.eq_ignore_ascii_case("MERGE") => Some(true),
@@ -172,7 +171,7 @@ fn merges(name: &str) -> Option<bool> {
     }
 }
 
-/// `[table [, table] …]`; what names another block is left out.
+/// Parses `[table [, table] …]`; names of other blocks are skipped.
 fn merge_hints(merges: bool, words: &[String]) -> Vec<MergeHint> {
     if words.is_empty() {
         return vec![MergeHint {
@@ -193,7 +192,7 @@ fn merge_hints(merges: bool, words: &[String]) -> Vec<MergeHint> {
     named.collect()
 }
 
-/// `[@block] table[@block] [index [, index] …]`
+/// Parses `[@block] table[@block] [index [, index] …]`.
 fn hint(
     (name, purposes, negated): (&'static str, &'static [HintPurpose], bool),
     words: &[String],
@@ -225,7 +224,7 @@ fn hint(
     })
 }
 
-/// The words and signs of a hint comment; quoted names without their quotes.
+/// Tokens of a hint comment; quoted names come without their quotes.
 struct Words<'t>(&'t str);
 
 impl Words<'_> {
@@ -263,7 +262,7 @@ impl Words<'_> {
 }
 
 impl Binder<'_> {
-    /// Takes the index hints of a query block's comments, and those of blocks around it that name it.
+    /// Takes the index hints of a query block's comments, and those of enclosing blocks that name it.
     pub(super) fn take_index_hints(&mut self, comments: &[String], select_id: usize) {
         if comments.is_empty() && self.block_hints.is_empty() {
             return;
@@ -306,7 +305,7 @@ impl Binder<'_> {
         scope.merge_hints = merges;
     }
 
-    /// Whether hints of the query block say that a derived table is merged, or is not.
+    /// Whether hints of the query block merge a derived table; `None` without a hint.
     pub(super) fn merge_hint(&mut self, alias: &str) -> Option<bool> {
         let mut hints = self.scopes.last_mut()?.merge_hints.iter_mut();
         let hint = hints.find(|hint| match &hint.table {
@@ -317,7 +316,7 @@ impl Binder<'_> {
         Some(hint.merges)
     }
 
-    /// Warns of the hints for which there was no table.
+    /// Warns of the hints whose table does not exist.
     pub(super) fn end_index_hints(&mut self, select_id: usize) {
         let own = self.join_hints.iter();
         for hint in own.filter(|hint| hint.select_id == select_id) {
@@ -355,7 +354,7 @@ impl Binder<'_> {
         }
     }
 
-    /// What hints allow of a table's indexes.
+    /// Index hints of a table.
     pub(super) fn index_hints(
         &mut self,
         table: &TableSource,
@@ -418,8 +417,8 @@ impl Binder<'_> {
     }
 }
 
-/// What USE, FORCE and IGNORE INDEX allow: 1176 for an index that the table does not have, 1221 for
-/// USE and FORCE together.
+/// Hints by USE, FORCE and IGNORE INDEX: error 1176 for an index that the table does not have, 1221 for USE and FORCE
+/// together.
 fn behind_table(table: &TableSource, alias: &str, hints: &[TableIndexHints]) -> Result<IndexHints> {
     let is = |hint: &TableIndexHints, kind| hint.hint_type == kind;
     if hints.iter().any(|hint| is(hint, TableIndexHintType::Use))
@@ -460,7 +459,7 @@ fn behind_table(table: &TableSource, alias: &str, hints: &[TableIndexHints]) -> 
     Ok(allowed)
 }
 
-/// An index by its name, or by the beginning of it when that is no other's.
+/// Index by its name, or by an unambiguous prefix of it.
 fn index_by_name(table: &TableSource, name: &str) -> Option<usize> {
     let exact = table
         .indexes

@@ -1,4 +1,4 @@
-//! Views that rows are inserted into.
+//! Insertable views.
 
 use std::sync::Arc;
 
@@ -14,20 +14,20 @@ use crate::options::PlanOptions;
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{ColumnId, Scan, visit_expression_mut};
 
-/// What rows that are added through a view are to its table.
+/// Target of rows that are inserted through a view.
 #[derive(Debug, Clone)]
 pub struct ViewTarget {
-    /// The table that the rows go to.
+    /// Base table of the rows.
     pub table: Arc<TableSource>,
-    /// For each column of the view, which of the table's it is.
+    /// Column of the table for each column of the view.
     pub columns: Vec<Option<usize>>,
-    /// What WITH CHECK OPTION asks of a row of the table.
+    /// WITH CHECK OPTION condition for a row of the table.
     pub check: Option<Expression>,
 }
 
-/// Finds the table that rows go to which are added through a view: 1471 when there is none. A view of
-/// several tables needs the target named: by the columns of the statement's list (1394 without one, 1393
-/// when they are of several tables).
+/// Finds the base table of rows that are inserted through a view: error 1471 if there is none. A view of several tables
+/// needs the target named: by the columns of the statement's list (1394 without one, 1393 when they are of several
+/// tables).
 pub fn bind_view_target(
     view: &ViewSource,
     listed: Option<&[usize]>,
@@ -88,14 +88,14 @@ pub fn bind_view_target(
         .collect();
     let known = columns.iter().flatten();
     let repeats = known.clone().count() != known.collect::<std::collections::BTreeSet<_>>().len();
-    // Each column of the view is a column of a table, and no other of its columns is the same.
+    // Each column of the view must be a distinct column of a table.
     if repeats || ids.iter().any(|id| owner(*id).is_none()) {
         return Err(not_insertable());
     }
     let layout: Vec<ColumnId> = own.clone().collect();
     let mut check = parts.check();
     if let Some(check) = &mut check {
-        // There is no row of the other tables.
+        // The other tables have no row.
         visit_expression_mut(check, &mut |inner| {
             if let ExpressionKind::Column(column) = inner.kind
                 && !own.contains(&column)

@@ -1,4 +1,4 @@
-//! Constants: those of the statement's text and what they become in other types.
+//! Constants: literals of the statement, and their conversion to other types.
 
 use arrow_buffer::i256;
 use mayfly_types::convert::number::parse_integer;
@@ -12,7 +12,7 @@ pub(crate) fn null() -> Expression {
     Expression::literal(Value::Null, SqlType::null())
 }
 
-/// An integer of a display width, which includes the sign.
+/// An integer with a display width, which includes the sign.
 pub(crate) fn integer(value: i64, width: u32) -> Expression {
     let ty = SqlType {
         length: width,
@@ -33,7 +33,7 @@ pub(crate) fn string(text: &str, collation: CollationId) -> Expression {
 }
 
 pub(super) fn decimal(value: Decimal) -> Expression {
-    // The zero before the point is a digit too: 0.5 is a DECIMAL(2,1).
+    // The zero before the point counts as a digit: 0.5 is a DECIMAL(2,1).
     let precision = value.precision().max(value.scale.saturating_add(1));
     let ty = SqlType::decimal(precision, value.scale);
     Expression::literal(
@@ -45,8 +45,8 @@ pub(super) fn decimal(value: Decimal) -> Expression {
     )
 }
 
-/// TRUE and FALSE as the predicates that they are, which a document distinguishes from 1 and 0; anything else
-/// as it is. They are known by their width, in which no number is written.
+/// TRUE and FALSE as predicates, which a document distinguishes from 1 and 0; any other expression unchanged. They are
+/// recognized by their display width, which no number literal has.
 pub(crate) fn as_boolean(expression: Expression) -> Expression {
     let ty = &expression.ty;
     match expression.kind {
@@ -59,13 +59,13 @@ pub(crate) fn as_boolean(expression: Expression) -> Expression {
     }
 }
 
-/// Whether an expression is a literal written x'41' or b'1': a number where a number is wanted.
+/// Whether an expression is a literal x'41' or b'1', which is a number where a number is wanted.
 pub(crate) fn is_hexadecimal(expression: &Expression) -> bool {
     expression.ty.is_bytes_literal
         && matches!(expression.kind, ExpressionKind::Literal(Value::Bytes(_)))
 }
 
-/// The negative of a number literal.
+/// Negative of a number literal.
 pub(crate) fn negated(expression: &Expression) -> Option<Expression> {
     let ExpressionKind::Literal(value) = &expression.kind else {
         return None;
@@ -77,7 +77,7 @@ pub(crate) fn negated(expression: &Expression) -> Option<Expression> {
         _ => expression.ty.length.saturating_add(1),
     };
     match value {
-        // MySQL looks whether the bits of the operand, taken as unsigned, fit a BIGINT.
+        // MySQL checks whether the bits of the operand, taken as unsigned, fit a BIGINT.
         Value::Int(number) if *number < 0 && expression.ty.kind == TypeKind::BigInt => {
             Some(decimal(Decimal::from(*number).negate()))
         }
@@ -104,7 +104,7 @@ pub(crate) fn negated(expression: &Expression) -> Option<Expression> {
     }
 }
 
-/// The value of a literal in another type, if the conversion is exact and raises no warning.
+/// Value of a literal in another type, if the conversion is exact and raises no warning.
 pub(crate) fn convert(value: &Value, from: &SqlType, to: &SqlType) -> Option<Value> {
     if value.is_null() {
         return Some(Value::Null);
@@ -190,7 +190,7 @@ fn convert_string(bytes: &[u8], from: &SqlType, to: &SqlType) -> Option<Value> {
     }
 }
 
-/// A constant of a small set of words, as functions take units.
+/// A constant keyword of a function, such as a unit.
 pub(crate) fn word(text: &str) -> Expression {
     let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
     Expression::literal(

@@ -1,8 +1,7 @@
 //! SELECT … FOR UPDATE and FOR SHARE: the query, with the positions of the rows that it locks.
 //!
-//! Only tables that the outermost query block itself reads are locked. Where its rows are no rows of
-//! tables any more (GROUP BY, DISTINCT, UNION), what they are made of is found by a query of its own,
-//! which is run first.
+//! Only tables that the outermost query block itself reads are locked. Where its result rows are not rows of tables
+//! (GROUP BY, DISTINCT, UNION), the rows that they are made of are found by a separate query, which is run first.
 
 use std::sync::Arc;
 
@@ -19,7 +18,7 @@ use crate::change::{BoundLocks, RowLock};
 use crate::options::PlanOptions;
 use crate::tree::logical::{Relation, Scan};
 
-/// Binds a query that locks rows; `None` when it locks none.
+/// Binds a query that locks rows; `None` if it locks none.
 pub(crate) fn bind_locking(
     query: &Query,
     catalog: &dyn Catalog,
@@ -90,7 +89,7 @@ impl Binder<'_> {
     }
 }
 
-/// Whether a lock clause means a table.
+/// Whether a lock clause applies to a table.
 fn names(clause: &LockClause, scan: &Scan) -> bool {
     let Some(name) = &clause.of else {
         return true;
@@ -103,7 +102,7 @@ fn names(clause: &LockClause, scan: &Scan) -> bool {
             .is_none_or(|database| database.value == scan.table.database)
 }
 
-/// Gathers the tables of a query block; false when its rows are no rows of tables.
+/// Collects the tables of a query block; false if its result rows are not rows of tables.
 fn lockable(relation: &Relation, select_id: usize, scans: &mut Vec<Scan>) -> bool {
     match relation {
         Relation::Scan(scan) => {
@@ -121,12 +120,12 @@ fn lockable(relation: &Relation, select_id: usize, scans: &mut Vec<Scan>) -> boo
         Relation::Join(join) => {
             lockable(&join.left, select_id, scans) && lockable(&join.right, select_id, scans)
         }
-        // What other query blocks read is not locked.
+        // Tables that other query blocks read are not locked.
         _ => true,
     }
 }
 
-/// Takes the uppermost LIMIT out.
+/// Removes the uppermost LIMIT and returns it.
 fn take_limit(relation: &mut Relation) -> Option<(u64, u64)> {
     match relation {
         Relation::Extend { input, .. } | Relation::Materialize { input, .. } => take_limit(input),
@@ -143,7 +142,7 @@ fn take_limit(relation: &mut Relation) -> Option<(u64, u64)> {
     }
 }
 
-/// The query block without what makes groups of its rows.
+/// The query block without grouping.
 fn ungrouped(query: &Query) -> Option<Query> {
     let mut query = query.clone();
     query.order_by = Vec::new();

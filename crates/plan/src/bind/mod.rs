@@ -1,9 +1,8 @@
-//! Binding: from names and MySQL's types to a logical plan.
+//! Binder: from names and MySQL's types to a logical plan.
 //!
-//! The binder walks the AST once. What it needs of the surroundings of an expression (visible
-//! tables, the clause it stands in, the aggregates of its query block) lies in a stack of
-//! [`scope::Scope`]s, one for each query block that is being bound, the innermost last; a name that
-//! is not found in the innermost one is looked for further out, which makes a correlated subquery.
+//! The binder walks the AST once. The context of an expression (visible tables, its clause, the aggregates of its query
+//! block) is in a stack of [`scope::Scope`]s, one for each query block that is being bound, the innermost last; a name
+//! that is not found in the innermost one is resolved in the enclosing ones, which makes a correlated subquery.
 //!
 //! Aggregates: an aggregate call becomes a new column of its query block. After the whole block is
 //! bound, [`group`] puts an Aggregate below the expressions that stand above it and decides which
@@ -57,7 +56,7 @@ pub use scalar_names::{ChangedTable, ScalarColumn, ScalarNames};
 pub(crate) use types::{argument, compare as compare_expression, not as not_expression};
 pub use view_target::has_outer_join;
 
-/// Binds a query to a logical plan; see [`crate::bind_query`] for the way to a physical one.
+/// Binds a query to a logical plan; [`crate::bind_query`] plans it down to operators.
 pub fn bind(query: &ast::Query, catalog: &dyn Catalog, options: &PlanOptions) -> Result<Query> {
     let mut binder = Binder::new(catalog, options);
     let mut block = binder.bind_query_expression(query, true)?;

@@ -8,10 +8,9 @@ use super::literal::{convert, is_hexadecimal};
 use super::types::cast;
 use crate::tree::expression::{Expression, ExpressionKind};
 
-/// A hexadecimal or bit literal as the number that it is, NULL as a DOUBLE without digits, anything else
-/// as it is.
+/// A hexadecimal or bit literal as its number, NULL as a DOUBLE without digits, any other expression unchanged.
 pub(crate) fn as_number(expression: Expression) -> Expression {
-    // MIN(NULL) is of the type of NULL and no literal.
+    // MIN(NULL) has the type of NULL and is not a literal.
     if expression.ty.kind == TypeKind::Null {
         let no_digits = SqlType {
             length: 0,
@@ -44,8 +43,8 @@ pub(crate) fn as_number(expression: Expression) -> Expression {
     number.unwrap_or(expression)
 }
 
-/// A value of a column of a type as [`as_number`], if it is a column of numbers. Of a hexadecimal or bit
-/// literal of more bytes than a BIGINT has the column says that it is out of range.
+/// A value stored in a numeric column as [`as_number`]. A hexadecimal or bit literal with more bytes than a BIGINT is
+/// out of range for the column.
 pub fn as_stored_number(expression: Expression, column: &SqlType) -> Expression {
     let is_long = is_hexadecimal(&expression) && expression.ty.length > BIGINT_BYTES;
     match column.is_numeric() && !is_long {
@@ -54,11 +53,11 @@ pub fn as_stored_number(expression: Expression, column: &SqlType) -> Expression 
     }
 }
 
-/// The bytes of a BIGINT.
+/// Bytes of a BIGINT.
 const BIGINT_BYTES: u32 = 8;
 
-/// A CASE among whose results are hexadecimal or bit literals with the numbers that its results are, anything else as it
-/// is. IF and NULLIF are bound as CASE.
+/// A CASE with hexadecimal or bit literals among its results, converted to a CASE of numbers; any other expression
+/// unchanged. IF and NULLIF are bound as CASE.
 fn choice_as_number(expression: Expression) -> Expression {
     let ExpressionKind::Case {
         branches,
@@ -111,7 +110,7 @@ fn digits_of_bytes(bytes: u32) -> u32 {
     }
 }
 
-/// As [`as_number`], but as the DOUBLE that functions of one number take such a literal for.
+/// [`as_number`], but as the DOUBLE that functions of one number convert such a literal to.
 pub(crate) fn as_double(expression: Expression) -> Expression {
     let is_hexadecimal = is_hexadecimal(&expression);
     let number = as_number(expression);

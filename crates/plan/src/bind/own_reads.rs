@@ -1,9 +1,9 @@
-//! Subqueries that read a table which the statement changes: MySQL refuses them, with 1093, or with 1443
+//! Check for subqueries that read a table which the statement changes: MySQL refuses them with error 1093, or with 1443
 //! where the table is read or changed through a view.
 //!
-//! The tables of the statement are noted as they are bound, those of merged views under the view that the
-//! statement names. What a derived table, a common table expression or a view that is no part of the query
-//! reads is read before the first change, and is forgotten.
+//! The tables of the statement are recorded as they are bound, those of merged views under the view that the statement
+//! names. Reads of a derived table, a common table expression or a view that is not merged happen before the first
+//! change, and are forgotten.
 
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
@@ -12,11 +12,11 @@ use super::binder::{NamedTable, TableRead};
 use crate::bind::binder::Binder;
 use crate::catalog::{TableId, ViewSource};
 
-/// What was noted before a part of the statement.
+/// Number of reads recorded before a part of the statement.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ReadsMark(usize);
 
-/// What a view leaves to be restored.
+/// State to restore after a view.
 pub(super) struct OuterReads {
     mark: ReadsMark,
     view: Option<NamedTable>,
@@ -24,7 +24,7 @@ pub(super) struct OuterReads {
 }
 
 impl Binder<'_> {
-    /// A table of FROM was found.
+    /// Records a table of FROM.
     pub(super) fn note_read(&mut self, table: TableId, alias: &str) {
         let in_subquery = self.scopes.len() > self.own_reads.plain_depth;
         let named = self.own_reads.view.clone().unwrap_or_else(|| NamedTable {
@@ -38,17 +38,17 @@ impl Binder<'_> {
         });
     }
 
-    /// Before a part of the statement.
+    /// Mark before a part of the statement.
     pub(super) fn reads_mark(&self) -> ReadsMark {
         ReadsMark(self.own_reads.reads.len())
     }
 
-    /// What a part of the statement reads is read before the first change.
+    /// Forgets the reads since a mark, which happen before the first change.
     pub(super) fn forget_reads(&mut self, since: ReadsMark) {
         self.own_reads.reads.truncate(since.0);
     }
 
-    /// A view's query is about to be bound.
+    /// Begins a view's query.
     pub(super) fn begin_view_reads(&mut self, view: &ViewSource, alias: &str) -> OuterReads {
         let outer = OuterReads {
             mark: self.reads_mark(),
@@ -65,7 +65,7 @@ impl Binder<'_> {
         outer
     }
 
-    /// A view's query was bound; the tables that its subqueries read, if it is part of the query.
+    /// Ends a view's query; returns the tables that its subqueries read, if it is merged.
     pub(super) fn end_view_reads(&mut self, outer: OuterReads, merged: bool) -> Vec<TableId> {
         self.own_reads.view = outer.view;
         self.own_reads.plain_depth = outer.plain_depth;
@@ -81,12 +81,12 @@ impl Binder<'_> {
         nested.collect()
     }
 
-    /// The statement changes a table.
+    /// Records a changed table.
     pub(super) fn note_change(&mut self, table: TableId, named: NamedTable) {
         self.own_reads.changed.push((table, named));
     }
 
-    /// What the statement calls a table of FROM.
+    /// Name that the statement has for a table of FROM.
     pub(super) fn named_table(&mut self, at: usize) -> NamedTable {
         let view = self.view_at(at);
         let view = view.map(|view| (view.database.clone(), view.name.clone()));
@@ -97,8 +97,8 @@ impl Binder<'_> {
         }
     }
 
-    /// Forgets what expressions over a row read of the changed tables under other names: the values are
-    /// there before the row is.
+    /// Forgets reads of the changed tables under other names by expressions over a row: the values exist before the row
+    /// does.
     pub(super) fn forget_renamed_reads(&mut self) {
         let own = &mut self.own_reads;
         own.reads.retain(|read| {
@@ -111,7 +111,7 @@ impl Binder<'_> {
         });
     }
 
-    /// Refuses a statement, now that all of it is bound, whose subqueries read what it changes.
+    /// Refuses a completely bound statement whose subqueries read a table that it changes.
     pub(super) fn refuse_own_reads(&self, statement: &str) -> Result<()> {
         let own = &self.own_reads;
         for read in own.reads.iter().filter(|read| read.in_subquery) {

@@ -1,7 +1,7 @@
-//! Types of `?` while a statement is prepared: what MySQL expects of their values.
+//! Types of `?` in a prepared statement: the types that MySQL expects of their values.
 //!
-//! An operator takes a `?` for what its other operands are, a function for what it reads. The type is the
-//! widest of its kind. When the statement is executed, the types are those of the values.
+//! An operator gives a `?` the type of its other operands, a function the type that it reads. The type is the widest of
+//! its kind. When the statement is executed, the types are those of the values.
 
 use std::sync::Arc;
 
@@ -15,8 +15,7 @@ use crate::bind::binder::Binder;
 use crate::catalog::ParameterPlace;
 use crate::tree::expression::{Expression, ExpressionKind};
 
-/// Operators and functions that take a `?` for what their other operands are; and what for, if all of
-/// them are `?`.
+/// Operators and functions that give a `?` the type of their other operands; with the type if all operands are `?`.
 const OF_OTHERS: &[(&[&str], Fallback)] = &[
     (&["+", "-", "*", "/", "%", "div"], Fallback::Double),
     (&["&", "|", "^"], Fallback::Bytes),
@@ -28,7 +27,7 @@ const OF_OTHERS: &[(&[&str], Fallback)] = &[
     ),
 ];
 
-/// Functions that read texts, too, but take a `?` for something else: for what, and in which arguments.
+/// Functions that also read texts, but give a `?` another type: (names, type, arguments).
 const OF_ARGUMENTS: &[(&[&str], Fallback, std::ops::Range<usize>)] = &[
     (&["<<", ">>", "~", "bit_count"], Fallback::Bytes, 0..1),
     (&["round", "truncate"], Fallback::Decimal, 0..1),
@@ -42,10 +41,10 @@ const OF_ARGUMENTS: &[(&[&str], Fallback, std::ops::Range<usize>)] = &[
     (DOCUMENTS, Fallback::Json, 0..1),
 ];
 
-/// Operators that take a `?` for what the expression around them wants, and for a DOUBLE where nothing does.
+/// Operators that give a `?` the type that the enclosing expression wants, or DOUBLE where it wants none.
 const OF_CONTEXT: &[&str] = &["negate", "abs", "ceiling", "floor"];
 
-/// Functions of a document.
+/// Functions with a document argument.
 const DOCUMENTS: &[&str] = &[
     "json_array_append",
     "json_array_insert",
@@ -65,7 +64,7 @@ const DOCUMENTS: &[&str] = &[
     "json_value",
 ];
 
-/// Functions of a date with a time.
+/// Functions with a DATETIME argument.
 const DATES: &[&str] = &[
     "year",
     "quarter",
@@ -88,11 +87,11 @@ const DATES: &[&str] = &[
     "time",
 ];
 
-/// Units of INTERVAL that leave the time of a date alone.
+/// Units of INTERVAL without a time part.
 const DAYS: &[&str] = &["DAY", "WEEK", "MONTH", "QUARTER", "YEAR", "YEAR_MONTH"];
 
-/// Units of which EXTRACT() reads dates alone; it reads others from times, too, as HOUR() and its kind do, and
-/// takes what comes.
+/// Units for which EXTRACT() reads only dates; for others it also reads times, as HOUR() and similar functions do, and
+/// accepts any type.
 const PARTS_OF_DATES: &[&[u8]] = &[
     b"YEAR",
     b"QUARTER",
@@ -102,7 +101,7 @@ const PARTS_OF_DATES: &[&[u8]] = &[
     b"DAY",
 ];
 
-/// The type of a `?` that nothing else determines.
+/// Type of a `?` that nothing else determines.
 #[derive(Debug, Clone, Copy)]
 enum Fallback {
     Double,
@@ -130,7 +129,7 @@ impl Fallback {
     }
 }
 
-/// The operand of an operator of [`OF_CONTEXT`].
+/// Operand of an operator in [`OF_CONTEXT`].
 fn operand_of_context(expression: &Expression) -> Option<&Expression> {
     let ExpressionKind::Call {
         function,
@@ -152,7 +151,7 @@ fn operand_of_context(expression: &Expression) -> Option<&Expression> {
     }
 }
 
-/// A `?` that meets values of a type: the widest of its kind, and text where nothing is known.
+/// Type of a `?` compared or combined with values of a type: the widest of its kind, and text if the type is unknown.
 pub fn parameter_type(met: Option<&SqlType>, collation: CollationId) -> SqlType {
     let kind = met.map_or(TypeKind::VarChar, |ty| ty.kind);
     match (met, kind) {
@@ -184,8 +183,7 @@ fn widest_string(collation: CollationId) -> SqlType {
 }
 
 impl Binder<'_> {
-    /// Whether an expression is a `?` whose type is not known yet, or an operator on one that takes its type from
-    /// around it.
+    /// Whether an expression is a `?` without a known type, or an operator on one that takes its type from its context.
     fn is_untyped(&self, expression: &Expression) -> bool {
         match &expression.kind {
             ExpressionKind::Parameter(index) => *index >= self.options.parameters.len(),
@@ -193,7 +191,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Gives a `?` whose value is not known the type of what it meets.
+    /// Gives a `?` without a known value the type of the expression that it is used with.
     pub(super) fn infer_parameter(&self, expression: &mut Expression, met: &SqlType) {
         if self.is_untyped(expression) {
             self.infer(expression, met, ParameterPlace::Operand);
@@ -223,7 +221,7 @@ impl Binder<'_> {
         });
         self.infer(operand, met, place);
         let function = *function;
-        // What an operator of numbers makes of a type is no error.
+        // A type that an operator of numbers rejects is not an error.
         let Ok(typed) = function.signature(&[argument(operand)], &self.context) else {
             return;
         };
@@ -235,7 +233,7 @@ impl Binder<'_> {
         });
     }
 
-    /// Gives those among the operands of an operator the type of the others.
+    /// Gives `?` operands of an operator the type of the others.
     pub(super) fn type_parameters(&self, name: &str, operands: &mut [Expression]) {
         if !operands.iter().any(|operand| self.is_untyped(operand)) {
             return;
@@ -274,7 +272,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Gives a date and the amount that is added to it, where they are `?`, the types that go with a unit.
+    /// Gives `?` for a date and for the amount added to it the types that go with a unit.
     pub(super) fn type_interval(&self, date: &mut Expression, amount: &mut Expression, unit: &str) {
         let is_days = DAYS.contains(&unit);
         let date_type = if is_days {
@@ -285,14 +283,14 @@ impl Binder<'_> {
         self.infer_parameter(date, &date_type.ty(CollationId::BINARY));
         match unit {
             "SECOND" => self.infer_parameter(amount, &Fallback::Decimal.ty(CollationId::BINARY)),
-            // The amounts of several units are written as one text.
+            // The amount of a composite unit is written as text.
             _ if unit.contains('_') => {}
             _ => self.infer_parameter(amount, &SqlType::bigint()),
         }
     }
 
-    /// Gives a `?` that is the argument of an aggregate of bits the type of bytes, and one that is bytes as many as such
-    /// an aggregate takes.
+    /// Gives a `?` argument of a bit aggregate a binary string type; a binary one gets the maximum length of such an
+    /// aggregate.
     pub(super) fn type_parameter_of_bits(&self, argument: &mut Expression) {
         self.infer_parameter(argument, &Fallback::Bytes.ty(CollationId::BINARY));
         if matches!(argument.kind, ExpressionKind::Parameter(_)) && argument.ty.is_binary_string() {
@@ -316,7 +314,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Gives those among the results of a choice the type of the others.
+    /// Gives `?` results of a choice the type of the others.
     pub(super) fn type_parameters_of_choice<'e>(
         &self,
         results: impl IntoIterator<Item = &'e mut Expression>,
@@ -327,8 +325,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Gives those among the arguments of a function that it has not typed yet what it reads them as;
-    /// whether there was one.
+    /// Gives the untyped `?` among the arguments of a function the type that it reads; returns whether there was one.
     pub(super) fn type_parameters_as(
         &self,
         arguments: &mut [Expression],

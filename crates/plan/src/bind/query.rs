@@ -1,4 +1,4 @@
-//! Query expressions: WITH, set operations, ORDER BY and LIMIT around them, VALUES, TABLE.
+//! Query expressions: WITH, set operations, their ORDER BY and LIMIT, VALUES, TABLE.
 
 use mayfly_functions::Coercibility;
 use mayfly_syntax::ast::{
@@ -46,14 +46,14 @@ pub(super) fn has_calc_found_rows(select: &Select) -> bool {
 }
 
 impl Binder<'_> {
-    /// Binds a query expression. `outermost`: `sql_select_limit` holds for it.
+    /// Binds a query expression. `outermost`: `sql_select_limit` applies to it.
     pub(crate) fn bind_query_expression(
         &mut self,
         query: &Query,
         outermost: bool,
     ) -> Result<Block> {
         with_stack(|| {
-            // Numbers are given in the order of the text's SELECTs, but WITH comes after its query.
+            // Numbers follow the order of the text's SELECTs, but WITH comes after its query.
             let own = query.with.is_some().then(|| self.new_select());
             let mark = self.enter_with(query.with.as_ref())?;
             self.reserved_select = own;
@@ -140,7 +140,7 @@ impl Binder<'_> {
             let ty = SqlType::bigint_unsigned();
             self.catalog
                 .parameter_meets(index, &ty, ParameterPlace::Count);
-            // Unknown until the statement is executed: planned again then.
+            // Unknown until the statement is executed, when it is planned again.
             return match self.catalog.parameter_value(index) {
                 None => Ok(Value::UInt(u64::MAX)),
                 Some(Value::Null) => Ok(Value::UInt(0)),
@@ -203,7 +203,7 @@ impl Binder<'_> {
         self.bind_body(body, tail)
     }
 
-    /// The union of the arms of a recursive common table expression's one part.
+    /// Union of the arms of the recursive or the non-recursive part of a common table expression.
     pub(super) fn bind_union_of(&mut self, arms: &[&SetExpr], distinct: bool) -> Result<Block> {
         let mut blocks = arms
             .iter()
@@ -217,7 +217,7 @@ impl Binder<'_> {
         self.combine(SetOperationKind::Union, !distinct, blocks)
     }
 
-    /// Brings the arms of a set operation to common types.
+    /// Converts the arms of a set operation to common types.
     fn combine(
         &mut self,
         kind: SetOperationKind,
@@ -314,7 +314,7 @@ impl Binder<'_> {
         (arm.relation.extended(computed), ids)
     }
 
-    /// ORDER BY and LIMIT over a result of which only the columns are known.
+    /// Adds ORDER BY and LIMIT to a result of which only the columns are known.
     fn order_and_limit(&mut self, mut block: Block, tail: Tail<'_>) -> Result<Block> {
         if !tail.order_by.is_empty() {
             let mut scope = Scope::new(Clause::OrderBy, block.select_id);
@@ -376,7 +376,7 @@ impl Binder<'_> {
         Ok(bound)
     }
 
-    /// VALUES ROW(…), …: columns are named column_0, column_1, …
+    /// Binds VALUES ROW(…), …: columns are named column_0, column_1, …
     pub(crate) fn bind_values(&mut self, rows: &[&[Expr]]) -> Result<Block> {
         let select_id = self.new_select();
         self.scopes.push(Scope::new(Clause::Values, select_id));
@@ -433,7 +433,7 @@ impl Binder<'_> {
         })
     }
 
-    /// TABLE t
+    /// Binds TABLE t.
     fn bind_table_statement(&mut self, table: &TableName) -> Result<Block> {
         let select_id = self.new_select();
         self.scopes.push(Scope::new(Clause::FieldList, select_id));
@@ -473,7 +473,7 @@ impl Binder<'_> {
     }
 }
 
-/// The column that an item of the select list gives.
+/// Output column of a select item.
 pub(super) fn column_of_item(item: Item, id: usize, buffered: Buffered) -> BlockColumn {
     BlockColumn {
         id,
@@ -487,8 +487,8 @@ pub(super) fn column_of_item(item: Item, id: usize, buffered: Buffered) -> Block
     }
 }
 
-/// What the collation claims of a column that these values are united in: the strongest of their claims. The text
-/// of numbers is as weak as a literal.
+/// Coercibility of a column in which these values are united: the strongest of theirs. The text of a number has the
+/// coercibility of a literal.
 fn united_claim<'e>(
     values: impl Iterator<Item = &'e Expression>,
     ty: &SqlType,
@@ -501,7 +501,7 @@ fn united_claim<'e>(
     claim.filter(|claim| *claim != Coercibility::Implicit)
 }
 
-/// A value of an arm as it meets others: of bits a string has the number.
+/// A value of an arm with its united type: BIT as a string is the text of its number.
 fn united(value: Expression, ty: &SqlType) -> Expression {
     match value.ty.kind {
         TypeKind::Bit if ty.is_string() => {
@@ -513,7 +513,7 @@ fn united(value: Expression, ty: &SqlType) -> Expression {
     }
 }
 
-/// Whether a column of a set operation is a string of a fixed length to clients, though it is none of a CHAR column.
+/// Whether a column of a set operation is a fixed-length string to clients, though not from a CHAR column.
 fn is_fixed(arms: &[Block], index: usize) -> bool {
     let columns = || arms.iter().map(|arm| &arm.columns[index]);
     let is_fixed = |column: &BlockColumn| column.client_type == ClientType::Choice(TypeKind::Char);
@@ -528,7 +528,7 @@ fn is_fixed(arms: &[Block], index: usize) -> bool {
     aggregate_types(&types, Alternatives::SetOperation).kind == TypeKind::Char
 }
 
-/// What is reported to clients of values of which some are computed.
+/// Client type of values of which some are computed.
 fn computed(mut values: impl Iterator<Item = ClientType>) -> ClientType {
     if values.any(|value| value == ClientType::Computed) {
         ClientType::Computed

@@ -1,8 +1,7 @@
-//! Whether the statement may read and change what it names. The catalog knows; what is asked is
-//! decided here, where names get their meaning.
+//! Checks of privileges for tables and columns, made where names are resolved; the catalog decides them.
 //!
-//! The tables below a view are asked for with the rights of another account: the catalog learns where
-//! a view's query begins and ends, and numbers the rights that hold in between.
+//! The tables below a view are checked with the privileges of its definer: the catalog is told where a view's query
+//! begins and ends, and numbers the privileges that apply in between.
 
 use mayfly_types::{Error, Result};
 
@@ -11,11 +10,11 @@ use crate::bind::binder::Binder;
 use crate::catalog::Usage;
 use crate::tree::logical::{ColumnId, Scan};
 
-/// A table by its database and name.
+/// (database, name) of a table.
 type TableNames<'n> = (&'n str, &'n str);
 
-/// The table or view that a table of FROM is; none for what needs no right: derived tables and the
-/// session's own temporary ones.
+/// Database and name of the table or view of a table of FROM; `None` if no privilege is needed: for derived tables and
+/// the session's own temporary tables.
 fn names(scope: &Scope, at: usize) -> Option<TableNames<'_>> {
     match &scope.tables.get(at)?.columns {
         ScopeColumns::Base { table, .. } if table.temporary => None,
@@ -32,12 +31,12 @@ fn names(scope: &Scope, at: usize) -> Option<TableNames<'_>> {
 }
 
 impl Binder<'_> {
-    /// A column of a query block is read.
+    /// Checks reading a column of a query block.
     pub(super) fn check_read(&self, depth: usize, slot: ColumnSlot) -> Result<()> {
         self.check_slot(depth, slot, Usage::Read)
     }
 
-    /// All these columns of the innermost query block are read, as `*` has them.
+    /// Checks reading all of these columns of the innermost query block, as `*` does.
     pub(super) fn check_read_all(&self, slots: &[ColumnSlot]) -> Result<()> {
         let mut slots = slots.iter();
         slots.try_for_each(|slot| self.check_slot(self.scopes.len() - 1, *slot, Usage::ReadAll))
@@ -56,7 +55,7 @@ impl Binder<'_> {
         self.catalog.check_column(rights, table, column, usage)
     }
 
-    /// The rights that a table below a view is changed with.
+    /// Records the privileges with which a table below a view is changed.
     pub(super) fn note_rights(&mut self, position: ColumnId) {
         if !self.views.is_empty() {
             let rights = self.catalog.current_rights();
@@ -64,7 +63,7 @@ impl Binder<'_> {
         }
     }
 
-    /// A column that an assignment names is changed: in the view, if it is one, and in the table.
+    /// Checks changing a column named by an assignment: in the view, if there is one, and in the table.
     pub(super) fn check_written(
         &self,
         slot: ColumnSlot,
@@ -85,7 +84,7 @@ impl Binder<'_> {
         })
     }
 
-    /// Rows are taken out of a table of FROM, or put into it.
+    /// Checks removing rows from a table of FROM, or adding rows to it.
     pub(super) fn check_changed(&self, at: usize, scan: &Scan, usage: Usage) -> Result<()> {
         let scope = &self.scopes[self.scopes.len() - 1];
         if let Some(table) = names(scope, at) {
@@ -98,7 +97,7 @@ impl Binder<'_> {
         })
     }
 
-    /// Asks for a table below a view: what is refused there is the view's fault.
+    /// Checks a table below a view: a refusal is reported as an error of the view.
     fn check_below(&self, scan: &Scan, check: impl Fn(usize) -> Result<()>) -> Result<()> {
         let position = scan.position();
         let mut below = self.rights_below.iter();

@@ -1,5 +1,5 @@
-//! Expressions over the columns of one row, outside of a query block: VALUES of INSERT, ON DUPLICATE
-//! KEY UPDATE, RETURNING, SET, DEFAULT, CHECK, generated columns, SET of LOAD DATA.
+//! Scalar expressions over the columns of one row, outside of a query block: VALUES of INSERT, ON DUPLICATE KEY UPDATE,
+//! RETURNING, SET, DEFAULT, CHECK, generated columns, SET of LOAD DATA.
 
 use std::sync::Arc;
 
@@ -99,8 +99,8 @@ fn begin<'a>(
 }
 
 impl Binder<'_> {
-    /// What the generated columns of a table are computed of that an index is over; `first` is the
-    /// number of the table's first column.
+    /// Expressions of a table's generated columns that an index is over; `first` is the number of the table's first
+    /// column.
     pub(super) fn bind_generated(&self, table: &TableSource, first: ColumnId) -> Arc<[Computed]> {
         if table
             .columns
@@ -128,7 +128,7 @@ impl Binder<'_> {
         let computed = table.columns.iter().enumerate().filter_map(|(at, column)| {
             let mut binder = begin(names, self.catalog, self.options);
             binder.keeps_value = true;
-            // One that does not bind under the session's settings finds no equal either.
+            // An expression that does not bind under the session's settings matches no other either.
             let bound = binder.bind_expression(column.generated.as_deref()?).ok()?;
             let mut expression = types::as_value(bound);
             visit_expression_mut(&mut expression, &mut |inner| {
@@ -143,7 +143,7 @@ impl Binder<'_> {
         computed.collect()
     }
 
-    /// An expression outside of a query whose subqueries went through the optimizer: each is a query.
+    /// Optimizes the subqueries of an expression outside of a query: each is a query.
     fn with_rules(&mut self, mut expression: Expression) -> Expression {
         if !self.shared.is_empty() {
             return expression;
@@ -174,7 +174,7 @@ impl Binder<'_> {
         expression
     }
 
-    /// Error 1111: there is no group that an aggregate or GROUPING() could be of.
+    /// Error 1111: an aggregate or GROUPING() without a group.
     pub(super) fn refuse_aggregates(&mut self) -> Result<()> {
         let scope = self.scope();
         if scope.aggregates.is_empty() && scope.groupings.is_empty() {

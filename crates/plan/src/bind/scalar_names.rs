@@ -1,4 +1,4 @@
-//! What the names in an expression outside of a query mean.
+//! Names in scalar expressions outside of a query.
 
 use mayfly_types::SqlType;
 
@@ -7,30 +7,30 @@ use crate::catalog::{DefaultSource, TableId};
 /// A column that a scalar expression may name.
 #[derive(Debug, Clone)]
 pub struct ScalarColumn<'a> {
-    /// The database of the table or view that it is a column of, which who names it must have the right to
-    /// read; `None` where nobody is asked: in a definition, for the row that comes, for a temporary table.
+    /// Database of its table or view, for which the privilege to read the column is checked; `None` without a check: in
+    /// a definition, for the new row, for a temporary table.
     pub database: Option<&'a str>,
     /// Table name, for qualified references.
     pub table: &'a str,
-    /// Its name.
+    /// Column name.
     pub name: &'a str,
-    /// Its type.
+    /// Column type.
     pub ty: &'a SqlType,
-    /// Whether it may be NULL.
+    /// Whether the column may be NULL.
     pub nullable: bool,
-    /// What `DEFAULT(column)` gives.
+    /// Value of `DEFAULT(column)`.
     pub default: DefaultSource,
 }
 
-/// What the names in a scalar expression mean.
+/// Names in a scalar expression.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ScalarNames<'a> {
-    /// The columns of the row: a name means the one at that position.
+    /// Columns of the row, by position.
     pub columns: &'a [ScalarColumn<'a>],
-    /// Where the row to be inserted begins among them, whose columns are those of the first table:
-    /// `VALUES(column)`.
+    /// Position of the first column of the row to be inserted, for `VALUES(column)`; its columns are those of the first
+    /// table.
     pub inserted: Option<usize>,
-    /// The table that rows are added to, which subqueries may not read.
+    /// Table that rows are added to, which subqueries may not read.
     pub target: Option<ChangedTable<'a>>,
 }
 
@@ -39,9 +39,9 @@ pub struct ScalarNames<'a> {
 pub struct ChangedTable<'a> {
     /// The table.
     pub table: TableId,
-    /// The name that the statement has for it.
+    /// Name of the table in the statement.
     pub name: &'a str,
-    /// The database of the view which that is the name of.
+    /// Database of the view, if the name is that of a view.
     pub view_of: Option<&'a str>,
     /// The statement adds a single row, so that the value exists before any row: a subquery may read the table under
     /// another name.

@@ -1,4 +1,4 @@
-//! Which names an expression may use, and what they mean.
+//! Scopes: the visible names of an expression, and their meaning.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,20 +18,20 @@ use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{ColumnId, Scan};
 use crate::tree::physical::{AggregateCall, ClientType, ColumnOrigin};
 
-/// A view that is part of the statement's query.
+/// A view that is merged into the statement's query.
 #[derive(Debug, Clone)]
 pub(crate) struct ViewParts {
     pub(crate) database: String,
     pub(crate) name: String,
     /// The derived table is merged: each of its rows has a row of each of its tables.
     pub(crate) merged: bool,
-    /// The positions of its tables.
+    /// Position columns of its tables.
     pub(crate) scans: Vec<ColumnId>,
-    /// Rows are neither added nor removed through it: its tables are in outer joins.
+    /// Whether no rows can be added or removed through it, because its tables are in outer joins.
     pub(crate) fixed: bool,
-    /// The tables that its subqueries read: no row of these is changed through it.
+    /// Tables that its subqueries read, no row of which can be changed through it.
     pub(crate) subqueries: Vec<TableId>,
-    /// What WITH CHECK OPTION, its own or that of a view below it, asks of its rows.
+    /// WITH CHECK OPTION conditions for its rows, its own or those of views below it.
     pub(crate) checks: Vec<Expression>,
 }
 
@@ -41,20 +41,20 @@ impl ViewParts {
         self.subqueries.contains(&scan.table.id)
     }
 
-    /// The condition of WITH CHECK OPTION.
+    /// The WITH CHECK OPTION condition.
     pub(super) fn check(&self) -> Option<Expression> {
         (!self.checks.is_empty()).then(|| and(self.checks.clone()))
     }
 }
 
-/// `MERGE` or `NO_MERGE`.
+/// A hint `MERGE` or `NO_MERGE`.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct MergeHint {
     /// Whether derived tables are merged.
     pub(crate) merges: bool,
-    /// The derived table; none for all of the block.
+    /// Alias of the derived table; `None` for all of the block.
     pub(crate) table: Option<String>,
-    /// A table of the name was there.
+    /// Whether a table of the name exists.
     pub(crate) used: bool,
 }
 
@@ -64,20 +64,20 @@ pub(crate) struct IndexHint {
     pub(super) name: &'static str,
     pub(super) purposes: &'static [HintPurpose],
     pub(super) negated: bool,
-    /// The query block that it is about, when it is not the one in which it stands.
+    /// Query block that it applies to, if not its own.
     pub(super) block: Option<String>,
     pub(super) table: String,
-    /// None: all.
+    /// Names of the indexes; empty: all.
     pub(super) indexes: Vec<String>,
-    /// A table was found that it is about.
+    /// Whether the table of the hint exists.
     pub(super) used: bool,
 }
 
-/// Where in a query block an expression stands. Decides which names it sees and how errors call it.
+/// Clause of a query block. Decides which names an expression sees and how errors call the clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Clause {
     FieldList,
-    /// Values that are no select list: rows of VALUES, assignments, definitions.
+    /// Values outside of a select list: rows of VALUES, assignments, definitions.
     Values,
     From,
     On,
@@ -92,7 +92,7 @@ pub(crate) enum Clause {
 }
 
 impl Clause {
-    /// As error 1054 and 1052 call it.
+    /// Name of the clause in errors 1054 and 1052.
     pub(crate) fn text(self) -> &'static str {
         match self {
             Self::FieldList | Self::Values => "field list",
@@ -107,12 +107,12 @@ impl Clause {
         }
     }
 
-    /// Error 1054: it names a column that there is not.
+    /// Error 1054 for an unknown column in the clause.
     pub(crate) fn unknown(self, name: &dyn std::fmt::Display) -> Error {
         codes::ER_BAD_FIELD_ERROR.with(&[name, &self.text()])
     }
 
-    /// Whether aggregates of the query block may stand in it.
+    /// Whether aggregates of the query block are allowed in the clause.
     pub(crate) fn allows_aggregates(self) -> bool {
         matches!(
             self,
@@ -125,7 +125,7 @@ impl Clause {
     }
 }
 
-/// The columns of a table in FROM.
+/// Columns of a table in FROM.
 #[derive(Debug)]
 pub(crate) enum ScopeColumns {
     /// A base table; column `i` has the number `first + i`.
@@ -143,7 +143,7 @@ pub(crate) struct ScopeTable {
     pub(crate) database: Option<String>,
     pub(crate) alias: String,
     pub(crate) columns: ScopeColumns,
-    /// On the inner side of an outer join: every column may be NULL.
+    /// Whether the table is on the inner side of an outer join: every column may be NULL.
     pub(crate) null_extended: bool,
     /// The table is on the left of a RIGHT JOIN whose right side is being bound.
     pub(crate) unseen: bool,
@@ -152,7 +152,7 @@ pub(crate) struct ScopeTable {
 }
 
 impl ScopeTable {
-    /// A table of these columns that has no database.
+    /// A table of these columns without a database.
     pub(crate) fn derived(alias: String, columns: Vec<BlockColumn>) -> Self {
         Self {
             database: None,
@@ -164,14 +164,14 @@ impl ScopeTable {
         }
     }
 
-    /// Whether a qualifier means this table.
+    /// Whether a qualifier refers to this table.
     pub(crate) fn is_called(&self, database: Option<&str>, table: &str) -> bool {
         self.alias == table
             && database
                 .is_none_or(|written| self.database.as_deref().is_some_and(|own| own == written))
     }
 
-    /// Whether the qualifiers of a name, if it has any, mean this table.
+    /// Whether the qualifiers of a name, if any, refer to this table.
     fn is_meant_by(&self, name: Name<'_>) -> bool {
         !self.unseen
             && name
@@ -186,7 +186,7 @@ impl ScopeTable {
         }
     }
 
-    /// Whether it was made with PARTITION BY.
+    /// Whether the table was created with PARTITION BY.
     pub(crate) fn is_partitioned(&self) -> bool {
         matches!(&self.columns, ScopeColumns::Base { table, .. } if table.partitioned)
     }
@@ -229,7 +229,7 @@ impl ScopeTable {
         matches!(&self.columns, ScopeColumns::Base { table, .. } if table.columns[index].hidden)
     }
 
-    /// The column that `_rowid` is another name of: the first key without NULLs, if it is one integer.
+    /// Column that `_rowid` refers to: the first key without NULLs, if it is a single integer column.
     fn row_id(&self) -> Option<usize> {
         let ScopeColumns::Base { table, .. } = &self.columns else {
             return None;
@@ -240,7 +240,7 @@ impl ScopeTable {
         }
     }
 
-    /// What a column's collation claims, if not what columns of tables claim.
+    /// Coercibility of a column, if not that of table columns.
     pub(crate) fn claim(&self, index: usize) -> Option<Coercibility> {
         match &self.columns {
             ScopeColumns::Base { .. } => None,
@@ -286,73 +286,73 @@ impl ScopeTable {
     }
 }
 
-/// An expression of the select list.
+/// A select item.
 #[derive(Debug)]
 pub(crate) struct Item {
-    /// The name of the result's column.
+    /// Name of the result column.
     pub(crate) name: String,
     pub(crate) expression: Expression,
-    /// The table and the column that it is, if it is just a column of this query block.
+    /// Slot of the column, if the item is only a column of this query block.
     pub(crate) column: Option<ColumnSlot>,
     pub(crate) origin: Option<ColumnOrigin>,
     pub(crate) client_type: ClientType,
-    /// What its collation claims, if not what columns of tables claim.
+    /// Coercibility of the item, if not that of table columns.
     pub(crate) claim: Option<Coercibility>,
 }
 
-/// A column of a scope: table and index in it.
+/// (table, column) of a column of a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ColumnSlot {
     pub(crate) table: usize,
     pub(crate) column: usize,
 }
 
-/// The names of one query block.
+/// Names of one query block.
 #[derive(Debug)]
 pub(crate) struct Scope {
     pub(crate) tables: Vec<ScopeTable>,
-    /// After a NATURAL or USING join: the columns that `*` and unqualified names see, in order.
+    /// After a NATURAL or USING join: columns that `*` and unqualified names refer to, in order.
     pub(crate) visible: Option<Vec<ColumnSlot>>,
-    /// While an ON clause is bound: only these tables are seen.
+    /// While an ON clause is bound: the visible tables.
     pub(crate) on_range: Option<Range<usize>>,
-    /// While a derived table of its FROM is bound: a name in there does not look here.
+    /// While a derived table of its FROM is bound: names inside are not resolved in this scope.
     pub(crate) hidden: bool,
     pub(crate) clause: Clause,
-    /// The select list, once it is bound.
+    /// Select list, after it is bound.
     pub(crate) items: Vec<Item>,
-    /// GROUP BY, once it is bound: an expression, and the name under which HAVING finds it.
+    /// Keys of GROUP BY, after they are bound.
     pub(crate) group_keys: Vec<Expression>,
     pub(crate) aggregates: Vec<(ColumnId, AggregateCall)>,
-    /// How many aggregate calls are open around the expression that is being bound.
+    /// Number of aggregate calls that enclose the expression being bound.
     pub(crate) inside_aggregate: usize,
     /// GROUP BY … WITH ROLLUP: every column may be NULL above it.
     pub(crate) rollup: bool,
-    /// All rows are one group: of none of them every column is NULL above it.
+    /// Whether all rows are one group: if there are no rows, every column is NULL above it.
     pub(crate) one_group: bool,
-    /// GROUPING() calls, each with the keys that it asks about.
+    /// GROUPING() calls, each with its keys.
     pub(crate) groupings: Vec<(ColumnId, Vec<Expression>)>,
-    /// Windows and the functions over them.
+    /// Windows and their functions.
     pub(crate) windows: Windows,
     pub(crate) select_id: usize,
-    /// Which of the tables are views.
+    /// Views among the tables.
     pub(crate) views: Vec<(usize, ViewParts)>,
-    /// Outside of a query: the tables that are in the catalog, with their databases.
+    /// Outside of a query: tables that are in the catalog, with their databases.
     pub(crate) lasting: Vec<(usize, String)>,
-    /// The hints of its comment that are about indexes.
+    /// Index hints of its comment.
     pub(crate) index_hints: Vec<IndexHint>,
-    /// Those about derived tables.
+    /// Hints of its comment about derived tables.
     pub(crate) merge_hints: Vec<MergeHint>,
 }
 
-/// What a name means in a scope.
+/// Meaning of a name in a scope.
 #[derive(Debug)]
 pub(crate) enum Found {
     Column(ColumnSlot),
     Item(usize),
-    /// A GROUP BY expression that is a column.
+    /// A GROUP BY key that is a column.
     Key {
         index: usize,
-        /// The select list has something else of that name.
+        /// Whether the select list has another item of that name.
         hides_item: bool,
     },
 }
@@ -366,7 +366,7 @@ pub(crate) struct Name<'n> {
 }
 
 impl<'n> Name<'n> {
-    /// The name of a column alone.
+    /// An unqualified column name.
     pub(crate) fn unqualified(column: &'n str) -> Self {
         Self {
             database: None,
@@ -428,7 +428,7 @@ impl Scope {
         }
     }
 
-    /// Makes columns nameable whose numbers are their positions.
+    /// Adds columns whose numbers are their positions.
     pub(crate) fn add_scalar_columns(&mut self, columns: &[ScalarColumn<'_>]) {
         for (id, column) in columns.iter().enumerate() {
             let (name, ty) = (column.name.to_owned(), column.ty.clone());
@@ -455,7 +455,7 @@ impl Scope {
         }
     }
 
-    /// The column at a slot.
+    /// Column at a slot.
     pub(crate) fn column(&self, slot: ColumnSlot) -> Expression {
         let table = &self.tables[slot.table];
         let is_of_groups = self.rollup || self.one_group && self.inside_aggregate == 0;
@@ -467,7 +467,7 @@ impl Scope {
         )
     }
 
-    /// A column of an information_schema view has the view's name of it, however it is written.
+    /// Names a column of an information_schema view as in the view, whatever the case in the statement.
     pub(crate) fn name_item_of_system_view(&mut self) {
         let Some(slot) = self.items.last().and_then(|item| item.column) else {
             return;
@@ -482,7 +482,7 @@ impl Scope {
         }
     }
 
-    /// What DEFAULT gives for the column at a slot, if this scope knows.
+    /// Value of DEFAULT for the column at a slot, if this scope knows it.
     pub(crate) fn default_of(&self, slot: ColumnSlot) -> Option<&DefaultSource> {
         match &self.tables[slot.table].columns {
             ScopeColumns::Base { table, .. } => Some(&table.columns[slot.column].default),
@@ -490,12 +490,12 @@ impl Scope {
         }
     }
 
-    /// Where the column at a slot comes from.
+    /// Origin of the column at a slot.
     pub(crate) fn origin(&self, slot: ColumnSlot) -> Option<ColumnOrigin> {
         self.tables[slot.table].origin(slot.column)
     }
 
-    /// The slot of a column number, if it is of this scope.
+    /// Slot of a column number, if it is of this scope.
     pub(crate) fn slot_of(&self, id: ColumnId) -> Option<ColumnSlot> {
         for (index, table) in self.tables.iter().enumerate() {
             let column = match &table.columns {
@@ -518,8 +518,7 @@ impl Scope {
         self.tables[slot.table].id(slot.column)
     }
 
-    /// Whether a name means a column number. A derived table that is merged may have one column under
-    /// several names.
+    /// Whether a name refers to a column number. A merged derived table may have one column under several names.
     fn is_named(&self, id: ColumnId, name: Name<'_>) -> bool {
         self.tables.iter().any(|table| {
             table.is_meant_by(name)
@@ -529,7 +528,7 @@ impl Scope {
         })
     }
 
-    /// `database.table.column` as errors about GROUP BY name it.
+    /// `database.table.column`, as in errors about GROUP BY.
     pub(crate) fn full_name(&self, slot: ColumnSlot) -> String {
         let table = &self.tables[slot.table];
         let column = table.name(slot.column);
@@ -539,7 +538,7 @@ impl Scope {
         }
     }
 
-    /// `` `database`.`table`.`column` `` as errors about values name it.
+    /// `` `database`.`table`.`column` ``, as in errors about values.
     pub(crate) fn quoted_name(&self, slot: ColumnSlot) -> String {
         let table = &self.tables[slot.table];
         let column = table.name(slot.column);
@@ -549,7 +548,7 @@ impl Scope {
         }
     }
 
-    /// The columns that `*` stands for.
+    /// Columns that `*` stands for.
     pub(crate) fn wildcard(&self) -> Vec<ColumnSlot> {
         let shown = |slot: &ColumnSlot| !self.tables[slot.table].is_invisible(slot.column);
         match &self.visible {
@@ -565,7 +564,7 @@ impl Scope {
         })
     }
 
-    /// The columns of `table.*`: `None` when there is no such table.
+    /// Columns of `table.*`; `None` if there is no such table.
     pub(crate) fn table_wildcard(
         &self,
         database: Option<&str>,
@@ -582,7 +581,7 @@ impl Scope {
         )
     }
 
-    /// What a temporary table has for a column of a table.
+    /// Column of a temporary table for a column of a table.
     pub(super) fn buffered_at(&self, slot: ColumnSlot) -> Buffered {
         match &self.tables[slot.table].columns {
             ScopeColumns::Derived(columns) => columns[slot.column].buffered,
@@ -590,7 +589,7 @@ impl Scope {
         }
     }
 
-    /// What is reported to clients of a column of a table: of a derived one whether it is computed.
+    /// Client type of a column of a table: whether a column of a derived table is computed.
     pub(crate) fn client_type_at(&self, slot: ColumnSlot) -> ClientType {
         match &self.tables[slot.table].columns {
             ScopeColumns::Derived(columns) => match columns[slot.column].client_type {
@@ -603,7 +602,7 @@ impl Scope {
         }
     }
 
-    /// What is reported to clients of a column of this query block, which may be an aggregate's.
+    /// Client type of a column of this query block, which may be an aggregate's.
     pub(crate) fn client_type(&self, id: ColumnId) -> ClientType {
         let called = self.aggregates.iter().find(|(known, _)| *known == id);
         match (called, self.slot_of(id)) {
@@ -633,7 +632,7 @@ impl Scope {
         columns.iter().any(|id| self.windows.makes(id))
     }
 
-    /// Looks for a name among the tables.
+    /// Looks a name up among the tables.
     pub(crate) fn find_column(&self, name: Name<'_>) -> Result<Option<ColumnSlot>> {
         let range = self.on_range.clone().unwrap_or(0..self.tables.len());
         let found = match (name.table, &self.visible) {
@@ -647,14 +646,14 @@ impl Scope {
             }
             _ => self.only_of(name, range.clone(), |table| table.find(name.column))?,
         };
-        // `_rowid` is a name of a column where no column has it.
+        // `_rowid` refers to a key column unless a column has the name.
         if found.is_none() && name.column.eq_ignore_ascii_case("_rowid") {
             return self.only_of(name, range, ScopeTable::row_id);
         }
         Ok(found)
     }
 
-    /// The only column that `find` finds in the tables that the qualifiers of a name mean.
+    /// The only column that `find` finds in the tables that the qualifiers of a name refer to.
     fn only_of(
         &self,
         name: Name<'_>,
@@ -669,7 +668,7 @@ impl Scope {
         self.only(name, slots)
     }
 
-    /// The only column among those that a name may mean: error 1052 when there are several.
+    /// The only column among those that a name may refer to: error 1052 if there are several.
     pub(crate) fn only(
         &self,
         name: Name<'_>,
@@ -686,8 +685,8 @@ impl Scope {
         codes::ER_NON_UNIQ_ERROR.with(&[&name, &self.clause.text()])
     }
 
-    /// Looks for a name in the select list: aliases first, then columns behind another alias. The
-    /// first item of the name that is no column is the one that is meant, also beside columns.
+    /// Looks a name up in the select list: aliases first, then columns behind another alias. The first matching item
+    /// that is not a column takes precedence, also over columns.
     pub(crate) fn find_item(&self, name: Name<'_>) -> Result<Option<usize>> {
         let mut by_alias: Option<usize> = None;
         let mut behind_alias: Option<usize> = None;
@@ -724,14 +723,14 @@ impl Scope {
         if by_alias.is_none() && behind_alias_twice {
             return Err(self.ambiguous(name));
         }
-        // An item that is called otherwise is only meant when the name means one column.
+        // An item with another alias matches only if the name refers to one column.
         if by_alias.is_none() && matches!(self.clause, Clause::GroupBy | Clause::OrderBy) {
             self.find_column(name)?;
         }
         Ok(by_alias.or(behind_alias))
     }
 
-    /// Looks for a name by the rules of the clause that is being bound, or by those of an aggregate's argument.
+    /// Looks a name up by the rules of the clause that is being bound, or by those of an aggregate's argument.
     pub(crate) fn find(&self, name: Name<'_>, in_aggregate: bool) -> Result<Option<Found>> {
         if self.clause == Clause::Having && !in_aggregate {
             return self.find_in_having(name);
@@ -751,7 +750,7 @@ impl Scope {
 
     fn find_in_having(&self, name: Name<'_>) -> Result<Option<Found>> {
         let item = self.find_item(name)?;
-        // A column that is grouped by wins over an item of that name.
+        // A group key that is a column wins over an item of that name.
         for (index, key) in self.group_keys.iter().enumerate() {
             let ExpressionKind::Column(id) = &key.kind else {
                 continue;

@@ -1,4 +1,4 @@
-//! Query blocks: SELECT with everything up to LIMIT.
+//! Query blocks: SELECT with all clauses up to LIMIT.
 
 use mayfly_syntax::ast::{Expr, ObjectName, OrderByExpr, Select, SelectItem};
 use mayfly_types::error::codes;
@@ -24,7 +24,7 @@ use crate::tree::physical::{ClientType, Purpose, SortKey, TemporaryTable};
 pub(super) struct OrderKey {
     pub(super) expression: Expression,
     pub(super) descending: bool,
-    /// The item of the select list that it names.
+    /// Select item that it names.
     pub(super) item: Option<usize>,
 }
 
@@ -96,7 +96,7 @@ impl Binder<'_> {
         })
     }
 
-    /// Error 3889: groups that only a secondary engine makes.
+    /// Error 3889: grouping that needs a secondary engine.
     fn no_secondary_engine(&mut self) -> mayfly_types::Error {
         let mut tables = self.scope().tables.iter();
         let named = tables.find_map(|table| {
@@ -110,7 +110,7 @@ impl Binder<'_> {
         codes::ER_SECONDARY_ENGINE.with(&[&reason])
     }
 
-    /// Puts the bound parts of a query block over each other.
+    /// Assembles the bound parts of a query block.
     fn assemble(&mut self, parts: Parts) -> Result<Block> {
         let Parts {
             mut relation,
@@ -149,7 +149,7 @@ impl Binder<'_> {
                 self.check_distinct_order(&order)?;
             }
             relation = self.group(relation, having.as_mut(), &mut order)?;
-            // One row has one order.
+            // A single row has only one order.
             if self.scope().group_keys.is_empty() {
                 order.clear();
             }
@@ -324,7 +324,7 @@ impl Binder<'_> {
             ExpressionKind::Column(id) => scope.slot_of(id),
             _ => None,
         };
-        // With another collation it is no column to clients.
+        // With COLLATE it is not a column to clients.
         let is_collated = matches!(bare(expr), Expr::Collate { .. });
         let origin = column
             .filter(|_| !is_collated)
@@ -410,7 +410,7 @@ impl Binder<'_> {
                 }
             };
             self.refuse_grouping(&key)?;
-            // Of items that are the same each is NULL where its own key is rolled up.
+            // Each of several equal items is NULL where its own key is rolled up.
             let known = |other: &Expression| same_expression(other, &key);
             if let Some(item) = of_item
                 && self.scope().rollup
@@ -428,14 +428,14 @@ impl Binder<'_> {
         Ok(keys)
     }
 
-    /// The item of the select list that GROUP BY means by a name: none when a column of a table has it
-    /// that is another, with warning 1052.
+    /// Select item that GROUP BY refers to by a name: none if a table has another column of the name, with warning
+    /// 1052.
     fn grouped_item(&mut self, name: Name<'_>) -> Result<Option<usize>> {
         let scope = self.scope();
         let Some(item) = scope.find_item(name)? else {
             return Ok(None);
         };
-        // A name that several tables have means no column here.
+        // An ambiguous name refers to no column here.
         let Ok(Some(column)) = scope.find_column(name) else {
             return Ok(Some(item));
         };
@@ -464,7 +464,7 @@ impl Binder<'_> {
                     Some(at)
                 }
                 None => match name_in(expr) {
-                    // A bare name means the select list first.
+                    // A bare name refers to the select list first.
                     Some(name) => self.scope().find_item(name)?,
                     None => None,
                 },
@@ -496,7 +496,7 @@ impl Binder<'_> {
         items.any(|item| super::block::same_name(&item.name, name))
     }
 
-    /// Whether a column is one of a query block around this one.
+    /// Whether a column belongs to an enclosing query block.
     pub(super) fn is_of_outer_query(&self, id: ColumnId) -> bool {
         self.scopes.split_last().is_some_and(|(_, outer)| {
             outer.iter().any(|scope| {
@@ -507,7 +507,7 @@ impl Binder<'_> {
         })
     }
 
-    /// Drops duplicates; what rows are ordered by afterwards must be in the select list.
+    /// Removes duplicates; sort keys applied afterwards must be in the select list.
     fn distinct(
         &mut self,
         relation: Relation,
@@ -530,7 +530,7 @@ impl Binder<'_> {
                     continue;
                 }
                 let Some(slot) = self.scope().slot_of(id) else {
-                    // A column of the groups, which is none of a table.
+                    // A column of the groups, which is not of a table.
                     if !self.is_of_outer_query(id)
                         && let Some(column) = column_in(&key.expression, id)
                     {
@@ -553,7 +553,7 @@ impl Binder<'_> {
         Ok(Relation::Aggregate(distinct))
     }
 
-    /// Errors 3066 and 3065: what the groups of SELECT DISTINCT are ordered by must be in the select list.
+    /// Errors 3066 and 3065: sort keys over the groups of SELECT DISTINCT must be in the select list.
     fn check_distinct_order(&mut self, order: &[OrderKey]) -> Result<()> {
         if !self.options.sql_mode.has(SqlMode::ONLY_FULL_GROUP_BY) {
             return Ok(());
@@ -625,7 +625,7 @@ impl Binder<'_> {
     }
 }
 
-/// The bound parts of a query block.
+/// Bound parts of a query block.
 struct Parts {
     relation: Relation,
     having: Option<Expression>,
@@ -636,7 +636,7 @@ struct Parts {
     select_id: usize,
 }
 
-/// A column that an expression reads.
+/// The column of this number in an expression.
 fn column_in(expression: &Expression, id: ColumnId) -> Option<Expression> {
     let mut found = None;
     visit_expression(expression, &mut |inner| {
@@ -648,7 +648,7 @@ fn column_in(expression: &Expression, id: ColumnId) -> Option<Expression> {
     found
 }
 
-/// Whether a query block without GROUP BY makes one group, as far as its text says so.
+/// Whether a query block without GROUP BY makes one group, judged by its text.
 fn makes_one_group(select: &Select, order_by: &[OrderByExpr]) -> bool {
     select.group_by.keys.is_empty()
         && (calls_aggregates(&select.projection)
@@ -656,7 +656,7 @@ fn makes_one_group(select: &Select, order_by: &[OrderByExpr]) -> bool {
             || order_by.iter().any(|key| calls_aggregates(&key.expr)))
 }
 
-/// Whether an expression assigns to a user variable.
+/// Whether an expression assigns a user variable.
 fn sets_variable(expression: &Expression) -> bool {
     let mut found = false;
     visit_expression(expression, &mut |inner| {
@@ -668,7 +668,7 @@ fn sets_variable(expression: &Expression) -> bool {
     found
 }
 
-/// The name that an expression is.
+/// Name that an expression consists of.
 fn name_in(expr: &Expr) -> Option<Name<'_>> {
     match expr {
         Expr::Identifier(ident) if mayfly_syntax::encodings::variable(expr).is_none() => {
@@ -686,7 +686,7 @@ fn name_of(expr: &Expr) -> String {
     }
 }
 
-/// Whether an expression is a call of IFNULL(), of which a table has the type that a set operation gives.
+/// Whether an expression is a call of IFNULL(), for which a table column has the type that a set operation gives.
 fn is_ifnull(expr: &Expr) -> bool {
     let Expr::Function(call) = bare(expr) else {
         return false;

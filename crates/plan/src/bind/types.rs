@@ -1,4 +1,4 @@
-//! Types of expressions: conversions, and what a choice between several gives.
+//! Types of expressions: conversions, and the types of choices.
 
 use mayfly_functions::{Argument, Coercibility, Signature};
 use mayfly_types::charset::Charset;
@@ -15,7 +15,7 @@ use crate::tree::logical::{ColumnId, SubqueryKind};
 use crate::tree::physical::{AggregateCall, ClientType};
 pub(crate) use mayfly_types::common_type::string_of;
 
-/// The expression as a value that may be stored: predicates become 0 and 1.
+/// The expression as a value that can be stored: predicates become 0 and 1.
 pub(crate) fn as_value(expression: Expression) -> Expression {
     if expression.ty.kind != TypeKind::Boolean {
         return expression;
@@ -24,10 +24,10 @@ pub(crate) fn as_value(expression: Expression) -> Expression {
     cast(expression, &ty)
 }
 
-/// Functions that make a string of a fixed length, though not a CHAR column, of what is no date with a time.
+/// Functions whose result is a fixed-length string, though not a CHAR column, unless their argument is a DATETIME.
 const FIXED_STRINGS: &[&str] = &["date_add", "date_sub", "timestampadd", "addtime", "subtime"];
 
-/// What is reported to clients of an expression beside its type, where something is known of columns.
+/// Client type of an expression besides its type, given facts about columns.
 pub(crate) fn client_type(
     expression: &Expression,
     of_column: &dyn Fn(ColumnId) -> ClientType,
@@ -71,7 +71,7 @@ pub(crate) fn client_type(
     }
 }
 
-/// The kind of an ENUM or SET that is taken as its text.
+/// Kind of an ENUM or SET that is converted to its text.
 fn member_kind(text: &Expression) -> Option<TypeKind> {
     match &text.kind {
         ExpressionKind::Cast(member, _) => {
@@ -81,7 +81,7 @@ fn member_kind(text: &Expression) -> Option<TypeKind> {
     }
 }
 
-/// What is reported to clients of what an aggregate gives.
+/// Client type of the result of an aggregate.
 pub(crate) fn client_type_of_aggregate(
     call: &AggregateCall,
     of_column: &dyn Fn(ColumnId) -> ClientType,
@@ -107,10 +107,10 @@ pub(crate) fn client_type_of_aggregate(
     }
 }
 
-/// Functions that give one of their arguments.
+/// Functions that return one of their arguments.
 const CHOICES: &[&str] = &["coalesce", "ifnull", "greatest", "least"];
 
-/// The values among which a choice is, as they were before they were given one type.
+/// Alternatives of a choice, before they were given one type.
 fn choices(expression: &Expression) -> Option<Vec<&Expression>> {
     let results: Vec<&Expression> = match &expression.kind {
         ExpressionKind::Case {
@@ -151,7 +151,7 @@ fn choices(expression: &Expression) -> Option<Vec<&Expression>> {
     )
 }
 
-/// A string of a fixed length, as clients know it.
+/// A fixed-length string in the form reported to clients.
 pub(super) fn fixed_string(ty: &SqlType) -> SqlType {
     SqlType {
         kind: TypeKind::Char,
@@ -159,8 +159,8 @@ pub(super) fn fixed_string(ty: &SqlType) -> SqlType {
     }
 }
 
-/// The kind of a choice, where a table made of it would have another one: it is the kind that a set
-/// operation would give, and that of the longest TEXT.
+/// Kind of a choice, where a table column would have another one: the kind of a set operation, and that of the longest
+/// TEXT.
 fn choice_kind(
     results: &[&Expression],
     choice: &Expression,
@@ -189,13 +189,13 @@ fn choice_kind(
             .max_by_key(|ty| ty.length)
             .map(|ty| ty.kind),
         TypeKind::VarChar => {
-            // The text of a moment may be longer than any of the values that GREATEST() has.
+            // The text of a DATETIME may be longer than any value of GREATEST().
             let ty = set_operation();
             let is_own = ty.length == choice.ty.length;
             let is_kept = matches!(ty.kind, TypeKind::Char | TypeKind::Enum | TypeKind::Set);
             Some(ty.kind).filter(|_| is_own && is_kept)
         }
-        // Clients get the bits of the number that it is.
+        // Clients get the bits of the number.
         TypeKind::Int | TypeKind::BigInt if !results.is_empty() && results.iter().all(is_bits) => {
             Some(TypeKind::Bit)
         }
@@ -209,7 +209,7 @@ fn choice_kind(
     }
 }
 
-/// Whether a choice is one as NULLIF() makes: a value or NULL.
+/// Whether a choice has the form of NULLIF(): a value or NULL.
 fn is_nullif(choice: &Expression) -> bool {
     let branches = match &choice.kind {
         ExpressionKind::Case { branches, .. } => branches,
@@ -219,9 +219,8 @@ fn is_nullif(choice: &Expression) -> bool {
     matches!(&branches[..], [(_, result)] if matches!(result.as_literal(), Some(Value::Null)))
 }
 
-/// Whether a value is computed, and not just one of several columns' values: MySQL computes whole
-/// numbers as BIGINT, whatever the width that their column would have in a table, and FLOAT and DOUBLE
-/// with room for a sign.
+/// Whether a value is computed, and not only a choice of columns' values: MySQL computes integers as BIGINT, whatever
+/// the width of a table column, and FLOAT and DOUBLE with room for a sign.
 fn is_computed(expression: &Expression) -> bool {
     if let Some(results) = choices(expression) {
         let is_float = matches!(expression.ty.kind, TypeKind::Float | TypeKind::Double);
@@ -241,14 +240,14 @@ fn is_computed(expression: &Expression) -> bool {
     }
 }
 
-/// The types of expressions.
+/// Types of expressions.
 pub(crate) fn argument_types<'e>(
     expressions: &'e [&'e Expression],
 ) -> impl Iterator<Item = &'e SqlType> {
     expressions.iter().map(|expression| &expression.ty)
 }
 
-/// The expression as a predicate: anything else is compared with zero.
+/// The expression as a predicate: a value is compared with zero.
 pub(crate) fn as_predicate(expression: Expression) -> Expression {
     let zero = match expression.ty.kind {
         TypeKind::Boolean => return expression,
@@ -299,7 +298,7 @@ fn truth(value: &Value) -> Option<bool> {
     }
 }
 
-/// A comparison of two expressions that are of one type already.
+/// A comparison of two expressions of one type.
 pub(crate) fn compare(comparison: Comparison, left: Expression, right: Expression) -> Expression {
     let nullable = comparison != Comparison::NullSafeEqual && (left.nullable || right.nullable);
     let (left, right) = (Box::new(left), Box::new(right));
@@ -332,7 +331,7 @@ pub(crate) fn not(mut operand: Expression) -> Expression {
     }
 }
 
-/// Turns EXISTS, IN and their negations into their opposites; whether there is one.
+/// Replaces EXISTS, IN and their negations by their opposites; returns whether there is one.
 fn negate(kind: &mut SubqueryKind) -> bool {
     match kind {
         SubqueryKind::Exists { negated } => {
@@ -359,7 +358,7 @@ pub(crate) fn is_null(operand: Expression) -> Expression {
     Expression::predicate(ExpressionKind::IsNull(Box::new(operand)), false)
 }
 
-/// Whether values of `from` are values of `to` as they are.
+/// Whether values of `from` are values of `to` without conversion.
 fn same_representation(from: &SqlType, to: &SqlType) -> bool {
     if from == to {
         return true;
@@ -375,7 +374,7 @@ fn same_representation(from: &SqlType, to: &SqlType) -> bool {
         (TypeKind::Time, TypeKind::Time) => from.decimals <= to.decimals,
         (TypeKind::Enum | TypeKind::Set, _) | (_, TypeKind::Enum | TypeKind::Set) => false,
         (TypeKind::Json, _) | (_, TypeKind::Json) => false,
-        // BINARY is as long as it is declared.
+        // BINARY is padded to its declared length.
         (_, TypeKind::Char) if to.is_binary_string() => {
             from.kind == TypeKind::Char
                 && from.collation == to.collation
@@ -392,7 +391,7 @@ fn same_representation(from: &SqlType, to: &SqlType) -> bool {
     }
 }
 
-/// Whether values of a type are dates, with a time or without.
+/// Whether a type is a date, with or without a time.
 pub(crate) fn is_date(ty: &SqlType) -> bool {
     matches!(
         ty.kind,
@@ -400,7 +399,7 @@ pub(crate) fn is_date(ty: &SqlType) -> bool {
     )
 }
 
-/// Orders integer kinds by their range.
+/// Rank of integer kinds by range.
 fn integer_rank(ty: &SqlType) -> u8 {
     match ty.kind {
         TypeKind::Boolean => 0,
@@ -412,8 +411,8 @@ fn integer_rank(ty: &SqlType) -> u8 {
     }
 }
 
-/// Makes of a choice of which a result is the text of a date, where a number is wanted, a choice between the
-/// numbers of its results; whether it is one.
+/// Converts a choice that has the text of a date among its results, where a number is wanted, to a choice of numbers;
+/// returns whether it is such a choice.
 pub(crate) fn become_number_of_choice(choice: &mut Expression, to: &SqlType) -> bool {
     if !to.is_numeric() || !choice.ty.is_string() {
         return false;
@@ -448,7 +447,7 @@ pub(crate) fn become_number_of_choice(choice: &mut Expression, to: &SqlType) -> 
     true
 }
 
-/// Converts an expression; a literal is converted now when that raises no warning.
+/// Converts an expression; a literal is converted now if that raises no warning.
 pub(crate) fn cast(expression: Expression, to: &SqlType) -> Expression {
     let to = &text_target(&expression, to.clone());
     if same_representation(&expression.ty, to) {
@@ -484,7 +483,7 @@ pub(crate) fn cast(expression: Expression, to: &SqlType) -> Expression {
         };
         return cast(Expression::new(double, SqlType::double(), nullable), &to);
     }
-    // A string that does not parse becomes a NULL temporal value.
+    // A string that cannot be parsed becomes a NULL temporal value.
     let nullable = expression.nullable
         || (to.is_temporal() && !expression.ty.is_temporal())
         || to.kind == TypeKind::Json;
@@ -492,7 +491,7 @@ pub(crate) fn cast(expression: Expression, to: &SqlType) -> Expression {
     Expression::new(kind, to.clone(), nullable)
 }
 
-/// A value that becomes a part of a document, which tells columns of BINARY from other bytes.
+/// A value as a part of a document, which distinguishes BINARY columns from other binary strings.
 fn as_document_value(expression: Expression) -> Expression {
     let is_column = matches!(expression.kind, ExpressionKind::Column(_));
     let is_filled = expression.ty.kind == TypeKind::Char && expression.ty.is_binary_string();
@@ -508,8 +507,8 @@ fn as_document_value(expression: Expression) -> Expression {
     )
 }
 
-/// [`cast`] where a text gives way to the collation of others: error 3854 in the place of characters that
-/// theirs lacks.
+/// [`cast`] of a text to the collation of other operands: error 3854 instead of characters that its character set
+/// lacks.
 pub(crate) fn cast_exactly(expression: Expression, to: &SqlType) -> Expression {
     let (own, charset) = (expression.ty.collation.charset(), to.collation.charset());
     let gives_way = matches!(
@@ -533,8 +532,8 @@ pub(crate) fn cast_exactly(expression: Expression, to: &SqlType) -> Expression {
     cast(Expression::call(function, vec![expression], signature), to)
 }
 
-/// The type that a value becomes where it is to be of a type: a column's DOUBLE keeps all of its digits
-/// as a string, one that is computed those for which MySQL has room.
+/// Type to convert a value to for a target type: a DOUBLE column keeps all of its digits as a string, a computed one
+/// those for which MySQL has room.
 pub(crate) fn text_target(expression: &Expression, to: SqlType) -> SqlType {
     let is_column = matches!(expression.kind, ExpressionKind::Column(_));
     let is_text = to.kind == TypeKind::VarChar && to.length == DOUBLE_WIDTH;
@@ -563,7 +562,7 @@ pub(crate) fn with_collation(mut expression: Expression, collation: CollationId)
         let target = string_of(&expression.ty, collation);
         return cast(expression, &target);
     }
-    // Text has one representation whatever its collation; but what a conversion is to is said by its type.
+    // Text has one representation whatever its collation; but the target of a conversion is its type.
     if matches!(expression.kind, ExpressionKind::Cast(..))
         && expression.ty.collation.charset() != collation.charset()
     {
@@ -577,7 +576,7 @@ pub(crate) fn with_collation(mut expression: Expression, collation: CollationId)
     expression
 }
 
-/// What a function may know of an argument.
+/// Facts about an argument that a function may use.
 pub(crate) fn argument(expression: &Expression) -> Argument<'_> {
     Argument {
         ty: &expression.ty,
@@ -587,7 +586,7 @@ pub(crate) fn argument(expression: &Expression) -> Argument<'_> {
     }
 }
 
-/// The type of a choice between expressions: CASE, COALESCE, UNION.
+/// Type of a choice between expressions: CASE, COALESCE, UNION.
 pub(crate) fn choice_type(
     choices: &[&Expression],
     alternatives: Alternatives,
@@ -604,14 +603,14 @@ pub(crate) fn choice_type(
         None => aggregate_types(types, alternatives),
     };
     if has_collation(&ty) && ty.collation != CollationId::BINARY {
-        // Numbers among the choices have no claim.
+        // Numbers among the alternatives have no coercibility.
         let strings: Vec<&Expression> = choices
             .iter()
             .copied()
             .filter(|choice| has_collation(&choice.ty))
             .collect();
         if !strings.is_empty() {
-            // The arms of a set operation meet as values do that are compared.
+            // The arms of a set operation are combined like compared values.
             let is_united = alternatives == Alternatives::SetOperation;
             let refused = |error: Error| match error.is(&codes::ER_CANT_AGGREGATE_2COLLATIONS)
                 || error.is(&codes::ER_CANT_AGGREGATE_3COLLATIONS)
@@ -627,8 +626,7 @@ pub(crate) fn choice_type(
     Ok(ty)
 }
 
-/// The collation of the texts among choices that bytes among them give way to, if they do: literals of bytes beside
-/// columns.
+/// Collation of the texts among alternatives that binary literals are converted to, if they are: beside columns.
 fn texts_of_bytes(
     choices: &[&Expression],
     alternatives: Alternatives,

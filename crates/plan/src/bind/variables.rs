@@ -1,8 +1,10 @@
-//! System variables are constants whose collation gives way to that of a column or a literal.
+//! System and user variables.
 //!
-//! User variables: a DECIMAL in one has no fixed scale. Operators and temporary tables take it as
-//! `DECIMAL(65,30)`; a result and a string show it as it was assigned, and values that are assigned
-//! or stored have no more digits than those that they are made of.
+//! System variables are constants whose collation is weaker than that of a column or a literal.
+//!
+//! A DECIMAL in a user variable has no fixed scale. Operators and temporary tables take it as `DECIMAL(65,30)`; a
+//! result and a string show it as it was assigned, and values that are assigned or stored have no more digits than
+//! those that they are computed from.
 
 use std::sync::Arc;
 
@@ -14,13 +16,13 @@ use crate::bind::literal::word;
 use crate::not_supported::not_supported;
 use crate::tree::expression::{Expression, ExpressionKind};
 
-/// The function that reads a variable.
+/// Function that reads a variable.
 pub(super) const READER: &str = "get_user_variable";
 
-/// The function that gives a constant another claim on its collation.
+/// Function that gives a constant another coercibility.
 const NAMED: &str = "name_const";
 
-/// `@@name`: its value. Text is a system constant, as what USER() gives is.
+/// Binds `@@name` to its value. Text is a system constant, like the result of USER().
 pub(super) fn system_variable(name: &str, value: Expression) -> Result<Expression> {
     if !value.ty.is_string() {
         return Ok(Expression {
@@ -38,7 +40,7 @@ pub(super) fn system_variable(name: &str, value: Expression) -> Result<Expressio
     Ok(Expression::call(function, vec![name, value], signature))
 }
 
-/// The name of the variable that an expression reads, if it holds a DECIMAL.
+/// Name of the variable that an expression reads, if it holds a DECIMAL.
 pub(super) fn decimal_variable(expression: &Expression) -> Option<String> {
     match &expression.kind {
         ExpressionKind::Call { arguments, .. } if reads(expression, TypeKind::Decimal) => {
@@ -58,8 +60,8 @@ fn reads(expression: &Expression, kind: TypeKind) -> bool {
         && matches!(&expression.kind, ExpressionKind::Call { function, .. } if is_reader(function))
 }
 
-/// Whether an expression reads a variable whose value is converted otherwise than that of a column: a DECIMAL as the
-/// text of it that was assigned, a DOUBLE as the integer that it begins with.
+/// Whether an expression reads a variable whose value is converted differently from a column's: a DECIMAL as the text
+/// that was assigned, a DOUBLE as its leading integer.
 pub(super) fn is_read_as(expression: &Expression, to: &SqlType) -> bool {
     let is_counted =
         to.is_integer() && !matches!(to.kind, TypeKind::Year | TypeKind::Bit | TypeKind::Boolean);
@@ -67,7 +69,7 @@ pub(super) fn is_read_as(expression: &Expression, to: &SqlType) -> bool {
         || is_counted && reads(expression, TypeKind::Double)
 }
 
-/// Lets a variable be read as another type, to which its value is converted directly.
+/// Changes the type as which a variable is read, to which its value is converted directly.
 pub(super) fn read_as(expression: &mut Expression, ty: &SqlType) {
     if let ExpressionKind::Call { signature, .. } = &mut expression.kind {
         let signature = Arc::make_mut(signature);

@@ -1,8 +1,7 @@
-//! Views that rows are changed through: which base tables are below one, which of its columns are
-//! theirs, and what WITH CHECK OPTION asks of a row.
+//! Updatable views: the base tables below a view, its columns in them, and WITH CHECK OPTION.
 //!
-//! A view that MySQL would merge is bound into the statement's own query, so that its columns are those
-//! of the tables below it wherever they are no expressions: nothing has to be translated.
+//! A view that MySQL would merge is bound into the statement's own query, so that its columns are those of the tables
+//! below it unless they are expressions: nothing has to be translated.
 
 use mayfly_syntax::ast::{JoinOperator, Query, SetExpr, TableFactor, TableWithJoins};
 use mayfly_types::Result;
@@ -16,11 +15,11 @@ use crate::catalog::{TableId, ViewSource};
 use crate::tree::expression::Expression;
 use crate::tree::logical::{ColumnId, Relation, Scan};
 
-/// What a view leaves to be restored.
+/// State to restore after a view.
 pub(super) struct OuterChecks(ViewChecks);
 
 impl Binder<'_> {
-    /// A view's query is about to be bound.
+    /// Begins a view's query.
     pub(super) fn enter_view(&mut self, view: &ViewSource) -> OuterChecks {
         let cascades = self.view_checks.cascades || view.check_option == Some(true);
         let inner = ViewChecks {
@@ -31,14 +30,14 @@ impl Binder<'_> {
         OuterChecks(std::mem::replace(&mut self.view_checks, inner))
     }
 
-    /// The WHERE of a query block, or the ON of a join in it, was bound.
+    /// Records the WHERE of a query block, or the ON of a join in it.
     pub(super) fn note_selection(&mut self, predicates: &[Expression]) {
         if self.scopes.len() == self.view_checks.depth {
             self.view_checks.selection.extend_from_slice(predicates);
         }
     }
 
-    /// A view's query was bound.
+    /// Ends a view's query.
     pub(super) fn leave_view(
         &mut self,
         view: &ViewSource,
@@ -77,8 +76,8 @@ impl Binder<'_> {
         }
     }
 
-    /// The scan of the table that a table of FROM is, or that a column of a view belongs to, and which
-    /// of its columns that is: 1288 for what is no table, 1348 for an expression.
+    /// Scan and column of the base table behind a column of a table of FROM: error 1288 if it is not a table, 1348 for
+    /// an expression.
     pub(super) fn written_column(
         &mut self,
         slot: ColumnSlot,
@@ -111,8 +110,8 @@ impl Binder<'_> {
         }
     }
 
-    /// The scan of a table of FROM, or of the one table below a view: 1288 for what is no table, 1395
-    /// for a view of several.
+    /// Scan of a table of FROM, or of the single table below a view: error 1288 if it is not a table, 1395 for a view
+    /// of several.
     pub(super) fn written_table(
         &mut self,
         at: usize,
@@ -153,7 +152,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The view that a table of FROM is.
+    /// The view of a table of FROM.
     pub(super) fn view_at(&mut self, at: usize) -> Option<&ViewParts> {
         let views = &self.scope().views;
         views
@@ -163,7 +162,7 @@ impl Binder<'_> {
     }
 }
 
-/// Whether tables of a query are joined by outer joins: no row is added or removed through a view of such a query.
+/// Whether a query has outer joins: no row is added or removed through a view of such a query.
 pub fn has_outer_join(query: &Query) -> bool {
     fn is_outer(item: &TableWithJoins) -> bool {
         let joins = item.joins.iter();
@@ -186,7 +185,7 @@ pub fn has_outer_join(query: &Query) -> bool {
     }
 }
 
-/// The scans that have a row for each row of a relation.
+/// Scans that have a row for each row of a relation.
 pub(super) fn merged_scans<'r>(relation: &'r Relation, scans: &mut Vec<&'r Scan>) {
     match relation {
         Relation::Scan(scan) => scans.push(scan),

@@ -1,9 +1,8 @@
-//! Window functions: calls, the windows that they are over, and the relations that these become (the manual, "Window
-//! Functions").
+//! Window functions: calls, their windows, and the relations that they become (the manual, "Window Functions").
 //!
-//! A call becomes a column of its query block, as an aggregate does. The windows stand over the groups and HAVING and
-//! below the select list: each distinct one sorts the rows by its partitions and its order and adds a column for each
-//! of its calls. Rules may then find that windows can share a sort.
+//! A call becomes a column of its query block, as an aggregate does. The windows are above grouping and HAVING and
+//! below the select list: each distinct one sorts the rows by its partition and sort keys and adds a column for each of
+//! its calls. Rules may then let windows share a sort.
 
 mod call;
 mod frame;
@@ -28,7 +27,7 @@ use crate::tree::physical::SortKey;
 use crate::tree::window::{WindowCall, WindowFunction};
 
 impl Binder<'_> {
-    /// Error 3593: a window function may not stand here.
+    /// Error 3593: a window function is not allowed here.
     pub(super) fn refuse_window(&mut self, function: &str) -> Result<()> {
         let scope = self.scope();
         if let Some(window) = &scope.windows.being_bound {
@@ -67,7 +66,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// The specification of a named window, which is bound when it is first asked for.
+    /// Specification of a named window, which is bound at its first use.
     fn named_window(&mut self, at: usize) -> Result<usize> {
         let named = &mut self.scope().windows.named[at];
         match std::mem::replace(&mut named.state, NamedState::Open) {
@@ -166,7 +165,7 @@ impl Binder<'_> {
         Ok(key)
     }
 
-    /// A call with OVER.
+    /// Binds a call with OVER.
     pub(super) fn bind_window_call(
         &mut self,
         name: &str,
@@ -212,7 +211,7 @@ impl Binder<'_> {
         let windows = std::mem::take(&mut self.scope().windows);
         let mut specifications = windows.specifications;
         let mut calls = windows.calls;
-        // What is no column is computed once, below all sorts.
+        // Expressions other than columns are computed once, below all sorts.
         let mut computed: Vec<Computed> = Vec::new();
         let is_used = |at: usize, calls: &[BoundCall]| {
             let mut calls = calls.iter();
@@ -247,7 +246,7 @@ impl Binder<'_> {
                 *key = Expression::column(id, ty, nullable);
             }
         }
-        // The bounds of frames are computed of the same values.
+        // The bounds of frames are computed from these values.
         for known in &mut calls {
             known.call.for_each_expression_mut(&mut |expression| {
                 visit_expression_mut(expression, &mut |inner| {
@@ -278,7 +277,7 @@ impl Binder<'_> {
     }
 }
 
-/// What the collation of a window function's result claims, if not what columns of tables claim.
+/// Coercibility of a window function's result, if not that of table columns.
 fn claim_of_window(bound: &call::BoundFunction) -> Option<Coercibility> {
     if let WindowFunction::Aggregate(aggregate) = &bound.function {
         return claim_of_aggregate(aggregate.as_ref());

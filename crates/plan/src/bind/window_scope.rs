@@ -1,4 +1,4 @@
-//! The windows that a query block knows while it is bound, and the calls of functions over them.
+//! Windows of a query block that is being bound, and their function calls.
 
 use mayfly_syntax::ast::WindowSpec;
 use mayfly_types::Result;
@@ -8,25 +8,25 @@ use crate::tree::logical::ColumnId;
 use crate::tree::physical::{ClientType, SortKey};
 use crate::tree::window::{Frame, Over, WindowCall};
 
-/// How errors call a window that has no name.
+/// Name of an unnamed window in errors.
 pub(super) const UNNAMED: &str = "<unnamed window>";
 
-/// The windows of a query block.
+/// Windows of a query block.
 #[derive(Debug, Default)]
 pub(crate) struct Windows {
-    /// The query block is one in which there may be windows.
+    /// Whether windows are allowed in the query block.
     pub(super) allowed: bool,
-    /// The names are those of a set operation's result, which has no windows.
+    /// Whether the names are those of a set operation's result, which has no windows.
     pub(super) is_of_set_operation: bool,
-    /// The WINDOW clause.
+    /// Windows of the WINDOW clause.
     pub(super) named: Vec<Named>,
     /// All windows, named or not.
     pub(super) specifications: Vec<Specification>,
-    /// The calls of window functions.
+    /// Window function calls.
     pub(super) calls: Vec<BoundCall>,
-    /// How many calls are open around the expression that is being bound.
+    /// Number of calls that enclose the expression being bound.
     pub(super) open: usize,
-    /// The window whose keys are being bound.
+    /// Name of the window whose keys are being bound.
     pub(super) being_bound: Option<String>,
 }
 
@@ -42,15 +42,15 @@ pub(super) enum NamedState {
     Written(Box<WindowSpec>),
     /// The window is being bound: a reference back to it is a cycle.
     Open,
-    /// The index of its specification.
+    /// Index of its specification.
     Bound(usize),
 }
 
-/// A window.
+/// Specification of a window.
 #[derive(Debug, Clone)]
 pub(super) struct Specification {
     pub(super) name: Option<String>,
-    /// The named window that it begins with.
+    /// Named window that it extends.
     pub(super) base: Option<String>,
     pub(super) partition: Vec<Expression>,
     pub(super) order: Vec<SortKey>,
@@ -58,18 +58,18 @@ pub(super) struct Specification {
     pub(super) frame: Option<(Frame, String)>,
 }
 
-/// A call of a window function: a column of the query block.
+/// A window function call: a column of the query block.
 #[derive(Debug)]
 pub(super) struct BoundCall {
     pub(super) id: ColumnId,
     pub(super) specification: usize,
     pub(super) call: WindowCall,
-    /// What is reported to clients of its value where no rows are kept.
+    /// Client type of its value where no rows are kept.
     pub(super) client_type: ClientType,
 }
 
 impl Windows {
-    /// What is reported to clients of a column, if it is the result of one of the calls.
+    /// Client type of a column, if it is the result of one of the calls.
     pub(super) fn client_type(&self, id: ColumnId) -> Option<ClientType> {
         let known = self.calls.iter().find(|known| known.id == id)?;
         Some(known.client_type)
@@ -80,7 +80,7 @@ impl Windows {
         self.calls.iter().any(|known| known.id == id)
     }
 
-    /// Whether there is a call.
+    /// Whether there are no calls.
     pub(super) fn is_empty(&self) -> bool {
         self.calls.is_empty()
     }

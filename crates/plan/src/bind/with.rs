@@ -1,4 +1,4 @@
-//! WITH: common table expressions, recursive ones too.
+//! WITH: common table expressions, including recursive ones.
 
 use mayfly_syntax::ast::{Cte, SetExpr, SetOperator, SetQuantifier, Visit, With};
 use mayfly_syntax::chain::set_chain;
@@ -59,8 +59,8 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// Lets a name mean a common table expression whose rows are still to be said; its number among the
-    /// shared results.
+    /// Declares the name of a common table expression whose relation is set later; returns its index among the shared
+    /// results.
     fn declare(
         &mut self,
         name: &str,
@@ -93,7 +93,8 @@ impl Binder<'_> {
         shared
     }
 
-    /// The recursive part is bound while the name means the rows of the round before.
+    /// Binds a recursive common table expression; in the recursive part the name refers to the rows of the previous
+    /// round.
     fn bind_recursive_cte(&mut self, cte: &Cte) -> Result<()> {
         let name = cte.alias.name.value.as_str();
         let requires_union = || codes::ER_CTE_RECURSIVE_REQUIRES_UNION.with(&[&name]);
@@ -118,7 +119,7 @@ impl Binder<'_> {
         let (seeds, steps) = arms.split_at(first_recursive);
         let mut seed = self.bind_union_of(seeds, distinct)?;
         rename(&mut seed, cte)?;
-        // Rows of later rounds may be NULL where the first ones are not.
+        // Rows of later rounds may be NULL where those of the first part are not.
         for column in &mut seed.columns {
             column.nullable = true;
             let is_computed = column
@@ -126,7 +127,7 @@ impl Binder<'_> {
                 .as_ref()
                 .is_none_or(|origin| !origin.is_of_table());
             if is_computed && matches!(column.ty.kind, TypeKind::Int | TypeKind::BigInt) {
-                // A literal's own length says nothing of the numbers that follow.
+                // A literal's own length does not bound the numbers that follow.
                 column.ty = if column.ty.unsigned {
                     SqlType::bigint_unsigned()
                 } else {
@@ -162,7 +163,7 @@ impl Binder<'_> {
             distinct,
             enough: limit.map(|(offset, count)| offset.saturating_add(count)),
         });
-        // The names of its own WITH go out of sight, but not it.
+        // The names of its own WITH go out of scope, but not its own name.
         let mut own = self.ctes.remove(at);
         self.leave_with(inner_mark);
         own.recursive_part = None;
@@ -172,7 +173,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// A table name that means a common table expression.
+    /// Binds a table name that refers to a common table expression.
     pub(super) fn bind_cte_reference(
         &mut self,
         name: &str,
@@ -233,7 +234,7 @@ fn rename(block: &mut Block, cte: &Cte) -> Result<()> {
     refuse_same_names(&block.columns)
 }
 
-/// The arms of a chain of UNIONs, and whether duplicates are dropped.
+/// Arms of a chain of UNIONs, and whether duplicates are removed.
 fn union_arms<'q>(body: &'q SetExpr, arms: &mut Vec<&'q SetExpr>) -> Option<bool> {
     let mut rest = body;
     while let SetExpr::Query(query) = rest
@@ -269,7 +270,7 @@ fn union_arms<'q>(body: &'q SetExpr, arms: &mut Vec<&'q SetExpr>) -> Option<bool
     distinct
 }
 
-/// Whether a part of a query names a table so.
+/// Whether a part of a query names this table.
 fn mentions(node: &dyn Visit, name: &str) -> bool {
     let found = mayfly_syntax::ast::visit_relations(node, |relation| {
         let called = matches!(relation.0.as_slice(), [part] if part.value == name);
@@ -282,8 +283,8 @@ fn mentions(node: &dyn Visit, name: &str) -> bool {
     found.is_break()
 }
 
-/// Whether the recursive part of a common table expression must read another table before the rows of the round
-/// before: they are on the null-extended side of an outer join, or STRAIGHT_JOIN names them later.
+/// Whether the recursive part of a common table expression must read another table before the rows of the previous
+/// round: these are on the null-extended side of an outer join, or STRAIGHT_JOIN names them later.
 fn reads_late(step: &Relation) -> bool {
     fn reads_working(relation: &Relation) -> bool {
         match relation {
@@ -303,13 +304,13 @@ fn reads_late(step: &Relation) -> bool {
     if !is_late(step) {
         return false;
     }
-    // A condition that refuses the added rows makes the join an inner one.
+    // A condition that rejects the NULL-extended rows makes the join an inner one.
     let mut step = step.clone();
     simplify_outer_joins(&mut step);
     is_late(&step)
 }
 
-/// Whether a query block aggregates or has windows (not those of its derived tables).
+/// Whether a query block aggregates or has windows (except in its derived tables).
 fn has_aggregate(relation: &Relation) -> bool {
     match relation {
         Relation::Aggregate(aggregate) => {

@@ -24,7 +24,7 @@ use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{expression_is_volatile, has_subquery, is_constant};
 use crate::tree::physical::DateOperand;
 
-/// How high the tree of a chain of operators may be; that of one in another may be half as high.
+/// Maximum height of the tree of an operator chain; half of it for a chain inside another.
 const CHAIN_HEIGHT: usize = 128;
 
 impl Binder<'_> {
@@ -58,8 +58,8 @@ impl Binder<'_> {
         self.call_with(name, &[left, right])
     }
 
-    /// Operators of one level, from left to right. What a long chain comes to on its way is kept as a
-    /// value of its own.
+    /// Binds operators of one precedence, from left to right. Intermediate results of a long chain become values of
+    /// their own (LET).
     fn bind_chain(&mut self, whole: &Expr) -> Result<Expression> {
         let (first, steps) = chain(whole);
         if steps.is_empty() {
@@ -96,7 +96,7 @@ impl Binder<'_> {
         Ok(with_values(values, value))
     }
 
-    /// An operator with its right operand.
+    /// Binds an operator with its right operand.
     fn bind_step(
         &mut self,
         left: Expression,
@@ -132,7 +132,7 @@ impl Binder<'_> {
         self.call_bound(name, vec![left, right])
     }
 
-    /// AND and OR: a chain is walked along its left side, so that its length costs no stack.
+    /// Binds AND and OR: a chain is walked along its left side, so that its length needs no stack.
     fn bind_junction(&mut self, whole: &Expr, op: &BinaryOperator) -> Result<Expression> {
         let mut operands = Vec::with_capacity(2);
         let mut rest = whole;
@@ -211,8 +211,8 @@ impl Binder<'_> {
         }
     }
 
-    /// Error 1525 for a date that is compared with a text that is none: at once for a literal, when the plan runs for
-    /// the value of a `?` and for what is computed of constants.
+    /// Error 1525 for a date that is compared with a text that is not a date: at once for a literal, when the plan runs
+    /// for the value of a `?` and for immutable expressions.
     pub(super) fn check_temporal_texts(&mut self, a: &Expression, b: &Expression) -> Result<()> {
         self.check_temporal_text(a, b)?;
         self.check_temporal_text(b, a)
@@ -231,7 +231,7 @@ impl Binder<'_> {
                 let warn = |warning| self.catalog.warn(warning);
                 check_date_text(kind, text, self.options.sql_mode, warn)
             }
-            // MySQL reads no date in a character set of two bytes and more, and finds none missing.
+            // MySQL reads no dates in character sets of two and more bytes, and reports no error.
             _ if other.ty.collation.charset().min_length() > 1 => Ok(()),
             _ if is_constant(other) && !has_subquery(other) => {
                 self.date_operands.push(DateOperand {
@@ -244,8 +244,8 @@ impl Binder<'_> {
         }
     }
 
-    /// Warning 1292 for a number that is compared with a column of dates and is none, and for a constant that is
-    /// compared with a column of times and is none.
+    /// Warning 1292 for a number compared with a date column that is not a date, and for a constant compared with a
+    /// time column that is not a time.
     fn warn_of_constant(&self, column: Option<(&str, &str)>, constant: &Expression) {
         let Some(((kind, column), value)) = column.zip(constant.as_literal()) else {
             return;
@@ -333,7 +333,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Whether a row value is one of the several of an IN list.
+    /// Binds IN of row values: whether a row equals one of the list.
     fn is_row(&mut self, left: &[Expr], right: &[Expr]) -> Result<Expression> {
         if left.len() != right.len() {
             return Err(codes::ER_OPERAND_COLUMNS.with(&[&left.len()]));
@@ -391,8 +391,7 @@ impl Binder<'_> {
         })
     }
 
-    /// Makes an expression that may read a value more than once: one that could differ each time
-    /// is computed once.
+    /// Builds an expression that may read a value more than once; a volatile value is computed once.
     pub(super) fn with_value(
         &mut self,
         value: Expression,
@@ -405,7 +404,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Makes an expression that reads a value more than once, which is computed once.
+    /// Builds an expression that reads a value more than once; the value is computed once.
     pub(super) fn with_local(
         &mut self,
         value: Expression,
@@ -453,8 +452,7 @@ impl Binder<'_> {
                 share_collation(&mut operands, " IN ")?;
                 let list = operands.split_off(1);
                 let operand = operands.remove(0);
-                // A list of one value is a comparison; in longer ones a text that is no date is
-                // only equal to none.
+                // A list of one value is a comparison; in longer ones a text that is not a date only equals no date.
                 if let [only] = list.as_slice() {
                     self.check_temporal_texts(&operand, only)?;
                 }
@@ -466,7 +464,7 @@ impl Binder<'_> {
         Ok(if negated { not(found) } else { found })
     }
 
-    /// Calls a function with expressions still to be bound.
+    /// Calls a function with unbound arguments.
     pub(super) fn call_with(&mut self, name: &str, arguments: &[&Expr]) -> Result<Expression> {
         let arguments = arguments
             .iter()
@@ -476,14 +474,14 @@ impl Binder<'_> {
     }
 }
 
-/// An expression over values that are computed once.
+/// LET: an expression over values that are computed once.
 fn with_values(values: Vec<(usize, Expression)>, body: Expression) -> Expression {
     let (ty, nullable) = (body.ty.clone(), body.nullable);
     let body = Box::new(body);
     Expression::new(ExpressionKind::Let { values, body }, ty, nullable)
 }
 
-/// Constants that meet the operand in one type make one lookup; the rest is compared singly.
+/// Binds IN: constants with a common comparison type make one lookup; others are compared singly.
 fn in_list_of_values(
     catalog: &dyn Catalog,
     operand: Expression,
@@ -563,7 +561,7 @@ fn is_text(operand: &Expression) -> bool {
     has_collation(&operand.ty) && operand.ty.kind != TypeKind::Json
 }
 
-/// A text between a number and a text is compared with both as a number.
+/// Converts a text between a number and a text to a number, as which it is compared with both.
 fn as_numbers(operands: &mut [Expression; 3]) {
     let [operand, low, high] = &*operands;
     let mixed = |text: &Expression, number: &Expression| is_text(text) && number.ty.is_numeric();
@@ -576,7 +574,7 @@ fn as_numbers(operands: &mut [Expression; 3]) {
     }
 }
 
-/// A text between a date and a text is compared with both as a date.
+/// Converts a text between a date and a text to a date, as which it is compared with both.
 fn as_dates(catalog: &dyn Catalog, operands: &mut [Expression; 3]) -> Result<()> {
     let [operand, low, high] = operands;
     if !is_text(operand) {
@@ -601,7 +599,7 @@ fn same_lookup(a: &Expression, b: &Expression) -> bool {
         && matches!(a.kind, ExpressionKind::Cast(..)) == matches!(b.kind, ExpressionKind::Cast(..))
 }
 
-/// The expression without the parentheses around it.
+/// The expression without enclosing parentheses.
 pub(crate) fn bare(expr: &Expr) -> &Expr {
     let mut expr = expr;
     while let Expr::Nested(inner) = expr {
@@ -610,7 +608,7 @@ pub(crate) fn bare(expr: &Expr) -> &Expr {
     expr
 }
 
-/// What a warning about a constant beside a date calls it, when that is a column: its kind and name.
+/// Kind and name of a column with a date part, for a warning about a constant that it is compared with.
 fn dated_column<'e>(written: &'e Expr, bound: &Expression) -> Option<(&'static str, &'e str)> {
     temporal_column(written, bound).filter(|(kind, _)| *kind != "time")
 }
@@ -666,7 +664,7 @@ fn with_column_name(mut compared: Expression, kind: &str, name: &str) -> Express
     compared
 }
 
-/// The members of a row value.
+/// Elements of a row value.
 pub(crate) fn row_of(expr: &Expr) -> Option<&[Expr]> {
     match expr {
         Expr::Tuple(items) if items.len() > 1 => Some(items),

@@ -23,7 +23,7 @@ impl Binder<'_> {
         }
     }
 
-    /// The values of the one row of a subquery.
+    /// Values of the single row of a subquery.
     pub(super) fn bind_row_of_subquery(&mut self, query: &Query) -> Result<Vec<Expression>> {
         let block = self.bind_query_expression(query, false)?;
         let surely = gives_one_row(&block.relation);
@@ -104,8 +104,8 @@ impl Binder<'_> {
         if query.limit_clause.is_some() {
             return Err(not_supported("LIMIT & IN/ALL/ANY/SOME subquery"));
         }
-        // Whether a value is among rows does not depend on how often it is, and what equals another by the
-        // rules of a column may differ by those of the comparison.
+        // Membership does not depend on duplicates, and DISTINCT may equate values by the collation of a column that
+        // the comparison distinguishes.
         self.ignores_distinct = matches!(&*query.body, SetExpr::Select(_)) && query.with.is_none();
         let block = self.bind_query_expression(query, false);
         self.ignores_distinct = false;
@@ -157,8 +157,8 @@ impl Binder<'_> {
         }
     }
 
-    /// Converts both sides to the types that they are compared in; a column of the subquery that
-    /// needs it is computed beside the others.
+    /// Converts both sides to their comparison types; a column of the subquery that needs a conversion is computed
+    /// beside the others.
     fn unify_sides(
         &mut self,
         left: Vec<Expression>,
@@ -183,7 +183,7 @@ impl Binder<'_> {
     }
 }
 
-/// Whether a relation surely has one row: SELECT without FROM, WHERE and LIMIT.
+/// Whether a relation always has one row: SELECT without FROM, WHERE and LIMIT.
 fn gives_one_row(relation: &Relation) -> bool {
     match relation {
         Relation::Values { rows, .. } => rows.len() == 1,

@@ -1,4 +1,4 @@
-//! User variables where an expression names them, and where a result shows them.
+//! User variables in expressions, and in results.
 
 use mayfly_functions::{Coercibility, Signature, scalar};
 use mayfly_types::sql_type::{DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX};
@@ -13,18 +13,18 @@ use crate::tree::expression::Expression;
 use crate::tree::logical::Relation;
 use crate::tree::physical::ClientType;
 
-/// The length of text in a variable.
+/// Maximum length of text in a variable.
 const VARIABLE_CHARACTERS: u32 = 16_777_215;
 
 impl Binder<'_> {
-    /// `@name`: a call whose type is that of the variable's value when the statement began.
+    /// Binds `@name`: a call whose type is that of the variable's value when the statement began.
     pub(in crate::bind) fn user_variable(&mut self, name: &str) -> Result<Expression> {
         let Some(function) = scalar::by_name(READER) else {
             return Err(not_supported("user variables"));
         };
         let ty = match self.catalog.user_variable_type(name) {
             ty if ty.kind == TypeKind::Decimal && !self.keeps_value => {
-                // As many digits behind the point as those before it leave room for.
+                // As many decimals as the integer digits leave room for.
                 let whole = ty.length.saturating_sub(ty.decimals.into());
                 let whole = u8::try_from(whole).unwrap_or(DECIMAL_PRECISION_MAX);
                 let room = DECIMAL_PRECISION_MAX.saturating_sub(whole);
@@ -57,7 +57,7 @@ impl Binder<'_> {
             relation = match relation {
                 Relation::Limit { input, .. } => input,
                 Relation::Extend { input, columns } => {
-                    // Few columns are variables; those are looked for among what is shown.
+                    // Few columns are variables: only those are looked up among the result columns.
                     let is_decimal = |one: &Expression| decimal_variable(one).is_some();
                     for computed in columns {
                         if !is_decimal(&computed.expression) {

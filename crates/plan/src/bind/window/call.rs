@@ -1,4 +1,4 @@
-//! The functions themselves: their arguments and the types of their values.
+//! Window function calls: arguments and result types.
 
 use mayfly_functions::aggregate;
 use mayfly_syntax::ast::{Expr, Function, FunctionArguments, NullTreatment, Value as AstValue};
@@ -15,13 +15,13 @@ use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::physical::ClientType;
 use crate::tree::window::WindowFunction;
 
-/// A function with its arguments and the type of its value.
+/// A bound function with its arguments and the type of its value.
 pub(super) struct BoundFunction {
     pub(super) function: WindowFunction,
     pub(super) arguments: Vec<Expression>,
     pub(super) result: SqlType,
     pub(super) nullable: bool,
-    /// What is reported to clients where no rows are kept.
+    /// Client type where no rows are kept.
     pub(super) client_type: ClientType,
 }
 
@@ -120,7 +120,8 @@ impl Binder<'_> {
         }
     }
 
-    /// A whole number that is known before the statement runs; error 1210 if it is none or too small.
+    /// Binds an integer that is known before the statement runs; error 1210 for any other value or one that is too
+    /// small.
     fn bind_count(&mut self, function: &str, written: &Expr, smallest: u64) -> Result<u64> {
         if let Expr::Identifier(name) = written
             && mayfly_syntax::encodings::variable(written).is_none()
@@ -131,18 +132,18 @@ impl Binder<'_> {
         let wrong = || codes::ER_WRONG_ARGUMENTS.with(&[&function]);
         let number = match self.bind_whole_number(written)? {
             WholeNumber::Known(number) => number,
-            // Planned again when the statement is executed.
+            // The statement is planned again when it is executed.
             WholeNumber::Later => i128::from(smallest),
             WholeNumber::Other => return Err(wrong()),
         };
         match u64::try_from(number) {
-            // The largest distance is that of a signed number.
+            // The maximum offset is that of a signed integer.
             Ok(count) if count >= smallest && i64::try_from(count).is_ok() => Ok(count),
             _ => Err(wrong()),
         }
     }
 
-    /// A whole number, or the `?` that stands for one.
+    /// Binds an integer, or a `?` for one.
     pub(super) fn bind_whole_number(&mut self, written: &Expr) -> Result<WholeNumber> {
         let is_placeholder = matches!(written, Expr::Value(AstValue::Placeholder(_)));
         let bound = self.bind_expression(written)?;
@@ -169,7 +170,7 @@ impl Binder<'_> {
         })
     }
 
-    /// What is reported to clients of a value that is kept in another type than its own, where nothing is kept.
+    /// Client type of a value that is kept in another type than its own, where no rows are kept.
     fn own_client_type(&self, values: &[Expression], own: &SqlType, kept: &SqlType) -> ClientType {
         let scope = self.innermost();
         let of_column = |id| scope.client_type(id);
@@ -185,7 +186,7 @@ impl Binder<'_> {
         }
     }
 
-    /// A function that gives one of the values of its arguments.
+    /// Binds a function that returns one of its arguments' values.
     fn bind_choice(
         &mut self,
         function: WindowFunction,
@@ -222,16 +223,16 @@ impl Binder<'_> {
     }
 }
 
-/// What is known of a whole number.
+/// An integer argument.
 pub(super) enum WholeNumber {
     Known(i128),
-    /// Not before the statement is executed.
+    /// Not known before the statement is executed.
     Later,
     /// Any other expression.
     Other,
 }
 
-/// The type of a MIN or MAX that is kept, which may be an unsigned DECIMAL; a literal remains a BIGINT.
+/// Type of a kept MIN or MAX, which may be an unsigned DECIMAL; a literal remains a BIGINT.
 fn kept_extreme(ty: SqlType) -> SqlType {
     match ty.kind {
         TypeKind::Decimal | TypeKind::BigInt => ty,
@@ -239,8 +240,8 @@ fn kept_extreme(ty: SqlType) -> SqlType {
     }
 }
 
-/// The type of a value that a window function keeps: MySQL keeps whole numbers as INT or BIGINT and strings as they
-/// are compared.
+/// Type of a value that a window function keeps: MySQL keeps integers as INT or BIGINT and strings in the form in which
+/// they are compared.
 fn kept_type(ty: SqlType) -> SqlType {
     /// Display length (digits and sign) from which a number may not fit INT.
     const INT_LENGTH: u32 = 10;

@@ -1,4 +1,4 @@
-//! Frames: the rows of a partition that a function reads, as seen from its row.
+//! Window frames: the rows of a partition that a function reads, relative to the current row.
 
 use mayfly_functions::scalar::{Volatility, is_distance};
 use mayfly_syntax::ast::{Expr, Interval, WindowFrame, WindowFrameBound, WindowFrameUnits};
@@ -17,7 +17,7 @@ use crate::tree::logical::visit_expression;
 use crate::tree::physical::SortKey;
 use crate::tree::window::{Frame, FrameBound, ValueBound};
 
-/// A bound as the grammar has it.
+/// A bound in the syntax.
 #[derive(Clone, Copy)]
 enum Written<'w> {
     UnboundedPreceding,
@@ -38,7 +38,7 @@ impl<'w> Written<'w> {
         }
     }
 
-    /// How it stands to the row: before, at or behind it.
+    /// Position relative to the current row: -1 before, 0 at, 1 behind it.
     fn side(self) -> i8 {
         match self {
             Self::UnboundedPreceding | Self::Preceding(_) => -1,
@@ -60,7 +60,7 @@ fn illegal(window: &str) -> Error {
 }
 
 impl Binder<'_> {
-    /// Binds a frame; gives it with its text.
+    /// Binds a frame; returns it with its text.
     pub(super) fn bind_frame(
         &mut self,
         written: &WindowFrame,
@@ -121,7 +121,7 @@ impl Binder<'_> {
         Ok(FrameBound::Rows(rows * i64::from(written.side())))
     }
 
-    /// RANGE n PRECEDING or FOLLOWING.
+    /// Binds RANGE n PRECEDING or FOLLOWING.
     fn bind_value_bound(
         &mut self,
         distance: &Expr,
@@ -149,7 +149,7 @@ impl Binder<'_> {
             }
             distance if is_number => {
                 let is_real = matches!(key.ty.kind, TypeKind::Float | TypeKind::Double);
-                // A sum of numbers never leaves the type.
+                // A sum of numbers stays within the type.
                 let ty = match key.ty.kind {
                     TypeKind::Decimal => key.ty.clone(),
                     _ if is_real => SqlType::double(),
@@ -192,7 +192,7 @@ impl Binder<'_> {
         Ok((cast_exactly(key, &value.ty), value))
     }
 
-    /// A distance that ends the statement with error 3586 if it is none, where that is not known yet.
+    /// An offset with a run-time check, error 3586, where its value is not known yet.
     fn checked_distance(&mut self, distance: Expression, window: &str) -> Result<Expression> {
         match distance.kind {
             ExpressionKind::Literal(_) => Ok(distance),
@@ -200,7 +200,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Error 3586: a distance is neither NULL nor negative.
+    /// Error 3586: an offset must be neither NULL nor negative.
     fn check_distance(&self, distance: &Expression, window: &str) -> Result<()> {
         let known = match &distance.kind {
             ExpressionKind::Literal(value) => Some(value.clone()),
@@ -214,7 +214,7 @@ impl Binder<'_> {
     }
 }
 
-/// Whether an expression may have another value the next time. A variable is read once.
+/// Whether an expression may have another value at the next evaluation. A variable is read once.
 fn is_random(expression: &Expression) -> bool {
     let mut found = false;
     visit_expression(expression, &mut |inner| {
