@@ -45,7 +45,10 @@ fn text(session: &mut Session, sql: &str) -> Option<String> {
         Ok(text) => text,
         Err(error) => {
             // 1105 is MySQL's number for a wrong XPath, too.
-            assert!(!error.message().starts_with("internal error"), "{error}\n{sql}");
+            assert!(
+                !error.message().starts_with("internal error"),
+                "{error}\n{sql}"
+            );
             None
         }
     }
