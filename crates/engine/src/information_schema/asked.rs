@@ -17,7 +17,7 @@ use crate::session::StatementContext;
 /// Plans a view: its columns, or nothing when it is invalid.
 pub(crate) type ViewColumns<'v> = dyn Fn(&ViewDefinition) -> Option<Vec<OutputColumn>> + 'v;
 
-/// What a statement asks a relation; see the module.
+/// The request of a statement to a relation: the columns and rows that it needs.
 pub(crate) struct Asked<'a> {
     views: &'a ViewColumns<'a>,
     /// The databases and names of tables and views; all, where nothing is known.

@@ -1,5 +1,5 @@
-//! The accounts that have connected: performance_schema's `accounts`, `users` and `hosts`, and what the
-//! sessions of each did that have ended.
+//! Accounts that have connected: performance_schema's `accounts`, `users` and `hosts`, and the totals of each
+//! account's ended sessions.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,21 +9,21 @@ use parking_lot::Mutex;
 
 use super::kinds::TotalsByKind;
 
-/// What is known of an account.
+/// Activity of an account.
 #[derive(Debug, Default)]
 pub(crate) struct AccountActivity {
-    /// Sessions that there are.
+    /// Number of open sessions.
     pub(crate) connected: AtomicU64,
-    /// Sessions that there were, with those that there are.
+    /// Number of open and ended sessions.
     pub(crate) connections: AtomicU64,
-    /// The most memory that the temporary tables of a session that has ended had held.
+    /// Peak memory of temporary tables among the ended sessions.
     pub(crate) memory_most: AtomicU64,
-    /// What the statements of its sessions did that have ended.
+    /// Statement totals of the ended sessions.
     pub(crate) ended: TotalsByKind,
 }
 
 impl AccountActivity {
-    /// A session ends, or goes on with another account.
+    /// Records that a session ends, or changes to another account.
     pub(crate) fn leave(&self, statements: &TotalsByKind, memory_peak: u64) {
         statements.move_into(&self.ended);
         self.memory_most.fetch_max(memory_peak, Ordering::Relaxed);
@@ -31,7 +31,7 @@ impl AccountActivity {
     }
 }
 
-/// So many accounts are told apart; others are counted together, without a name.
+/// Maximum number of distinct accounts; others are counted together, without a name.
 const ACCOUNTS_MAX: usize = 10_000;
 
 /// The user and the host of an account.
@@ -42,7 +42,7 @@ pub(crate) type UserAndHost = (Arc<str>, Arc<str>);
 pub(crate) struct ConnectedAccounts(Mutex<BTreeMap<UserAndHost, Arc<AccountActivity>>>);
 
 impl ConnectedAccounts {
-    /// A session of an account begins.
+    /// Records that a session of an account begins.
     pub(crate) fn enter(&self, user: &str, host: &str) -> Arc<AccountActivity> {
         let mut known = self.0.lock();
         let mut key: UserAndHost = (Arc::from(user), Arc::from(host));
@@ -55,7 +55,7 @@ impl ConnectedAccounts {
         account
     }
 
-    /// All of them, by user and host.
+    /// All accounts, by user and host.
     pub(crate) fn all(&self) -> Vec<(UserAndHost, Arc<AccountActivity>)> {
         let known = self.0.lock();
         let all = known.iter();
@@ -63,7 +63,7 @@ impl ConnectedAccounts {
             .collect()
     }
 
-    /// Forgets what was counted of statements (TRUNCATE).
+    /// Clears the statement totals (TRUNCATE).
     pub(crate) fn clear_statements(&self) {
         self.0
             .lock()
@@ -71,8 +71,7 @@ impl ConnectedAccounts {
             .for_each(|account| account.ended.clear());
     }
 
-    /// Forgets the accounts that are not connected, and the connections that have ended of the others
-    /// (TRUNCATE).
+    /// Removes accounts without open sessions, and resets the number of connections of the others (TRUNCATE).
     pub(crate) fn clear(&self) {
         let mut known = self.0.lock();
         known.retain(|_, account| {

@@ -1,8 +1,8 @@
-//! Whose sessions are seen: performance_schema's `setup_actors`, which is asked when a session begins.
+//! performance_schema's `setup_actors`: which sessions are instrumented, decided when a session begins.
 
 use parking_lot::RwLock;
 
-/// Sessions of an account, and whether they are seen and remembered. `%` is any user or host.
+/// (user, host) pattern of sessions, and whether they are instrumented and have a history. `%` is any user or host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Actor {
     pub(crate) host: String,
@@ -23,7 +23,7 @@ impl Actor {
         }
     }
 
-    /// How well it fits an account: the user counts more than the host.
+    /// Specificity of the match with an account; the user counts more than the host.
     fn fits(&self, user: &str, host: &str) -> Option<u8> {
         let fit = |pattern: &str, name: &str| match pattern {
             ANY => Some(0),
@@ -44,12 +44,12 @@ impl Default for Actors {
 }
 
 impl Actors {
-    /// All of them.
+    /// All actors.
     pub(crate) fn all(&self) -> Vec<Actor> {
         self.0.read().clone()
     }
 
-    /// Adds one; false when there is one for the same sessions.
+    /// Adds an actor; false when there is one for the same user and host.
     pub(crate) fn add(&self, actor: Actor) -> bool {
         let mut actors = self.0.write();
         let is_same = |known: &Actor| (&known.user, &known.host) == (&actor.user, &actor.host);
@@ -60,7 +60,7 @@ impl Actors {
         true
     }
 
-    /// Changes the one of a user and a host.
+    /// Changes the actor of a user and a host.
     pub(crate) fn change(&self, user: &str, host: &str, change: impl FnOnce(&mut Actor)) {
         let mut actors = self.0.write();
         let mut known = actors.iter_mut();
@@ -69,18 +69,18 @@ impl Actors {
         }
     }
 
-    /// Removes the one of a user and a host.
+    /// Removes the actor of a user and a host.
     pub(crate) fn remove(&self, user: &str, host: &str) {
         let mut actors = self.0.write();
         actors.retain(|known| known.user != user || known.host != host);
     }
 
-    /// Removes all (TRUNCATE).
+    /// Removes all actors (TRUNCATE).
     pub(crate) fn clear(&self) {
         self.0.write().clear();
     }
 
-    /// Whether a session of an account is seen, and remembered.
+    /// Whether an account's session is instrumented, and has a history.
     pub(crate) fn sees(&self, user: &str, host: &str) -> (bool, bool) {
         let actors = self.0.read();
         let fitting = actors.iter();

@@ -1,4 +1,4 @@
-//! What the statements of one digest did, all together.
+//! Summaries of the statements with one digest.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -14,10 +14,10 @@ use crate::result::StatementSummary;
 /// Number of histogram buckets in each power of two of nanoseconds.
 const PARTS: usize = 8;
 const PARTS_BITS: u32 = PARTS.trailing_zeros();
-/// Powers of two that are told apart: up to about 18 minutes.
+/// Number of distinguished powers of two: up to about 18 minutes.
 const POWERS: usize = 40;
 
-/// How many statements took about how long.
+/// Histogram of statement times.
 #[derive(Debug)]
 struct Histogram([AtomicU32; PARTS * POWERS]);
 
@@ -30,7 +30,7 @@ impl Histogram {
         (power as usize * PARTS + part as usize).min(PARTS * POWERS - 1)
     }
 
-    /// The least time above all of a bucket.
+    /// The exclusive upper bound of a bucket.
     fn upper(bucket: usize) -> u64 {
         let (power, part) = ((bucket / PARTS) as u32, (bucket % PARTS) as u128 + 1);
         let upper = (1_u128 << power) + (part << power).div_ceil(PARTS as u128);
@@ -48,7 +48,7 @@ impl Histogram {
         })
     }
 
-    /// The time that a share of all statements did not exceed.
+    /// The quantile of statement times at `share`.
     fn quantile(&self, share: f64) -> u64 {
         let counts = self.0.iter().map(|count| count.load(Ordering::Relaxed));
         let all: u64 = counts.clone().map(u64::from).sum();
@@ -64,20 +64,20 @@ impl Histogram {
     }
 }
 
-/// How many statements took about so long.
+/// Histogram bucket of statement times.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TimeBucket {
-    /// From 0.
+    /// Number of the bucket, from 0.
     pub(crate) number: u64,
-    /// The least time in nanoseconds.
+    /// Inclusive lower bound in nanoseconds.
     pub(crate) low: u64,
-    /// The least time above.
+    /// Exclusive upper bound in nanoseconds.
     pub(crate) high: u64,
-    /// Statements.
+    /// Number of statements.
     pub(crate) count: u64,
 }
 
-/// The statement that stands for all of its digest.
+/// Sample statement of a digest.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sample {
     pub(crate) text: Option<Arc<str>>,
@@ -86,14 +86,14 @@ pub(crate) struct Sample {
     pub(crate) elapsed: Duration,
 }
 
-/// A sample is replaced by any statement once it is so old: `performance_schema_max_digest_sample_age`.
+/// Age from which a sample is replaced by any statement: `performance_schema_max_digest_sample_age`.
 const SAMPLE_AGE_MAX: u64 = 60_000_000_000;
 
 /// Totals of the statements with one digest.
 #[derive(Debug)]
 pub(crate) struct DigestSummary {
     pub(crate) database: Option<Arc<str>>,
-    /// None: of all statements beyond `performance_schema_digests_size`.
+    /// Digest text; `None` for the statements beyond `performance_schema_digests_size`.
     pub(crate) text: Option<Arc<str>>,
     hash: OnceLock<String>,
     totals: StatementTotals,
@@ -102,7 +102,7 @@ pub(crate) struct DigestSummary {
     first_seen: AtomicU64,
     last_seen: AtomicU64,
     sample: Mutex<Sample>,
-    /// Nanoseconds and age of the sample, to see without its lock whether it stays.
+    /// Time of the sample, and its age, readable without its lock to decide whether it is replaced.
     sample_nanoseconds: AtomicU64,
     sample_seen: AtomicU64,
     _held: Reservation,
@@ -135,22 +135,22 @@ impl DigestSummary {
         Some(self.hash.get_or_init(|| mayfly_syntax::digest_hash(text)))
     }
 
-    /// How many statements were counted.
+    /// Number of statements.
     pub(crate) fn count(&self) -> u64 {
         self.totals.count()
     }
 
-    /// What is added up.
+    /// The totals.
     pub(crate) fn sums(&self) -> StatementSums {
         self.totals.get()
     }
 
-    /// How many statements took how long.
+    /// The histogram of statement times.
     pub(crate) fn buckets(&self) -> impl Iterator<Item = TimeBucket> {
         self.histogram.buckets()
     }
 
-    /// The time that a share of all statements did not exceed, give or take a part of eight.
+    /// The quantile of statement times at `share`, to an eighth of a power of two.
     pub(crate) fn quantile(&self, share: f64) -> Duration {
         let most = self.totals.nanoseconds_most();
         Duration::from_nanos(self.histogram.quantile(share).min(most))
@@ -162,7 +162,7 @@ impl DigestSummary {
         (get(&self.first_seen), get(&self.last_seen))
     }
 
-    /// A statement of the digest.
+    /// The sample statement.
     pub(crate) fn sample(&self) -> Sample {
         self.sample.lock().clone()
     }
@@ -196,7 +196,7 @@ impl DigestSummary {
         }
     }
 
-    /// Forgets how long statements took, and nothing else.
+    /// Clears the histogram only.
     pub(super) fn clear_histogram(&self) {
         for count in &self.histogram.0 {
             count.store(0, Ordering::Relaxed);

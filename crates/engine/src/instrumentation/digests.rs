@@ -1,7 +1,7 @@
-//! Summaries of statements by their digests: performance_schema's `events_statements_summary_by_digest`.
+//! Statement summaries by digest: performance_schema's `events_statements_summary_by_digest`.
 //!
-//! There are as many as `performance_schema_digests_size` says. What comes after them is counted together,
-//! under no digest.
+//! At most `performance_schema_digests_size` digests have summaries. All others are counted together, under no
+//! digest.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::digest_summary::{DigestSummary, TimeBucket};
 
-/// What a summary takes beside its texts.
+/// Bytes of a summary besides its texts.
 const SUMMARY_BYTES: u64 = size_of::<DigestSummary>() as u64 + 256;
 
 /// Statement summaries by digest, at most `size` of them.
@@ -23,13 +23,13 @@ pub(crate) struct Digests {
     memory: Budget,
     by_hash: RwLock<HashMap<u64, Arc<DigestSummary>>>,
     others: Arc<DigestSummary>,
-    /// How many statements took how long that were counted by digests which have been forgotten; less than
-    /// none of those that were forgotten themselves.
+    /// Histogram of statements of removed digests, minus the statements that were cleared: it corrects the global
+    /// histogram.
     times_before: Mutex<BTreeMap<u64, i64>>,
 }
 
 impl Digests {
-    /// At most `size`, which take at most `bytes`.
+    /// Summaries of at most `size` digests and `bytes` bytes.
     pub(super) fn new(size: usize, bytes: u64) -> Self {
         let setting = "performance_schema_digests_size";
         let memory = Budget::root(BudgetKind::Memory, setting, bytes);
@@ -42,7 +42,7 @@ impl Digests {
         }
     }
 
-    /// The summary of the statements that are like a text in a database.
+    /// The summary of a statement's digest in a database.
     pub(crate) fn of(
         &self,
         database: Option<&Arc<str>>,
@@ -78,20 +78,19 @@ impl Digests {
         summary
     }
 
-    /// What they take.
+    /// The memory budget of the summaries.
     pub(crate) fn memory(&self) -> &Budget {
         &self.memory
     }
 
-    /// All of them that have counted a statement.
+    /// All summaries with at least one statement.
     pub(crate) fn all(&self) -> Vec<Arc<DigestSummary>> {
         let by_hash = self.by_hash.read();
         let all = by_hash.values().chain([&self.others]);
         all.filter(|summary| summary.count() > 0).cloned().collect()
     }
 
-    /// Forgets what was counted (TRUNCATE). Statements that are cached go on with the summaries that they
-    /// have, so that these stay.
+    /// Clears the summaries (TRUNCATE). Cached statements keep references to their summaries, so these stay.
     pub(crate) fn clear(&self) {
         self.keep_times(1);
         let by_hash = self.by_hash.read();
@@ -99,7 +98,7 @@ impl Digests {
         self.others.clear();
     }
 
-    /// Forgets how long statements of each digest took.
+    /// Clears the histogram of each digest.
     pub(crate) fn clear_histograms(&self) {
         self.keep_times(1);
         let by_hash = self.by_hash.read();
@@ -109,7 +108,7 @@ impl Digests {
         self.others.clear_histogram();
     }
 
-    /// Forgets how long all statements together took.
+    /// Clears the global histogram.
     pub(crate) fn clear_times(&self) {
         self.times_before.lock().clear();
         self.keep_times(-1);
@@ -124,7 +123,7 @@ impl Digests {
         }
     }
 
-    /// How long the statements took that the digests count now.
+    /// The histogram of the statements that the digests count now.
     fn counted_times(&self) -> Vec<TimeBucket> {
         let mut all: Vec<TimeBucket> = self.others.buckets().collect();
         for summary in self.by_hash.read().values() {
@@ -135,7 +134,7 @@ impl Digests {
         all
     }
 
-    /// How long all statements took.
+    /// The global histogram.
     pub(crate) fn times(&self) -> Vec<TimeBucket> {
         let mut all = self.counted_times();
         let before = self.times_before.lock();

@@ -1,4 +1,4 @@
-//! A statement that has ended.
+//! Events of ended statements.
 
 use std::sync::Arc;
 
@@ -7,16 +7,16 @@ use crate::instrumentation::time::picoseconds;
 use crate::result::StatementSummary;
 use crate::status::Counter;
 
-/// What a statement is to those who look at it: known when it begins to run.
+/// Identity of a statement, known when it begins to run.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct StatementIdentity {
-    /// The counter of its kind, such as `Com_select`; none for a text that is no statement.
+    /// The counter of its kind, such as `Com_select`; `None` for a text with a syntax error.
     pub(crate) command: Option<Counter>,
-    /// Whether the session has the summary of its digest.
+    /// Whether the session holds the summary of its digest.
     pub(crate) has_digest: bool,
 }
 
-/// How a statement failed.
+/// Error of a statement.
 #[derive(Debug, Clone)]
 pub(crate) struct StatementError {
     pub(crate) code: u16,
@@ -24,7 +24,7 @@ pub(crate) struct StatementError {
     pub(crate) message: Arc<str>,
 }
 
-/// A statement that has ended. Texts are shared with the session, or cut at
+/// Event of an ended statement. Texts are shared with the session, or truncated at
 /// `performance_schema_max_sql_text_length`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct StatementEvent {
@@ -43,7 +43,7 @@ pub(crate) struct StatementEvent {
     pub(crate) error: Option<StatementError>,
 }
 
-/// Makes `slot` share a value. A count that several threads change is let alone where it does already.
+/// Makes `slot` share a value. If it already does, the contended reference count is not touched.
 #[inline]
 pub(crate) fn share<T: ?Sized>(slot: &mut Option<Arc<T>>, value: Option<&Arc<T>>) {
     let is_same = match (&*slot, value) {

@@ -1,4 +1,4 @@
-//! The last events: a ring, whose oldest event becomes the newest, in its place.
+//! Histories of events: ring buffers whose oldest event is overwritten in place by the newest.
 
 use parking_lot::Mutex;
 
@@ -12,7 +12,7 @@ pub(crate) struct History<E> {
 #[derive(Debug, Default)]
 struct Ring<E> {
     events: Vec<E>,
-    /// Where the next event goes: behind the last one until the ring is full.
+    /// Position of the next event: the end until the ring is full.
     next: usize,
 }
 
@@ -25,8 +25,8 @@ impl<E: Clone + Default> History<E> {
         }
     }
 
-    /// Remembers an event in place of the oldest where there are as many as may be: `fill` makes the new event of
-    /// that one, or of the default one.
+    /// Adds an event, in place of the oldest if the ring is full: `fill` turns the old, or a default, event into the
+    /// new one.
     pub(crate) fn add(&self, fill: impl FnOnce(&mut E)) {
         if self.size == 0 {
             return;
@@ -56,7 +56,7 @@ impl<E: Clone + Default> History<E> {
         newer.last().or(ring.events.last()).cloned()
     }
 
-    /// Forgets all events (TRUNCATE).
+    /// Removes all events (TRUNCATE).
     pub(crate) fn clear(&self) {
         *self.ring.lock() = Ring::default();
     }

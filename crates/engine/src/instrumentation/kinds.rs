@@ -1,7 +1,7 @@
-//! What statements of each kind did: the sums of a session, or of all sessions of an account that have ended.
+//! Statement totals by kind, of a session or of an account's ended sessions.
 //!
-//! A session runs few of the many kinds, and there may be thousands of sessions: the sums are a list that grows by
-//! the kinds that were run, and is only ever added to, so that readers need no lock.
+//! A session runs few of the many kinds, and there may be thousands of sessions: the totals are an append-only list
+//! of the kinds that were run, so that readers need no lock.
 
 use std::sync::OnceLock;
 
@@ -15,7 +15,7 @@ pub(crate) struct TotalsByKind(OnceLock<Box<Kind>>);
 
 #[derive(Debug)]
 struct Kind {
-    /// The counter of its statements; none for texts that are no statement.
+    /// The counter of its statements; `None` for texts with a syntax error.
     counter: Option<Counter>,
     totals: StatementTotals,
     next: OnceLock<Box<Kind>>,
@@ -45,7 +45,7 @@ impl TotalsByKind {
         std::iter::successors(first, |kind| kind.next.get()).map(|kind| &**kind)
     }
 
-    /// Counts a statement. Only the session's thread does.
+    /// Counts a statement. Only the session's thread calls this.
     #[inline]
     pub(crate) fn add(
         &self,
@@ -56,20 +56,20 @@ impl TotalsByKind {
         self.of(counter).add::<Alone>(summary, has_failed);
     }
 
-    /// The kinds of which there were any, with their sums.
+    /// The kinds with statements, and their totals.
     pub(crate) fn get(&self) -> impl Iterator<Item = (Option<Counter>, StatementSums)> {
         let kinds = self.kinds().map(|kind| (kind.counter, kind.totals.get()));
         kinds.filter(|(_, sums)| sums.count > 0)
     }
 
-    /// Moves all into others.
+    /// Moves all totals into others.
     pub(crate) fn move_into(&self, others: &Self) {
         for kind in self.kinds() {
             kind.totals.move_into(others.of(kind.counter));
         }
     }
 
-    /// Forgets all.
+    /// Clears all totals.
     pub(crate) fn clear(&self) {
         self.kinds().for_each(|kind| kind.totals.clear());
     }

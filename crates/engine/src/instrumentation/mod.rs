@@ -1,10 +1,9 @@
-//! What statements did, kept for those who ask later: one [`StatementEvent`] for each that has ended.
+//! Instrumentation of statements: one [`StatementEvent`] for each ended statement.
 //!
-//! A statement is counted in the summary of its digest, and remembered in the history of its session and in
-//! that of all sessions; performance_schema, `sys`, the slow log and the live page read these and nothing else.
-//! All of it costs a statement some tens of relaxed additions and no allocation: the digest of a text is
-//! found once for each prepared or cached statement. What is kept of sessions, users and hosts is added up
-//! when somebody asks. `setup` says what is seen at all.
+//! A statement is counted in the summary of its digest, and kept in the history of its session and in the global one;
+//! performance_schema, `sys`, the slow log and the live page read only these. A statement costs some tens of relaxed
+//! additions and no allocation: the digest of a text is computed once for each prepared or cached statement. Totals
+//! of sessions, users and hosts are added up when they are read. `setup` decides what is instrumented.
 
 mod accounts;
 mod actors;
@@ -37,28 +36,28 @@ use time::nanoseconds;
 pub(crate) use time::picoseconds;
 pub(crate) use usage::measure_usage;
 
-/// How much is kept: `performance_schema_…` at the start.
+/// Sizes of what is kept: `performance_schema_…` at startup.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct InstrumentationSizes {
-    /// `performance_schema`: whether anything is.
+    /// `performance_schema`: whether anything is instrumented.
     pub(crate) is_on: bool,
     /// `performance_schema_digests_size`
     pub(crate) digests: usize,
-    /// Bytes that they may take: a small part of all memory.
+    /// Maximum bytes of digests: a small part of all memory.
     pub(crate) digest_bytes: u64,
-    /// `performance_schema_events_statements_history_size`: of each session.
+    /// `performance_schema_events_statements_history_size`: per session.
     pub(crate) history: usize,
-    /// `performance_schema_events_statements_history_long_size`: of all sessions.
+    /// `performance_schema_events_statements_history_long_size`: global.
     pub(crate) history_long: usize,
-    /// `performance_schema_events_stages_history_size`: of each session.
+    /// `performance_schema_events_stages_history_size`: per session.
     pub(crate) stages: usize,
-    /// `performance_schema_events_stages_history_long_size`: of all sessions.
+    /// `performance_schema_events_stages_history_long_size`: global.
     pub(crate) stages_long: usize,
     /// `performance_schema_max_sql_text_length`: bytes of a text that an event keeps.
     pub(crate) text_bytes: usize,
 }
 
-/// What the engine remembers of statements.
+/// Instrumentation data of the engine.
 #[derive(Debug)]
 pub(crate) struct Instrumentation {
     pub(crate) sizes: InstrumentationSizes,
@@ -73,7 +72,7 @@ pub(crate) struct Instrumentation {
 }
 
 impl Instrumentation {
-    /// Nothing yet.
+    /// Empty instrumentation data.
     pub(crate) fn new(sizes: InstrumentationSizes) -> Self {
         Self {
             sizes,
@@ -88,7 +87,7 @@ impl Instrumentation {
         }
     }
 
-    /// How many of its last statements and stages are kept of a session.
+    /// Sizes of a session's histories of statements and of stages.
     pub(crate) fn history_sizes(&self) -> (usize, usize) {
         if self.sizes.is_on {
             (self.sizes.history, self.sizes.stages)
@@ -97,7 +96,7 @@ impl Instrumentation {
         }
     }
 
-    /// What an event keeps of a statement's text.
+    /// The part of a statement's text that an event keeps.
     #[inline]
     pub(crate) fn kept_text<'t>(&self, text: &'t Arc<str>) -> Cow<'t, Arc<str>> {
         if text.len() <= self.sizes.text_bytes {
@@ -117,7 +116,7 @@ impl Instrumentation {
         self.nanoseconds(time).saturating_mul(1000)
     }
 
-    /// When the engine was started, by the clock that says `now_utc` now: both in microseconds since 1970 UTC.
+    /// The start of the engine, given the present time `now_utc`: both in microseconds since 1970 UTC.
     pub(crate) fn started_utc(&self, now_utc: i64) -> i64 {
         let age = self.nanoseconds(Instant::now()) / 1000;
         now_utc.saturating_sub(i64::try_from(age).unwrap_or(i64::MAX))

@@ -1,7 +1,7 @@
-//! What is instrumented: performance_schema's `setup_consumers` and `setup_instruments`.
+//! Configuration of instrumentation: performance_schema's `setup_consumers` and `setup_instruments`.
 //!
-//! Each switch is an atomic that a statement reads when it ends. Whether stages are timed, which costs a
-//! statement something while it runs, depends on several of them and is kept as one.
+//! Each switch is an atomic that a statement reads when it ends. Whether stages are timed, which costs a running
+//! statement some time, depends on several switches and is cached as one.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -9,7 +9,7 @@ use mayfly_types::Stage;
 
 use crate::status::{COUNTERS, Counter};
 
-/// Where events go.
+/// Consumer of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
 pub(crate) enum Consumer {
@@ -24,7 +24,7 @@ pub(crate) enum Consumer {
     StatementsDigest,
 }
 
-/// Every consumer with its name and whether it is on at the start, in the order of `setup_consumers`.
+/// Every consumer with its name and its initial state, in the order of `setup_consumers`.
 pub(crate) const CONSUMERS: &[(Consumer, &str, bool)] = &[
     (Consumer::StagesCurrent, "events_stages_current", false),
     (Consumer::StagesHistory, "events_stages_history", false),
@@ -63,10 +63,10 @@ pub(crate) const CONSUMERS: &[(Consumer, &str, bool)] = &[
 
 const WORDS: usize = (COUNTERS.len() + Stage::ALL.len()).div_ceil(64);
 
-/// What makes events.
+/// Producer of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Instrument {
-    /// Statements of the kind that a counter counts.
+    /// Statements of a kind, by its counter.
     Statement(Counter),
     /// A stage.
     Stage(Stage),
@@ -81,7 +81,7 @@ impl Instrument {
         }
     }
 
-    /// All of them: the kinds of statements are what `Com_…` counts.
+    /// All instruments: the kinds of statements are those of `Com_…`.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         let statements = COUNTERS.iter().filter(|(_, name)| name.starts_with("Com_"));
         let statements = statements.map(|(counter, _)| Self::Statement(*counter));
@@ -89,7 +89,7 @@ impl Instrument {
         stages.chain(statements)
     }
 
-    /// As `setup_instruments` names it.
+    /// Its name in `setup_instruments`.
     pub(crate) fn name(self) -> String {
         match self {
             Self::Statement(counter) => event_name(Some(counter)),
@@ -98,14 +98,14 @@ impl Instrument {
     }
 }
 
-/// The name of the events of a kind of statements; of no kind are texts that are no statement.
+/// The event name of a kind of statements; `None` for texts with a syntax error.
 pub(crate) fn event_name(command: Option<Counter>) -> String {
     let name = command.map(|counter| COUNTERS[counter as usize].1);
     let kind = name.and_then(|name| name.strip_prefix("Com_"));
     format!("statement/sql/{}", kind.unwrap_or("error"))
 }
 
-/// The name of the events of a stage.
+/// The event name of a stage.
 pub(crate) fn stage_event_name(stage: Stage) -> String {
     format!("stage/sql/{}", stage.name())
 }
@@ -120,7 +120,7 @@ pub(crate) struct Setup {
 }
 
 impl Setup {
-    /// As it is at the start, if anything is kept at all.
+    /// The initial configuration; empty if nothing is instrumented.
     pub(super) fn new() -> Self {
         let setup = Self {
             consumers: [const { AtomicBool::new(false) }; CONSUMERS.len()],
@@ -182,14 +182,14 @@ impl Setup {
         self.times_stages.load(Ordering::Relaxed)
     }
 
-    /// Whether a statement of a kind makes an event.
+    /// Whether statements of a kind make events.
     #[inline]
     pub(crate) fn sees(&self, command: Option<Counter>) -> bool {
         self.consumes(Consumer::GlobalInstrumentation)
             && command.is_none_or(|counter| self.instruments(Instrument::Statement(counter)))
     }
 
-    /// Whether events of single threads go to a consumer.
+    /// Whether a consumer keeps events of threads.
     #[inline]
     pub(crate) fn keeps(&self, consumer: Consumer) -> bool {
         self.consumes(Consumer::ThreadInstrumentation) && self.consumes(consumer)

@@ -1,11 +1,11 @@
-//! Stages of statements that have ended: performance_schema's `events_stages_…`.
+//! Stages of ended statements: performance_schema's `events_stages_…`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use mayfly_types::Stage;
 use mayfly_types::stage::StageSpan;
 
-/// A stage that is over.
+/// Event of an ended stage.
 #[derive(Debug, Clone)]
 pub(crate) struct StageEvent {
     pub(crate) session_id: u64,
@@ -30,13 +30,13 @@ impl Default for StageEvent {
     }
 }
 
-/// How often and how long statements were in a stage.
+/// Totals of a stage.
 #[derive(Debug, Default)]
 struct StageTotals {
     count: AtomicU64,
     nanoseconds: AtomicU64,
     nanoseconds_most: AtomicU64,
-    /// The complement of the least.
+    /// The complement of the least time.
     nanoseconds_least: AtomicU64,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct StageSums {
     pub(crate) nanoseconds_least: u64,
 }
 
-/// The sums of all stages.
+/// Totals of all stages.
 #[derive(Debug)]
 pub(crate) struct StageSummary([StageTotals; Stage::ALL.len()]);
 
@@ -60,7 +60,7 @@ impl Default for StageSummary {
 }
 
 impl StageSummary {
-    /// Counts a stage that is over.
+    /// Counts an ended stage.
     pub(crate) fn add(&self, span: &StageSpan) {
         let nanoseconds = u64::try_from(span.duration.as_nanos()).unwrap_or(u64::MAX);
         let totals = &self.0[span.stage as usize];
@@ -71,7 +71,7 @@ impl StageSummary {
         least.fetch_max(!nanoseconds, Ordering::Relaxed);
     }
 
-    /// Every stage with its sums.
+    /// Every stage with its totals.
     pub(crate) fn get(&self) -> impl Iterator<Item = (Stage, StageSums)> {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Stage::ALL.iter().zip(&self.0).map(move |(stage, totals)| {
@@ -89,7 +89,7 @@ impl StageSummary {
         })
     }
 
-    /// Forgets all (TRUNCATE).
+    /// Clears all totals (TRUNCATE).
     pub(crate) fn clear(&self) {
         for totals in &self.0 {
             let StageTotals {

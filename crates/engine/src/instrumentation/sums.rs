@@ -1,4 +1,4 @@
-//! What is added up of statements: by their digests, and by their kind for each session and account.
+//! Statement totals: by digest, and by kind for each session and account.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,7 +10,7 @@ macro_rules! sums {
         sums { $($name:ident: $documentation:literal;)* }
         maxima { $($most:ident: $most_documentation:literal;)* }
     ) => {
-        /// What is added up of statements, as it is now.
+        /// Snapshot of statement totals.
         #[derive(Debug, Clone, Copy, Default)]
         pub(crate) struct StatementSums {
             $(#[doc = $documentation] pub(crate) $name: u64,)*
@@ -18,7 +18,7 @@ macro_rules! sums {
         }
 
         impl StatementSums {
-            /// Adds what other statements did.
+            /// Adds the totals of other statements.
             #[inline]
             pub(crate) fn add(&mut self, other: &Self) {
                 $(self.$name = self.$name.wrapping_add(other.$name);)*
@@ -26,7 +26,7 @@ macro_rules! sums {
             }
         }
 
-        /// Sums that statements are being added to.
+        /// Concurrent statement totals.
         #[derive(Debug, Default)]
         pub(crate) struct StatementTotals {
             $($name: AtomicU64,)*
@@ -34,7 +34,7 @@ macro_rules! sums {
         }
 
         impl StatementTotals {
-            /// The sums now.
+            /// A snapshot of the totals.
             pub(crate) fn get(&self) -> StatementSums {
                 StatementSums {
                     $($name: self.$name.load(Ordering::Relaxed),)*
@@ -42,13 +42,13 @@ macro_rules! sums {
                 }
             }
 
-            /// Forgets all.
+            /// Clears all totals.
             pub(crate) fn clear(&self) {
                 $(self.$name.store(0, Ordering::Relaxed);)*
                 $(self.$most.store(0, Ordering::Relaxed);)*
             }
 
-            /// Moves all into others.
+            /// Moves all totals into others.
             pub(crate) fn move_into(&self, other: &Self) {
                 $(other.$name.fetch_add(self.$name.swap(0, Ordering::Relaxed), Ordering::Relaxed);)*
                 $(other.$most.fetch_max(self.$most.swap(0, Ordering::Relaxed), Ordering::Relaxed);)*
@@ -101,13 +101,13 @@ impl StatementSums {
     }
 }
 
-/// How numbers are added.
+/// Mode of addition.
 pub(super) trait Adding {
     fn add(sum: &AtomicU64, amount: u64);
     fn raise(most: &AtomicU64, value: u64);
 }
 
-/// Several threads add to the same sums.
+/// Atomic addition by several threads.
 pub(super) struct Together;
 
 impl Adding for Together {
@@ -118,7 +118,7 @@ impl Adding for Together {
         }
     }
 
-    /// Other threads seldom raise what is the most already: it is read before it is written.
+    /// Raises a maximum; it is read before it is written, since it seldom changes.
     #[inline]
     fn raise(most: &AtomicU64, value: u64) {
         if value > most.load(Ordering::Relaxed) {
@@ -127,7 +127,7 @@ impl Adding for Together {
     }
 }
 
-/// One thread adds, others read: it need not be one step.
+/// Addition by one thread, with other readers: load and store may be separate.
 pub(super) struct Alone;
 
 impl Adding for Alone {
@@ -148,7 +148,7 @@ impl Adding for Alone {
 }
 
 impl StatementTotals {
-    /// How many statements were counted.
+    /// Number of statements.
     pub(crate) fn count(&self) -> u64 {
         self.count.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! Times as numbers.
+//! Conversion of times to integers.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ pub(crate) fn nanoseconds(time: Duration) -> u64 {
     whole.saturating_add(u64::from(time.subsec_nanos()))
 }
 
-/// A time as performance_schema counts it.
+/// A time in picoseconds, the unit of performance_schema.
 pub(crate) fn picoseconds(time: Duration) -> u64 {
     nanoseconds(time).saturating_mul(1000)
 }

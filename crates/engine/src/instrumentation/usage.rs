@@ -1,10 +1,10 @@
-//! What the process has used of the machine, for profiles.
+//! Resource usage of the process, for profiles.
 
 use std::time::Duration;
 
 use mayfly_types::stage::ResourceUsage;
 
-/// What the process has used so far; nothing where the system does not tell.
+/// Resource usage of the process so far; zero where the system does not report it.
 pub(crate) fn measure_usage() -> ResourceUsage {
     let Some(usage) = mayfly_memory::process_usage() else {
         return ResourceUsage::default();

@@ -1,4 +1,4 @@
-//! Locks that sessions hold beside those of rows, and the graph of who waits for whom.
+//! Locks of sessions other than row locks, and the wait-for graph.
 
 pub(crate) mod table;
 pub(crate) mod user;

@@ -1,10 +1,9 @@
-//! Locks of whole tables: between statements that use a table and those that change what it is, and
-//! LOCK TABLES.
+//! Table locks: between statements that use a table and statements that change its definition, and for LOCK TABLES.
 //!
-//! A session holds a table from its first use in a transaction to the transaction's end, so that its
-//! definition stays as the transaction knows it (MySQL calls these metadata locks); LOCK TABLES holds
-//! it until UNLOCK TABLES. A table that replaces another has the same lock. A session that has waited
-//! looks the name up again, for the table may have been dropped.
+//! A session holds a table from its first use in a transaction to the transaction's end, so that its definition is
+//! stable within the transaction (MySQL's metadata locks); LOCK TABLES holds it until UNLOCK TABLES. A table that
+//! replaces another has the same lock. A session that has waited looks the name up again, for the table may have been
+//! dropped.
 //!
 //! A wait that would close a deadlock cycle fails with 1213.
 
@@ -19,24 +18,24 @@ use mayfly_types::{Interrupt, Result, Stage};
 
 use super::waits::Waits;
 
-/// How long a wait sleeps before it checks for KILL and for a deadlock.
+/// Interval at which a waiting session checks for KILL and for a deadlock.
 const LOOK_AROUND: Duration = Duration::from_millis(20);
 
-/// What a holder of a table may do.
+/// Mode of a table lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum TableUse {
-    /// Read it.
+    /// Reading.
     Read,
-    /// Change its rows.
+    /// Changing rows.
     Write,
-    /// LOCK TABLES … READ: nobody else changes its rows.
+    /// LOCK TABLES … READ: excludes changes by others.
     ReadAlone,
-    /// Everything: no other session uses it.
+    /// Exclusive: no other session uses the table.
     Alone,
 }
 
 impl TableUse {
-    /// Whether two sessions may hold a table in these ways at once.
+    /// Whether two sessions may hold a table in these modes at once.
     #[inline]
     fn is_compatible_with(self, other: Self) -> bool {
         use TableUse::{Alone, ReadAlone, Write};
@@ -55,7 +54,7 @@ pub(crate) struct TableLock {
 }
 
 impl TableLock {
-    /// The sessions that hold the table, and those that wait for it: how, and whether they hold it.
+    /// The sessions that hold the table or wait for it: (session, mode, whether it holds it).
     pub(crate) fn users(&self) -> Vec<(u64, TableUse, bool)> {
         let state = self.state.lock();
         let holders = state
@@ -71,7 +70,7 @@ impl TableLock {
 #[derive(Debug, Default)]
 struct State {
     holders: Vec<(u64, TableUse)>,
-    /// Sessions that wait.
+    /// Waiting sessions.
     waiting: Vec<Waiter>,
 }
 
@@ -83,8 +82,8 @@ struct Waiter {
 }
 
 impl State {
-    /// The sessions that a lock conflicts with: those that hold the table otherwise, and for a session
-    /// that does not hold it yet those that wait for an exclusive lock.
+    /// The sessions that a lock conflicts with: those that hold the table in an incompatible mode, and, for a session
+    /// that does not hold it yet, those that wait for an exclusive lock.
     fn conflicts(&self, session: u64, wanted: TableUse) -> impl Iterator<Item = u64> {
         let is_own = self.holders.iter().any(|(holder, _)| *holder == session);
         let is_behind = !is_own && wanted < TableUse::ReadAlone;
@@ -100,7 +99,7 @@ impl State {
     }
 }
 
-/// A table that a session holds until this is dropped.
+/// A held table lock; dropping it releases the lock.
 #[derive(Debug)]
 pub(crate) struct HeldTable {
     lock: Arc<TableLock>,
@@ -118,8 +117,8 @@ impl Drop for HeldTable {
         if state.waiting.is_empty() {
             return;
         }
-        // The waiters wait no longer for this session, which may go on to wait for one of them before
-        // they have looked.
+        // Removes the edges to this session at once: it may go on to wait for one of the waiters before they have
+        // woken.
         for waiter in &state.waiting {
             waiter.waits.end(waiter.session);
         }
@@ -128,19 +127,19 @@ impl Drop for HeldTable {
     }
 }
 
-/// How a session waits.
+/// Conditions of a wait.
 pub(crate) struct Waiting<'w> {
-    /// Its id.
+    /// The session's id.
     pub(crate) session: u64,
     /// `lock_wait_timeout`
     pub(crate) longest: Duration,
     /// KILL and `max_execution_time`.
     pub(crate) interrupt: &'w Interrupt,
-    /// Of the whole engine.
+    /// The wait-for graph of the engine.
     pub(crate) waits: &'w Arc<Waits>,
 }
 
-/// Takes a table's lock: 1205 when it took too long, 1213 when the wait would be a deadlock.
+/// Acquires a table's lock: 1205 on timeout, 1213 on deadlock.
 pub(crate) fn take(
     lock: &Arc<TableLock>,
     how: TableUse,
@@ -195,14 +194,14 @@ fn wait(
     }
 }
 
-/// The tables that a session holds until its transaction ends.
+/// Table locks that a session holds until its transaction ends.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TransactionTables(Arc<Held>);
 
 #[derive(Debug, Default)]
 struct Held {
     tables: Mutex<Vec<HeldTable>>,
-    /// Whether there are any: a transaction that holds none ends without a look.
+    /// Whether there are any: a transaction without locks ends without taking the mutex.
     is_any: AtomicBool,
 }
 
@@ -214,18 +213,18 @@ impl TransactionTables {
         }
     }
 
-    /// Whether a table is held in this way or in one that allows more.
+    /// Whether a table is held in this mode or a stronger one.
     pub(crate) fn has(&self, lock: &Arc<TableLock>, how: TableUse) -> bool {
         let is_it = |table: &HeldTable| Arc::ptr_eq(&table.lock, lock) && table.how >= how;
         self.is_any() && self.0.tables.lock().iter().any(is_it)
     }
 
-    /// Whether any is held.
+    /// Whether any lock is held.
     pub(crate) fn is_any(&self) -> bool {
         self.0.is_any.load(Ordering::Acquire)
     }
 
-    /// Holds another.
+    /// Adds a held lock.
     pub(crate) fn add(&self, table: HeldTable) {
         self.0.tables.lock().push(table);
         self.0.is_any.store(true, Ordering::Release);

@@ -1,9 +1,9 @@
-//! Locks that sessions agree on by name: GET_LOCK().
+//! Named locks of sessions: GET_LOCK().
 //!
-//! A session may hold several, and each more than once, until it releases them or ends, whatever
-//! becomes of its transactions. Sessions that wait are in a queue. The lock is handed to the first, so
-//! that it is never free while a session waits, and the graph of waits ([`crate::locks::waits`]) is
-//! right at any time: each session waits for the one before it.
+//! A session may hold several, and each more than once, until it releases them or ends, independent of its
+//! transactions. Waiting sessions form a queue. The lock is handed to the first, so that it is never free while a
+//! session waits, and the wait-for graph ([`crate::locks::waits`]) is always correct: each session waits for the one
+//! before it.
 
 use parking_lot::{Condvar, Mutex};
 use std::collections::hash_map::Entry;
@@ -19,10 +19,10 @@ use mayfly_types::{Interrupt, Result, Stage};
 use crate::connections::SessionShared;
 use crate::locks::waits::Waits;
 
-/// How long a wait sleeps before it checks whether its statement is to end.
+/// Interval at which a waiting session checks whether its statement is to end.
 const LOOK_AROUND: Duration = Duration::from_millis(20);
 
-/// The locks that are held.
+/// All held named locks.
 #[derive(Debug)]
 pub(crate) struct UserLockTable {
     locks: Mutex<HashMap<String, UserLock>>,
@@ -32,11 +32,11 @@ pub(crate) struct UserLockTable {
 #[derive(Debug)]
 struct UserLock {
     holder: u64,
-    /// How often it has taken it.
+    /// Number of acquisitions by the holder.
     times: u64,
-    /// Sessions that wait, the first one first.
+    /// Waiting sessions, the first one first.
     queue: VecDeque<u64>,
-    /// Another session holds it.
+    /// Signalled when the lock passes to another session.
     passed_on: Arc<Condvar>,
 }
 
@@ -71,8 +71,7 @@ impl UserLockTable {
         self.locks.lock().get(name).map(|lock| lock.holder)
     }
 
-    /// Takes a lock that is free or the session's own. Otherwise the session joins the queue, if it
-    /// may wait.
+    /// Acquires a lock that is free or the session's own. Otherwise the session joins the queue, if it may wait.
     fn take(&self, name: &str, session: u64, may_wait: bool) -> Result<Taken> {
         let mut locks = self.locks.lock();
         let lock = match locks.entry(name.to_owned()) {
@@ -112,7 +111,7 @@ impl UserLockTable {
         Some(true)
     }
 
-    /// Releases the lock as often as the session has taken it; gives how often that was.
+    /// Releases all acquisitions of the lock by the session; returns their number.
     fn release_wholly(&self, name: &str, session: u64) -> u64 {
         let mut locks = self.locks.lock();
         match locks.get(name) {
@@ -142,7 +141,7 @@ impl UserLockTable {
         }
     }
 
-    /// A session that was in the queue gives up, though it may just have got the lock.
+    /// Removes a session that gives up from the queue; it may just have got the lock.
     fn leave_queue(&self, name: &str, session: u64) {
         let mut locks = self.locks.lock();
         let Some(lock) = locks.get_mut(name) else {
@@ -163,14 +162,14 @@ impl UserLockTable {
     }
 }
 
-/// The outcome of asking for a lock.
+/// Outcome of an attempt to acquire a lock.
 enum Taken {
     Held,
     Busy,
     Queued(Arc<Condvar>),
 }
 
-/// A session that waits for a lock.
+/// A session waiting for a lock.
 struct Waiter<'w> {
     locks: &'w SessionLocks,
     name: &'w str,
@@ -187,7 +186,7 @@ impl Drop for Waiter<'_> {
 }
 
 impl Waiter<'_> {
-    /// Whether the session gets the lock within the time that it has.
+    /// Waits; returns whether the session gets the lock in time.
     fn wait(
         mut self,
         passed_on: &Condvar,
@@ -213,7 +212,7 @@ impl Waiter<'_> {
     }
 }
 
-/// The locks by name that a session holds.
+/// Named locks held by a session.
 #[derive(Debug)]
 pub(crate) struct SessionLocks {
     table: Arc<UserLockTable>,
@@ -221,15 +220,15 @@ pub(crate) struct SessionLocks {
     held: Mutex<Held>,
 }
 
-/// The names of the locks that a session holds.
+/// Names of the held locks.
 #[derive(Debug)]
 struct Held {
     names: HashSet<String>,
-    /// What they take.
+    /// Memory of the names.
     memory: Reservation,
 }
 
-/// What a lock takes, here and in the table, about.
+/// Estimated bytes of a lock, here and in the table.
 const LOCK_BYTES: u64 = 512;
 /// Step, in locks, in which memory is charged.
 const LOCKS_STEP: u64 = 32;
@@ -247,9 +246,9 @@ impl Held {
         }
     }
 
-    /// Memory for no more locks than there are.
+    /// Shrinks the reservation to the present number of locks.
     fn shrink(&mut self) {
-        // A reservation never fails to shrink.
+        // Shrinking a reservation never fails.
         let _ = self.charge(self.names.len());
     }
 }

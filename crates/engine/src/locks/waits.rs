@@ -1,7 +1,7 @@
-//! Who waits for whom: for whole tables, and for locks by name.
+//! The wait-for graph of sessions, for table locks and named locks.
 //!
-//! A deadlock is found by a walk from session to session when a session begins to wait; the session
-//! that would close the cycle gets an error.
+//! A deadlock is found by a walk of the graph when a session begins to wait; the session that would close the cycle
+//! gets an error.
 
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use std::collections::HashMap;
 pub(crate) struct Waits(Mutex<HashMap<u64, Vec<u64>>>);
 
 impl Waits {
-    /// Notes that a session waits for others; whether this closes a deadlock cycle.
+    /// Adds edges from a session to others; returns whether this closes a deadlock cycle.
     pub(crate) fn wait(&self, session: u64, others: Vec<u64>) -> bool {
         let mut map = self.0.lock();
         map.insert(session, others);
@@ -29,7 +29,7 @@ impl Waits {
         false
     }
 
-    /// The session waits no more.
+    /// Removes the edges of a session that waits no more.
     pub(crate) fn end(&self, session: u64) {
         self.0.lock().remove(&session);
     }

@@ -1,4 +1,4 @@
-//! What is written to the logs: entries, as sessions make them.
+//! Log entries, as sessions make them.
 
 use std::sync::Arc;
 
@@ -9,18 +9,18 @@ use crate::result::StatementSummary;
 use crate::status::{Counter, Counters};
 use crate::variables::logs::Verbosity;
 
-/// What the slow log needs to know of a statement's kind.
+/// Statement kind, for the slow log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum StatementKind {
     #[default]
     Other,
-    /// SHOW: it reads what has no indexes.
+    /// SHOW: it reads relations without indexes.
     Show,
-    /// One that `log_slow_admin_statements` is about.
+    /// A statement under `log_slow_admin_statements`.
     Administration,
 }
 
-/// A statement that has ended, or a command of a client that is none.
+/// Entry of an ended statement, or of a client's protocol command.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SlowEntry {
     pub(crate) session_id: u64,
@@ -37,7 +37,7 @@ pub(crate) struct SlowEntry {
     /// `@@timestamp` of the statement, in seconds.
     pub(crate) timestamp: i64,
     pub(crate) summary: StatementSummary,
-    /// Bytes that its temporary tables held at most, each by itself.
+    /// Sum of the peak bytes of its temporary tables.
     pub(crate) tmp_table_sizes: u64,
     /// The error that ended it, or 0.
     pub(crate) errno: u16,
@@ -53,8 +53,7 @@ pub(crate) struct SlowEntry {
 }
 
 impl SlowEntry {
-    /// Why the statement was ended from outside, as Percona and MySQL tell it: the number of the error that
-    /// KILL or a time limit gives, or 0.
+    /// The error number of a statement ended by KILL or a time limit, as Percona and MySQL report it, or 0.
     pub(crate) fn killed(&self) -> u16 {
         const KILLS: [u16; 3] = [1053, 1317, 3024];
         if KILLS.contains(&self.errno) {
@@ -64,20 +63,20 @@ impl SlowEntry {
         }
     }
 
-    /// When it began: microseconds since 1970 UTC.
+    /// Start of the statement: microseconds since 1970 UTC.
     pub(crate) fn began_at(&self) -> i64 {
         let elapsed = i64::try_from(self.summary.elapsed.as_micros()).unwrap_or(0);
         self.ended_at.saturating_sub(elapsed)
     }
 }
 
-/// A row of EXPLAIN, and what was measured when the statement ran.
+/// A row of EXPLAIN, with measurements of the run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ExplainLine {
     pub(crate) row: ExplainRow,
-    /// Rows that were read of the table each time; none where it was never read.
+    /// Average rows read of the table per execution; `None` where it was never read.
     pub(crate) rows_read: Option<f64>,
-    /// The percentage of them that conditions left.
+    /// Percentage of these rows that pass the conditions.
     pub(crate) filtered: Option<f64>,
 }
 
@@ -89,7 +88,7 @@ pub(crate) struct LoggedCondition {
     pub(crate) message: Arc<str>,
 }
 
-/// What `log_slow_extra` shows, in its order and with its names.
+/// Counters of `log_slow_extra`, in its order and with its names.
 const EXTRA: [(&str, Counter); 14] = [
     ("Read_first", Counter::HandlerReadFirst),
     ("Read_last", Counter::HandlerReadLast),
@@ -107,17 +106,17 @@ const EXTRA: [(&str, Counter); 14] = [
     ("Count_hit_tmp_table_size", Counter::CountHitTmpTableSize),
 ];
 
-/// The counters of a session that `log_slow_extra` shows, or by how much a statement raised them.
+/// The counters of `log_slow_extra`: a session's, or a statement's increments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct HandlerCounts([u64; EXTRA.len()]);
 
 impl HandlerCounts {
-    /// As they are now.
+    /// The session's current counters.
     pub(crate) fn of(counters: &Counters) -> Self {
         Self(EXTRA.map(|(_, counter)| counters.get(counter)))
     }
 
-    /// By how much they were raised since they were these.
+    /// The increments since `before`.
     pub(crate) fn since(&self, before: &Self) -> Self {
         let mut raised = *self;
         for (count, before) in raised.0.iter_mut().zip(before.0) {
@@ -126,14 +125,14 @@ impl HandlerCounts {
         raised
     }
 
-    /// Their names in the log, and their values.
+    /// The names in the log, and the values.
     pub(crate) fn named(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let names = EXTRA.iter().map(|(name, _)| *name);
         names.zip(self.0)
     }
 }
 
-/// Something that a client asked for.
+/// Entry of the general log: a client's command.
 #[derive(Debug, Clone)]
 pub(crate) struct GeneralEntry<'a> {
     /// Microseconds since 1970 UTC.

@@ -1,4 +1,4 @@
-//! Which statements are in the slow log.
+//! Selection of statements for the slow log.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::variables::logs::{RATE_OF_QUERIES, SessionLogOptions, kind_bit};
 
 const MICROSECONDS_OF_MINUTE: i64 = 60_000_000;
 
-/// Whether a statement is one for the slow log.
+/// Decision about a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Decision {
     No,
@@ -43,14 +43,14 @@ pub(super) fn decide(
         return Decision::IsSlow;
     }
     let wants_index = options.without_index || session.filter & kind_bit("not_using_index") != 0;
-    // SHOW reads what has no indexes.
+    // SHOW reads relations without indexes.
     if wants_index && summary.no_index_used && entry.kind != StatementKind::Show {
         return Decision::ForIndex;
     }
     Decision::No
 }
 
-/// The kinds of `log_slow_filter` that a statement is of.
+/// The statement's kinds for `log_slow_filter`.
 fn kinds(summary: &StatementSummary, is_administration: bool) -> u64 {
     [
         ("admin", is_administration),
@@ -80,7 +80,7 @@ pub(super) fn has_filesort_on_disk(summary: &StatementSummary) -> bool {
     summary.sort_merge_passes > 0
 }
 
-/// Whether a slow statement is one of those that `log_slow_rate_limit` takes. `number` counts slow statements.
+/// Whether a slow statement is in the sample of `log_slow_rate_limit`. `number` counts slow statements.
 pub(super) fn is_in_sample(
     entry: &SlowEntry,
     session: &SessionLogOptions,
@@ -112,8 +112,8 @@ struct Window {
 }
 
 impl Throttle {
-    /// Counts a statement. Whether it is not to be written, and the entry that sums up the window which has
-    /// ended, if something was left out in it.
+    /// Counts a statement. Returns whether it is suppressed, and the summary entry of the window that has ended, if
+    /// it had suppressed ones.
     pub(super) fn count(
         &self,
         entry: &SlowEntry,

@@ -1,4 +1,4 @@
-//! The lines of the general log, as MySQL writes them.
+//! The format of the general log, as in MySQL.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use super::time_text;
 /// Appends an entry.
 pub(super) fn write(entry: &GeneralEntry<'_>, system_time: bool, out: &mut String) {
     time_text::write_iso(entry.at, system_time, out);
-    // Writing to a text does not fail.
+    // Writing to a string cannot fail.
     let _ = writeln!(
         out,
         "\t{:5} {}\t{}",
@@ -22,7 +22,7 @@ mod tests {
 
     use super::*;
 
-    /// The lines are those that MySQL 9.7 wrote for the same.
+    /// Expected lines from MySQL 9.7.
     #[test]
     fn lines_are_mysqls() {
         let mut out = String::new();

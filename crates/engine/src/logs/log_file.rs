@@ -1,7 +1,7 @@
-//! A log's file: opened anew when it is asked for, and written an entry at a time.
+//! Log files: opened on demand, and written one entry at a time.
 //!
-//! An entry is one write, while others of the same log wait. After an error, the entry is lost and the error is
-//! reported once, until a write succeeds again: what wrote it does not fail.
+//! An entry is one write, while other entries of the log wait. After an error, the entry is lost and the error is
+//! reported once, until a write succeeds again: the statement does not fail.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -14,10 +14,10 @@ use parking_lot::Mutex;
 use crate::files::system_text;
 use crate::options::{BackgroundErrors, LogFiles};
 
-/// A buffer that was larger is not kept.
+/// Largest buffer that is kept for reuse.
 const BUFFER_KEPT: usize = 64 << 10;
 
-/// What was written to a file last, on which the lines of an entry depend.
+/// State of the last write, on which the lines of an entry depend.
 #[derive(Debug, Default)]
 pub(super) struct Written {
     /// The database of the last `use`.
@@ -32,9 +32,9 @@ struct State {
     file: Option<Box<dyn Write + Send>>,
     written: Written,
     buffer: String,
-    /// The last write failed, and was reported.
+    /// Whether the last write failed, and was reported.
     has_failed: bool,
-    /// A part of an entry was written: the next one begins on a line of its own.
+    /// Whether a part of an entry was written: the next entry begins on a new line.
     is_torn: bool,
 }
 
@@ -62,7 +62,7 @@ impl LogFile {
         }
     }
 
-    /// Opens the file anew: error 29 when that cannot be done, and then the file is as it was.
+    /// Reopens the file: error 29 on failure, and then the old file stays open.
     pub(super) fn open(
         &self,
         path: &Path,
@@ -76,7 +76,7 @@ impl LogFile {
         })
     }
 
-    /// Nothing more is written for now.
+    /// Closes the file.
     pub(super) fn close(&self) {
         *self.state.lock() = State::default();
     }
@@ -148,7 +148,7 @@ impl State {
         let done = file.write_all(self.buffer.as_bytes());
         self.is_torn = done.is_err();
         if done.is_err() {
-            // What the entry would have told of the ones behind it was not written.
+            // The context for later entries was not written.
             self.written = Written::default();
         }
         if self.buffer.capacity() > BUFFER_KEPT {

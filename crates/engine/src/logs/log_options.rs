@@ -1,4 +1,4 @@
-//! The global settings of the logs, read once for each change of a variable.
+//! Global settings of the logs, read once for each change of a variable.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use crate::variables::Settings;
 use crate::variables::logs::{FILE, NONE, SessionLogOptions, TABLE, Verbosity};
 use crate::variables::typed;
 
-/// Whose format the file of the slow log has.
+/// Format of the slow log's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     MySql,
@@ -17,7 +17,7 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// Whether EXPLAIN and warnings have a place in it.
+    /// Whether the format has EXPLAIN and warnings.
     pub(crate) fn is_mariadb(self) -> bool {
         self == Self::MariaDb
     }
