@@ -47,21 +47,21 @@ pub struct ColumnTerm {
 /// column's SQL type, strings by its collation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ColumnCondition {
-    /// =
+    /// `=`
     Equal(Value),
-    /// <
+    /// `<`
     Less(Value),
-    /// <=
+    /// `<=`
     AtMost(Value),
-    /// \>
+    /// `>`
     Greater(Value),
-    /// \>=
+    /// `>=`
     AtLeast(Value),
-    /// IN
+    /// `IN`
     Among(Vec<Value>),
-    /// IS NULL
+    /// `IS NULL`
     Null,
-    /// IS NOT NULL
+    /// `IS NOT NULL`
     NotNull,
     /// Always false, such as a comparison with NULL.
     Never,

@@ -81,7 +81,7 @@ impl WorkerPool {
         self.0.busy.load(Ordering::Relaxed) as u64
     }
 
-    /// How often work began with fewer workers than it could have used.
+    /// Number of times that work began with fewer workers than it could have used.
     pub fn refused(&self) -> u64 {
         self.0.refused.load(Ordering::Relaxed)
     }

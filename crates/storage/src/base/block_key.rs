@@ -153,7 +153,7 @@ pub(super) fn end_of(all: MergedRecords<'_>, tree: TreeId, end: &[u8]) -> heed::
     })
 }
 
-/// Blocks whose separators begin with the same bytes.
+/// Group of blocks whose separators begin with the same bytes.
 pub(super) struct Group<'t, 'p> {
     pub(super) all: MergedRecords<'t>,
     pub(super) tree: TreeId,
@@ -368,7 +368,7 @@ mod tests {
         written
     }
 
-    /// Before there were groups, keys had as much of a separator as there was room for.
+    /// Files from before groups existed have block keys with as much of a separator as fits.
     #[test]
     fn blocks_of_before_are_read_and_changed() {
         let directory = tempfile::tempdir().unwrap();

@@ -38,7 +38,7 @@ impl BulkLoads {
         lock(&self.0)
     }
 
-    /// Takes the orphans, to remove them.
+    /// Takes the trees with orphaned blocks, to remove these.
     pub(super) fn orphans(&self) -> Orphans<'_> {
         Orphans {
             trees: std::mem::take(&mut self.trees().orphans),

@@ -19,12 +19,12 @@ use super::overlay::{BulkLoaded, Overlay, TreeChanges};
 use super::record_key::{META, TreeId, record_key, row_count_name};
 use super::redo::{Redo, RowChange};
 
-/// When a commit is on disk (`innodb_flush_log_at_trx_commit`).
+/// Time at which a commit is on disk (`innodb_flush_log_at_trx_commit`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
-    /// Before it is acknowledged.
+    /// Before the commit is acknowledged.
     EveryCommit,
-    /// About a second later.
+    /// About a second after the commit.
     EverySecond,
 }
 
@@ -106,7 +106,7 @@ impl Committer {
         self.durability.store(number, Ordering::Relaxed);
     }
 
-    /// Makes changes visible and durable.
+    /// Commits a transaction: makes its changes visible and durable.
     pub(super) fn commit(&self, environment: &Environment, overlay: Overlay) -> Result<()> {
         let own = Arc::new(Waiting {
             overlay,

@@ -172,7 +172,7 @@ pub(super) fn io_error(error: &std::io::Error, path: &Path, what: &str) -> mayfl
 
 pub(super) fn user_error(error: &heed::Error, directory: &Path) -> mayfly_types::Error {
     match error {
-        // The library takes a write that was cut short for an error of the device.
+        // LMDB reports a short write as a device error.
         heed::Error::Io(error) if error.raw_os_error() == Some(EIO) && is_full(directory) => {
             let full = std::io::Error::from_raw_os_error(NO_SPACE[0]);
             io_error(&full, directory, "write")

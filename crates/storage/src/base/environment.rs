@@ -68,8 +68,8 @@ pub(super) struct Environment {
     /// Memory budget of all memtable versions in use.
     pub(super) memtable_memory: Budget,
     log: Option<Mutex<Log>>,
-    /// Locked before the log is unlocked, so that groups are applied in the order of the log
-    /// ([`pipeline`]).
+    /// State of the group being applied. Locked before the log is unlocked, so that groups are applied in the order of
+    /// the log ([`pipeline`]).
     applying: Mutex<Applying>,
     /// Snapshot of the last checkpoint, held so that its pages are not reused.
     pub(super) checkpoint: Mutex<Option<Arc<Snapshot>>>,
@@ -321,7 +321,7 @@ impl Environment {
         &self.directory
     }
 
-    /// Turns an error of the library into one for the user.
+    /// The user error for an error of LMDB.
     pub(super) fn error(&self, error: &heed::Error) -> mayfly_types::Error {
         user_error(error, &self.directory)
     }

@@ -15,11 +15,11 @@ pub const CONVERT_IF_BIGGER_TO_BLOB: u32 = 512;
 /// The engine that holds a table's rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LegacyEngine {
-    /// In memory.
+    /// MEMORY: rows in memory.
     Memory,
-    /// On disk, as MyISAM.
+    /// MyISAM: rows on disk.
     MyIsam,
-    /// On disk, as InnoDB.
+    /// InnoDB: rows on disk.
     InnoDb,
 }
 

@@ -670,7 +670,7 @@ impl GroupIndex {
         Ok(group)
     }
 
-    /// Stores the row of a new group.
+    /// Stores the row of a new group and returns the group's number.
     ///
     /// # Safety
     /// `row` is an encoded row of the layout whose values the sources hold.

@@ -34,9 +34,9 @@ pub(crate) trait Killable: std::fmt::Debug + Send + Sync {
 /// Way to end a table from outside.
 #[derive(Debug)]
 pub(crate) enum Ending {
-    /// With the statement that created it.
+    /// With the statement that created the table.
     Statement(Interrupt),
-    /// On its own.
+    /// Without its statement.
     Alone(Weak<dyn Killable>),
     /// Not at all: others need it.
     Never,
@@ -50,7 +50,7 @@ pub(crate) struct TableFacts {
     pub(crate) cause: Arc<str>,
     /// The plan operator that created the table.
     pub(crate) operator: Option<OperatorNumber>,
-    /// NONE, HASH or ORDERED.
+    /// Access structure: NONE, HASH or ORDERED.
     pub(crate) access: &'static str,
     pub(crate) engine: &'static str,
     pub(crate) ending: Ending,
@@ -240,7 +240,7 @@ pub struct RegistryEntry {
     pub cause: Arc<str>,
     /// The plan operator that created it; `None` for tables of the engine's own.
     pub operator: Option<OperatorNumber>,
-    /// NONE, HASH or ORDERED.
+    /// Access structure: NONE, HASH or ORDERED.
     pub access: &'static str,
     /// The engine that holds its rows: `TempTable`, or one of MySQL's former ones.
     pub engine: &'static str,

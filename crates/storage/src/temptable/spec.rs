@@ -74,9 +74,9 @@ impl Purpose {
 /// Comparison of the values of a key column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum KeyMode {
-    /// As numbers, or byte by byte.
+    /// Comparison as numbers, or byte by byte.
     Binary,
-    /// As strings of a collation.
+    /// Comparison as strings of a collation.
     Collated(CollationId),
 }
 
@@ -116,11 +116,11 @@ pub struct SortKey {
 /// Access structure of a table's rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Access {
-    /// None: append and scan.
+    /// No access structure: append and scan.
     Plain,
-    /// By hash of the key columns: partitions, groups, joins.
+    /// Hash access by the key columns: partitions, groups, joins.
     Hash(Vec<KeyColumn>),
-    /// By order of the keys; rows that are equal in all of them keep the order in which they were
+    /// Ordered access by sort keys; rows that are equal in all of them keep the order in which they were
     /// appended (with several writers: the order of the writers, see
     /// [`TempTable::writer`](super::TempTable::writer)).
     Ordered {

@@ -48,7 +48,7 @@ pub(in crate::base) struct DurableWriter {
     pub(in crate::base) bulk: Option<Bulk>,
     /// Whether nothing was written yet.
     pub(in crate::base) is_new: bool,
-    /// [`TableWriter::refuses_duplicates`]
+    /// Whether [`TableWriter::refuses_duplicates`] was called.
     pub(in crate::base) refuses_duplicates: bool,
 }
 

@@ -43,14 +43,14 @@ enum Rows {
     Dynamic(DynamicRows),
 }
 
-/// How rows are found by their key.
+/// Index of a table's key.
 #[derive(Debug)]
 enum Unique {
     /// The table has no key.
     None,
-    /// By the key itself.
+    /// B-tree of the keys themselves.
     Key(KeyTree),
-    /// By the key's hash.
+    /// B-tree of the keys' hashes.
     Hash(KeyTree),
 }
 

@@ -6,7 +6,7 @@
 //! its weights.
 //!
 //! A string with any other byte is converted to its *equality key* first, in which a character that is equal to an
-//! ASCII letter is that letter. So `Ä` in an accent-insensitive collation hashes as `a`, by an equal function.
+//! ASCII letter is that letter. So `Ä` in an accent-insensitive collation hashes like `a`: both use one function.
 
 use mayfly_types::CollationId;
 use mayfly_types::collation::PlainText;

@@ -62,7 +62,7 @@ impl FromIterator<usize> for ColumnSet {
     }
 }
 
-/// Why a row was not changed.
+/// Reason why a row was not changed.
 #[derive(Debug)]
 pub(super) enum Failure {
     /// Another row, of this number, has an equal key in this index.

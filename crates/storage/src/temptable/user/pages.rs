@@ -268,7 +268,7 @@ impl PageCell {
 pub(super) enum PageView<'a> {
     /// In memory.
     Shared(&'a [u8]),
-    /// Read for this use alone.
+    /// A copy that was read for this use alone.
     Copy(Block),
 }
 

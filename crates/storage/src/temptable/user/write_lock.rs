@@ -8,7 +8,7 @@ use mayfly_memory::sync::lock;
 use mayfly_types::error::codes;
 use mayfly_types::{Interrupt, Result};
 
-/// How often a waiter checks whether its statement was killed.
+/// Interval at which a waiter checks whether its statement was killed.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Reentrant write lock of sessions.

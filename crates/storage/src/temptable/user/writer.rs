@@ -65,7 +65,7 @@ pub(super) struct Change<'a> {
 /// Number of rows that are added between two checks of the interrupt.
 const ROWS_UNASKED: usize = 1024;
 
-/// Why a change stopped.
+/// Reason why a change stopped.
 pub(super) enum Stopped {
     Duplicate(Duplicate),
     Error(Error),
