@@ -28,7 +28,7 @@ use crate::state::QueryState;
 /// Options of plan execution, read once a statement from the system variables and the database's options.
 #[derive(Debug, Clone)]
 pub struct ExecutionOptions {
-    /// How many threads a large statement uses.
+    /// Maximum number of threads of a statement.
     pub threads: usize,
     /// Maximum number of rows in a batch.
     pub batch_rows: usize,

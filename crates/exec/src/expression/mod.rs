@@ -282,7 +282,7 @@ impl Program {
         !self.assigns && !self.wide
     }
 
-    /// Whether the program may be evaluated over one row, and makes nothing long.
+    /// Whether the program may be evaluated over one row, and computes no long strings.
     pub(crate) fn takes_rows(&self) -> bool {
         self.takes_whole_columns() && !self.is_volatile()
     }

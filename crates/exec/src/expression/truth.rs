@@ -1,6 +1,6 @@
 //! Three-valued logic over whole columns.
 //!
-//! A [`Truth`] keeps two bit sets, "is true" and "is false"; what is in neither is unknown. AND, OR
+//! A [`Truth`] keeps two bit sets, "is true" and "is false"; a row in neither is unknown. AND, OR
 //! and NOT are then two word-wise operations each, with or without NULLs.
 
 use std::ops::{BitAnd, BitOr, Not};

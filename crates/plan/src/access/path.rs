@@ -20,7 +20,7 @@ use crate::tree::expression::Expression;
 use crate::tree::key_ranges::{Condition, KeyRanges};
 use crate::tree::logical::{ColumnSet, Scan};
 
-/// Minimum number of rows assumed for a table. It may have more than its statistics know, and a statement that locks
+/// Minimum number of rows assumed for a table. It may have more than its statistics say, and a statement that locks
 /// what it reads would keep others from all of it where a range of an index keeps them from a key.
 const TABLE_ROWS_MIN: f64 = 2.0;
 

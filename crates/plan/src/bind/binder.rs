@@ -63,7 +63,7 @@ pub(crate) struct Binder<'a> {
     pub(super) rights_below: Vec<(ColumnId, usize)>,
     /// Whether a column of a query block has another coercibility than table columns have.
     pub(super) has_claims: bool,
-    /// Whether DISTINCT of the next query block has no effect: only membership among its rows is asked.
+    /// Whether DISTINCT of the next query block has no effect: only membership among its rows matters.
     pub(super) ignores_distinct: bool,
     /// Number of open operator chains around the expression that is being bound.
     pub(super) open_chains: usize,

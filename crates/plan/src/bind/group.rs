@@ -236,7 +236,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Replaces ANY_VALUE() by its argument where nothing else makes groups: it makes none by itself.
+    /// Replaces ANY_VALUE() by its argument where there are no groups otherwise: it makes none by itself.
     pub(super) fn dissolve_any_values<'e>(
         &mut self,
         others: impl Iterator<Item = &'e mut Expression>,

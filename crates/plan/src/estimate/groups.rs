@@ -113,7 +113,7 @@ pub(crate) fn drawn(distinct: f64, rows: f64, all: f64) -> f64 {
     (distinct * (1.0 - missing)).clamp(0.0, distinct.min(rows))
 }
 
-/// Number of groups of `rows` rows, of which only the first are wanted under a limit.
+/// Number of groups of `rows` rows by `keys`, of which at most `first_groups` are wanted.
 pub(crate) fn grouped(
     columns: &dyn Columns,
     rows: f64,

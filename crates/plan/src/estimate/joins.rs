@@ -238,8 +238,8 @@ fn distinct_of(columns: &dyn Columns, table: &TableFacts, links: &[Link]) -> Opt
     table.distinct_together(&of_table)
 }
 
-/// Fraction of the rows of one side of a join whose key is among the keys of the other side's rows: the smaller set of
-/// values is assumed to be contained in the larger.
+/// Fraction of the rows of one side of a join whose key is among the keys of `other_rows` rows of the other side, whose
+/// values are assumed to be contained in those of this side.
 pub(crate) fn met_keys(
     columns: &dyn Columns,
     own: &Expression,

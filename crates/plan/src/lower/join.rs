@@ -94,7 +94,7 @@ fn builds_left(kind: JoinKind, left: &Plan, right: &Plan) -> bool {
     }
 }
 
-/// Number of hash tables below a join from which it builds over no preserved side: each of a chain of such joins would
+/// Maximum number of hash tables below a join that builds over its preserved side: each of a chain of such joins would
 /// hold its own while the next one is filled, where memory may be short.
 const HELD_TABLES_MAX: usize = 3;
 

@@ -12,7 +12,7 @@
 //! are not split: their sums are rounded once, at the end.
 //!
 //! `SUM(CASE WHEN d.name = 'Sunday' THEN f.amount END)` is `SUM(CASE WHEN d.name = 'Sunday' THEN partial END)` over
-//! `SUM(f.amount)` of groups whose rows meet the condition all together or not at all: what it reads of them is a key.
+//! `SUM(f.amount)` of groups whose rows all meet the condition or all do not: the columns that it reads are keys.
 
 use arrow_buffer::i256;
 use mayfly_functions::AggregateSignature;
@@ -209,7 +209,7 @@ impl Eager<'_> {
         }
     }
 
-    /// Estimated number of rows saved in grouping and joins; `None` where it does not pay.
+    /// Estimated number of rows saved in grouping and joins; 0 where it does not pay.
     fn gain(&self, rows: &Relation, keys: &[Expression], above: &Above<'_>) -> f64 {
         if self.options.all_rewrites {
             return self.estimates.relation(rows) + 1.0;

@@ -12,7 +12,7 @@ use crate::context::RunContext;
 use crate::expression::{Program, is_wide};
 use crate::representation::column_types;
 
-/// Maximum number of rows of a round evaluated row by row: from here on, a batch costs less.
+/// Maximum number of rows of a round evaluated row by row: for larger rounds a batch costs less.
 pub(super) const ROWS_MAX: u64 = 8;
 /// Bytes of rows, approximately, that are collected before they go into the table of all rows.
 const PENDING_BYTES_MAX: usize = 64 << 10;

@@ -9,7 +9,7 @@ use super::operators::{Set, each, is_subset};
 
 /// Maximum number of sets of tables, whatever `optimizer_max_subgraph_pairs` is: some milliseconds.
 const SETS_MAX: usize = 12_000;
-/// Minimum cost ratio for a plan to replace one found before.
+/// Maximum cost ratio at which a plan replaces one found before.
 const BETTER: f64 = 0.999;
 
 /// Plans for sets of tables.
