@@ -1,11 +1,10 @@
-//! Reading a file in large blocks that several threads parse, in the order of the file.
+//! Parallel parsing of a file in large blocks, in the order of the file.
 //!
-//! A block ends behind what looks like the end of a line. It need not be one: the terminator may
-//! stand between enclosing characters, which only reading from the beginning shows. So it is a
-//! guess: every block is parsed as if a line began with it, and the thread that takes the results in
-//! order finds where the lines of the block before really ended. If that is not at its end, the rest
-//! goes before the next block, whose result is thrown away and made again. The results are always
-//! those of reading the file from beginning to end.
+//! A block ends after a probable end of a line. The guess may be wrong: the terminator may be inside an enclosed
+//! field, which only reading from the beginning shows. So every block is parsed speculatively as if it began with a
+//! line, and the thread that takes the results in order knows where the lines of the block before really ended. If
+//! that is not at the block's end, the rest is put before the next block, whose result is discarded and computed
+//! again. The results always equal those of a sequential read.
 
 use parking_lot::{Condvar, Mutex};
 use std::collections::BTreeMap;
@@ -20,20 +19,20 @@ use mayfly_types::error::codes;
 use super::{Format, LineEnd, Splitter};
 use crate::files;
 
-/// The bytes of a block, give or take a line. A batch or a few of usual rows: large enough that
-/// handing it over costs nothing, small enough to stay in the cache while it is parsed.
+/// Bytes of a block, up to a line: large enough that handing it over costs nothing, small enough to stay in the cache
+/// while it is parsed.
 const BLOCK_BYTES: usize = 1 << 20;
 
-/// ... and not smaller than this, however little memory there is.
+/// Minimum bytes of a block, however little memory there is.
 const BLOCK_BYTES_MIN: usize = 16 << 10;
 
-/// How much of a file is read at a time unless the caller says otherwise: the default of `read_buffer_size`.
+/// Default bytes per read, as of `read_buffer_size`.
 const READ_BYTES: usize = 128 << 10;
 
-/// What a block and its parsed rows hold, in blocks.
+/// Memory of a block and its parsed rows, as a multiple of the block.
 const BLOCKS_PER_BLOCK: u64 = 3;
 
-/// How many blocks a thread may be ahead of what was taken.
+/// Number of blocks that a thread may be ahead of the taker.
 const BLOCKS_AHEAD: u64 = 4;
 
 /// A part of the file.
@@ -41,11 +40,11 @@ const BLOCKS_AHEAD: u64 = 4;
 pub struct Block {
     /// Its bytes.
     pub bytes: Vec<u8>,
-    /// The file ends with it.
+    /// Whether the file ends with it.
     pub is_last: bool,
 }
 
-/// What is read: a file, or what a client sends.
+/// Source of bytes: a file, or a client's data.
 struct Input(Box<dyn Read + Send>);
 
 impl std::fmt::Debug for Input {
@@ -54,19 +53,19 @@ impl std::fmt::Debug for Input {
     }
 }
 
-/// Cuts a file into blocks.
+/// Splitter of a file into blocks.
 #[derive(Debug)]
 pub struct Blocks {
     file: Input,
     path: String,
     block_bytes: usize,
-    /// What the file is asked for at a time: not more than a block.
+    /// Bytes per read: at most those of a block.
     read_bytes: usize,
     line_end: Vec<u8>,
     charset: Charset,
-    /// What was read behind the end of the last block.
+    /// Bytes read after the end of the last block.
     tail: Vec<u8>,
-    /// The file is read to its end.
+    /// Whether the end of the file was reached.
     is_read: bool,
     ended: bool,
 }
@@ -131,7 +130,7 @@ impl Blocks {
         self.sized(block_bytes, read_bytes)
     }
 
-    /// Whether the ends of lines can be guessed, so that blocks can be parsed side by side.
+    /// Whether ends of lines can be guessed, so that blocks can be parsed in parallel.
     fn can_guess(&self) -> bool {
         !self.line_end.is_empty()
     }
@@ -142,7 +141,7 @@ impl Blocks {
         codes::EE_READ.with(&[&self.path, &errno, &text])
     }
 
-    /// Leaves out the file's first bytes, which hold whole lines.
+    /// Skips the file's first bytes, which hold whole lines.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -152,7 +151,7 @@ impl Blocks {
         Ok(())
     }
 
-    /// Reads on until there is so much behind the last block, or the file ends.
+    /// Reads until `bytes` bytes follow the last block, or the file ends.
     fn fill(&mut self, bytes: usize) -> Result<()> {
         while !self.is_read && self.tail.len() < bytes {
             self.read_on()?;
@@ -160,7 +159,7 @@ impl Blocks {
         Ok(())
     }
 
-    /// Reads on once, as many bytes as the file is asked for at a time: fewer only at its end.
+    /// Reads once, the number of bytes per read: fewer only at the end of the file.
     fn read_on(&mut self) -> Result<()> {
         let mut end = self.tail.len();
         if end == 0 {
@@ -182,7 +181,7 @@ impl Blocks {
         Ok(())
     }
 
-    /// IGNORE n LINES: leaves out the file's first lines, whatever is in them.
+    /// IGNORE n LINES: skips the file's first lines, whatever their contents.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -206,7 +205,7 @@ impl Blocks {
         Ok(())
     }
 
-    /// The next block; `None` behind the last.
+    /// The next block; `None` after the last.
     fn next(&mut self) -> Result<Option<Block>> {
         if self.ended {
             return Ok(None);
@@ -236,7 +235,7 @@ impl Blocks {
     }
 }
 
-/// How many blocks' bytes are held at once.
+/// Number of blocks in memory at once.
 fn in_flight(threads: usize) -> u64 {
     let blocks = match threads {
         0 | 1 => 1,
@@ -258,18 +257,18 @@ fn last_end(bytes: &[u8], terminator: &[u8]) -> Option<usize> {
     None
 }
 
-/// Parses a block, on any thread.
+/// Parser of blocks, on any thread.
 pub trait Parser: Sync {
-    /// What it gives.
+    /// Result of a block.
     type Parsed: Send;
 
     /// Parses the lines of some bytes. `is_last`: the file ends with them.
     fn parse(&self, bytes: &[u8], is_last: bool) -> Self::Parsed;
 }
 
-/// Takes what was parsed, in the order of the file.
+/// Consumer of parsed blocks, in the order of the file.
 pub trait Taker<P> {
-    /// Takes a block's rows; gives how many of its bytes belong to whole lines.
+    /// Takes a block's rows; returns the number of its bytes that belong to whole lines.
     ///
     /// # Errors
     /// What ends the reading.
@@ -286,9 +285,9 @@ pub trait Taker<P> {
 
 struct Ahead {
     blocks: Blocks,
-    /// The number of the next block.
+    /// Number of the next block.
     next: u64,
-    /// How many blocks were taken.
+    /// Number of blocks taken.
     taken: u64,
     stopped: bool,
 }
@@ -305,10 +304,10 @@ impl Shared {
     }
 }
 
-/// Ends the waits for a thread that panicked, and those of workers for a reader that has ended.
+/// Guard that wakes all waiting threads when a thread panics or the reader ends.
 struct StopWhenDropped<'a> {
     shared: &'a Shared,
-    /// Also when nothing panicked.
+    /// Whether it also acts without a panic.
     always: bool,
 }
 
@@ -366,7 +365,7 @@ pub fn read<P: Parser>(
     };
     let (sender, receiver) = sync_channel(threads * 2);
     std::thread::scope(|scope| {
-        // Both are dropped here in whatever way this ends: it wakes workers that wait for room or to send.
+        // Dropped here however this ends: wakes workers that wait for room or to send.
         let _stop = StopWhenDropped {
             shared: &shared,
             always: true,
@@ -385,7 +384,7 @@ pub fn read<P: Parser>(
         let spawned: Vec<_> = first.into_iter().chain(helpers).collect();
         drop(sender);
         if spawned.is_empty() {
-            // A machine that has no thread left.
+            // The system may refuse another thread.
             while let Some(block) = shared.ahead.lock().blocks.next()? {
                 order.take_unparsed(block)?;
             }
@@ -440,13 +439,13 @@ fn work<P: Parser>(
     }
 }
 
-/// Takes blocks in order, and parses those again that did not begin with a line.
+/// Takes blocks in order, and re-parses those with a wrong guess.
 struct Order<'a, P, T> {
     parser: &'a P,
     taker: &'a mut T,
-    /// The beginning of a line whose end is in the next block.
+    /// The beginning of a line that ends in a later block.
     carry: Vec<u8>,
-    /// With fewer bytes it is not worth looking for its end again.
+    /// Length of `carry` from which its end is searched again.
     parse_from: usize,
 }
 
@@ -500,7 +499,7 @@ impl<P: Parser, T: Taker<P::Parsed>> Order<'_, P, T> {
             self.carry
                 .extend_from_slice(block.bytes.get(end..).unwrap_or(&[]));
         }
-        // A line without end is read once more each time that it has doubled, not with each block.
+        // A long line is re-read each time that it has doubled, not with each block.
         self.parse_from = 2 * self.carry.len();
     }
 }

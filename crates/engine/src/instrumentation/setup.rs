@@ -98,7 +98,7 @@ impl Instrument {
     }
 }
 
-/// The event name of a kind of statements; `None` for texts with a syntax error.
+/// The event name of a kind of statements; `command` is `None` for texts with a syntax error.
 pub(crate) fn event_name(command: Option<Counter>) -> String {
     let name = command.map(|counter| COUNTERS[counter as usize].1);
     let kind = name.and_then(|name| name.strip_prefix("Com_"));

@@ -1,4 +1,4 @@
-//! A log's table: the last entries, in memory.
+//! In-memory tables of the logs' last entries.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use parking_lot::Mutex;
 
 use super::entry::{GeneralEntry, SlowEntry};
 
-/// What a row takes beside its texts.
+/// Bytes of a row besides its texts.
 const ROW_BYTES: usize = 256;
 
 /// A row of a log.
 pub(crate) trait LogRow: Clone {
-    /// About how many bytes it takes.
+    /// Estimated bytes of the row.
     fn bytes(&self) -> u64;
 }
 
@@ -39,7 +39,7 @@ impl SlowRow {
     pub(super) fn of(entry: &SlowEntry, server_id: u64) -> Self {
         let summary = &entry.summary;
         Self {
-            // MySQL's column has the time at which the statement ended, too.
+            // MySQL's column has the end time of the statement, too.
             start_time: entry.ended_at,
             user_host: Arc::clone(&entry.user_host),
             query_time: summary.elapsed,
@@ -106,7 +106,7 @@ struct Rows<R> {
 }
 
 impl<R: LogRow> LogTable<R> {
-    /// Without a row.
+    /// An empty table.
     pub(super) fn new(budget: Budget) -> Self {
         let rows = Rows {
             rows: VecDeque::new(),
@@ -118,7 +118,7 @@ impl<R: LogRow> LogTable<R> {
         }
     }
 
-    /// Adds a row. The oldest ones go where it needs their memory; one for which there is none is lost.
+    /// Adds a row. The oldest rows are evicted for its memory; a row that does not fit is dropped.
     pub(super) fn add(&self, row: R) {
         let bytes = row.bytes();
         let rows = &mut *self.rows.lock();
@@ -143,7 +143,7 @@ impl<R: LogRow> LogTable<R> {
         rows.held.free();
     }
 
-    /// Bytes that the rows take.
+    /// Bytes of the rows.
     pub(super) fn bytes(&self) -> u64 {
         self.budget.used()
     }
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(numbers(), (9..20).collect::<Vec<_>>());
         add(20, &"x".repeat(2000));
         assert_eq!(numbers(), [18, 19, 20]);
-        // One that is larger than the whole table is not in it.
+        // A row larger than the whole table is dropped.
         add(21, &"x".repeat(4000));
         assert_eq!(numbers(), [0_u64; 0]);
         assert_eq!(table.bytes(), 0);

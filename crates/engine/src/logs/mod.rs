@@ -1,9 +1,9 @@
 //! The slow log and the general log, in files and in tables.
 //!
-//! A session makes an entry of what its client asked for; what is written of it is decided by pure functions:
-//! [`filter`] says whether a statement is in the slow log, [`slow_format`] and [`general_format`] what its
-//! lines are, in the formats of MySQL, MariaDB and Percona. A log that is off costs a statement one look at a
-//! flag. An entry goes to its file with one write; an error of the file never fails a statement.
+//! A session makes an entry for each request of its client; pure functions decide the rest: [`filter`] selects the
+//! statements of the slow log, [`slow_format`] and [`general_format`] format lines as MySQL, MariaDB and Percona do.
+//! A log that is off costs a statement the test of a flag. An entry is one write to its file; an error of the file
+//! never fails a statement.
 
 mod entry;
 mod filter;
@@ -40,13 +40,13 @@ const GENERAL: u8 = 2;
 /// `log_queries_not_using_indexes`, whether the log is on or not.
 const WITHOUT_INDEX: u8 = 4;
 
-/// The memory that the rows of a log may take in their table, where there is no memory limit.
+/// Maximum bytes of a log table's rows, without a memory limit.
 const TABLE_BYTES: u64 = 16 << 20;
 
 /// The slow log and the general log, with their files and tables.
 #[derive(Debug)]
 pub(crate) struct Logs {
-    /// Which logs are on.
+    /// Bit set of the logs that are on.
     on: AtomicU8,
     options: RwLock<Arc<LogOptions>>,
     slow: LogFile,
@@ -54,15 +54,15 @@ pub(crate) struct Logs {
     pub(crate) slow_table: LogTable<SlowRow>,
     pub(crate) general_table: LogTable<GeneralRow>,
     throttle: Throttle,
-    /// Slow statements since the start: `log_slow_rate_limit` takes some of them.
+    /// Number of slow statements since the start, for the sampling of `log_slow_rate_limit`.
     slow_statements: AtomicU64,
     errors: Option<Arc<dyn BackgroundErrors>>,
-    /// Where files are that are named without a directory.
+    /// Directory of relative file names.
     directory: PathBuf,
 }
 
 impl Logs {
-    /// The logs as they are set, none of them open. What they hold in memory is below `memory`.
+    /// The configured logs, none of them open. Their memory is charged below `memory`.
     pub(crate) fn new(options: &DatabaseOptions, globals: &Settings, memory: &Budget) -> Self {
         let file = || LogFile::new(Arc::clone(&options.log_files));
         let limit = options.memory_limit.map_or(TABLE_BYTES, |limit| limit / 64);
@@ -82,7 +82,7 @@ impl Logs {
         }
     }
 
-    /// Names the files that no option names.
+    /// Sets the default names of the log files.
     pub(crate) fn name_files(options: &DatabaseOptions, globals: &mut Settings) {
         for variable in [typed::SLOW_QUERY_LOG_FILE, typed::GENERAL_LOG_FILE] {
             if globals.at(variable.position()) == &all()[variable.position()].default_setting()
@@ -94,13 +94,13 @@ impl Logs {
         }
     }
 
-    /// The name of a log's file that SET … = DEFAULT gives, with the variable's position; `None` for another
-    /// variable.
+    /// The default file name of a log's variable, for SET … = DEFAULT, with the variable's position; `None` for
+    /// another variable.
     pub(crate) fn default_file(&self, globals: &Settings, position: usize) -> Option<Setting> {
         default_file(&self.directory, globals, position).map(|(_, named)| named)
     }
 
-    /// Where a log's file of a name is.
+    /// The full path of a log's file.
     pub(crate) fn full_path(&self, name: &str) -> PathBuf {
         self.directory.join(name)
     }
@@ -111,7 +111,7 @@ impl Logs {
         self.on.load(Ordering::Relaxed) & SLOW != 0
     }
 
-    /// Whether anything is written to the general log.
+    /// Whether general log entries are written anywhere.
     #[inline]
     pub(crate) fn general_is_on(&self) -> bool {
         self.on.load(Ordering::Relaxed) & GENERAL != 0
@@ -123,7 +123,7 @@ impl Logs {
         self.on.load(Ordering::Relaxed) & (SLOW | GENERAL) != 0
     }
 
-    /// Whether statements without an index are among the slow ones.
+    /// Whether statements without an index count as slow.
     #[inline]
     pub(crate) fn counts_without_index(&self) -> bool {
         self.on.load(Ordering::Relaxed) & WITHOUT_INDEX != 0
@@ -139,8 +139,7 @@ impl Logs {
         self.slow_table.bytes() + self.general_table.bytes()
     }
 
-    /// Settings are about to change: opens the file that is written from then on, so that SET fails if that
-    /// cannot be done.
+    /// Prepares a change of settings: opens the file to be written, so that SET fails on error.
     pub(crate) fn will_be(
         &self,
         globals: &Settings,
@@ -151,7 +150,7 @@ impl Logs {
         self.open(&LogOptions::read(&globals, &self.directory), change.0)
     }
 
-    /// The settings are these from now on.
+    /// Applies changed settings.
     pub(crate) fn set(&self, globals: &Settings) {
         let options = Arc::new(LogOptions::read(globals, &self.directory));
         let writes_files = options.writes_files();
@@ -169,7 +168,7 @@ impl Logs {
         }
     }
 
-    /// Opens the files that are to be written since a variable was changed.
+    /// Opens the files that a change of a variable requires.
     fn open(&self, options: &LogOptions, changed: usize) -> Result<(), Error> {
         let of = |variables: &[usize]| variables.contains(&changed);
         let output = typed::LOG_OUTPUT.position();
@@ -195,7 +194,7 @@ impl Logs {
         Ok(())
     }
 
-    /// The engine starts. A log whose file cannot be opened is reported, and tried again with each entry.
+    /// Opens the logs at startup. A file that cannot be opened is reported, and tried again with each entry.
     pub(crate) fn start(&self, globals: &Settings) {
         self.set(globals);
         let options = self.options();
@@ -214,7 +213,7 @@ impl Logs {
         }
     }
 
-    /// FLUSH LOGS: files are opened anew, so that those which were renamed are left alone.
+    /// FLUSH LOGS: reopens the slow log's file, so that a renamed one is left alone.
     pub(crate) fn reopen_slow(&self) -> Result<(), Error> {
         let options = self.options();
         if self.slow_is_on() && options.writes_files() {
@@ -237,9 +236,8 @@ impl Logs {
         Ok(())
     }
 
-    /// Whether a statement that has ended is in the slow log, where the log is on. What the answer depends on
-    /// besides, such as how many were written in this minute, is counted.
-    /// Gives what is written of it.
+    /// Decides whether an ended statement is in the slow log, which is on, and updates the counters of sampling and
+    /// throttling. Returns the format options of its entry.
     pub(crate) fn takes(
         &self,
         entry: &SlowEntry,
@@ -263,7 +261,7 @@ impl Logs {
         filter::is_in_sample(entry, &session, &options, number).then_some(session)
     }
 
-    /// Whether statements of a session are to remember more than they do anyway: its EXPLAIN.
+    /// Whether the statements of a session need their EXPLAIN for the slow log.
     pub(crate) fn wants_explain(&self, session: &SessionLogOptions) -> bool {
         let options = self.options();
         let session = session.under(options.control, &options.globals);
@@ -307,14 +305,13 @@ impl Logs {
     }
 }
 
-/// Where files are that are named without a directory. What is made of it is an absolute name, which no directory is put
-/// before once more.
+/// Directory of relative file names. It is absolute, so that resolving a name again changes nothing.
 fn directory(options: &DatabaseOptions) -> PathBuf {
     let directory = options.datadir.as_deref().unwrap_or(&options.tmpdir);
     std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned())
 }
 
-/// MySQL's names of files that are given none: those of the machine.
+/// MySQL's default file names: those of the machine.
 fn default_file(directory: &Path, globals: &Settings, position: usize) -> Option<(usize, Setting)> {
     let end = if position == typed::SLOW_QUERY_LOG_FILE.position() {
         "-slow.log"

@@ -1,7 +1,7 @@
-//! The lines of the slow log, in the formats of MySQL, MariaDB and Percona Server.
+//! The format of the slow log, as in MySQL, MariaDB and Percona Server.
 //!
-//! To what these servers write, one field is added: `Tmp_disk_bytes_written`, at the end of the line that tells
-//! of temporary tables, where a statement wrote some. Programs that read slow logs take fields as they come.
+//! One field is added to these servers' formats: `Tmp_disk_bytes_written`, at the end of the line about temporary
+//! tables, where a statement wrote some. Parsers of slow logs accept unknown fields.
 
 use std::fmt::{self, Write};
 use std::time::Duration;
@@ -23,7 +23,7 @@ pub(super) fn write(
     out: &mut String,
 ) {
     let format = options.format(&entry.verbosity);
-    // Writing to a text does not fail.
+    // Writing to a string cannot fail.
     let _ = match format {
         Format::MySql => mysql(entry, options, out),
         Format::MariaDb | Format::MariaDb53 => mariadb(entry, format, written, out),
@@ -137,7 +137,7 @@ fn mariadb(
             summary.rows_affected, entry.bytes_sent
         )?;
         if verbosity.engine && summary.rows_examined + summary.rows_affected > 0 {
-            // Rows are not in pages that are read, and no time is counted of single calls.
+            // There are no page reads, and single calls are not timed.
             out.push_str(
                 "# Pages_accessed: 0  Pages_read: 0  Pages_prefetched: 0  Pages_updated: 0  \
                  Old_rows_read: 0\n\
@@ -202,7 +202,7 @@ fn mariadb(
     Ok(())
 }
 
-/// A text in a comment of the log: what follows a line's end would be taken for a statement.
+/// A text for a comment of the log, on one line: a second line would be read as a statement.
 fn one_line(text: &str) -> String {
     text.replace(['\n', '\r'], " ")
 }

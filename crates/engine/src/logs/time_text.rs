@@ -1,4 +1,4 @@
-//! Times as log files have them.
+//! Formats of times in log files.
 
 use std::fmt::Write;
 
@@ -16,7 +16,7 @@ pub(super) fn write_iso(microseconds: i64, system_time: bool, out: &mut String) 
         TimeZone::UTC
     };
     let time = local(microseconds, &zone);
-    // Writing to a text does not fail.
+    // Writing to a string cannot fail.
     let _ = write!(
         out,
         "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}",
@@ -32,7 +32,7 @@ pub(super) fn write_iso(microseconds: i64, system_time: bool, out: &mut String) 
     let _ = write!(out, "{sign}{:02}:{:02}", minutes / 60, minutes % 60);
 }
 
-/// As MariaDB has it, in the system's time: `261126  3:19:16`.
+/// MariaDB's format, in the system's time zone: `261126  3:19:16`.
 pub(super) fn write_short(microseconds: i64, out: &mut String) {
     let time = local(microseconds, &TimeZone::System);
     let _ = write!(

@@ -1,6 +1,6 @@
-//! Counters of statements that Mayfly does not have.
+//! Counters of unsupported statements.
 
-/// Their names: SHOW STATUS lists them, with 0.
+/// Their names: SHOW STATUS lists them with 0.
 pub(crate) const ABSENT: &[&str] = &[
     "Com_alter_event",
     "Com_alter_function",

@@ -1,8 +1,7 @@
-//! Status variables: what SHOW STATUS prints.
+//! Status variables, for SHOW STATUS.
 //!
-//! Counters of sessions are listed in [`COUNTERS`], one line each; the global value is the sum
-//! over all sessions, living and ended. What is no sum (uptime, bytes in use) is computed when it is
-//! asked for.
+//! Session counters are listed in [`COUNTERS`], one line each; the global value is the sum over all sessions, open
+//! and ended. Other variables (uptime, bytes in use) are computed on demand.
 
 pub(crate) mod commands;
 
@@ -10,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 macro_rules! counters {
     ($($variant:ident => $name:literal, $documentation:literal;)*) => {
-        /// A counter of a session.
+        /// Session counter.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         #[repr(usize)]
         pub(crate) enum Counter {
@@ -181,7 +180,7 @@ counters! {
 
 const COUNT: usize = COUNTERS.len();
 
-/// A set of counters, of a session or of the engine. One thread at a time adds to a set.
+/// Counters of a session or of the engine. One thread at a time adds to a set.
 #[derive(Debug)]
 pub(crate) struct Counters([AtomicU64; COUNT]);
 
@@ -195,7 +194,7 @@ impl Counters {
     #[inline]
     pub(crate) fn add(&self, counter: Counter, amount: u64) {
         if amount > 0 {
-            // Nothing but a sum by one thread: it need not be one step.
+            // One thread adds, so load and store may be separate.
             let counter = &self.0[counter as usize];
             let sum = counter.load(Ordering::Relaxed).wrapping_add(amount);
             counter.store(sum, Ordering::Relaxed);
@@ -207,7 +206,7 @@ impl Counters {
         self.0[counter as usize].load(Ordering::Relaxed)
     }
 
-    /// Moves every count into another set.
+    /// Moves all counts into another set.
     pub(crate) fn move_into(&self, other: &Self) {
         for (from, to) in self.0.iter().zip(&other.0) {
             to.fetch_add(from.swap(0, Ordering::Relaxed), Ordering::Relaxed);

@@ -1,17 +1,17 @@
-//! What a system variable is: one literal each, in the group's file.
+//! Definitions of system variables: one literal each, in the group's file.
 
-/// Where a variable lives.
+/// Scope of a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
     /// One value for the whole engine.
     Global,
-    /// A value for each session, without a global one.
+    /// A session value, without a global one.
     Session,
     /// A global value that each new session copies.
     Both,
 }
 
-/// What values a variable takes, with its default.
+/// Type and range of a variable's values, with the default.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Kind {
     /// ON or OFF.
@@ -40,7 +40,7 @@ pub(crate) enum Kind {
         default: u64,
         words: &'static [&'static str],
     },
-    /// A set of switches, written `name=on,other=off`; nothing depends on those that are `inert`.
+    /// A set of switches, written `name=on,other=off`; the `inert` ones have no effect.
     Switches {
         default: u64,
         words: &'static [&'static str],
@@ -66,23 +66,23 @@ pub(crate) enum Kind {
 pub(crate) struct SystemVariable {
     /// Its name.
     pub(crate) name: &'static str,
-    /// Where it lives.
+    /// Its scope.
     pub(crate) scope: Scope,
-    /// What values it takes.
+    /// Type and range of its values.
     pub(crate) kind: Kind,
-    /// Whether SET may change it.
+    /// Whether SET can change it.
     pub(crate) dynamic: bool,
-    /// Whether SET may change the session's value (else only SET GLOBAL: error 1621).
+    /// Whether SET can change the session's value (else only SET GLOBAL: error 1621).
     pub(crate) session_writable: bool,
-    /// Whether the hint SET_VAR may change it for a statement.
+    /// Whether the hint SET_VAR can change it for a statement.
     pub(crate) hintable: bool,
-    /// Setting NULL sets the text to NULL instead of failing.
+    /// Whether NULL is allowed as a text.
     pub(crate) nullable: bool,
-    /// Values other than the default are accepted, with a warning, and nothing depends on them.
+    /// Whether values other than the default have no effect, and are accepted with a warning.
     pub(crate) without_effect: bool,
-    /// SET warns that MySQL is to remove it.
+    /// Whether it is deprecated: SET warns.
     pub(crate) deprecated: bool,
-    /// What it does, in a sentence.
+    /// Its description, in a sentence.
     pub(crate) documentation: &'static str,
 }
 
@@ -107,7 +107,7 @@ impl SystemVariable {
         }
     }
 
-    /// The name of its type, and the least and greatest of a number.
+    /// The name of its type, and the range of a number.
     pub(crate) fn metadata(&self) -> (&'static str, Option<(String, String)>) {
         fn range<N: ToString>(min: N, max: N) -> Option<(String, String)> {
             Some((min.to_string(), max.to_string()))
@@ -135,32 +135,32 @@ impl SystemVariable {
         self
     }
 
-    /// MySQL is to remove it.
+    /// Marks a deprecated variable.
     pub(crate) const fn deprecated(mut self) -> Self {
         self.deprecated = true;
         self
     }
 
-    /// The hint SET_VAR takes it.
+    /// Marks a variable that the hint SET_VAR can change.
     pub(crate) const fn hintable(mut self) -> Self {
         self.hintable = true;
         self
     }
 
-    /// NULL is no text, and not an error.
+    /// Marks a text variable that can be NULL.
     pub(crate) const fn nullable(mut self) -> Self {
         self.nullable = true;
         self
     }
 
-    /// Only its global value may be set.
+    /// Marks a variable of which only the global value can be set.
     pub(crate) const fn session_read_only(mut self) -> Self {
         self.session_writable = false;
         self
     }
 }
 
-/// A variable with one value for all.
+/// A variable with a global value only.
 pub(super) const fn global(
     name: &'static str,
     kind: Kind,
@@ -212,7 +212,7 @@ pub(super) const fn text(default: &'static str) -> Kind {
     Kind::Text(Some(default))
 }
 
-/// One of some words; the default by its position.
+/// One of several words; `default` is a position.
 pub(super) const fn choice(default: usize, words: &'static [&'static str]) -> Kind {
     Kind::Choice { default, words }
 }

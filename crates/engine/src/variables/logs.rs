@@ -1,4 +1,4 @@
-//! The slow log and the general log: what is written, of which statements, and where.
+//! Variables of the slow log and the general log.
 
 use super::Settings;
 use super::definition::{
@@ -36,7 +36,7 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
 pub(crate) const FILE: u64 = 1 << 1;
 /// `log_output`
 pub(crate) const TABLE: u64 = 1 << 2;
-/// `log_output`, where it is set before everything else.
+/// `log_output`: NONE overrides the other words.
 pub(crate) const NONE: u64 = 1;
 
 /// `log_slow_rate_type`
@@ -62,13 +62,12 @@ const FILTER_WORDS: &[&str] = &[
 /// All but `not_using_index`.
 const FILTER_DEFAULT: u64 = (1 << FILTER_WORDS.len()) - 1 - kind_bit("not_using_index");
 
-/// The bit of a kind of statement in `log_slow_filter`.
+/// The bit of a statement kind in `log_slow_filter`.
 pub(crate) const fn kind_bit(word: &str) -> u64 {
     bit(FILTER_WORDS, word)
 }
 
-/// `log_slow_verbosity`: MariaDB's words, so that its numbers mean the same, then those that only Percona
-/// has.
+/// `log_slow_verbosity`: MariaDB's words first, so that numeric values agree, then Percona's own.
 const VERBOSITY_WORDS: &[&str] = &[
     "innodb",
     "query_plan",
@@ -120,7 +119,7 @@ const fn same(left: &[u8], right: &[u8]) -> bool {
     true
 }
 
-/// The bits of a word that stands for others, or that another server has for one.
+/// The bits of a word that is an alias of other words, perhaps of another server.
 pub(crate) fn bits_of_alias(variable: &str, word: &str) -> Option<u64> {
     let is = |other: &str| word.eq_ignore_ascii_case(other);
     match variable {
@@ -134,27 +133,27 @@ pub(crate) fn bits_of_alias(variable: &str, word: &str) -> Option<u64> {
     }
 }
 
-/// The words of a setting of `log_slow_verbosity` that add nothing: there is nothing that they could show.
+/// The words of `log_slow_verbosity` without effect.
 pub(crate) fn words_in_vain(bits: u64) -> impl Iterator<Item = &'static str> {
     let vain = ["profiling", "profiling_use_getrusage", "query_info"];
     vain.into_iter()
         .filter(move |word| bits & bit(VERBOSITY_WORDS, word) != 0)
 }
 
-/// What the slow log has of a statement.
+/// Contents of slow log entries (`log_slow_verbosity`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Verbosity {
-    /// What its plan did: scans, joins, temporary tables, sorts.
+    /// Work of the plan: scans, joins, temporary tables, sorts.
     pub(crate) query_plan: bool,
-    /// What the storage engine did.
+    /// Work of the storage engine.
     pub(crate) engine: bool,
     /// Its EXPLAIN.
     pub(crate) explain: bool,
     /// Its warnings and errors.
     pub(crate) warnings: bool,
-    /// Words of MariaDB are set.
+    /// Whether words of MariaDB are set.
     pub(crate) is_mariadb: bool,
-    /// Words are set that only Percona has.
+    /// Whether words of Percona alone are set.
     pub(crate) is_percona: bool,
 }
 
@@ -173,7 +172,7 @@ impl Verbosity {
     }
 }
 
-/// Which statements of a session are in the logs, and what of them.
+/// Log settings of a session.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SessionLogOptions {
     /// `sql_log_off`

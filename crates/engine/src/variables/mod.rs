@@ -1,10 +1,9 @@
-//! System variables: one literal each in the group's file, one array of values for the engine and
-//! one for each session.
+//! System variables: one literal each in the group's file, one array of values for the engine and one per session.
 //!
-//! Statements never look variables up by name: a session has a plain struct of what statements need,
-//! which is made anew only after a SET.
+//! Statements never look variables up by name: a session has a plain struct of statement options, made anew only
+//! after a SET.
 
-/// The variables of a group, one line each.
+/// Declares the variables of a group, one line each.
 macro_rules! variables {
     ($($variable:expr;)*) => { &[$($variable),*] };
 }
@@ -53,10 +52,10 @@ static BY_NAME: LazyLock<HashMap<&'static str, usize>> = LazyLock::new(|| {
     names.zip(0..).collect()
 });
 
-/// The most characters of a variable that is text: those of the longest VARCHAR.
+/// Maximum characters of a text variable: those of the longest VARCHAR.
 const TEXT_LENGTH: u32 = 21_845;
 
-/// Other names of variables.
+/// Synonyms of variables.
 const SYNONYMS: &[(&str, &str)] = &[
     ("tx_isolation", "transaction_isolation"),
     ("tx_read_only", "transaction_read_only"),
@@ -77,12 +76,12 @@ pub(crate) fn all() -> &'static [&'static SystemVariable] {
     &ALL
 }
 
-/// Whether there is a system variable of a name that a server can be started with.
+/// Whether a name is a system variable that can be set at startup.
 pub fn is_system_variable(name: &str) -> bool {
     structured::position(name).is_some_and(|(position, _)| all()[position].scope != Scope::Session)
 }
 
-/// The position of a variable in [`all`] and [`Settings`], by its name in any case.
+/// The position of a variable in [`all`] and [`Settings`], by its case-insensitive name.
 pub(crate) fn position(name: &str) -> Option<usize> {
     if let Some(position) = BY_NAME.get(name) {
         return Some(*position);
@@ -93,7 +92,7 @@ pub(crate) fn position(name: &str) -> Option<usize> {
     BY_NAME.get(name).copied()
 }
 
-/// A variable's value.
+/// Value of a variable.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Setting {
     /// ON or OFF.
@@ -115,8 +114,7 @@ pub fn variables_without_effect() -> impl Iterator<Item = &'static str> {
 }
 
 impl SystemVariable {
-    /// The warning that a setting has no effect, unless it is the default, which says how things are; or that
-    /// the variable is deprecated.
+    /// The warning that a setting has no effect, unless it is the default, or that the variable is deprecated.
     pub(crate) fn warning_of(&self, setting: &Setting) -> Option<Error> {
         if self.deprecated {
             return Some(codes::ER_WARN_DEPRECATED_VARIABLE.with(&[&self.name]));
@@ -194,7 +192,7 @@ impl SystemVariable {
         }
     }
 
-    /// The value as SHOW VARIABLES prints it; `None` is NULL.
+    /// The value in SHOW VARIABLES; `None` is NULL.
     pub(crate) fn display(&self, setting: &Setting) -> Option<String> {
         Some(match (setting, self.kind) {
             (Setting::Boolean(on), _) => if *on { "ON" } else { "OFF" }.to_owned(),

@@ -1,4 +1,4 @@
-//! How statements are read, checked and planned.
+//! Variables of parsing, checking and planning.
 
 use super::definition::{
     GIB, KIB, Kind, MIB, SystemVariable, U32_MAX, blocks, both, choice, global, number, session,
@@ -87,7 +87,7 @@ pub(crate) const OPTIMIZER_SWITCHES: &[&str] = &[
     "eager_aggregation",
 ];
 
-/// Those of [`OPTIMIZER_SWITCHES`] that no rule asks for: the others are in `mayfly_plan::OptimizerSwitches`.
+/// The switches of [`OPTIMIZER_SWITCHES`] without effect; the others are in `mayfly_plan::OptimizerSwitches`.
 pub(crate) const SWITCHES_WITHOUT_EFFECT: &[&str] = &[
     "engine_condition_pushdown",
     "index_condition_pushdown",
@@ -108,8 +108,8 @@ pub(crate) const SWITCHES_WITHOUT_EFFECT: &[&str] = &[
     "hash_set_operations",
 ];
 
-/// All but those that MySQL has off: batched_key_access, use_invisible_indexes,
-/// subquery_to_derived, hypergraph_optimizer.
+/// All switches but MySQL's defaults for off: batched_key_access, use_invisible_indexes, subquery_to_derived,
+/// hypergraph_optimizer.
 const OPTIMIZER_SWITCH_DEFAULT: u64 =
     ((1 << OPTIMIZER_SWITCHES.len()) - 1) & !(1 << 9 | 1 << 19 | 1 << 22 | 1 << 24);
 

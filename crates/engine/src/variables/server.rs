@@ -1,4 +1,4 @@
-//! The engine itself: version, paths, storage, logs and what drivers ask a MySQL server for.
+//! Variables of the engine: version, paths, storage, logs, and those that drivers read.
 
 use super::definition::{
     GIB, Kind, MIB, SystemVariable, U32_MAX, YEAR, both, choice, global, number, session, switch,

@@ -1,19 +1,18 @@
 //! The values of all variables: the engine's, and each session's.
 //!
-//! A session begins with the engine's values and shares them; what it sets itself lies over them. So
-//! thousands of sessions cost little, and SET GLOBAL leaves the values of those that live alone.
+//! A session starts with the engine's values and shares them; its own values override them. So thousands of sessions
+//! cost little, and SET GLOBAL does not change the values of open sessions.
 
 use std::sync::Arc;
 
 use super::typed::{Text, ValueType, Variable};
 use super::{ALL, Setting};
 
-/// The values of all variables, by position. Equal ones were made of the same engine's values by the
-/// same changes.
+/// The values of all variables, by position. Equal settings have the same shared values and the same overrides.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     shared: Arc<[Setting]>,
-    /// Other values than those, by position.
+    /// Overrides of the shared values, by position.
     own: Vec<(usize, Setting)>,
 }
 
@@ -61,7 +60,7 @@ impl Settings {
         }
     }
 
-    /// Sets the value that those share who copy these settings from now on.
+    /// Sets a shared value, for copies made from now on.
     pub(crate) fn set_for_all(&mut self, position: usize, setting: Setting) {
         let mut shared: Vec<Setting> = self.shared.to_vec();
         shared[position] = setting;
@@ -82,7 +81,7 @@ impl Settings {
         T::read(self.at(variable.position()))
     }
 
-    /// The value of a variable that is text; the empty text for NULL.
+    /// The value of a text variable; empty for NULL.
     pub(crate) fn text(&self, variable: Variable<Text>) -> &str {
         self.get(variable).map_or("", |text| text)
     }

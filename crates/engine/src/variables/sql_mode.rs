@@ -1,11 +1,11 @@
-//! `sql_mode` between MySQL's bits (the order of its words) and [`SqlMode`].
+//! Conversion of `sql_mode` from MySQL's bits (the order of its words) to [`SqlMode`].
 
 use mayfly_types::error::codes;
 use mayfly_types::{Diagnostics, Error, Level, SqlMode};
 
 use super::optimizer::SQL_MODES;
 
-/// Each word with its mode, for the words that change anything.
+/// Each word that has an effect, with its mode.
 const MODES: &[(&str, SqlMode)] = &[
     ("REAL_AS_FLOAT", SqlMode::REAL_AS_FLOAT),
     ("PIPES_AS_CONCAT", SqlMode::PIPES_AS_CONCAT),
@@ -36,7 +36,7 @@ const MODES: &[(&str, SqlMode)] = &[
     ),
 ];
 
-/// The words that the combination modes stand for.
+/// The words of the combination modes.
 const COMBINATIONS: &[(&str, &[&str])] = &[
     (
         "ANSI",
@@ -67,7 +67,7 @@ pub(crate) fn bit(word: &str) -> u64 {
     position.map_or(0, |position| 1 << position)
 }
 
-/// The modes of MySQL's bits.
+/// The modes of a setting's bits.
 pub(crate) fn from_bits(bits: u64) -> SqlMode {
     let mut mode = SqlMode(0);
     for (word, flag) in MODES {
@@ -78,7 +78,7 @@ pub(crate) fn from_bits(bits: u64) -> SqlMode {
     mode
 }
 
-/// MySQL's bits with the combination modes expanded, and the warnings that MySQL gives for them.
+/// The bits with combination modes expanded, and MySQL's warnings about them.
 pub(crate) fn expand(mut bits: u64, before: u64, diagnostics: &Diagnostics) -> u64 {
     for (word, parts) in COMBINATIONS {
         if bits & bit(word) != 0 {

@@ -1,5 +1,5 @@
-//! Structured system variables: `instance.component`, the settings of one key cache (the manual, "Structured
-//! System Variables"). The variable that has the component's name is that of the default instance.
+//! Structured system variables: `instance.component`, the settings of a key cache (the manual, "Structured System
+//! Variables"). A component's name alone means the default instance.
 
 use mayfly_storage::legacy::{KeyCacheOptions, KeyCaches};
 
@@ -23,7 +23,7 @@ pub(crate) enum Component {
 }
 
 impl StructuredName {
-    /// The parts of a name, if it is that of a structured variable.
+    /// The parts of a structured variable's name; `None` for another name.
     pub(crate) fn parse(name: &str) -> Option<Self> {
         let (instance, component) = name.split_once('.')?;
         let component = [
@@ -40,13 +40,13 @@ impl StructuredName {
         })
     }
 
-    /// Whether it is the setting of the cache that is always there.
+    /// Whether it is of the default key cache.
     pub(crate) fn is_of_default(&self) -> bool {
         self.instance == KeyCaches::DEFAULT
     }
 }
 
-/// The position of a variable by its name, and which part of a structured one the name means.
+/// The position of a variable by its name, and the structured name, if it is one.
 pub(crate) fn position(name: &str) -> Option<(usize, Option<StructuredName>)> {
     match StructuredName::parse(name) {
         Some(structured) => Some((structured.component.variable().position(), Some(structured))),
@@ -70,7 +70,7 @@ impl Component {
         super::all()[self.variable().position()].name
     }
 
-    /// Its value among the settings of a cache.
+    /// Its value in the settings of a cache.
     pub(crate) fn of(self, options: &KeyCacheOptions) -> u64 {
         match self {
             Self::BufferSize => options.key_buffer_size,
@@ -80,7 +80,7 @@ impl Component {
         }
     }
 
-    /// Puts a value among the settings of a cache.
+    /// Sets its value in the settings of a cache.
     pub(crate) fn set(self, options: &mut KeyCacheOptions, value: u64) {
         let small = u32::try_from(value).unwrap_or(u32::MAX);
         match self {

@@ -1,27 +1,27 @@
-//! The variables that the engine itself reads or sets: each is a constant that knows the variable's position and
-//! the type of its values. One that names no variable, or one of another type, does not compile.
+//! Variables that the engine reads or sets: each is a constant with the variable's position and value type. An
+//! unknown name or a wrong type does not compile.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::{GROUPS, Kind, Setting};
 
-/// A variable whose values are of a type.
+/// A variable with its value type.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Variable<T> {
     position: usize,
     values: PhantomData<T>,
 }
 
-/// The type of values that are text, or NULL.
+/// Value type of nullable texts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Text;
 
-/// A type of values.
+/// Value type of a variable.
 pub(crate) trait ValueType {
-    /// A value to set.
+    /// Type of values to set.
     type Owned;
-    /// A value that is read.
+    /// Type of values read.
     type Read<'s>;
 
     fn setting(value: Self::Owned) -> Setting;
@@ -61,7 +61,7 @@ macro_rules! value_type {
 }
 
 value_type!(bool, bool, bool, Boolean(on) => *on, Kind::Boolean(_));
-// Numbers, choices by their position, and sets of words and switches as bits.
+// Numbers, choices by position, and sets of words and switches as bits.
 value_type!(
     u64, u64, u64, Unsigned(number) => *number,
     Kind::Unsigned { .. } | Kind::Choice { .. } | Kind::Flags { .. } | Kind::Switches { .. }
@@ -91,7 +91,7 @@ impl<T: ValueType> Variable<T> {
     }
 }
 
-/// Where a variable stands among all, which are sorted by name, and what values it takes.
+/// (position, kind) of a variable: its position is the number of smaller names.
 const fn find(name: &str) -> (usize, Kind) {
     let mut position = 0;
     let mut found = None;

@@ -1,5 +1,5 @@
-//! The lines are those that MariaDB 10.11 and MySQL 9.7 wrote for the same statements, and for Percona those of
-//! its manual ("Slow query log").
+//! Expected lines from MariaDB 10.11 and MySQL 9.7 for the same statements, and for Percona from its manual ("Slow
+//! query log").
 
 use std::path::Path;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ fn entry(text: &str, micros: u64, lock_micros: u64) -> SlowEntry {
     }
 }
 
-/// What is written for an entry behind another one of the same second and database.
+/// The text of an entry after another one of the same second and database.
 fn text(mut entry: SlowEntry, verbosity: u64, set: impl FnOnce(&mut Settings)) -> String {
     let mut settings = Settings::defaults();
     settings.put(typed::LOG_SLOW_VERBOSITY, verbosity);
@@ -233,7 +233,7 @@ fn mariadb_warnings() {
          SET timestamp=1795663156;\n\
          INSERT IGNORE INTO n VALUES ('x'),('y');\n"
     );
-    // What a client puts into a message must not look like an entry.
+    // A message with a client's text must not look like an entry.
     insert.warnings[0].message = Arc::from("x\n# Time: 1\nDROP TABLE t;");
     let lines = text(insert, 16, |_| {});
     assert!(lines.contains("# Warning 1366 x # Time: 1 DROP TABLE t;\n"));
