@@ -353,7 +353,7 @@ mod tests {
 
     /// Some numbers below `many`, spread over the batches.
     fn numbers(many: u64) -> impl Iterator<Item = Vec<Option<u64>>> {
-        (0..200_u64).map(move |batch| {
+        (0..400_u64).map(move |batch| {
             let number = |row: u64| {
                 let spread = (batch * 500 + row).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 17;
                 (!spread.is_multiple_of(41)).then_some(spread % many)
