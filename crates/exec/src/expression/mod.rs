@@ -5,17 +5,16 @@
 //! in one vector and name each other by number, so that a chain of thousands of operators is
 //! dropped without recursion; evaluation recurses on a stack that grows when it must.
 //!
-//! **Constants stay constants.** Literals, parameters, and functions of nothing else are one
-//! [`Column::Constant`] however many rows the batch has.
+//! **Constants stay constants.** Literals, parameters, and functions of constants are one [`Column::Constant`] for any
+//! number of rows of the batch.
 //!
-//! **Lazy where it shows.** Later terms of AND and OR, and the branches of CASE, see only the rows
-//! that reach them, so that an error, a warning or a side effect of the others never happens. A
-//! part that can have none of these ("total": comparisons, logic, IN lists over columns, and what functions and
-//! conversions say of themselves by their types), or the same for every row, is evaluated over all rows at once,
-//! which is faster.
+//! **Lazy evaluation where it is visible.** Later terms of AND and OR, and the branches of CASE, see only the rows that
+//! reach them, so that an error, a warning or a side effect of the others never happens. A part without these ("total":
+//! comparisons, logic, IN lists over columns, and functions and conversions that declare it by their types), or with
+//! one value for every row, is evaluated over all rows at once, which is faster.
 //!
-//! **Slices where it is long.** What may make long strings on the way to a short result takes few rows at
-//! a time ([`slices`]); what gives long strings gets batches of few rows from its operator.
+//! **Slices of long values.** A part that may compute long strings for a short result takes few rows at a time
+//! ([`slices`]); a program with long results gets batches of few rows from its operator.
 
 mod branches;
 mod cast;
