@@ -1,5 +1,4 @@
-//! How a file separates its fields and lines (the manual, "LOAD DATA Statement", "Field and Line
-//! Handling").
+//! Format of a file's fields and lines (the manual, "LOAD DATA Statement", "Field and Line Handling").
 
 use mayfly_syntax::ast::{FieldsOptions, LinesOptions};
 use mayfly_types::error::codes;
@@ -12,7 +11,7 @@ pub struct Format {
     pub field_end: Vec<u8>,
     /// ENCLOSED BY
     pub enclosed: Option<u8>,
-    /// OPTIONALLY before ENCLOSED BY: only strings are enclosed. It makes no difference to reading.
+    /// OPTIONALLY before ENCLOSED BY: only strings are enclosed. Reading ignores it.
     pub optionally_enclosed: bool,
     /// ESCAPED BY
     pub escape: Option<u8>,
@@ -36,8 +35,7 @@ impl Default for Format {
 }
 
 impl Format {
-    /// The format that the clauses describe: 1083 when an enclosing or escape string is no single
-    /// character.
+    /// The format of the clauses: 1083 when an enclosing or escape string is not a single character.
     pub fn new(fields: &FieldsOptions, lines: &LinesOptions) -> Result<Self> {
         let or = |text: &Option<String>, default: Vec<u8>| {
             text.as_ref()
@@ -60,12 +58,13 @@ impl Format {
         })
     }
 
-    /// Nothing separates fields: each takes as many bytes as its column is wide.
+    /// Whether fields have no separators: each has the width of its column.
     pub fn is_fixed_width(&self) -> bool {
         self.field_end.is_empty() && self.enclosed.is_none()
     }
 
-    /// What ends a line when reading. Where fields end like lines, a line ends with its last field.
+    /// The line terminator when reading. Where fields and lines have the same terminator, a line ends with its last
+    /// field.
     pub fn line_end_when_reading(&self) -> &[u8] {
         if self.line_end == self.field_end {
             &[]
@@ -75,15 +74,14 @@ impl Format {
     }
 }
 
-/// The bytes of a type's values in a fixed-width file; `None` for the TEXT kinds, which have no
-/// width.
+/// Width in bytes of a type's values in a fixed-width file; `None` for the TEXT kinds, which have none.
 pub(crate) fn fixed_width(ty: &SqlType) -> Option<usize> {
     let characters = ty.length as usize;
     match ty.kind {
         TypeKind::Char | TypeKind::VarChar | TypeKind::Enum | TypeKind::Set => {
             Some(characters * usize::from(ty.collation.charset().max_length()))
         }
-        // The default display widths count a sign.
+        // The default display widths include a sign.
         TypeKind::TinyInt | TypeKind::SmallInt | TypeKind::MediumInt | TypeKind::Int
             if ty.unsigned && ty.length == SqlType::integer(ty.kind).length =>
         {

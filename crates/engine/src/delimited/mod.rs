@@ -1,6 +1,6 @@
-//! Text files of lines and fields, as LOAD DATA and SELECT … INTO OUTFILE describe them: the format,
-//! a splitter that cuts bytes into fields without copying them, and the reading of a file by several
-//! threads. LOAD DATA reads with it; so does the shell, to learn the types of a file's columns.
+//! Delimited text files, as in LOAD DATA and SELECT … INTO OUTFILE: the format, a splitter into fields without
+//! copying, and parallel reading of a file. LOAD DATA uses it; so does the shell, to derive the types of a file's
+//! columns.
 
 mod blocks;
 mod format;

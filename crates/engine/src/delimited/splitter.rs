@@ -1,14 +1,14 @@
-//! Cutting bytes into fields.
+//! Splitting of bytes into lines and fields.
 //!
-//! A [`Splitter`] reads one line after the other: [`Splitter::field`] as often as fields are wanted,
-//! then [`Splitter::next_line`], which skips the rest of the line. How many fields are wanted makes a
-//! difference: in what is skipped, enclosing characters mean nothing, as in MySQL.
+//! A [`Splitter`] reads one line after the other: [`Splitter::field`] for each wanted field, then
+//! [`Splitter::next_line`], which skips the rest of the line. The number of wanted fields matters: in the skipped
+//! rest, enclosing characters have no meaning, as in MySQL.
 //!
-//! The bytes may be a part of a file that ends anywhere. What cannot be decided without seeing more
-//! is [`Step::Incomplete`], and the caller comes back to the beginning of the line with more bytes.
+//! The bytes may be a part of a file that ends anywhere. Where more bytes are needed to decide, the result is
+//! [`Step::Incomplete`], and the caller restarts at the beginning of the line with more bytes.
 //!
-//! A field is a range of the bytes, found by a vectorised search for the few bytes that can end it;
-//! only a field with escapes or doubled quotes inside is put together in a buffer, which is reused.
+//! A field is a range of the bytes, found by a vectorised search for the few bytes that can end it; only a field with
+//! escapes or doubled quotes inside is copied into a buffer, which is reused.
 
 use memchr::{memchr, memchr2, memchr3};
 
@@ -31,9 +31,9 @@ pub struct Field {
     start: usize,
     end: usize,
     in_buffer: bool,
-    /// Whether it was between enclosing characters.
+    /// Whether it was enclosed.
     pub enclosed: bool,
-    /// Whether `N` was escaped in it.
+    /// Whether it contains an escaped `N`.
     escaped_n: bool,
 }
 
@@ -42,7 +42,7 @@ pub struct Field {
 pub enum LineEnd {
     /// The line ended; `cut` when it had more than was read.
     Ended {
-        /// Something was skipped.
+        /// Whether a part of the line was skipped.
         cut: bool,
     },
     /// The file ended.
@@ -51,7 +51,7 @@ pub enum LineEnd {
     Incomplete,
 }
 
-/// Up to three bytes to look for.
+/// Up to three bytes to search for.
 #[derive(Debug, Clone, Copy)]
 struct Needles {
     bytes: [u8; 3],
@@ -83,7 +83,7 @@ impl Needles {
     }
 }
 
-/// The bytes end, and the file does not, before it is known what they are.
+/// The bytes end, though not the file, before a decision is possible.
 struct Incomplete;
 
 impl From<Result<Option<Field>, Incomplete>> for Step {
@@ -97,13 +97,13 @@ impl From<Result<Option<Field>, Incomplete>> for Step {
     }
 }
 
-/// A field that is being read.
+/// A field being read.
 struct Partial {
-    /// Where the bytes begin that are not in the buffer.
+    /// Offset of the bytes that are not in the buffer.
     begin: usize,
-    /// Whether the bytes before them are in the buffer.
+    /// Whether earlier bytes are in the buffer.
     in_buffer: bool,
-    /// Whether `N` was escaped in it.
+    /// Whether it contains an escaped `N`.
     escaped_n: bool,
 }
 
@@ -117,16 +117,16 @@ impl Partial {
     }
 }
 
-/// Cuts bytes into lines and fields.
+/// Splitter of bytes into lines and fields.
 #[derive(Debug)]
 pub struct Splitter<'a> {
     format: &'a Format,
     line_end: &'a [u8],
     bytes: &'a [u8],
     position: usize,
-    /// Where reading must begin again if the line turns out to be incomplete.
+    /// Offset to restart from if the line turns out to be incomplete.
     line_begin: usize,
-    /// The bytes end where the file does.
+    /// Whether the file ends with the bytes.
     is_last: bool,
     at_line_start: bool,
     line_ended: bool,
@@ -159,7 +159,7 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// Where the line at hand begins: how many bytes belong to the lines before it.
+    /// The offset of the current line: the number of bytes of the lines before it.
     pub fn line_begin(&self) -> usize {
         self.line_begin
     }
@@ -220,7 +220,7 @@ impl<'a> Splitter<'a> {
         Ok(!self.line_ended)
     }
 
-    /// The bytes have ended, and with them the file unless more of it follows.
+    /// Handles the end of the bytes: the end of the file, unless more of it follows.
     fn end_file(&mut self) -> Result<(), Incomplete> {
         if !self.is_last {
             return Err(Incomplete);
@@ -230,11 +230,11 @@ impl<'a> Splitter<'a> {
         Ok(())
     }
 
-    /// Skips to behind the next line prefix, on whatever line it is.
+    /// Skips to after the next line prefix, on any line.
     fn skip_to_line_start(&mut self) -> bool {
         let prefix = &self.format.line_start;
         let Some(offset) = memchr::memmem::find(self.rest(self.position), prefix) else {
-            // The last bytes may be the beginning of a prefix; those before are part of no line.
+            // The last bytes may be the beginning of a prefix; earlier ones belong to no line.
             let undecided = self.bytes.len().saturating_sub(prefix.len() - 1);
             self.line_begin = self.line_begin.max(undecided);
             return false;
@@ -249,7 +249,7 @@ impl<'a> Splitter<'a> {
         self.bytes.get(offset..).unwrap_or(&[])
     }
 
-    /// Whether a terminator, whose first byte is at an offset, stands there.
+    /// Whether a terminator, whose first byte is at an offset, is complete there.
     #[inline]
     fn is_at(&self, terminator: &[u8], offset: usize) -> Result<bool, Incomplete> {
         if terminator.len() == 1 {
@@ -301,7 +301,7 @@ impl<'a> Splitter<'a> {
                         self.take_escaped(&mut partial, at, next);
                         at += 2;
                     }
-                    // An escape character at the very end stands for itself.
+                    // An escape character at the very end is literal.
                     _ => at += 1,
                 }
                 continue;
@@ -315,7 +315,7 @@ impl<'a> Splitter<'a> {
         Ok(self.finished(partial, end, false))
     }
 
-    /// A field whose first byte is the enclosing character.
+    /// Reads a field whose first byte is the enclosing character.
     fn enclosed_field(&mut self) -> Result<Field, Incomplete> {
         let start = self.position;
         let mut at = start + 1;
@@ -332,7 +332,7 @@ impl<'a> Splitter<'a> {
             }
             let is_quote = Some(byte) == self.format.enclosed;
             match next {
-                // Twice it stands for itself; else the field ends if something ends behind it.
+                // A doubled one is literal; else the field ends if a terminator follows.
                 Some(next) if is_quote && next == byte => {
                     self.take_literal(&mut partial, at, byte);
                     at += 2;
@@ -358,7 +358,7 @@ impl<'a> Splitter<'a> {
         Ok(self.finished(partial, end, true))
     }
 
-    /// The file ends inside of an enclosed field: it is all that is left, from its quote on.
+    /// The file ends inside of an enclosed field: the field is the rest of the file, from its quote on.
     fn unclosed_field(&mut self, start: usize, mut partial: Partial) -> Result<Field, Incomplete> {
         self.end_file()?;
         self.position = self.bytes.len();
@@ -370,14 +370,14 @@ impl<'a> Splitter<'a> {
         Ok(self.finished(partial, self.bytes.len(), false))
     }
 
-    /// Puts what came before an escape at an offset, and what it stands for, in the buffer.
+    /// Copies the bytes before an escape at an offset, and the escaped byte, into the buffer.
     #[cold]
     fn take_escaped(&mut self, partial: &mut Partial, offset: usize, escaped: u8) {
         partial.escaped_n |= escaped == b'N';
         self.take_literal(partial, offset, unescaped(escaped));
     }
 
-    /// Puts what came before two bytes at an offset, and the byte that they stand for, in the buffer.
+    /// Copies the bytes before two bytes at an offset, and the byte that they represent, into the buffer.
     fn take_literal(&mut self, partial: &mut Partial, offset: usize, byte: u8) {
         if !partial.in_buffer {
             self.buffer.clear();
@@ -499,7 +499,7 @@ impl<'a> Splitter<'a> {
     }
 }
 
-/// What a byte stands for behind the escape character.
+/// The byte that an escape sequence represents.
 fn unescaped(byte: u8) -> u8 {
     match byte {
         b'n' => b'\n',

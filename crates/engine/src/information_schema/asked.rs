@@ -1,5 +1,5 @@
-//! Which tables a statement asks a relation about: what the conditions of its scans say of their names. Of others no
-//! rows are made, so that a statement on one table looks at one.
+//! Selection of a relation's rows by the names of tables: the conditions of a statement's scans tell which tables are
+//! needed. No rows are made for others, so that a statement on one table looks at one.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,23 +14,23 @@ use crate::catalog::BaseTable;
 use crate::catalog::view::ViewDefinition;
 use crate::session::StatementContext;
 
-/// Plans a view: its columns, or nothing when it is invalid.
+/// Function that plans a view: its columns, or `None` when the view is invalid.
 pub(crate) type ViewColumns<'v> = dyn Fn(&ViewDefinition) -> Option<Vec<OutputColumn>> + 'v;
 
-/// The request of a statement to a relation: the columns and rows that it needs.
+/// The tables and views for which a statement needs rows of a relation.
 pub(crate) struct Asked<'a> {
     views: &'a ViewColumns<'a>,
-    /// The databases and names of tables and views; all, where nothing is known.
+    /// (database, name) of the tables and views; `None` for all.
     names: Option<HashSet<(String, String)>>,
 }
 
-/// The databases whose tables are relations.
+/// The databases with relations.
 pub(super) const SYSTEM_SCHEMAS: [&str; 4] =
     ["information_schema", "mysql", "performance_schema", "sys"];
 
 impl<'a> Asked<'a> {
-    /// What a question asks about the tables of the catalog and these relations, of which `source` is the one that is
-    /// read.
+    /// The tables that a question needs, among those of the catalog and these relations; `source` is the relation
+    /// that is read.
     pub(super) fn new(
         context: &StatementContext<'_>,
         question: &Question<'a>,
@@ -52,20 +52,20 @@ impl<'a> Asked<'a> {
         (self.views)(view)
     }
 
-    /// Whether it asks about a table or view.
+    /// Whether a table or view is needed.
     pub(super) fn has(&self, database: &str, name: &str) -> bool {
         let names = self.names.as_ref();
         names.is_none_or(|names| names.contains(&(database.to_owned(), name.to_owned())))
     }
 
-    /// The base tables that it asks about and that are shown.
+    /// The needed base tables that are visible.
     pub(super) fn tables(&self, context: &StatementContext<'_>) -> Vec<Arc<BaseTable>> {
         let mut tables = context.privileges().visible_tables();
         tables.retain(|table| self.has(&table.definition.database, &table.definition.name));
         tables
     }
 
-    /// The views that it asks about and that are shown.
+    /// The needed views that are visible.
     pub(super) fn views(&self, context: &StatementContext<'_>) -> Vec<Arc<ViewDefinition>> {
         let mut views = context.privileges().visible_views();
         views.retain(|view| self.has(view.database(), view.name()));
@@ -73,7 +73,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// The names that some scan asks about; nothing where one asks about any, or it cannot be told.
+/// The names that the scans need; `None` for all, or when it is unknown.
 fn names(
     context: &StatementContext<'_>,
     source: &TableSource,
@@ -100,7 +100,7 @@ fn names(
     let run = RunContext::for_expressions(Arc::clone(execution), values);
     let mut names = HashSet::new();
     for conditions in scans {
-        // An error is the statement's own, if it comes to it.
+        // The statement itself will raise the error, if it evaluates this.
         let selected = selected(&conditions, &batch, &run).ok()?;
         let named = all.iter().enumerate();
         let named = named.filter(|(row, _)| selected.contains(*row));
@@ -135,12 +135,12 @@ fn all_names(
     names
 }
 
-/// The relation that a number is of, as a statement asks it.
+/// Request for a relation's rows by a statement.
 pub(crate) struct Question<'a> {
     pub(crate) id: TableId,
-    /// The statement's plan, where it is known.
+    /// The statement's plan, if known.
     pub(crate) plan: Option<&'a QueryPlan>,
-    /// What its expressions are evaluated with.
+    /// The execution context for evaluating expressions.
     pub(crate) execution: &'a Arc<ExecutionContext>,
     /// Plans views.
     pub(crate) views: &'a ViewColumns<'a>,

@@ -1,4 +1,4 @@
-//! `information_schema.COLUMNS`, and the same with the session's temporary tables for SHOW COLUMNS.
+//! `information_schema.COLUMNS`, and its rows with the session's temporary tables for SHOW COLUMNS.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -28,11 +28,11 @@ pub(super) const RELATIONS: &[Relation] = &[
     Relation::new("#temporary_columns", temporary),
 ];
 
-/// Where the rows have the name of the column, and what may be done with it.
+/// Positions of the column's name and of its privileges in a row.
 const COLUMN_NAME: usize = 3;
 const PRIVILEGES: usize = 18;
 
-/// What may be done with a column, as `PRIVILEGES` shows it.
+/// The text of a column's privileges for `PRIVILEGES`.
 fn privileges(held: PrivilegeSet) -> String {
     held.members().map(|row| row.name.to_lowercase()).join(",")
 }
@@ -54,7 +54,7 @@ pub(super) fn rows(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row
         }
     }
     let rights = context.rights();
-    // The rows say that everything may be done with a column.
+    // The rows are made with all privileges.
     let may_all = rights.global().has(PrivilegeSet::COLUMN);
     let mut add = |database: &str, name: &str, own: Vec<Row>| {
         if may_all {
@@ -89,8 +89,7 @@ pub(super) fn rows(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row
     rows
 }
 
-/// The columns of a view of `sys`. They never change, and there are many: they are planned when somebody asks
-/// for the first time.
+/// The columns of a view of `sys`. They never change, and there are many: they are planned on first use.
 fn system_view_rows(context: &StatementContext<'_>, asked: &Asked<'_>, name: &str) -> Vec<Row> {
     static KNOWN: OnceLock<HashMap<String, Vec<Row>>> = OnceLock::new();
     let known = KNOWN.get_or_init(|| {
@@ -101,8 +100,8 @@ fn system_view_rows(context: &StatementContext<'_>, asked: &Asked<'_>, name: &st
     known.get(name).cloned().unwrap_or_default()
 }
 
-/// The columns of a view, with the types that they have now and the defaults of the tables' columns
-/// that they are; none when it is invalid.
+/// The columns of a view, with their current types, and the defaults of the tables' columns that they show; none when
+/// the view is invalid.
 fn view_rows(context: &StatementContext<'_>, asked: &Asked<'_>, view: &ViewDefinition) -> Vec<Row> {
     let Some(planned) = asked.view_columns(view) else {
         return Vec::new();
@@ -159,7 +158,7 @@ fn system_rows(source: &TableSource) -> impl Iterator<Item = Row> + '_ {
 fn definition_rows(definition: &TableDefinition, zone: &TimeZone) -> Vec<Row> {
     let columns = definition.named_columns().zip(1_u64..);
     let rows = columns.map(|(column, position)| {
-        // MySQL shows nothing of the columns of a temporary table.
+        // For columns of temporary tables MySQL shows no further attributes.
         let extra = Some(extra_text(column));
         let extra = extra.filter(|extra| !definition.temporary || !extra.is_empty());
         let generated = column.generated.as_ref();
@@ -178,7 +177,7 @@ fn definition_rows(definition: &TableDefinition, zone: &TimeZone) -> Vec<Row> {
     rows.collect()
 }
 
-/// A row, before what follows from its type.
+/// A row before its type-dependent values are set.
 struct Column<'a> {
     table: (&'a str, &'a str),
     position: u64,
@@ -193,7 +192,7 @@ struct Column<'a> {
 }
 
 impl<'a> Column<'a> {
-    /// A column with its type alone.
+    /// A column with a type and no other attributes.
     fn plain(table: (&'a str, &'a str), position: u64, name: &'a str, ty: &'a SqlType) -> Self {
         Self {
             table,
@@ -294,7 +293,7 @@ fn default_value(column: &ColumnDefinition, zone: &TimeZone) -> Value {
     }
 }
 
-/// An expression as MySQL has it in its dictionary, where its quotes are escaped.
+/// An expression as in MySQL's data dictionary, with escaped quotes.
 pub(super) fn escaped_quotes(expression: &str) -> String {
     expression.replace('\'', "\\'")
 }
@@ -304,7 +303,7 @@ fn shown_default(column: &ColumnDefinition, value: &Value) -> Value {
         (TypeKind::Bit, Value::UInt(bits)) => text(format!("b'{bits:b}'")),
         (TypeKind::VarChar, Value::Bytes(bytes)) if bytes.is_empty() => text(String::new()),
         (_, Value::Bytes(bytes)) if column.ty.is_binary_string() => {
-            // Trailing zeroes are padding of BINARY.
+            // Trailing zero bytes are padding of BINARY.
             let last = bytes.iter().rposition(|byte| *byte != 0);
             let shown = &bytes[..last.map_or(0, |last| last + 1)];
             text(format!("0x{}", HEXUPPER.encode(shown)))
@@ -313,7 +312,7 @@ fn shown_default(column: &ColumnDefinition, value: &Value) -> Value {
     }
 }
 
-/// PRI, UNI, MUL or nothing, as DESCRIBE prints it.
+/// PRI, UNI, MUL or empty, as DESCRIBE prints it.
 pub(crate) fn key_text(definition: &TableDefinition, position: usize) -> &'static str {
     let is_it = |part: &KeyPart| part.column() == Some(position);
     let primary = definition.primary_key();
@@ -324,7 +323,7 @@ pub(crate) fn key_text(definition: &TableDefinition, position: usize) -> &'stati
     let mut found = "";
     for key in keys.filter(|key| key.parts.first().is_some_and(is_it)) {
         if key.kind == KeyKind::Unique && key.parts.len() == 1 {
-            // A unique key without NULL shows as the primary key when there is none.
+            // A unique NOT NULL key is shown as the primary key when there is none.
             let promoted = primary.is_none() && !definition.columns[position].nullable;
             return if promoted { "PRI" } else { "UNI" };
         }
@@ -333,7 +332,7 @@ pub(crate) fn key_text(definition: &TableDefinition, position: usize) -> &'stati
     found
 }
 
-/// The Extra of DESCRIBE.
+/// The column Extra of DESCRIBE.
 fn extra_text(column: &ColumnDefinition) -> String {
     let mut parts = Vec::new();
     if column.auto_increment {

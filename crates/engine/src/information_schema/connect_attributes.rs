@@ -1,5 +1,4 @@
-//! `performance_schema.session_connect_attrs` and `session_account_connect_attrs`: what clients say of
-//! themselves.
+//! `performance_schema.session_connect_attrs` and `session_account_connect_attrs`: connection attributes of clients.
 
 use std::sync::Arc;
 
@@ -22,7 +21,7 @@ fn of_all(context: &StatementContext<'_>) -> Vec<Row> {
     sessions.iter().flat_map(rows_of).collect()
 }
 
-/// Those of the sessions of one's own account, whatever one's privileges.
+/// The attributes of the sessions of one's own account, whatever the privileges.
 fn of_account(context: &StatementContext<'_>) -> Vec<Row> {
     let own = context.privileges().identity();
     let living = context.privileges().visible_sessions();

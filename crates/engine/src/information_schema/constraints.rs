@@ -95,7 +95,7 @@ fn check_constraints(context: &StatementContext<'_>) -> Vec<Row> {
     rows.collect()
 }
 
-/// The unique key that a foreign key refers to: one of just its columns, or one that begins with them.
+/// The unique key that a foreign key refers to: one with exactly its columns, or one that begins with them.
 fn referenced_key(
     context: &StatementContext<'_>,
     child: &TableDefinition,

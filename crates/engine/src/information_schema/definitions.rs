@@ -1,4 +1,4 @@
-//! System tables as SHOW CREATE TABLE prints them.
+//! Definitions of system tables, for SHOW CREATE TABLE.
 
 use mayfly_syntax::ast::KeyKind;
 use mayfly_types::{CollationId, TypeKind};
@@ -7,7 +7,7 @@ use crate::catalog::definition::{
     ColumnDefault, ColumnDefinition, KeyDefinition, KeyPart, TableDefinition,
 };
 
-/// The definition of a log: one of the two tables that MySQL keeps in CSV files.
+/// The definition of a log table: MySQL has these two in CSV files.
 pub(crate) fn log(database: &str, name: &str) -> Option<TableDefinition> {
     let comment = match name {
         "general_log" => "General log",
@@ -44,7 +44,7 @@ pub(crate) fn table(database: &str, name: &str) -> Option<TableDefinition> {
     Some(definition)
 }
 
-/// The columns of a system table; whether its columns of TIMESTAMP have the time of the last change.
+/// The columns of a system table; `has_change_time`: its TIMESTAMP columns are set by every change.
 fn of_columns(database: &str, name: &str, has_change_time: bool) -> Option<TableDefinition> {
     let source = super::table(database, name)?;
     let columns = source.columns.iter().map(|column| {

@@ -1,5 +1,5 @@
-//! Properties of tables, columns and constraints that no other relation has:
-//! `TABLES_EXTENSIONS` and its kin, and `PARTITIONS`, where a table is one part.
+//! Relations of further properties: `TABLES_EXTENSIONS` and its kin, and `PARTITIONS`, where each table is one
+//! partition.
 
 use mayfly_types::Value;
 
@@ -16,7 +16,7 @@ pub(super) const RELATIONS: &[Relation] = &[
     Relation::of_tables("PARTITIONS", partitions),
 ];
 
-/// The values at some positions of each row, and two attributes of engines, which are NULL.
+/// Rows of the values at some positions, plus two NULL engine attributes.
 fn with_attributes(rows: Vec<Row>, positions: &[usize]) -> Vec<Row> {
     let extended = |row: Row| {
         let kept = positions.iter().filter_map(|position| row.get(*position));
@@ -47,8 +47,8 @@ fn constraints_extensions(context: &StatementContext<'_>, asked: &Asked<'_>) -> 
     )
 }
 
-/// A row for each base table and view, named as none of its parts: Mayfly keeps a table in one part whatever
-/// its PARTITION BY says.
+/// A row for each base table and view, without a partition name: Mayfly stores a table as one part whatever its
+/// PARTITION BY says.
 fn partitions(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row> {
     let tables = tables::rows(context, asked).into_iter();
     let is_view = |row: &Row| row.get(3) == Some(&text("VIEW"));
@@ -57,7 +57,7 @@ fn partitions(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row> {
         let at = |position: usize| table.get(position).cloned().unwrap_or(Value::Null);
         let mut row = vec![at(0), at(1), at(2)];
         row.resize(13, Value::Null);
-        // From TABLE_ROWS to DATA_FREE, and the three times.
+        // TABLE_ROWS to DATA_FREE, and the three times.
         row.extend((7..13).map(|position| {
             if is_view(&table) {
                 Value::UInt(0)

@@ -1,4 +1,4 @@
-//! `KEY_CACHES`, as MariaDB has it: the key caches of internal temporary tables in the MyISAM engine.
+//! `KEY_CACHES`, as in MariaDB: the key caches of internal temporary tables in the MyISAM engine.
 
 use mayfly_types::Value;
 

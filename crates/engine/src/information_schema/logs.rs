@@ -21,7 +21,7 @@ fn time(time: Duration) -> Value {
     Value::Int(i64::try_from(time.as_micros()).unwrap_or(i64::MAX))
 }
 
-/// A count in a column of INT.
+/// A count for a column of type INT.
 fn count(count: u64) -> Value {
     Value::Int(i64::from(i32::try_from(count).unwrap_or(i32::MAX)))
 }
@@ -62,7 +62,7 @@ fn slow_log(context: &StatementContext<'_>) -> Vec<Row> {
     .collect()
 }
 
-/// TRUNCATE TABLE of a log; whether it is one.
+/// TRUNCATE TABLE of a log; returns whether the table is a log.
 pub(crate) fn truncate(context: &StatementContext<'_>, database: &str, name: &str) -> bool {
     let logs = &context.database().logs;
     match (database, name) {

@@ -1,7 +1,7 @@
-//! System tables: relations that are made from the engine's state when a statement opens them.
+//! System tables: relations computed from the engine's state when a statement opens them.
 //!
-//! A relation is one file or one entry: its columns and a function that gives its rows. The planner
-//! sees it as a table like any other; there is nothing special about reading it.
+//! A relation is one file or one entry: its columns and a function that returns its rows. For the planner it is an
+//! ordinary table.
 
 pub(crate) mod asked;
 mod column_statistics;
@@ -42,7 +42,7 @@ use crate::builder;
 use crate::session::StatementContext;
 use crate::system_schemas::{FIRST_SYSTEM_ID, is_schema};
 
-/// The database whose tables of accounts are made here, beside those that statements make in it.
+/// The database with relations about accounts, beside its stored tables.
 const MYSQL: &str = "mysql";
 
 /// Every relation.
@@ -75,7 +75,7 @@ struct Relations {
 
 static ALL: LazyLock<Relations> = LazyLock::new(|| {
     let mut relations: Vec<Relation> = [RELATIONS, performance::RELATIONS].concat().concat();
-    // Of what Mayfly does not have, such as routines and events, there are no rows.
+    // Relations of unsupported features, such as routines and events, are empty.
     for name in standard::names() {
         if !relations.iter().any(|relation| relation.name == name) {
             relations.push(Relation::new(name, |_| Vec::new()));
@@ -110,7 +110,7 @@ static ALL: LazyLock<Relations> = LazyLock::new(|| {
     Relations { all, by_name }
 });
 
-/// The relation of a name, in any case.
+/// The relation with a case-insensitive name.
 pub(crate) fn table(schema: &str, name: &str) -> Option<Arc<TableSource>> {
     if !is_schema(schema) && schema != MYSQL {
         return None;
@@ -120,10 +120,10 @@ pub(crate) fn table(schema: &str, name: &str) -> Option<Arc<TableSource>> {
     Some(Arc::clone(&ALL.all[*position].1))
 }
 
-/// The table of a relation without its rows, if `id` is that of one.
+/// The table of a relation without its rows, if `id` is a relation's.
 ///
 /// # Errors
-/// 1227 where it needs a privilege that the session does not have.
+/// 1227 where it needs a privilege that the session lacks.
 pub(crate) fn announce(
     context: &StatementContext<'_>,
     id: TableId,
@@ -146,7 +146,7 @@ fn relation(id: TableId) -> Option<&'static (Relation, Arc<TableSource>)> {
     ALL.all.get(usize::try_from(position).ok()?)
 }
 
-/// The rows of a relation as they are now.
+/// The current rows of a relation.
 pub(crate) fn open(
     context: &StatementContext<'_>,
     question: &Question<'_>,
@@ -166,12 +166,12 @@ pub(crate) fn open(
         .map(|row| relation::stored(row, &types))
         .collect();
     let columns = types.iter().map(SqlType::physical).collect();
-    // Rows that travel together, so that a small batch size is tested here too.
+    // In batches, so that a small batch size is tested here too.
     let batches = rows.chunks(4096).map(|rows| builder::batch(&types, rows));
     Some(Arc::new(BatchTable::new(columns, batches)))
 }
 
-/// The names and numbers of columns of all relations of a schema, for `information_schema` itself.
+/// Names and column counts of all relations of a schema, for `information_schema` itself.
 pub(crate) fn relations(schema: &str) -> impl Iterator<Item = &'static Arc<TableSource>> {
     let all = ALL.all.iter().map(|(_, source)| source);
     all.filter(move |source| source.database == schema && !source.name.starts_with('#'))

@@ -1,5 +1,4 @@
-//! The tables of the database `mysql` that show accounts. They are read; accounts are changed by
-//! their own statements alone.
+//! Read-only tables of the database `mysql` about accounts. Accounts are changed by account statements only.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
@@ -30,7 +29,7 @@ fn flag(yes: bool) -> &'static str {
     if yes { "Y" } else { "N" }
 }
 
-/// The rows that are added for each account that the session sees.
+/// Rows for each account visible to the session.
 fn of_accounts(context: &StatementContext<'_>, add: impl Fn(&Account, &mut Vec<Row>)) -> Vec<Row> {
     let mut rows = Vec::new();
     for account in context.privileges().shown_accounts() {
@@ -39,7 +38,7 @@ fn of_accounts(context: &StatementContext<'_>, add: impl Fn(&Account, &mut Vec<R
     rows
 }
 
-/// The privilege that a column of a table shows.
+/// The privilege shown in a column.
 fn privilege_of(column: &str) -> Option<PrivilegeSet> {
     static BY_COLUMN: LazyLock<HashMap<&str, PrivilegeSet>> = LazyLock::new(|| {
         let rows = STATIC.iter();
@@ -49,7 +48,7 @@ fn privilege_of(column: &str) -> Option<PrivilegeSet> {
     BY_COLUMN.get(column).copied()
 }
 
-/// A row of a table whose columns show privileges; `other` gives the values of the others.
+/// A row of a table with privilege columns; `other` gives the values of the other columns.
 fn row_of(columns: &str, held: PrivilegeSet, other: impl Fn(&str) -> Value) -> Row {
     let value = |name: &str| match privilege_of(name) {
         Some(privilege) => Value::from(flag(held.has(privilege))),
@@ -59,7 +58,7 @@ fn row_of(columns: &str, held: PrivilegeSet, other: impl Fn(&str) -> Value) -> R
     columns.map(|column| value(&column.name)).collect()
 }
 
-/// Microseconds since 1970 as a text in the session's time zone.
+/// A Unix time in microseconds as text in the session's time zone.
 fn timestamp(context: &StatementContext<'_>, microseconds: i64, digits: u8) -> Value {
     let local = convert::datetime_of_unix(microseconds, &context.options().time_zone);
     let ty = SqlType::temporal(TypeKind::Timestamp, digits);
@@ -135,7 +134,7 @@ fn db(context: &StatementContext<'_>) -> Vec<Row> {
     })
 }
 
-/// The members of a set as the columns of type SET list them.
+/// The members of a privilege set as the value of a SET column.
 fn listed(privileges: PrivilegeSet) -> Value {
     let names = privileges.members().map(|row| {
         let name = row.name.strip_suffix(" OPTION").unwrap_or(row.name);

@@ -1,4 +1,4 @@
-//! `OPTIMIZER_TRACE`: what the optimizer decided about the session's last statements.
+//! `OPTIMIZER_TRACE`: optimizer traces of the session's last statements.
 
 use mayfly_types::Value;
 

@@ -1,5 +1,5 @@
-//! The privileges of accounts: `USER_PRIVILEGES` and its like, `USER_ATTRIBUTES`, and what roles there
-//! are. Who may not read the database `mysql` sees his own alone.
+//! Privileges of accounts: `USER_PRIVILEGES` and its like, `USER_ATTRIBUTES`, and roles. Without privileges on the
+//! database `mysql` only one's own are visible.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ fn may_grant(privileges: PrivilegeSet) -> bool {
     privileges.has(PrivilegeSet::GRANT_OPTION)
 }
 
-/// The names of privileges, USAGE for none at all, and whether they may be granted to others.
+/// The names of privileges, USAGE for none, and whether they have GRANT OPTION.
 fn names(privileges: PrivilegeSet) -> impl Iterator<Item = (&'static str, &'static str)> {
     let grantable = yes_no(may_grant(privileges));
     let members = privileges.without(PrivilegeSet::GRANT_OPTION).members();
@@ -117,7 +117,7 @@ fn user_attributes(context: &StatementContext<'_>) -> Vec<Row> {
     accounts(context).iter().map(row).collect()
 }
 
-/// The roles that the session's account has, directly or through others.
+/// The roles of the session's account, direct and indirect ones.
 fn applicable_roles(context: &StatementContext<'_>) -> Vec<Row> {
     let own = context.privileges().own_account();
     let table = context.database().accounts.table();

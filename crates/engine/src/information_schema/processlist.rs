@@ -1,4 +1,4 @@
-//! `PROCESSLIST`: the sessions, with what each has in temporary tables.
+//! `PROCESSLIST`: the sessions, with the temporary tables of each.
 
 use mayfly_types::Value;
 
@@ -11,7 +11,7 @@ pub(super) const RELATIONS: &[Relation] = &[
     Relation::new("performance_schema.processlist", rows),
 ];
 
-/// Behind those that MySQL has.
+/// Mayfly's columns follow MySQL's.
 fn rows(context: &StatementContext<'_>) -> Vec<Row> {
     let living = context.privileges().visible_sessions();
     let rows = living.iter().map(|other| {
@@ -36,7 +36,7 @@ fn rows(context: &StatementContext<'_>) -> Vec<Row> {
     rows.chain(pending(context)).collect()
 }
 
-/// Clients that have not logged in yet, which have no account: shown to those who may see all sessions.
+/// Clients that have not logged in yet, without an account: visible to those who see all sessions.
 fn pending(context: &StatementContext<'_>) -> Vec<Row> {
     if !context.privileges().sees_all_sessions() {
         return Vec::new();

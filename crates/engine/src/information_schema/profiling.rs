@@ -1,4 +1,4 @@
-//! `PROFILING`: where the time of the session's last statements went.
+//! `PROFILING`: stages of the session's last statements.
 
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ fn shown(context: &StatementContext<'_>) -> Vec<Row> {
     rows(context)
 }
 
-/// Which function of the program a stage is in is not shown.
+/// The columns for the source location are NULL.
 fn rows(context: &StatementContext<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
     let most = context.options().profiling_history_size;

@@ -1,29 +1,29 @@
-//! What a relation is, and short ways to write its rows.
+//! Relations, and shorthands for their rows.
 
 use mayfly_types::{SqlType, TypeKind, Value};
 
 use super::asked::Asked;
 use crate::session::StatementContext;
 
-/// A row: one value a column.
+/// A row: one value per column.
 pub(crate) type Row = Vec<Value>;
 
-/// A table made from the engine's state.
+/// A table computed from the engine's state.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Relation {
-    /// Its name, behind that of its database where this is not `information_schema`. Its columns have this
-    /// name in the files of [`standard`](super::standard).
+    /// Its name, prefixed by its database's unless that is `information_schema`. The files of
+    /// [`standard`](super::standard) list its columns under this name.
     pub(crate) name: &'static str,
-    /// Its rows for a session. The member of an ENUM or SET is its text.
+    /// Its rows for a session. An ENUM or SET value is given as text.
     pub(crate) rows: Rows,
-    /// Only those may read it who have the PROCESS privilege.
+    /// Whether it needs the PROCESS privilege.
     pub(super) needs_process: bool,
 }
 
-/// Rows of tables and views, of those alone that a statement asks about.
+/// Function that returns rows about the tables and views that a statement needs.
 pub(crate) type RowsOfTables = fn(&StatementContext<'_>, &Asked<'_>) -> Vec<Row>;
 
-/// Where the rows of a relation come from.
+/// Source of a relation's rows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Rows {
     /// The engine's state.
@@ -44,7 +44,7 @@ impl Relation {
         }
     }
 
-    /// A relation with rows for each table or view, which has their names in `TABLE_SCHEMA` and `TABLE_NAME`.
+    /// A relation with rows about tables or views, whose names are in `TABLE_SCHEMA` and `TABLE_NAME`.
     pub(super) const fn of_tables(name: &'static str, rows: RowsOfTables) -> Self {
         Self {
             name,
@@ -53,20 +53,20 @@ impl Relation {
         }
     }
 
-    /// The relation for those who have the PROCESS privilege.
+    /// Marks a relation that needs the PROCESS privilege.
     pub(super) const fn of_process(mut self) -> Self {
         self.needs_process = true;
         self
     }
 
-    /// Its database, and its name there.
+    /// (database, name) of the relation.
     pub(super) fn full_name(&self) -> (&'static str, &'static str) {
         let full = self.name.split_once('.');
         full.unwrap_or(("information_schema", self.name))
     }
 }
 
-/// A row of values and what can be made one by [`IntoValue`].
+/// Makes a row of values, converted by [`IntoValue`].
 macro_rules! row {
     ($($value:expr),* $(,)?) => {
         vec![$($crate::information_schema::relation::IntoValue::into_value($value)),*]
@@ -74,7 +74,7 @@ macro_rules! row {
 }
 pub(crate) use row;
 
-/// What becomes a value of a row.
+/// Conversion to a value of a row.
 pub(crate) trait IntoValue {
     fn into_value(self) -> Value;
 }
@@ -109,14 +109,14 @@ impl IntoValue for &str {
     }
 }
 
-/// NULL for nothing.
+/// `None` is NULL.
 impl<V: IntoValue> IntoValue for Option<V> {
     fn into_value(self) -> Value {
         self.map_or(Value::Null, V::into_value)
     }
 }
 
-/// A text.
+/// A text value.
 pub(crate) fn text(text: impl Into<String>) -> Value {
     Value::Bytes(text.into().into_bytes())
 }
@@ -126,7 +126,7 @@ pub(crate) fn yes_no(yes: bool) -> &'static str {
     if yes { "YES" } else { "NO" }
 }
 
-/// A row as columns of these types hold it: members of an ENUM or SET as numbers.
+/// Converts a row to its columns' storage types: ENUM and SET values to numbers.
 pub(super) fn stored(mut row: Row, types: &[SqlType]) -> Row {
     for (value, ty) in row.iter_mut().zip(types) {
         if matches!(ty.kind, TypeKind::Enum | TypeKind::Set) {
@@ -136,7 +136,7 @@ pub(super) fn stored(mut row: Row, types: &[SqlType]) -> Row {
     row
 }
 
-/// The number that an ENUM or SET holds for a text; NULL for a text that it cannot hold.
+/// The number of an ENUM's or SET's text; NULL for an invalid one.
 fn number_of_members(value: &Value, ty: &SqlType) -> Value {
     let Value::Bytes(text) = value else {
         return Value::Null;

@@ -1,5 +1,5 @@
-//! What the engine offers: `ENGINES`, `CHARACTER_SETS`, `COLLATIONS`,
-//! `COLLATION_CHARACTER_SET_APPLICABILITY`, `KEYWORDS`.
+//! Features of the engine: `ENGINES`, `CHARACTER_SETS`, `COLLATIONS`, `COLLATION_CHARACTER_SET_APPLICABILITY`,
+//! `KEYWORDS`.
 
 use mayfly_types::Value;
 use mayfly_types::charset::CHARSETS;
@@ -67,7 +67,7 @@ fn applicability(_: &StatementContext<'_>) -> Vec<Row> {
     rows.map(|row| row![row.name, row.charset.name()]).collect()
 }
 
-/// What the views of `sys` go by: how much they show of a statement's text.
+/// `sys.sys_config`: settings of the `sys` views, such as the length of shown statements.
 fn sys_config(_: &StatementContext<'_>) -> Vec<Row> {
     let length = STATEMENT_CHARACTERS.to_string();
     vec![row![

@@ -1,8 +1,7 @@
-//! The columns of `information_schema` and `performance_schema`, as MySQL has them: `standard_columns.tsv` and
-//! `performance_schema_columns.tsv` hold a line for
-//! each relation, or several with the same columns, and behind it one for each of its columns: name, type,
-//! collation, whether it may be NULL, and the default if there is one. A relation of another database has
-//! its name before its own.
+//! The columns of `information_schema` and `performance_schema`, as in MySQL: `standard_columns.tsv` and
+//! `performance_schema_columns.tsv` have a line for each relation, or for several with the same columns, followed by
+//! one line per column: name, type, collation, nullability, and the default if there is one. The name of a relation
+//! of another database is prefixed by the database's.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -32,7 +31,7 @@ static RELATIONS: LazyLock<BTreeMap<&'static str, Vec<ColumnSource>>> = LazyLock
     relations
 });
 
-/// The columns of a relation; none when it is not in the file.
+/// The columns of a relation; empty when it is not in the files.
 pub(super) fn columns(relation: &str) -> &'static [ColumnSource] {
     RELATIONS.get(relation).map_or(&[], Vec::as_slice)
 }
@@ -68,7 +67,7 @@ fn parse_column(line: &str) -> Option<ColumnSource> {
     })
 }
 
-/// A type as `COLUMN_TYPE` shows it.
+/// Parses a type in the form of `COLUMN_TYPE`.
 fn parse_type(text: &str, collation: CollationId) -> Option<SqlType> {
     let (text, unsigned) = match text.strip_suffix(" unsigned") {
         Some(text) => (text, true),

@@ -1,4 +1,4 @@
-//! `information_schema.STATISTICS`, and the same with the session's temporary tables for SHOW INDEX.
+//! `information_schema.STATISTICS`, and its rows with the session's temporary tables for SHOW INDEX.
 
 use mayfly_storage::{IndexId, Table};
 use mayfly_syntax::ast::KeyKind;
@@ -30,8 +30,8 @@ fn temporary(context: &StatementContext<'_>) -> Vec<Row> {
     rows.collect()
 }
 
-/// How many different values the first `parts` parts of a key have, about. The MEMORY engine knows it of
-/// a whole hash index alone, which is not `ordered`.
+/// Estimated cardinality of the first `parts` parts of a key. The MEMORY engine knows it only for a whole hash index,
+/// which is not `ordered`.
 fn cardinality(
     content: &dyn Table,
     definition: &TableDefinition,
@@ -63,7 +63,7 @@ fn table_rows(context: &StatementContext<'_>, table: &BaseTable) -> Vec<Row> {
                 }
                 _ => "BTREE",
             };
-            // Only a tree has an order.
+            // Only a BTREE is ordered.
             let ordered = index_type == "BTREE";
             let position = part.stored_column();
             let column = &definition.columns[position];

@@ -29,8 +29,8 @@ pub(super) fn rows(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row
                 continue;
             }
             let log = definitions::log(schema, &source.name);
-            // Programs that copy a server must not copy the tables of accounts, which are changed by
-            // statements on accounts alone.
+            // Programs that copy a server must not copy the tables about accounts, which only account statements can
+            // change.
             if schema == "mysql" && log.is_none() {
                 continue;
             }
@@ -89,7 +89,7 @@ fn row(context: &StatementContext<'_>, table: &BaseTable) -> Row {
         data_bytes: bytes,
         ..DeclaredSize::default()
     });
-    // Other engines say what the number would be.
+    // Other engines always report the next number.
     let is_numbered = definition.auto_increment_column().is_some()
         || !matches!(definition.engine.as_str(), "InnoDB" | "CSV");
     row![
@@ -117,7 +117,7 @@ fn row(context: &StatementContext<'_>, table: &BaseTable) -> Row {
     ]
 }
 
-/// ROW_FORMAT: as it was asked for, else the engine's own.
+/// ROW_FORMAT: the one asked for, else the engine's default.
 fn row_format(definition: &TableDefinition) -> String {
     let mut options = definition.options.iter();
     let asked = options.find(|(name, _)| name == "ROW_FORMAT");
@@ -138,7 +138,7 @@ fn row_format(definition: &TableDefinition) -> String {
     first.to_owned() + &rest.to_lowercase()
 }
 
-/// The options of a definition that CREATE_OPTIONS lists, as it names them and in its order.
+/// The options in CREATE_OPTIONS, with its names and in its order.
 const CREATE_OPTIONS: &[(&str, &str)] = &[
     ("MAX_ROWS", "max_rows"),
     ("MIN_ROWS", "min_rows"),

@@ -1,7 +1,6 @@
-//! Temporary tables and their files: `information_schema.TEMP_TABLES`, every living temporary table
-//! of every session that one may see, internal ones and those of CREATE TEMPORARY TABLE; `TEMPORARY_TABLES` and
-//! `GLOBAL_TEMPORARY_TABLES`, as Percona Server has them; and what MySQL shows of its own,
-//! `INNODB_TEMP_TABLE_INFO`, `INNODB_SESSION_TEMP_TABLESPACES` and `FILES`.
+//! Temporary tables and their files: `information_schema.TEMP_TABLES`, with all temporary tables of the visible
+//! sessions, internal ones and those of CREATE TEMPORARY TABLE; `TEMPORARY_TABLES` and `GLOBAL_TEMPORARY_TABLES`, as
+//! in Percona Server; and MySQL's `INNODB_TEMP_TABLE_INFO`, `INNODB_SESSION_TEMP_TABLESPACES` and `FILES`.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -28,12 +27,12 @@ pub(super) const RELATIONS: &[Relation] = &[
     Relation::new("FILES", files).of_process(),
 ];
 
-/// The number of the space that MySQL gives to the first session's temporary tables.
+/// Space id that MySQL gives to the first session's temporary tables.
 const TEMPORARY_SPACE: u64 = 4_243_767_290;
-/// Columns that InnoDB adds: the row's number, its transaction, and where it was changed.
+/// Hidden columns of InnoDB: row id, transaction id, and roll pointer.
 const HIDDEN_COLUMNS: u64 = 3;
 
-/// The temporary tables of all sessions that have transactions.
+/// The transactional temporary tables of all sessions.
 fn transactional_tables(context: &StatementContext<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
     for owner in context.privileges().visible_sessions() {
@@ -51,13 +50,13 @@ fn transactional_tables(context: &StatementContext<'_>) -> Vec<Row> {
     rows
 }
 
-/// The name that no other table has, as MySQL forms it.
+/// The unique internal name of a table, in MySQL's form.
 fn own_name(owner: &SessionShared, table: &TemporaryTable) -> String {
     let process = std::process::id();
     format!("#sql{process:x}_{:x}_{:x}", owner.id, table.id)
 }
 
-/// The tables of one's own session that CREATE TEMPORARY TABLE has made.
+/// The tables that CREATE TEMPORARY TABLE has made in one's own session.
 fn own_tables(context: &StatementContext<'_>) -> Vec<Row> {
     named_tables(context, &context.session.shared)
 }
@@ -71,7 +70,7 @@ fn global_tables(context: &StatementContext<'_>) -> Vec<Row> {
     rows.collect()
 }
 
-/// Indexes are not told apart from rows: they share pages.
+/// Sizes do not distinguish indexes from rows: they share pages.
 fn named_tables(context: &StatementContext<'_>, owner: &Arc<SessionShared>) -> Vec<Row> {
     let zone = &context.options().time_zone;
     let session = i64::try_from(owner.id).unwrap_or(i64::MAX);
@@ -96,8 +95,8 @@ fn named_tables(context: &StatementContext<'_>, owner: &Arc<SessionShared>) -> V
     tables.iter().map(row).collect()
 }
 
-/// The temporary space that each session uses for tables that users have made, and for internal ones: a
-/// session has a space of its own for each, once something is in a file.
+/// The temporary tablespaces of each session, one for user-made tables and one for internal ones, once each has
+/// something in a file.
 fn spaces(context: &StatementContext<'_>) -> Vec<Row> {
     let globals = context.database().globals();
     let directory = globals.text(typed::TMPDIR);
@@ -129,8 +128,8 @@ fn spaces(context: &StatementContext<'_>) -> Vec<Row> {
 
 const EXTENT: u64 = 1 << 20;
 
-/// The files of temporary tables, those of a directory as one: what they take, and what of it is free. Nothing
-/// before the first table overflows there.
+/// The files of temporary tables, those of a directory as one: their total and free bytes. Empty before the first
+/// overflow into a directory.
 fn files(context: &StatementContext<'_>) -> Vec<Row> {
     let space = &context.database().resources.temp_space;
     let options = space.options();
@@ -176,7 +175,7 @@ fn directory_files(tier: &TierUsage, options: &TempSpaceOptions, initial: u64) -
     row.collect()
 }
 
-/// The columns behind AGE and the digest.
+/// The columns after AGE and the digest.
 fn work_row(entry: &RegistryEntry) -> Row {
     row![
         entry.engine,
@@ -193,7 +192,7 @@ fn work_row(entry: &RegistryEntry) -> Row {
     ]
 }
 
-/// A limit of bytes, if it is one.
+/// A limit in bytes; `None` for no limit.
 fn bounded(bytes: u64) -> Option<u64> {
     (bytes < UNLIMITED).then_some(bytes)
 }
@@ -205,7 +204,7 @@ fn rows(context: &StatementContext<'_>) -> Vec<Row> {
         .map(|session| (session.id, session))
         .collect();
     let internal = context.database().resources.registry.entries().into_iter();
-    // Those of users are listed by their names.
+    // User-made tables are listed by their names.
     let internal = internal.filter(|entry| {
         entry.purpose != Purpose::UserTable && seen.contains_key(&entry.owner.session_id)
     });
@@ -240,7 +239,7 @@ fn rows(context: &StatementContext<'_>) -> Vec<Row> {
         rows.extend(tables.iter().map(|table| {
             let entry = table.table.entry();
             let mut row = row![
-                // Its number among all temporary tables, by which KILL TEMPORARY TABLE finds it.
+                // The id among all temporary tables, for KILL TEMPORARY TABLE.
                 entry.id,
                 session.id,
                 format!("{}@{}", identity.user, identity.host),
@@ -259,7 +258,7 @@ fn rows(context: &StatementContext<'_>) -> Vec<Row> {
                 Value::Null,
             ];
             row.extend(work_row(&entry));
-            // The engine that the definition names.
+            // The engine in the definition.
             row[ENGINE] = text(&table.engine);
             row
         }));
@@ -267,5 +266,5 @@ fn rows(context: &StatementContext<'_>) -> Vec<Row> {
     rows
 }
 
-/// The position of the column of this name.
+/// The position of the column ENGINE.
 const ENGINE: usize = 16;

@@ -29,14 +29,14 @@ pub(super) const RELATIONS: &[Relation] = &[
     Relation::new("performance_schema.variables_metadata", metadata),
 ];
 
-/// What SET PERSIST has written.
+/// Variables set by SET PERSIST.
 fn persisted_variables(context: &StatementContext<'_>) -> Vec<Row> {
     let variables = context.database().persisted.all();
     let row = |(name, variable): (String, PersistedVariable)| row![name, variable.value];
     variables.into_iter().map(row).collect()
 }
 
-/// What each variable takes and does.
+/// Type, range and description of each variable.
 fn metadata(_: &StatementContext<'_>) -> Vec<Row> {
     let row = |variable: &&variables::SystemVariable| {
         let scope = match variable.scope {
@@ -88,7 +88,7 @@ fn global_variables(context: &StatementContext<'_>) -> Vec<Row> {
     rows.collect()
 }
 
-/// The status of a session, or of all.
+/// Status variables of a session, or global ones.
 fn status(context: &StatementContext<'_>, session: Option<&Session>) -> Vec<Row> {
     let session = session.map(Session::status);
     let rows = session_status::rows(context.database(), session).into_iter();

@@ -40,7 +40,7 @@ fn rows(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row> {
     views.iter().map(row).collect()
 }
 
-/// The tables and views that views read.
+/// The tables and views that each view reads.
 fn table_usage(context: &StatementContext<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
     let rights = context.rights();
@@ -49,7 +49,7 @@ fn table_usage(context: &StatementContext<'_>) -> Vec<Row> {
     for view in views {
         let mut tables = BTreeSet::new();
         let _ = visit_relations(&view.source.query, |name| {
-            // Names of tables are written in full; others are of common table expressions.
+            // Names of tables are fully qualified; other names are of common table expressions.
             if let [database, table] = name.0.as_slice() {
                 tables.insert((database.value.clone(), table.value.clone()));
             }

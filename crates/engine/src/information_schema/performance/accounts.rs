@@ -1,4 +1,4 @@
-//! `accounts`, `users` and `hosts`: who has connected.
+//! `accounts`, `users` and `hosts`: connections by account.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -21,7 +21,7 @@ struct Connections {
     memory_most: u64,
 }
 
-/// The connections of each account, by what `key` makes of it: its columns.
+/// The connections of accounts, grouped by the columns that `key` returns.
 fn by_key(context: &StatementContext<'_>, key: impl Fn(&str, &str) -> Vec<String>) -> Vec<Row> {
     let mut all: BTreeMap<Vec<String>, Connections> = BTreeMap::new();
     let database = context.database();

@@ -1,4 +1,4 @@
-//! `metadata_locks`: who holds and who waits for the lock of a table.
+//! `metadata_locks`: holders and waiters of table locks.
 
 use mayfly_types::Value;
 
@@ -9,7 +9,7 @@ use crate::session::StatementContext;
 pub(super) const RELATIONS: &[Relation] =
     &[Relation::new("performance_schema.metadata_locks", rows)];
 
-/// MySQL's name of a lock that allows as much.
+/// MySQL's name of an equivalent lock mode.
 fn lock_type(how: TableUse) -> &'static str {
     match how {
         TableUse::Read => "SHARED_READ",

@@ -1,5 +1,5 @@
-//! `memory_summary_…`: what budgets hold, under MySQL's names where it has one. Budgets count bytes and no
-//! allocations, so that the columns of counts are 0, and what was ever allocated is not known.
+//! `memory_summary_…`: the bytes of budgets, under MySQL's names where it has one. Budgets count bytes and not
+//! allocations, so the columns of counts are 0, and totals of allocated bytes are unknown.
 
 use std::collections::BTreeMap;
 
@@ -32,12 +32,12 @@ pub(super) const RELATIONS: &[Relation] = &[
     ),
 ];
 
-/// Temporary tables in memory.
+/// Instrument of temporary tables in memory.
 const PHYSICAL_RAM: &str = "memory/temptable/physical_ram";
-/// Temporary tables in files.
+/// Instrument of temporary tables in files.
 const PHYSICAL_DISK: &str = "memory/temptable/physical_disk";
 
-/// Bytes that are in use, and the most that were.
+/// (current, peak) bytes.
 type Used = (u64, u64);
 
 fn used_row(before: &[Value], name: &str, (used, most): Used) -> Row {
@@ -75,7 +75,7 @@ fn global(context: &StatementContext<'_>) -> Vec<Row> {
     rows.map(|(name, used)| used_row(&[], name, used)).collect()
 }
 
-/// What a session holds: in memory, in files, and beside temporary tables.
+/// The bytes of a session: in memory, in files, and other than temporary tables.
 fn of_session(memory: &SessionMemory) -> [(&'static str, Used); 3] {
     let used = |budget: &mayfly_memory::Budget| (budget.used(), budget.peak());
     [
@@ -94,7 +94,7 @@ fn by_thread(context: &StatementContext<'_>) -> Vec<Row> {
     rows.collect()
 }
 
-/// What the living sessions of each account hold, by what `key` makes of the account.
+/// The bytes of the open sessions of accounts, grouped by the columns that `key` returns.
 fn by_key(context: &StatementContext<'_>, key: impl Fn(&str, &str) -> Vec<String>) -> Vec<Row> {
     let mut all: BTreeMap<(Vec<String>, &'static str), Used> = BTreeMap::new();
     for session in context.database().living_sessions() {

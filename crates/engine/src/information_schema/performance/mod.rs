@@ -1,5 +1,5 @@
-//! `performance_schema`: what statements, stages, sessions and temporary tables do and did, from the engine's
-//! [`instrumentation`](crate::instrumentation). The numbers of threads are those of connections.
+//! `performance_schema`: statements, stages, sessions and temporary tables, from the engine's
+//! [`instrumentation`](crate::instrumentation). Thread ids are connection ids.
 
 mod accounts;
 mod locks;

@@ -1,4 +1,4 @@
-//! What is instrumented, and how that is changed: `setup_…`, and the columns of `threads` that may be set.
+//! `setup_…` tables and the settable columns of `threads`: the configuration of instrumentation.
 
 use std::sync::atomic::Ordering;
 
@@ -35,7 +35,7 @@ fn consumers(context: &StatementContext<'_>) -> Vec<Row> {
         .collect()
 }
 
-/// Statements and stages may be turned off; budgets always count.
+/// Statements and stages can be turned off; memory is always counted.
 fn instruments(context: &StatementContext<'_>) -> Vec<Row> {
     let setup = &context.database().instrumentation.setup;
     let mut rows: Vec<Row> = Instrument::all()
@@ -61,20 +61,20 @@ fn threads(_: &StatementContext<'_>) -> Vec<Row> {
     vec![[row, vec![Value::Int(0), Value::Null]].concat()]
 }
 
-/// Times are taken of one clock, which counts nanoseconds.
+/// All times come from one clock in nanoseconds.
 fn timers(_: &StatementContext<'_>) -> Vec<Row> {
     let (frequency, resolution) = (Value::Int(1_000_000_000), Value::Int(1));
     vec![row!["NANOSECOND", frequency, resolution, Value::Null]]
 }
 
-/// What UPDATE may change of a relation: an expression that tells its rows apart, and the columns that may be set.
+/// UPDATE of a relation: the key expression of its rows, and the columns that can be set.
 pub(crate) struct Change {
     pub(crate) key: &'static str,
     pub(crate) columns: &'static [&'static str],
     apply: fn(&StatementContext<'_>, &Value, &str, bool) -> Result<()>,
 }
 
-/// What may be changed of a table of performance_schema; nothing of most.
+/// The possible UPDATE of a table of performance_schema; `None` for most.
 pub(crate) fn change(name: &str) -> Option<Change> {
     let change = |key, columns, apply| Change {
         key,
@@ -91,7 +91,7 @@ pub(crate) fn change(name: &str) -> Option<Change> {
 }
 
 impl Change {
-    /// Sets a column of the row that has a key to YES or NO: 1265 for anything else.
+    /// Sets a column of the row with a key to YES or NO: 1265 for any other value.
     pub(crate) fn apply(
         &self,
         context: &StatementContext<'_>,
@@ -103,7 +103,7 @@ impl Change {
     }
 }
 
-/// Whether a switch is on: 1048 for NULL, 1265 for what is neither YES nor NO.
+/// The value of a switch: 1048 for NULL, 1265 for anything but YES and NO.
 fn is_yes(column: &str, value: &Value) -> Result<bool> {
     refuse(value.is_null(), || {
         codes::ER_BAD_NULL_ERROR.with(&[&column])
@@ -117,7 +117,7 @@ fn is_yes(column: &str, value: &Value) -> Result<bool> {
     Ok(is_on)
 }
 
-/// What tells the rows of `setup_actors` apart. No name has a NUL in it.
+/// Key expression of `setup_actors`. Names contain no NUL.
 pub(crate) const ACTOR: &str = "CONCAT(USER, '\\0', HOST)";
 
 fn user_and_host(key: &Value) -> (String, String) {
@@ -136,7 +136,7 @@ fn set_actor(context: &StatementContext<'_>, key: &Value, column: &str, is_on: b
     Ok(())
 }
 
-/// INSERT of a row: a value for each of these columns; 1022 for one that is there.
+/// INSERT of a row: a value for each of these columns; 1022 for a duplicate.
 pub(crate) fn add_actor(context: &StatementContext<'_>, row: &[(String, Value)]) -> Result<()> {
     let of = |name: &str| {
         let mut row = row.iter();
@@ -155,7 +155,7 @@ pub(crate) fn add_actor(context: &StatementContext<'_>, row: &[(String, Value)])
     ensure(is_new, || codes::ER_DUP_KEY.with(&[&"setup_actors"]))
 }
 
-/// DELETE of the rows that have these keys.
+/// DELETE of the rows with these keys.
 pub(crate) fn remove_actors<'k>(
     context: &StatementContext<'_>,
     keys: impl IntoIterator<Item = &'k Value>,
@@ -181,7 +181,7 @@ fn set_consumer(context: &StatementContext<'_>, key: &Value, _: &str, is_on: boo
     Ok(())
 }
 
-/// What is seen is timed, too: 1235 for anything else.
+/// Sets an instrument. Enabled implies timed: 1235 for anything else.
 fn set_instrument(
     context: &StatementContext<'_>,
     key: &Value,

@@ -1,4 +1,4 @@
-//! `events_stages_…`: where the time of statements goes, while `setup_consumers` and `setup_instruments` say so.
+//! `events_stages_…`: timed stages of statements, while `setup_consumers` and `setup_instruments` enable them.
 
 use std::time::Instant;
 
@@ -41,7 +41,7 @@ fn event_row(event: &StageEvent, is_over: bool) -> Row {
     ]
 }
 
-/// The stages that statements are in.
+/// The present stages of running statements.
 fn current(context: &StatementContext<'_>) -> Vec<Row> {
     let instrumentation = &context.database().instrumentation;
     let setup = &instrumentation.setup;

@@ -1,5 +1,4 @@
-//! `events_statements_current`, `…_history` and `…_history_long`: the statements that run, and those that
-//! have ended.
+//! `events_statements_current`, `…_history` and `…_history_long`: running and ended statements.
 
 use std::sync::Arc;
 
@@ -19,11 +18,11 @@ pub(super) const RELATIONS: &[Relation] = &[
     ),
 ];
 
-/// Columns that have no number here: no range is checked for each record, every index is good, and nothing
-/// measures the time of processors.
+/// Value of columns that are not counted here: there are no range checks per record and no bad indexes, and CPU time
+/// is not measured.
 const NONE: u64 = 0;
 
-/// Bytes of the message of an error that are shown.
+/// Maximum bytes of an error message.
 const MESSAGE_BYTES: usize = 128;
 
 fn event_row(event: &StatementEvent) -> Row {
@@ -34,7 +33,7 @@ fn event_row(event: &StatementEvent) -> Row {
         let end = error.message.floor_char_boundary(MESSAGE_BYTES);
         error.message[..end].to_owned()
     });
-    // A statement that gives rows has no state when it ends well.
+    // A statement with a result set has no SQLSTATE when it succeeds.
     let state = match error {
         Some(error) => Some(error.sqlstate),
         None => (!event.gives_rows).then_some("00000"),
@@ -95,7 +94,7 @@ fn event_row(event: &StatementEvent) -> Row {
     ]
 }
 
-/// The statement that a session runs: what it has done is known when it ends.
+/// The row of a session's running statement: its counters are known when it ends.
 fn running_row(context: &StatementContext<'_>, session: &Arc<SessionShared>) -> Option<Row> {
     let activity = &session.activity;
     let text = activity.statement()?;

@@ -1,4 +1,4 @@
-//! What statements did together: `events_statements_summary_…` and the histograms of their times.
+//! `events_statements_summary_…` and the histograms of statement times.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -48,7 +48,7 @@ pub(super) const RELATIONS: &[Relation] = &[
     ),
 ];
 
-/// Nanoseconds as performance_schema counts them.
+/// Nanoseconds in picoseconds.
 fn pico(nanoseconds: u64) -> u64 {
     nanoseconds.saturating_mul(1000)
 }
@@ -88,7 +88,7 @@ fn sums_row(sums: &StatementSums) -> Row {
     ]
 }
 
-/// What Mayfly adds behind MySQL's columns.
+/// Mayfly's columns after MySQL's.
 fn temporary_row(sums: &StatementSums) -> Row {
     row![
         sums.tmp_bytes,
@@ -100,8 +100,8 @@ fn temporary_row(sums: &StatementSums) -> Row {
     ]
 }
 
-/// A time in nanoseconds since the engine was started, in the session's time zone; the zero date for 0. `started` is
-/// in microseconds since 1970 UTC.
+/// A time in nanoseconds since the engine was started, as TIMESTAMP in the session's time zone; the zero date for 0.
+/// `started` is in microseconds since 1970 UTC.
 fn timestamp(context: &StatementContext<'_>, started: i64, nanoseconds: u64) -> Value {
     if nanoseconds == 0 {
         return Value::Int(0);
@@ -142,7 +142,7 @@ fn by_digest(context: &StatementContext<'_>) -> Vec<Row> {
     digests.all().iter().map(row).collect()
 }
 
-/// Sums by the kind of statements.
+/// Totals by statement kind.
 type ByKind = BTreeMap<String, StatementSums>;
 
 fn add_kinds(sums: &mut ByKind, more: impl Iterator<Item = (Option<Counter>, StatementSums)>) {
@@ -151,7 +151,7 @@ fn add_kinds(sums: &mut ByKind, more: impl Iterator<Item = (Option<Counter>, Sta
     }
 }
 
-/// A row for each kind of statements behind these columns.
+/// A row for each statement kind, after these columns.
 fn kind_rows(before: Row, sums: &ByKind) -> Vec<Row> {
     let row = |(name, sums): (&String, &StatementSums)| {
         let mut row = before.clone();
@@ -163,7 +163,7 @@ fn kind_rows(before: Row, sums: &ByKind) -> Vec<Row> {
     sums.iter().map(row).collect()
 }
 
-/// The kinds of all sessions of each account, those that have ended too, by what `key` makes of the account.
+/// The totals by kind of all sessions of each account, including ended ones, grouped by the key that `key` returns.
 fn by_key<K: Ord>(
     context: &StatementContext<'_>,
     key: impl Fn(&str, &str) -> K,
@@ -184,7 +184,7 @@ fn by_key<K: Ord>(
     all
 }
 
-/// Every kind, also those that have not run.
+/// The global totals of every kind, including those that never ran.
 fn global(context: &StatementContext<'_>) -> Vec<Row> {
     let mut sums = by_key(context, |_, _| ()).remove(&()).unwrap_or_default();
     for instrument in Instrument::all() {
@@ -226,7 +226,7 @@ fn by_host(context: &StatementContext<'_>) -> Vec<Row> {
         .collect()
 }
 
-/// Buckets that have statements, behind these columns.
+/// Rows of the non-empty buckets, after these columns.
 fn histogram_rows(before: &[Value], buckets: impl Iterator<Item = TimeBucket> + Clone) -> Vec<Row> {
     let all: u64 = buckets.clone().map(|bucket| bucket.count).sum();
     let mut lower = 0;
