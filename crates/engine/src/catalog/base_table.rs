@@ -27,7 +27,7 @@ use crate::locks::table::TableLock;
 pub(crate) struct BaseTable {
     /// Its id in plans.
     pub(crate) id: TableId,
-    /// What it looks like.
+    /// The table's definition.
     pub(crate) definition: Arc<TableDefinition>,
     store: TableStore,
     /// The positions of the TIMESTAMP columns.

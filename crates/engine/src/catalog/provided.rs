@@ -1,7 +1,7 @@
 //! Tables with rows outside of the engine: in files, on another server, in a program that embeds the engine.
 //!
 //! Such a table is otherwise an ordinary table of its database: it is found by its name, listed, granted on, joined.
-//! It is read only, known to this process alone, and gone when it is dropped.
+//! The table is read only, known to this process alone, and gone when it is dropped.
 
 use std::fmt::Debug;
 use std::sync::Arc;

@@ -43,7 +43,7 @@ pub(crate) struct SlowEntry {
     pub(crate) errno: u16,
     pub(crate) bytes_received: u64,
     pub(crate) bytes_sent: u64,
-    /// What `log_slow_extra` shows.
+    /// Counters of `log_slow_extra`.
     pub(crate) counts: Option<Box<HandlerCounts>>,
     pub(crate) verbosity: Verbosity,
     pub(crate) explain: Vec<ExplainLine>,

@@ -54,10 +54,10 @@ pub(crate) struct LogOptions {
     pub(crate) rate_type: u64,
     /// `slow_query_log_use_global_control`
     pub(crate) control: u64,
-    /// The global values of what each session has its own of.
+    /// The global values of the settings that each session has, too.
     pub(crate) globals: SessionLogOptions,
     pub(crate) server_id: u64,
-    /// What a file begins with.
+    /// Header of a log file.
     pub(crate) header: String,
 }
 

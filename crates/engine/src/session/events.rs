@@ -62,7 +62,7 @@ impl StatementContext<'_> {
 
     /// Reports the end of the statement at `now`.
     pub(super) fn report(&mut self, now: Instant) {
-        // A statement with an error is counted as an error only.
+        // The error itself is not counted as a warning.
         let errors = u64::from(self.error.is_some());
         let conditions = self.session.diagnostics.own_conditions();
         self.session.diagnostics.summary.warnings = conditions.saturating_sub(errors);

@@ -23,7 +23,7 @@ use crate::error::{ensure, refuse};
 use crate::session::StatementContext;
 use crate::statements::table_names::qualified;
 
-/// What a statement does to the table or view that it adds rows to, for the privileges that this needs.
+/// Columns and options of a statement that adds rows, as far as its privileges depend on them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Additions<'n> {
     /// Rows with duplicate keys are removed.

@@ -1,4 +1,4 @@
-//! What fields a text has in a format; the expected values are those of MySQL.
+//! Fields of texts in several formats; expected values are from MySQL.
 
 use super::*;
 

@@ -126,7 +126,8 @@ fn level(context: &StatementContext<'_>, written: &GrantLevel) -> Result<Level> 
     })
 }
 
-/// 1044, 1142 or 1227 unless the session may grant and revoke these privileges on the level.
+/// An access error unless the session may grant and revoke these privileges on the level: 1045 or 1227 on `*.*`, 1044
+/// on a database, 1142 or 1143 on a table.
 fn require(context: &StatementContext<'_>, granted: &Granted, level: &Level) -> Result<()> {
     let rights = context.rights();
     if rights.is_unrestricted() {

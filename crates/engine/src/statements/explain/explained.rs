@@ -179,7 +179,7 @@ fn rewritten_insert(insert: &InsertStatement, plan: &InsertPlan, source: &str) -
     Some(text)
 }
 
-/// What limits the memory of one of the statement's temporary tables.
+/// The limits on the memory of one of the statement's temporary tables.
 pub(in crate::statements) fn limits(context: &StatementContext<'_>) -> Vec<MemoryLimit> {
     let limit = |setting: &str, bytes| MemoryLimit {
         setting: setting.to_owned(),
