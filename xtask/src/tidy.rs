@@ -18,6 +18,14 @@ const LEFTOVERS: &[&str] = &[
     concat!("XX", "X:"),
 ];
 
+/// Phrases that name neither the item nor its parameters, where plain technical English does.
+const RIDDLES: &[&str] = &[
+    concat!("so ", "many"),
+    concat!("/// The ", "same"),
+    concat!("/// It", " "),
+    concat!("/// See the ", "module"),
+];
+
 /// Rule for words that only some files of `crates/` may contain.
 struct WordRule {
     words: &'static [&'static str],
@@ -161,6 +169,9 @@ fn check(name: &str, text: &str) -> Vec<String> {
                 problems.push(format!("{here}: `{word}` left behind"));
             }
         }
+        for phrase in RIDDLES.iter().filter(|phrase| line.contains(**phrase)) {
+            problems.push(format!("{here}: `{phrase}`: say what is meant"));
+        }
         if !name.starts_with("crates/") || line.trim_start().starts_with("//") {
             return;
         }
@@ -268,6 +279,11 @@ mod tests {
             ("crates/types/src/a.rs", "fn main() {}", 1),
             ("crates/types/src/a.rs", "//! A.\nfn f() { todo!() }", 1),
             ("crates/types/src/a.rs", "//! A.\nprintln!(\"x\");", 1),
+            (
+                "crates/types/src/a.rs",
+                concat!("//! A.\n/// Rows, at most so ", "many."),
+                1,
+            ),
             ("crates/cli/src/a.rs", "//! A.\nprintln!(\"x\");", 0),
             ("crates/types/src/a.rs", "//! A.\nuse std::fs;", 1),
             ("crates/memory/src/a.rs", "//! A.\nuse std::fs;", 0),
@@ -276,7 +292,7 @@ mod tests {
             ("crates/storage/src/a.rs", "//! A.\n\nunsafe fn f() {}", 1),
             (
                 "crates/storage/src/a.rs",
-                "//! A.\n\n/// # Safety\n/// It is aligned.\n#[inline]\nunsafe fn f() {}",
+                "//! A.\n\n/// # Safety\n/// `f` is called once.\n#[inline]\nunsafe fn f() {}",
                 0,
             ),
             ("crates/plan/src/tree/a.rs", "//! A.\nx: Cell<u8>,", 1),

@@ -17,7 +17,7 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     global("log_slow_extra", switch(false), "Whether the slow log has counters of each statement, in MySQL's format.");
     both("log_slow_filter", Kind::Flags { default: FILTER_DEFAULT, words: FILTER_WORDS }, "The slow log has only statements of one of these kinds; of all kinds where it is empty.");
     both("log_slow_max_warnings", number(10, 0, 1000), "The most warnings of a statement in the slow log.");
-    both("log_slow_rate_limit", number(1, 1, U32_MAX), "One of so many slow statements is in the slow log.");
+    both("log_slow_rate_limit", number(1, 1, U32_MAX), "Each n-th slow statement is in the slow log.");
     global("log_slow_rate_type", choice(RATE_OF_QUERIES as usize, &["session", "query"]), "Whether log_slow_rate_limit chooses among sessions or among statements.");
     both("log_slow_verbosity", Kind::Flags { default: 0, words: VERBOSITY_WORDS }, "What the slow log has of each statement, in MariaDB's words and in Percona's.");
     global("log_throttle_queries_not_using_indexes", number(0, 0, u64::MAX), "How many statements a minute are in the slow log only because they use no index; 0 is all.");
