@@ -82,6 +82,11 @@ impl Block {
                 column.ty.temporal_text = false;
             }
             let own = std::mem::take(&mut column.buffered);
+            if column.client_type == ClientType::Choice(TypeKind::Bit) {
+                column.ty = SqlType::bit(column.ty.length);
+                column.client_type = ClientType::Plain;
+                continue;
+            }
             let ty = own.of_derived(&column.ty);
             let Some(ty) =
                 ty.filter(|_| !matches!(column.ty.kind, TypeKind::Float | TypeKind::Double))

@@ -595,7 +595,7 @@ impl Scope {
             ScopeColumns::Derived(columns) => match columns[slot.column].client_type {
                 reported @ (ClientType::Computed
                 | ClientType::Member(_)
-                | ClientType::Choice(TypeKind::VarChar)) => reported,
+                | ClientType::Choice(TypeKind::VarChar | TypeKind::Bit)) => reported,
                 _ => ClientType::Plain,
             },
             ScopeColumns::Base { .. } => ClientType::Plain,

@@ -177,6 +177,7 @@ fn choice_kind(
         aggregate_types(&types.collect::<Vec<SqlType>>(), Alternatives::SetOperation)
     };
     let is_document = |result: &&Expression| result.ty.kind == TypeKind::Json;
+    let is_bits = |result: &&Expression| result.ty.kind == TypeKind::Bit;
     match choice.ty.kind {
         TypeKind::LongText if !results.is_empty() && results.iter().all(is_document) => {
             Some(TypeKind::VarChar)
@@ -194,10 +195,15 @@ fn choice_kind(
             let is_kept = matches!(ty.kind, TypeKind::Char | TypeKind::Enum | TypeKind::Set);
             Some(ty.kind).filter(|_| is_own && is_kept)
         }
+        // Clients get the bits of the number.
+        TypeKind::Int | TypeKind::BigInt if !results.is_empty() && results.iter().all(is_bits) => {
+            Some(TypeKind::Bit)
+        }
         TypeKind::Int if !results.iter().any(|result| is_computed(result)) => {
             let kind = set_operation().kind;
             Some(kind).filter(|kind| !matches!(kind, TypeKind::Int | TypeKind::Bit))
         }
+        TypeKind::Bit => Some(TypeKind::Bit),
         kind @ (TypeKind::Enum | TypeKind::Set) if !is_nullif(choice) => Some(kind),
         _ => None,
     }
