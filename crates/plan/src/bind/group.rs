@@ -428,12 +428,7 @@ fn collect_dependences(relation: &Relation, rules: &mut Vec<(ColumnSet, ColumnId
 }
 
 fn equality(predicate: &Expression, rules: &mut Vec<(ColumnSet, ColumnId)>) {
-    let ExpressionKind::Compare {
-        comparison: Comparison::Equal,
-        left,
-        right,
-    } = &predicate.kind
-    else {
+    let Some((left, right)) = predicate.as_equality() else {
         return;
     };
     if let ExpressionKind::Column(id) = left.kind {

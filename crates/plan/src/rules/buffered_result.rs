@@ -9,7 +9,7 @@ use mayfly_types::Value;
 use super::planning::Planning;
 use crate::catalog::IndexSource;
 use crate::constants;
-use crate::tree::expression::{Comparison, Expression, ExpressionKind};
+use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{
     Buffering, ColumnId, ColumnSet, Join, Query, Relation, Scan, is_immutable, produced, with_stack,
 };
@@ -268,12 +268,7 @@ impl<'r> Tables<'r> {
     fn note(&mut self, predicates: &[Expression]) {
         self.has_no_rows |= self.any_is_never_true(predicates);
         for predicate in predicates {
-            let ExpressionKind::Compare {
-                comparison: Comparison::Equal,
-                left,
-                right,
-            } = &predicate.kind
-            else {
+            let Some((left, right)) = predicate.as_equality() else {
                 continue;
             };
             match (left.as_column(), right.as_column()) {
@@ -338,14 +333,17 @@ impl<'r> Tables<'r> {
         })
     }
 
+    /// Scan of the single table; `None` with several tables, or a derived one.
+    fn single_scan(&self) -> Option<&Scan> {
+        match self.read.as_slice() {
+            [Read { scan, .. }] => *scan,
+            _ => None,
+        }
+    }
+
     /// Whether the rows of the single table are already in the order of some columns.
     fn has_order_of(&self, columns: &[ColumnId]) -> bool {
-        let [
-            Read {
-                scan: Some(scan), ..
-            },
-        ] = self.read.as_slice()
-        else {
+        let Some(scan) = self.single_scan() else {
             return false;
         };
         let is_clustered = |index: &&IndexSource| index.clustered;
@@ -357,12 +355,7 @@ impl<'r> Tables<'r> {
 
     /// Whether some columns contain a unique key of the single table.
     fn tells_apart(&self, columns: &[ColumnId]) -> bool {
-        let [
-            Read {
-                scan: Some(scan), ..
-            },
-        ] = self.read.as_slice()
-        else {
+        let Some(scan) = self.single_scan() else {
             return false;
         };
         let mut keys = scan.table.unique_keys.iter();

@@ -6,7 +6,7 @@
 
 use mayfly_types::{CollationId, PhysicalType, SqlType, TypeKind};
 
-use crate::tree::expression::{Comparison, Expression, ExpressionKind, same_expression};
+use crate::tree::expression::{Expression, ExpressionKind, same_expression};
 use crate::tree::logical::{ColumnId, expression_is_volatile, has_subquery};
 
 /// Domain of comparison of values.
@@ -189,14 +189,7 @@ pub(super) fn fixed(predicate: &Expression) -> Option<(&Expression, &Expression)
 
 /// Both sides of an equality that compares them in one domain.
 fn sides(predicate: &Expression) -> Option<(&Expression, &Expression)> {
-    let ExpressionKind::Compare {
-        comparison: Comparison::Equal,
-        left,
-        right,
-    } = &predicate.kind
-    else {
-        return None;
-    };
+    let (left, right) = predicate.as_equality()?;
     compare_alike(&left.ty, &right.ty).then_some((left, right))
 }
 

@@ -9,7 +9,7 @@ use super::aggregate_calls::any_value;
 use super::equality_classes::{fixed, is_exact};
 use super::planning::Planning;
 use crate::options::PlanOptions;
-use crate::tree::expression::{Comparison, Expression, ExpressionKind};
+use crate::tree::expression::Expression;
 use crate::tree::logical::{Aggregate, ColumnId, ColumnSet, Computed, Query, Relation, with_stack};
 use crate::tree::physical::JoinKind;
 
@@ -114,12 +114,7 @@ impl Dependences {
 
     fn learn_all(&mut self, predicates: &[Expression]) {
         for predicate in predicates {
-            let ExpressionKind::Compare {
-                comparison: Comparison::Equal,
-                left,
-                right,
-            } = &predicate.kind
-            else {
+            let Some((left, right)) = predicate.as_equality() else {
                 continue;
             };
             if !is_exact(&left.ty, &right.ty) {

@@ -4,7 +4,7 @@
 use mayfly_types::{CollationId, SqlType};
 
 use super::rule::Steps;
-use crate::tree::expression::{Comparison, Expression, ExpressionKind};
+use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{ColumnId, ColumnSet, Computed, Join, Relation, produced, with_stack};
 use crate::tree::physical::JoinKind;
 
@@ -113,12 +113,7 @@ fn has_one(join: &Join, side: &Relation, steps: &Steps) -> bool {
     let own = produced(side);
     let mut fixed = ColumnSet::new();
     for predicate in &join.on {
-        let ExpressionKind::Compare {
-            comparison: Comparison::Equal,
-            left,
-            right,
-        } = &predicate.kind
-        else {
+        let Some((left, right)) = predicate.as_equality() else {
             continue;
         };
         for (column, value) in [(left, right), (right, left)] {
@@ -137,12 +132,7 @@ fn has_one(join: &Join, side: &Relation, steps: &Steps) -> bool {
 
 /// Whether a condition leaves one value of a column of a type.
 fn is_fixed(predicate: &Expression, column: ColumnId, ty: &SqlType) -> bool {
-    let ExpressionKind::Compare {
-        comparison: Comparison::Equal,
-        left,
-        right,
-    } = &predicate.kind
-    else {
+    let Some((left, right)) = predicate.as_equality() else {
         return false;
     };
     let is_column = |side: &Expression| {

@@ -268,6 +268,18 @@ impl Expression {
         }
     }
 
+    /// Both sides, if this is a comparison by `=`.
+    pub(crate) fn as_equality(&self) -> Option<(&Self, &Self)> {
+        match &self.kind {
+            ExpressionKind::Compare {
+                comparison: Comparison::Equal,
+                left,
+                right,
+            } => Some((left, right)),
+            _ => None,
+        }
+    }
+
     /// Value, if the expression is a constant.
     pub fn as_literal(&self) -> Option<&Value> {
         match &self.kind {
