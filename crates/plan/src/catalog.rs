@@ -121,6 +121,8 @@ pub struct TableSource {
     pub partitioned: bool,
     /// Content of its indexes.
     pub index_content: IndexContent,
+    /// Whether a scan of it makes use of terms of the predicate.
+    pub takes_terms: bool,
 }
 
 /// Content of the indexes of a table.
@@ -161,6 +163,7 @@ impl TableSource {
             temporary: false,
             partitioned: false,
             index_content: IndexContent::Unavailable,
+            takes_terms: false,
         }
     }
 }

@@ -20,7 +20,8 @@ impl ColumnId {
 pub struct ScanRequest<'r> {
     /// Output columns, in this order.
     pub columns: &'r [ColumnId],
-    /// Conjunction of terms that every wanted row meets. Only for tables that [take them](crate::Table::takes_terms).
+    /// Conjunction of terms that every wanted row meets. Empty for a table that makes no use of
+    /// them.
     pub terms: &'r [ColumnTerm],
 }
 

@@ -261,11 +261,6 @@ pub trait Table: Send + Sync + Debug {
     /// Starts a scan of the rows that the handle sees. A scan without columns gives batches that only count rows.
     fn scan(&self, request: &ScanRequest<'_>) -> Result<Box<dyn TableScan>>;
 
-    /// Whether scans make use of [`ScanRequest::terms`].
-    fn takes_terms(&self) -> bool {
-        false
-    }
-
     /// Starts a scan of the rows whose keys lie in one of the ranges, which are in index order and disjoint. Rows come
     /// in index order, or reversed; with several workers, each worker's rows are ordered.
     fn index_scan(

@@ -82,9 +82,12 @@ impl BaseTable {
     }
 
     fn over(id: TableId, definition: TableDefinition, store: TableStore) -> Self {
-        let source = table_source(id, &definition, store.index_storage());
+        let mut source = table_source(id, &definition, store.index_storage());
+        let timestamps = timestamps(&definition);
+        // Terms have TIMESTAMPs in the session's time zone, the rows of a provider in UTC.
+        source.takes_terms = matches!(store, TableStore::Provided(_)) && timestamps.is_empty();
         Self {
-            timestamps: timestamps(&definition),
+            timestamps,
             has_transactions: engines::has_transactions(&definition.engine),
             source: Mutex::new(Arc::new(source)),
             column_statistics: Arc::default(),
@@ -393,5 +396,6 @@ fn table_source(id: TableId, definition: &TableDefinition, indexes: IndexStorage
         temporary: definition.temporary,
         partitioned: definition.partitioning.is_some(),
         index_content,
+        takes_terms: false,
     }
 }

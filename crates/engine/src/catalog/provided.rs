@@ -121,10 +121,6 @@ impl Table for ProvidedTable {
         }))
     }
 
-    fn takes_terms(&self) -> bool {
-        true
-    }
-
     fn writer(&self) -> Result<Box<dyn TableWriter>> {
         Err(self.read_only())
     }

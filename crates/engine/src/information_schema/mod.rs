@@ -94,6 +94,7 @@ static ALL: LazyLock<Relations> = LazyLock::new(|| {
             temporary: false,
             partitioned: false,
             index_content: IndexContent::Unavailable,
+            takes_terms: false,
         };
         (relation, Arc::new(source))
     };

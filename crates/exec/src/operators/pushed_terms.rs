@@ -9,6 +9,7 @@ use mayfly_storage::{ColumnCondition, ColumnId, ColumnTerm};
 use mayfly_types::convert::array_value;
 use mayfly_types::{PhysicalType, Result, TypeKind, Value};
 
+use super::scan_filter::conjuncts;
 use crate::context::RunContext;
 use crate::expression::Program;
 
@@ -31,12 +32,8 @@ pub(super) struct PushedTerms(Vec<PushedTerm>);
 
 impl PushedTerms {
     pub(super) fn compile(predicate: Option<&Expression>) -> Self {
-        let terms = match predicate.map(|predicate| (&predicate.kind, predicate)) {
-            Some((ExpressionKind::And(terms), _)) => &terms[..],
-            Some((_, term)) => std::slice::from_ref(term),
-            None => &[],
-        };
-        Self(terms.iter().filter_map(PushedTerm::compile).collect())
+        let terms = conjuncts(predicate).iter();
+        Self(terms.filter_map(PushedTerm::compile).collect())
     }
 
     /// Terms with their current values, of a scan of these columns.

@@ -47,7 +47,7 @@ pub(super) fn build(
         columns: columns.iter().copied().map(ColumnId).collect(),
         predicate: predicate.map(Program::compile),
         terms: Arc::new(Terms::compile(predicate)),
-        pushed: PushedTerms::compile(predicate),
+        pushed: PushedTerms::compile(predicate.filter(|_| table.takes_terms)),
         rows: AtomicU64::new(0),
         wanted: FirstRows::all(),
         ended: AtomicBool::new(false),
@@ -62,10 +62,7 @@ impl Node for Scan {
         let table = run.statement.tables.open(self.table.id)?;
         let rows = table.statistics().rows;
         self.rows.store(rows, Ordering::Relaxed);
-        let terms = match table.takes_terms() {
-            true => self.pushed.now(&self.columns, run)?,
-            false => Vec::new(),
-        };
+        let terms = self.pushed.now(&self.columns, run)?;
         *lock(&self.scan) = Some(table.scan(&ScanRequest {
             columns: &self.columns,
             terms: &terms,

@@ -178,16 +178,21 @@ impl Bound {
     }
 }
 
+/// Conjuncts of a predicate; none without one.
+pub(super) fn conjuncts(predicate: Option<&Expression>) -> &[Expression] {
+    match predicate.map(|predicate| (&predicate.kind, predicate)) {
+        Some((ExpressionKind::And(terms), _)) => terms,
+        Some((_, term)) => std::slice::from_ref(term),
+        None => &[],
+    }
+}
+
 /// Steps of a predicate.
 pub(super) struct Terms(Vec<Term>);
 
 impl Terms {
     pub(super) fn compile(predicate: Option<&Expression>) -> Self {
-        let terms = match predicate.map(|predicate| (&predicate.kind, predicate)) {
-            Some((ExpressionKind::And(terms), _)) => &terms[..],
-            Some((_, term)) => std::slice::from_ref(term),
-            None => &[],
-        };
+        let terms = conjuncts(predicate);
         let mut terms: Vec<Term> = terms.iter().map(Term::compile).collect();
         for group in terms.chunk_by_mut(|one, next| one.can_move() && next.can_move()) {
             let order = |one: &Term, other: &Term| one.cost().total_cmp(&other.cost());
