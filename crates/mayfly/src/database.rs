@@ -39,7 +39,7 @@ impl Database {
     /// DROP TABLE removes it, and it is gone with the process.
     ///
     /// # Errors
-    /// 1049 without the database, 1050 when it has a table of that name, 1060, 1103 and 1166 for names that tables cannot
+    /// 1049 without the database, 1050 when it has a table of that name, 1059, 1060, 1103 and 1166 for names that tables cannot
     /// have, 1235 for a column of a type that no SQL type stands for.
     pub fn register(&self, name: &str, source: impl TableSource + 'static) -> Result<()> {
         let (database, table) = name.split_once('.').unwrap_or(("test", name));

@@ -10,27 +10,22 @@ use crate::catalog::BaseTable;
 use crate::catalog::provided::TableProvider;
 use crate::database::Database;
 use crate::error::refuse;
+use crate::names::check_name;
 use crate::session::StatementContext;
-
-/// Maximum characters of a name.
-const NAME_MAX: usize = 64;
 
 impl Database {
     /// Adds a table of a provider; DROP TABLE removes it. It is read only, and not kept in the data directory.
     ///
     /// # Errors
-    /// 1049 without the database, 1050 when it has a table or view of that name, 1060 for two columns of one name, 1103 and
-    /// 1166 for names that are empty or too long, 1113 without columns.
+    /// 1049 without the database, 1050 when it has a table or view of that name, 1059 for a name that is too long, 1060
+    /// for two columns of one name, 1103 and 1166 for names that are empty, 1113 without columns.
     pub fn register_table(
         self: &Arc<Self>,
         database: &str,
         name: &str,
         provider: &Arc<dyn TableProvider>,
     ) -> Result<()> {
-        let is_name = |name: &str| {
-            !name.is_empty() && !name.ends_with(' ') && name.chars().count() <= NAME_MAX
-        };
-        refuse(!is_name(name), || codes::ER_WRONG_TABLE_NAME.with(&[&name]))?;
+        check_name(name, &codes::ER_WRONG_TABLE_NAME)?;
         let columns = provider.columns();
         refuse(columns.is_empty(), || {
             codes::ER_TABLE_WITHOUT_COLUMNS.error()
@@ -38,9 +33,7 @@ impl Database {
         let mut known = HashSet::new();
         for column in &columns {
             let column = &column.name;
-            refuse(!is_name(column), || {
-                codes::ER_WRONG_COLUMN_NAME.with(&[column])
-            })?;
+            check_name(column, &codes::ER_WRONG_COLUMN_NAME)?;
             refuse(!known.insert(column.to_lowercase()), || {
                 codes::ER_DUP_FIELDNAME.with(&[column])
             })?;
