@@ -101,11 +101,7 @@ impl<'c> Rows<'c> {
             .as_ref()
             .is_none_or(|batch| self.next == batch.row_count())
         {
-            self.before += self
-                .batch
-                .as_ref()
-                .map_or(0, |batch| batch.row_count() as u64);
-            self.next = 0;
+            self.take_left();
             self.batch = self.stream.next_batch()?;
             if self.batch.is_none() {
                 return Ok(None);
@@ -131,18 +127,10 @@ impl<'c> Rows<'c> {
     /// # Errors
     /// Those of the statement, and 1292 for a date that Arrow has no value for (`0000-00-00`): select `CAST(… AS CHAR)`.
     pub fn next_record_batch(&mut self) -> Result<Option<RecordBatch>> {
-        let batch = match self.batch.take() {
-            Some(batch) if self.next < batch.row_count() => {
-                let left = batch.slice(self.next, batch.row_count() - self.next);
-                self.before += self.next as u64;
-                Some(left)
-            }
-            taken => {
-                self.before += taken.map_or(0, |batch| batch.row_count() as u64);
-                self.stream.next_batch()?
-            }
+        let batch = match self.take_left() {
+            Some(left) => Some(left),
+            None => self.stream.next_batch()?,
         };
-        self.next = 0;
         let Some(batch) = batch else {
             return Ok(None);
         };
@@ -155,14 +143,22 @@ impl<'c> Rows<'c> {
     ///
     /// # Errors
     /// Those of the statement.
-    pub fn store(self) -> Result<StoredRows> {
-        let given = self.batch.filter(|batch| self.next < batch.row_count());
+    pub fn store(mut self) -> Result<StoredRows> {
         Ok(StoredRows {
-            given: given.map(|batch| batch.slice(self.next, batch.row_count() - self.next)),
+            given: self.take_left(),
             cursor: self.stream.into_cursor()?,
             columns: self.columns,
-            before: self.before + self.next as u64,
+            before: self.before,
         })
+    }
+
+    /// Takes the rows of the batch that were not given; none without a batch.
+    fn take_left(&mut self) -> Option<Batch> {
+        let given = std::mem::take(&mut self.next);
+        self.before += given as u64;
+        let batch = self.batch.take()?;
+        let left = batch.row_count() - given;
+        (left > 0).then(|| batch.slice(given, left))
     }
 }
 
