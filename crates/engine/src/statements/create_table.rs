@@ -138,7 +138,10 @@ fn selected_column(
             length: 1,
             ..SqlType::integer(TypeKind::Int)
         },
-        TypeKind::VarChar if ty.length > 16_383 && ty.collation != CollationId::BINARY => {
+        TypeKind::VarChar
+            if u64::from(ty.length) * u64::from(ty.collation.charset().max_length())
+                > u64::from(u16::MAX) =>
+        {
             SqlType::text(TypeKind::LongText, ty.collation)
         }
         _ if ty.is_blob() => SqlType::text(ty.kind, ty.collation),
@@ -176,7 +179,6 @@ fn selected_column(
         TypeKind::VarChar if ty.length > COMPUTED_VARCHAR_MAX && is_computed => {
             SqlType::text(TypeKind::Text, ty.collation)
         }
-        TypeKind::VarChar if ty.length > 65_535 => SqlType::text(TypeKind::LongText, ty.collation),
         TypeKind::TinyInt
         | TypeKind::SmallInt
         | TypeKind::MediumInt

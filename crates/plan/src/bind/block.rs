@@ -39,6 +39,16 @@ impl BlockColumn {
         }
     }
 
+    /// Makes a choice of BITs the BIT column that a temporary table holds for it; whether it was one.
+    pub(crate) fn settle_bits(&mut self) -> bool {
+        let is_choice = self.client_type == ClientType::Choice(TypeKind::Bit);
+        if is_choice {
+            self.ty = SqlType::bit(self.ty.length);
+            self.client_type = ClientType::Plain;
+        }
+        is_choice
+    }
+
     /// Value of the column, with its coercibility.
     pub(crate) fn value(&self) -> Expression {
         let column = Expression::column(self.id, self.ty.clone(), self.nullable);
@@ -82,9 +92,7 @@ impl Block {
                 column.ty.temporal_text = false;
             }
             let own = std::mem::take(&mut column.buffered);
-            if column.client_type == ClientType::Choice(TypeKind::Bit) {
-                column.ty = SqlType::bit(column.ty.length);
-                column.client_type = ClientType::Plain;
+            if column.settle_bits() {
                 continue;
             }
             let ty = own.of_derived(&column.ty);

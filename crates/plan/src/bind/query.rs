@@ -233,6 +233,9 @@ impl Binder<'_> {
         let mut types = Vec::with_capacity(width);
         let first = self.new_columns(width);
         for index in 0..width {
+            for arm in &mut arms {
+                arm.columns[index].settle_bits();
+            }
             let values: Vec<Expression> =
                 arms.iter().map(|arm| arm.columns[index].value()).collect();
             let ty = choice_type(

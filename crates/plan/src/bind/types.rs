@@ -177,7 +177,10 @@ fn choice_kind(
         aggregate_types(&types.collect::<Vec<SqlType>>(), Alternatives::SetOperation)
     };
     let is_document = |result: &&Expression| result.ty.kind == TypeKind::Json;
-    let is_bits = |result: &&Expression| result.ty.kind == TypeKind::Bit;
+    let is_bits = |result: &&Expression| {
+        result.ty.kind == TypeKind::Bit
+            || client_type(result, of_column) == ClientType::Choice(TypeKind::Bit)
+    };
     match choice.ty.kind {
         TypeKind::LongText if !results.is_empty() && results.iter().all(is_document) => {
             Some(TypeKind::VarChar)

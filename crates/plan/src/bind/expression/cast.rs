@@ -119,7 +119,7 @@ impl Binder<'_> {
             }
             CastTypeKind::Binary => match written.length {
                 Some(length) => SqlType::char(clamp(length), CollationId::BINARY),
-                None => string_of(&operand.ty, CollationId::BINARY),
+                None => computed_string(&operand.ty, CollationId::BINARY),
             },
             CastTypeKind::Decimal => SqlType::decimal(
                 byte(written.length.unwrap_or(10)),
@@ -157,7 +157,7 @@ impl Binder<'_> {
         };
         Ok(match length {
             Some(length) => SqlType::varchar(clamp(length), collation),
-            None => string_of(&operand.ty, collation),
+            None => computed_string(&operand.ty, collation),
         })
     }
 
@@ -175,7 +175,7 @@ impl Binder<'_> {
         let operand = self.variable_as_text(operand);
         let collation = charset_collation(charset)?;
         let operand = self.wide_characters(operand, collation)?;
-        let target = text_target(&operand, string_of(&operand.ty, collation));
+        let target = text_target(&operand, computed_string(&operand.ty, collation));
         let nullable = operand.nullable || self.gives_null_when_too_long(&target);
         // CHAR(n USING charset) is a plain string.
         let text = (!is_characters(&operand)).then(|| WRITTEN_CAST.into());
@@ -379,6 +379,24 @@ fn check_cast(written: &CastType, operand: &Expr) -> Result<()> {
         _ => {}
     }
     Ok(())
+}
+
+/// String type of a conversion of values of a type: that of a TEXT or BLOB is a string with a character for each byte,
+/// as MySQL computes its length.
+fn computed_string(ty: &SqlType, collation: CollationId) -> SqlType {
+    match ty.kind {
+        TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText => {
+            let becomes_binary = collation == CollationId::BINARY;
+            let charset = ty.collation.charset();
+            let width = u32::from(if becomes_binary {
+                charset.max_length()
+            } else {
+                1
+            });
+            SqlType::varchar(ty.length * width, collation)
+        }
+        _ => string_of(ty, collation),
+    }
 }
 
 fn clamp(length: u64) -> u32 {
