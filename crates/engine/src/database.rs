@@ -38,6 +38,7 @@ use crate::statement_cache::StatementCache;
 use crate::statement_options::StatementOptions;
 use crate::status::{Counter, Counters};
 use crate::variable_checks::Check;
+use crate::variables::definition::Effect;
 use crate::variables::structured::StructuredName;
 use crate::variables::typed;
 use crate::variables::{self, Kind, Scope, Setting, Settings};
@@ -75,6 +76,8 @@ pub struct Database {
     /// Values of SET GLOBAL name = DEFAULT.
     pub(crate) defaults: Settings,
     pub(crate) globals: RwLock<Settings>,
+    /// Held while a change of a global variable is made and applied.
+    global_changes: Mutex<()>,
     /// Statement options by settings, shared by sessions.
     statement_options: Mutex<Vec<(Settings, Weak<StatementOptions>)>>,
     /// Cached statements by their text.
@@ -239,6 +242,7 @@ impl Database {
             budgets,
             defaults: defaults.shared(),
             globals: RwLock::new(globals.shared()),
+            global_changes: Mutex::default(),
             statement_options: Mutex::default(),
             statement_cache,
             connections: Connections::default(),
@@ -426,38 +430,57 @@ impl Database {
 
     /// Sets a global variable and applies it.
     pub(crate) fn set_global(&self, position: usize, setting: Setting) {
-        let mut globals = self.globals.write();
-        globals.set_for_all(position, setting);
-        let budgets = &self.budgets;
-        budgets
-            .temporary_tables
-            .set_limit(globals.get(typed::TEMPTABLE_MAX_RAM));
-        budgets.temp_space.set_limit(unlimited_if_zero(
-            globals.get(typed::MAX_TMP_TOTAL_SPACE_USAGE),
-        ));
-        budgets.set_user_limits(&globals);
-        self.legacy_engines.set(&self.options, &globals);
-        let part = |variable| part_limit(&self.options, &globals, variable);
-        budgets
-            .write_buffer
-            .set_limit(part(typed::WRITE_BUFFER_SIZE));
-        let cached = part(typed::STATEMENT_CACHE_SIZE);
-        self.resources
-            .temp_space
-            .set_compression(temp_space::compression(&globals));
-        let durability = durability(&globals);
-        self.modes.set(&globals);
-        self.logs.set(&globals);
-        if position == typed::MANDATORY_ROLES.position() {
-            self.accounts
-                .set_mandatory(globals.text(typed::MANDATORY_ROLES));
-            self.catalog.touch();
+        // Changes are applied in the order in which they are made, outside of the lock that opening the store takes.
+        let _in_order = self.global_changes.lock();
+        let globals = {
+            let mut globals = self.globals.write();
+            globals.set_for_all(position, setting);
+            globals.clone()
+        };
+        if let Some(effect) = variables::all()[position].effect {
+            self.apply(effect, &globals);
         }
-        drop(globals);
-        self.statement_cache.set_limit(cached);
-        let store = self.store.lock();
-        if let Some((store, _)) = &*store {
-            store.set_durability(durability);
+    }
+
+    /// Applies a change of a global variable to what keeps its value.
+    fn apply(&self, effect: Effect, globals: &Settings) {
+        let budgets = &self.budgets;
+        let part = |variable| part_limit(&self.options, globals, variable);
+        match effect {
+            Effect::TemporaryTableMemory => {
+                let bytes = globals.get(typed::TEMPTABLE_MAX_RAM);
+                budgets.temporary_tables.set_limit(bytes);
+            }
+            Effect::TemporarySpace => {
+                let bytes = globals.get(typed::MAX_TMP_TOTAL_SPACE_USAGE);
+                budgets.temp_space.set_limit(unlimited_if_zero(bytes));
+            }
+            Effect::UserLimits => budgets.set_user_limits(globals),
+            Effect::LegacyEngines => self.legacy_engines.set(&self.options, globals),
+            Effect::WriteBuffer => {
+                let bytes = part(typed::WRITE_BUFFER_SIZE);
+                budgets.write_buffer.set_limit(bytes);
+            }
+            Effect::StatementCache => {
+                let bytes = part(typed::STATEMENT_CACHE_SIZE);
+                self.statement_cache.set_limit(bytes);
+            }
+            Effect::Compression => {
+                let compression = temp_space::compression(globals);
+                self.resources.temp_space.set_compression(compression);
+            }
+            Effect::Durability => {
+                if let Some((store, _)) = &*self.store.lock() {
+                    store.set_durability(durability(globals));
+                }
+            }
+            Effect::Modes => self.modes.set(globals),
+            Effect::Logs => self.logs.set(globals),
+            Effect::MandatoryRoles => {
+                let roles = globals.text(typed::MANDATORY_ROLES);
+                self.accounts.set_mandatory(roles);
+                self.catalog.touch();
+            }
         }
     }
 
@@ -532,7 +555,7 @@ impl Drop for Database {
             let transaction = store.session(self.change_storage());
             // There is no client to report the error to. Acknowledged commits are durable already: at worst some
             // AUTO_INCREMENT numbers are skipped.
-            let _ = dictionary::close(&transaction, &self.catalog);
+            let _ = dictionary::close(&transaction, &self.catalog.all_tables());
         }
     }
 }

@@ -20,6 +20,7 @@ mod ddl;
 mod defaults;
 pub mod delimited;
 mod direct_changes;
+mod engines;
 mod error;
 mod files;
 mod information_schema;

@@ -8,6 +8,8 @@ use mayfly_types::{Diagnostics, Error, Result, SqlType, Value};
 
 use crate::accounts::mandatory;
 use crate::character_sets;
+use crate::engines::Engine;
+use crate::error::ensure;
 use crate::variables::{Kind, Setting, SystemVariable, logs, sql_mode};
 
 /// Context of a check.
@@ -146,7 +148,7 @@ impl SystemVariable {
             }
             Kind::Engine(_) => {
                 let text = text_of(value);
-                let engine = crate::catalog::engines::canonical(&text);
+                let engine = Engine::by_name(&text).map(Engine::name);
                 named(engine, &codes::ER_UNKNOWN_STORAGE_ENGINE, &text)
             }
             Kind::Locale(_) => {
@@ -265,15 +267,21 @@ impl SystemVariable {
     fn switches(&self, text: &str, words: &[&str], default: u64, before: u64) -> Result<u64> {
         // `default` resets every switch that the text does not set.
         let is_reset = |item: &str| item.eq_ignore_ascii_case("default");
-        let mut bits = if items(text).any(is_reset) {
-            default
-        } else {
-            before
+        let mut resets = items(text).filter(|item| is_reset(item));
+        let mut bits = match resets.next() {
+            Some(_) => default,
+            None => before,
         };
+        if let Some(again) = resets.next() {
+            return Err(wrong_value(self, again));
+        }
+        let mut set = 0;
         for item in items(text).filter(|item| !is_reset(item)) {
             let wrong = || wrong_value(self, item);
             let (name, state) = item.split_once('=').ok_or_else(wrong)?;
             let bit = 1_u64 << self.word(words, name.trim()).map_err(|_| wrong())?;
+            ensure(set & bit == 0, wrong)?;
+            set |= bit;
             match state.trim().to_ascii_lowercase().as_str() {
                 "on" => bits |= bit,
                 "off" => bits &= !bit,

@@ -483,6 +483,7 @@ pub(crate) fn call(name: &str, argument: Option<Expression>) -> AggregateCall {
 }
 
 static PANICKING: AggregateFunction = AggregateFunction::new(
+    mayfly_functions::aggregate::Kind::AnyValue,
     &["panicking"],
     1..=1,
     |_| unreachable!("it has the signature of COUNT"),

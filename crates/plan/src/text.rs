@@ -3,6 +3,9 @@
 //!
 //! Conversions between numbers are not shown, since they are implicit in MySQL's operators.
 
+use mayfly_functions::ScalarFunction;
+use mayfly_functions::aggregate::Kind;
+use mayfly_functions::scalar::Printed;
 use std::borrow::Cow;
 use std::fmt::{self, Write};
 
@@ -36,24 +39,6 @@ impl<F: Fn(usize) -> String> Names for F {
     }
 }
 
-/// Operators printed between their operands, and functions printed under another name.
-const INFIX: &[(&str, &str)] = &[
-    ("+", "+"),
-    ("-", "-"),
-    ("*", "*"),
-    ("/", "/"),
-    ("%", "%"),
-    ("div", "DIV"),
-    ("&", "&"),
-    ("|", "|"),
-    ("^", "^"),
-    ("<<", "<<"),
-    (">>", ">>"),
-    ("like", "like"),
-    ("xor", "xor"),
-    ("member of", "member of"),
-];
-
 /// Text of an expression.
 pub(crate) fn expression_text(expression: &Expression, names: &dyn Names) -> String {
     Text { expression, names }.to_string()
@@ -78,13 +63,13 @@ pub(crate) fn first_rows_text(first: FirstRows) -> String {
 
 /// Text of a call that is not bound yet, unless it is longer than `bytes_max`.
 pub(crate) fn bounded_call_text(
-    name: &str,
+    function: &ScalarFunction,
     arguments: &[Expression],
     names: &dyn Names,
     bytes_max: usize,
 ) -> Option<String> {
     let mut bounded = Bounded::new(bytes_max);
-    write_call(&mut bounded, name, arguments, names).ok()?;
+    write_call(&mut bounded, function, arguments, names).ok()?;
     Some(bounded.text)
 }
 
@@ -124,7 +109,7 @@ pub(crate) fn joined_text<'e>(
 
 /// Text of an aggregate call: `count(distinct t.a)`.
 pub(crate) fn call_text(call: &AggregateCall, names: &dyn Names) -> String {
-    let mut text = format!("{}(", call.function.names()[0]);
+    let mut text = format!("{}(", call.function.name());
     if call.distinct {
         text.push_str("distinct ");
     }
@@ -135,7 +120,7 @@ pub(crate) fn call_text(call: &AggregateCall, names: &dyn Names) -> String {
     if !call.order_by.is_empty() {
         let _ = write!(text, " order by {}", order_text(&call.order_by, names));
     }
-    if call.function.names()[0] == "group_concat" {
+    if call.function.kind() == Kind::GroupConcat {
         let ty = SqlType::text(TypeKind::Text, CollationId::UTF8MB4_BIN);
         let separator = call.options.first();
         let separator = separator.map_or_else(|| "','".to_owned(), |one| value_text(one, &ty));
@@ -316,7 +301,7 @@ impl Text<'_> {
                 function,
                 arguments,
                 ..
-            } => write_call(f, function.names()[0], arguments, names),
+            } => write_call(f, function, arguments, names),
             ExpressionKind::Cast(operand, _) if is_silent(&operand.ty, ty) => {
                 write!(f, "{}", text(operand))
             }
@@ -415,24 +400,23 @@ fn write_junction(
 
 fn write_call(
     out: &mut dyn Write,
-    name: &str,
+    function: &ScalarFunction,
     arguments: &[Expression],
     names: &dyn Names,
 ) -> fmt::Result {
     let text = |expression| Text { expression, names };
-    let infix = INFIX.iter().find(|(known, _)| *known == name);
-    if let (Some((_, symbol)), [left, right, ..]) = (infix, arguments) {
-        return write!(out, "({} {symbol} {})", text(left), text(right));
-    }
-    match (name, arguments) {
-        ("negate", [operand]) => write!(out, "-({})", text(operand)),
-        ("frame distance", [distance, _]) => write!(out, "{}", text(distance)),
-        ("get_user_variable", [variable]) => write!(out, "(@{})", word(variable)),
-        ("set_user_variable", [variable, value]) => {
+    match (function.printed_form(), arguments) {
+        (Printed::Infix(symbol), [left, right, ..]) => {
+            write!(out, "({} {symbol} {})", text(left), text(right))
+        }
+        (Printed::Prefix(symbol), [operand]) => write!(out, "{symbol}({})", text(operand)),
+        (Printed::FirstArgument, [first, ..]) => write!(out, "{}", text(first)),
+        (Printed::Variable, [variable]) => write!(out, "(@{})", word(variable)),
+        (Printed::Assignment, [variable, value]) => {
             write!(out, "(@{}:={})", word(variable), text(value))
         }
         _ => {
-            write!(out, "{name}(")?;
+            write!(out, "{}(", function.name())?;
             write_list(out, arguments, ",", names)?;
             out.write_char(')')
         }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rustls::{ClientConnection, StreamOwned};
 
-use super::Address;
+use super::address::{Address, host};
 
 /// Time in which one of a host's addresses must answer.
 const CONNECT_TIME: Duration = Duration::from_secs(10);
@@ -66,11 +66,6 @@ impl Channel {
             Self::Closed => {}
         }
     }
-}
-
-/// The host of an address.
-pub(super) fn host(address: &Address) -> &str {
-    address.host.as_deref().unwrap_or("127.0.0.1")
 }
 
 fn connect_tcp(host: &str, port: u16) -> io::Result<TcpStream> {

@@ -6,11 +6,11 @@ use mysql_common::scramble::{scramble_native, scramble_sha256};
 use rustls::pki_types::SubjectPublicKeyInfoDer;
 use rustls::pki_types::pem::PemObject as _;
 
-use super::Address;
-use super::channel;
+use super::address::{Address, host};
 use super::packets::Packets;
 use super::reader::{Reader, malformed, server_error};
-use super::tls::{self, Tls};
+use super::tls;
+use super::trust::Tls;
 
 /// utf8mb4_general_ci, and utf8mb3_general_ci of servers before 5.5.3.
 const UTF8MB4: u8 = 45;
@@ -130,7 +130,7 @@ pub(super) fn log_in(
         }
         capabilities |= CapabilityFlags::CLIENT_SSL;
         packets.write(&head(capabilities, greeting.character_set))?;
-        let host = channel::host(address);
+        let host = host(address);
         packets.change_channel(|plain| tls::encrypt(plain, host, roots, *identity))?;
     }
     let password = address.password.as_deref().unwrap_or_default();

@@ -4,11 +4,13 @@
 //! than [`Limits`] say, or wait longer. The password itself, as opposed to a proof of it, goes only through a Unix
 //! socket, through TLS with a verified certificate, or encrypted with a key that the user has named.
 
+mod address;
 mod channel;
 mod login;
 mod packets;
 mod reader;
 mod tls;
+mod trust;
 
 use std::time::Duration;
 
@@ -18,26 +20,8 @@ use self::packets::Packets;
 use self::reader::Reader;
 use crate::connection::{Connection, Rows};
 
-pub use self::tls::{Roots, Tls};
-
-/// Address of a server, with the account.
-#[derive(Debug, Clone, Default)]
-pub struct Address {
-    /// Its host.
-    pub host: Option<String>,
-    /// Its port.
-    pub port: Option<u16>,
-    /// Its Unix socket, in place of host and port.
-    pub socket: Option<String>,
-    /// The account.
-    pub user: String,
-    /// Its password.
-    pub password: Option<String>,
-    /// How the connection is encrypted; a Unix socket is not.
-    pub tls: Tls,
-    /// The server's public RSA key as PEM, for `caching_sha2_password` without TLS.
-    pub server_key: Option<Vec<u8>>,
-}
+pub use self::address::Address;
+pub use self::trust::{Roots, Tls};
 
 /// Limits of one statement.
 #[derive(Debug, Clone, Copy)]

@@ -4,61 +4,14 @@ use std::sync::Arc;
 
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{
-    CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct, Error, RootCertStore,
+    CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct, Error,
     SignatureScheme, StreamOwned,
 };
 
 use super::channel::Channel;
-
-/// Encryption of a connection.
-#[derive(Debug, Clone, Default)]
-pub enum Tls {
-    /// No encryption.
-    #[default]
-    Disabled,
-    /// The server's certificate must be signed by one of these authorities and, for MySQL's `VERIFY_IDENTITY` but not
-    /// for `VERIFY_CA`, name the host.
-    Verified {
-        /// The authorities.
-        roots: Roots,
-        /// Whether the certificate must name the host.
-        identity: bool,
-    },
-}
-
-/// Authorities of certificates.
-#[derive(Debug, Clone, Default)]
-pub struct Roots(Vec<CertificateDer<'static>>);
-
-impl Roots {
-    /// The authorities in the text of a PEM file.
-    ///
-    /// # Errors
-    /// The file holds none, or one that cannot be read.
-    pub fn from_pem(text: &[u8]) -> Result<Self, String> {
-        let roots = CertificateDer::pem_slice_iter(text).collect::<Result<Vec<_>, _>>();
-        let roots = roots.map_err(|error| error.to_string())?;
-        if roots.is_empty() {
-            return Err("there is no certificate in it".to_owned());
-        }
-        Ok(Self(roots))
-    }
-
-    /// Certificates in DER form.
-    pub fn from_der(certificates: impl IntoIterator<Item = Vec<u8>>) -> Self {
-        Self(certificates.into_iter().map(CertificateDer::from).collect())
-    }
-
-    fn store(&self) -> RootCertStore {
-        let mut store = RootCertStore::empty();
-        // Some certificates of a system are rejected by every verifier.
-        store.add_parsable_certificates(self.0.iter().cloned());
-        store
-    }
-}
+use super::trust::Roots;
 
 /// Encrypts a channel to a host.
 pub(super) fn encrypt(

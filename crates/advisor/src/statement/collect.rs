@@ -20,32 +20,6 @@ const SYSTEM_DATABASES: [&str; 3] = ["information_schema", "performance_schema",
 /// Greatest nesting depth of views.
 const VIEWS_MAX: usize = 32;
 
-/// Functions that make one value of a group.
-const AGGREGATES: [&str; 22] = [
-    "ANY_VALUE",
-    "AVG",
-    "BIT_AND",
-    "BIT_OR",
-    "BIT_XOR",
-    "COUNT",
-    "GROUP_CONCAT",
-    "JSON_ARRAYAGG",
-    "JSON_OBJECTAGG",
-    "MAX",
-    "MIN",
-    "STD",
-    "STDDEV",
-    "STDDEV_POP",
-    "STDDEV_SAMP",
-    "SUM",
-    "VAR_POP",
-    "VAR_SAMP",
-    "VARIANCE",
-    "MEDIAN",
-    "PERCENTILE_CONT",
-    "PERCENTILE_DISC",
-];
-
 struct Collector<'s> {
     schema: &'s Schema,
     database: &'s str,
@@ -609,7 +583,7 @@ impl Visitor for Calls {
 /// The aggregate of a call, if it is one.
 pub(super) fn aggregate_of(call: &ast::Function) -> Option<Aggregate> {
     let name = call.name.to_string().trim_matches('`').to_ascii_uppercase();
-    if !AGGREGATES.contains(&name.as_str()) || call.over.is_some() {
+    if mayfly_functions::aggregate::by_name(&name).is_none() || call.over.is_some() {
         return None;
     }
     let ast::FunctionArguments::List(list) = &call.args else {

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use mayfly_engine::{ResultColumn, StatementResult};
 
-use super::{Row, Writer, rows_of};
+use super::result_writer::Writer;
+use super::values::{Row, rows_of};
 
 /// Writes rows as they come.
 pub(super) struct DelimitedWriter {

@@ -5,7 +5,8 @@ use std::io::{self, Write};
 
 use mayfly_engine::{ResultColumn, StatementResult, TypeKind};
 
-use super::{Writer, is_number, rows_of, text_or_hexadecimal};
+use super::result_writer::Writer;
+use super::values::{is_number, rows_of, text_or_hexadecimal};
 
 /// Writes rows as they come.
 pub(super) struct JsonWriter {

@@ -5,13 +5,14 @@
 
 mod delimited;
 mod json;
+mod result_writer;
 mod table;
+mod values;
 mod vertical;
 
-use std::io::{self, Write};
+use mayfly_engine::ResultColumn;
 
-use data_encoding::HEXUPPER;
-use mayfly_engine::{ResultColumn, StatementResult, TypeKind};
+use self::result_writer::Writer;
 
 /// A format of results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -28,18 +29,6 @@ pub(crate) enum Format {
     Json,
 }
 
-/// A row in its displayed form: the bytes of each value, `None` for NULL.
-pub(crate) type Row = Vec<Option<Vec<u8>>>;
-
-/// Writer of the result of one statement.
-pub(crate) trait Writer {
-    /// Adds rows.
-    fn rows(&mut self, out: &mut dyn Write, rows: &StatementResult) -> io::Result<()>;
-
-    /// Ends the result after the last row.
-    fn finish(&mut self, out: &mut dyn Write) -> io::Result<()>;
-}
-
 /// A writer of a format for a result with these columns.
 pub(crate) fn writer(format: Format, columns: &[ResultColumn], names: bool) -> Box<dyn Writer> {
     match format {
@@ -49,40 +38,4 @@ pub(crate) fn writer(format: Format, columns: &[ResultColumn], names: bool) -> B
         Format::Csv => Box::new(delimited::DelimitedWriter::csv(columns, names)),
         Format::Json => Box::new(json::JsonWriter::new(columns)),
     }
-}
-
-/// The rows of a part of a result.
-fn rows_of(part: &StatementResult) -> impl Iterator<Item = Row> + '_ {
-    (0..part.row_count()).map(|row| part.row_bytes(row))
-}
-
-/// A value as readable text: invalid UTF-8 in hexadecimal, and `NULL`.
-fn shown(value: Option<&[u8]>) -> String {
-    value.map_or_else(|| "NULL".to_owned(), text_or_hexadecimal)
-}
-
-fn text_or_hexadecimal(bytes: &[u8]) -> String {
-    let text = str::from_utf8(bytes).map(str::to_owned);
-    text.unwrap_or_else(|_| hexadecimal(bytes))
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    format!("0x{}", HEXUPPER.encode(bytes))
-}
-
-/// Whether the values of a type are shown as numbers.
-fn is_number(kind: TypeKind) -> bool {
-    matches!(
-        kind,
-        TypeKind::Boolean
-            | TypeKind::TinyInt
-            | TypeKind::SmallInt
-            | TypeKind::MediumInt
-            | TypeKind::Int
-            | TypeKind::BigInt
-            | TypeKind::Decimal
-            | TypeKind::Float
-            | TypeKind::Double
-            | TypeKind::Year
-    )
 }

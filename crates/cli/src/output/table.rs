@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use mayfly_engine::{ResultColumn, StatementResult};
 use unicode_width::UnicodeWidthStr;
 
-use super::{Writer, is_number, rows_of, shown};
+use super::result_writer::Writer;
+use super::values::{is_number, rows_of, shown};
 
 /// Keeps all rows, then draws.
 pub(super) struct TableWriter {

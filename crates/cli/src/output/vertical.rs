@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use mayfly_engine::{ResultColumn, StatementResult};
 use unicode_width::UnicodeWidthStr;
 
-use super::{Writer, rows_of, shown};
+use super::result_writer::Writer;
+use super::values::{rows_of, shown};
 
 /// Writes rows as they come.
 pub(super) struct VerticalWriter {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use mayfly_exec::{ExecutionContext, RunContext};
+use mayfly_functions::scalar::{self, Fact};
 use mayfly_plan::{DefaultSource, Expression, PlanOptions, ScalarColumn, ScalarNames, bind_scalar};
 use mayfly_syntax::ast::{
     Expr, FunctionArg, FunctionArguments, SelectItem, UnaryOperator, Value as Literal,
@@ -235,15 +236,13 @@ pub(crate) fn integer_literal(number: i64) -> (Value, SqlType) {
 
 /// The fractional digits of CURRENT_TIMESTAMP in any of its spellings.
 pub(crate) fn now_digits(expr: &Expr) -> Option<u8> {
-    const NAMES: &[&str] = &["now", "current_timestamp", "localtime", "localtimestamp"];
     let Expr::Function(function) = expr else {
         return None;
     };
     let [name] = function.name.0.as_slice() else {
         return None;
     };
-    let is_name = |known: &&&str| name.value.eq_ignore_ascii_case(known);
-    NAMES.iter().find(is_name)?;
+    scalar::by_name(&name.value).filter(|known| known.has(Fact::StatementTime))?;
     match &function.args {
         FunctionArguments::None => Some(0),
         FunctionArguments::List(list) => match list.args.as_slice() {

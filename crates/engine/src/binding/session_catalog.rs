@@ -217,7 +217,10 @@ impl<'s> SessionCatalog<'s> {
             // Statements that change rows look the view up as a table.
             return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"changes through views"]));
         }
-        Err(self.context.missing_table(database, name))
+        Err(match self.describes {
+            true => self.context.missing_table(database, name),
+            false => self.context.missing_for_use(database, name),
+        })
     }
 
     /// Records that a statement names a table: 1137 for a temporary table that it has named already, if the session

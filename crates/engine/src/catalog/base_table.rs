@@ -4,22 +4,18 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use mayfly_plan::{ColumnSource, IndexContent, IndexPartSource, TableId, TableSource};
-use mayfly_storage::{
-    ColumnId, DurableTransaction, IndexId, KeyRange, ScanRequest, Table, TableStatistics, UserTable,
-};
-use mayfly_types::temporal::{TimeZone, ZoneClock};
-use mayfly_types::{Result, TypeKind, Value};
+use mayfly_plan::{ColumnSource, IndexContent, TableId, TableSource};
+use mayfly_storage::{DurableTransaction, UserTable};
+use mayfly_types::temporal::TimeZone;
+use mayfly_types::{Result, TypeKind};
 
 use super::column_statistics::ColumnStatisticsCache;
 use super::definition::{ColumnDefinition, TableDefinition};
-use super::dictionary::{self, Trees};
 use super::indexes::{IndexStorage, index_sources};
+use super::number_record::set_next_number;
 use super::provided::{self, ProvidedTable, TableProvider};
-use super::table_access::TableAccess;
 use super::table_store::{RowStore, TableStore};
-use super::{engines, memory_engine, zoned_table};
-use crate::convert;
+use super::trees::Trees;
 use crate::locks::table::TableLock;
 
 /// A base table or a user's temporary table.
@@ -29,66 +25,33 @@ pub(crate) struct BaseTable {
     pub(crate) id: TableId,
     /// The table's definition.
     pub(crate) definition: Arc<TableDefinition>,
-    store: TableStore,
+    pub(super) store: TableStore,
     /// The positions of the TIMESTAMP columns.
     pub(crate) timestamps: Vec<usize>,
     /// Whether its rows take part in transactions.
     pub(crate) has_transactions: bool,
-    source: Mutex<Arc<TableSource>>,
+    /// The table as the planner sees it, with the row count of the last use.
+    pub(super) source: Mutex<Arc<TableSource>>,
     /// Cached statistics of its columns' values.
     pub(crate) column_statistics: Arc<ColumnStatisticsCache>,
     next_auto_increment: Arc<AtomicU64>,
     /// Numbers below this one are given out without a record in the data directory.
-    recorded_to: Arc<AtomicU64>,
+    pub(super) recorded_to: Arc<AtomicU64>,
     /// Held while such a record is committed: the number in it never goes back.
     recording: Arc<Mutex<()>>,
     lock: Arc<TableLock>,
 }
 
 impl BaseTable {
-    /// An empty table.
-    pub(crate) fn new(
-        id: TableId,
-        definition: TableDefinition,
-        access: &dyn TableAccess,
-    ) -> Result<Self> {
-        let store = TableStore::new(&definition, access)?;
-        Ok(Self::over(id, definition, store))
-    }
-
-    /// A table loaded from a data directory, whose rows are in these trees if they are durable.
-    pub(crate) fn loaded(
-        id: TableId,
-        definition: TableDefinition,
-        trees: Option<Trees>,
-        access: &dyn TableAccess,
-    ) -> Result<Self> {
-        let mut next = 1;
-        let store = match trees {
-            Some(trees) => {
-                next = dictionary::next_number(access, &trees)?;
-                TableStore::durable_of(&definition, trees)
-            }
-            None => TableStore::new(&definition, access)?,
-        };
-        let table = Self::over(id, definition, store);
-        table.advance_auto_increment(next);
-        table.recorded_to.store(next, Ordering::Relaxed);
-        if let Some(column) = table.definition.auto_increment_column() {
-            let greatest = table.greatest_number(column, access)?;
-            table.advance_auto_increment(greatest.saturating_add(1));
-        }
-        Ok(table)
-    }
-
-    fn over(id: TableId, definition: TableDefinition, store: TableStore) -> Self {
+    /// A table whose rows are in this store.
+    pub(super) fn over(id: TableId, definition: TableDefinition, store: TableStore) -> Self {
         let mut source = table_source(id, &definition, store.index_storage());
         let timestamps = timestamps(&definition);
         // Terms have TIMESTAMPs in the session's time zone, the rows of a provider in UTC.
         source.takes_terms = matches!(store, TableStore::Provided(_)) && timestamps.is_empty();
         Self {
             timestamps,
-            has_transactions: engines::has_transactions(&definition.engine),
+            has_transactions: definition.engine.has_transactions(),
             source: Mutex::new(Arc::new(source)),
             column_statistics: Arc::default(),
             next_auto_increment: Arc::new(AtomicU64::new(definition.auto_increment_start.max(1))),
@@ -143,36 +106,6 @@ impl BaseTable {
         }
     }
 
-    /// The greatest value of an integer column, or 0; read from the end of an index, if one begins with the column.
-    pub(crate) fn greatest_number(&self, column: usize, access: &dyn TableAccess) -> Result<u64> {
-        let table = self.storage(access)?;
-        let columns = [ColumnId(column)];
-        let index = table.indexes().iter().position(|index| {
-            let first = index.parts.first();
-            first.is_some_and(|part| part.column == column && !part.descending)
-        });
-        let mut scan = match index {
-            Some(index) => table.index_scan(IndexId(index), &[KeyRange::ALL], true, &columns)?,
-            None => table.scan(&ScanRequest::of(&columns))?,
-        };
-        let number = |value: Value| match value {
-            Value::Int(number) => u64::try_from(number).unwrap_or(0),
-            Value::UInt(number) => number,
-            Value::Float(number) if number > 0.0 => number as u64,
-            _ => 0,
-        };
-        let mut greatest = 0;
-        while let Some(batch) = scan.next_batch()? {
-            let rows = 0..batch.row_count();
-            let numbers = rows.map(|row| number(convert::value_at(batch.column(0), row)));
-            greatest = numbers.fold(greatest, u64::max);
-            if index.is_some() {
-                break;
-            }
-        }
-        Ok(greatest)
-    }
-
     /// Its definition in the data directory's store, if it is there.
     pub(crate) fn durable(&self) -> Option<Arc<mayfly_storage::TableDefinition>> {
         match &self.store {
@@ -187,13 +120,6 @@ impl BaseTable {
             TableStore::Durable(_, trees) => Some(trees),
             TableStore::User(_) | TableStore::Provided(_) => None,
         }
-    }
-
-    /// The rows as a statement of the session sees them, in its time zone.
-    pub(crate) fn rows_in(&self, access: &dyn TableAccess) -> Result<Arc<dyn Table>> {
-        let zone = access.time_zone();
-        let rows = self.storage(access)?;
-        Ok(zoned_table::read_in(zone, rows, &self.timestamps))
     }
 
     /// Its rows, if they are visible to one session only or of the MEMORY engine.
@@ -214,49 +140,6 @@ impl BaseTable {
             TableStore::User(_) | TableStore::Provided(_) => None,
             TableStore::Durable(rows, _) => Some(RowStore::Durable(rows)),
         }
-    }
-
-    /// The rows as a statement of the session sees them, with UTC in TIMESTAMP columns.
-    pub(crate) fn storage(&self, access: &dyn TableAccess) -> Result<Arc<dyn Table>> {
-        self.store.open(access, access.changes_directly(self))
-    }
-
-    /// Its numbers of rows and bytes; 0 when they cannot be read.
-    pub(crate) fn statistics(&self, access: &dyn TableAccess) -> TableStatistics {
-        let storage = self.storage(access);
-        storage.map_or_else(|_| TableStatistics::default(), |table| table.statistics())
-    }
-
-    /// The table as the planner sees it in a session, with its current row count.
-    pub(crate) fn source_in(&self, access: &dyn TableAccess) -> Result<Arc<TableSource>> {
-        let zone = access.time_zone();
-        let mut source = self.source(access)?;
-        let columns = &self.definition.columns;
-        let has_default = |column: &usize| columns[*column].default_value(zone).is_some();
-        if self.timestamps.iter().any(has_default) && !ZoneClock::new(zone).is_utc() {
-            let source = Arc::make_mut(&mut source);
-            for &column in &self.timestamps {
-                source.columns[column].default = columns[column].default_source(zone);
-            }
-        }
-        let is_timestamp = |part: &IndexPartSource| self.timestamps.contains(&part.column);
-        let mut parts = source.indexes.iter().flat_map(|index| &index.parts);
-        if parts.any(is_timestamp) && !ZoneClock::new(zone).is_never_set() {
-            let indexes = &mut Arc::make_mut(&mut source).indexes;
-            for part in indexes.iter_mut().flat_map(|index| &mut index.parts) {
-                part.approximate = is_timestamp(part);
-            }
-        }
-        Ok(source)
-    }
-
-    fn source(&self, access: &dyn TableAccess) -> Result<Arc<TableSource>> {
-        let rows = self.storage(access)?.statistics().rows;
-        let mut source = self.source.lock();
-        if source.row_count != rows {
-            Arc::make_mut(&mut source).row_count = rows;
-        }
-        Ok(Arc::clone(&source))
     }
 
     /// The AUTO_INCREMENT number of the next row.
@@ -324,7 +207,7 @@ impl BaseTable {
         // end of the transaction nor is undone with it.
         let recorded = self.next_auto_increment().saturating_add(ahead);
         let beside = transaction.beside();
-        dictionary::set_next_number(&beside, trees, recorded)?;
+        set_next_number(&beside, trees, recorded)?;
         beside.commit()?;
         self.recorded_to.store(recorded, Ordering::Relaxed);
         Ok(())
@@ -335,22 +218,9 @@ impl BaseTable {
         let next = self.next_auto_increment();
         let is_recorded = next == self.recorded_to.load(Ordering::Relaxed);
         match self.numbered_trees().filter(|_| !is_recorded) {
-            Some(trees) => dictionary::set_next_number(transaction, trees, next),
+            Some(trees) => set_next_number(transaction, trees, next),
             None => Ok(()),
         }
-    }
-
-    /// Removes every row. [`Self::set_auto_increment`] resets the counter.
-    pub(crate) fn truncate(&self, access: &dyn TableAccess) -> Result<()> {
-        self.storage(access)?.truncate()?;
-        self.column_statistics.forget();
-        if let TableStore::User(table) = &self.store
-            && self.definition.engine == "MEMORY"
-        {
-            let bytes = access.memory_engine_bytes();
-            table.empty_under(&memory_engine::limits(&self.definition, bytes));
-        }
-        Ok(())
     }
 }
 

@@ -9,6 +9,7 @@ use mayfly_types::{CollationId, SqlType, TypeKind, Value};
 
 use super::histogram::Histogram;
 use super::zoned_table;
+use crate::engines::Engine;
 use crate::names::same_name;
 
 /// The option that names a secondary engine. No table has one.
@@ -32,7 +33,7 @@ pub(crate) struct TableDefinition {
     /// The default collation of columns.
     pub(crate) collation: CollationId,
     /// ENGINE
-    pub(crate) engine: String,
+    pub(crate) engine: Engine,
     /// COMMENT
     pub(crate) comment: String,
     /// The other written options, with MySQL's names, in the order in which it prints them.
@@ -85,7 +86,7 @@ impl TableDefinition {
             foreign_keys: Vec::new(),
             checks: Vec::new(),
             collation: CollationId::default(),
-            engine: "InnoDB".to_owned(),
+            engine: Engine::InnoDb,
             comment: String::new(),
             options: Vec::new(),
             auto_increment_start: 1,

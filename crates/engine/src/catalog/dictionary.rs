@@ -13,33 +13,20 @@ use mayfly_storage::{DurableTransaction, TreeId};
 use mayfly_types::Result;
 use mayfly_types::temporal::TimeZone;
 
+use super::base_table::BaseTable;
 use super::definition::TableDefinition;
+use super::entry_name::EntryName;
+use super::number_record::number_name;
 use super::show_create::{self, NameQuotes};
+use super::state::{CatalogChange, CatalogState};
 use super::table_access::TableAccess;
+pub(crate) use super::trees::Trees;
 use super::view::ViewDefinition;
-use super::{BaseTable, Catalog, CatalogChange, CatalogState, EntryName};
 use crate::character_sets;
 
 pub(crate) const DATABASE: &str = "database\0";
 pub(crate) const TABLE: &str = "table\0";
-const NUMBER: &str = "number\0";
 pub(crate) const VIEW: &str = "view\0";
-
-/// Trees of a table's rows and indexes in the store.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Trees {
-    /// The rows.
-    pub(crate) rows: TreeId,
-    /// The indexes, in the order of the store.
-    pub(crate) indexes: Vec<TreeId>,
-}
-
-impl Trees {
-    /// All trees, of the rows and of the indexes.
-    fn all(&self) -> impl Iterator<Item = TreeId> {
-        std::iter::once(self.rows).chain(self.indexes.iter().copied())
-    }
-}
 
 /// The record of a table; `trees` are set if its rows are durable.
 fn table_record(
@@ -102,30 +89,9 @@ pub(crate) fn store(
     transaction.participant().commit()
 }
 
-/// The key of the record of an AUTO_INCREMENT counter.
-fn number_name(rows: TreeId) -> Vec<u8> {
-    format!("{NUMBER}{rows}").into_bytes()
-}
-
-/// The recorded AUTO_INCREMENT counter of a table.
-pub(crate) fn next_number(access: &dyn TableAccess, trees: &Trees) -> Result<u64> {
-    let record = access.durable()?.record(&number_name(trees.rows))?;
-    let number = record.and_then(|record| Some(u64::from_le_bytes(record.try_into().ok()?)));
-    Ok(number.unwrap_or(1))
-}
-
-/// Records the AUTO_INCREMENT counter, when the transaction commits.
-pub(crate) fn set_next_number(
-    transaction: &DurableTransaction,
-    trees: &Trees,
-    next: u64,
-) -> Result<()> {
-    transaction.set_record(&number_name(trees.rows), Some(&next.to_le_bytes()))
-}
-
-/// Records the exact AUTO_INCREMENT counters at shutdown.
-pub(crate) fn close(transaction: &DurableTransaction, catalog: &Catalog) -> Result<()> {
-    for table in catalog.all_tables() {
+/// Records the exact AUTO_INCREMENT counters of tables at shutdown.
+pub(crate) fn close(transaction: &DurableTransaction, tables: &[Arc<BaseTable>]) -> Result<()> {
+    for table in tables {
         table.record_next_number(transaction)?;
     }
     if transaction.has_changes() {

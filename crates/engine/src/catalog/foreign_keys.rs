@@ -11,9 +11,10 @@ use mayfly_types::Error;
 use mayfly_types::error::codes;
 use rpds::RedBlackTreeMapSync;
 
+use super::base_table::BaseTable;
 use super::definition::{ForeignKeyDefinition, TableDefinition};
-use super::state::FullName;
-use super::{BaseTable, indexes, show_create};
+use super::entry_name::FullName;
+use super::{indexes, show_create};
 
 /// Effect on a child's row when the row that it refers to is removed or its key changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use mayfly_types::{Batch, Error, PhysicalType, Result, SqlType};
 use parking_lot::Mutex;
 
 use super::definition::{ColumnDefinition, TableDefinition};
-use super::engines;
+use crate::engines::Engine;
 
 /// A column of a [`TableProvider`].
 #[derive(Debug, Clone)]
@@ -64,7 +64,7 @@ pub(super) fn definition(
     });
     TableDefinition {
         columns: columns.collect(),
-        engine: engines::EXTERNAL.to_owned(),
+        engine: Engine::External,
         ..TableDefinition::new(database, name)
     }
 }

@@ -14,6 +14,7 @@ use super::definition::{
     SECONDARY_ENGINE, TableDefinition,
 };
 use super::type_text;
+use crate::engines::Engine;
 use crate::names::word_if;
 use crate::{character_sets, convert};
 
@@ -46,7 +47,8 @@ pub(crate) fn table(
     );
     text += &format!(" ENGINE={}", definition.engine);
     // InnoDB stores no AUTO_INCREMENT option without such a column.
-    let numbered = definition.auto_increment_column().is_some() || definition.engine != "InnoDB";
+    let numbered =
+        definition.auto_increment_column().is_some() || definition.engine != Engine::InnoDb;
     if next_auto_increment > 1 && numbered {
         text += &format!(" AUTO_INCREMENT={next_auto_increment}");
     }
@@ -68,7 +70,7 @@ pub(crate) fn table(
     }
     if let Some(partitioning) = &definition.partitioning {
         text += "\n";
-        text += &partitioning::comment(partitioning, &definition.engine);
+        text += &partitioning::comment(partitioning, definition.engine);
     }
     text
 }

@@ -12,13 +12,11 @@ use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result};
 use rpds::RedBlackTreeMapSync;
 
-use super::BaseTable;
+use super::base_table::BaseTable;
 use super::definition::TableDefinition;
+use super::entry_name::EntryName;
 use super::foreign_keys::Children;
 use super::view::ViewDefinition;
-
-/// A database and a name in it.
-pub(crate) type FullName = (String, String);
 
 /// Databases by name.
 pub(crate) type Databases = RedBlackTreeMapSync<String, DatabaseEntry>;
@@ -72,17 +70,6 @@ impl Deref for CatalogState {
     fn deref(&self) -> &Databases {
         &self.databases
     }
-}
-
-/// Name of a catalog entry.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum EntryName {
-    /// A database without its tables and views.
-    Database(String),
-    /// A table.
-    Table(FullName),
-    /// A view.
-    View(FullName),
 }
 
 /// A change in progress: the new state, and the touched names.

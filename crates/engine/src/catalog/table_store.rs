@@ -2,16 +2,13 @@
 
 use std::sync::Arc;
 
-use mayfly_storage::{
-    IndexId, Table, TableDefinition as DurableDefinition, UserTable, UserTableContext,
-};
+use mayfly_storage::{IndexId, TableDefinition as DurableDefinition, UserTable};
 use mayfly_types::{Result, Value};
 
 use super::definition::TableDefinition;
-use super::dictionary::Trees;
 use super::indexes::{IndexStorage, index_specs};
 use super::provided::ProvidedTable;
-use super::table_access::TableAccess;
+use super::trees::Trees;
 
 /// A table's store. Cloning gives another handle to the same rows.
 #[derive(Debug, Clone)]
@@ -25,32 +22,6 @@ pub(crate) enum TableStore {
 }
 
 impl TableStore {
-    /// An empty store for a table, as its definition requires.
-    pub(crate) fn new(definition: &TableDefinition, access: &dyn TableAccess) -> Result<Self> {
-        Ok(
-            match definition.temporary || definition.engine == "MEMORY" {
-                true => Self::user(definition, access.user_table_context(definition)),
-                false => Self::durable(definition, access)?,
-            },
-        )
-    }
-
-    fn user(definition: &TableDefinition, context: UserTableContext) -> Self {
-        let columns = definition.columns.iter().map(|column| column.ty.physical());
-        let indexes = index_specs(definition);
-        Self::User(UserTable::new(context, columns.collect(), indexes))
-    }
-
-    /// A durable store, visible to other sessions once the transaction commits.
-    fn durable(definition: &TableDefinition, access: &dyn TableAccess) -> Result<Self> {
-        let transaction = access.durable()?;
-        let indexes = index_specs(definition);
-        let rows = transaction.new_tree()?;
-        let indexes = indexes.iter().map(|_| transaction.new_tree());
-        let indexes = indexes.collect::<Result<_>>()?;
-        Ok(Self::durable_of(definition, Trees { rows, indexes }))
-    }
-
     /// The store of a table whose rows are in these trees.
     pub(crate) fn durable_of(definition: &TableDefinition, trees: Trees) -> Self {
         let columns = definition.columns.iter().map(|column| column.ty.physical());
@@ -66,23 +37,6 @@ impl TableStore {
             Self::User(_) | Self::Provided(_) => IndexStorage::Keys,
             Self::Durable(..) => IndexStorage::Rows,
         }
-    }
-
-    /// A handle for a session's statement: it sees the current rows, and its changes are part of the session's
-    /// transaction, or persist in any case if `directly`.
-    pub(crate) fn open(&self, access: &dyn TableAccess, directly: bool) -> Result<Arc<dyn Table>> {
-        Ok(match self {
-            Self::User(table) => table.open(access.temp_table_context(), access.undo_log()),
-            Self::Durable(definition, _) => {
-                let statement = if directly {
-                    access.direct_statement()
-                } else {
-                    access.durable_statement()
-                };
-                Arc::new(statement?.table(definition)?)
-            }
-            Self::Provided(table) => Arc::clone(table) as Arc<dyn Table>,
-        })
     }
 }
 

@@ -13,6 +13,7 @@ use crate::accounts::account::AccountName;
 use crate::budgets::SessionMemory;
 use crate::connections::ConnectAttributes;
 use crate::connections::activity::Activity;
+use crate::engines::Engine;
 use crate::instrumentation::{AccountActivity, History, StageEvent, StatementEvent, TotalsByKind};
 use crate::prepared::AnyPlan;
 use crate::status::Counters;
@@ -251,7 +252,7 @@ pub(crate) struct TemporaryTable {
     pub(crate) id: u64,
     pub(crate) database: String,
     pub(crate) name: String,
-    pub(crate) engine: String,
+    pub(crate) engine: Engine,
     pub(crate) columns: usize,
     /// Microseconds since 1970 UTC.
     pub(crate) created: i64,

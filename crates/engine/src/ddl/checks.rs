@@ -4,6 +4,7 @@
 use std::fmt::Display;
 use std::ops::ControlFlow;
 
+use mayfly_functions::scalar::{self, Fact};
 use mayfly_syntax::ast::{self, Expr, KeyKind, visit_expressions};
 use mayfly_types::error::codes;
 use mayfly_types::{Error, ErrorCode, Result, SqlType, TypeKind};
@@ -12,57 +13,12 @@ use crate::binding::expressions;
 use crate::catalog::definition::{
     ColumnDefault, ColumnDefinition, KeyDefinition, KeyPart, KeyTarget, TableDefinition,
 };
+use crate::engines::Engine;
 use crate::error::refuse;
 use crate::session::StatementContext;
 
 /// Maximum number of key parts.
 const KEY_PARTS_MAX: usize = 16;
-
-/// Functions allowed nowhere in a definition: they wait, read files or the session, or count its statements.
-const NEVER: &[&str] = &[
-    "benchmark",
-    "found_rows",
-    "get_lock",
-    "is_free_lock",
-    "is_used_lock",
-    "last_insert_id",
-    "load_file",
-    "release_all_locks",
-    "release_lock",
-    "row_count",
-    "sleep",
-    "values",
-];
-
-/// Nondeterministic functions, allowed in defaults alone.
-const IN_DEFAULTS: &[&str] = &[
-    "connection_id",
-    "curdate",
-    "current_date",
-    "current_role",
-    "current_time",
-    "current_timestamp",
-    "current_user",
-    "curtime",
-    "database",
-    "localtime",
-    "localtimestamp",
-    "now",
-    "rand",
-    "random_bytes",
-    "schema",
-    "session_user",
-    "sysdate",
-    "system_user",
-    "unix_timestamp",
-    "user",
-    "utc_date",
-    "utc_time",
-    "utc_timestamp",
-    "uuid",
-    "uuid_short",
-    "version",
-];
 
 /// Kind of expression, with its errors; each error names the expression's owner.
 struct Use {
@@ -116,8 +72,11 @@ impl Use {
                     return None;
                 };
                 let name = name.value.to_lowercase();
-                let known = |list: &[&str]| list.contains(&name.as_str());
-                let allowed = !known(NEVER) && (self.is_default || !known(IN_DEFAULTS));
+                let has = |fact| scalar::by_name(&name).is_some_and(|known| known.has(fact));
+                // VALUES() is a column of the row that an INSERT adds.
+                let allowed = name != "values"
+                    && !has(Fact::NotInDefinitions)
+                    && (self.is_default || !has(Fact::OnlyInDefaults));
                 let arguments: &[&dyn Display] = if self.function == self.subquery {
                     &[&owner]
                 } else {
@@ -268,7 +227,10 @@ fn check_key(table: &TableDefinition, key: &KeyDefinition) -> Result<()> {
         .iter()
         .map(|part| part_length(ty(part), part.prefix));
     let length = lengths.fold(0, u64::saturating_add);
-    let limit = if table.engine == "MyISAM" { 1000 } else { 3072 };
+    let limit = match table.engine {
+        Engine::MyIsam => 1000,
+        _ => 3072,
+    };
     refuse(length > limit, || codes::ER_TOO_LONG_KEY.with(&[&limit]))
 }
 

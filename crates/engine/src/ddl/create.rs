@@ -14,9 +14,10 @@ use crate::catalog::definition::{
     CheckConstraint, ColumnDefault, ColumnDefinition, GeneratedColumn, KeyDefinition, KeyPart,
     KeyTarget, SECONDARY_ENGINE, TableDefinition,
 };
-use crate::catalog::{engines, expression_text, zoned_table};
+use crate::catalog::{engine_limits, expression_text, zoned_table};
 use crate::ddl::column_type::{self, DeclaredCollation};
 use crate::ddl::{checks, partitioning};
+use crate::engines::Engine;
 use crate::error::{ensure, refuse};
 use crate::names::{check_name, same_name};
 use crate::session::StatementContext;
@@ -171,13 +172,13 @@ fn names_null_column(statement: &CreateTable, key: &ast::KeyDefinition) -> bool 
     })
 }
 
-fn default_engine(context: &StatementContext<'_>, temporary: bool) -> String {
+fn default_engine(context: &StatementContext<'_>, temporary: bool) -> Engine {
     let variable = if temporary {
         typed::DEFAULT_TMP_STORAGE_ENGINE
     } else {
         typed::DEFAULT_STORAGE_ENGINE
     };
-    context.settings().text(variable).to_owned()
+    Engine::by_name(context.settings().text(variable)).unwrap_or(Engine::InnoDb)
 }
 
 /// Whether a column may default to the current time with `digits` fractional digits.
@@ -248,8 +249,8 @@ impl Builder<'_> {
     }
 
     fn engine(&mut self, name: &str) -> Result<()> {
-        if let Some(known) = engines::canonical(name) {
-            self.table.engine = known.to_owned();
+        if let Some(known) = Engine::by_name(name) {
+            self.table.engine = known;
             return Ok(());
         }
         let unknown = codes::ER_UNKNOWN_STORAGE_ENGINE.with(&[&name]);
@@ -521,7 +522,7 @@ impl Builder<'_> {
 
     /// The algorithm that a key asks for, if the engine supports it.
     fn key_type(&self, using: Option<String>) -> Option<String> {
-        if using.as_deref() == Some("HASH") && self.table.engine != "MEMORY" {
+        if using.as_deref() == Some("HASH") && self.table.engine != Engine::Memory {
             let note = codes::ER_UNSUPPORTED_INDEX_ALGORITHM.with(&[&"HASH"]);
             self.context.note(note);
             return None;
@@ -623,9 +624,9 @@ impl Builder<'_> {
         functional_keys::put_in_order(table);
         if let Some(position) = table.auto_increment_column() {
             // MyISAM numbers rows separately for each value of the preceding parts.
-            let parts = match table.engine.as_str() {
-                "MyISAM" | "Aria" => usize::MAX,
-                _ => 1,
+            let parts = match table.engine.numbers_by_prefix() {
+                true => usize::MAX,
+                false => 1,
             };
             let is_it = |part: &KeyPart| part.column() == Some(position);
             let has_key = table
@@ -656,8 +657,8 @@ impl Builder<'_> {
 
 /// Checks the limits of a table's engine.
 pub(crate) fn check_engine(context: &StatementContext<'_>, table: &TableDefinition) -> Result<()> {
-    engines::check(table)?;
-    if table.temporary && table.engine == "InnoDB" {
+    engine_limits::check(table)?;
+    if table.temporary && table.engine == Engine::InnoDb {
         check_compression(context, table)?;
     }
     Ok(())

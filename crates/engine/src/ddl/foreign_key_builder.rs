@@ -5,7 +5,6 @@ use mayfly_types::Result;
 use mayfly_types::error::codes;
 
 use crate::catalog::definition::{ForeignKeyDefinition, KeyDefinition, KeyPart};
-use crate::catalog::engines;
 use crate::ddl::create::{Builder, generated_name};
 use crate::ddl::foreign_key_checks;
 use crate::names::{check_name, same_name};
@@ -110,7 +109,7 @@ impl Builder<'_> {
             }
             self.table.keys.push(key);
         }
-        if !engines::has_foreign_keys(&self.table.engine) {
+        if !self.table.engine.has_foreign_keys() {
             self.table.foreign_keys.clear();
             for key in &mut self.table.keys {
                 key.generated = false;

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlType, TypeKind};
 
+use crate::catalog::BaseTable;
 use crate::catalog::column_uses::names_column;
 use crate::catalog::definition::{
     ColumnDefinition, ForeignKeyDefinition, KeyDefinition, TableDefinition,
 };
 use crate::catalog::foreign_keys::ReferentialAction;
-use crate::catalog::{BaseTable, engines};
 use crate::locks::table::{HeldTable, TableUse};
 use crate::names::same_name;
 use crate::session::StatementContext;
@@ -134,9 +134,8 @@ fn check_new(
         return Ok(None);
     }
     let parent = context.hold_table(&database, &name, TableUse::ReadAlone)?;
-    let usable = |(parent, _): &(Arc<BaseTable>, HeldTable)| {
-        engines::has_foreign_keys(&parent.definition.engine)
-    };
+    let usable =
+        |(parent, _): &(Arc<BaseTable>, HeldTable)| parent.definition.engine.has_foreign_keys();
     let Some((parent, held)) = parent.filter(usable) else {
         return match foreign.references.columns.is_empty() {
             _ if context.options().foreign_key_checks => {
@@ -222,8 +221,7 @@ pub(crate) fn has_standard_key(parent: &TableDefinition, columns: &[usize]) -> b
 
 /// Checks the foreign keys of children created before this parent.
 fn check_children(context: &StatementContext<'_>, table: &TableDefinition) -> Result<()> {
-    let waited_for =
-        engines::has_foreign_keys(&table.engine) && context.options().foreign_key_checks;
+    let waited_for = table.engine.has_foreign_keys() && context.options().foreign_key_checks;
     if !waited_for {
         return Ok(());
     }

@@ -7,6 +7,7 @@ use mayfly_types::{CollationId, Result};
 
 use crate::catalog::definition::{ColumnDefinition, TableDefinition};
 use crate::ddl::create;
+use crate::engines::Engine;
 use crate::error::{parse_own, refuse};
 use crate::session::StatementContext;
 use crate::variables::typed;
@@ -54,7 +55,7 @@ fn generates(context: &StatementContext<'_>) -> bool {
 
 /// Whether a table gets a generated key.
 fn takes_generated(definition: &TableDefinition) -> bool {
-    definition.engine == "InnoDB" && definition.identifying_columns().is_empty()
+    definition.engine == Engine::InnoDb && definition.identifying_columns().is_empty()
 }
 
 /// 3750 for a table without a primary key where one is required.

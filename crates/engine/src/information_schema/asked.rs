@@ -19,6 +19,8 @@ pub(crate) type ViewColumns<'v> = dyn Fn(&ViewDefinition) -> Option<Vec<OutputCo
 
 /// The tables and views for which a statement needs rows of a relation.
 pub(crate) struct Asked<'a> {
+    /// All relations, as the planner sees them.
+    relations: &'static [Arc<TableSource>],
     views: &'a ViewColumns<'a>,
     /// (database, name) of the tables and views; `None` for all.
     names: Option<HashSet<(String, String)>>,
@@ -35,13 +37,14 @@ impl<'a> Asked<'a> {
         context: &StatementContext<'_>,
         question: &Question<'a>,
         source: &TableSource,
-        relations: impl Iterator<Item = &'static Arc<TableSource>>,
+        relations: &'static [Arc<TableSource>],
     ) -> Self {
         let names = question.plan.and_then(|plan| {
             let all = all_names(context, relations);
             names(context, source, plan, all, question.execution)
         });
         Self {
+            relations,
             views: question.views,
             names,
         }
@@ -56,6 +59,17 @@ impl<'a> Asked<'a> {
     pub(super) fn has(&self, database: &str, name: &str) -> bool {
         let names = self.names.as_ref();
         names.is_none_or(|names| names.contains(&(database.to_owned(), name.to_owned())))
+    }
+
+    /// The needed relations of a schema, without those for SHOW statements, whose names begin with `#`.
+    pub(super) fn relations(
+        &self,
+        schema: &str,
+    ) -> impl Iterator<Item = &'static Arc<TableSource>> {
+        let of_schema = self.relations.iter();
+        let of_schema = of_schema.filter(move |source| source.database == schema);
+        of_schema
+            .filter(move |source| !source.name.starts_with('#') && self.has(schema, &source.name))
     }
 
     /// The needed base tables that are visible.
@@ -120,9 +134,10 @@ fn selected(conditions: &[Expression], batch: &Batch, run: &RunContext) -> Resul
 /// The databases and names of all tables, views and relations.
 fn all_names(
     context: &StatementContext<'_>,
-    relations: impl Iterator<Item = &'static Arc<TableSource>>,
+    relations: &[Arc<TableSource>],
 ) -> Vec<(String, String)> {
     let name = |database: &str, name: &str| (database.to_owned(), name.to_owned());
+    let relations = relations.iter();
     let relations = relations.map(|source| name(&source.database, &source.name));
     let mut names: Vec<_> = relations.collect();
     let catalog = context.catalog();

@@ -13,15 +13,15 @@ use mayfly_types::temporal::TimeZone;
 use mayfly_types::{SqlType, TypeKind, Value};
 
 use super::asked::{Asked, SYSTEM_SCHEMAS};
-use super::definitions;
 use super::relation::{Relation, Row, row, text, yes_no};
+use super::source_definition;
 use crate::accounts::privileges::PrivilegeSet;
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, KeyPart, TableDefinition};
 use crate::catalog::view::ViewDefinition;
 use crate::catalog::{show_create, system_views, type_text};
 use crate::session::StatementContext;
 use crate::variable_checks::text_of;
-use crate::{character_sets, convert, information_schema};
+use crate::{character_sets, convert};
 
 pub(super) const RELATIONS: &[Relation] = &[
     Relation::of_tables("COLUMNS", rows),
@@ -40,14 +40,11 @@ fn privileges(held: PrivilegeSet) -> String {
 pub(super) fn rows(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
     for schema in SYSTEM_SCHEMAS {
-        for source in information_schema::relations(schema) {
-            if !asked.has(schema, &source.name) {
-                continue;
-            }
+        for source in asked.relations(schema) {
             if !context.rights().sees_table(schema, &source.name) {
                 continue;
             }
-            match definitions::log(schema, &source.name) {
+            match source_definition::log(source) {
                 Some(log) => rows.extend(definition_rows(&log, &context.options().time_zone)),
                 None => rows.extend(system_rows(source)),
             }

@@ -1,25 +1,17 @@
 //! Definitions of system tables, for SHOW CREATE TABLE.
 
 use mayfly_syntax::ast::KeyKind;
-use mayfly_types::{CollationId, TypeKind};
+use mayfly_types::CollationId;
 
-use crate::catalog::definition::{
-    ColumnDefault, ColumnDefinition, KeyDefinition, KeyPart, TableDefinition,
-};
+use super::source_definition;
+use crate::catalog::definition::{KeyDefinition, KeyPart, TableDefinition};
+use crate::engines::Engine;
 
-/// The definition of a log table: MySQL has these two in CSV files.
+/// The definition of a log table, if `name` is exactly its name.
 pub(crate) fn log(database: &str, name: &str) -> Option<TableDefinition> {
-    let comment = match name {
-        "general_log" => "General log",
-        "slow_log" => "Slow log",
-        _ => return None,
-    };
-    Some(TableDefinition {
-        collation: CollationId::UTF8MB3_GENERAL_CI,
-        engine: "CSV".to_owned(),
-        comment: comment.to_owned(),
-        ..of_columns(database, name, true)?
-    })
+    let source = super::table(database, name)?;
+    let log = source_definition::log(&source)?;
+    (log.name == name).then_some(log)
 }
 
 /// The definition of any system table.
@@ -28,9 +20,10 @@ pub(crate) fn table(database: &str, name: &str) -> Option<TableDefinition> {
         return Some(log);
     }
     let is_configuration = database.eq_ignore_ascii_case("sys");
-    let mut definition = of_columns(database, name, is_configuration)?;
+    let source = super::table(database, name)?;
+    let mut definition = source_definition::of_columns(&source, is_configuration);
     match &*definition.database {
-        "performance_schema" => "PERFORMANCE_SCHEMA".clone_into(&mut definition.engine),
+        "performance_schema" => definition.engine = Engine::PerformanceSchema,
         "information_schema" => {
             definition.temporary = true;
             definition.collation = CollationId::UTF8MB3_GENERAL_CI;
@@ -42,22 +35,4 @@ pub(crate) fn table(database: &str, name: &str) -> Option<TableDefinition> {
         _ => {}
     }
     Some(definition)
-}
-
-/// The columns of a system table; `has_change_time`: its TIMESTAMP columns are set by every change.
-fn of_columns(database: &str, name: &str, has_change_time: bool) -> Option<TableDefinition> {
-    let source = super::table(database, name)?;
-    let columns = source.columns.iter().map(|column| {
-        let mut definition = ColumnDefinition::new(&*column.name, column.ty.clone());
-        definition.nullable = column.nullable;
-        if has_change_time && column.ty.kind == TypeKind::Timestamp {
-            definition.default = ColumnDefault::Now;
-            definition.on_update_now = true;
-        }
-        definition
-    });
-    Some(TableDefinition {
-        columns: columns.collect(),
-        ..TableDefinition::new(&source.database, &source.name)
-    })
 }

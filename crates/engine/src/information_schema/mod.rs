@@ -21,6 +21,7 @@ mod profiling;
 mod relation;
 mod schemata;
 mod server;
+mod source_definition;
 mod standard;
 mod statistics;
 mod tables;
@@ -69,21 +70,24 @@ const RELATIONS: &[&[Relation]] = &[
 ];
 
 struct Relations {
-    all: Vec<(Relation, Arc<TableSource>)>,
+    all: Vec<Relation>,
+    /// The relations as the planner sees them, in the order of `all`.
+    sources: Vec<Arc<TableSource>>,
+    /// Their positions, by database and name in lower case.
     by_name: HashMap<(String, String), usize>,
 }
 
 static ALL: LazyLock<Relations> = LazyLock::new(|| {
-    let mut relations: Vec<Relation> = [RELATIONS, performance::RELATIONS].concat().concat();
+    let mut all: Vec<Relation> = [RELATIONS, performance::RELATIONS].concat().concat();
     // Relations of unsupported features, such as routines and events, are empty.
     for name in standard::names() {
-        if !relations.iter().any(|relation| relation.name == name) {
-            relations.push(Relation::new(name, |_| Vec::new()));
+        if !all.iter().any(|relation| relation.name == name) {
+            all.push(Relation::new(name, |_| Vec::new()));
         }
     }
-    let source = |(position, relation): (u64, Relation)| {
+    let source = |(position, relation): (u64, &Relation)| {
         let (schema, name) = relation.full_name();
-        let source = TableSource {
+        Arc::new(TableSource {
             id: TableId(FIRST_SYSTEM_ID + position),
             database: schema.to_owned(),
             name: name.to_owned(),
@@ -95,10 +99,9 @@ static ALL: LazyLock<Relations> = LazyLock::new(|| {
             partitioned: false,
             index_content: IndexContent::Unavailable,
             takes_terms: false,
-        };
-        (relation, Arc::new(source))
+        })
     };
-    let all: Vec<_> = (0..).zip(relations).map(source).collect();
+    let sources = (0..).zip(&all).map(source).collect();
     let key = |relation: &Relation| {
         let (schema, name) = relation.full_name();
         (schema.to_owned(), name.to_lowercase())
@@ -106,9 +109,13 @@ static ALL: LazyLock<Relations> = LazyLock::new(|| {
     let by_name = all
         .iter()
         .enumerate()
-        .map(|(at, (relation, _))| (key(relation), at))
+        .map(|(at, relation)| (key(relation), at))
         .collect();
-    Relations { all, by_name }
+    Relations {
+        all,
+        sources,
+        by_name,
+    }
 });
 
 /// The relation with a case-insensitive name.
@@ -118,7 +125,7 @@ pub(crate) fn table(schema: &str, name: &str) -> Option<Arc<TableSource>> {
     }
     let key = (schema.to_lowercase(), name.to_lowercase());
     let position = ALL.by_name.get(&key)?;
-    Some(Arc::clone(&ALL.all[*position].1))
+    Some(Arc::clone(&ALL.sources[*position]))
 }
 
 /// The table of a relation without its rows, if `id` is a relation's.
@@ -142,9 +149,10 @@ pub(crate) fn announce(
     ))))
 }
 
-fn relation(id: TableId) -> Option<&'static (Relation, Arc<TableSource>)> {
+fn relation(id: TableId) -> Option<(&'static Relation, &'static Arc<TableSource>)> {
     let position = id.0.checked_sub(FIRST_SYSTEM_ID)?;
-    ALL.all.get(usize::try_from(position).ok()?)
+    let position = usize::try_from(position).ok()?;
+    Some((ALL.all.get(position)?, ALL.sources.get(position)?))
 }
 
 /// The current rows of a relation.
@@ -156,8 +164,8 @@ pub(crate) fn open(
     let rows = match relation.rows {
         Rows::OfState(rows) => rows(context),
         Rows::OfTables(rows) => {
-            let relations = ALL.all.iter().map(|(_, source)| source);
-            rows(context, &Asked::new(context, question, source, relations))
+            let asked = Asked::new(context, question, source, &ALL.sources);
+            rows(context, &asked)
         }
     };
     let types = source.columns.iter().map(|column| column.ty.clone());
@@ -170,10 +178,4 @@ pub(crate) fn open(
     // In batches, so that a small batch size is tested here too.
     let batches = rows.chunks(4096).map(|rows| builder::batch(&types, rows));
     Some(Arc::new(BatchTable::new(columns, batches)))
-}
-
-/// Names and column counts of all relations of a schema, for `information_schema` itself.
-pub(crate) fn relations(schema: &str) -> impl Iterator<Item = &'static Arc<TableSource>> {
-    let all = ALL.all.iter().map(|(_, source)| source);
-    all.filter(move |source| source.database == schema && !source.name.starts_with('#'))
 }

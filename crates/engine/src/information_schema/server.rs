@@ -6,8 +6,8 @@ use mayfly_types::charset::CHARSETS;
 use mayfly_types::collation::COLLATIONS;
 
 use super::relation::{Relation, Row, row, yes_no};
-use crate::catalog::engines::{ENGINES, Engine};
 use crate::catalog::system_views::STATEMENT_CHARACTERS;
+use crate::engines::Engine;
 use crate::names::word_if;
 use crate::session::StatementContext;
 
@@ -22,16 +22,22 @@ pub(super) const RELATIONS: &[Relation] = &[
 
 fn engines(_: &StatementContext<'_>) -> Vec<Row> {
     let row = |engine: &Engine| {
-        let transactions = yes_no(engine.transactions);
-        let Engine {
-            name,
+        let support = if *engine == Engine::InnoDb {
+            "DEFAULT"
+        } else {
+            "YES"
+        };
+        let transactions = yes_no(engine.has_transactions());
+        row![
+            engine.name(),
             support,
-            comment,
-            ..
-        } = *engine;
-        row![name, support, comment, transactions, "NO", transactions]
+            engine.comment(),
+            transactions,
+            "NO",
+            transactions
+        ]
     };
-    ENGINES.iter().map(row).collect()
+    Engine::ALL.iter().map(row).collect()
 }
 
 fn character_sets(_: &StatementContext<'_>) -> Vec<Row> {

@@ -10,6 +10,7 @@ use super::relation::{Relation, Row, row, yes_no};
 use crate::catalog::BaseTable;
 use crate::catalog::definition::{KeyTarget, TableDefinition};
 use crate::catalog::indexes::indexed_keys;
+use crate::engines::Engine;
 use crate::names::word_if;
 use crate::session::StatementContext;
 
@@ -45,7 +46,7 @@ fn cardinality(
         return Some(content.statistics().rows);
     };
     let spec = content.indexes().get(index)?;
-    let is_known = definition.engine != "MEMORY" || (!ordered && parts == spec.parts.len());
+    let is_known = definition.engine != Engine::Memory || (!ordered && parts == spec.parts.len());
     is_known.then(|| content.distinct_keys(IndexId(index), parts))
 }
 
@@ -58,7 +59,9 @@ fn table_rows(context: &StatementContext<'_>, table: &BaseTable) -> Vec<Row> {
             let index_type = match key.kind {
                 KeyKind::FullText => "FULLTEXT",
                 KeyKind::Spatial => "SPATIAL",
-                _ if definition.engine == "MEMORY" && key.using.as_deref() != Some("BTREE") => {
+                _ if definition.engine == Engine::Memory
+                    && key.using.as_deref() != Some("BTREE") =>
+                {
                     "HASH"
                 }
                 _ => "BTREE",

@@ -7,12 +7,13 @@ use mayfly_storage::{DeclaredSize, TableStatistics};
 use mayfly_types::{TypeKind, Value};
 
 use super::asked::{Asked, SYSTEM_SCHEMAS};
-use super::definitions;
 use super::relation::{Relation, Row, row, text};
+use super::source_definition;
 use crate::catalog::BaseTable;
 use crate::catalog::definition::{SECONDARY_ENGINE, TableDefinition};
+use crate::engines::Engine;
 use crate::session::StatementContext;
-use crate::{character_sets, convert, information_schema};
+use crate::{character_sets, convert};
 
 pub(super) const RELATIONS: &[Relation] = &[Relation::of_tables("TABLES", rows)];
 
@@ -21,14 +22,11 @@ pub(super) fn rows(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row
     let zone = &context.options().time_zone;
     let opened_at = convert::datetime_of_unix(context.database().opened_at, zone);
     for schema in SYSTEM_SCHEMAS {
-        for source in information_schema::relations(schema) {
-            if !asked.has(schema, &source.name) {
-                continue;
-            }
+        for source in asked.relations(schema) {
             if !context.rights().sees_table(schema, &source.name) {
                 continue;
             }
-            let log = definitions::log(schema, &source.name);
+            let log = source_definition::log(source);
             // Programs that copy a server must not copy the tables about accounts, which only account statements can
             // change.
             if schema == "mysql" && log.is_none() {
@@ -44,7 +42,7 @@ pub(super) fn rows(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row
             row[19] = text("");
             row[20] = text("");
             if let Some(log) = log {
-                row[4] = text(&log.engine);
+                row[4] = text(log.engine.name());
                 row[6] = text(row_format(&log));
                 row[17] = text(character_sets::row(log.collation).name);
                 row[20] = text(&log.comment);
@@ -91,13 +89,13 @@ fn row(context: &StatementContext<'_>, table: &BaseTable) -> Row {
     });
     // Other engines always report the next number.
     let is_numbered = definition.auto_increment_column().is_some()
-        || !matches!(definition.engine.as_str(), "InnoDB" | "CSV");
+        || !matches!(definition.engine, Engine::InnoDb | Engine::Csv);
     row![
         "def",
         &definition.database,
         &definition.name,
         "BASE TABLE",
-        &definition.engine,
+        definition.engine.name(),
         Value::Int(10),
         row_format(definition),
         rows,
@@ -126,12 +124,12 @@ fn row_format(definition: &TableDefinition) -> String {
         let is_variable = matches!(column.ty.kind, TypeKind::VarChar | TypeKind::Json);
         !is_variable && !column.ty.is_blob()
     });
-    let name = match (definition.engine.as_str(), asked) {
-        ("MEMORY" | "CSV", _) => "Fixed",
-        ("MyISAM", Some(asked)) => asked,
-        ("MyISAM", None) if fixed => "Fixed",
-        ("Aria", _) => "Page",
-        ("InnoDB", Some(asked @ ("COMPACT" | "REDUNDANT" | "COMPRESSED"))) => asked,
+    let name = match (definition.engine, asked) {
+        (Engine::Memory | Engine::Csv, _) => "Fixed",
+        (Engine::MyIsam, Some(asked)) => asked,
+        (Engine::MyIsam, None) if fixed => "Fixed",
+        (Engine::Aria, _) => "Page",
+        (Engine::InnoDb, Some(asked @ ("COMPACT" | "REDUNDANT" | "COMPRESSED"))) => asked,
         _ => "Dynamic",
     };
     let (first, rest) = name.split_at(1);

@@ -15,6 +15,7 @@ use super::relation::{IntoValue, Relation, Row, row, text};
 use super::standard;
 use crate::connections::{SessionShared, TemporaryTable};
 use crate::convert;
+use crate::engines::Engine;
 use crate::session::StatementContext;
 use crate::variables::typed;
 
@@ -37,7 +38,7 @@ fn transactional_tables(context: &StatementContext<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
     for owner in context.privileges().visible_sessions() {
         let tables = owner.temporary_tables.lock();
-        let tables = tables.iter().filter(|table| table.engine == "InnoDB");
+        let tables = tables.iter().filter(|table| table.engine == Engine::InnoDb);
         rows.extend(tables.map(|table| {
             row![
                 table.id,
@@ -82,7 +83,7 @@ fn named_tables(context: &StatementContext<'_>, owner: &Arc<SessionShared>) -> V
             Value::Int(session),
             &table.database,
             &table.name,
-            &table.engine,
+            table.engine.name(),
             own_name(owner, table),
             entry.rows,
             bytes.checked_div(entry.rows).unwrap_or(0),
@@ -259,7 +260,7 @@ fn rows(context: &StatementContext<'_>) -> Vec<Row> {
             ];
             row.extend(work_row(&entry));
             // The engine in the definition.
-            row[ENGINE] = text(&table.engine);
+            row[ENGINE] = text(table.engine.name());
             row
         }));
     }

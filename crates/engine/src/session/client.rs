@@ -1,29 +1,23 @@
 //! Client-side operations on a session besides running statements: reset, change of user, counting of commands, and
 //! the state that servers report.
 
-use std::collections::HashMap;
-use std::fmt::Debug;
-use std::io::Read;
 use std::sync::Arc;
 use std::time::Instant;
 
 use mayfly_syntax::ast::Statement;
 use mayfly_types::error::codes;
-use mayfly_types::{CollationId, Error, Result};
+use mayfly_types::{Error, Result};
 
+use super::client_state::LocalFiles;
 use super::memory::ParseError;
-use super::tracking::Tracker;
 use super::{LoggedIn, Session};
 use crate::accounts::privileges::SUPER;
-use crate::character_sets;
 use crate::client::ResultEncoder;
 use crate::connections::{SessionOptions, Transport};
 use crate::database::server_modes::is_exempt;
-use crate::prepared::Prepared;
 use crate::statement_options::ClientLimits;
 use crate::status::Counter;
 use crate::variables::typed;
-use crate::variables::{Settings, sql_mode};
 
 /// `init_connect` failed, so that a session of an ordinary account does not begin.
 #[derive(Debug)]
@@ -32,13 +26,6 @@ pub struct InitConnectFailed {
     pub cause: Error,
     /// The error sent to the client.
     pub answer: Error,
-}
-
-/// Source of LOAD DATA LOCAL for a client outside of this process.
-pub trait LocalFiles: Debug + Send {
-    /// Requests a file from the client. Its bytes are read to the end, or dropped after an error of the statement:
-    /// the implementation then skips what the client still sends.
-    fn open(&mut self, name: &str) -> Result<Box<dyn Read + Send>>;
 }
 
 /// Session state reported to the client after each statement.
@@ -114,63 +101,6 @@ impl Command {
                 | Self::Statistics
         )
     }
-}
-
-/// Client-related state of a session.
-#[derive(Debug)]
-pub(crate) struct ClientState {
-    is_interactive: bool,
-    /// Whether an UPDATE reports found rows in place of changed ones (CLIENT_FOUND_ROWS).
-    pub(crate) counts_found_rows: bool,
-    ignores_space: bool,
-    /// PREPARE
-    pub(crate) prepared: HashMap<String, Arc<Prepared>>,
-    /// Source of LOAD DATA LOCAL, if not the files of the process.
-    local_files: Option<Box<dyn LocalFiles>>,
-    pub(super) tracker: Option<Box<Tracker>>,
-}
-
-impl ClientState {
-    /// State of a new session.
-    pub(super) fn new(options: &SessionOptions) -> Self {
-        Self {
-            is_interactive: options.interactive,
-            counts_found_rows: options.found_rows,
-            ignores_space: options.ignore_space,
-            prepared: HashMap::new(),
-            local_files: None,
-            tracker: None,
-        }
-    }
-
-    /// Opens the client's file of a name, if the client is outside of this process.
-    pub(crate) fn open_local_file(&mut self, name: &str) -> Option<Result<Box<dyn Read + Send>>> {
-        Some(self.local_files.as_mut()?.open(name))
-    }
-}
-
-/// The settings of a new session.
-pub(super) fn begin_settings(settings: &mut Settings, options: &SessionOptions) {
-    if options.interactive {
-        let seconds = settings.get(typed::INTERACTIVE_TIMEOUT);
-        settings.put(typed::WAIT_TIMEOUT, seconds);
-    }
-    if options.ignore_space {
-        let mode = sql_mode::bit("IGNORE_SPACE") | settings.get(typed::SQL_MODE);
-        settings.put(typed::SQL_MODE, mode);
-    }
-    // A character set that statements cannot use is replaced by the server's.
-    let usable = |collation: &CollationId| character_sets::may_be_the_clients(collation.charset());
-    let Some(collation) = options.collation.filter(usable) else {
-        return;
-    };
-    let text = |text: &str| Some(Arc::from(text));
-    let charset = collation.charset().name();
-    settings.put(typed::CHARACTER_SET_CLIENT, text(charset));
-    let results = character_sets::results_name(character_sets::row(collation));
-    settings.put(typed::CHARACTER_SET_RESULTS, text(results));
-    settings.put(typed::CHARACTER_SET_CONNECTION, text(charset));
-    settings.put(typed::COLLATION_CONNECTION, text(collation.name()));
 }
 
 impl Session {

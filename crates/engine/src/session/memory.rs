@@ -9,28 +9,11 @@ use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
 
 use super::Session;
+use super::tree_memory::TreeMemory;
 use crate::error;
 
 /// Tree size below which a statement is not charged: a session has one at a time.
 const SMALL_STATEMENT: u64 = 256 << 10;
-
-/// Tree size above which free memory is returned to the system after the statement.
-const LARGE_STATEMENT: u64 = 8 << 20;
-
-/// Memory of a statement's tree.
-#[derive(Debug, Default)]
-pub(crate) struct TreeMemory(Option<Reservation>);
-
-impl TreeMemory {
-    /// Releases the memory.
-    pub(crate) fn free(&mut self) {
-        if let Some(held) = self.0.take()
-            && held.bytes() > LARGE_STATEMENT
-        {
-            mayfly_memory::trim_allocator();
-        }
-    }
-}
 
 /// Memory that a session keeps for its client, until this is dropped.
 #[derive(Debug)]

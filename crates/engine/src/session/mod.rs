@@ -7,10 +7,13 @@
 //! ([`SessionTraces`]). The state of the running statement alone is in its [`StatementContext`].
 
 mod client;
+mod client_state;
 mod diagnostics;
 mod events;
 mod execution;
 pub(crate) mod locked_rows;
+mod locked_tables;
+mod log_state;
 mod logging;
 mod memory;
 mod opening;
@@ -18,6 +21,7 @@ mod privileges;
 mod profiles;
 mod read_view;
 mod settings;
+mod state_changes;
 mod statement;
 pub(crate) mod status;
 mod table_use;
@@ -26,6 +30,7 @@ mod temporary_tables;
 mod traces;
 mod tracking;
 mod transaction;
+mod tree_memory;
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -36,29 +41,31 @@ use mayfly_storage::legacy::SessionDisk;
 use mayfly_storage::temptable::RegistryEntry;
 use mayfly_types::{Condition, Error, Interrupt, Value};
 
-pub(crate) use self::client::ClientState;
-pub use self::client::{Command, InitConnectFailed, LocalFiles, SessionState};
+pub use self::client::{Command, InitConnectFailed, SessionState};
+pub(crate) use self::client_state::ClientState;
+pub use self::client_state::LocalFiles;
 pub(crate) use self::diagnostics::SessionDiagnostics;
-pub(crate) use self::logging::{ExplainedPlan, SessionLog};
+pub(crate) use self::locked_tables::LockedTable;
+pub(crate) use self::log_state::{ExplainedPlan, SessionLog};
 pub use self::memory::KeptMemory;
-pub(crate) use self::memory::{ParseError, TreeMemory};
+pub(crate) use self::memory::ParseError;
 pub use self::opening::ConnectionSlot;
 pub(crate) use self::privileges::{LoggedIn, SessionPrivileges};
 pub(crate) use self::profiles::SessionProfiles;
 pub(crate) use self::settings::SessionSettings;
+pub use self::state_changes::StateChanges;
+pub(crate) use self::state_changes::TransactionWork;
 pub(crate) use self::statement::StatementContext;
 use self::status::SessionStatus;
-pub(crate) use self::table_use::LockedTable;
 pub(crate) use self::tables::StatementTables;
 pub(crate) use self::temporary_tables::TemporaryTables;
 pub(crate) use self::traces::{KeptTrace, SessionTraces, StatementTrace, measured};
-pub use self::tracking::StateChanges;
-pub(crate) use self::tracking::TransactionWork;
 pub(crate) use self::transaction::SessionTransaction;
+pub(crate) use self::tree_memory::TreeMemory;
 use crate::budgets::SessionMemory;
 use crate::catalog::BaseTable;
 use crate::connections::{
-    ConnectAttributes, Identity, KillHandle, ProgressHandle, SessionOptions, SessionShared, Work,
+    ConnectAttributes, Identity, KillHandle, ProgressHandle, SessionOptions, SessionShared,
 };
 use crate::database::Database;
 use crate::instrumentation::DigestSummary;
@@ -136,7 +143,7 @@ impl Session {
     ) -> Self {
         database.connections.note_attributes(&identity.attributes);
         let mut variables = database.globals();
-        client::begin_settings(&mut variables, &options);
+        client_state::begin_settings(&mut variables, &options);
         let memory = SessionMemory::new(&database.budgets, &options.user);
         let accounts = &database.instrumentation.accounts;
         let account = accounts.enter(&identity.user, &identity.host);
@@ -203,12 +210,6 @@ impl Session {
     /// The current database.
     pub fn current_database(&self) -> Option<&str> {
         self.settings.current_database().map(|name| &**name)
-    }
-
-    /// Fails a statement before it begins: SHOW ERRORS lists its error.
-    pub(crate) fn refuse(&mut self, text: &Arc<str>, error: Error) -> Error {
-        StatementContext::begin(self, Work::Query, text, false).fail(&error);
-        error
     }
 
     /// Whether changes wait for COMMIT.

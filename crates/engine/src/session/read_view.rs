@@ -15,6 +15,7 @@ use mayfly_types::temporal::TimeZone;
 use super::StatementContext;
 use crate::catalog::definition::TableDefinition;
 use crate::catalog::{BaseTable, TableAccess, memory_engine};
+use crate::engines::Engine;
 use crate::transaction::Isolation;
 use crate::variables::typed;
 
@@ -119,7 +120,7 @@ impl TableAccess for StatementContext<'_> {
             memory: memory.clone(),
             temp_space: temp_space.clone(),
             // A MEMORY table has a limit of its own.
-            memory_limit: if definition.engine == "MEMORY" {
+            memory_limit: if definition.engine == Engine::Memory {
                 UNLIMITED
             } else {
                 self.options().tmp_table_size
@@ -127,12 +128,12 @@ impl TableAccess for StatementContext<'_> {
             owner: self.statement_owner(),
             purpose: Purpose::UserTable,
             name: Arc::from(definition.name.as_str()),
-            engine: match definition.engine.as_str() {
-                "MEMORY" => UserTableEngine::Memory(memory_engine::limits(
+            engine: match definition.engine {
+                Engine::Memory => UserTableEngine::Memory(memory_engine::limits(
                     definition,
                     self.memory_engine_bytes(),
                 )),
-                "InnoDB" => UserTableEngine::Transactional,
+                Engine::InnoDb => UserTableEngine::Transactional,
                 _ => UserTableEngine::NonTransactional,
             },
             is_private: definition.temporary,

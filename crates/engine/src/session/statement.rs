@@ -648,6 +648,14 @@ impl<'s> StatementContext<'s> {
     }
 }
 
+impl Session {
+    /// Fails a statement before it begins: SHOW ERRORS lists its error.
+    pub(crate) fn refuse(&mut self, text: &Arc<str>, error: Error) -> Error {
+        StatementContext::begin(self, Work::Query, text, false).fail(&error);
+        error
+    }
+}
+
 impl Drop for StatementContext<'_> {
     #[inline]
     fn drop(&mut self) {

@@ -7,119 +7,12 @@ use std::time::Duration;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
 
-use super::{SessionTransaction, StatementContext};
+use super::StatementContext;
 use crate::catalog::view::ViewDefinition;
 use crate::catalog::{BaseTable, FullName};
-use crate::error::refuse;
 use crate::locks::table::{self, HeldTable, TableLock, TableUse, Waiting};
 use crate::system_schemas::is_schema;
 use crate::variables::typed;
-
-/// A table of LOCK TABLES.
-#[derive(Debug)]
-pub(crate) struct LockedTable {
-    /// Its database.
-    pub(crate) database: String,
-    /// Its name.
-    pub(crate) name: String,
-    /// The name that statements must use for it; `None` for a table below a locked view.
-    pub(crate) alias: Option<String>,
-    /// WRITE
-    pub(crate) writes: bool,
-}
-
-impl LockedTable {
-    fn is(&self, database: &str, name: &str) -> bool {
-        self.database == database && self.name == name
-    }
-}
-
-/// Tables that LOCK TABLES has locked for a session.
-#[derive(Debug, Default)]
-pub(crate) struct LockedTables {
-    tables: Vec<LockedTable>,
-    /// The table locks, released with it.
-    _held: Vec<HeldTable>,
-}
-
-impl SessionTransaction {
-    /// Whether LOCK TABLES is in force.
-    #[inline]
-    pub(crate) fn has_locked_tables(&self) -> bool {
-        !self.locked_tables.tables.is_empty()
-    }
-
-    /// Sets the tables locked by LOCK TABLES.
-    pub(crate) fn set_locked_tables(&mut self, tables: Vec<LockedTable>, held: Vec<HeldTable>) {
-        self.locked_tables = LockedTables {
-            tables,
-            _held: held,
-        };
-    }
-
-    /// UNLOCK TABLES
-    pub(crate) fn unlock_tables(&mut self) {
-        self.locked_tables = LockedTables::default();
-    }
-
-    /// 1100 for creating or dropping a table while other tables are locked.
-    pub(crate) fn refuse_unlocked(&self, database: &str, name: &str) -> Result<()> {
-        let mut locked = self.locked_tables.tables.iter();
-        let is_other = self.has_locked_tables() && !locked.any(|it| it.is(database, name));
-        refuse(is_other, || codes::ER_TABLE_NOT_LOCKED.with(&[&name]))
-    }
-
-    /// 1099 for flushing tables of which one is locked for reading.
-    pub(crate) fn refuse_read_locks(&self) -> Result<()> {
-        let mut locked = self.locked_tables.tables.iter();
-        match locked.find(|table| !table.writes) {
-            None => Ok(()),
-            Some(table) => Err(codes::ER_TABLE_NOT_LOCKED_FOR_WRITE.with(&[&table.name])),
-        }
-    }
-
-    /// Whether FLUSH TABLES WITH READ LOCK is in force.
-    #[inline]
-    pub(crate) fn has_read_lock(&self) -> bool {
-        !self.read_lock.is_empty()
-    }
-
-    /// UNLOCK TABLES after FLUSH TABLES WITH READ LOCK.
-    pub(crate) fn end_read_lock(&mut self) {
-        self.read_lock.clear();
-    }
-
-    /// 1192 for statements not allowed while tables are locked.
-    pub(crate) fn refuse_under_locks(&self) -> Result<()> {
-        refuse(self.has_locked_tables(), || {
-            codes::ER_LOCK_OR_ACTIVE_TRANSACTION.error()
-        })
-    }
-
-    /// Forgets dropped tables among the locked ones: with the last one LOCK TABLES ends.
-    pub(crate) fn forget_locked_tables(&mut self, dropped: &[FullName]) {
-        let is_dropped = |it: &LockedTable| dropped.iter().any(|(a, b)| it.is(a, b));
-        let tables = &mut self.locked_tables.tables;
-        let count = tables.len();
-        tables.retain(|table| !is_dropped(table));
-        if tables.is_empty() && count > 0 {
-            self.unlock_tables();
-        }
-    }
-
-    /// Renames a table among the locked ones.
-    pub(crate) fn rename_locked_table(&mut self, old: (&str, &str), new: (&str, &str)) {
-        for table in &mut self.locked_tables.tables {
-            if table.is(old.0, old.1) {
-                if table.alias.as_deref() == Some(old.1) {
-                    table.alias = Some(new.1.to_owned());
-                }
-                table.database = new.0.to_owned();
-                table.name = new.1.to_owned();
-            }
-        }
-    }
-}
 
 impl StatementContext<'_> {
     /// The table of a name, for reading: the session's temporary table, or else the base table, which is held until
@@ -286,6 +179,15 @@ impl StatementContext<'_> {
             return codes::ER_UNKNOWN_TABLE.with(&[&name, &"information_schema"]);
         }
         self.catalog().missing_table(database, name)
+    }
+
+    /// The error of a missing table that a statement reads or changes: 1100 under LOCK TABLES, which cannot have named
+    /// the table.
+    pub(crate) fn missing_for_use(&self, database: &str, name: &str) -> Error {
+        match self.session.transaction.has_locked_tables() {
+            true => codes::ER_TABLE_NOT_LOCKED.with(&[&name]),
+            false => self.missing_table(database, name),
+        }
     }
 
     #[inline]

@@ -65,7 +65,7 @@ impl TemporaryTables {
                 id: table.id.0,
                 database: definition.database.clone(),
                 name: definition.name.clone(),
-                engine: definition.engine.clone(),
+                engine: definition.engine,
                 columns: definition.named_columns().count(),
                 created: definition.created,
                 table: rows.clone(),

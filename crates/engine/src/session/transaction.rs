@@ -6,13 +6,15 @@ use std::sync::Arc;
 use mayfly_functions::context::UserLocks;
 use mayfly_storage::{ChangeStorage, DurableTransaction, StatementOwner, UndoLog};
 use mayfly_types::Result;
+use mayfly_types::error::codes;
 
 use super::SessionPrivileges;
-use super::table_use::LockedTables;
-use crate::catalog::BaseTable;
+use super::locked_tables::{LockedTable, LockedTables};
+use crate::catalog::{BaseTable, FullName};
 use crate::connections::SessionShared;
 use crate::database::Database;
 use crate::direct_changes::DirectChanges;
+use crate::error::refuse;
 use crate::locks::table::{HeldTable, TransactionTables};
 use crate::locks::user::SessionLocks;
 use crate::transaction::Transaction;
@@ -136,5 +138,82 @@ impl SessionTransaction {
             return Ok(self.direct()?.transaction());
         }
         self.durable()
+    }
+
+    /// Whether LOCK TABLES is in force.
+    #[inline]
+    pub(crate) fn has_locked_tables(&self) -> bool {
+        !self.locked_tables.tables.is_empty()
+    }
+
+    /// Sets the tables locked by LOCK TABLES.
+    pub(crate) fn set_locked_tables(&mut self, tables: Vec<LockedTable>, held: Vec<HeldTable>) {
+        self.locked_tables = LockedTables {
+            tables,
+            _held: held,
+        };
+    }
+
+    /// UNLOCK TABLES
+    pub(crate) fn unlock_tables(&mut self) {
+        self.locked_tables = LockedTables::default();
+    }
+
+    /// 1100 for creating or dropping a table while other tables are locked.
+    pub(crate) fn refuse_unlocked(&self, database: &str, name: &str) -> Result<()> {
+        let mut locked = self.locked_tables.tables.iter();
+        let is_other = self.has_locked_tables() && !locked.any(|it| it.is(database, name));
+        refuse(is_other, || codes::ER_TABLE_NOT_LOCKED.with(&[&name]))
+    }
+
+    /// 1099 for flushing tables of which one is locked for reading.
+    pub(crate) fn refuse_read_locks(&self) -> Result<()> {
+        let mut locked = self.locked_tables.tables.iter();
+        match locked.find(|table| !table.writes) {
+            None => Ok(()),
+            Some(table) => Err(codes::ER_TABLE_NOT_LOCKED_FOR_WRITE.with(&[&table.name])),
+        }
+    }
+
+    /// Whether FLUSH TABLES WITH READ LOCK is in force.
+    #[inline]
+    pub(crate) fn has_read_lock(&self) -> bool {
+        !self.read_lock.is_empty()
+    }
+
+    /// UNLOCK TABLES after FLUSH TABLES WITH READ LOCK.
+    pub(crate) fn end_read_lock(&mut self) {
+        self.read_lock.clear();
+    }
+
+    /// 1192 for statements not allowed while tables are locked.
+    pub(crate) fn refuse_under_locks(&self) -> Result<()> {
+        refuse(self.has_locked_tables(), || {
+            codes::ER_LOCK_OR_ACTIVE_TRANSACTION.error()
+        })
+    }
+
+    /// Forgets dropped tables among the locked ones: with the last one LOCK TABLES ends.
+    pub(crate) fn forget_locked_tables(&mut self, dropped: &[FullName]) {
+        let is_dropped = |it: &LockedTable| dropped.iter().any(|(a, b)| it.is(a, b));
+        let tables = &mut self.locked_tables.tables;
+        let count = tables.len();
+        tables.retain(|table| !is_dropped(table));
+        if tables.is_empty() && count > 0 {
+            self.unlock_tables();
+        }
+    }
+
+    /// Renames a table among the locked ones.
+    pub(crate) fn rename_locked_table(&mut self, old: (&str, &str), new: (&str, &str)) {
+        for table in &mut self.locked_tables.tables {
+            if table.is(old.0, old.1) {
+                if table.alias.as_deref() == Some(old.1) {
+                    table.alias = Some(new.1.to_owned());
+                }
+                table.database = new.0.to_owned();
+                table.name = new.1.to_owned();
+            }
+        }
     }
 }

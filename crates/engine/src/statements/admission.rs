@@ -22,6 +22,7 @@ use crate::catalog::FullName;
 use crate::error::{ensure, refuse};
 use crate::session::StatementContext;
 use crate::statements::table_names::qualified;
+use crate::variables::definition::SystemVariable;
 
 /// Columns and options of a statement that adds rows, as far as its privileges depend on them.
 #[derive(Debug, Clone, Copy, Default)]
@@ -460,30 +461,9 @@ pub(crate) fn global_variable(rights: &Rights, name: &str) -> Result<()> {
     }
 }
 
-/// Session variables that need a privilege to be set.
-const RESTRICTED: &[&str] = &[
-    "binlog_format",
-    "bulk_insert_buffer_size",
-    "character_set_database",
-    "character_set_filesystem",
-    "collation_database",
-    "connection_memory_limit",
-    "gtid_next",
-    "histogram_generation_max_mem_size",
-    "innodb_strict_mode",
-    "internal_tmp_mem_storage_engine",
-    "original_commit_timestamp",
-    "preload_buffer_size",
-    "pseudo_replica_mode",
-    "pseudo_thread_id",
-    "sql_log_bin",
-    "sql_log_off",
-    "sql_require_primary_key",
-];
-
 /// 1227 unless the session may set its own value of a variable.
-pub(crate) fn session_variable(rights: &Rights, name: &str) -> Result<()> {
-    if !RESTRICTED.contains(&name) {
+pub(crate) fn session_variable(rights: &Rights, variable: &SystemVariable) -> Result<()> {
+    if !variable.restricted {
         return Ok(());
     }
     let names = "SUPER, SYSTEM_VARIABLES_ADMIN or SESSION_VARIABLES_ADMIN";

@@ -25,6 +25,7 @@ use crate::catalog::provided::read_only;
 use crate::ddl::alter::{self, Altered};
 use crate::ddl::foreign_key_checks::{self, NewForeignKeys};
 use crate::ddl::primary_keys;
+use crate::engines::Engine;
 use crate::error::{parse_own_query, refuse};
 use crate::locks::table::TableUse;
 use crate::names::same_name;
@@ -512,7 +513,7 @@ fn sort(
     let Some(order) = orders.next_back() else {
         return;
     };
-    if new.engine == "InnoDB" && !new.identifying_columns().is_empty() {
+    if new.engine == Engine::InnoDb && !new.identifying_columns().is_empty() {
         let text = format!(
             "ORDER BY ignored as there is a user-defined clustered index in the table '{}'",
             old.name

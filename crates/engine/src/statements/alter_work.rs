@@ -9,6 +9,7 @@ use crate::catalog::definition::{
     ColumnDefinition, KeyDefinition, KeyPart, KeyTarget, TableDefinition,
 };
 use crate::ddl::alter::Altered;
+use crate::engines::Engine;
 use crate::error::refuse;
 use crate::session::StatementContext;
 
@@ -216,7 +217,7 @@ impl Work {
                 if option.name == "ALGORITHM" && option.value.eq_ignore_ascii_case("COPY"))
         });
         let loses_key = has_primary(old) && !has_primary(new);
-        let transactional = |definition: &TableDefinition| definition.engine == "InnoDB";
+        let transactional = |definition: &TableDefinition| definition.engine == Engine::InnoDb;
         let copies = !pairs().all(in_place)
             || new_check
             || adds_stored

@@ -15,6 +15,7 @@ use super::table_change::{ChangeOptions, Step, TableChange, lock_wait};
 use super::writers::{WriterId, Writers};
 use crate::binding::session_catalog::SessionCatalog;
 use crate::catalog::BaseTable;
+use crate::engines::Engine;
 use crate::result::{Outcome, StatementResult};
 use crate::session::{StatementContext, StatementTables};
 use crate::spool::{CHANGED_LATER, Spool, SpoolBuilder, physical_types};
@@ -130,7 +131,7 @@ pub(super) fn delete(
     if let Some(table) = done.tables.first()
         && all
         && done.changed > 0
-        && table.definition.engine == "MEMORY"
+        && table.definition.engine == Engine::Memory
     {
         // The table is still locked. A MEMORY table returns its memory only when emptied.
         table.storage(context)?.truncate()?;

@@ -14,10 +14,11 @@ use super::insert::copy_rows;
 use super::row_sink::{Insertion, OnDuplicate};
 use super::select;
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinition};
-use crate::catalog::{BaseTable, FullName, engines};
+use crate::catalog::{BaseTable, FullName};
 use crate::ddl::create;
 use crate::ddl::foreign_key_checks;
 use crate::ddl::primary_keys::{self, definition_with_key};
+use crate::engines::Engine;
 use crate::information_schema;
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
@@ -267,7 +268,7 @@ fn like(
     for key in &mut definition.keys {
         key.generated = false;
     }
-    if definition.engine == engines::EXTERNAL {
+    if definition.engine == Engine::External {
         definition.engine = TableDefinition::new("", "").engine;
     }
     create::check_engine(context, &definition)?;

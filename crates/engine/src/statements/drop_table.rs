@@ -129,7 +129,7 @@ pub(super) fn truncate(context: &mut StatementContext<'_>, table: &TableName) ->
         return Ok(());
     }
     let Some((table, _held)) = context.hold_table(database, name, TableUse::Alone)? else {
-        return Err(context.catalog().missing_table(database, name));
+        return Err(context.missing_for_use(database, name));
     };
     let names = std::slice::from_ref(&full_name);
     if let Some((_, child, foreign)) = reference_from_outside(context, names) {

@@ -12,6 +12,7 @@ use super::simple::{NAME, text_rows};
 use super::{histograms, select};
 use crate::catalog::BaseTable;
 use crate::convert;
+use crate::engines::Engine;
 use crate::error::{ensure, parse_own_query};
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
@@ -70,7 +71,7 @@ pub(super) fn run(
                 push("error", "Corrupt".to_owned());
                 continue;
             }
-            for (kind, text) in lines(statement.verb, &table.definition.engine) {
+            for (kind, text) in lines(statement.verb, table.definition.engine) {
                 push(kind, text);
             }
             continue;
@@ -128,15 +129,18 @@ fn verb_name(verb: TableVerb) -> &'static str {
 }
 
 /// The messages of MySQL's engines.
-fn lines(verb: TableVerb, engine: &str) -> Vec<(&'static str, String)> {
+fn lines(verb: TableVerb, engine: Engine) -> Vec<(&'static str, String)> {
     let ok = ("status", "OK".to_owned());
     match (verb, engine) {
-        (TableVerb::Optimize, "InnoDB") => vec![("note", RECREATED.to_owned()), ok],
+        (TableVerb::Optimize, Engine::InnoDb) => vec![("note", RECREATED.to_owned()), ok],
         (TableVerb::CacheIndex | TableVerb::LoadIndex, _)
-        | (TableVerb::Repair, "InnoDB" | "MEMORY" | "BLACKHOLE")
-        | (TableVerb::Optimize, "MEMORY" | "CSV" | "BLACKHOLE")
-        | (TableVerb::Analyze, "MEMORY" | "CSV" | "BLACKHOLE" | "ARCHIVE")
-        | (TableVerb::Check, "MEMORY" | "BLACKHOLE") => {
+        | (TableVerb::Repair, Engine::InnoDb | Engine::Memory | Engine::Blackhole)
+        | (TableVerb::Optimize, Engine::Memory | Engine::Csv | Engine::Blackhole)
+        | (
+            TableVerb::Analyze,
+            Engine::Memory | Engine::Csv | Engine::Blackhole | Engine::Archive,
+        )
+        | (TableVerb::Check, Engine::Memory | Engine::Blackhole) => {
             let name = verb_name(verb);
             let text = format!("The storage engine for the table doesn't support {name}");
             vec![("note", text)]

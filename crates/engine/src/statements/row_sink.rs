@@ -27,6 +27,7 @@ use crate::builder::{self, ColumnBuilder};
 use crate::catalog::BaseTable;
 use crate::catalog::definition::{ColumnDefinition, TableDefinition};
 use crate::convert;
+use crate::engines::Engine;
 use crate::error::ensure;
 use crate::result::StatementResult;
 use crate::session::StatementContext;
@@ -732,7 +733,7 @@ impl<'t> RowSink<'t> {
         }
         let row = self.rows_before + row as u64;
         let done = row - *self.first_numbered.get_or_insert(row);
-        let count = if self.definition.engine == "InnoDB" {
+        let count = if self.definition.engine == Engine::InnoDb {
             self.listed_rows.saturating_sub(done).max(1)
         } else {
             1

@@ -98,6 +98,9 @@ fn variables(
         return Ok(StatementResult::affected(0).into());
     };
     let variables = context.session.settings.user_variables();
+    names
+        .iter()
+        .try_for_each(|name| mayfly_plan::check_user_variable(name))?;
     for ((name, array), column) in names.iter().zip(row.columns()).zip(&planned.plan.columns) {
         variables.set(name, column.ty.clone(), convert::value_at(array, 0))?;
     }

@@ -139,17 +139,6 @@ pub(super) fn reset_persist(
     context.warn_if(if_exists, codes::ER_VAR_DOES_NOT_EXIST.with(&[&name]))
 }
 
-/// Read-only variables that SET PERSIST_ONLY may set for the next start.
-const READ_AT_START: &[&str] = &[
-    "disabled_storage_engines",
-    "innodb_autoinc_lock_mode",
-    "innodb_rollback_on_timeout",
-    "innodb_temp_data_file_path",
-    "performance_schema",
-    "report_host",
-    "table_open_cache_instances",
-];
-
 /// 1192: a session with an open transaction or locked tables cannot make the server read-only.
 fn refuse_while_open(context: &StatementContext<'_>, changes: &[Change]) -> Result<()> {
     let makes_read_only = changes.iter().any(|change| match change {
@@ -176,6 +165,7 @@ fn check(context: &StatementContext<'_>, item: &SetItem, changes: &mut Vec<Chang
             target: SetTarget::User(name),
             value,
         } => {
+            mayfly_plan::check_user_variable(name)?;
             let (value, ty) = user_value(context, value)?;
             let name = name.clone();
             changes.push(Change::User { name, ty, value });
@@ -274,7 +264,7 @@ fn system(
     let (position, structured) = structured::position(name).ok_or_else(unknown)?;
     let variable = variables::all()[position];
     let is_at_start = scope == Some(VariableScope::PersistOnly);
-    let is_settable = variable.dynamic || is_at_start && READ_AT_START.contains(&variable.name);
+    let is_settable = variable.dynamic || is_at_start && variable.read_at_start;
     if !is_settable {
         let not_persistent = if is_at_start { "non persistent " } else { "" };
         let kind = format!("{not_persistent}read only");
@@ -293,7 +283,7 @@ fn system(
     } else if global {
         admission::global_variable(&context.rights(), variable.name)?;
     } else {
-        admission::session_variable(&context.rights(), variable.name)?;
+        admission::session_variable(&context.rights(), variable)?;
     }
     if structured.is_some() {
         context.warn(codes::ER_WARN_DEPRECATED_STRUCTURED_VARIABLE.with(&[&name]));

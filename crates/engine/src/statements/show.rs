@@ -14,6 +14,7 @@ use super::simple::{NAME, STATEMENT, text_rows};
 use super::{accounts, select};
 use crate::catalog::show_create::{self, NameQuotes};
 use crate::catalog::view::ViewDefinition;
+use crate::engines::Engine;
 use crate::error::{ensure, parse_own_query};
 use crate::information_schema;
 use crate::result::{Outcome, ResultColumn, StatementResult};
@@ -156,10 +157,9 @@ fn rewrite(
         ShowKind::FunctionStatus => routines("FUNCTION"),
         ShowKind::ProcedureStatus => routines("PROCEDURE"),
         ShowKind::Engine { engine, what } => {
-            if crate::catalog::engines::canonical(engine).is_none() {
-                return Err(codes::ER_UNKNOWN_STORAGE_ENGINE.with(&[engine]));
-            }
-            if !what.eq_ignore_ascii_case("STATUS") || !engine.eq_ignore_ascii_case("InnoDB") {
+            let known = Engine::by_name(engine)
+                .ok_or_else(|| codes::ER_UNKNOWN_STORAGE_ENGINE.with(&[engine]))?;
+            if !what.eq_ignore_ascii_case("STATUS") || known != Engine::InnoDb {
                 return Ok(empty(&["Type", "Name", "Status"]));
             }
             "SELECT 'InnoDB' AS Type, '' AS Name, GROUP_CONCAT(CONCAT(VARIABLE_NAME, ' ', VARIABLE_VALUE) \

@@ -52,7 +52,7 @@ pub(crate) fn changeable_table(
 ) -> Result<Arc<BaseTable>> {
     refuse_system_schema(context, database)?;
     let table = context.use_table_as(database, name, None, TableUse::Write)?;
-    table.ok_or_else(|| context.catalog().missing_table(database, name))
+    table.ok_or_else(|| context.missing_for_use(database, name))
 }
 
 /// 1044: the databases that the engine provides are read-only.

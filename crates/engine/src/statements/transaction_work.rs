@@ -4,6 +4,7 @@
 //! The state is read from the statement's tree, before the statement runs and only for such clients, so that no other
 //! statement pays for it. A view counts as the tables below it.
 
+use mayfly_functions::scalar::{self, Fact};
 use mayfly_syntax::ast::{
     ExplainTarget, Expr, Flow, InsertSource, Query, ShowKind, Statement, TableName, TableVerb,
     Visit, Visitor,
@@ -12,8 +13,8 @@ use mayfly_syntax::encodings::{Variable, variable};
 
 use super::properties::properties;
 use super::table_references::{self, Access, TableReference};
-use crate::catalog::engines;
 use crate::session::{Session, TransactionWork as Work};
+use crate::variables;
 
 /// Adds the work of a statement that is about to run to its transaction's, for a client that tracks it.
 pub(crate) fn note(session: &mut Session, statement: &Statement) {
@@ -37,57 +38,6 @@ fn work_of(session: &Session, statement: &Statement) -> Work {
     }
     gathered.work
 }
-
-/// Functions that make statement-based logging unsafe: running the text again may have another effect (the manual,
-/// "Determination of Safe and Unsafe Statements in Binary Logging").
-const UNSAFE_FUNCTIONS: [&str; 22] = [
-    "CURRENT_USER",
-    "FOUND_ROWS",
-    "GET_LOCK",
-    "ICU_VERSION",
-    "IS_FREE_LOCK",
-    "IS_USED_LOCK",
-    "LOAD_FILE",
-    "MASTER_POS_WAIT",
-    "RAND",
-    "RANDOM_BYTES",
-    "RELEASE_ALL_LOCKS",
-    "RELEASE_LOCK",
-    "ROW_COUNT",
-    "SESSION_USER",
-    "SLEEP",
-    "SOURCE_POS_WAIT",
-    "SYSDATE",
-    "SYSTEM_USER",
-    "USER",
-    "UUID",
-    "UUID_SHORT",
-    "VERSION",
-];
-
-/// Variables whose values are logged with a statement (the manual, "Replication and Variables").
-const SAFE_VARIABLES: [&str; 20] = [
-    "auto_increment_increment",
-    "auto_increment_offset",
-    "character_set_client",
-    "character_set_connection",
-    "character_set_database",
-    "character_set_server",
-    "collation_connection",
-    "collation_database",
-    "collation_server",
-    "foreign_key_checks",
-    "identity",
-    "last_insert_id",
-    "lc_time_names",
-    "pseudo_thread_id",
-    "rand_seed1",
-    "rand_seed2",
-    "sql_auto_is_null",
-    "time_zone",
-    "timestamp",
-    "unique_checks",
-];
 
 struct Gathered<'s> {
     session: &'s Session,
@@ -166,7 +116,7 @@ impl Gathered<'_> {
             return self.note(has_transactions, reference.access);
         }
         if let Some(found) = session.find_table(database, name) {
-            let has_transactions = engines::has_transactions(&found.definition.engine);
+            let has_transactions = found.definition.engine.has_transactions();
             return self.note(Some(has_transactions), reference.access);
         }
         let Some(view) = session.database.catalog.view(database, name) else {
@@ -225,15 +175,17 @@ impl Visitor for Gathered<'_> {
     }
 
     fn pre_visit_expr(&mut self, expr: &Expr) -> Flow {
-        let named =
-            |names: &[&str], name: &str| names.iter().any(|known| known.eq_ignore_ascii_case(name));
         let is_unsafe = match expr {
             Expr::Function(function) => match function.name.0.as_slice() {
-                [name] => named(&UNSAFE_FUNCTIONS, &name.value),
+                [name] => scalar::by_name(&name.value)
+                    .is_some_and(|function| function.has(Fact::UnsafeInLogs)),
                 _ => false,
             },
             expr => match variable(expr) {
-                Some(Variable::System { name, .. }) => !named(&SAFE_VARIABLES, name),
+                Some(Variable::System { name, .. }) => {
+                    let position = variables::position(name);
+                    !position.is_some_and(|position| variables::all()[position].logged)
+                }
                 _ => false,
             },
         };

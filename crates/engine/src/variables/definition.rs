@@ -61,6 +61,33 @@ pub(crate) enum Kind {
     Locale(&'static str),
 }
 
+/// What a change of a global value is applied to at once. Other values are read where they are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// Limit of memory of all temporary tables.
+    TemporaryTableMemory,
+    /// Limit of all temporary space.
+    TemporarySpace,
+    /// Limits of each user.
+    UserLimits,
+    /// Key caches and buffer pool of the legacy engines.
+    LegacyEngines,
+    /// Limit of changes that wait to be written.
+    WriteBuffer,
+    /// Limit of cached statements.
+    StatementCache,
+    /// Compression of temporary files.
+    Compression,
+    /// When commits are on disk.
+    Durability,
+    /// Modes of the server: read-only, offline.
+    Modes,
+    /// Options and files of the logs.
+    Logs,
+    /// Roles that all accounts have.
+    MandatoryRoles,
+}
+
 /// A system variable.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SystemVariable {
@@ -80,6 +107,14 @@ pub(crate) struct SystemVariable {
     pub(crate) nullable: bool,
     /// Whether values other than the default have no effect, and are accepted with a warning.
     pub(crate) without_effect: bool,
+    /// Whether SET PERSIST_ONLY may set it for the next start, though it is read-only.
+    pub(crate) read_at_start: bool,
+    /// Whether setting the session's value needs a privilege (error 1227).
+    pub(crate) restricted: bool,
+    /// Whether its value is logged with a statement, which is thus safe (the manual, "Replication and Variables").
+    pub(crate) logged: bool,
+    /// What a change of the global value is applied to.
+    pub(crate) effect: Option<Effect>,
     /// Whether it is deprecated: SET warns.
     pub(crate) deprecated: bool,
     /// Its description, in a sentence.
@@ -102,6 +137,10 @@ impl SystemVariable {
             hintable: false,
             nullable: false,
             without_effect: false,
+            read_at_start: false,
+            restricted: false,
+            logged: false,
+            effect: None,
             deprecated: false,
             documentation,
         }
@@ -132,6 +171,30 @@ impl SystemVariable {
     /// A variable without effect, kept because clients and scripts set it.
     pub(crate) const fn without_effect(mut self) -> Self {
         self.without_effect = true;
+        self
+    }
+
+    /// Marks a read-only variable that SET PERSIST_ONLY may set.
+    pub(crate) const fn read_at_start(mut self) -> Self {
+        self.read_at_start = true;
+        self
+    }
+
+    /// Marks a variable whose session value needs a privilege to be set.
+    pub(crate) const fn restricted(mut self) -> Self {
+        self.restricted = true;
+        self
+    }
+
+    /// Marks a variable whose value is logged with a statement.
+    pub(crate) const fn logged(mut self) -> Self {
+        self.logged = true;
+        self
+    }
+
+    /// Says what a change of the global value is applied to.
+    pub(crate) const fn on_change(mut self, effect: Effect) -> Self {
+        self.effect = Some(effect);
         self
     }
 

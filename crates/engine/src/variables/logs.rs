@@ -1,35 +1,36 @@
 //! Variables of the slow log and the general log.
 
-use super::Settings;
+mod session_options;
+
+pub(crate) use self::session_options::{SessionLogOptions, Verbosity};
 use super::definition::{
-    Kind, SystemVariable, U32_MAX, YEAR, both, choice, global, number, switch, text,
+    Effect, Kind, SystemVariable, U32_MAX, YEAR, both, choice, global, number, switch, text,
 };
-use super::typed;
 
 pub(super) const VARIABLES: &[SystemVariable] = variables! {
-    global("general_log", switch(false), "Whether what clients ask for is in the general log.");
-    global("general_log_file", text("mayfly.log"), "The file of the general log; by default the machine's name and .log in the data directory.");
-    global("log_output", Kind::Flags { default: FILE, words: &["NONE", "FILE", "TABLE"] }, "Where the logs are written: to files, to tables of the database mysql, or nowhere.");
-    global("log_queries_not_using_indexes", switch(false), "Whether statements that read a table without an index are in the slow log, however fast they are.");
-    global("log_raw", switch(false), "Whether the general log has statements as they came, with their passwords.");
-    global("log_slow_admin_statements", switch(false), "Whether ALTER TABLE, ANALYZE, CHECK, OPTIMIZE and REPAIR TABLE, CREATE INDEX and DROP INDEX may be in the slow log.");
-    both("log_slow_disabled_statements", Kind::Flags { default: 1 << 3, words: &["admin", "call", "slave", "sp"] }, "Kinds of statements that are not in the slow log: of those, only administrative ones exist.");
-    global("log_slow_extra", switch(false), "Whether the slow log has counters of each statement, in MySQL's format.");
-    both("log_slow_filter", Kind::Flags { default: FILTER_DEFAULT, words: FILTER_WORDS }, "The slow log has only statements of one of these kinds; of all kinds where it is empty.");
-    both("log_slow_max_warnings", number(10, 0, 1000), "The most warnings of a statement in the slow log.");
-    both("log_slow_rate_limit", number(1, 1, U32_MAX), "Each n-th slow statement is in the slow log.");
-    global("log_slow_rate_type", choice(RATE_OF_QUERIES as usize, &["session", "query"]), "Whether log_slow_rate_limit chooses among sessions or among statements.");
-    both("log_slow_verbosity", Kind::Flags { default: 0, words: VERBOSITY_WORDS }, "What the slow log has of each statement, in MariaDB's words and in Percona's.");
-    global("log_throttle_queries_not_using_indexes", number(0, 0, u64::MAX), "How many statements a minute are in the slow log only because they use no index; 0 is all.");
-    global("log_timestamps", choice(0, &["UTC", "SYSTEM"]), "The time zone of the times in log files.");
-    both("long_query_time", Kind::Double { default: 10.0, min: 0.0, max: YEAR as f64 }, "From how many seconds on a statement is slow.");
-    both("min_examined_row_limit", number(0, 0, u64::MAX), "A statement that reads fewer rows is not slow.").hintable();
-    global("slow_query_log", switch(false), "Whether slow statements are in the slow log.");
-    global("slow_query_log_always_write_time", Kind::Double { default: 10.0, min: 0.0, max: YEAR as f64 }, "A statement that takes longer is in the slow log whatever log_slow_rate_limit says.");
-    global("slow_query_log_file", text("mayfly-slow.log"), "The file of the slow log; by default the machine's name and -slow.log in the data directory.");
-    global("slow_query_log_format", choice(0, &["AUTO", "MYSQL", "MARIADB", "MARIADB_5_3", "PERCONA"]), "Whose format the file of the slow log has. AUTO: MySQL's, until log_slow_verbosity has words of MariaDB or Percona.");
-    global("slow_query_log_use_global_control", Kind::Flags { default: 0, words: GLOBAL_CONTROL_WORDS }, "Variables of the slow log whose global value holds for all sessions.");
-    both("sql_log_off", switch(false), "Whether what the session asks for is left out of the general log.");
+    global("general_log", switch(false), "Whether what clients ask for is in the general log.").on_change(Effect::Logs);
+    global("general_log_file", text("mayfly.log"), "The file of the general log; by default the machine's name and .log in the data directory.").on_change(Effect::Logs);
+    global("log_output", Kind::Flags { default: FILE, words: &["NONE", "FILE", "TABLE"] }, "Where the logs are written: to files, to tables of the database mysql, or nowhere.").on_change(Effect::Logs);
+    global("log_queries_not_using_indexes", switch(false), "Whether statements that read a table without an index are in the slow log, however fast they are.").on_change(Effect::Logs);
+    global("log_raw", switch(false), "Whether the general log has statements as they came, with their passwords.").on_change(Effect::Logs);
+    global("log_slow_admin_statements", switch(false), "Whether ALTER TABLE, ANALYZE, CHECK, OPTIMIZE and REPAIR TABLE, CREATE INDEX and DROP INDEX may be in the slow log.").on_change(Effect::Logs);
+    both("log_slow_disabled_statements", Kind::Flags { default: 1 << 3, words: &["admin", "call", "slave", "sp"] }, "Kinds of statements that are not in the slow log: of those, only administrative ones exist.").on_change(Effect::Logs);
+    global("log_slow_extra", switch(false), "Whether the slow log has counters of each statement, in MySQL's format.").on_change(Effect::Logs);
+    both("log_slow_filter", Kind::Flags { default: FILTER_DEFAULT, words: FILTER_WORDS }, "The slow log has only statements of one of these kinds; of all kinds where it is empty.").on_change(Effect::Logs);
+    both("log_slow_max_warnings", number(10, 0, 1000), "The most warnings of a statement in the slow log.").on_change(Effect::Logs);
+    both("log_slow_rate_limit", number(1, 1, U32_MAX), "Each n-th slow statement is in the slow log.").on_change(Effect::Logs);
+    global("log_slow_rate_type", choice(RATE_OF_QUERIES as usize, &["session", "query"]), "Whether log_slow_rate_limit chooses among sessions or among statements.").on_change(Effect::Logs);
+    both("log_slow_verbosity", Kind::Flags { default: 0, words: VERBOSITY_WORDS }, "What the slow log has of each statement, in MariaDB's words and in Percona's.").on_change(Effect::Logs);
+    global("log_throttle_queries_not_using_indexes", number(0, 0, u64::MAX), "How many statements a minute are in the slow log only because they use no index; 0 is all.").on_change(Effect::Logs);
+    global("log_timestamps", choice(0, &["UTC", "SYSTEM"]), "The time zone of the times in log files.").on_change(Effect::Logs);
+    both("long_query_time", Kind::Double { default: 10.0, min: 0.0, max: YEAR as f64 }, "From how many seconds on a statement is slow.").on_change(Effect::Logs);
+    both("min_examined_row_limit", number(0, 0, u64::MAX), "A statement that reads fewer rows is not slow.").hintable().on_change(Effect::Logs);
+    global("slow_query_log", switch(false), "Whether slow statements are in the slow log.").on_change(Effect::Logs);
+    global("slow_query_log_always_write_time", Kind::Double { default: 10.0, min: 0.0, max: YEAR as f64 }, "A statement that takes longer is in the slow log whatever log_slow_rate_limit says.").on_change(Effect::Logs);
+    global("slow_query_log_file", text("mayfly-slow.log"), "The file of the slow log; by default the machine's name and -slow.log in the data directory.").on_change(Effect::Logs);
+    global("slow_query_log_format", choice(0, &["AUTO", "MYSQL", "MARIADB", "MARIADB_5_3", "PERCONA"]), "Whose format the file of the slow log has. AUTO: MySQL's, until log_slow_verbosity has words of MariaDB or Percona.").on_change(Effect::Logs);
+    global("slow_query_log_use_global_control", Kind::Flags { default: 0, words: GLOBAL_CONTROL_WORDS }, "Variables of the slow log whose global value holds for all sessions.").on_change(Effect::Logs);
+    both("sql_log_off", switch(false), "Whether what the session asks for is left out of the general log.").restricted();
 };
 
 /// `log_output`
@@ -138,113 +139,4 @@ pub(crate) fn words_in_vain(bits: u64) -> impl Iterator<Item = &'static str> {
     let vain = ["profiling", "profiling_use_getrusage", "query_info"];
     vain.into_iter()
         .filter(move |word| bits & bit(VERBOSITY_WORDS, word) != 0)
-}
-
-/// Contents of slow log entries (`log_slow_verbosity`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Verbosity {
-    /// Work of the plan: scans, joins, temporary tables, sorts.
-    pub(crate) query_plan: bool,
-    /// Work of the storage engine.
-    pub(crate) engine: bool,
-    /// Its EXPLAIN.
-    pub(crate) explain: bool,
-    /// Its warnings and errors.
-    pub(crate) warnings: bool,
-    /// Whether words of MariaDB are set.
-    pub(crate) is_mariadb: bool,
-    /// Whether words of Percona alone are set.
-    pub(crate) is_percona: bool,
-}
-
-impl Verbosity {
-    fn of(bits: u64) -> Self {
-        let has = |word| bits & bit(VERBOSITY_WORDS, word) != 0;
-        let full = has("full");
-        Self {
-            query_plan: full || has("query_plan"),
-            engine: full || has("innodb") || has("engine") || has("standard"),
-            explain: full || has("explain"),
-            warnings: full || has("warnings"),
-            is_mariadb: bits & MARIADB_WORDS != 0,
-            is_percona: bits & !MARIADB_WORDS != 0,
-        }
-    }
-}
-
-/// Log settings of a session.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct SessionLogOptions {
-    /// `sql_log_off`
-    pub(crate) general_off: bool,
-    /// `long_query_time`, in seconds.
-    pub(crate) long_query_time: f64,
-    /// `min_examined_row_limit`
-    pub(crate) rows_examined_min: u64,
-    /// `log_slow_filter`
-    pub(crate) filter: u64,
-    /// `log_slow_rate_limit`
-    pub(crate) rate_limit: u64,
-    /// `log_slow_verbosity`
-    pub(crate) verbosity: Verbosity,
-    /// `log_slow_max_warnings`
-    pub(crate) warnings_max: usize,
-    /// `log_slow_disabled_statements` has `admin`.
-    pub(crate) no_administration: bool,
-}
-
-impl SessionLogOptions {
-    /// Reads the variables of a session.
-    pub(crate) fn read(settings: &Settings) -> Self {
-        let disabled = settings.get(typed::LOG_SLOW_DISABLED_STATEMENTS);
-        let warnings_max = settings.get(typed::LOG_SLOW_MAX_WARNINGS);
-        Self {
-            general_off: settings.get(typed::SQL_LOG_OFF),
-            long_query_time: settings.get(typed::LONG_QUERY_TIME),
-            rows_examined_min: settings.get(typed::MIN_EXAMINED_ROW_LIMIT),
-            filter: settings.get(typed::LOG_SLOW_FILTER),
-            rate_limit: settings.get(typed::LOG_SLOW_RATE_LIMIT),
-            verbosity: Verbosity::of(settings.get(typed::LOG_SLOW_VERBOSITY)),
-            warnings_max: usize::try_from(warnings_max).unwrap_or(usize::MAX),
-            no_administration: disabled & DISABLED_ADMINISTRATION != 0,
-        }
-    }
-
-    /// These options with the global values of the variables that `slow_query_log_use_global_control` names.
-    pub(crate) fn under(mut self, control: u64, globals: &Self) -> Self {
-        let has = |word| control & bit(GLOBAL_CONTROL_WORDS, word) != 0;
-        if has("log_slow_filter") {
-            self.filter = globals.filter;
-        }
-        if has("log_slow_rate_limit") {
-            self.rate_limit = globals.rate_limit;
-        }
-        if has("log_slow_verbosity") {
-            self.verbosity = globals.verbosity;
-        }
-        if has("long_query_time") {
-            self.long_query_time = globals.long_query_time;
-        }
-        if has("min_examined_row_limit") {
-            self.rows_examined_min = globals.rows_examined_min;
-        }
-        self
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_numbers_of_the_verbosity_are_mariadbs() {
-        let two = Verbosity::of(2);
-        assert!(two.query_plan && !two.engine && !two.explain && two.is_mariadb);
-        assert!(Verbosity::of(1).engine && Verbosity::of(8).engine);
-        assert!(Verbosity::of(4).explain && Verbosity::of(16).warnings);
-        let full = Verbosity::of(32);
-        assert!(full.query_plan && full.engine && full.explain && full.warnings);
-        let microtime = Verbosity::of(bit(VERBOSITY_WORDS, "microtime"));
-        assert!(microtime.is_percona && !microtime.is_mariadb && !microtime.query_plan);
-    }
 }

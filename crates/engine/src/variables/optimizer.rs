@@ -1,8 +1,8 @@
 //! Variables of parsing, checking and planning.
 
 use super::definition::{
-    GIB, KIB, Kind, MIB, SystemVariable, U32_MAX, blocks, both, choice, global, number, session,
-    switch, text,
+    Effect, GIB, KIB, Kind, MIB, SystemVariable, U32_MAX, blocks, both, choice, global, number,
+    session, switch, text,
 };
 
 /// The words of `sql_mode`, in MySQL's order.
@@ -119,10 +119,10 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     both("eq_range_index_dive_limit", number(200, 0, U32_MAX), "Accepted for compatibility.").without_effect().hintable();
     both("explain_format", choice(1, &["TRADITIONAL_STRICT", "TRADITIONAL", "JSON", "TREE"]), "The format of EXPLAIN when it names none.");
     both("explain_json_format_version", number(1, 1, 2), "The version of EXPLAIN FORMAT=JSON: query blocks (1) or steps (2).");
-    both("foreign_key_checks", switch(true), "Whether foreign keys are checked.").hintable();
+    both("foreign_key_checks", switch(true), "Whether foreign keys are checked.").hintable().logged();
     both("group_concat_max_len", number(1024, 4, u64::MAX), "The longest result of GROUP_CONCAT() in bytes.").hintable();
     both("information_schema_stats_expiry", number(86_400, 0, 31_536_000), "Accepted for compatibility: statistics are always those of the moment.").without_effect();
-    global("statement_cache_size", blocks(16 * MIB, 0, GIB, KIB), "How much the statements may take that are kept by their text, with their plans; 0 keeps none.");
+    global("statement_cache_size", blocks(16 * MIB, 0, GIB, KIB), "How much the statements may take that are kept by their text, with their plans; 0 keeps none.").on_change(Effect::StatementCache);
     both("max_error_count", number(1024, 0, 65_535), "How many conditions SHOW WARNINGS keeps.").hintable();
     both("max_execution_time", number(0, 0, u64::MAX), "After how many milliseconds a SELECT is interrupted; 0 is never.").hintable();
     both("max_join_size", number(u64::MAX, 1, u64::MAX), "How many rows of tables a SELECT may read, as it is planned, when sql_big_selects is off.").hintable();
@@ -144,25 +144,25 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     both("query_prealloc_size", blocks_of(8 * KIB), "Accepted for compatibility.").without_effect();
     global("regexp_stack_limit", number(8_000_000, 0, 2_147_483_647), "Accepted for compatibility.").without_effect();
     global("regexp_time_limit", number(32, 0, 2_147_483_647), "Accepted for compatibility.").without_effect();
-    session("rand_seed1", number(0, 0, u64::MAX), "A part of the state of RAND().");
-    session("rand_seed2", number(0, 0, u64::MAX), "A part of the state of RAND().");
+    session("rand_seed1", number(0, 0, u64::MAX), "A part of the state of RAND().").logged();
+    session("rand_seed2", number(0, 0, u64::MAX), "A part of the state of RAND().").logged();
     session("resultset_metadata", choice(1, &["NONE", "FULL"]), "Accepted for compatibility.").without_effect();
     both("restrict_fk_on_non_standard_key", switch(true), "Whether foreign keys must refer to all columns of a unique key.");
     both("show_create_table_verbosity", switch(false), "Accepted for compatibility.").without_effect();
     session("show_create_table_skip_secondary_engine", switch(false), "Accepted for compatibility.").without_effect();
     both("show_gipk_in_create_table_and_information_schema", switch(true), "Accepted for compatibility: generated primary keys are always shown.").without_effect();
-    both("sql_auto_is_null", switch(false), "Accepted for compatibility.").without_effect().hintable();
+    both("sql_auto_is_null", switch(false), "Accepted for compatibility.").without_effect().hintable().logged();
     both("sql_big_selects", switch(true), "Whether a SELECT may read more rows than max_join_size says.").hintable();
     both("sql_buffer_result", switch(false), "Whether the rows of a SELECT are put into a temporary table before the first is given.").hintable();
     both("sql_generate_invisible_primary_key", switch(false), "Whether a table without a primary key gets one, over an invisible column.");
     both("sql_mode", Kind::Flags { default: SQL_MODE_DEFAULT, words: SQL_MODES }, "How strict statements are read and values are checked.").hintable();
     both("sql_notes", switch(true), "Whether notes are kept among the warnings.");
     both("sql_quote_show_create", switch(true), "Whether SHOW CREATE quotes identifiers.");
-    both("sql_require_primary_key", switch(false), "Whether a table must have a primary key.");
+    both("sql_require_primary_key", switch(false), "Whether a table must have a primary key.").restricted();
     both("sql_safe_updates", switch(false), "Whether UPDATE and DELETE need a key in WHERE.").hintable();
     both("sql_select_limit", number(u64::MAX, 0, u64::MAX), "How many rows a SELECT without LIMIT gives at most.").hintable();
     both("sql_warnings", switch(false), "Accepted for compatibility.").without_effect();
-    both("unique_checks", switch(true), "OFF lets an engine leave out checks of unique keys; they are always checked.").hintable();
+    both("unique_checks", switch(true), "OFF lets an engine leave out checks of unique keys; they are always checked.").hintable().logged();
     both("updatable_views_with_limit", choice(1, &["NO", "YES"]), "Accepted for compatibility.").without_effect().hintable();
     session("use_secondary_engine", choice(1, &["OFF", "ON", "FORCED"]), "Accepted for compatibility.").without_effect().hintable();
     both("windowing_use_high_precision", switch(true), "Accepted for compatibility.").without_effect().hintable();

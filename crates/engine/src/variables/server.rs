@@ -1,15 +1,15 @@
 //! Variables of the engine: version, paths, storage, logs, and those that drivers read.
 
 use super::definition::{
-    GIB, Kind, MIB, SystemVariable, U32_MAX, YEAR, both, choice, global, number, session, switch,
-    text,
+    Effect, GIB, Kind, MIB, SystemVariable, U32_MAX, YEAR, both, choice, global, number, session,
+    switch, text,
 };
 
 pub(super) const VARIABLES: &[SystemVariable] = variables! {
     global("auto_generate_certs", switch(true), "Accepted for compatibility.").without_effect().read_only();
     global("basedir", text("/usr/"), "Where the program is.").read_only();
     global("bind_address", text("*"), "Where connections are accepted.").read_only();
-    both("binlog_format", choice(2, &["MIXED", "STATEMENT", "ROW"]), "Accepted for compatibility: there is no binary log.").without_effect();
+    both("binlog_format", choice(2, &["MIXED", "STATEMENT", "ROW"]), "Accepted for compatibility: there is no binary log.").without_effect().restricted();
     both("binlog_row_image", choice(2, &["MINIMAL", "NOBLOB", "FULL"]), "Accepted for compatibility: there is no binary log.").without_effect();
     global("concurrent_insert", choice(1, &["NEVER", "AUTO", "ALWAYS"]), "Accepted for compatibility.").without_effect();
     global("core_file", switch(false), "Accepted for compatibility.").without_effect().read_only();
@@ -19,13 +19,13 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     both("default_storage_engine", Kind::Engine("InnoDB"), "The engine that CREATE TABLE records when the statement names none.");
     both("default_table_encryption", switch(false), "Accepted for compatibility.").without_effect();
     global("delay_key_write", choice(1, &["OFF", "ON", "ALL"]), "Accepted for compatibility.").without_effect();
-    global("disabled_storage_engines", text(""), "Accepted for compatibility.").without_effect().read_only();
+    global("disabled_storage_engines", text(""), "Accepted for compatibility.").without_effect().read_only().read_at_start();
     global("enforce_gtid_consistency", choice(0, &["OFF", "ON", "WARN"]), "Accepted for compatibility.").without_effect();
     global("flush", switch(false), "Accepted for compatibility.").without_effect();
     global("flush_time", number(0, 0, YEAR), "Accepted for compatibility.").without_effect();
     global("gtid_executed", text(""), "Always empty: there is no binary log.").read_only();
     global("gtid_mode", choice(0, &["OFF", "OFF_PERMISSIVE", "ON_PERMISSIVE", "ON"]), "Accepted for compatibility.").without_effect();
-    session("gtid_next", text("AUTOMATIC"), "Accepted for compatibility.").without_effect();
+    session("gtid_next", text("AUTOMATIC"), "Accepted for compatibility.").without_effect().restricted();
     global("gtid_purged", text(""), "Accepted for compatibility.").without_effect();
     global("have_compress", text("YES"), "Whether COMPRESS() works.").read_only();
     global("have_dynamic_loading", text("NO"), "Whether plugins can be loaded.").read_only();
@@ -38,20 +38,20 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     global("host_cache_size", number(279, 0, 65_536), "Accepted for compatibility.").without_effect();
     global("hostname", text("localhost"), "The machine's name.").read_only();
     global("innodb_adaptive_hash_index", switch(false), "Accepted for compatibility.").without_effect();
-    global("innodb_autoinc_lock_mode", number(2, 0, 2), "Accepted for compatibility.").without_effect().read_only();
-    global("innodb_buffer_pool_size", number(128 * MIB, 5 * MIB, i64::MAX as u64), "The memory for the pages of internal temporary tables in the InnoDB engine.");
+    global("innodb_autoinc_lock_mode", number(2, 0, 2), "Accepted for compatibility.").without_effect().read_only().read_at_start();
+    global("innodb_buffer_pool_size", number(128 * MIB, 5 * MIB, i64::MAX as u64), "The memory for the pages of internal temporary tables in the InnoDB engine.").on_change(Effect::LegacyEngines);
     global("innodb_default_row_format", choice(2, &["redundant", "compact", "dynamic"]), "Accepted for compatibility.").without_effect();
     global("innodb_file_per_table", switch(true), "Accepted for compatibility.").without_effect();
-    global("innodb_flush_log_at_trx_commit", number(1, 0, 2), "When commits are on disk: 1 before they are acknowledged, 0 and 2 about a second later.");
+    global("innodb_flush_log_at_trx_commit", number(1, 0, 2), "When commits are on disk: 1 before they are acknowledged, 0 and 2 about a second later.").on_change(Effect::Durability);
     both("innodb_lock_wait_timeout", number(50, 1, GIB), "How long a statement waits for a row's lock, in seconds.").hintable();
     global("innodb_log_buffer_size", number(64 * MIB, 256 * 1024, U32_MAX), "Accepted for compatibility.").without_effect();
     global("innodb_page_size", number(16_384, 4096, 65_536), "Accepted for compatibility.").without_effect().read_only();
     global("innodb_print_all_deadlocks", switch(false), "Accepted for compatibility.").without_effect();
-    global("innodb_rollback_on_timeout", switch(false), "Accepted for compatibility.").without_effect().read_only();
+    global("innodb_rollback_on_timeout", switch(false), "Accepted for compatibility.").without_effect().read_only().read_at_start();
     global("innodb_stats_on_metadata", switch(false), "Accepted for compatibility.").without_effect();
     global("innodb_stats_persistent", switch(true), "Accepted for compatibility.").without_effect();
-    both("innodb_strict_mode", switch(true), "Whether options that InnoDB cannot have for a temporary table are errors, or warnings.");
-    global("innodb_temp_data_file_path", text("ibtmp1:12M:autoextend"), "The files of temporary tables: how large they are made when the first one overflows, and how large they may become.").read_only();
+    both("innodb_strict_mode", switch(true), "Whether options that InnoDB cannot have for a temporary table are errors, or warnings.").restricted();
+    global("innodb_temp_data_file_path", text("ibtmp1:12M:autoextend"), "The files of temporary tables: how large they are made when the first one overflows, and how large they may become.").read_only().read_at_start();
     global("innodb_temp_tablespaces_dir", text("./#innodb_temp/"), "Accepted for compatibility.").without_effect().read_only();
     both("innodb_tmpdir", Kind::Text(None), "Accepted for compatibility.").without_effect();
     global("innodb_version", text("8.4.0"), "The version of MySQL that Mayfly is compatible with.").read_only();
@@ -68,7 +68,7 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     both("old_alter_table", switch(false), "Accepted for compatibility.").without_effect();
     global("open_files_limit", number(5000, 0, U32_MAX), "Accepted for compatibility.").without_effect().read_only();
     global("partial_revokes", switch(false), "Accepted for compatibility.").without_effect();
-    global("performance_schema", switch(true), "Whether statements that have ended are remembered and added up.").read_only();
+    global("performance_schema", switch(true), "Whether statements that have ended are remembered and added up.").read_only().read_at_start();
     global("performance_schema_digests_size", number(10_000, 0, MIB), "How many digests statements are added up by.").read_only();
     global("performance_schema_events_stages_history_long_size", number(10_000, 0, MIB), "How many of the last stages of all sessions are remembered, where setup_consumers says so.").read_only();
     global("performance_schema_events_stages_history_size", number(10, 0, 1024), "How many of its last stages are remembered of a session, where setup_consumers says so.").read_only();
@@ -80,10 +80,10 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     global("pid_file", text(""), "The file that holds the server's process id while it runs.").read_only();
     global("plugin_dir", text(""), "Accepted for compatibility.").without_effect().read_only();
     global("port", number(3306, 0, 65_535), "The port of connections.").read_only();
-    both("preload_buffer_size", number(32_768, 1024, GIB), "Accepted for compatibility.").without_effect();
-    global("report_host", Kind::Text(None), "Accepted for compatibility.").without_effect().read_only();
+    both("preload_buffer_size", number(32_768, 1024, GIB), "Accepted for compatibility.").without_effect().restricted();
+    global("report_host", Kind::Text(None), "Accepted for compatibility.").without_effect().read_only().read_at_start();
     global("secure_file_priv", Kind::Text(None), "The directory of the files that statements may read and write; empty is any, NULL is none.").read_only();
-    global("server_id", number(1, 0, U32_MAX), "A number of this server, which UUID_SHORT() begins with.");
+    global("server_id", number(1, 0, U32_MAX), "A number of this server, which UUID_SHORT() begins with.").on_change(Effect::Logs);
     global("server_id_bits", number(32, 7, 32), "Accepted for compatibility.").without_effect().read_only();
     global("server_uuid", text("00000000-0000-0000-0000-000000000000"), "Accepted for compatibility.").without_effect().read_only();
     global("skip_external_locking", switch(true), "Accepted for compatibility.").without_effect().read_only();
@@ -93,7 +93,7 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     global("sync_binlog", number(1, 0, U32_MAX), "Accepted for compatibility: there is no binary log.").without_effect();
     global("table_definition_cache", number(2000, 400, 524_288), "Accepted for compatibility.").without_effect();
     global("table_open_cache", number(4000, 1, 524_288), "Accepted for compatibility.").without_effect();
-    global("table_open_cache_instances", number(16, 1, 64), "Accepted for compatibility.").without_effect().read_only();
+    global("table_open_cache_instances", number(16, 1, 64), "Accepted for compatibility.").without_effect().read_only().read_at_start();
     global("tls_version", text("TLSv1.2,TLSv1.3"), "Accepted for compatibility.").without_effect();
     global("ssl_ca", text(""), "The certificate authority of connections.").read_only();
     global("ssl_cert", text(""), "The certificate of connections.").read_only();
@@ -103,6 +103,6 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     global("version_compile_machine", text("x86_64"), "The kind of machine.").read_only();
     global("version_compile_os", text("Linux"), "The operating system.").read_only();
     global("version_compile_zlib", text("1.3.1"), "The version of zlib that it corresponds to.").read_only();
-    global("write_buffer_size", number(32 * MIB, 0, GIB), "Memory for changes that are committed, and so in the redo log, but not in the data file yet; with 0 every commit writes to the file.");
+    global("write_buffer_size", number(32 * MIB, 0, GIB), "Memory for changes that are committed, and so in the redo log, but not in the data file yet; with 0 every commit writes to the file.").on_change(Effect::WriteBuffer);
     both("xa_detach_on_prepare", switch(true), "Accepted for compatibility.").without_effect();
 };

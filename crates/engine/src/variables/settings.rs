@@ -5,8 +5,9 @@
 
 use std::sync::Arc;
 
+use super::registry::all;
 use super::typed::{Text, ValueType, Variable};
-use super::{ALL, Setting};
+use super::value::Setting;
 
 /// The values of all variables, by position. Equal settings have the same shared values and the same overrides.
 #[derive(Debug, Clone)]
@@ -26,7 +27,7 @@ impl Settings {
     /// The defaults.
     pub(crate) fn defaults() -> Self {
         Self {
-            shared: ALL
+            shared: all()
                 .iter()
                 .map(|variable| variable.default_setting())
                 .collect(),

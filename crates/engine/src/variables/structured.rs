@@ -3,7 +3,7 @@
 
 use mayfly_storage::legacy::{KeyCacheOptions, KeyCaches};
 
-use super::typed;
+use super::{registry, typed};
 
 /// The name of a structured variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl StructuredName {
 pub(crate) fn position(name: &str) -> Option<(usize, Option<StructuredName>)> {
     match StructuredName::parse(name) {
         Some(structured) => Some((structured.component.variable().position(), Some(structured))),
-        None => Some((super::position(name)?, None)),
+        None => Some((registry::position(name)?, None)),
     }
 }
 
@@ -67,7 +67,7 @@ impl Component {
 
     /// Its name.
     pub(crate) fn name(self) -> &'static str {
-        super::all()[self.variable().position()].name
+        registry::all()[self.variable().position()].name
     }
 
     /// Its value in the settings of a cache.

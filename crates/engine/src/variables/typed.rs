@@ -4,7 +4,9 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use super::{GROUPS, Kind, Setting};
+use super::definition::Kind;
+use super::registry::GROUPS;
+use super::value::Setting;
 
 /// A variable with its value type.
 #[derive(Debug, Clone, Copy)]

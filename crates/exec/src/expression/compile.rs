@@ -1,5 +1,6 @@
 //! Compiles the plan's expression tree to the flat form that is evaluated.
 
+use mayfly_functions::scalar::Fact;
 use std::sync::Arc;
 
 use mayfly_functions::scalar::Volatility;
@@ -23,7 +24,7 @@ pub(super) fn compile(expression: &Expression) -> Program {
     };
     let root = compiler.node(expression);
     let assigns = compiler.nodes.iter().any(|node| match &node.operation {
-        Operation::Call { function, .. } => function.names().contains(&"set_user_variable"),
+        Operation::Call { function, .. } => function.has(Fact::SetsVariable),
         _ => false,
     });
     let is_computed = !matches!(

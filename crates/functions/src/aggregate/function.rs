@@ -29,8 +29,31 @@ pub type BindAggregate = fn(&Binding<'_>) -> Result<AggregateSignature>;
 pub type MakeAccumulator =
     fn(&AggregateSignature, &[Value], &SignatureContext) -> Result<Box<dyn Accumulator>>;
 
+/// Aggregate functions, whatever the names by which they are called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the variants are the functions' names")]
+pub enum Kind {
+    Count,
+    Sum,
+    Avg,
+    Min,
+    Max,
+    AnyValue,
+    BitAnd,
+    BitOr,
+    BitXor,
+    VarPop,
+    VarSamp,
+    StddevPop,
+    StddevSamp,
+    GroupConcat,
+    JsonArrayAgg,
+    JsonObjectAgg,
+}
+
 /// An aggregate function: a row of [`FUNCTIONS`](super::FUNCTIONS).
 pub struct AggregateFunction {
+    kind: Kind,
     names: &'static [&'static str],
     arity: RangeInclusive<usize>,
     is_order_sensitive: bool,
@@ -43,12 +66,14 @@ pub struct AggregateFunction {
 impl AggregateFunction {
     /// A function with these names in lower case, the canonical one first, and this number of arguments.
     pub const fn new(
+        kind: Kind,
         names: &'static [&'static str],
         arity: RangeInclusive<usize>,
         bind: BindAggregate,
         make_accumulator: MakeAccumulator,
     ) -> Self {
         Self {
+            kind,
             names,
             arity,
             is_order_sensitive: false,
@@ -79,6 +104,16 @@ impl AggregateFunction {
     pub const fn sharing_states(mut self, family: &'static str) -> Self {
         self.shared_states = Some(family);
         self
+    }
+
+    /// Which function it is.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Canonical name in lower case.
+    pub fn name(&self) -> &'static str {
+        self.names[0]
     }
 
     /// Its names in lower case, the canonical one first.

@@ -9,24 +9,28 @@ use arrow_buffer::NullBuffer;
 use mayfly_types::selection::{filter_array, selection_filter};
 use mayfly_types::{Error, Result};
 
-use super::function::{AggregateFunction, AggregateFunction as Row};
+use super::function::{AggregateFunction, AggregateFunction as Row, Kind};
 use super::{count, sum};
 use crate::{Accumulator, AggregateSignature, Binding, EvaluationContext};
 
 /// The function that combines partial states of COUNT() or AVG(), which are its arguments.
-pub fn merged(name: &str) -> Option<&'static AggregateFunction> {
+pub fn merged(kind: Kind) -> Option<&'static AggregateFunction> {
     let mut known = MERGED.iter();
-    known.find(|function| function.names()[0] == name)
+    known.find(|function| function.kind() == kind)
 }
 
 /// The functions; the caller has the signature already, that of the partial states.
 const MERGED: &[Row] = &[
-    Row::new(&["count"], 1..=1, no_signature, |_, _, _| {
+    Row::new(Kind::Count, &["count"], 1..=1, no_signature, |_, _, _| {
         Ok(Box::new(Merged(Box::<count::Counts>::default())))
     }),
-    Row::new(&["avg"], 2..=2, no_signature, |signature, _, _| {
-        Ok(Box::new(Merged(sum::states(signature, true)?)))
-    }),
+    Row::new(
+        Kind::Avg,
+        &["avg"],
+        2..=2,
+        no_signature,
+        |signature, _, _| Ok(Box::new(Merged(sum::states(signature, true)?))),
+    ),
 ];
 
 fn no_signature(_: &Binding<'_>) -> Result<AggregateSignature> {

@@ -33,17 +33,22 @@ use self::extreme::Keeps;
 use self::function::AggregateFunction as Row;
 pub(crate) use self::function::mismatch;
 pub use self::function::{
-    Accumulator, AggregateFunction, AggregateSignature, BindAggregate, MakeAccumulator,
+    Accumulator, AggregateFunction, AggregateSignature, BindAggregate, Kind, MakeAccumulator,
 };
 pub use self::merged::merged;
 pub use self::window::{Block, Frame, FrameAggregate, frame_aggregate};
 
 /// Every aggregate function.
 pub const FUNCTIONS: &[AggregateFunction] = &[
-    Row::new(&["count"], 0..=usize::MAX, count::signature, |_, _, _| {
-        Ok(Box::new(count::Counts::default()))
-    }),
     Row::new(
+        Kind::Count,
+        &["count"],
+        0..=usize::MAX,
+        count::signature,
+        |_, _, _| Ok(Box::new(count::Counts::default())),
+    ),
+    Row::new(
+        Kind::Sum,
         &["sum"],
         1..=1,
         sum::signature::<false>,
@@ -51,61 +56,94 @@ pub const FUNCTIONS: &[AggregateFunction] = &[
     )
     .sharing_states("sum"),
     Row::new(
+        Kind::Avg,
         &["avg"],
         1..=1,
         sum::signature::<true>,
         |signature, _, _| sum::states(signature, true),
     )
     .sharing_states("sum"),
-    Row::new(&["min"], 1..=1, extreme::signature, |signature, _, _| {
-        extreme::states(signature, Keeps::Smallest)
-    })
+    Row::new(
+        Kind::Min,
+        &["min"],
+        1..=1,
+        extreme::signature,
+        |signature, _, _| extreme::states(signature, Keeps::Smallest),
+    )
     .ignoring_duplicates(),
-    Row::new(&["max"], 1..=1, extreme::signature, |signature, _, _| {
-        extreme::states(signature, Keeps::Largest)
-    })
+    Row::new(
+        Kind::Max,
+        &["max"],
+        1..=1,
+        extreme::signature,
+        |signature, _, _| extreme::states(signature, Keeps::Largest),
+    )
     .ignoring_duplicates(),
     // The first value, NULL or not: for columns that are not grouped by.
     Row::new(
+        Kind::AnyValue,
         &["any_value", "first_value"],
         1..=1,
         extreme::any_signature,
         |signature, _, _| extreme::states(signature, Keeps::First),
     ),
-    Row::new(&["bit_and"], 1..=1, bits::signature, |signature, _, _| {
-        bits::states(signature, bit_operation::Operation::And)
-    })
-    .ignoring_duplicates(),
-    Row::new(&["bit_or"], 1..=1, bits::signature, |signature, _, _| {
-        bits::states(signature, bit_operation::Operation::Or)
-    })
-    .ignoring_duplicates(),
-    Row::new(&["bit_xor"], 1..=1, bits::signature, |signature, _, _| {
-        bits::states(signature, bit_operation::Operation::Xor)
-    }),
     Row::new(
+        Kind::BitAnd,
+        &["bit_and"],
+        1..=1,
+        bits::signature,
+        |signature, _, _| bits::states(signature, bit_operation::Operation::And),
+    )
+    .ignoring_duplicates(),
+    Row::new(
+        Kind::BitOr,
+        &["bit_or"],
+        1..=1,
+        bits::signature,
+        |signature, _, _| bits::states(signature, bit_operation::Operation::Or),
+    )
+    .ignoring_duplicates(),
+    Row::new(
+        Kind::BitXor,
+        &["bit_xor"],
+        1..=1,
+        bits::signature,
+        |signature, _, _| bits::states(signature, bit_operation::Operation::Xor),
+    ),
+    Row::new(
+        Kind::VarPop,
         &["var_pop", "variance"],
         1..=1,
         variance::signature,
         |_, _, _| variance::states(false, false),
     )
     .sharing_states("variance"),
-    Row::new(&["var_samp"], 1..=1, variance::signature, |_, _, _| {
-        variance::states(true, false)
-    })
+    Row::new(
+        Kind::VarSamp,
+        &["var_samp"],
+        1..=1,
+        variance::signature,
+        |_, _, _| variance::states(true, false),
+    )
     .sharing_states("variance"),
     Row::new(
+        Kind::StddevPop,
         &["stddev_pop", "stddev", "std"],
         1..=1,
         variance::signature,
         |_, _, _| variance::states(false, true),
     )
     .sharing_states("variance"),
-    Row::new(&["stddev_samp"], 1..=1, variance::signature, |_, _, _| {
-        variance::states(true, true)
-    })
+    Row::new(
+        Kind::StddevSamp,
+        &["stddev_samp"],
+        1..=1,
+        variance::signature,
+        |_, _, _| variance::states(true, true),
+    )
     .sharing_states("variance"),
     Row::new(
+        Kind::GroupConcat,
         &["group_concat"],
         1..=usize::MAX,
         group_concat::signature,
@@ -113,6 +151,7 @@ pub const FUNCTIONS: &[AggregateFunction] = &[
     )
     .order_sensitive(),
     Row::new(
+        Kind::JsonArrayAgg,
         &["json_arrayagg"],
         1..=1,
         json::array_signature,
@@ -121,6 +160,7 @@ pub const FUNCTIONS: &[AggregateFunction] = &[
     .order_sensitive(),
     // The last of equal keys wins.
     Row::new(
+        Kind::JsonObjectAgg,
         &["json_objectagg"],
         2..=2,
         json::object_signature,

@@ -8,6 +8,7 @@ use arrow_array::ArrayRef;
 use arrow_buffer::BooleanBuffer;
 use mayfly_types::{Result, Value};
 
+use super::facts::{Fact, Parameters, Printed};
 use crate::{Argument, Binding, Call, Column, EvaluationContext, Signature, SignatureContext};
 
 /// How the planner may treat a call.
@@ -44,6 +45,10 @@ pub struct ScalarFunction {
     is_total: IsTotal,
     needs: Option<Needs>,
     value: Option<ComputeValue>,
+    facts: &'static [Fact],
+    parameters: Parameters,
+    distinct_values: Option<u16>,
+    printed: Printed,
     bind: Bind,
     evaluate: Evaluate,
 }
@@ -64,6 +69,10 @@ impl ScalarFunction {
             is_total: |_| false,
             needs: None,
             value: None,
+            facts: &[],
+            parameters: Parameters::OfSignature,
+            distinct_values: None,
+            printed: Printed::Call,
             bind,
             evaluate,
         }
@@ -102,6 +111,59 @@ impl ScalarFunction {
     pub const fn by_value(mut self, value: ComputeValue) -> Self {
         self.value = Some(value);
         self
+    }
+
+    /// Adds facts.
+    #[must_use]
+    pub const fn with(mut self, facts: &'static [Fact]) -> Self {
+        self.facts = facts;
+        self
+    }
+
+    /// Says which types `?` arguments get.
+    #[must_use]
+    pub const fn parameters(mut self, parameters: Parameters) -> Self {
+        self.parameters = parameters;
+        self
+    }
+
+    /// Says the maximum number of distinct results.
+    #[must_use]
+    pub const fn distinct_values(mut self, count: u16) -> Self {
+        self.distinct_values = Some(count);
+        self
+    }
+
+    /// Says how a call is printed.
+    #[must_use]
+    pub const fn printed(mut self, printed: Printed) -> Self {
+        self.printed = printed;
+        self
+    }
+
+    /// Canonical name in lower case.
+    pub fn name(&self) -> &'static str {
+        self.names[0]
+    }
+
+    /// Whether a fact is on the function's row.
+    pub fn has(&self, fact: Fact) -> bool {
+        self.facts.contains(&fact)
+    }
+
+    /// Types of `?` arguments.
+    pub fn parameter_types(&self) -> Parameters {
+        self.parameters
+    }
+
+    /// Maximum number of distinct results, if it is small.
+    pub fn distinct_values_max(&self) -> Option<u16> {
+        self.distinct_values
+    }
+
+    /// Form in which calls are printed.
+    pub fn printed_form(&self) -> Printed {
+        self.printed
     }
 
     /// Its names in lower case, the canonical one first.

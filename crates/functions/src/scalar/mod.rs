@@ -2,6 +2,7 @@
 
 pub(crate) mod control_flow;
 pub(crate) mod dates;
+mod facts;
 mod function;
 pub(crate) mod information;
 pub(crate) mod json;
@@ -15,6 +16,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 pub use self::control_flow::is_distance;
+pub use self::facts::{Fact, ParameterType, Parameters, Printed};
 pub(crate) use self::function::ScalarFunction as Row;
 pub use self::function::{
     Bind, ComputeValue, Evaluate, IsTotal, Needs, ScalarFunction, Volatility,

@@ -20,7 +20,7 @@ use lz4_flex::block::{
 };
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{EXTENT_UNIT, PIECE};
+use super::sizes::{EXTENT_UNIT, PIECE};
 use crate::budget::{Budget, Reservation};
 use crate::sync::lock;
 

@@ -11,8 +11,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::codec::{Check, Encoded};
 use super::disk_space::NoRoom;
 use super::lane::Allocation;
+use super::shared::Inner;
+use super::sizes::{EXTENT_UNIT, PIECE};
 use super::tier::Refused;
-use super::{EXTENT_UNIT, Inner, PIECE};
 use crate::budget::{Budget, Reservation};
 use crate::error::{IoFailure, MemoryError, Result};
 

@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use super::EXTENT_UNIT;
 use super::disk_space::{DiskSpace, NoRoom};
+use super::sizes::EXTENT_UNIT;
 use crate::error::IoFailure;
 use crate::io::{IoBackend, IoFile};
 use crate::sync::lock;

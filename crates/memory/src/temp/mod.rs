@@ -26,109 +26,27 @@ mod disk_space;
 mod extent;
 mod home;
 mod lane;
+mod options;
+mod shared;
+mod sizes;
 mod tier;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::budget::{Budget, BudgetKind, UNLIMITED};
+use crate::budget::Budget;
 use crate::counters::TempCounters;
-use crate::error::{IoFailure, LimitError, MemoryError, NoRoomError, Result};
+use crate::error::{IoFailure, Result};
 use crate::io::IoBackend;
 use codec::Codec;
 pub use codec::{Compression, EncryptionKey};
-use disk_space::{DiskSpace, NoRoom};
+use disk_space::DiskSpace;
 pub use extent::{Extent, TempFile};
 use home::Home;
-use tier::{Refused, Tier};
-
-/// Alignment of the start of extents.
-const EXTENT_UNIT: u64 = 4096;
-
-/// The largest part of an extent that is compressed and encrypted as one.
-const PIECE: usize = 256 << 10;
-
-/// One of the directories for temporary files.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TierOptions {
-    /// The directory under which this process makes its own.
-    pub directory: PathBuf,
-    /// Greatest size of the files in it; [`UNLIMITED`] for no limit of its own.
-    pub capacity: u64,
-}
-
-impl TierOptions {
-    /// A directory without a capacity.
-    pub fn new(directory: PathBuf) -> Self {
-        Self {
-            directory,
-            capacity: UNLIMITED,
-        }
-    }
-}
-
-/// Options of temporary space.
-#[derive(Debug, Clone)]
-pub struct TempSpaceOptions {
-    /// The directories, in the order in which they are filled; at least one.
-    pub tiers: Vec<TierOptions>,
-    /// Number of files of a directory that are written in parallel: the number of worker threads.
-    pub lanes: usize,
-    /// Bytes of file space that may be idle in each directory.
-    pub idle_limit: u64,
-    /// Initial size of the files of the first directory.
-    pub initial: u64,
-    /// Greatest size of all files together.
-    pub limit: u64,
-    /// The setting that gives `initial` and `limit`.
-    pub limit_setting: &'static str,
-    /// Names of the files; further files have the last name with a number.
-    pub names: Vec<String>,
-    /// Compression of extents; see [`TempSpace::set_compression`].
-    pub compression: Compression,
-    /// The key of the encryption of extents; `None`: they are not encrypted.
-    pub encryption: Option<EncryptionKey>,
-    /// Budget of the memory in which extents are compressed and encrypted, charged while that is done.
-    pub working_memory: Option<Budget>,
-}
-
-impl TempSpaceOptions {
-    /// Options of files under `tmpdir` that take what they need.
-    pub fn new(tmpdir: PathBuf, lanes: usize, idle_limit: u64) -> Self {
-        Self {
-            tiers: vec![TierOptions::new(tmpdir)],
-            lanes,
-            idle_limit,
-            initial: 0,
-            limit: UNLIMITED,
-            limit_setting: "none",
-            names: Vec::new(),
-            compression: Compression::default(),
-            encryption: None,
-            working_memory: None,
-        }
-    }
-
-    fn name(&self, lane: usize) -> String {
-        match (self.names.get(lane), self.names.last()) {
-            (Some(name), _) => name.clone(),
-            (None, Some(last)) => format!("{last}.{lane}"),
-            (None, None) => format!("lane-{lane}.tmp"),
-        }
-    }
-}
-
-#[derive(Debug)]
-struct Inner {
-    io: Arc<dyn IoBackend>,
-    options: TempSpaceOptions,
-    counters: TempCounters,
-    codec: Codec,
-    tiers: Vec<Tier>,
-    disk: Arc<DiskSpace>,
-    next_lane: AtomicUsize,
-}
+pub use options::{TempSpaceOptions, TierOptions};
+use shared::Inner;
+use tier::Tier;
 
 /// The temporary space of one process. Cloning gives another handle.
 #[derive(Debug, Clone)]
@@ -297,46 +215,6 @@ impl Drop for TempDirectory {
     fn drop(&mut self) {
         if let Some(home) = self.home.take() {
             home.remove(&*self.io);
-        }
-    }
-}
-
-impl Inner {
-    /// The error of a request that every directory has refused.
-    fn full(&self, requested: u64, refusals: Vec<Refused>) -> MemoryError {
-        let is_total = |refused: &Refused| matches!(refused, Refused::NoRoom(NoRoom::Total));
-        if refusals.iter().any(is_total) {
-            let limit = LimitError {
-                setting: self.options.limit_setting,
-                kind: BudgetKind::TempSpace,
-                limit: self.disk.limit(),
-                used: self.tiers.iter().map(|tier| tier.usage().0).sum(),
-                requested,
-                share: None,
-            };
-            return limit.into();
-        }
-        let described = self.tiers.iter().zip(refusals);
-        let mut directories: Vec<_> = described
-            .map(|(tier, refused)| tier.describe(refused))
-            .collect();
-        // If it is the only one, a full device reports its own error.
-        if let [only] = directories.as_mut_slice()
-            && let Some(failure) = only.failure.take()
-        {
-            return failure.into();
-        }
-        MemoryError::NoRoom(Box::new(NoRoomError {
-            requested,
-            directories,
-        }))
-    }
-}
-
-impl Drop for Inner {
-    fn drop(&mut self) {
-        for tier in &mut self.tiers {
-            tier.close(&*self.io);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Tests of temporary space: round trips, recycling, faults, and other processes' files.
 
 use super::*;
+use crate::budget::BudgetKind;
 use crate::io::{Fault, FaultIo, SystemIo};
 
 mod random;

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::EXTENT_UNIT;
 use super::disk_space::{DiskSpace, NoRoom};
 use super::home::Home;
 use super::lane::{Allocation, Lane, Taken};
-use super::{TempSpaceOptions, TierOptions};
+use super::options::{TempSpaceOptions, TierOptions};
+use super::sizes::EXTENT_UNIT;
 use crate::error::{DirectoryFull, IoFailure};
 use crate::io::IoBackend;
 use crate::sync::lock;

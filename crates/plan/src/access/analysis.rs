@@ -4,6 +4,7 @@
 //! conjunct is covered when every row in the ranges meets it and every row outside does not, so that nothing is left to
 //! check; an inexact condition (LIKE, prefixes, conditions behind a range) only narrows the search.
 
+use mayfly_functions::scalar::Fact;
 use std::sync::Arc;
 
 use mayfly_types::collation::POINT_WEIGHTS;
@@ -363,7 +364,7 @@ impl Reader<'_, '_> {
                 function,
                 arguments,
                 signature,
-            } if function.names()[0] == "like" => {
+            } if function.has(Fact::Like) => {
                 let (value, pattern) = (arguments.first()?, arguments.get(1)?);
                 let escape = match arguments.get(2) {
                     None => None,

@@ -6,6 +6,7 @@ use crate::tree::expression::{Expression, ExpressionKind, same_expression};
 use crate::tree::logical::{
     Buffering, ColumnId, expression_is_volatile, has_subquery, is_constant,
 };
+use mayfly_functions::aggregate::Kind;
 
 impl Scope {
     /// Column of a temporary table for an item of the select list.
@@ -64,10 +65,10 @@ impl Scope {
             one_group: keys.is_empty() && !self.aggregates.is_empty(),
             rollup: self.rollup,
             aggregates: aggregates.collect(),
-            sorts_groups: self.aggregates.iter().any(|(_, call)| {
-                let collects = ["group_concat", "json_arrayagg", "json_objectagg"];
-                call.distinct || collects.contains(&call.function.names()[0])
-            }),
+            sorts_groups: self
+                .aggregates
+                .iter()
+                .any(|(_, call)| call.distinct || call.function.is_order_sensitive()),
             distinct,
             selected: items.collect(),
             windowed: !self.windows.is_empty(),
@@ -86,7 +87,7 @@ impl Scope {
         }
         let called = self.aggregates.iter().find(|(known, _)| *known == id);
         match called {
-            Some((_, call)) if call.function.names()[0] == "any_value" => Buffered::Computed,
+            Some((_, call)) if call.function.kind() == Kind::AnyValue => Buffered::Computed,
             Some((_, call)) => {
                 let names_column = |argument: &Expression| {
                     let text = match &argument.kind {
@@ -95,7 +96,7 @@ impl Scope {
                     };
                     matches!(text.kind, ExpressionKind::Column(_))
                 };
-                let is_extreme = matches!(call.function.names()[0], "min" | "max");
+                let is_extreme = matches!(call.function.kind(), Kind::Min | Kind::Max);
                 match is_extreme && call.arguments.first().is_some_and(names_column) {
                     true => Buffered::Unchanged,
                     false => Buffered::Aggregate,

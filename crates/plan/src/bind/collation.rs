@@ -1,5 +1,6 @@
 //! Collation of an operation on several strings (the manual, "Collation Coercibility in Expressions").
 
+use mayfly_functions::scalar::Fact;
 use mayfly_functions::{Coercibility, Signature};
 use mayfly_types::collation::CollationMix;
 use mayfly_types::{CollationId, Result, SqlType, TypeKind, Value};
@@ -149,7 +150,7 @@ fn dissolve(expression: &mut Expression) {
             value.kind,
             ExpressionKind::Column(_) | ExpressionKind::Local(_)
         )
-        && function.names()[0] == CLAIMED
+        && function.has(Fact::NamedConstant)
     {
         *expression = std::mem::replace(value, super::literal::null());
     }

@@ -5,6 +5,7 @@
 //! ONLY_FULL_GROUP_BY is off.
 
 use mayfly_functions::aggregate;
+use mayfly_functions::aggregate::Kind;
 use mayfly_syntax::ast::Expr;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlMode, SqlType, Value};
@@ -242,7 +243,7 @@ impl Binder<'_> {
         others: impl Iterator<Item = &'e mut Expression>,
     ) {
         let scope = self.scope();
-        let is_any_value = |call: &AggregateCall| call.function.names()[0] == "any_value";
+        let is_any_value = |call: &AggregateCall| call.function.kind() == Kind::AnyValue;
         if !scope.group_keys.is_empty()
             || !scope.aggregates.iter().all(|(_, call)| is_any_value(call))
         {

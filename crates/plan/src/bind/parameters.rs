@@ -5,7 +5,8 @@
 
 use std::sync::Arc;
 
-use mayfly_functions::{Signature, aggregate};
+use mayfly_functions::scalar::{ParameterType, Parameters};
+use mayfly_functions::{ScalarFunction, Signature, aggregate};
 use mayfly_types::common_type::{Alternatives, aggregate_types, as_value};
 use mayfly_types::sql_type::{DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX};
 use mayfly_types::{CollationId, SqlType, TypeKind, Value};
@@ -14,78 +15,6 @@ use super::types::{argument, argument_types, cast};
 use crate::bind::binder::Binder;
 use crate::catalog::ParameterPlace;
 use crate::tree::expression::{Expression, ExpressionKind};
-
-/// Operators and functions that give a `?` the type of their other operands; with the type if all operands are `?`.
-const OF_OTHERS: &[(&[&str], Fallback)] = &[
-    (&["+", "-", "*", "/", "%", "div"], Fallback::Double),
-    (&["&", "|", "^"], Fallback::Bytes),
-    (
-        &[
-            "coalesce", "ifnull", "greatest", "least", "interval", "field",
-        ],
-        Fallback::Text,
-    ),
-];
-
-/// Functions that also read texts, but give a `?` another type: (names, type, arguments).
-const OF_ARGUMENTS: &[(&[&str], Fallback, std::ops::Range<usize>)] = &[
-    (&["<<", ">>", "~", "bit_count"], Fallback::Bytes, 0..1),
-    (&["round", "truncate"], Fallback::Decimal, 0..1),
-    (&["date"], Fallback::Date, 0..1),
-    (&["addtime", "subtime", "time_to_sec"], Fallback::Time, 0..2),
-    (&["datediff"], Fallback::DateTime, 0..2),
-    (&["timestamp"], Fallback::DateTime, 0..1),
-    (&["timestamp"], Fallback::Time, 1..2),
-    (&["timestampdiff"], Fallback::DateTime, 1..3),
-    (DATES, Fallback::DateTime, 0..1),
-    (DOCUMENTS, Fallback::Json, 0..1),
-];
-
-/// Operators that give a `?` the type that the enclosing expression wants, or DOUBLE where it wants none.
-const OF_CONTEXT: &[&str] = &["negate", "abs", "ceiling", "floor"];
-
-/// Functions with a document argument.
-const DOCUMENTS: &[&str] = &[
-    "json_array_append",
-    "json_array_insert",
-    "json_contains",
-    "json_contains_path",
-    "json_depth",
-    "json_extract",
-    "json_insert",
-    "json_keys",
-    "json_length",
-    "json_remove",
-    "json_replace",
-    "json_search",
-    "json_set",
-    "json_type",
-    "json_valid",
-    "json_value",
-];
-
-/// Functions with a DATETIME argument.
-const DATES: &[&str] = &[
-    "year",
-    "quarter",
-    "month",
-    "monthname",
-    "dayofmonth",
-    "dayname",
-    "dayofweek",
-    "dayofyear",
-    "weekday",
-    "week",
-    "weekofyear",
-    "yearweek",
-    "to_days",
-    "to_seconds",
-    "last_day",
-    "date_format",
-    "convert_tz",
-    "unix_timestamp",
-    "time",
-];
 
 /// Units of INTERVAL without a time part.
 const DAYS: &[&str] = &["DAY", "WEEK", "MONTH", "QUARTER", "YEAR", "YEAR_MONTH"];
@@ -102,34 +31,20 @@ const PARTS_OF_DATES: &[&[u8]] = &[
 ];
 
 /// Type of a `?` that nothing else determines.
-#[derive(Debug, Clone, Copy)]
-enum Fallback {
-    Double,
-    Decimal,
-    Bytes,
-    Text,
-    Date,
-    Time,
-    DateTime,
-    Json,
-}
-
-impl Fallback {
-    fn ty(self, collation: CollationId) -> SqlType {
-        match self {
-            Self::Double => SqlType::double(),
-            Self::Decimal => SqlType::decimal(DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX),
-            Self::Bytes => SqlType::varchar(0, CollationId::BINARY),
-            Self::Text => SqlType::varchar(0, collation),
-            Self::Date => SqlType::temporal(TypeKind::Date, 0),
-            Self::Time => SqlType::temporal(TypeKind::Time, 6),
-            Self::DateTime => SqlType::temporal(TypeKind::DateTime, 6),
-            Self::Json => SqlType::json(),
-        }
+fn fallback(ty: ParameterType, collation: CollationId) -> SqlType {
+    match ty {
+        ParameterType::Double => SqlType::double(),
+        ParameterType::Decimal => SqlType::decimal(DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX),
+        ParameterType::Bytes => SqlType::varchar(0, CollationId::BINARY),
+        ParameterType::Text => SqlType::varchar(0, collation),
+        ParameterType::Date => SqlType::temporal(TypeKind::Date, 0),
+        ParameterType::Time => SqlType::temporal(TypeKind::Time, 6),
+        ParameterType::DateTime => SqlType::temporal(TypeKind::DateTime, 6),
+        ParameterType::Json => SqlType::json(),
     }
 }
 
-/// Operand of an operator in [`OF_CONTEXT`].
+/// Operand of an operator that takes its type from its context.
 fn operand_of_context(expression: &Expression) -> Option<&Expression> {
     let ExpressionKind::Call {
         function,
@@ -139,11 +54,8 @@ fn operand_of_context(expression: &Expression) -> Option<&Expression> {
     else {
         return None;
     };
-    match (
-        OF_CONTEXT.contains(&function.names()[0]),
-        arguments.as_slice(),
-    ) {
-        (true, [operand]) => Some(match &operand.kind {
+    match (function.parameter_types(), arguments.as_slice()) {
+        (Parameters::OfContext, [operand]) => Some(match &operand.kind {
             ExpressionKind::Cast(inner, None) => inner,
             _ => operand,
         }),
@@ -234,41 +146,41 @@ impl Binder<'_> {
     }
 
     /// Gives `?` operands of an operator the type of the others.
-    pub(super) fn type_parameters(&self, name: &str, operands: &mut [Expression]) {
+    pub(super) fn type_parameters(&self, function: &ScalarFunction, operands: &mut [Expression]) {
         if !operands.iter().any(|operand| self.is_untyped(operand)) {
             return;
         }
-        if let Some((_, fallback)) = OF_OTHERS.iter().find(|(names, _)| names.contains(&name)) {
-            self.type_parameters_of_others(operands.iter_mut().collect(), *fallback);
-        }
-        if OF_CONTEXT.contains(&name)
-            && let [operand] = operands
-        {
-            self.infer(operand, &SqlType::double(), ParameterPlace::Context);
-        }
-        if name == "timestampadd"
-            && let [unit, amount, date] = operands
-            && let Some(Value::Bytes(unit)) = unit.as_literal()
-        {
-            let unit = String::from_utf8_lossy(unit).into_owned();
-            self.type_interval(date, amount, &unit);
-        }
-        if name == "extract"
-            && let [unit, value] = operands
-            && let Some(Value::Bytes(unit)) = unit.as_literal()
-            && PARTS_OF_DATES.contains(&unit.as_slice())
-        {
-            self.infer_parameter(value, &Fallback::DateTime.ty(CollationId::BINARY));
-        }
-        let arguments = OF_ARGUMENTS
-            .iter()
-            .filter(|(names, ..)| names.contains(&name));
-        for (_, fallback, positions) in arguments {
-            let met = fallback.ty(self.options.collation_connection);
-            let operands = operands.iter_mut().skip(positions.start);
-            for operand in operands.take(positions.len()) {
-                self.infer_parameter(operand, &met);
+        match (function.parameter_types(), operands) {
+            (Parameters::OfOthers(ty), operands) => {
+                self.type_parameters_of_others(operands.iter_mut().collect(), ty);
             }
+            (Parameters::OfContext, [operand]) => {
+                self.infer(operand, &SqlType::double(), ParameterPlace::Context);
+            }
+            (Parameters::Interval, [unit, amount, date]) => {
+                if let Some(Value::Bytes(unit)) = unit.as_literal() {
+                    let unit = String::from_utf8_lossy(unit).into_owned();
+                    self.type_interval(date, amount, &unit);
+                }
+            }
+            (Parameters::PartOfDate, [unit, value]) => {
+                if let Some(Value::Bytes(unit)) = unit.as_literal()
+                    && PARTS_OF_DATES.contains(&unit.as_slice())
+                {
+                    let ty = fallback(ParameterType::DateTime, CollationId::BINARY);
+                    self.infer_parameter(value, &ty);
+                }
+            }
+            (Parameters::Typed(types), operands) => {
+                for (ty, positions) in types {
+                    let met = fallback(*ty, self.options.collation_connection);
+                    let operands = operands.iter_mut().skip(positions.start);
+                    for operand in operands.take(positions.len()) {
+                        self.infer_parameter(operand, &met);
+                    }
+                }
+            }
+            _ => {}
         }
     }
 
@@ -276,13 +188,16 @@ impl Binder<'_> {
     pub(super) fn type_interval(&self, date: &mut Expression, amount: &mut Expression, unit: &str) {
         let is_days = DAYS.contains(&unit);
         let date_type = if is_days {
-            Fallback::Date
+            ParameterType::Date
         } else {
-            Fallback::DateTime
+            ParameterType::DateTime
         };
-        self.infer_parameter(date, &date_type.ty(CollationId::BINARY));
+        self.infer_parameter(date, &fallback(date_type, CollationId::BINARY));
         match unit {
-            "SECOND" => self.infer_parameter(amount, &Fallback::Decimal.ty(CollationId::BINARY)),
+            "SECOND" => self.infer_parameter(
+                amount,
+                &fallback(ParameterType::Decimal, CollationId::BINARY),
+            ),
             // The amount of a composite unit is written as text.
             _ if unit.contains('_') => {}
             _ => self.infer_parameter(amount, &SqlType::bigint()),
@@ -292,20 +207,23 @@ impl Binder<'_> {
     /// Gives a `?` argument of a bit aggregate a binary string type; a binary one gets the maximum length of such an
     /// aggregate.
     pub(super) fn type_parameter_of_bits(&self, argument: &mut Expression) {
-        self.infer_parameter(argument, &Fallback::Bytes.ty(CollationId::BINARY));
+        self.infer_parameter(
+            argument,
+            &fallback(ParameterType::Bytes, CollationId::BINARY),
+        );
         if matches!(argument.kind, ExpressionKind::Parameter(_)) && argument.ty.is_binary_string() {
             argument.ty.length = argument.ty.length.min(aggregate::BIT_STRING_LENGTH_MAX);
         }
     }
 
-    fn type_parameters_of_others(&self, operands: Vec<&mut Expression>, fallback: Fallback) {
+    fn type_parameters_of_others(&self, operands: Vec<&mut Expression>, ty: ParameterType) {
         let typed: Vec<&Expression> = operands
             .iter()
             .map(|operand| &**operand)
             .filter(|operand| !self.is_untyped(operand))
             .collect();
         let met = match typed.as_slice() {
-            [] => fallback.ty(self.options.collation_connection),
+            [] => fallback(ty, self.options.collation_connection),
             [only] => as_value(&only.ty),
             _ => aggregate_types(argument_types(&typed), Alternatives::Function),
         };
@@ -321,7 +239,7 @@ impl Binder<'_> {
     ) {
         let results: Vec<_> = results.into_iter().collect();
         if results.iter().any(|result| self.is_untyped(result)) {
-            self.type_parameters_of_others(results, Fallback::Text);
+            self.type_parameters_of_others(results, ParameterType::Text);
         }
     }
 

@@ -1,5 +1,6 @@
 //! Query blocks: SELECT with all clauses up to LIMIT.
 
+use mayfly_functions::scalar::Fact;
 use mayfly_syntax::ast::{Expr, ObjectName, OrderByExpr, Select, SelectItem};
 use mayfly_types::error::codes;
 use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
@@ -661,7 +662,7 @@ fn sets_variable(expression: &Expression) -> bool {
     let mut found = false;
     visit_expression(expression, &mut |inner| {
         if let ExpressionKind::Call { function, .. } = &inner.kind {
-            found |= function.names()[0] == "set_user_variable";
+            found |= function.has(Fact::SetsVariable);
         }
         !found
     });

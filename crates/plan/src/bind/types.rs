@@ -1,5 +1,7 @@
 //! Types of expressions: conversions, and the types of choices.
 
+use mayfly_functions::aggregate::Kind;
+use mayfly_functions::scalar::Fact;
 use mayfly_functions::{Argument, Coercibility, Signature};
 use mayfly_types::charset::Charset;
 use mayfly_types::common_type::{self, Alternatives, aggregate_types, text_length};
@@ -24,9 +26,6 @@ pub(crate) fn as_value(expression: Expression) -> Expression {
     cast(expression, &ty)
 }
 
-/// Functions whose result is a fixed-length string, though not a CHAR column, unless their argument is a DATETIME.
-const FIXED_STRINGS: &[&str] = &["date_add", "date_sub", "timestampadd", "addtime", "subtime"];
-
 /// Client type of an expression besides its type, given facts about columns.
 pub(crate) fn client_type(
     expression: &Expression,
@@ -41,8 +40,7 @@ pub(crate) fn client_type(
             };
         }
         ExpressionKind::Call { function, .. }
-            if expression.ty.kind == TypeKind::VarChar
-                && FIXED_STRINGS.contains(&function.names()[0]) =>
+            if expression.ty.kind == TypeKind::VarChar && function.has(Fact::FixedString) =>
         {
             return ClientType::Choice(TypeKind::Char);
         }
@@ -86,29 +84,28 @@ pub(crate) fn client_type_of_aggregate(
     call: &AggregateCall,
     of_column: &dyn Fn(ColumnId) -> ClientType,
 ) -> ClientType {
-    match (call.function.names()[0], call.arguments.first()) {
-        ("min" | "max", Some(argument)) if member_kind(argument).is_some() => {
+    match (call.function.kind(), call.arguments.first()) {
+        (Kind::Min | Kind::Max, Some(argument)) if member_kind(argument).is_some() => {
             member_kind(argument).map_or(ClientType::Plain, ClientType::Member)
         }
-        ("any_value", Some(argument))
+        (Kind::AnyValue, Some(argument))
             if matches!(argument.ty.kind, TypeKind::Enum | TypeKind::Set) =>
         {
             ClientType::Choice(argument.ty.kind)
         }
-        ("min" | "max" | "any_value", Some(argument)) => match client_type(argument, of_column) {
-            ClientType::Plain if argument.ty.is_blob() => ClientType::Choice(argument.ty.kind),
-            reported => reported,
-        },
-        ("bit_and" | "bit_or" | "bit_xor", _) if call.signature.result.is_string() => {
+        (Kind::Min | Kind::Max | Kind::AnyValue, Some(argument)) => {
+            match client_type(argument, of_column) {
+                ClientType::Plain if argument.ty.is_blob() => ClientType::Choice(argument.ty.kind),
+                reported => reported,
+            }
+        }
+        (Kind::BitAnd | Kind::BitOr | Kind::BitXor, _) if call.signature.result.is_string() => {
             ClientType::Hexadecimal
         }
-        ("group_concat", _) if call.signature.result.is_blob() => ClientType::Collected,
+        (Kind::GroupConcat, _) if call.signature.result.is_blob() => ClientType::Collected,
         _ => ClientType::Plain,
     }
 }
-
-/// Functions that return one of their arguments.
-const CHOICES: &[&str] = &["coalesce", "ifnull", "greatest", "least"];
 
 /// Alternatives of a choice, before they were given one type.
 fn choices(expression: &Expression) -> Option<Vec<&Expression>> {
@@ -124,7 +121,7 @@ fn choices(expression: &Expression) -> Option<Vec<&Expression>> {
             function,
             arguments,
             ..
-        } if CHOICES.contains(&function.names()[0]) => arguments.iter().collect(),
+        } if function.has(Fact::Choice) => arguments.iter().collect(),
         ExpressionKind::Let { values, body } => {
             let results = choices(body)?.into_iter().map(|result| {
                 let known = values.iter().find(|(number, _)| {
@@ -177,10 +174,7 @@ fn choice_kind(
         aggregate_types(&types.collect::<Vec<SqlType>>(), Alternatives::SetOperation)
     };
     let is_document = |result: &&Expression| result.ty.kind == TypeKind::Json;
-    let is_bits = |result: &&Expression| {
-        result.ty.kind == TypeKind::Bit
-            || client_type(result, of_column) == ClientType::Choice(TypeKind::Bit)
-    };
+    let is_bits = |result: &&Expression| is_bits(result, of_column);
     match choice.ty.kind {
         TypeKind::LongText if !results.is_empty() && results.iter().all(is_document) => {
             Some(TypeKind::VarChar)
@@ -210,6 +204,21 @@ fn choice_kind(
         kind @ (TypeKind::Enum | TypeKind::Set) if !is_nullif(choice) => Some(kind),
         _ => None,
     }
+}
+
+/// Whether a value is a BIT, or a choice of such values.
+fn is_bits(value: &Expression, of_column: &dyn Fn(ColumnId) -> ClientType) -> bool {
+    let reported = match &value.kind {
+        _ if value.ty.kind == TypeKind::Bit => return true,
+        ExpressionKind::Column(id) => of_column(*id),
+        ExpressionKind::LogicalSubquery(subquery) => subquery.client_type,
+        _ => {
+            let results = choices(value).filter(|results| !results.is_empty());
+            return results
+                .is_some_and(|results| results.iter().all(|result| is_bits(result, of_column)));
+        }
+    };
+    reported == ClientType::Choice(TypeKind::Bit)
 }
 
 /// Whether a choice has the form of NULLIF(): a value or NULL.

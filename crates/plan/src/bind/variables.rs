@@ -8,8 +8,9 @@
 
 use std::sync::Arc;
 
-use mayfly_functions::scalar::ScalarFunction;
+use mayfly_functions::scalar::Fact;
 use mayfly_functions::{Coercibility, Signature, scalar};
+use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType, TypeKind, Value};
 
 use crate::bind::literal::word;
@@ -21,6 +22,17 @@ pub(super) const READER: &str = "get_user_variable";
 
 /// Function that gives a constant another coercibility.
 const NAMED: &str = "name_const";
+
+/// Maximum number of characters of a user variable's name.
+const USER_VARIABLE_NAME_MAX: usize = 64;
+
+/// Checks the name of a user variable that is assigned: error 3061 if it is empty or longer than 64 characters.
+pub fn check_user_variable(name: &str) -> Result<()> {
+    if name.is_empty() || name.chars().count() > USER_VARIABLE_NAME_MAX {
+        return Err(codes::ER_ILLEGAL_USER_VAR.with(&[&name]));
+    }
+    Ok(())
+}
 
 /// Binds `@@name` to its value. Text is a system constant, like the result of USER().
 pub(super) fn system_variable(name: &str, value: Expression) -> Result<Expression> {
@@ -55,9 +67,8 @@ pub(super) fn decimal_variable(expression: &Expression) -> Option<String> {
 
 /// Whether an expression reads a variable of a type.
 fn reads(expression: &Expression, kind: TypeKind) -> bool {
-    let is_reader = |function: &ScalarFunction| function.names()[0] == READER;
     expression.ty.kind == kind
-        && matches!(&expression.kind, ExpressionKind::Call { function, .. } if is_reader(function))
+        && matches!(&expression.kind, ExpressionKind::Call { function, .. } if function.has(Fact::ReadsVariable))
 }
 
 /// Whether an expression reads a variable whose value is converted differently from a column's: a DECIMAL as the text

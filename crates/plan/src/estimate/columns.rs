@@ -1,5 +1,6 @@
 //! Facts about columns: from statistics of their values, or else from the keys and indexes of their table.
 
+use mayfly_functions::aggregate::Kind;
 use std::sync::Arc;
 
 use mayfly_types::SqlType;
@@ -20,18 +21,10 @@ pub(crate) struct ColumnFacts {
     pub(crate) statistics: Option<Arc<ColumnStatistics>>,
 }
 
-/// Kind of an aggregate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum AggregateKind {
-    Count,
-    Sum,
-    Average,
-}
-
 /// Facts about an aggregate over each group.
 #[derive(Debug, Clone)]
 pub(crate) struct AggregateFacts {
-    pub(crate) kind: AggregateKind,
+    pub(crate) kind: Kind,
     /// Aggregated column; `None` for COUNT(*) and for expressions.
     pub(crate) column: Option<(ColumnId, SqlType)>,
     pub(crate) groups: f64,

@@ -1,5 +1,7 @@
 //! Number of groups.
 
+use mayfly_functions::scalar::Fact;
+use mayfly_functions::{ScalarFunction, scalar};
 use mayfly_types::Value;
 
 use super::columns::Columns;
@@ -12,23 +14,6 @@ const GROUPS: f64 = 0.5;
 
 /// Number of values up to which the result size of a function is not estimated.
 const FEW: f64 = 16.0;
-
-/// Maximum numbers of values of some functions.
-const VALUES: &[(&str, f64)] = &[
-    ("month", 12.0),
-    ("quarter", 4.0),
-    ("day", 31.0),
-    ("dayofmonth", 31.0),
-    ("dayofweek", 7.0),
-    ("weekday", 7.0),
-    ("dayname", 7.0),
-    ("monthname", 12.0),
-    ("week", 53.0),
-    ("hour", 24.0),
-    ("minute", 60.0),
-    ("second", 60.0),
-    ("dayofyear", 366.0),
-];
 
 /// Maximum number of distinct values of an expression, if known.
 pub(crate) fn distinct_of(columns: &dyn Columns, expression: &Expression) -> Option<f64> {
@@ -58,26 +43,27 @@ pub(crate) fn distinct_of(columns: &dyn Columns, expression: &Expression) -> Opt
             arguments,
             ..
         } => {
-            let name = function.names()[0];
             let of_arguments: Option<Vec<f64>> = arguments
                 .iter()
                 .map(|argument| distinct_of(columns, argument))
                 .collect();
             let of_arguments = of_arguments.map(|all| all.iter().product::<f64>());
-            // The unit of EXTRACT.
-            let unit = match arguments.first().map(|first| &first.kind) {
-                Some(ExpressionKind::Literal(Value::Bytes(unit))) if name == "extract" => {
-                    String::from_utf8_lossy(unit).to_ascii_lowercase()
+            // EXTRACT() has the values of the function that its unit names.
+            let part = match arguments.first().map(|first| &first.kind) {
+                Some(ExpressionKind::Literal(Value::Bytes(unit)))
+                    if function.has(Fact::ExtractsPart) =>
+                {
+                    std::str::from_utf8(unit).ok().and_then(scalar::by_name)
                 }
-                _ => name.to_owned(),
+                _ => Some(*function),
             };
-            let name = unit.as_str();
-            let most = VALUES.iter().find(|(known, _)| *known == name);
+            let most = part.and_then(ScalarFunction::distinct_values_max);
+            let is_year = part.is_some_and(|part| part.has(Fact::YearOfDate));
             match (of_arguments, most) {
-                (Some(all), Some((_, most))) => Some(all.min(*most)),
-                (None, Some((_, most))) => Some(*most),
+                (Some(all), Some(most)) => Some(all.min(most.into())),
+                (None, Some(most)) => Some(most.into()),
                 // Days per year, approximately.
-                (Some(all), None) if name == "year" => Some((all / 300.0).max(1.0)),
+                (Some(all), None) if is_year => Some((all / 300.0).max(1.0)),
                 (Some(all), None) if all <= FEW => Some(all),
                 (all, None) => match examples::distinct(columns, expression) {
                     Some(seen) => {

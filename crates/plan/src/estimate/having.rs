@@ -6,10 +6,11 @@
 //! fixed fraction would be wrong by orders of magnitude.
 
 use arrow_array::{Array, ArrayRef};
+use mayfly_functions::aggregate::Kind;
 use mayfly_types::convert::array_value;
 use mayfly_types::{SqlMode, SqlType};
 
-use super::columns::{AggregateFacts, AggregateKind, Columns};
+use super::columns::{AggregateFacts, Columns};
 use crate::access::constant::known_value;
 use crate::statistics::Point;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
@@ -18,13 +19,13 @@ use crate::tree::logical::ColumnId;
 /// (mean, standard deviation) of an aggregate over all groups.
 fn distribution(columns: &dyn Columns, facts: &AggregateFacts) -> Option<(f64, f64)> {
     let rows = facts.group_rows.max(1.0);
-    if facts.kind == AggregateKind::Count {
+    if facts.kind == Kind::Count {
         return Some((rows, rows.sqrt()));
     }
     let (id, ty) = facts.column.as_ref()?;
     let (mean, variance) = moments(columns, *id, ty)?;
     Some(match facts.kind {
-        AggregateKind::Sum => (mean * rows, (rows * (variance + mean * mean)).sqrt()),
+        Kind::Sum => (mean * rows, (rows * (variance + mean * mean)).sqrt()),
         _ => (mean, (variance / rows).sqrt()),
     })
 }
@@ -33,12 +34,12 @@ fn distribution(columns: &dyn Columns, facts: &AggregateFacts) -> Option<(f64, f
 fn above(columns: &dyn Columns, facts: &AggregateFacts, value: f64) -> Option<f64> {
     let part =
         |mean: f64, deviation: f64| normal_above((value - mean) / deviation.max(f64::MIN_POSITIVE));
-    if facts.sizes.is_empty() || facts.kind == AggregateKind::Average {
+    if facts.sizes.is_empty() || facts.kind == Kind::Avg {
         let (mean, deviation) = distribution(columns, facts)?;
         return Some(part(mean, deviation));
     }
     let (mean, variance) = match (&facts.column, facts.kind) {
-        (_, AggregateKind::Count) => (1.0, 0.0),
+        (_, Kind::Count) => (1.0, 0.0),
         (Some((id, ty)), _) => moments(columns, *id, ty)?,
         (None, _) => return None,
     };
@@ -100,10 +101,8 @@ fn of_sides(
     };
     // Counts are integers: move the value between two of them.
     let value = match (facts.kind, comparison) {
-        (AggregateKind::Count, Comparison::Greater | Comparison::LessOrEqual) => {
-            value.floor() + 0.5
-        }
-        (AggregateKind::Count, Comparison::GreaterOrEqual | Comparison::Less) => value.ceil() - 0.5,
+        (Kind::Count, Comparison::Greater | Comparison::LessOrEqual) => value.floor() + 0.5,
+        (Kind::Count, Comparison::GreaterOrEqual | Comparison::Less) => value.ceil() - 0.5,
         _ => value,
     };
     let above = above(columns, &facts, value)?;

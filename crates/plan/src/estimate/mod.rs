@@ -14,12 +14,13 @@ pub(crate) mod selectivity;
 #[cfg(test)]
 mod tests;
 
+use mayfly_functions::aggregate::Kind;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
 use mayfly_types::{PhysicalType, SqlType};
 
-use self::columns::{AggregateFacts, AggregateKind};
+use self::columns::AggregateFacts;
 pub(crate) use self::columns::{ColumnFacts, Columns, NoColumns, TableFacts};
 
 use crate::access::analysis::key_column;
@@ -133,18 +134,17 @@ impl Estimates {
                 let group_rows = input_rows / groups.max(1.0);
                 let sizes = self.sizes_of_groups(aggregate, group_rows);
                 for (id, call) in &aggregate.aggregates {
-                    let kind = match call.function.names()[0] {
-                        "count" if !call.distinct => AggregateKind::Count,
-                        "sum" if !call.distinct => AggregateKind::Sum,
-                        "avg" if !call.distinct => AggregateKind::Average,
-                        "min" | "max" if !aggregate.keys.is_empty() => {
+                    let kind = call.function.kind();
+                    match kind {
+                        Kind::Count | Kind::Sum | Kind::Avg if !call.distinct => {}
+                        Kind::Min | Kind::Max if !aggregate.keys.is_empty() => {
                             self.set(*id, Source::Extreme);
                             continue;
                         }
                         _ => continue,
-                    };
+                    }
                     let argument = call.arguments.first();
-                    let argument = argument.filter(|_| kind != AggregateKind::Count);
+                    let argument = argument.filter(|_| kind != Kind::Count);
                     let column = argument.and_then(|argument| {
                         Some((having::column_of(argument)?, argument.ty.clone()))
                     });
@@ -386,9 +386,9 @@ impl Columns for Estimates {
                 let facts = self.aggregates.get(*number as usize)?;
                 return Some(match facts.kind {
                     // Groups of similar size have few distinct counts.
-                    AggregateKind::Count => facts.groups.sqrt(),
+                    Kind::Count => facts.groups.sqrt(),
                     // Sums are rarely equal.
-                    AggregateKind::Sum | AggregateKind::Average => facts.groups,
+                    _ => facts.groups,
                 });
             }
             _ => {}

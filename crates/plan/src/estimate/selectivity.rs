@@ -6,6 +6,7 @@
 //! correlated. Where few example rows match, the prior estimate matters: the strictest two conditions count in full,
 //! the next ones with roots ("exponential backoff", as in SQL Server, which takes roots from the second one on).
 
+use mayfly_functions::scalar::Fact;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -319,7 +320,7 @@ fn single(columns: &dyn Columns, predicate: &Expression) -> f64 {
             Value::Int(0) | Value::Null => 0.0,
             _ => 1.0,
         },
-        ExpressionKind::Call { function, .. } if function.names()[0] == "like" => LIKE,
+        ExpressionKind::Call { function, .. } if function.has(Fact::Like) => LIKE,
         _ => UNKNOWN,
     };
     fraction.clamp(0.0, 1.0)

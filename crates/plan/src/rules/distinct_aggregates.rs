@@ -9,6 +9,7 @@ use super::planning::Planning;
 use crate::tree::expression::{Expression, ExpressionKind, same_expression};
 use crate::tree::logical::{Aggregate, ColumnId, Computed, Query, Relation};
 use crate::tree::physical::{AggregateCall, Purpose};
+use mayfly_functions::aggregate::Kind;
 
 pub(super) fn apply(query: &mut Query, _planning: &Planning<'_>) {
     let mut next_column = query.next_column;
@@ -46,8 +47,7 @@ fn is_candidate(aggregate: &Aggregate) -> bool {
 
 /// Whether applying a call to its own results gives the same as applying it to the rows.
 fn is_repeatable(call: &AggregateCall) -> bool {
-    let name = call.function.names()[0];
-    (call.function.ignores_duplicates() || name == "any_value")
+    (call.function.ignores_duplicates() || call.function.kind() == Kind::AnyValue)
         && call.signature.arguments.len() == 1
         && call.signature.arguments[0] == call.signature.result
 }
@@ -87,7 +87,7 @@ fn in_two_steps(aggregate: &mut Aggregate, next_column: &mut ColumnId) {
         }
         call.distinct = false;
         if values.is_empty() && !call.arguments.is_empty() {
-            text = call.function.names()[0].to_uppercase();
+            text = call.function.name().to_uppercase();
             for argument in &mut call.arguments {
                 let ty = argument.ty.clone();
                 let id = new_column();

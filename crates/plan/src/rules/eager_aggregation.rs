@@ -17,6 +17,7 @@
 use arrow_buffer::i256;
 use mayfly_functions::AggregateSignature;
 use mayfly_functions::aggregate;
+use mayfly_functions::aggregate::Kind;
 use mayfly_types::{PhysicalType, SqlType, TypeKind, Value};
 
 use super::planning::Planning;
@@ -427,7 +428,7 @@ impl<'c> InTwo<'c> {
         };
         let conditional = Conditional::of(argument)?;
         if !conditional.value.columns().is_subset(own)
-            || conditional.is_zero_otherwise && call.function.names()[0] != "sum"
+            || conditional.is_zero_otherwise && call.function.kind() != Kind::Sum
         {
             return None;
         }
@@ -445,7 +446,6 @@ impl<'c> InTwo<'c> {
     }
 
     fn of_own(call: &AggregateCall) -> Option<InTwo<'static>> {
-        let name = call.function.names()[0];
         let signature = &call.signature;
         let count = || {
             let function = aggregate::by_name("count")?;
@@ -460,11 +460,11 @@ impl<'c> InTwo<'c> {
             let states = signature.state.clone();
             is_exact.then(|| partial(call, function, states, state.clone(), true))
         };
-        let (partial, merging) = match name {
-            "count" => (vec![count()?], Some(aggregate::merged("count")?)),
-            "sum" => (vec![sum()?], None),
-            "avg" => (vec![sum()?, count()?], Some(aggregate::merged("avg")?)),
-            "min" | "max" | "bit_and" | "bit_or"
+        let (partial, merging) = match call.function.kind() {
+            Kind::Count => (vec![count()?], Some(aggregate::merged(Kind::Count)?)),
+            Kind::Sum => (vec![sum()?], None),
+            Kind::Avg => (vec![sum()?, count()?], Some(aggregate::merged(Kind::Avg)?)),
+            Kind::Min | Kind::Max | Kind::BitAnd | Kind::BitOr
                 if signature.arguments.first() == Some(&signature.result) =>
             {
                 (vec![call.clone()], None)
@@ -489,7 +489,7 @@ impl<'c> InTwo<'c> {
                 None => column,
                 // A missing count is 0.
                 Some(condition) => {
-                    let counts = partial.function.names()[0] == "count";
+                    let counts = partial.function.kind() == Kind::Count;
                     where_met(condition, column, counts || self.is_zero_otherwise)
                 }
             }

@@ -1,5 +1,6 @@
 //! Helpers of the rules on statements and expressions.
 
+use mayfly_functions::scalar::Fact;
 use std::cell::Cell;
 
 use mayfly_types::{SqlType, TypeKind};
@@ -112,59 +113,6 @@ pub(super) fn is_exact(ty: &SqlType) -> bool {
 /// Only columns, conversions, comparisons and arithmetic are recognized.
 pub(super) fn is_null_with(expression: &Expression, columns: &ColumnSet) -> bool {
     use crate::tree::expression::Comparison;
-    const STRICT: &[&str] = &[
-        "+",
-        "-",
-        "*",
-        "/",
-        "%",
-        "div",
-        "negate",
-        "&",
-        "|",
-        "^",
-        "<<",
-        ">>",
-        "~",
-        "like",
-        "abs",
-        "lower",
-        "upper",
-        "length",
-        "char_length",
-        "substring",
-        "left",
-        "right",
-        "round",
-        "floor",
-        "ceiling",
-        "year",
-        "month",
-        "dayofmonth",
-        "date",
-        "hour",
-        "minute",
-        "second",
-        "quarter",
-        "datediff",
-        "date_add",
-        "date_sub",
-        "extract",
-        "concat",
-        "replace",
-        "trim",
-        "ltrim",
-        "rtrim",
-        "reverse",
-        "repeat",
-        "lpad",
-        "rpad",
-        "hex",
-        "ascii",
-        "sqrt",
-        "sign",
-        "truncate",
-    ];
     let any = |operands: &[Expression]| {
         operands
             .iter()
@@ -188,7 +136,7 @@ pub(super) fn is_null_with(expression: &Expression, columns: &ColumnSet) -> bool
             function,
             arguments,
             ..
-        } => STRICT.contains(&function.names()[0]) && any(arguments),
+        } => function.has(Fact::Strict) && any(arguments),
         ExpressionKind::InList { operand, .. } => is_null_with(operand, columns),
         ExpressionKind::And(operands) | ExpressionKind::Or(operands) => {
             !operands.is_empty()

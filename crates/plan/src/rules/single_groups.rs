@@ -1,6 +1,7 @@
 //! Removal of grouping where no two rows are in one group: DISTINCT keeps all rows, and GROUP BY makes a group of each
 //! row, whose SUM() is the value, and whose COUNT() is 0 or 1 by NULL.
 
+use mayfly_functions::aggregate::Kind;
 use mayfly_types::{SqlType, TypeKind, Value};
 
 use super::planning::Planning;
@@ -56,13 +57,15 @@ fn of_one_row(call: &AggregateCall) -> Option<Expression> {
         return None;
     }
     let result = &call.signature.result;
-    match (call.function.names()[0], call.arguments.as_slice()) {
-        ("count", arguments) => Some(count(arguments, result)),
-        ("sum" | "avg", [value]) if is_exact_number(&value.ty) => {
+    match (call.function.kind(), call.arguments.as_slice()) {
+        (Kind::Count, arguments) => Some(count(arguments, result)),
+        (Kind::Sum | Kind::Avg, [value]) if is_exact_number(&value.ty) => {
             let kind = ExpressionKind::Cast(Box::new(value.clone()), None);
             Some(Expression::new(kind, result.clone(), value.nullable))
         }
-        ("min" | "max" | "any_value", [value]) if value.ty == *result => Some(value.clone()),
+        (Kind::Min | Kind::Max | Kind::AnyValue, [value]) if value.ty == *result => {
+            Some(value.clone())
+        }
         _ => None,
     }
 }

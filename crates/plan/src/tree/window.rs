@@ -222,7 +222,7 @@ impl WindowFunction {
             Self::FirstValue => "first_value",
             Self::LastValue => "last_value",
             Self::NthValue(_) => "nth_value",
-            Self::Aggregate(call) => call.function.names()[0],
+            Self::Aggregate(call) => call.function.name(),
         }
     }
 }

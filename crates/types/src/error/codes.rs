@@ -311,6 +311,7 @@ codes! {
     ER_SERVER_OFFLINE_MODE = (3032, "HY000", "The server is currently in offline mode");
     ER_USER_LOCK_WRONG_NAME = (3057, "42000", "Incorrect user-level lock name '{}'. The name is empty, NULL, or can not be expressed in the current character-set.");
     ER_USER_LOCK_DEADLOCK = (3058, "HY000", "Deadlock found when trying to get user-level lock; try rolling back transaction/releasing locks and restarting lock acquisition.");
+    ER_ILLEGAL_USER_VAR = (3061, "42000", "User variable name '{}' is illegal");
     ER_GTID_MODE_OFF = (3062, "HY000", "Cannot {} when GTID_MODE = OFF.");
     ER_INCORRECT_TYPE = (3064, "HY000", "Incorrect type for argument {} in function {}.");
     ER_FIELD_IN_ORDER_NOT_SELECT = (3065, "HY000", "Expression #{} of ORDER BY clause is not in SELECT list, references column '{}' which is not in SELECT list; this is incompatible with DISTINCT");

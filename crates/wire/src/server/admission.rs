@@ -6,7 +6,8 @@ use std::time::Duration;
 use mayfly_engine::{Compression, ConnectionSlot, Database, Session, Transport, codes};
 use mysql_common::constants::CapabilityFlags;
 
-use super::{Accepted, Shared};
+use super::listeners::Accepted;
+use super::shared::Shared;
 use crate::channel::{Channel, Failure, NetworkTimeouts};
 use crate::connection::Connection;
 use crate::login::{Greeting, LoggedIn, Response, Scramble, server_capabilities, session_options};

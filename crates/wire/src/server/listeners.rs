@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use mio::net::{TcpListener, UnixListener};
 use mio::{Interest, Registry, Token};
 
-use super::Accepted;
 use crate::stream::Socket;
 
 /// The host of a client that connected through the Unix socket or the loopback interface.
@@ -17,6 +16,18 @@ const LOCALHOST: &str = "localhost";
 
 /// Every user of the system may connect; the login decides the rest.
 const SOCKET_MODE: u32 = 0o777;
+
+/// An accepted socket with the client's address.
+#[derive(Debug)]
+pub(super) struct Accepted {
+    pub(super) socket: Socket,
+    /// An address without its port, or `localhost`.
+    pub(super) host: String,
+    /// The port behind the address.
+    pub(super) port: Option<u16>,
+    /// Whether it was accepted from the Unix socket, where nobody can listen.
+    pub(super) is_private: bool,
+}
 
 /// The listening sockets.
 #[derive(Debug)]

@@ -9,7 +9,10 @@
 
 mod admission;
 mod listeners;
+mod parking;
 mod reactor;
+mod serving;
+mod shared;
 mod workers;
 
 use std::net::SocketAddr;
@@ -22,12 +25,11 @@ use std::time::{Duration, Instant};
 use mayfly_engine::Database;
 
 use self::listeners::Listeners;
-use self::reactor::Parking;
+use self::parking::Parking;
+use self::shared::Shared;
 use self::workers::Workers;
 use crate::login::LoginKeys;
 use crate::service::Service;
-use crate::sockets::Sockets;
-use crate::stream::Socket;
 use crate::tls::{Tls, TlsOptions};
 
 /// Options of a server's listeners.
@@ -43,27 +45,6 @@ pub struct ServerOptions {
     pub tls: TlsOptions,
     /// `ssl_ca`: certificates of the authorities that may sign certificates of clients, PEM.
     pub authorities: Option<PathBuf>,
-}
-
-/// State shared by all threads of a server.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    service: Arc<Service>,
-    sockets: Arc<Sockets>,
-    tls: Option<Tls>,
-    parking: Parking,
-    workers: Workers,
-    is_stopping: AtomicBool,
-}
-
-impl Shared {
-    fn database(&self) -> &Arc<Database> {
-        &self.service.database
-    }
-
-    fn is_stopping(&self) -> bool {
-        self.is_stopping.load(Ordering::Acquire)
-    }
 }
 
 /// A running server. Dropping it ends its connections; [`Server::stop`] lets their statements end.
@@ -148,16 +129,4 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.begin_to_stop();
     }
-}
-
-/// An accepted socket with the client's address.
-#[derive(Debug)]
-pub(crate) struct Accepted {
-    socket: Socket,
-    /// An address without its port, or `localhost`.
-    host: String,
-    /// The port behind the address.
-    port: Option<u16>,
-    /// Whether it was accepted from the Unix socket, where nobody can listen.
-    is_private: bool,
 }

@@ -1,15 +1,17 @@
-//! The threads that serve connections.
+//! The threads of connections, and the tasks that wait for them.
+//!
+//! A thread takes tasks until none comes for [`IDLE`]; a new one is started when more tasks wait than threads. What a
+//! task means is not known here: see [`super::serving`].
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use mayfly_engine::{Error, codes};
+use mayfly_engine::Error;
 use parking_lot::{Condvar, Mutex};
 
-use super::{Accepted, Shared, admission};
-use crate::connection::{Connection, Next};
+use super::listeners::Accepted;
+use crate::connection::Connection;
 
 /// Time without a task after which a thread ends.
 const IDLE: Duration = Duration::from_secs(10);
@@ -60,8 +62,9 @@ impl Workers {
         self.is_task.notify_all();
     }
 
-    /// Gives a task to an idle thread, or to a new one.
-    pub(super) fn give(&self, shared: &Arc<Shared>, task: Task) {
+    /// Gives a task to an idle thread, or to a new one, which runs `work`: that takes tasks as long as [`Self::next`]
+    /// returns one.
+    pub(super) fn give(&self, task: Task, work: impl FnOnce() + Send + 'static) {
         let mut state = self.state.lock();
         state.tasks.push_back(task);
         if state.free >= state.tasks.len() {
@@ -70,11 +73,10 @@ impl Workers {
             return;
         }
         drop(state);
-        let shared = Arc::clone(shared);
         let thread = std::thread::Builder::new()
             .name("connection".to_owned())
             .stack_size(STACK)
-            .spawn(move || work(&shared));
+            .spawn(work);
         match thread {
             Ok(thread) => self.state.lock().threads.push(thread),
             // A thread that becomes idle takes the task.
@@ -91,7 +93,8 @@ impl Workers {
         }
     }
 
-    fn next(&self) -> Option<Task> {
+    /// The next task; `None` when the thread is to end.
+    pub(super) fn next(&self) -> Option<Task> {
         let mut state = self.state.lock();
         loop {
             if let Some(task) = state.tasks.pop_front() {
@@ -105,36 +108,6 @@ impl Workers {
             state.free -= 1;
             if wait.timed_out() && state.tasks.is_empty() {
                 return None;
-            }
-        }
-    }
-}
-
-fn work(shared: &Arc<Shared>) {
-    let mut payload = Vec::new();
-    while let Some(task) = shared.workers.next() {
-        match task {
-            Task::Admit(accepted) => {
-                if let Some(connection) = admission::admit(shared, accepted) {
-                    serve(shared, Box::new(connection), &mut payload);
-                }
-            }
-            Task::Serve(connection) => serve(shared, connection, &mut payload),
-            Task::End(mut connection, error) => connection.end_with(&error),
-        }
-        // The memory of one large packet is given back.
-        payload.shrink_to(crate::channel::READ_SIZE);
-    }
-}
-
-fn serve(shared: &Arc<Shared>, mut connection: Box<Connection>, payload: &mut Vec<u8>) {
-    let shutdown = || codes::ER_SERVER_SHUTDOWN.error();
-    match connection.serve(payload) {
-        Next::Close if shared.is_stopping() => connection.end_with(&shutdown()),
-        Next::Close => connection.end_if_shut_out(),
-        Next::Park => {
-            if let Err(mut connection) = shared.parking.park(connection) {
-                connection.end_with(&shutdown());
             }
         }
     }

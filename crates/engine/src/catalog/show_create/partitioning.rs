@@ -11,10 +11,11 @@ use mayfly_syntax::printer::quoted_string;
 
 use crate::catalog::expression_text;
 use crate::catalog::show_create::{NameQuotes, identifier};
+use crate::engines::Engine;
 use crate::names::word_if;
 
 /// The versioned comment around the clause: of the first version that knows it.
-pub(crate) fn comment(partitioning: &Partitioning, engine: &str) -> String {
+pub(crate) fn comment(partitioning: &Partitioning, engine: Engine) -> String {
     let of_columns = is_of_columns(&partitioning.function);
     let version = if of_columns { 50500 } else { 50100 };
     format!("/*!{version} {} */", text(partitioning, engine))
@@ -26,7 +27,7 @@ fn is_of_columns(function: &PartitionFunction) -> bool {
         && !matches!(function.kind, PartitionKind::Key { .. })
 }
 
-fn text(partitioning: &Partitioning, engine: &str) -> String {
+fn text(partitioning: &Partitioning, engine: Engine) -> String {
     let of_columns = is_of_columns(&partitioning.function);
     let definitions = partitioning.definitions.iter();
     let definitions = definitions
@@ -67,7 +68,7 @@ fn function_text(function: &PartitionFunction) -> String {
     format!("{linear}{kind}{of}")
 }
 
-fn definition_text(definition: &PartitionDefinition, of_columns: bool, engine: &str) -> String {
+fn definition_text(definition: &PartitionDefinition, of_columns: bool, engine: Engine) -> String {
     let mut text = format!("PARTITION {}", name(&definition.name));
     match &definition.values {
         Some(PartitionValues::LessThan(bounds)) => {
@@ -115,7 +116,7 @@ fn value(expression: &Expr) -> String {
 }
 
 /// The options in MySQL's order; of repeated ones the last.
-fn options_text(options: &[TableOption], engine: &str) -> String {
+fn options_text(options: &[TableOption], engine: Engine) -> String {
     const NAMES: &[(&str, bool)] = &[
         ("TABLESPACE", false),
         ("MAX_ROWS", false),

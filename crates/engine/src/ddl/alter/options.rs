@@ -5,9 +5,9 @@ use mayfly_types::Result;
 use mayfly_types::error::codes;
 
 use crate::catalog::definition::SECONDARY_ENGINE;
-use crate::catalog::engines;
 use crate::ddl::alter::Alteration;
 use crate::ddl::{column_type, partitioning};
+use crate::engines::Engine;
 use crate::error::{ensure, refuse};
 
 /// Actions of a secondary engine.
@@ -42,7 +42,7 @@ impl Alteration<'_> {
                 }
                 AlterAction::Validation => self.check_validation()?,
                 AlterAction::DisableKeys | AlterAction::EnableKeys
-                    if !matches!(self.old.engine.as_str(), "MyISAM" | "Aria") =>
+                    if !matches!(self.old.engine, Engine::MyIsam | Engine::Aria) =>
                 {
                     self.session()
                         .note(codes::ER_ILLEGAL_HA.with(&[&self.old.name]));
@@ -65,8 +65,8 @@ impl Alteration<'_> {
                 _ => {}
             }
         }
-        let (was, is) = (&self.old.engine, &self.builder.table.engine);
-        let joined = engines::has_foreign_keys(was)
+        let (was, is) = (self.old.engine, self.builder.table.engine);
+        let joined = was.has_foreign_keys()
             && (!self.old.foreign_keys.is_empty() || !self.references().is_empty());
         refuse(was != is && joined, || {
             codes::ER_FK_CANNOT_CHANGE_ENGINE.error()

@@ -4,14 +4,9 @@
 //! So DISTINCT inside a call uses all mechanisms of grouping: repeated values are found in the workers' own indexes,
 //! others are partitioned, and every worker takes part.
 
-use std::sync::Arc;
-
 use mayfly_plan::Expression;
 use mayfly_plan::expression::same_expression;
 use mayfly_plan::physical::{AggregateCall, Grouping, Purpose};
-use mayfly_types::Result;
-
-use crate::context::{Node, RunContext};
 
 /// Arguments common to all calls, if every call is DISTINCT over them.
 pub(super) fn common_arguments(grouping: &Grouping) -> Option<&[Expression]> {
@@ -38,12 +33,8 @@ fn needs_distinct(call: &AggregateCall) -> bool {
     call.distinct && !call.function.ignores_duplicates()
 }
 
-pub(super) fn build(
-    input: Arc<dyn Node>,
-    grouping: &Grouping,
-    arguments: &[Expression],
-    run: &RunContext,
-) -> Result<Arc<dyn Node>> {
+/// A grouping by the keys and the common arguments of the calls, and one of its groups with the calls without DISTINCT.
+pub(super) fn in_two_steps(grouping: &Grouping, arguments: &[Expression]) -> [Grouping; 2] {
     let inner_keys: Vec<Expression> = grouping.keys.iter().chain(arguments).cloned().collect();
     let column = |(position, expression): (usize, &Expression)| {
         Expression::column(position, expression.ty.clone(), expression.nullable)
@@ -71,6 +62,5 @@ pub(super) fn build(
         aggregates: calls,
         ..grouping.clone()
     };
-    let distinct = super::build(input, &values, run)?;
-    super::build(distinct, &plain, run)
+    [values, plain]
 }

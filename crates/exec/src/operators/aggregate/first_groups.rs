@@ -10,20 +10,22 @@ use mayfly_storage::{GroupIndex, TempTable};
 use mayfly_types::{Batch, Error, Result, Stage};
 
 use super::call::Accumulators;
-use super::{Aggregate, State, grouped};
+use super::compiled::CompiledGrouping;
+use super::grouped;
+use super::state::State;
 use crate::context::RunContext;
 use crate::driver::{Sink, drain_from, thread_count};
 use crate::rows::filter_batch;
 
-pub(super) fn run(node: &Aggregate, wanted: u64, run: &RunContext) -> Result<State> {
+pub(super) fn run(compiled: &CompiledGrouping, wanted: u64, run: &RunContext) -> Result<State> {
     let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
-    node.input.prepare(run)?;
+    compiled.input.prepare(run)?;
     let _stage = run.within(Stage::CreatingTmpTable);
-    let table = grouped::table(node, node.columns.types.clone(), run)?;
+    let table = grouped::table(compiled, compiled.columns.types.clone(), run)?;
     let mut index = GroupIndex::for_table(&table)?.takes_least_share();
-    let mut accumulators = Accumulators::new(&node.calls, &node.signature)?;
+    let mut accumulators = Accumulators::new(&compiled.calls, &compiled.signature)?;
     let mut ids = Vec::new();
-    let mut cursor = Arc::clone(&node.input).open(run)?;
+    let mut cursor = Arc::clone(&compiled.input).open(run)?;
     let mut ended = false;
     while index.group_count() < wanted {
         run.statement.check_interrupt()?;
@@ -31,29 +33,29 @@ pub(super) fn run(node: &Aggregate, wanted: u64, run: &RunContext) -> Result<Sta
             ended = true;
             break;
         };
-        let rows = node.columns.evaluate(&batch, run)?;
+        let rows = compiled.columns.evaluate(&batch, run)?;
         let count = rows.row_count();
-        let taken = index.find_or_insert(&rows.columns()[..node.key_count], count, &mut ids)?;
+        let taken = index.find_or_insert(&rows.columns()[..compiled.key_count], count, &mut ids)?;
         if taken < count {
             // The groups do not fit in memory. The plan's LIMIT stands above: give all.
             drop((index, accumulators, cursor));
-            return grouped::run(node, table, run);
+            return grouped::run(compiled, table, run);
         }
         let groups = index.group_count().min(wanted);
         accumulators.resize(groups);
-        add(node, &mut accumulators, &rows, &mut ids, groups, run)?;
+        add(compiled, &mut accumulators, &rows, &mut ids, groups, run)?;
     }
     let groups = index.group_count().min(wanted);
     let keys = index.keys(0..groups)?;
-    if !ended && !node.calls.is_empty() && groups > 0 {
-        let threads = thread_count(node.input.as_ref(), run);
+    if !ended && !compiled.calls.is_empty() && groups > 0 {
+        let threads = thread_count(compiled.input.as_ref(), run);
         let mut indexes = closed_indexes(index, &keys, &table, threads)?.into_iter();
-        let sinks = drain_from(&node.input, Some(cursor), run, indexes.len(), || {
-            let mut accumulators = Accumulators::new(&node.calls, &node.signature)?;
+        let sinks = drain_from(&compiled.input, Some(cursor), run, indexes.len(), || {
+            let mut accumulators = Accumulators::new(&compiled.calls, &compiled.signature)?;
             accumulators.resize(groups);
             let index = indexes.next();
             Ok(LookupSink {
-                node,
+                compiled,
                 index: index.ok_or_else(|| Error::internal("more workers than indexes"))?,
                 ids: Vec::new(),
                 groups,
@@ -63,12 +65,12 @@ pub(super) fn run(node: &Aggregate, wanted: u64, run: &RunContext) -> Result<Sta
         let ids: Vec<u32> = (0..groups as u32).collect();
         for mut sink in sinks {
             let states = sink.accumulators.take_states()?;
-            accumulators.merge(&node.calls, &ids, &states, run)?;
+            accumulators.merge(&compiled.calls, &ids, &states, run)?;
         }
     }
     table.groups_changed(0, groups);
     let (keys, table) = (keys.into_columns(), Some(&table));
-    let results = node.results(keys, &mut accumulators, groups, table, run)?;
+    let results = compiled.results(keys, &mut accumulators, groups, table, run)?;
     Ok(State::Ready(results))
 }
 
@@ -93,7 +95,7 @@ fn closed_indexes(
 }
 
 struct LookupSink<'a> {
-    node: &'a Aggregate,
+    compiled: &'a CompiledGrouping,
     index: GroupIndex,
     ids: Vec<u32>,
     groups: usize,
@@ -102,12 +104,12 @@ struct LookupSink<'a> {
 
 impl Sink for LookupSink<'_> {
     fn consume(&mut self, batch: Batch, run: &RunContext) -> Result<()> {
-        let rows = self.node.columns.evaluate(&batch, run)?;
+        let rows = self.compiled.columns.evaluate(&batch, run)?;
         let ids = &mut self.ids;
-        let keys = &rows.columns()[..self.node.key_count];
+        let keys = &rows.columns()[..self.compiled.key_count];
         self.index.find_or_insert(keys, rows.row_count(), ids)?;
         add(
-            self.node,
+            self.compiled,
             &mut self.accumulators,
             &rows,
             ids,
@@ -120,7 +122,7 @@ impl Sink for LookupSink<'_> {
 /// Adds the rows of the first `groups` groups to their accumulators. Other rows belong to groups beyond the wanted
 /// ones, or to groups not in the index.
 fn add(
-    node: &Aggregate,
+    compiled: &CompiledGrouping,
     accumulators: &mut Accumulators,
     rows: &Batch,
     ids: &mut Vec<u32>,
@@ -129,7 +131,7 @@ fn add(
 ) -> Result<()> {
     let is_wanted = |id: u32| (id as usize) < groups;
     if ids.iter().all(|id| is_wanted(*id)) {
-        return accumulators.update(&node.calls, ids, rows, run);
+        return accumulators.update(&compiled.calls, ids, rows, run);
     }
     let selection = BooleanBuffer::collect_bool(ids.len(), |row| is_wanted(ids[row]));
     ids.retain(|id| is_wanted(*id));
@@ -137,5 +139,5 @@ fn add(
         return Ok(());
     }
     let rows = filter_batch(rows, &selection, ids.len());
-    accumulators.update(&node.calls, ids, &rows, run)
+    accumulators.update(&compiled.calls, ids, &rows, run)
 }

@@ -21,9 +21,10 @@ use mayfly_types::{Batch, PhysicalType, Result, Stage};
 
 use super::super::tables::{self, key_columns};
 use super::call::Accumulators;
-use super::partitions::WholeGroups;
+use super::compiled::CompiledGrouping;
+use super::partitions::{Content, WholeGroups};
 use super::sample::Sample;
-use super::{Aggregate, Content, State};
+use super::state::State;
 use crate::context::RunContext;
 use crate::driver::{Sink, drain_from, thread_count};
 use crate::rows::filter_batch;
@@ -53,14 +54,14 @@ const WINDOW_ROWS: usize = 64 * 1024;
 const MERGED_GROUPS_MAX: usize = 256 * 1024;
 
 /// Groups the rows of the input. `rows` is the table that [`table`] creates for them.
-pub(super) fn run(node: &Aggregate, rows: TempTable, run: &RunContext) -> Result<State> {
+pub(super) fn run(compiled: &CompiledGrouping, rows: TempTable, run: &RunContext) -> Result<State> {
     // The number of rows is known after this.
-    node.input.prepare(run)?;
-    let workers = thread_count(node.input.as_ref(), run).min(node.threads_max()) as u64;
+    compiled.input.prepare(run)?;
+    let workers = thread_count(compiled.input.as_ref(), run).min(compiled.threads_max()) as u64;
     let limit = rows.memory_limit();
     let for_states = (workers * STATES_BYTES).min(limit / 2);
     let shared = Shared {
-        rows_expected: node.input.rows_hint() / workers,
+        rows_expected: compiled.input.rows_hint() / workers,
         // An eighth is reserve for vectors that grow once more.
         share: (limit - for_states) / workers / 8 * 7,
         rows,
@@ -69,27 +70,27 @@ pub(super) fn run(node: &Aggregate, rows: TempTable, run: &RunContext) -> Result
         is_capped: AtomicBool::new(false),
     };
     let partition_only =
-        node.needs_whole_groups() || !node.is_mergeable() || shared.rows.is_on_disk();
+        compiled.needs_whole_groups() || !compiled.is_mergeable() || shared.rows.is_on_disk();
     let codes = match partition_only {
         true => Vec::new(),
-        false => node.coded_columns(),
+        false => compiled.coded_columns(),
     };
-    node.input.give_codes(&codes);
+    compiled.input.give_codes(&codes);
     let _stage = run.within(Stage::CreatingTmpTable);
-    let sinks = drain_from(&node.input, None, run, node.threads_max(), || {
-        GroupSink::new(node, &shared, partition_only)
+    let sinks = drain_from(&compiled.input, None, run, compiled.threads_max(), || {
+        GroupSink::new(compiled, &shared, partition_only)
     })?;
-    finish(node, sinks, &shared, run)
+    finish(compiled, sinks, &shared, run)
 }
 
-/// Creates a table with the node's keys as its first columns.
+/// Creates a table with the grouping's keys as its first columns.
 pub(super) fn table(
-    node: &Aggregate,
+    compiled: &CompiledGrouping,
     columns: Vec<PhysicalType>,
     run: &RunContext,
 ) -> Result<TempTable> {
-    let keys = key_columns(node.modes.iter().copied());
-    tables::create(&node.temporary, columns, Access::Hash(keys), run)
+    let keys = key_columns(compiled.modes.iter().copied());
+    tables::create(&compiled.temporary, columns, Access::Hash(keys), run)
 }
 
 /// State that the workers share.
@@ -135,10 +136,10 @@ impl Shared {
         passing * group_bytes as f64 <= (rows * row_bytes) as f64
     }
 
-    fn states(&self, node: &Aggregate) -> TempTable {
+    fn states(&self, compiled: &CompiledGrouping) -> TempTable {
         let make = || {
-            let mut columns = node.key_types();
-            columns.extend(node.calls.iter().flat_map(|call| call.state_types()));
+            let mut columns = compiled.key_types();
+            columns.extend(compiled.calls.iter().flat_map(|call| call.state_types()));
             self.rows
                 .beside(columns, self.rows.spec().access.clone())
                 .with_partitions(STATES_PARTITIONS_BITS)
@@ -148,7 +149,7 @@ impl Shared {
 }
 
 struct GroupSink<'a> {
-    node: &'a Aggregate,
+    compiled: &'a CompiledGrouping,
     shared: &'a Shared,
     mode: Mode,
     rows: Option<TempTableWriter>,
@@ -189,13 +190,17 @@ impl Passing {
 }
 
 impl<'a> GroupSink<'a> {
-    fn new(node: &'a Aggregate, shared: &'a Shared, partition_only: bool) -> Result<Self> {
+    fn new(
+        compiled: &'a CompiledGrouping,
+        shared: &'a Shared,
+        partition_only: bool,
+    ) -> Result<Self> {
         let mode = if partition_only {
             Mode::Partition
         } else {
             Mode::Group(Box::new(Grouping {
                 index: GroupIndex::for_table(&shared.rows)?,
-                accumulators: Accumulators::new(&node.calls, &node.signature)?,
+                accumulators: Accumulators::new(&compiled.calls, &compiled.signature)?,
                 reservation: shared.rows.reservation(),
                 ids: Vec::new(),
                 sample: Some(Sample::default()),
@@ -204,7 +209,7 @@ impl<'a> GroupSink<'a> {
             }))
         };
         Ok(Self {
-            node,
+            compiled,
             shared,
             mode,
             rows: None,
@@ -221,7 +226,7 @@ impl<'a> GroupSink<'a> {
     fn append_states(&mut self, states: &Batch) -> Result<()> {
         let shared = self.shared;
         self.states
-            .get_or_insert_with(|| shared.states(self.node).writer())
+            .get_or_insert_with(|| shared.states(self.compiled).writer())
             .append(states)
     }
 
@@ -283,13 +288,13 @@ impl<'a> GroupSink<'a> {
             ..
         } = &mut **grouping;
         let count = rows.row_count();
-        index.find_or_insert(&rows.columns()[..self.node.key_count], count, ids)?;
+        index.find_or_insert(&rows.columns()[..self.compiled.key_count], count, ids)?;
         let is_known = BooleanBuffer::collect_bool(count, |row| ids[row] != GroupIndex::NO_GROUP);
         let known = is_known.count_set_bits();
         if known > 0 {
             ids.retain(|id| *id != GroupIndex::NO_GROUP);
             let rows = filter_batch(rows, &is_known, known);
-            accumulators.update(&self.node.calls, ids, &rows, run)?;
+            accumulators.update(&self.compiled.calls, ids, &rows, run)?;
         }
         let passing = passing.get_or_insert_default();
         passing.rows += count;
@@ -301,7 +306,7 @@ impl<'a> GroupSink<'a> {
         let is_full = !grouping.charge();
         if known < count {
             let others = filter_batch(rows, &!&is_known, count - known);
-            let states = self.node.states_of_rows(&others, run)?;
+            let states = self.compiled.states_of_rows(&others, run)?;
             self.append_states(&states)?;
         }
         if is_full || !is_worthwhile {
@@ -352,7 +357,7 @@ impl Grouping {
 
 impl Sink for GroupSink<'_> {
     fn consume(&mut self, batch: Batch, run: &RunContext) -> Result<()> {
-        let mut rows = self.node.columns.evaluate(&batch, run)?;
+        let mut rows = self.compiled.columns.evaluate(&batch, run)?;
         drop(batch);
         let mut first = 0;
         while first < rows.row_count() {
@@ -377,7 +382,7 @@ impl Sink for GroupSink<'_> {
                     None => {}
                 }
             }
-            let keys: &[ArrayRef] = &rest.columns()[..self.node.key_count];
+            let keys: &[ArrayRef] = &rest.columns()[..self.compiled.key_count];
             let taken = grouping
                 .index
                 .find_or_insert(keys, rest.row_count(), &mut grouping.ids)?;
@@ -394,7 +399,7 @@ impl Sink for GroupSink<'_> {
                 };
                 grouping
                     .accumulators
-                    .update(&self.node.calls, &grouping.ids, &part, run)?;
+                    .update(&self.compiled.calls, &grouping.ids, &part, run)?;
                 first += taken;
             }
             let groups = grouping.index.group_count();
@@ -430,7 +435,7 @@ impl Sink for GroupSink<'_> {
 }
 
 fn finish(
-    node: &Aggregate,
+    compiled: &CompiledGrouping,
     sinks: Vec<GroupSink<'_>>,
     shared: &Shared,
     run: &RunContext,
@@ -444,7 +449,7 @@ fn finish(
             Mode::Partition => 0,
         });
         if sinks.len() == 1 || groups.sum::<usize>() <= MERGED_GROUPS_MAX {
-            return merged(node, sinks, shared, run);
+            return merged(compiled, sinks, shared, run);
         }
     }
     let has_rows = sinks.iter().any(|sink| sink.rows.is_some());
@@ -479,7 +484,7 @@ fn partitioned_state(table: TempTable, content: Content) -> State {
 
 /// Merges the groups of all workers into the first worker's: all fit in memory and are few.
 fn merged(
-    node: &Aggregate,
+    compiled: &CompiledGrouping,
     sinks: Vec<GroupSink<'_>>,
     shared: &Shared,
     run: &RunContext,
@@ -498,7 +503,7 @@ fn merged(
     while let Some(mut other) = groupings.next() {
         let states = other.take_states()?;
         shown += other.shown;
-        let (keys, states_columns) = states.columns().split_at(node.key_count);
+        let (keys, states_columns) = states.columns().split_at(compiled.key_count);
         let count = states.row_count();
         let mut merged = 0;
         while merged < count {
@@ -516,11 +521,11 @@ fn merged(
             first.accumulators.resize(first.index.group_count());
             first
                 .accumulators
-                .merge(&node.calls, &first.ids, &states, run)?;
+                .merge(&compiled.calls, &first.ids, &states, run)?;
             merged += taken;
             if taken == 0 {
                 // No memory for the merged groups: use a table after all.
-                let target = shared.states(node);
+                let target = shared.states(compiled);
                 let mut writer = target.writer();
                 writer.append(&first.take_states()?)?;
                 writer.append(&states_rest(&keys, states_columns, merged))?;
@@ -539,7 +544,8 @@ fn merged(
     first.accumulators.resize(groups);
     shared.rows.groups_changed(shown, groups);
     let table = Some(&shared.rows);
-    node.results(keys, &mut first.accumulators, groups, table, run)
+    compiled
+        .results(keys, &mut first.accumulators, groups, table, run)
         .map(State::Ready)
 }
 

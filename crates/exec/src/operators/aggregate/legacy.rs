@@ -11,8 +11,8 @@ use std::sync::Arc;
 use mayfly_storage::legacy::{LegacyScan, LegacyTable};
 use mayfly_types::{Batch, Error, Result, SqlType, Stage};
 
-use super::Aggregate;
 use super::call::Accumulators;
+use super::compiled::CompiledGrouping;
 use crate::context::{RunContext, count};
 use crate::driver::{Sink, drain};
 use crate::legacy::LegacyTables;
@@ -26,25 +26,25 @@ pub(super) struct Groups {
 
 /// Groups the input on one thread: such a table has one writer.
 pub(super) fn run(
-    node: &Aggregate,
+    compiled: &CompiledGrouping,
     legacy: &LegacyTables,
     declared: &[SqlType],
     run: &RunContext,
 ) -> Result<Groups> {
     let _stage = run.within(Stage::CreatingTmpTable);
     let table = legacy.create(
-        &node.temporary,
+        &compiled.temporary,
         declared,
-        node.modes.clone(),
+        compiled.modes.clone(),
         &run.statement.temp,
     )?;
     let mut table = Some(table);
-    let sinks = drain(&node.input, run, 1, || {
+    let sinks = drain(&compiled.input, run, 1, || {
         let table = table
             .take()
             .ok_or_else(|| Error::internal("a table with two writers"))?;
         Ok(Grouping {
-            node,
+            compiled,
             table,
             positions: Vec::new(),
             is_new: Vec::new(),
@@ -62,7 +62,7 @@ pub(super) fn run(
 }
 
 struct Grouping<'a> {
-    node: &'a Aggregate,
+    compiled: &'a CompiledGrouping,
     table: LegacyTable,
     positions: Vec<u64>,
     is_new: Vec<bool>,
@@ -72,13 +72,16 @@ struct Grouping<'a> {
 
 impl Sink for Grouping<'_> {
     fn consume(&mut self, batch: Batch, run: &RunContext) -> Result<()> {
-        let (node, table) = (self.node, &mut self.table);
-        let rows = node.columns.evaluate(&batch, run)?;
-        let keys = Batch::new(rows.columns()[..node.key_count].to_vec(), rows.row_count());
+        let (compiled, table) = (self.compiled, &mut self.table);
+        let rows = compiled.columns.evaluate(&batch, run)?;
+        let keys = Batch::new(
+            rows.columns()[..compiled.key_count].to_vec(),
+            rows.row_count(),
+        );
         table.find_or_insert(&keys, &mut self.positions, &mut self.is_new)?;
         let found = self.is_new.iter().filter(|is_new| **is_new).count();
         count(&run.statement.counters.handler_write, found as u64);
-        if node.calls.is_empty() {
+        if compiled.calls.is_empty() {
             return Ok(());
         }
         self.numbers.clear();
@@ -96,15 +99,15 @@ impl Sink for Grouping<'_> {
             });
         }
         let groups = positions.len();
-        let mut accumulators = Accumulators::new(&node.calls, &node.signature)?;
+        let mut accumulators = Accumulators::new(&compiled.calls, &compiled.signature)?;
         accumulators.resize(groups);
         table.modify(&positions, |states| {
             let old: Vec<u32> = (0..groups as u32)
                 .filter(|group| !is_new[*group as usize])
                 .collect();
             let states = rows_where(&states, |group| !is_new[group]);
-            accumulators.merge(&node.calls, &old, states.columns(), run)?;
-            accumulators.update(&node.calls, &ids, &rows, run)?;
+            accumulators.merge(&compiled.calls, &old, states.columns(), run)?;
+            accumulators.update(&compiled.calls, &ids, &rows, run)?;
             Ok(Batch::new(accumulators.take_states()?, groups))
         })
     }
@@ -116,18 +119,22 @@ impl Groups {
     }
 
     /// Results of the next groups.
-    pub(super) fn next(&mut self, node: &Aggregate, run: &RunContext) -> Result<Option<Batch>> {
+    pub(super) fn next(
+        &mut self,
+        compiled: &CompiledGrouping,
+        run: &RunContext,
+    ) -> Result<Option<Batch>> {
         let Some(rows) = self.scan.next_batch(&self.table)? else {
             return Ok(None);
         };
         let groups = rows.row_count();
-        let (keys, states) = rows.columns().split_at(node.key_count);
-        let mut accumulators = Accumulators::new(&node.calls, &node.signature)?;
+        let (keys, states) = rows.columns().split_at(compiled.key_count);
+        let mut accumulators = Accumulators::new(&compiled.calls, &compiled.signature)?;
         accumulators.resize(groups);
         let numbers: Vec<u32> = (0..groups as u32).collect();
-        accumulators.merge(&node.calls, &numbers, states, run)?;
+        accumulators.merge(&compiled.calls, &numbers, states, run)?;
         let mut columns: Vec<_> = keys.iter().map(Arc::clone).collect();
-        columns.extend(node.given(&mut accumulators, run)?);
+        columns.extend(compiled.given(&mut accumulators, run)?);
         Ok(Some(Batch::new(columns, groups)))
     }
 }

@@ -7,10 +7,20 @@ use mayfly_storage::{PartitionQueue, Taken, TempTable, TempTableWriter};
 use mayfly_types::{Batch, Result};
 
 use super::call::Accumulators;
-use super::{Aggregate, Content, ordered};
+use super::compiled::CompiledGrouping;
+use super::ordered;
 use crate::context::{Cursor, RunContext};
 use crate::operators::partition_groups::{GroupedRows, PartitionGroups};
 use crate::state::lock;
+
+/// Content of a partitioned table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Content {
+    /// [`CompiledGrouping::columns`] of every input row.
+    Rows,
+    /// Keys and partial states of every call.
+    States,
+}
 
 /// Tables of the calls that need whole groups, those of all partitions together: to users each is one table, with one
 /// limit.
@@ -21,17 +31,19 @@ impl WholeGroups {
     /// Creates a table of one partition for each call that needs whole groups.
     fn of_partition(
         &self,
-        node: &Aggregate,
+        compiled: &CompiledGrouping,
         run: &RunContext,
     ) -> Result<Vec<Option<(TempTableWriter, TempTable)>>> {
         let mut tables = lock(&self.0);
         let tables = match &mut *tables {
             Some(tables) => tables,
             empty => {
-                let tables = node
+                let tables = compiled
                     .calls
                     .iter()
-                    .map(|call| ordered::table_of(call, &node.columns.types, &node.temporary, run))
+                    .map(|call| {
+                        ordered::table_of(call, &compiled.columns.types, &compiled.temporary, run)
+                    })
                     .collect::<Result<Vec<_>>>()?;
                 empty.insert(tables)
             }
@@ -47,7 +59,7 @@ impl WholeGroups {
 }
 
 pub(super) struct PartitionCursor {
-    node: Arc<Aggregate>,
+    compiled: Arc<CompiledGrouping>,
     queue: PartitionQueue,
     content: Content,
     table: TempTable,
@@ -59,14 +71,14 @@ pub(super) struct PartitionCursor {
 
 impl PartitionCursor {
     pub(super) fn new(
-        node: Arc<Aggregate>,
+        compiled: Arc<CompiledGrouping>,
         queue: PartitionQueue,
         content: Content,
         table: TempTable,
         whole: WholeGroups,
     ) -> Self {
         Self {
-            node,
+            compiled,
             queue,
             content,
             table,
@@ -77,31 +89,31 @@ impl PartitionCursor {
     }
 
     fn group(&mut self, taken: Taken, run: &RunContext) -> Result<VecDeque<Batch>> {
-        let node = Arc::clone(&self.node);
+        let compiled = Arc::clone(&self.compiled);
         let mut accumulators = match self.accumulators.take() {
             Some(accumulators) => accumulators,
-            None => Accumulators::new(&node.calls, &node.signature)?,
+            None => Accumulators::new(&compiled.calls, &compiled.signature)?,
         };
         let mut rows = PartitionGroups::new(taken)?;
         accumulators.resize(rows.group_count());
-        if !node.calls.is_empty() || !rows.is_whole() {
+        if !compiled.calls.is_empty() || !rows.is_whole() {
             let columns: Vec<usize> = match self.content {
-                Content::Rows => (0..node.columns.types.len()).collect(),
+                Content::Rows => (0..compiled.columns.types.len()).collect(),
                 Content::States => {
-                    let states = node.calls.iter().map(|call| call.state_types().len());
-                    (node.key_count..node.key_count + states.sum::<usize>()).collect()
+                    let states = compiled.calls.iter().map(|call| call.state_types().len());
+                    (compiled.key_count..compiled.key_count + states.sum::<usize>()).collect()
                 }
             };
-            let mut whole = self.whole.of_partition(&node, run)?;
+            let mut whole = self.whole.of_partition(&compiled, run)?;
             while let Some(next) = rows.next(&columns, run)? {
                 let GroupedRows { batch, ids, .. } = next;
                 accumulators.resize(next.group_count);
                 if self.content == Content::States {
-                    accumulators.merge(&node.calls, ids, batch.columns(), run)?;
+                    accumulators.merge(&compiled.calls, ids, batch.columns(), run)?;
                     accumulators.charge(Some(&self.table), run)?;
                     continue;
                 }
-                for (at, call, states) in accumulators.own(&node.calls) {
+                for (at, call, states) in accumulators.own(&compiled.calls) {
                     match &mut whole[at] {
                         None => {
                             let arguments = call.argument_arrays(&batch);
@@ -112,7 +124,7 @@ impl PartitionCursor {
                 }
                 accumulators.charge(Some(&self.table), run)?;
             }
-            for (at, call, states) in accumulators.own(&node.calls) {
+            for (at, call, states) in accumulators.own(&compiled.calls) {
                 if let Some((writer, table)) = whole[at].take() {
                     writer.finish()?;
                     ordered::update(call, table, states, run)?;
@@ -123,7 +135,8 @@ impl PartitionCursor {
         let numbers: Vec<u32> = (0..groups as u32).collect();
         let keys = rows.keys(&numbers)?;
         let table = Some(&self.table);
-        let results = node.results(keys.into_columns(), &mut accumulators, groups, table, run)?;
+        let results =
+            compiled.results(keys.into_columns(), &mut accumulators, groups, table, run)?;
         self.accumulators = Some(accumulators);
         Ok(results)
     }

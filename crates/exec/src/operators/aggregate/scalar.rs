@@ -6,34 +6,35 @@ use mayfly_storage::{TempTable, TempTableWriter};
 use mayfly_types::{Batch, Result};
 
 use super::call::Accumulators;
-use super::{Aggregate, ordered};
+use super::compiled::CompiledGrouping;
+use super::ordered;
 use crate::context::RunContext;
 use crate::driver::{Sink, drain};
 
-pub(super) fn run(node: &Aggregate, run: &RunContext) -> Result<VecDeque<Batch>> {
+pub(super) fn run(compiled: &CompiledGrouping, run: &RunContext) -> Result<VecDeque<Batch>> {
     // Rows of calls that need whole groups, each in a table of its own.
-    let mut tables = node
+    let mut tables = compiled
         .calls
         .iter()
-        .map(|call| ordered::table_of(call, &node.columns.types, &node.temporary, run))
+        .map(|call| ordered::table_of(call, &compiled.columns.types, &compiled.temporary, run))
         .collect::<Result<Vec<_>>>()?;
-    let plain_mergeable = node
+    let plain_mergeable = compiled
         .calls
         .iter()
         .all(|call| call.needs_whole_groups() || call.is_mergeable());
     let threads_max = if plain_mergeable {
-        node.threads_max()
+        compiled.threads_max()
     } else {
         1
     };
-    let sinks = drain(&node.input, run, threads_max, || {
-        let mut accumulators = Accumulators::new(&node.calls, &node.signature)?;
+    let sinks = drain(&compiled.input, run, threads_max, || {
+        let mut accumulators = Accumulators::new(&compiled.calls, &compiled.signature)?;
         accumulators.resize(1);
         let writers = tables
             .iter()
             .map(|table| table.as_ref().map(TempTable::writer));
         Ok(ScalarSink {
-            node,
+            compiled,
             accumulators,
             writers: writers.collect(),
         })
@@ -47,8 +48,8 @@ pub(super) fn run(node: &Aggregate, run: &RunContext) -> Result<VecDeque<Batch>>
         match &mut first {
             None => first = Some(accumulators),
             Some(first) => {
-                let others = accumulators.own(&node.calls);
-                for ((_, call, states), (_, _, other)) in first.own(&node.calls).zip(others) {
+                let others = accumulators.own(&compiled.calls);
+                for ((_, call, states), (_, _, other)) in first.own(&compiled.calls).zip(others) {
                     if !call.needs_whole_groups() {
                         states.merge(&[0], &other.take_state()?, run.evaluation())?;
                     }
@@ -59,25 +60,25 @@ pub(super) fn run(node: &Aggregate, run: &RunContext) -> Result<VecDeque<Batch>>
     let Some(mut accumulators) = first else {
         return Ok(VecDeque::new());
     };
-    for (at, call, states) in accumulators.own(&node.calls) {
+    for (at, call, states) in accumulators.own(&compiled.calls) {
         if let Some(table) = tables[at].take() {
             ordered::update(call, table, states, run)?;
         }
     }
-    node.results(Vec::new(), &mut accumulators, 1, None, run)
+    compiled.results(Vec::new(), &mut accumulators, 1, None, run)
 }
 
 struct ScalarSink<'a> {
-    node: &'a Aggregate,
+    compiled: &'a CompiledGrouping,
     accumulators: Accumulators,
     writers: Vec<Option<TempTableWriter>>,
 }
 
 impl Sink for ScalarSink<'_> {
     fn consume(&mut self, batch: Batch, run: &RunContext) -> Result<()> {
-        let rows = self.node.columns.evaluate(&batch, run)?;
+        let rows = self.compiled.columns.evaluate(&batch, run)?;
         let count = rows.row_count();
-        for (at, call, states) in self.accumulators.own(&self.node.calls) {
+        for (at, call, states) in self.accumulators.own(&self.compiled.calls) {
             match &mut self.writers[at] {
                 None => {
                     let arguments = call.argument_arrays(&rows);

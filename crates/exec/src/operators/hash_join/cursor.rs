@@ -8,8 +8,8 @@ use mayfly_plan::physical::JoinKind;
 use mayfly_storage::{BuildRow, JoinIndex, JoinMatches, JoinProbe};
 use mayfly_types::{Batch, PhysicalType, Result};
 
-use super::HashJoin;
-use super::marking::Marks;
+use super::join::HashJoin;
+use super::marks::Marks;
 use super::source::{Probed, Source};
 use crate::context::{Cursor, RunContext};
 use crate::expression::{Program, Selection, selected};

@@ -4,17 +4,16 @@
 //! come out of a semi join, unmarked ones out of an anti join, and out of an outer join beside NULLs. A preserved side
 //! that does not fit in memory is joined partition by partition like those of the other joins, with the sides swapped.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use mayfly_memory::Reservation;
 use mayfly_plan::physical::JoinKind;
-use mayfly_storage::{BuildRow, JoinIndex, JoinMatches, PartitionQueue, TempTable};
+use mayfly_storage::{JoinIndex, JoinMatches, PartitionQueue, TempTable};
 use mayfly_types::{Batch, Result};
 
 use super::cursor::JoinCursor;
+use super::join::{HashJoin, State};
+use super::marks::{Marker, Marks};
 use super::source::Source;
-use super::{HashJoin, State, memory_of_marks};
 use crate::context::{Cursor, Node, RunContext};
 use crate::driver::{Sink, drain_from};
 use crate::expression::Program;
@@ -46,56 +45,6 @@ struct Marked {
     index: Arc<JoinIndex>,
     marks: Arc<Marks>,
     _table: TempTable,
-}
-
-/// A mark for each row of an index.
-pub(super) struct Marks {
-    words: Vec<AtomicU64>,
-    rows: usize,
-    /// First row that no cursor has taken for output.
-    next: AtomicUsize,
-    /// Number of cursors that may still set marks.
-    marking: AtomicUsize,
-    _reservation: Reservation,
-}
-
-impl Marks {
-    fn new(rows: usize, run: &RunContext) -> Result<Self> {
-        Ok(Self {
-            words: (0..rows.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
-            rows,
-            next: AtomicUsize::new(0),
-            marking: AtomicUsize::new(0),
-            _reservation: memory_of_marks(rows, run)?,
-        })
-    }
-
-    pub(super) fn mark(&self, row: usize) {
-        let (word, bit) = (&self.words[row / 64], 1 << (row % 64));
-        if word.load(Ordering::Relaxed) & bit == 0 {
-            word.fetch_or(bit, Ordering::Relaxed);
-        }
-    }
-
-    fn has(&self, row: usize) -> bool {
-        self.words[row / 64].load(Ordering::Relaxed) >> (row % 64) & 1 == 1
-    }
-
-    /// Takes the next rows for output: marked or unmarked ones. Empty at the end.
-    fn take(&self, marked: bool, rows_max: usize, index: &JoinIndex) -> Vec<BuildRow> {
-        loop {
-            let start = self.next.fetch_add(rows_max, Ordering::AcqRel);
-            if start >= self.rows {
-                return Vec::new();
-            }
-            let rows = start..self.rows.min(start + rows_max);
-            let wanted = rows.filter(|row| self.has(*row) == marked);
-            let found: Vec<BuildRow> = wanted.map(|row| index.row_at(row)).collect();
-            if !found.is_empty() {
-                return found;
-            }
-        }
-    }
 }
 
 impl MarkingJoin {
@@ -229,22 +178,6 @@ impl Node for MarkingJoin {
     }
 }
 
-/// Guard that counts a cursor that may still set marks.
-struct Marker(Arc<Marks>);
-
-impl Marker {
-    fn new(marks: &Arc<Marks>) -> Self {
-        marks.marking.fetch_add(1, Ordering::AcqRel);
-        Self(Arc::clone(marks))
-    }
-}
-
-impl Drop for Marker {
-    fn drop(&mut self) {
-        self.0.marking.fetch_sub(1, Ordering::AcqRel);
-    }
-}
-
 /// Gives pairs, if the join has them, and then rows by their marks.
 struct MarkedCursor {
     rows: JoinCursor,
@@ -265,7 +198,7 @@ impl Cursor for MarkedCursor {
         }
         // The last cursor knows all marks. A cursor that is opened later finds nothing to mark: all rows of the other
         // side were taken by cursors that have ended.
-        if marks.marking.load(Ordering::Acquire) > 0 {
+        if marks.is_marking() {
             return Ok(None);
         }
         run.statement.check_interrupt()?;

@@ -7,7 +7,7 @@ use mayfly_plan::logical::visit_expression_mut;
 use mayfly_plan::physical::JoinKind;
 use mayfly_plan::{Comparison, Expression, ExpressionKind};
 
-use super::Specification;
+use super::specification::Specification;
 use crate::context::Node;
 use crate::operators::nested_loop;
 

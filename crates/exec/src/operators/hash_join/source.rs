@@ -8,7 +8,9 @@ use mayfly_plan::physical::JoinKind;
 use mayfly_storage::{JoinIndex, JoinPair, PartitionQueue};
 use mayfly_types::{Batch, Result};
 
-use super::{HashJoin, Side, memory_of_marks};
+use super::join::HashJoin;
+use super::marks::memory_of_marks;
+use super::side::Side;
 use crate::context::{Cursor, RunContext};
 
 pub(super) enum Source {

@@ -6,7 +6,7 @@ use mayfly_types::error::codes;
 
 use super::super::bit_operation::Operation;
 use super::super::bit_strings::neutral;
-use super::Kernel;
+use super::kernel::Kernel;
 use crate::{Column, EvaluationContext, input, output};
 
 pub(super) struct BitStrings {

@@ -7,7 +7,9 @@ use mayfly_types::Result;
 
 use super::super::bit_operation::Operation;
 use super::bit_strings::BitStrings;
-use super::{FrameAggregate, Kernel};
+use super::frame::FrameAggregate;
+use super::kernel::Kernel;
+use super::sliding::boxed;
 use crate::input::{self, AnyInts};
 use crate::{AggregateSignature, Column, EvaluationContext};
 
@@ -18,8 +20,8 @@ pub(super) fn over_frames(
 ) -> Result<Box<dyn FrameAggregate>> {
     let ty = &signature.result;
     Ok(match ty.is_string() {
-        true => super::boxed(BitStrings::new(operation, ty.length)),
-        false => super::boxed(Bits::new(operation)),
+        true => boxed(BitStrings::new(operation, ty.length)),
+        false => boxed(Bits::new(operation)),
     })
 }
 

@@ -6,8 +6,9 @@ use arrow_array::{ArrayRef, Int64Array};
 use arrow_buffer::NullBuffer;
 use mayfly_types::Result;
 
-use super::{Kernel, state};
+use super::kernel::Kernel;
 use crate::EvaluationContext;
+use crate::aggregate::state;
 
 #[derive(Default)]
 pub(super) struct Counts {

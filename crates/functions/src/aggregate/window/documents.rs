@@ -7,7 +7,7 @@ use std::ops::Range;
 use arrow_array::{Array, ArrayRef};
 use mayfly_types::Result;
 
-use super::Kernel;
+use super::kernel::Kernel;
 use crate::aggregate::function::{Accumulator, AggregateFunction, AggregateSignature};
 use crate::{EvaluationContext, SignatureContext};
 

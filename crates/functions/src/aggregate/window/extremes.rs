@@ -13,10 +13,12 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, BinaryViewArray, PrimitiveArray};
 use mayfly_types::{CollationId, PhysicalType, Result, SqlType, TypeKind};
 
-use super::{FrameAggregate, Kernel, boxed, state};
+use super::frame::FrameAggregate;
+use super::kernel::Kernel;
+use super::sliding::boxed;
 use crate::EvaluationContext;
-use crate::aggregate::Keeps;
 use crate::aggregate::function::AggregateSignature;
+use crate::aggregate::{Keeps, state};
 use crate::comparison::{compare_json, compare_texts};
 
 pub(super) fn over_frames(

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array};
 use mayfly_types::Result;
 
-use super::Kernel;
+use super::kernel::Kernel;
 use crate::aggregate::variance;
 use crate::{Column, EvaluationContext, input, output};
 

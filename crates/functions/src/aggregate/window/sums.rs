@@ -11,9 +11,12 @@ use arrow_array::{Array, ArrayRef, Float64Array};
 use arrow_buffer::{NullBuffer, i256};
 use mayfly_types::{PhysicalType, Result};
 
-use super::{FrameAggregate, Kernel, boxed, state};
+use super::frame::FrameAggregate;
+use super::kernel::Kernel;
+use super::sliding::boxed;
 use crate::aggregate::exact_sum::ExactSums;
 use crate::aggregate::function::{Accumulator, AggregateSignature};
+use crate::aggregate::state;
 use crate::aggregate::sum::{Sums, Totals};
 use crate::{EvaluationContext, output};
 

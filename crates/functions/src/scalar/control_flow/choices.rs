@@ -8,13 +8,20 @@ use mayfly_types::{Result, SqlType};
 use crate::choice::{choice_type, is_null, pick};
 use crate::comparison::{Operator, compare};
 use crate::scalar::Row;
+use crate::scalar::facts::{Fact, ParameterType, Parameters};
 use crate::{Binding, Call, Signature, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["if"], 3..=3, if_signature, if_else),
-    Row::new(&["coalesce"], 1..=usize::MAX, coalesce_signature, coalesce).lazy(all_null),
-    Row::new(&["ifnull"], 2..=2, coalesce_signature, coalesce).lazy(all_null),
-    Row::new(&["nullif"], 2..=2, nullif_signature, nullif),
+    Row::new(&["coalesce"], 1..=usize::MAX, coalesce_signature, coalesce)
+        .with(&[Fact::GivesArgument, Fact::Choice])
+        .parameters(Parameters::OfOthers(ParameterType::Text))
+        .lazy(all_null),
+    Row::new(&["ifnull"], 2..=2, coalesce_signature, coalesce)
+        .with(&[Fact::GivesArgument, Fact::Choice])
+        .parameters(Parameters::OfOthers(ParameterType::Text))
+        .lazy(all_null),
+    Row::new(&["nullif"], 2..=2, nullif_signature, nullif).with(&[Fact::GivesArgument]),
     Row::new(&["isnull"], 1..=1, isnull_signature, isnull),
 ];
 

@@ -10,16 +10,21 @@ use crate::choice::{choice_type, is_null, pick};
 use crate::comparison::compare_texts;
 use crate::scalar::Row;
 use crate::scalar::dates::arguments::{DateTimes, Wanted, ZeroParts, datetime_result, moment_type};
+use crate::scalar::facts::{Fact, ParameterType, Parameters};
 use crate::{Argument, Binding, Call, Signature, input, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["greatest"], 2..=usize::MAX, signature, |call| {
         // Of equal texts the last one.
         evaluate(call, Ordering::is_ge)
-    }),
+    })
+    .with(&[Fact::GivesArgument, Fact::Choice, Fact::Extreme])
+    .parameters(Parameters::OfOthers(ParameterType::Text)),
     Row::new(&["least"], 2..=usize::MAX, signature, |call| {
         evaluate(call, Ordering::is_lt)
-    }),
+    })
+    .with(&[Fact::GivesArgument, Fact::Choice, Fact::Extreme])
+    .parameters(Parameters::OfOthers(ParameterType::Text)),
 ];
 
 /// Maximum number of fractional digits of a second.

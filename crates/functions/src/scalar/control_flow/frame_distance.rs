@@ -7,9 +7,11 @@ use mayfly_types::error::codes;
 use mayfly_types::{Result, Value};
 
 use crate::scalar::Row;
+use crate::scalar::facts::Printed;
 use crate::{Binding, Call, Column, Signature, input, output};
 
-pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["frame distance"], 2..=2, signature, evaluate)];
+pub(crate) const FUNCTIONS: &[Row] =
+    &[Row::new(&["frame distance"], 2..=2, signature, evaluate).printed(Printed::FirstArgument)];
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {
     let distance = &binding.arguments[0];

@@ -9,11 +9,14 @@ use mayfly_types::decimal::decimal_of_numeric;
 use mayfly_types::{PhysicalType, Result, SqlType, TypeKind};
 
 use crate::scalar::Row;
+use crate::scalar::facts::{ParameterType, Parameters};
 use crate::scalar::operators::numeric;
 use crate::{Binding, Call, Signature, derive, input, output};
 
 pub(crate) const FUNCTIONS: &[Row] =
-    &[Row::new(&["interval"], 2..=usize::MAX, signature, evaluate).lazy(reached_all)];
+    &[Row::new(&["interval"], 2..=usize::MAX, signature, evaluate)
+        .parameters(Parameters::OfOthers(ParameterType::Text))
+        .lazy(reached_all)];
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {
     let mut types = binding.arguments.iter().map(|argument| argument.ty);

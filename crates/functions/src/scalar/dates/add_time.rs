@@ -6,11 +6,16 @@ use mayfly_types::{Result, SqlType, TypeKind};
 
 use super::arguments::{self, FRACTION_MAX, Preferred, Temporal, Temporals, overflow, time_result};
 use crate::scalar::Row;
+use crate::scalar::facts::{Fact, ParameterType, Parameters};
 use crate::{Binding, Call, Signature, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
-    Row::new(&["addtime"], 2..=2, signature, |call| add(call, 1)),
-    Row::new(&["subtime"], 2..=2, signature, |call| add(call, -1)),
+    Row::new(&["addtime"], 2..=2, signature, |call| add(call, 1))
+        .with(&[Fact::FixedString])
+        .parameters(Parameters::Typed(&[(ParameterType::Time, 0..2)])),
+    Row::new(&["subtime"], 2..=2, signature, |call| add(call, -1))
+        .with(&[Fact::FixedString])
+        .parameters(Parameters::Typed(&[(ParameterType::Time, 0..2)])),
 ];
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {

@@ -10,18 +10,21 @@ use mayfly_types::{Result, SqlMode, SqlType, TypeKind};
 
 use super::arguments::{self, FRACTION_MAX};
 use crate::scalar::Row;
+use crate::scalar::facts::Fact;
 use crate::{Binding, Call, Signature, input, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["comparable date"], 1..=3, date_signature, |call| {
         evaluate(call, "date", DateTime::at_midnight)
-    }),
+    })
+    .with(&[Fact::ComparedConstant]),
     Row::new(
         &["comparable datetime"],
         1..=3,
         datetime_signature,
         |call| evaluate(call, "datetime", |value| value),
-    ),
+    )
+    .with(&[Fact::ComparedConstant]),
 ];
 
 fn signature(binding: &Binding<'_>, result: SqlType) -> Result<Signature> {

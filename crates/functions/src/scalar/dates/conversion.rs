@@ -6,13 +6,20 @@ use mayfly_types::{Result, SqlType, TypeKind};
 
 use super::arguments::{self, DateTimes, Temporals, Wanted, ZeroParts};
 use crate::scalar::Row;
+use crate::scalar::facts::{Fact, ParameterType, Parameters};
 use crate::{Binding, Call, Signature, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
-    Row::new(&["date"], 1..=1, date_signature, date),
-    Row::new(&["time"], 1..=1, time_signature, time),
-    Row::new(&["timestamp"], 1..=2, timestamp_signature, timestamp),
-    Row::new(&["last_day"], 1..=1, date_signature, last_day),
+    Row::new(&["date"], 1..=1, date_signature, date)
+        .with(&[Fact::Strict])
+        .parameters(Parameters::Typed(&[(ParameterType::Date, 0..1)])),
+    Row::new(&["time"], 1..=1, time_signature, time)
+        .parameters(Parameters::Typed(&[(ParameterType::DateTime, 0..1)])),
+    Row::new(&["timestamp"], 1..=2, timestamp_signature, timestamp).parameters(Parameters::Typed(
+        &[(ParameterType::DateTime, 0..1), (ParameterType::Time, 1..2)],
+    )),
+    Row::new(&["last_day"], 1..=1, date_signature, last_day)
+        .parameters(Parameters::Typed(&[(ParameterType::DateTime, 0..1)])),
 ];
 
 fn date_signature(binding: &Binding<'_>) -> Result<Signature> {

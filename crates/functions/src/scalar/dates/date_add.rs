@@ -13,6 +13,7 @@ use mayfly_types::{PhysicalType, Result, SqlType, TypeKind, Value};
 use super::arguments::{self, DateTimes, FRACTION_MAX, MORE_DIGITS, Wanted, WholeDates, ZeroParts};
 use crate::input::{AnyInts, Decimals, Texts};
 use crate::scalar::Row;
+use crate::scalar::facts::{Fact, Parameters};
 use crate::{
     Argument, Binding, Call, EvaluationContext, Signature, SignatureContext, derive, output,
 };
@@ -23,16 +24,20 @@ pub(crate) const FUNCTIONS: &[Row] = &[
         3..=3,
         date_add_signature,
         |call| evaluate(call, DATE_ADD, |interval| interval),
-    ),
+    )
+    .with(&[Fact::Strict, Fact::FixedString]),
     Row::new(
         &["date_sub", "subdate"],
         3..=3,
         date_add_signature,
         |call| evaluate(call, DATE_ADD, Interval::negate),
-    ),
+    )
+    .with(&[Fact::Strict, Fact::FixedString]),
     Row::new(&["timestampadd"], 3..=3, timestampadd_signature, |call| {
         evaluate(call, TIMESTAMPADD, |interval| interval)
-    }),
+    })
+    .parameters(Parameters::Interval)
+    .with(&[Fact::FixedString]),
 ];
 
 /// The positions of the date, the amount and the unit.

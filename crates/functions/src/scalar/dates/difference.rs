@@ -6,16 +6,20 @@ use mayfly_types::{Result, SqlType, TypeKind};
 
 use super::arguments::{self, DateTimes, Preferred, Temporal, Temporals, Wanted, ZeroParts};
 use crate::scalar::Row;
+use crate::scalar::facts::{Fact, ParameterType, Parameters};
 use crate::{Binding, Call, Signature, derive, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
-    Row::new(&["datediff"], 2..=2, datediff_signature, datediff),
+    Row::new(&["datediff"], 2..=2, datediff_signature, datediff)
+        .with(&[Fact::Strict])
+        .parameters(Parameters::Typed(&[(ParameterType::DateTime, 0..2)])),
     Row::new(
         &["timestampdiff"],
         3..=3,
         timestampdiff_signature,
         timestampdiff,
-    ),
+    )
+    .parameters(Parameters::Typed(&[(ParameterType::DateTime, 1..3)])),
     Row::new(&["timediff"], 2..=2, timediff_signature, timediff),
 ];
 

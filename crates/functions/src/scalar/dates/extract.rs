@@ -8,10 +8,13 @@ use mayfly_types::{Result, Value};
 
 use super::arguments::{self, DateTimes, Preferred, Temporal, Temporals, Wanted, ZeroParts};
 use crate::scalar::Row;
+use crate::scalar::facts::{Fact, Parameters};
 use crate::scalar::operators::numeric::integer_result;
 use crate::{Binding, Call, EvaluationContext, Signature, output};
 
-pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["extract"], 2..=2, signature, evaluate)];
+pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["extract"], 2..=2, signature, evaluate)
+    .parameters(Parameters::PartOfDate)
+    .with(&[Fact::ExtractsPart, Fact::Strict])];
 
 /// Name of the function in errors.
 const NAME: &str = "EXTRACT";

@@ -9,6 +9,7 @@ use mayfly_types::{PhysicalType, Result, SqlMode, SqlType, TypeKind};
 use super::arguments::{self, FRACTION_MAX, MORE_DIGITS};
 use crate::input::{AnyInts, Decimals};
 use crate::scalar::Row;
+use crate::scalar::facts::Fact;
 use crate::scalar::operators::numeric;
 use crate::{Argument, Binding, Call, Signature, derive, output};
 
@@ -16,7 +17,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["makedate"], 2..=2, date_signature, make_date),
     Row::new(&["from_days"], 1..=1, date_signature, from_days),
     Row::new(&["maketime"], 3..=3, time_signature, make_time),
-    Row::new(&["sec_to_time"], 1..=1, time_signature, sec_to_time),
+    Row::new(&["sec_to_time"], 1..=1, time_signature, sec_to_time).with(&[Fact::ReadsIntegers]),
 ];
 
 fn date_signature(binding: &Binding<'_>) -> Result<Signature> {

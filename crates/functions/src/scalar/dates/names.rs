@@ -6,6 +6,7 @@ use mayfly_types::temporal::{DateTime, Locale, calendar};
 
 use super::arguments::{self, DateTimes, Wanted, ZeroParts};
 use crate::scalar::Row;
+use crate::scalar::facts::{ParameterType, Parameters};
 use crate::{Binding, Call, Signature, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
@@ -14,12 +15,16 @@ pub(crate) const FUNCTIONS: &[Row] = &[
             let weekday = calendar::weekday(calendar::day_number(date));
             locale.day(usize::from(weekday))
         })
-    }),
+    })
+    .parameters(Parameters::Typed(&[(ParameterType::DateTime, 0..1)]))
+    .distinct_values(7),
     Row::new(&["monthname"], 1..=1, signature, |call| {
         name(call, ZeroParts::Allowed, |date, locale| {
             locale.month(usize::from(date.month))
         })
-    }),
+    })
+    .parameters(Parameters::Typed(&[(ParameterType::DateTime, 0..1)]))
+    .distinct_values(12),
 ];
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {

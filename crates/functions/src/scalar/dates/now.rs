@@ -7,6 +7,7 @@ use mayfly_types::{Result, SqlType, TypeKind, Value};
 
 use super::arguments;
 use crate::scalar::Row;
+use crate::scalar::facts::Fact;
 use crate::{Binding, Call, Signature, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
@@ -16,13 +17,26 @@ pub(crate) const FUNCTIONS: &[Row] = &[
         datetime,
         local,
     )
+    .with(&[Fact::OnlyInDefaults, Fact::StatementTime])
     .stable(),
-    Row::new(&["sysdate"], 0..=1, datetime, sysdate).volatile(),
-    Row::new(&["curdate", "current_date"], 0..=0, date, local).stable(),
-    Row::new(&["curtime", "current_time"], 0..=1, time, local).stable(),
-    Row::new(&["utc_date"], 0..=0, date, utc).stable(),
-    Row::new(&["utc_time"], 0..=1, time, utc).stable(),
-    Row::new(&["utc_timestamp"], 0..=1, datetime, utc).stable(),
+    Row::new(&["sysdate"], 0..=1, datetime, sysdate)
+        .with(&[Fact::OnlyInDefaults, Fact::UnsafeInLogs])
+        .volatile(),
+    Row::new(&["curdate", "current_date"], 0..=0, date, local)
+        .with(&[Fact::OnlyInDefaults])
+        .stable(),
+    Row::new(&["curtime", "current_time"], 0..=1, time, local)
+        .with(&[Fact::OnlyInDefaults])
+        .stable(),
+    Row::new(&["utc_date"], 0..=0, date, utc)
+        .with(&[Fact::OnlyInDefaults])
+        .stable(),
+    Row::new(&["utc_time"], 0..=1, time, utc)
+        .with(&[Fact::OnlyInDefaults])
+        .stable(),
+    Row::new(&["utc_timestamp"], 0..=1, datetime, utc)
+        .with(&[Fact::OnlyInDefaults])
+        .stable(),
 ];
 
 /// The types of a clock function with the number of fractional digits given by its argument.

@@ -8,46 +8,70 @@ use mayfly_types::{Result, SqlType, TypeKind};
 
 use super::arguments::{self, DateTimes, Wanted, ZeroParts};
 use crate::scalar::Row;
+use crate::scalar::facts::{Fact, ParameterType, Parameters};
 use crate::scalar::operators::numeric::integer_result;
 use crate::{Binding, Call, Signature, input, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
-    Row::new(&["year"], 1..=1, year_signature, year),
+    Row::new(&["year"], 1..=1, year_signature, year)
+        .with(&[Fact::YearOfDate, Fact::Strict])
+        .parameters(Parameters::Typed(&[(ParameterType::DateTime, 0..1)])),
     Row::new(&["quarter"], 1..=1, zero_signature::<2>, |call| {
         part(call, |date| i64::from(date.month.div_ceil(3)))
-    }),
+    })
+    .with(&[Fact::Strict])
+    .parameters(Parameters::Typed(&[(ParameterType::DateTime, 0..1)]))
+    .distinct_values(4),
     Row::new(&["month"], 1..=1, zero_signature::<3>, |call| {
         part(call, |date| i64::from(date.month))
-    }),
+    })
+    .with(&[Fact::Strict])
+    .parameters(Parameters::Typed(&[(ParameterType::DateTime, 0..1)]))
+    .distinct_values(12),
     Row::new(&["dayofmonth", "day"], 1..=1, zero_signature::<3>, |call| {
         part(call, |date| i64::from(date.day))
-    }),
+    })
+    .with(&[Fact::Strict])
+    .parameters(Parameters::Typed(&[(ParameterType::DateTime, 0..1)]))
+    .distinct_values(31),
     // 1 is Sunday.
     Row::new(&["dayofweek"], 1..=1, signature::<2>, |call| {
         part_of_day(call, |date| (weekday(date) + 1) % 7 + 1)
-    }),
+    })
+    .parameters(Parameters::Typed(&[(ParameterType::DateTime, 0..1)]))
+    .distinct_values(7),
     Row::new(&["weekday"], 1..=1, signature::<2>, |call| {
         part_of_day(call, weekday)
-    }),
+    })
+    .parameters(Parameters::Typed(&[(ParameterType::DateTime, 0..1)]))
+    .distinct_values(7),
     Row::new(&["dayofyear"], 1..=1, signature::<4>, |call| {
         part_of_day(call, calendar::day_of_year)
-    }),
+    })
+    .parameters(Parameters::Typed(&[(ParameterType::DateTime, 0..1)]))
+    .distinct_values(366),
     Row::new(&["weekofyear"], 1..=1, signature::<3>, |call| {
         part_of_day(call, |date| week_of(date, 3))
-    }),
+    })
+    .parameters(Parameters::Typed(&[(ParameterType::DateTime, 0..1)])),
     Row::new(&["to_days"], 1..=1, signature::<8>, |call| {
         part_of_day(call, calendar::day_number)
-    }),
-    Row::new(&["to_seconds"], 1..=1, signature::<21>, to_seconds),
+    })
+    .parameters(Parameters::Typed(&[(ParameterType::DateTime, 0..1)])),
+    Row::new(&["to_seconds"], 1..=1, signature::<21>, to_seconds)
+        .parameters(Parameters::Typed(&[(ParameterType::DateTime, 0..1)])),
     Row::new(&["week"], 1..=2, signature::<3>, |call| {
         by_week(call, call.context.default_week_format, week_of)
-    }),
+    })
+    .parameters(Parameters::Typed(&[(ParameterType::DateTime, 0..1)]))
+    .distinct_values(53),
     Row::new(&["yearweek"], 1..=2, signature::<7>, |call| {
         by_week(call, 0, |date, mode| {
             let (year, week) = calendar::week(date, WeekMode::new(mode | 2));
             i64::from(year) * 100 + i64::from(week)
         })
-    }),
+    })
+    .parameters(Parameters::Typed(&[(ParameterType::DateTime, 0..1)])),
 ];
 
 fn weekday(date: DateTime) -> i64 {

@@ -6,25 +6,33 @@ use mayfly_types::temporal::MICROS_PER_SECOND;
 
 use super::arguments::{self, Temporals};
 use crate::scalar::Row;
+use crate::scalar::facts::{Fact, ParameterType, Parameters};
 use crate::scalar::operators::numeric::integer_result;
 use crate::{Binding, Call, Signature, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["hour"], 1..=1, signature::<4>, |call| {
         part(call, |micros| seconds(micros) / 3600)
-    }),
+    })
+    .with(&[Fact::Strict])
+    .distinct_values(24),
     Row::new(&["minute"], 1..=1, signature::<3>, |call| {
         part(call, |micros| seconds(micros) / 60 % 60)
-    }),
+    })
+    .with(&[Fact::Strict])
+    .distinct_values(60),
     Row::new(&["second"], 1..=1, signature::<3>, |call| {
         part(call, |micros| seconds(micros) % 60)
-    }),
+    })
+    .with(&[Fact::Strict])
+    .distinct_values(60),
     Row::new(&["microsecond"], 1..=1, signature::<21>, |call| {
         part(call, |micros| (micros % MICROS_PER_SECOND).abs())
     }),
     Row::new(&["time_to_sec"], 1..=1, signature::<10>, |call| {
         part(call, |micros| micros / MICROS_PER_SECOND)
-    }),
+    })
+    .parameters(Parameters::Typed(&[(ParameterType::Time, 0..2)])),
 ];
 
 fn seconds(micros: i64) -> i64 {

@@ -11,6 +11,7 @@ use super::format::{format_signature, print};
 use super::make::{Seconds, seconds_type};
 use crate::choice::is_null;
 use crate::scalar::Row;
+use crate::scalar::facts::{Fact, ParameterType, Parameters};
 use crate::{Binding, Call, Signature, derive, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
@@ -21,6 +22,8 @@ pub(crate) const FUNCTIONS: &[Row] = &[
         unix_timestamp_signature,
         unix_timestamp,
     )
+    .with(&[Fact::OnlyInDefaults])
+    .parameters(Parameters::Typed(&[(ParameterType::DateTime, 0..1)]))
     .stable(),
     Row::new(
         &["from_unixtime"],
@@ -28,6 +31,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
         from_unixtime_signature,
         from_unixtime,
     )
+    .with(&[Fact::ReadsInteger])
     .stable(),
 ];
 

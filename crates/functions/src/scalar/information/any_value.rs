@@ -5,15 +5,18 @@ use mayfly_types::error::codes;
 
 use crate::choice::as_value;
 use crate::scalar::Row;
+use crate::scalar::facts::Fact;
 use crate::{Binding, Signature};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["any_value"], 1..=1, any_value_signature, |call| {
         Ok(call.unchanged(0))
-    }),
+    })
+    .with(&[Fact::GivesArgument]),
     Row::new(&["name_const"], 2..=2, name_const_signature, |call| {
         Ok(call.unchanged(1))
-    }),
+    })
+    .with(&[Fact::NamedConstant, Fact::GivesArgument]),
 ];
 
 fn any_value_signature(binding: &Binding<'_>) -> Result<Signature> {

@@ -6,10 +6,12 @@ use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType};
 
 use crate::scalar::Row;
+use crate::scalar::facts::Fact;
 use crate::{Binding, Call, Signature, choice, derive, output};
 
-pub(crate) const FUNCTIONS: &[Row] =
-    &[Row::new(&["benchmark"], 2..=2, signature, evaluate).volatile()];
+pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["benchmark"], 2..=2, signature, evaluate)
+    .with(&[Fact::NotInDefinitions])
+    .volatile()];
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {
     let types = vec![SqlType::bigint(), choice::as_value(binding.arguments[1].ty)];

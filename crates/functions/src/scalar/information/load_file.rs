@@ -7,10 +7,12 @@ use mayfly_types::{CollationId, Result};
 
 use crate::context::FileContents;
 use crate::scalar::Row;
+use crate::scalar::facts::Fact;
 use crate::{Binding, Call, Signature, derive, output};
 
-pub(crate) const FUNCTIONS: &[Row] =
-    &[Row::new(&["load_file"], 1..=1, signature, evaluate).stable()];
+pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["load_file"], 1..=1, signature, evaluate)
+    .with(&[Fact::NotInDefinitions, Fact::UnsafeInLogs])
+    .stable()];
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {
     binding.of_texts_or_null(derive::long_text(CollationId::BINARY))

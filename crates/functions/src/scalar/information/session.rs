@@ -8,16 +8,23 @@ use mayfly_types::{CollationId, Result, SqlType, Value};
 
 use crate::derive::LENGTH_LIMIT;
 use crate::scalar::Row;
+use crate::scalar::facts::Fact;
 use crate::{Binding, Call, Coercibility, Signature, derive, input, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["version"], 0..=0, text::<60, false>, |call| {
         show(call, call.context.facts.version)
     })
+    .with(&[
+        Fact::GivesArgument,
+        Fact::OnlyInDefaults,
+        Fact::UnsafeInLogs,
+    ])
     .stable(),
     Row::new(&["database", "schema"], 0..=0, text::<64, true>, |call| {
         show(call, call.context.facts.database.as_deref())
     })
+    .with(&[Fact::OnlyInDefaults])
     .stable(),
     Row::new(
         &["user", "session_user", "system_user"],
@@ -25,10 +32,12 @@ pub(crate) const FUNCTIONS: &[Row] = &[
         text::<288, true>,
         |call| show(call, &*call.context.facts.user),
     )
+    .with(&[Fact::OnlyInDefaults, Fact::UnsafeInLogs])
     .stable(),
     Row::new(&["current_user"], 0..=0, text::<288, true>, |call| {
         show(call, &*call.context.facts.current_user)
     })
+    .with(&[Fact::OnlyInDefaults, Fact::UnsafeInLogs])
     .stable(),
     Row::new(
         &["current_role"],
@@ -36,6 +45,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
         text::<LENGTH_LIMIT, true>,
         |call| show(call, &*call.context.facts.current_role),
     )
+    .with(&[Fact::OnlyInDefaults])
     .stable(),
     Row::new(
         &["icu_version"],
@@ -43,10 +53,12 @@ pub(crate) const FUNCTIONS: &[Row] = &[
         text::<{ ICU.len() as u64 }, false>,
         |call| show(call, ICU),
     )
+    .with(&[Fact::GivesArgument, Fact::UnsafeInLogs])
     .stable(),
     Row::new(&["connection_id"], 0..=0, number::<true, false>, |call| {
         Ok(call.constant(&Value::UInt(call.context.facts.connection_id)))
     })
+    .with(&[Fact::OnlyInDefaults])
     .stable(),
     // A session's thread in performance_schema has its number.
     Row::new(
@@ -59,11 +71,13 @@ pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["row_count"], 0..=0, number::<false, false>, |call| {
         Ok(call.constant(&Value::Int(call.context.facts.row_count)))
     })
+    .with(&[Fact::NotInDefinitions, Fact::UnsafeInLogs])
     .stable(),
     Row::new(&["found_rows"], 0..=0, number::<false, false>, |call| {
         let rows = i64::try_from(call.context.facts.found_rows);
         Ok(call.constant(&Value::Int(rows.unwrap_or(i64::MAX))))
     })
+    .with(&[Fact::NotInDefinitions, Fact::UnsafeInLogs])
     .stable(),
     Row::new(
         &["last_insert_id"],
@@ -71,6 +85,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
         last_insert_id_signature,
         last_insert_id,
     )
+    .with(&[Fact::NotInDefinitions])
     .volatile(),
 ];
 

@@ -7,9 +7,12 @@ use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType, Stage};
 
 use crate::scalar::Row;
+use crate::scalar::facts::Fact;
 use crate::{Binding, Call, EvaluationContext, Signature, derive, output};
 
-pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["sleep"], 1..=1, signature, evaluate).volatile()];
+pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["sleep"], 1..=1, signature, evaluate)
+    .with(&[Fact::NotInDefinitions, Fact::UnsafeInLogs])
+    .volatile()];
 
 /// Interval at which a sleeping statement checks for interruption.
 const LONGEST_NAP: Duration = Duration::from_millis(20);

@@ -10,25 +10,33 @@ use mayfly_types::{Error, Result};
 
 use crate::context::UserLocks;
 use crate::scalar::Row;
+use crate::scalar::facts::Fact;
 use crate::{Binding, Call, Signature, derive, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
-    Row::new(&["get_lock"], 2..=2, get_lock_signature, get_lock).volatile(),
+    Row::new(&["get_lock"], 2..=2, get_lock_signature, get_lock)
+        .with(&[Fact::NotInDefinitions, Fact::UnsafeInLogs])
+        .volatile(),
     Row::new(&["release_lock"], 1..=1, truth_signature, |call| {
         truth(call, |locks, name| locks.release(name))
     })
+    .with(&[Fact::NotInDefinitions, Fact::UnsafeInLogs])
     .volatile(),
     Row::new(&["is_free_lock"], 1..=1, truth_signature, |call| {
         truth(call, |locks, name| Some(locks.holder(name).is_none()))
     })
+    .with(&[Fact::NotInDefinitions, Fact::UnsafeInLogs])
     .volatile(),
-    Row::new(&["is_used_lock"], 1..=1, holder_signature, holder).volatile(),
+    Row::new(&["is_used_lock"], 1..=1, holder_signature, holder)
+        .with(&[Fact::NotInDefinitions, Fact::UnsafeInLogs])
+        .volatile(),
     Row::new(
         &["release_all_locks"],
         0..=0,
         release_all_signature,
         release_all,
     )
+    .with(&[Fact::NotInDefinitions, Fact::UnsafeInLogs])
     .volatile(),
 ];
 

@@ -6,11 +6,18 @@ use mayfly_types::convert::{array_value, cast_value};
 use mayfly_types::{Result, SqlType, TypeKind, Value};
 
 use crate::scalar::Row;
+use crate::scalar::facts::{Fact, Printed};
 use crate::{Binding, Call, Coercibility, Signature, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
-    Row::new(&["get_user_variable"], 1..=1, get_signature, get).volatile(),
-    Row::new(&["set_user_variable"], 2..=2, set_signature, set).volatile(),
+    Row::new(&["get_user_variable"], 1..=1, get_signature, get)
+        .printed(Printed::Variable)
+        .with(&[Fact::ReadsVariable])
+        .volatile(),
+    Row::new(&["set_user_variable"], 2..=2, set_signature, set)
+        .printed(Printed::Assignment)
+        .with(&[Fact::GivesArgument, Fact::SetsVariable])
+        .volatile(),
 ];
 
 fn get_signature(binding: &Binding<'_>) -> Result<Signature> {

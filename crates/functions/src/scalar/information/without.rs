@@ -4,6 +4,7 @@
 use mayfly_types::Result;
 
 use crate::scalar::Row;
+use crate::scalar::facts::Fact;
 use crate::{Binding, Signature, choice, derive, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
@@ -13,7 +14,8 @@ pub(crate) const FUNCTIONS: &[Row] = &[
         2..=4,
         signature::<21>,
         |call| Ok(output::nulls(&call.signature.result, call.rows)),
-    ),
+    )
+    .with(&[Fact::UnsafeInLogs]),
     // Without a policy no password is rated.
     Row::new(
         &["validate_password_strength"],

@@ -7,6 +7,7 @@ use mayfly_types::json::{Json, JsonPath};
 
 use super::set::{change_by_pairs, pairs_signature};
 use crate::scalar::Row;
+use crate::scalar::facts::{ParameterType, Parameters};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(
@@ -14,13 +15,15 @@ pub(crate) const FUNCTIONS: &[Row] = &[
         3..=usize::MAX,
         pairs_signature,
         |call| change_by_pairs(call, append),
-    ),
+    )
+    .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)])),
     Row::new(
         &["json_array_insert"],
         3..=usize::MAX,
         pairs_signature,
         |call| change_by_pairs(call, insert),
-    ),
+    )
+    .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)])),
 ];
 
 /// Appends to an array; any other value becomes the array's first element.

@@ -8,17 +8,21 @@ use mayfly_types::{Result, SqlType};
 
 use super::arguments::{self, Documents, Paths, Values, Wildcards};
 use crate::scalar::Row;
+use crate::scalar::facts::{ParameterType, Parameters, Printed};
 use crate::{Binding, Call, Signature, derive, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
-    Row::new(&["json_contains"], 2..=3, contains_signature, json_contains),
+    Row::new(&["json_contains"], 2..=3, contains_signature, json_contains)
+        .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)])),
     Row::new(
         &["json_contains_path"],
         3..=usize::MAX,
         path_signature,
         contains_path,
-    ),
-    Row::new(&["member of"], 2..=2, member_signature, member_of),
+    )
+    .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)])),
+    Row::new(&["member of"], 2..=2, member_signature, member_of)
+        .printed(Printed::Infix("member of")),
     Row::new(&["json_overlaps"], 2..=2, overlaps_signature, overlaps),
 ];
 

@@ -10,14 +10,20 @@ use super::arguments::{self, Documents, Paths, Wildcards};
 use super::extract::append_array;
 use crate::choice::{as_value, is_null};
 use crate::scalar::Row;
+use crate::scalar::facts::{ParameterType, Parameters};
 use crate::{Binding, Call, Signature, derive, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
-    Row::new(&["json_valid"], 1..=1, valid_signature, valid),
-    Row::new(&["json_type"], 1..=1, type_signature, json_type),
-    Row::new(&["json_depth"], 1..=1, count_signature, depth),
-    Row::new(&["json_length"], 1..=2, count_signature, json_length),
-    Row::new(&["json_keys"], 1..=2, keys_signature, keys),
+    Row::new(&["json_valid"], 1..=1, valid_signature, valid)
+        .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)])),
+    Row::new(&["json_type"], 1..=1, type_signature, json_type)
+        .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)])),
+    Row::new(&["json_depth"], 1..=1, count_signature, depth)
+        .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)])),
+    Row::new(&["json_length"], 1..=2, count_signature, json_length)
+        .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)])),
+    Row::new(&["json_keys"], 1..=2, keys_signature, keys)
+        .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)])),
 ];
 
 fn valid_signature(binding: &Binding<'_>) -> Result<Signature> {

@@ -9,6 +9,7 @@ use mayfly_types::{Result, SqlType};
 
 use super::arguments::{self, Documents, Paths, Values, Wildcards};
 use crate::scalar::Row;
+use crate::scalar::facts::{ParameterType, Parameters};
 use crate::{Binding, Call, Signature, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
@@ -17,25 +18,29 @@ pub(crate) const FUNCTIONS: &[Row] = &[
         3..=usize::MAX,
         pairs_signature,
         set::<true, true>,
-    ),
+    )
+    .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)])),
     Row::new(
         &["json_insert"],
         3..=usize::MAX,
         pairs_signature,
         set::<false, true>,
-    ),
+    )
+    .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)])),
     Row::new(
         &["json_replace"],
         3..=usize::MAX,
         pairs_signature,
         set::<true, false>,
-    ),
+    )
+    .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)])),
     Row::new(
         &["json_remove"],
         2..=usize::MAX,
         remove_signature,
         json_remove,
-    ),
+    )
+    .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)])),
 ];
 
 /// The types of a document followed by pairs of a path and a value.

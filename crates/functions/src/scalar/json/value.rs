@@ -15,9 +15,11 @@ use mayfly_types::{CollationId, Diagnostics, Error, Result, SqlType, TypeKind, V
 use super::arguments::{self, Documents, Paths, Wildcards};
 use crate::input::Texts;
 use crate::scalar::Row;
+use crate::scalar::facts::{ParameterType, Parameters};
 use crate::{Binding, Call, Column, EvaluationContext, Signature, input};
 
-pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["json_value"], 2..=7, signature, evaluate)];
+pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["json_value"], 2..=7, signature, evaluate)
+    .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)]))];
 
 const NAME: &str = "json_value";
 

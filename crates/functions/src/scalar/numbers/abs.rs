@@ -6,9 +6,12 @@ use mayfly_types::{PhysicalType, Result, SqlType};
 
 use super::rounding;
 use crate::scalar::Row;
+use crate::scalar::facts::{Fact, Parameters};
 use crate::{Binding, Call, Signature, output};
 
-pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["abs"], 1..=1, signature, evaluate)];
+pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["abs"], 1..=1, signature, evaluate)
+    .with(&[Fact::Strict, Fact::Overflows, Fact::ReadsDouble])
+    .parameters(Parameters::OfContext)];
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {
     let argument = &binding.arguments[0];

@@ -4,10 +4,12 @@ use arrow_array::ArrayRef;
 use mayfly_types::Result;
 
 use crate::scalar::Row;
+use crate::scalar::facts::{ParameterType, Parameters};
 use crate::scalar::operators::numeric;
 use crate::{Binding, Call, Signature, derive, output};
 
-pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["bit_count"], 1..=1, signature, evaluate)];
+pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["bit_count"], 1..=1, signature, evaluate)
+    .parameters(Parameters::Typed(&[(ParameterType::Bytes, 0..1)]))];
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {
     let ty = match binding.arguments[0].ty {

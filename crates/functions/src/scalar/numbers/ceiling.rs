@@ -6,15 +6,20 @@ use mayfly_types::{PhysicalType, Result, SqlType, TypeKind};
 
 use super::rounding;
 use crate::scalar::Row;
+use crate::scalar::facts::{Fact, Parameters};
 use crate::{Binding, Call, Signature, derive, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["ceiling", "ceil"], 1..=1, signature, |call| {
         evaluate(call, f64::ceil, Decimal::ceiling)
-    }),
+    })
+    .with(&[Fact::Strict, Fact::ReadsDouble])
+    .parameters(Parameters::OfContext),
     Row::new(&["floor"], 1..=1, signature, |call| {
         evaluate(call, f64::floor, Decimal::floor)
-    }),
+    })
+    .with(&[Fact::Strict, Fact::ReadsDouble])
+    .parameters(Parameters::OfContext),
 ];
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {

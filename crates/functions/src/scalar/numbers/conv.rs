@@ -6,14 +6,15 @@ use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType, TypeKind};
 
 use crate::scalar::Row;
+use crate::scalar::facts::Fact;
 use crate::{
     Argument, Binding, Call, EvaluationContext, Signature, SignatureContext, derive, input, output,
 };
 
 pub(crate) const FUNCTIONS: &[Row] = &[
-    Row::new(&["conv"], 3..=3, signature, conv),
-    Row::new(&["bin"], 1..=1, signature, in_base::<2>),
-    Row::new(&["oct"], 1..=1, signature, in_base::<8>),
+    Row::new(&["conv"], 3..=3, signature, conv).with(&[Fact::ReadsInteger]),
+    Row::new(&["bin"], 1..=1, signature, in_base::<2>).with(&[Fact::ReadsIntegers]),
+    Row::new(&["oct"], 1..=1, signature, in_base::<8>).with(&[Fact::ReadsIntegers]),
 ];
 
 /// Parses the 64-bit number that a text begins with in a base, and whether it was valid: an invalid text is 0, and

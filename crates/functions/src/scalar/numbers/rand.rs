@@ -5,10 +5,13 @@ use mayfly_types::{Result, SqlType};
 
 use crate::context::MysqlRandom;
 use crate::scalar::Row;
+use crate::scalar::facts::Fact;
 use crate::scalar::operators::numeric;
 use crate::{Binding, Call, Column, Signature, input, output};
 
-pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["rand"], 0..=1, signature, evaluate).volatile()];
+pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["rand"], 0..=1, signature, evaluate)
+    .with(&[Fact::OnlyInDefaults, Fact::UnsafeInLogs])
+    .volatile()];
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {
     let result = SqlType {

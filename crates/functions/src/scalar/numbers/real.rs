@@ -7,25 +7,28 @@ use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType, Value};
 
 use crate::scalar::Row;
+use crate::scalar::facts::Fact;
 use crate::{Binding, Call, Signature, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["atan", "atan2"], 1..=2, signature, atan),
     Row::new(&["log"], 1..=2, signature, log),
     Row::new(&["pi"], 0..=0, pi_signature, pi),
-    Row::new(&["pow", "power"], 2..=2, signature, pow),
+    Row::new(&["pow", "power"], 2..=2, signature, pow).with(&[Fact::Overflows]),
     Row::new(&["sin"], 1..=1, signature, |call| total(call, f64::sin)),
     Row::new(&["cos"], 1..=1, signature, |call| total(call, f64::cos)),
     Row::new(&["tan"], 1..=1, signature, |call| total(call, f64::tan)),
     Row::new(&["cot"], 1..=1, signature, |call| {
         total(call, |x| 1.0 / x.tan())
-    }),
+    })
+    .with(&[Fact::Overflows]),
     Row::new(&["asin"], 1..=1, signature, |call| bounded(call, f64::asin)),
     Row::new(&["acos"], 1..=1, signature, |call| bounded(call, f64::acos)),
-    Row::new(&["exp"], 1..=1, signature, |call| total(call, f64::exp)),
+    Row::new(&["exp"], 1..=1, signature, |call| total(call, f64::exp)).with(&[Fact::Overflows]),
     Row::new(&["sqrt"], 1..=1, signature, |call| {
         evaluate(call, |x| (x >= 0.0).then(|| x.sqrt()))
-    }),
+    })
+    .with(&[Fact::Strict]),
     Row::new(&["degrees"], 1..=1, angle_signature, |call| {
         total(call, f64::to_degrees)
     }),

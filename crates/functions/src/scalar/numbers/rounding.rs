@@ -8,12 +8,17 @@ use mayfly_types::decimal::Decimal;
 use mayfly_types::{PhysicalType, Result, SqlType};
 
 use crate::scalar::Row;
+use crate::scalar::facts::{Fact, ParameterType, Parameters};
 use crate::scalar::operators::numeric;
 use crate::{Argument, Binding, Call, Signature, derive, input, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
-    Row::new(&["round"], 1..=2, signature::<false>, evaluate::<false>),
-    Row::new(&["truncate"], 2..=2, signature::<true>, evaluate::<true>),
+    Row::new(&["round"], 1..=2, signature::<false>, evaluate::<false>)
+        .with(&[Fact::Strict, Fact::Overflows, Fact::ReadsDouble])
+        .parameters(Parameters::Typed(&[(ParameterType::Decimal, 0..1)])),
+    Row::new(&["truncate"], 2..=2, signature::<true>, evaluate::<true>)
+        .with(&[Fact::Strict, Fact::Overflows, Fact::ReadsDouble])
+        .parameters(Parameters::Typed(&[(ParameterType::Decimal, 0..1)])),
 ];
 
 /// The type that a numeric function reads its argument as, and the type of a result of the same kind. A date is read

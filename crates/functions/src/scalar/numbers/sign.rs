@@ -6,9 +6,11 @@ use mayfly_types::{PhysicalType, Result};
 
 use super::rounding;
 use crate::scalar::Row;
+use crate::scalar::facts::Fact;
 use crate::{Binding, Call, Signature, derive, output};
 
-pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["sign"], 1..=1, signature, evaluate)];
+pub(crate) const FUNCTIONS: &[Row] =
+    &[Row::new(&["sign"], 1..=1, signature, evaluate).with(&[Fact::Strict])];
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {
     let (ty, _) = rounding::number(&binding.arguments[0]);

@@ -7,21 +7,39 @@ use mayfly_types::{CollationId, Result, SqlType, TypeKind};
 
 use super::numeric;
 use crate::scalar::Row;
+use crate::scalar::facts::{Fact, ParameterType, Parameters, Printed};
 use crate::{Argument, Binding, Call, Signature, derive, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
-    Row::new(&["~"], 1..=1, unary_signature, complement),
+    Row::new(&["~"], 1..=1, unary_signature, complement)
+        .with(&[Fact::Strict])
+        .parameters(Parameters::Typed(&[(ParameterType::Bytes, 0..1)])),
     Row::new(&["&"], 2..=2, binary_signature, |call| {
         combine(call, |a, b| a & b, |a, b| a & b)
-    }),
+    })
+    .with(&[Fact::Strict])
+    .parameters(Parameters::OfOthers(ParameterType::Bytes))
+    .printed(Printed::Infix("&")),
     Row::new(&["|"], 2..=2, binary_signature, |call| {
         combine(call, |a, b| a | b, |a, b| a | b)
-    }),
+    })
+    .with(&[Fact::Strict])
+    .parameters(Parameters::OfOthers(ParameterType::Bytes))
+    .printed(Printed::Infix("|")),
     Row::new(&["^"], 2..=2, binary_signature, |call| {
         combine(call, |a, b| a ^ b, |a, b| a ^ b)
-    }),
-    Row::new(&["<<"], 2..=2, unary_signature, shift::<true>),
-    Row::new(&[">>"], 2..=2, unary_signature, shift::<false>),
+    })
+    .with(&[Fact::Strict])
+    .parameters(Parameters::OfOthers(ParameterType::Bytes))
+    .printed(Printed::Infix("^")),
+    Row::new(&["<<"], 2..=2, unary_signature, shift::<true>)
+        .with(&[Fact::Strict])
+        .parameters(Parameters::Typed(&[(ParameterType::Bytes, 0..1)]))
+        .printed(Printed::Infix("<<")),
+    Row::new(&[">>"], 2..=2, unary_signature, shift::<false>)
+        .with(&[Fact::Strict])
+        .parameters(Parameters::Typed(&[(ParameterType::Bytes, 0..1)]))
+        .printed(Printed::Infix(">>")),
 ];
 
 /// Whether an operator works on binary strings. A literal x'41' or b'1' is a VARBINARY, and a number here;

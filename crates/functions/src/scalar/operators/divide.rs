@@ -12,9 +12,13 @@ use mayfly_types::{PhysicalType, Result};
 use super::numeric::{self, division_by_zero, division_signature};
 use crate::input::{self, Numbers};
 use crate::scalar::Row;
+use crate::scalar::facts::{Fact, ParameterType, Parameters, Printed};
 use crate::{Call, output};
 
-pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["/"], 2..=2, division_signature, evaluate)];
+pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["/"], 2..=2, division_signature, evaluate)
+    .with(&[Fact::Strict, Fact::Overflows, Fact::ReadsIntegers])
+    .parameters(Parameters::OfOthers(ParameterType::Double))
+    .printed(Printed::Infix("/"))];
 
 fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
     if let PhysicalType::Float64 = call.signature.result.physical() {

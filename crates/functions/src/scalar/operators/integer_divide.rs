@@ -6,9 +6,13 @@ use mayfly_types::{Result, SqlType, Value};
 
 use super::numeric::{self, division_by_zero};
 use crate::scalar::Row;
+use crate::scalar::facts::{Fact, ParameterType, Parameters, Printed};
 use crate::{Argument, Binding, Call, Signature, derive};
 
-pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["div"], 2..=2, signature, evaluate)];
+pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["div"], 2..=2, signature, evaluate)
+    .with(&[Fact::Strict, Fact::Overflows, Fact::ReadsIntegers])
+    .parameters(Parameters::OfOthers(ParameterType::Double))
+    .printed(Printed::Infix("DIV"))];
 
 /// Maximum number of digits reported for a result.
 const DIGITS_MAX: u32 = 21;

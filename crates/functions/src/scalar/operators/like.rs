@@ -11,9 +11,12 @@ use mayfly_types::{CollationId, Result, SqlMode, SqlType};
 use crate::input::Texts;
 use crate::repeated::passing_texts;
 use crate::scalar::Row;
+use crate::scalar::facts::{Fact, Printed};
 use crate::{Binding, Call, Signature, input, output};
 
-pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["like"], 2..=3, signature, evaluate)];
+pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["like"], 2..=3, signature, evaluate)
+    .with(&[Fact::Strict, Fact::Like])
+    .printed(Printed::Infix("like"))];
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {
     let mut signature = binding.part(..2).compared_texts(SqlType::boolean())?;

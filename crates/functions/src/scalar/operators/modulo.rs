@@ -6,9 +6,13 @@ use mayfly_types::{PhysicalType, Result};
 
 use super::numeric::{self, division_by_zero};
 use crate::scalar::Row;
+use crate::scalar::facts::{Fact, ParameterType, Parameters, Printed};
 use crate::{Binding, Call, Signature, derive, output};
 
-pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["%", "mod"], 2..=2, signature, evaluate)];
+pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["%", "mod"], 2..=2, signature, evaluate)
+    .with(&[Fact::Strict, Fact::Overflows, Fact::ReadsIntegers])
+    .parameters(Parameters::OfOthers(ParameterType::Double))
+    .printed(Printed::Infix("%"))];
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {
     let mut signature = numeric::signature(binding, DecimalOperation::Remainder);

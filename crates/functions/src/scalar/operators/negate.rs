@@ -6,10 +6,14 @@ use mayfly_types::{PhysicalType, Result, SqlType};
 
 use super::numeric;
 use crate::scalar::Row;
+use crate::scalar::facts::{Fact, Parameters, Printed};
 use crate::{Binding, Call, Signature, derive, output};
 
-pub(crate) const FUNCTIONS: &[Row] =
-    &[Row::new(&["negate"], 1..=1, signature, evaluate).total_where(is_total)];
+pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["negate"], 1..=1, signature, evaluate)
+    .printed(Printed::Prefix("-"))
+    .with(&[Fact::Strict, Fact::Overflows, Fact::ReadsDouble])
+    .parameters(Parameters::OfContext)
+    .total_where(is_total)];
 
 /// Whether every result fits its type. The least BIGINT has no negation.
 fn is_total(signature: &Signature) -> bool {

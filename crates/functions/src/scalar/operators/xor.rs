@@ -5,9 +5,11 @@ use arrow_array::ArrayRef;
 use mayfly_types::{Result, SqlType};
 
 use crate::scalar::Row;
+use crate::scalar::facts::Printed;
 use crate::{Binding, Call, Signature, output};
 
-pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["xor"], 2..=2, signature, evaluate)];
+pub(crate) const FUNCTIONS: &[Row] =
+    &[Row::new(&["xor"], 2..=2, signature, evaluate).printed(Printed::Infix("xor"))];
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {
     let types = vec![SqlType::boolean(); 2];

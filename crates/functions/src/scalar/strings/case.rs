@@ -5,16 +5,19 @@ use mayfly_types::charset::case;
 use mayfly_types::{CollationId, Result};
 
 use crate::scalar::Row;
+use crate::scalar::facts::Fact;
 use crate::{Binding, Call, Signature, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["lower", "lcase"], 1..=1, signature, |call| {
         convert(call, case::append_lower)
-    }),
+    })
+    .with(&[Fact::Strict]),
     Row::new(&["upper", "ucase"], 1..=1, signature, |call| {
         convert(call, case::append_upper)
-    }),
-    Row::new(&["reverse"], 1..=1, signature, reverse),
+    })
+    .with(&[Fact::Strict]),
+    Row::new(&["reverse"], 1..=1, signature, reverse).with(&[Fact::Strict]),
 ];
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {

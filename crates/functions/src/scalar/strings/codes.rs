@@ -4,26 +4,29 @@ use arrow_array::ArrayRef;
 use mayfly_types::{CollationId, Result, SqlType};
 
 use crate::scalar::Row;
+use crate::scalar::facts::Fact;
 use crate::scalar::strings::chars;
 use crate::{Binding, Call, Signature, derive, input, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
-    Row::new(&["ascii"], 1..=1, ascii_signature, ascii),
+    Row::new(&["ascii"], 1..=1, ascii_signature, ascii).with(&[Fact::Strict]),
     Row::new(&["ord"], 1..=1, ord_signature, ord),
-    Row::new(&["char"], 1..=usize::MAX, char_signature, char::<1>),
+    Row::new(&["char"], 1..=usize::MAX, char_signature, char::<1>).with(&[Fact::Characters]),
     // CHAR(n, … USING charset), for character sets with at least two, or four, bytes per character.
     Row::new(
         &["char of two bytes"],
         1..=usize::MAX,
         char_signature,
         char::<2>,
-    ),
+    )
+    .with(&[Fact::Characters]),
     Row::new(
         &["char of four bytes"],
         1..=usize::MAX,
         char_signature,
         char::<4>,
-    ),
+    )
+    .with(&[Fact::Characters]),
 ];
 
 fn ascii_signature(binding: &Binding<'_>) -> Result<Signature> {

@@ -7,6 +7,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{Charset, CollationId, Result, SqlType, TypeKind, Value};
 
 use crate::scalar::Row;
+use crate::scalar::facts::Fact;
 use crate::{Argument, Binding, Call, Coercibility, Signature, derive};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
@@ -15,8 +16,8 @@ pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["coercibility"], 1..=1, coercibility, known),
     // `x COLLATE name`, `CONVERT(x USING charset)` and `BINARY x`.
     Row::new(&["collate"], 2..=2, collate, unchanged),
-    Row::new(&["convert using"], 2..=2, convert_using, unchanged),
-    Row::new(&["binary"], 1..=1, binary, unchanged),
+    Row::new(&["convert using"], 2..=2, convert_using, unchanged).with(&[Fact::NamesCharset]),
+    Row::new(&["binary"], 1..=1, binary, unchanged).with(&[Fact::NamesCharset]),
     Row::new(&["convert exactly"], 1..=1, same_type, convert_exactly),
 ];
 

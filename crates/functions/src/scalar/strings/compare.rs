@@ -10,13 +10,16 @@ use mayfly_types::{PhysicalType, Result, SqlType};
 use crate::choice::is_null;
 use crate::comparison::{compare_texts, text_equals};
 use crate::scalar::Row;
+use crate::scalar::facts::{ParameterType, Parameters};
 use crate::scalar::operators::numeric;
 use crate::{Binding, Call, Signature, derive, input, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["strcmp"], 2..=2, strcmp_signature, strcmp),
     Row::new(&["find_in_set"], 2..=2, find_in_set_signature, find_in_set),
-    Row::new(&["field"], 2..=usize::MAX, field_signature, field).lazy(not_found),
+    Row::new(&["field"], 2..=usize::MAX, field_signature, field)
+        .parameters(Parameters::OfOthers(ParameterType::Text))
+        .lazy(not_found),
 ];
 
 fn strcmp_signature(binding: &Binding<'_>) -> Result<Signature> {

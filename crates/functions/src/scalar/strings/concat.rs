@@ -6,10 +6,13 @@ use mayfly_types::Result;
 use mayfly_types::convert::MAX_ALLOWED_PACKET_MIN;
 
 use crate::scalar::Row;
+use crate::scalar::facts::Fact;
 use crate::{Binding, Call, Signature, derive, input, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
-    Row::new(&["concat"], 1..=usize::MAX, concat_signature, concat).total_where(fits_packet),
+    Row::new(&["concat"], 1..=usize::MAX, concat_signature, concat)
+        .with(&[Fact::Strict])
+        .total_where(fits_packet),
     Row::new(
         &["concat_ws"],
         2..=usize::MAX,

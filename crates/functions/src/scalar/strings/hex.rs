@@ -7,12 +7,13 @@ use mayfly_types::error::codes;
 use mayfly_types::{CollationId, PhysicalType, Result, TypeKind};
 
 use crate::scalar::Row;
+use crate::scalar::facts::Fact;
 use crate::scalar::operators::numeric;
 use crate::scalar::strings::chars;
 use crate::{Binding, Call, Signature, derive, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
-    Row::new(&["hex"], 1..=1, hex_signature, hex),
+    Row::new(&["hex"], 1..=1, hex_signature, hex).with(&[Fact::Strict]),
     Row::new(&["unhex"], 1..=1, unhex_signature, unhex),
 ];
 

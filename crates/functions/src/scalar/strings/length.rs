@@ -4,13 +4,15 @@ use arrow_array::ArrayRef;
 use mayfly_types::{CollationId, Result};
 
 use crate::scalar::Row;
+use crate::scalar::facts::Fact;
 use crate::scalar::strings::chars;
 use crate::{Binding, Call, Signature, derive, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["length", "octet_length"], 1..=1, signature, |call| {
         measure(call, chars::octets)
-    }),
+    })
+    .with(&[Fact::Strict]),
     Row::new(&["bit_length"], 1..=1, signature, |call| {
         measure(call, |text, collation| chars::octets(text, collation) * 8)
     }),
@@ -19,7 +21,8 @@ pub(crate) const FUNCTIONS: &[Row] = &[
         1..=1,
         signature,
         |call| measure(call, chars::count),
-    ),
+    )
+    .with(&[Fact::Strict]),
 ];
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {

@@ -5,10 +5,12 @@ use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result, SqlType};
 
 use crate::scalar::Row;
+use crate::scalar::facts::Fact;
 use crate::{Binding, Call, Signature, output};
 
-pub(crate) const FUNCTIONS: &[Row] =
-    &[Row::new(&["random_bytes"], 1..=1, signature, evaluate).volatile()];
+pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["random_bytes"], 1..=1, signature, evaluate)
+    .with(&[Fact::OnlyInDefaults, Fact::UnsafeInLogs])
+    .volatile()];
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {
     let (types, result) = (

@@ -5,11 +5,12 @@ use arrow_array::ArrayRef;
 use mayfly_types::{Result, TypeKind};
 
 use crate::scalar::Row;
+use crate::scalar::facts::Fact;
 use crate::scalar::strings::chars;
 use crate::{Binding, Call, Signature, derive, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
-    Row::new(&["replace"], 3..=3, replace_signature, replace),
+    Row::new(&["replace"], 3..=3, replace_signature, replace).with(&[Fact::Strict]),
     Row::new(&["insert"], 4..=4, insert_signature, insert),
     Row::new(&["quote"], 1..=1, quote_signature, quote),
 ];

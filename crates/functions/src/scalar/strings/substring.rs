@@ -6,6 +6,7 @@ use mayfly_types::{CollationId, Result};
 
 use crate::input::{self, Counts};
 use crate::scalar::Row;
+use crate::scalar::facts::Fact;
 use crate::scalar::strings::chars;
 use crate::{Binding, Call, Signature, derive, output};
 
@@ -18,9 +19,10 @@ pub(crate) const FUNCTIONS: &[Row] = &[
             let lengths = call.optional(2, input::counts)?;
             substring(call, lengths)
         },
-    ),
-    Row::new(&["left"], 2..=2, side_signature, side::<true>),
-    Row::new(&["right"], 2..=2, side_signature, side::<false>),
+    )
+    .with(&[Fact::Strict]),
+    Row::new(&["left"], 2..=2, side_signature, side::<true>).with(&[Fact::Strict]),
+    Row::new(&["right"], 2..=2, side_signature, side::<false>).with(&[Fact::Strict]),
     Row::new(
         &["substring_index"],
         3..=3,

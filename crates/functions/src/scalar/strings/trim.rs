@@ -6,24 +6,25 @@ use mayfly_types::Result;
 
 use crate::input::{self, Texts};
 use crate::scalar::Row;
+use crate::scalar::facts::Fact;
 use crate::{Binding, Call, Signature, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
-    Row::new(&["ltrim"], 1..=1, signature, trim::<true, false>),
+    Row::new(&["ltrim"], 1..=1, signature, trim::<true, false>).with(&[Fact::Strict]),
     Row::new(
         &["trim leading"],
         2..=2,
         leading_signature,
         trim::<true, false>,
     ),
-    Row::new(&["rtrim"], 1..=1, signature, trim::<false, true>),
+    Row::new(&["rtrim"], 1..=1, signature, trim::<false, true>).with(&[Fact::Strict]),
     Row::new(
         &["trim trailing"],
         2..=2,
         trailing_signature,
         trim::<false, true>,
     ),
-    Row::new(&["trim", "trim both"], 1..=2, signature, trim::<true, true>),
+    Row::new(&["trim", "trim both"], 1..=2, signature, trim::<true, true>).with(&[Fact::Strict]),
 ];
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {

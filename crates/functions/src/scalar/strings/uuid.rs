@@ -7,12 +7,17 @@ use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result, SqlType};
 
 use crate::scalar::Row;
+use crate::scalar::facts::Fact;
 use crate::scalar::strings::chars;
 use crate::{Binding, Call, Signature, derive, input, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
-    Row::new(&["uuid"], 0..=0, uuid_signature, uuid).volatile(),
-    Row::new(&["uuid_short"], 0..=0, uuid_short_signature, uuid_short).volatile(),
+    Row::new(&["uuid"], 0..=0, uuid_signature, uuid)
+        .with(&[Fact::OnlyInDefaults, Fact::UnsafeInLogs])
+        .volatile(),
+    Row::new(&["uuid_short"], 0..=0, uuid_short_signature, uuid_short)
+        .with(&[Fact::OnlyInDefaults, Fact::UnsafeInLogs])
+        .volatile(),
     Row::new(&["is_uuid"], 1..=1, is_uuid_signature, is_uuid),
     Row::new(&["uuid_to_bin"], 1..=2, uuid_to_bin_signature, uuid_to_bin),
     Row::new(&["bin_to_uuid"], 1..=2, bin_to_uuid_signature, bin_to_uuid),

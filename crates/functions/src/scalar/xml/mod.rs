@@ -13,12 +13,13 @@ use self::document::{Document, Kind};
 use self::evaluate::Evaluation;
 use self::path::XPath;
 use crate::scalar::Row;
+use crate::scalar::facts::Fact;
 use crate::{Binding, Call, EvaluationContext, Signature, derive, output};
 
 /// The functions of this family.
 pub(crate) const FUNCTIONS: &[Row] = &[
-    Row::new(&["extractvalue"], 2..=2, signature, extract_value),
-    Row::new(&["updatexml"], 3..=3, signature, update_xml),
+    Row::new(&["extractvalue"], 2..=2, signature, extract_value).with(&[Fact::ConstantPath]),
+    Row::new(&["updatexml"], 3..=3, signature, update_xml).with(&[Fact::ConstantPath]),
 ];
 
 /// The types of a call: XML and path are texts of any length. Error 1105 for a literal path that is invalid.

@@ -1,7 +1,10 @@
 //! Random operations on temporary space, compared with a model: every way to store bytes, several directories with
 //! capacities, devices that are full, and calls that fail.
 
+use super::super::sizes::PIECE;
 use super::*;
+use crate::budget::UNLIMITED;
+use crate::error::MemoryError;
 use crate::io::SmallDevice;
 use proptest::prelude::*;
 

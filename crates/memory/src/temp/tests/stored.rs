@@ -1,6 +1,9 @@
 //! Stored forms of bytes: compressed, encrypted, checked.
 
+use super::super::sizes::PIECE;
 use super::*;
+use crate::budget::UNLIMITED;
+use crate::error::MemoryError;
 use std::os::unix::fs::FileExt;
 
 /// Bytes that no compressor makes shorter.

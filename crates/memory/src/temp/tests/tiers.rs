@@ -1,6 +1,7 @@
 //! Several directories: the order of their use, and the error when all are full.
 
 use super::*;
+use crate::budget::UNLIMITED;
 use crate::io::SmallDevice;
 
 /// A space whose directories are `tier-<n>` of the scratch directory, with these capacities.

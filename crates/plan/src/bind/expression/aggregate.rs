@@ -1,5 +1,6 @@
 //! Aggregate calls: each becomes a column of the query block that it aggregates.
 
+use mayfly_functions::aggregate::Kind;
 use std::ops::ControlFlow;
 
 use mayfly_functions::{AggregateFunction, Coercibility, aggregate, scalar};
@@ -19,12 +20,6 @@ use crate::bind::scope::Clause;
 use crate::bind::types::{argument, as_value, cast};
 use crate::tree::expression::{Expression, same_expressions, same_order};
 use crate::tree::physical::{AggregateCall, SortKey};
-
-/// Aggregates of numbers, which take a hexadecimal literal as a number.
-const SUMS: &[&str] = &["sum", "avg"];
-
-/// Aggregates of numbers and of binary strings.
-const BITS: &[&str] = &["bit_and", "bit_or", "bit_xor"];
 
 /// Whether a statement or an expression calls an aggregate function over groups, including in subqueries.
 pub fn has_aggregates(syntax: &dyn Visit) -> bool {
@@ -63,7 +58,7 @@ pub fn calls_aggregates(syntax: &dyn Visit) -> bool {
                         _ => None,
                     };
                     // ANY_VALUE() makes no groups by itself.
-                    if function.is_some_and(|function| function.names()[0] != "any_value") {
+                    if function.is_some_and(|function| function.kind() != Kind::AnyValue) {
                         return Flow::Break(());
                     }
                     Flow::Continue(())
@@ -108,7 +103,7 @@ impl Binder<'_> {
         self.deepest_aggregate = aggregates_outside;
         let call = bound?;
         // ANY_VALUE() of an outer column is that column.
-        if call.function.names()[0] == "any_value"
+        if call.function.kind() == Kind::AnyValue
             && inside.is_some_and(|inside| inside < depth)
             && let Some(value) = scalar::by_name("any_value")
         {
@@ -139,13 +134,14 @@ impl Binder<'_> {
             keys => self.aggregate_order(keys, &arguments)?,
         };
         let distinct = list.distinct && !function.ignores_duplicates();
-        if SUMS.contains(&function.names()[0]) {
+        if matches!(function.kind(), Kind::Sum | Kind::Avg) {
+            // A hexadecimal literal is a number.
             for argument in &mut arguments {
                 self.infer_parameter(argument, &SqlType::double());
                 argument.change(numbers::as_number);
             }
         }
-        if BITS.contains(&function.names()[0])
+        if matches!(function.kind(), Kind::BitAnd | Kind::BitOr | Kind::BitXor)
             && let [argument] = arguments.as_mut_slice()
         {
             self.type_parameter_of_bits(argument);
@@ -169,7 +165,7 @@ impl Binder<'_> {
             }
             options.extend([Value::UInt(offset), Value::UInt(count)]);
         }
-        let text = format!("{}()", function.names()[0]);
+        let text = format!("{}()", function.name());
         Ok(AggregateCall {
             function,
             signature,
@@ -254,8 +250,8 @@ fn separator_text(separator: &ast::Value, collation: CollationId) -> Value {
 /// Coercibility of an aggregate's result, if not that of table columns: that of the values aggregated.
 pub(crate) fn claim_of_aggregate(call: &AggregateCall) -> Option<Coercibility> {
     let names_values = matches!(
-        call.function.names()[0],
-        "min" | "max" | "any_value" | "group_concat"
+        call.function.kind(),
+        Kind::Min | Kind::Max | Kind::AnyValue | Kind::GroupConcat
     );
     if !names_values || !has_collation(&call.signature.result) {
         return None;

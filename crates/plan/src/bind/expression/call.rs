@@ -1,5 +1,7 @@
 //! Function calls: ordinary ones, and those whose arguments are not plain expressions.
 
+use mayfly_functions::aggregate::Kind;
+use mayfly_functions::scalar::Fact;
 use std::sync::Arc;
 
 use mayfly_functions::{ScalarFunction, aggregate, scalar};
@@ -15,6 +17,7 @@ use crate::bind::literal::{null, string, word};
 use crate::bind::numbers;
 use crate::bind::scope::{Clause, Name, Scope};
 use crate::bind::types::{argument, cast, cast_exactly};
+use crate::bind::variables::check_user_variable;
 use crate::catalog::{ColumnSource, DefaultSource};
 use crate::not_supported::not_supported;
 use crate::text::{bounded_call_text, bounded_text};
@@ -22,51 +25,8 @@ use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::is_constant;
 use crate::tree::physical::ColumnOrigin;
 
-/// Functions that raise error 1690, which shows the call.
-const MAY_OVERFLOW: &[&str] = &[
-    "+", "-", "*", "/", "%", "div", "negate", "abs", "pow", "exp", "cot", "round", "truncate",
-];
-
-/// Functions whose second argument is an XPath expression, which must be a constant.
-const WITH_PATH: &[&str] = &["extractvalue", "updatexml"];
-
 /// Message of error 1105 for any other path.
 const ONLY_CONSTANT_PATHS: &str = "Only constant XPATH queries are supported";
-
-/// Functions that take a hexadecimal or bit literal as an integer, and the number of arguments in which they do.
-const INTEGERS_ONLY: &[(&str, usize)] = &[
-    ("+", 2),
-    ("-", 2),
-    ("*", 2),
-    ("/", 2),
-    ("%", 2),
-    ("div", 2),
-    ("bin", 1),
-    ("conv", 1),
-    ("oct", 1),
-    ("sec_to_time", 1),
-    ("from_unixtime", 1),
-];
-
-/// Functions whose first argument may be a hexadecimal or bit literal, which is a DOUBLE there.
-const DOUBLES_ONLY: &[&str] = &["negate", "abs", "ceiling", "floor", "round", "truncate"];
-
-/// Functions whose result is one of their arguments, or a known string.
-const GIVES_ITS_ARGUMENT: &[&str] = &[
-    "greatest",
-    "least",
-    "any_value",
-    "name_const",
-    "version",
-    "icu_version",
-    "ifnull",
-    "coalesce",
-    "nullif",
-    "set_user_variable",
-];
-
-/// Functions with the target character set as an argument: characters that it lacks become `?`.
-const NAMES_A_CHARSET: &[&str] = &["convert using", "binary"];
 
 /// Maximum length of an expression's text in error 1690: a chain of a thousand operators would be printed a thousand
 /// times.
@@ -91,7 +51,7 @@ impl Binder<'_> {
             let aggregates = self.scopes.last().is_some_and(|scope| {
                 scope.clause.allows_aggregates() && scope.inside_aggregate == 0
             }) && !has_aggregates(&call.args);
-            if aggregates || function.names()[0] != "any_value" {
+            if aggregates || function.kind() != Kind::AnyValue {
                 return self.bind_aggregate(name, function, call);
             }
         }
@@ -105,9 +65,7 @@ impl Binder<'_> {
             .iter()
             .map(|argument| self.bind_expression(plain(argument)?))
             .collect::<Result<Vec<_>>>()?;
-        if WITH_PATH.contains(&function.names()[0])
-            && bound.get(1).is_some_and(|path| !is_constant(path))
-        {
+        if function.has(Fact::ConstantPath) && bound.get(1).is_some_and(|path| !is_constant(path)) {
             return Err(codes::ER_UNKNOWN_ERROR.with(&[&ONLY_CONSTANT_PATHS]));
         }
         self.call_function(name, function, bound)
@@ -318,14 +276,18 @@ impl Binder<'_> {
             return Err(codes::ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT.with(&[&name]));
         }
         let mut arguments = arguments;
-        let canonical = function.names()[0];
-        self.type_parameters(canonical, &mut arguments);
-        if let Some((_, numbers)) = INTEGERS_ONLY.iter().find(|(known, _)| *known == canonical) {
-            for argument in arguments.iter_mut().take(*numbers) {
-                argument.change(numbers::as_number);
-            }
+        self.type_parameters(function, &mut arguments);
+        let integers = match (
+            function.has(Fact::ReadsIntegers),
+            function.has(Fact::ReadsInteger),
+        ) {
+            (true, _) => arguments.len(),
+            (_, reads_one) => usize::from(reads_one),
+        };
+        for argument in arguments.iter_mut().take(integers) {
+            argument.change(numbers::as_number);
         }
-        if DOUBLES_ONLY.contains(&canonical)
+        if function.has(Fact::ReadsDouble)
             && let Some(argument) = arguments.first_mut()
         {
             argument.change(numbers::as_double);
@@ -341,13 +303,13 @@ impl Binder<'_> {
         if let Some(value) = signature.known {
             return Ok(Expression::literal(value, signature.result));
         }
-        if MAY_OVERFLOW.contains(&function.names()[0]) {
-            signature.text = self.overflow_text(function.names()[0], &arguments);
+        if function.has(Fact::Overflows) {
+            signature.text = self.overflow_text(function, &arguments);
         }
-        signature.nullable |= self.gives_null_when_too_long(&signature.result)
-            && !GIVES_ITS_ARGUMENT.contains(&canonical);
+        signature.nullable |=
+            self.gives_null_when_too_long(&signature.result) && !function.has(Fact::GivesArgument);
         let arguments = arguments.into_iter().zip(&signature.arguments);
-        let convert = if NAMES_A_CHARSET.contains(&canonical) {
+        let convert = if function.has(Fact::NamesCharset) {
             cast
         } else {
             cast_exactly
@@ -365,9 +327,13 @@ impl Binder<'_> {
     }
 
     /// Text of a call as error 1690 shows it: with the full names of columns.
-    fn overflow_text(&self, name: &str, arguments: &[Expression]) -> Option<Arc<str>> {
+    fn overflow_text(
+        &self,
+        function: &ScalarFunction,
+        arguments: &[Expression],
+    ) -> Option<Arc<str>> {
         let names = |id: usize| self.shown_column(id);
-        bounded_call_text(name, arguments, &names, OVERFLOW_TEXT_MAX).map(Arc::from)
+        bounded_call_text(function, arguments, &names, OVERFLOW_TEXT_MAX).map(Arc::from)
     }
 
     /// Text of an expression as error 1690 shows it.
@@ -388,6 +354,7 @@ impl Binder<'_> {
         else {
             return Err(not_supported(":="));
         };
+        check_user_variable(name)?;
         let outer = std::mem::replace(&mut self.keeps_value, true);
         let value = self.bind_stored(value);
         self.keeps_value = outer;

@@ -1,5 +1,6 @@
 //! Explicit conversions: CAST, CONVERT, COLLATE, introducers, typed literals.
 
+use mayfly_functions::scalar::Fact;
 use std::fmt::Display;
 
 use mayfly_functions::{Coercibility, derive};
@@ -212,7 +213,7 @@ impl Binder<'_> {
                 function,
                 arguments,
                 ..
-            } if function.names()[0] == "char" => self.call_bound(name, arguments),
+            } if function.name() == "char" => self.call_bound(name, arguments),
             kind => Ok(Expression { kind, ..operand }),
         }
     }
@@ -328,15 +329,12 @@ impl Binder<'_> {
 
 /// Whether an expression is a call of CHAR().
 fn is_characters(expression: &Expression) -> bool {
-    const NAMES: &[&str] = &["char", "char of two bytes", "char of four bytes"];
-    matches!(&expression.kind, ExpressionKind::Call { function, .. }
-        if NAMES.contains(&function.names()[0]))
+    matches!(&expression.kind, ExpressionKind::Call { function, .. } if function.has(Fact::Characters))
 }
 
 /// Whether an expression is the greatest or least of several.
 fn is_extreme(expression: &Expression) -> bool {
-    matches!(&expression.kind, ExpressionKind::Call { function, .. }
-        if matches!(function.names()[0], "greatest" | "least"))
+    matches!(&expression.kind, ExpressionKind::Call { function, .. } if function.has(Fact::Extreme))
 }
 
 /// Number of fractional digits of a temporal literal.

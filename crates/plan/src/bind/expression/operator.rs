@@ -1,5 +1,6 @@
 //! Operators: logic, comparisons, BETWEEN, IN, arithmetic.
 
+use mayfly_functions::scalar::Fact;
 use std::sync::Arc;
 
 use mayfly_functions::{Coercibility, Signature};
@@ -640,7 +641,7 @@ fn with_column_name(mut compared: Expression, kind: &str, name: &str) -> Express
             arguments,
             signature,
         } = &mut side.kind
-            && function.names()[0].starts_with("comparable ")
+            && function.has(Fact::ComparedConstant)
             && let [constant] = arguments.as_slice()
             && matches!(
                 constant.kind,

@@ -1,5 +1,6 @@
 //! Window frames: the rows of a partition that a function reads, relative to the current row.
 
+use mayfly_functions::scalar::Fact;
 use mayfly_functions::scalar::{Volatility, is_distance};
 use mayfly_syntax::ast::{Expr, Interval, WindowFrame, WindowFrameBound, WindowFrameUnits};
 use mayfly_syntax::window_text::frame_text;
@@ -10,7 +11,6 @@ use super::call::WholeNumber;
 use crate::bind::binder::Binder;
 use crate::bind::literal::word;
 use crate::bind::types::{cast, cast_exactly};
-use crate::bind::variables::READER;
 use crate::not_supported::not_supported;
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::visit_expression;
@@ -219,7 +219,7 @@ fn is_random(expression: &Expression) -> bool {
     let mut found = false;
     visit_expression(expression, &mut |inner| {
         if let ExpressionKind::Call { function, .. } = &inner.kind {
-            let is_variable = function.names()[0] == READER;
+            let is_variable = function.has(Fact::ReadsVariable);
             found |= function.volatility() == Volatility::Volatile && !is_variable;
         }
         !found

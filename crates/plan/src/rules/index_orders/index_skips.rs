@@ -2,6 +2,7 @@
 //! value, with MIN and MAX of the next part, read the ends of each group and seek the next group behind it (the manual,
 //! "Loose Index Scan").
 
+use mayfly_functions::aggregate::Kind;
 use mayfly_types::PhysicalType;
 
 use crate::access::lookup;
@@ -144,9 +145,9 @@ fn is_same_for_equal_values(scan: &Scan, predicate: &Expression) -> bool {
 
 /// (argument, whether it is MAX) of a MIN or MAX call.
 pub(in crate::rules) fn extreme_of(call: &AggregateCall) -> Option<(&Expression, bool)> {
-    match (call.function.names()[0], call.arguments.as_slice()) {
-        ("min", [argument]) => Some((argument, false)),
-        ("max", [argument]) => Some((argument, true)),
+    match (call.function.kind(), call.arguments.as_slice()) {
+        (Kind::Min, [argument]) => Some((argument, false)),
+        (Kind::Max, [argument]) => Some((argument, true)),
         _ => None,
     }
 }

@@ -1,5 +1,6 @@
 //! Form of a subquery: rows, aggregates over all of them, and expressions over these.
 
+use mayfly_functions::aggregate::Kind;
 use mayfly_functions::scalar;
 use mayfly_types::Value;
 
@@ -134,7 +135,7 @@ impl Shape {
                 continue;
             }
             // COUNT is not NULL over no rows.
-            if call.function.names()[0] != "count" {
+            if call.function.kind() != Kind::Count {
                 return None;
             }
             let ty = call.signature.result.clone();

@@ -1,119 +1,33 @@
 //! Handle of one statement to a table.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, BinaryViewArray, UInt32Array};
-use arrow_buffer::ScalarBuffer;
+use arrow_array::{Array, ArrayRef, UInt32Array};
 use arrow_select::take::take;
-use mayfly_memory::sync::{lock, read_lock};
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Error, PhysicalType, Result};
 
-use super::blobs::Loaded;
-use super::content::{Content, view_of};
+use super::content::Content;
 use super::heap::Heap;
 use super::memory_engine::Account;
+use super::piece::{Piece, fetch};
+use super::pin::{ChangeBy, Pin};
+use super::positions::numbers;
 use super::scan::{HeapScan, IndexScan, Reader};
+use super::table_core::Core;
 use super::tree::{Cursor, shorten_key};
 use super::undo::UndoLog;
 use super::writer::Writer;
-use super::{Core, State, TempTableContext};
 use crate::key_encoding::{ByteRange, RowKeys, after_prefix};
 use crate::scan_request::{ColumnId, ScanRequest};
 use crate::table::{
     IndexId, IndexSpec, KeyRange, LockMode, LockWait, Locked, Table, TableScan, TableStatistics,
     TableWriter, no_index, sample_runs,
 };
-use crate::temptable::rows::{Cell, Gather};
+use crate::temptable::context::TempTableContext;
+use crate::temptable::rows::Gather;
 use crate::temptable::table::FORCED_OVERFLOW_LIMIT;
-
-/// Origin of a change to a table with open handles.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum ChangeBy<'a> {
-    /// The statement whose handle has this pin.
-    Handle(&'a Arc<Pin>),
-    /// A transaction that undoes changes of its handles.
-    Undo,
-    /// No handle.
-    Nobody,
-}
-
-/// Fixed state that a handle sees.
-#[derive(Debug)]
-pub(super) struct Pin {
-    /// The handle's snapshot; unset until the table is first changed after the handle was opened.
-    snapshot: OnceLock<Arc<Content>>,
-    /// Number of row lookups: more than one by a statement that reads while it writes.
-    lookups: AtomicU32,
-    /// Whether the handle has written: its statement does not read what it undoes.
-    has_written: AtomicBool,
-    /// Version of the table when the handle was opened.
-    version: u64,
-}
-
-impl Pin {
-    /// A pin of the table's current state.
-    pub(super) fn new(core: &Core) -> Arc<Self> {
-        let pin = Arc::new(Self {
-            snapshot: OnceLock::new(),
-            lookups: AtomicU32::new(0),
-            has_written: AtomicBool::new(false),
-            version: core.version.load(Ordering::Relaxed),
-        });
-        let state = read_lock(&core.state);
-        if let Some(published) = &state.published {
-            pin.set_snapshot(published);
-        }
-        let mut pins = lock(&state.pins);
-        if pins.len() == pins.capacity() {
-            pins.retain(|pin| pin.strong_count() > 0);
-        }
-        pins.push(Arc::downgrade(&pin));
-        drop(pins);
-        drop(state);
-        pin
-    }
-
-    /// Calls a function with the content that the handle sees.
-    pub(super) fn see<T>(
-        &self,
-        core: &Core,
-        work: impl FnOnce(&Content) -> mayfly_memory::Result<T>,
-    ) -> Result<T> {
-        core.see(|state| work(self.content(state)))
-    }
-
-    fn content<'a>(&'a self, state: &'a State) -> &'a Content {
-        match self.snapshot.get() {
-            Some(snapshot) => snapshot,
-            None => &state.content,
-        }
-    }
-
-    /// Whether the handle needs a snapshot before `change`.
-    pub(super) fn needs_snapshot(self: &Arc<Self>, change: ChangeBy<'_>) -> bool {
-        let reads_on = match change {
-            ChangeBy::Handle(own) => {
-                !Arc::ptr_eq(self, own) || self.lookups.load(Ordering::Relaxed) > 1
-            }
-            ChangeBy::Undo => !self.has_written.load(Ordering::Relaxed),
-            ChangeBy::Nobody => true,
-        };
-        reads_on && self.snapshot.get().is_none()
-    }
-
-    /// Notes that the handle is about to write.
-    pub(super) fn set_written(&self) {
-        self.has_written.store(true, Ordering::Relaxed);
-    }
-
-    pub(super) fn set_snapshot(&self, snapshot: &Arc<Content>) {
-        // Only one thread has the table's write lock.
-        let _ = self.snapshot.set(Arc::clone(snapshot));
-    }
-}
 
 /// Number of rows of a key that are looked up at once in a table that has overflowed.
 const PIECE_IDS: usize = 1024;
@@ -124,161 +38,6 @@ pub(super) struct Handle {
     statement: TempTableContext,
     undo: UndoLog,
     pin: Arc<Pin>,
-}
-
-/// The row number of a position; an unused number if the bytes are no position.
-pub(super) fn number(position: &[u8]) -> u64 {
-    position.try_into().map_or(u64::MAX, u64::from_be_bytes)
-}
-
-/// The row numbers of an array of positions.
-pub(super) fn numbers(positions: &ArrayRef) -> impl Iterator<Item = u64> {
-    let positions = positions.as_binary_view().iter();
-    positions.map(|position| position.map_or(u64::MAX, number))
-}
-
-/// The positions of row numbers.
-pub(super) fn positions(ids: &[u64]) -> ArrayRef {
-    // Eight bytes are an inline view.
-    let view = |id: &u64| u128::from(8_u32) | u128::from(id.swap_bytes()) << 32;
-    let views: ScalarBuffer<u128> = ids.iter().map(view).collect::<Vec<_>>().into();
-    Arc::new(BinaryViewArray::new(views, Vec::new(), None))
-}
-
-/// The columns of rows that are in memory with their values.
-///
-/// # Safety
-/// Each of `rows` is a row of the table whose long values are in memory.
-#[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
-pub(super) unsafe fn gather(
-    core: &Core,
-    content: &Content,
-    gather: &mut Gather,
-    rows: &[*const u8],
-    ids: &[u64],
-    columns: &[ColumnId],
-) -> Batch {
-    let layout = &core.shape.layout;
-    let stored = columns
-        .iter()
-        .filter(|column| **column != ColumnId::POSITION);
-    // SAFETY: as promised by the caller.
-    let mut arrays = unsafe {
-        gather.columns(
-            layout,
-            &content.blobs.directory,
-            rows,
-            stored.map(|column| column.0),
-        )
-    };
-    for (index, column) in columns.iter().enumerate() {
-        if *column == ColumnId::POSITION {
-            arrays.insert(index, positions(ids));
-        }
-    }
-    Batch::new(arrays, rows.len())
-}
-
-/// The rows of these numbers, without those that do not exist.
-pub(super) fn fetch(
-    core: &Core,
-    content: &Content,
-    scratch: &mut Gather,
-    ids: &mut Vec<u64>,
-    columns: &[ColumnId],
-) -> mayfly_memory::Result<Batch> {
-    let mut piece = Piece::new(core, content, columns);
-    for id in &mut *ids {
-        if !piece.add(*id)? {
-            *id = u64::MAX;
-        }
-    }
-    ids.retain(|id| *id != u64::MAX);
-    Ok(piece.gather(scratch))
-}
-
-/// Rows that are pinned in memory until they are gathered.
-pub(super) struct Piece<'a> {
-    core: &'a Core,
-    content: &'a Content,
-    columns: &'a [ColumnId],
-    /// Cells of the string columns among those gathered.
-    strings: Vec<&'a Cell>,
-    rows: Vec<*const u8>,
-    ids: Vec<u64>,
-    has_positions: bool,
-    loaded: Loaded,
-    forced: u64,
-}
-
-impl<'a> Piece<'a> {
-    pub(super) fn new(core: &'a Core, content: &'a Content, columns: &'a [ColumnId]) -> Self {
-        let cells = core.shape.layout.cells();
-        let mut strings: Vec<&Cell> = Vec::new();
-        if core.pager.has_overflowed() {
-            strings.extend(columns.iter().filter_map(|column| cells.get(column.0)));
-            strings.retain(|cell| cell.ty == PhysicalType::Bytes);
-        }
-        Self {
-            core,
-            content,
-            columns,
-            strings,
-            rows: Vec::new(),
-            ids: Vec::new(),
-            has_positions: columns.contains(&ColumnId::POSITION),
-            loaded: content.blobs.loaded(),
-            forced: core.pager.times_forced(),
-        }
-    }
-
-    /// Whether the piece should be gathered before more rows are read.
-    #[inline]
-    pub(super) fn is_enough(&self) -> bool {
-        self.core.pager.has_read_enough(self.forced)
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// Adds the row of a number; false if there is none.
-    pub(super) fn add(&mut self, id: u64) -> mayfly_memory::Result<bool> {
-        match self.content.heap.read(&self.core.pager, id)? {
-            Some(row) => self.add_row(id, row).map(|()| true),
-            None => Ok(false),
-        }
-    }
-
-    /// Adds a row that stays in memory.
-    #[inline]
-    pub(super) fn add_row(&mut self, id: u64, row: &[u8]) -> mayfly_memory::Result<()> {
-        if !self.strings.is_empty() {
-            let views = self.strings.iter().map(|cell| view_of(cell, row));
-            let blobs = &self.content.blobs;
-            blobs.load_more(&self.core.pager, views, &mut self.loaded)?;
-        }
-        self.rows.push(row.as_ptr());
-        if self.has_positions {
-            self.ids.push(id);
-        }
-        Ok(())
-    }
-
-    /// The addresses of the rows, to add rows that stay in memory; `None` if more than that is recorded of them.
-    pub(super) fn addresses(&mut self) -> Option<&mut Vec<*const u8>> {
-        let is_free = self.strings.is_empty() && !self.has_positions;
-        is_free.then_some(&mut self.rows)
-    }
-
-    /// The columns of the rows.
-    #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
-    pub(super) fn gather(self, scratch: &mut Gather) -> Batch {
-        let (core, content) = (self.core, self.content);
-        // SAFETY: the rows are in pages of the content, which is borrowed, or stay in memory as
-        // the callers of `add_row` promise; their values were loaded.
-        unsafe { gather(core, content, scratch, &self.rows, &self.ids, self.columns) }
-    }
 }
 
 /// Concatenates pieces and copies their strings: shared ones would pin memory that the table's pages need.
@@ -306,19 +65,19 @@ impl Handle {
             core: Arc::clone(core),
             statement: statement.clone(),
             undo: undo.clone(),
-            pin: Pin::new(core),
+            pin: core.pin(),
         }
     }
 
     /// Calls a function with the content that the handle sees.
     fn see<T>(&self, work: impl FnOnce(&Content) -> mayfly_memory::Result<T>) -> Result<T> {
-        self.pin.see(&self.core, work)
+        self.core.see_pinned(&self.pin, work)
     }
 
     /// A reader of columns of the handle's snapshot.
     fn reader(&self, columns: &[ColumnId]) -> Result<Reader> {
         let state = self.core.read()?;
-        let content = match self.pin.snapshot.get() {
+        let content = match self.pin.snapshot() {
             Some(snapshot) => Arc::clone(snapshot),
             None => Arc::new(state.content.clone()),
         };
@@ -503,7 +262,7 @@ impl Table for Handle {
         let encoder = self.core.shape.encoders.get(index.0).ok_or_else(no_index)?;
         let count = keys.first().map_or(0, |keys| keys.len());
         let lookups = count.min(2) as u32;
-        self.pin.lookups.fetch_add(lookups, Ordering::Relaxed);
+        self.pin.count_lookups(lookups);
         let spec = &self.core.shape.indexes[index.0];
         let is_unique = spec.unique && keys.len() == spec.parts.len();
         let encoded = encoder.parts(keys);

@@ -11,11 +11,13 @@ use mayfly_types::{PhysicalType, Result, Value};
 
 use super::blobs::Loaded;
 use super::content::{ColumnSet, Content, value_bytes, view_of};
-use super::handle::Pin;
+use super::pin::Pin;
+use super::table_context::UserTableContext;
+use super::table_core::Core;
 use super::tree::Cursor;
 use super::undo::UndoLog;
 use super::writer::{Change, Done, Stopped};
-use super::{Core, UserTable, UserTableContext, point};
+use super::{UserTable, point};
 use crate::key_encoding::{ByteRange, KeyEncoder};
 use crate::table::IndexSpec;
 use crate::temptable::rows::Cell;
@@ -133,7 +135,7 @@ impl OrderedMap {
     pub(crate) fn snapshot(&self) -> MapSnapshot {
         MapSnapshot {
             core: Arc::clone(self.core()),
-            pin: Pin::new(self.core()),
+            pin: self.core().pin(),
         }
     }
 }
@@ -313,6 +315,6 @@ impl MapSnapshot {
     }
 
     fn see<T>(&self, work: impl FnOnce(&Content) -> mayfly_memory::Result<T>) -> Result<T> {
-        self.pin.see(&self.core, work)
+        self.core.see_pinned(&self.pin, work)
     }
 }

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use mayfly_types::{PhysicalType, Result, Value};
 
+use super::UserTable;
 use super::content::{ColumnSet, Content, value_bytes, view_of};
-use super::handle::ChangeBy;
+use super::pin::ChangeBy;
+use super::table_core::Core;
 use super::tree::Position;
 use super::undo::UndoLog;
 use super::writer::{Change, Done, Stopped};
-use super::{Core, UserTable};
 use crate::error::wrong_type;
 use crate::table::{IndexId, RowChange, no_index};
 use crate::temptable::rows::{Cell, Resolver};

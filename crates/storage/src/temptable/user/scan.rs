@@ -8,13 +8,14 @@ use mayfly_memory::sync::lock;
 use mayfly_types::{Batch, Result};
 
 use super::content::Content;
-use super::handle::Piece;
 use super::pages::PageView;
+use super::piece::Piece;
+use super::table_core::Core;
 use super::tree::Cursor;
-use super::{Core, TempTableContext};
 use crate::key_encoding::ByteRange;
 use crate::scan_request::ColumnId;
 use crate::table::TableScan;
+use crate::temptable::context::TempTableContext;
 use crate::temptable::rows::Gather;
 
 /// Number of rows in the first batch of an index scan, which may be all that is wanted.

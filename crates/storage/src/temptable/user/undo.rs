@@ -18,8 +18,8 @@ use mayfly_memory::{Extent, MemoryError, Reservation, Result};
 use mayfly_types::error::codes;
 
 use super::content::{ColumnSet, Content, Failure, Scratch, Shape, value_bytes, view_of};
-use super::handle::ChangeBy;
-use super::{Core, State};
+use super::pin::ChangeBy;
+use super::table_core::{Core, State};
 use crate::temptable::rows::{Resolver, View};
 use crate::transaction::Participant;
 

@@ -7,37 +7,22 @@ use arrow_array::{Array, ArrayRef};
 use mayfly_types::{Batch, Error, Result};
 
 use super::content::{Changed, ColumnSet, Content, Failure, Scratch};
-use super::handle::{ChangeBy, Pin, fetch, number, numbers};
 use super::memory_engine::Account;
+use super::piece::fetch;
+use super::pin::{ChangeBy, Pin};
+use super::positions::{number, numbers};
+use super::table_core::{Core, State, WriterScratch};
 use super::tree::Position;
 use super::undo::{Records, UndoLog};
-use super::{Core, State, TempTableContext};
 use crate::scan_request::ColumnId;
 use crate::table::{Duplicate, IndexId, RowsWritten, TableWriter};
+use crate::temptable::context::TempTableContext;
 use crate::temptable::rows::{Encoder, Gather, Resolver, Sources};
 
 /// Number of rows that are encoded at once: few, since a duplicate stops the rest.
 const RUN_ROWS: usize = 64;
 /// Maximum wait for another session's write lock of a MEMORY table.
 const WRITE_WAIT: Duration = Duration::from_secs(50);
-
-/// Buffers kept from change to change.
-#[derive(Debug)]
-pub(super) struct WriterScratch {
-    scratch: Scratch,
-    rows: Vec<u64>,
-    sources: Sources,
-}
-
-impl Default for WriterScratch {
-    fn default() -> Self {
-        Self {
-            scratch: Scratch::default(),
-            rows: Vec::new(),
-            sources: Sources::transient_only(),
-        }
-    }
-}
 
 /// Writer of one statement.
 pub(super) struct Writer {

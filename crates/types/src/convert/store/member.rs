@@ -1,6 +1,6 @@
 //! Storing in ENUM and SET columns.
 
-use super::StoreContext;
+use super::context::StoreContext;
 use crate::collation::trim_spaces;
 use crate::convert::number::parse_integer;
 use crate::convert::source::Datum;

@@ -8,6 +8,7 @@
 //! Whole arrays whose values fit as they are take no copy: [`store_array`] looks at them in one
 //! typed loop first.
 
+mod context;
 mod member;
 mod number;
 mod temporal;
@@ -22,84 +23,15 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, new_null_array};
 
+pub use self::context::StoreContext;
 use super::CastContext;
 use super::array::{Native, NativeBuilder, cast_plain_numbers, cast_unchanged};
 use super::source::{Datum, Source};
 use crate::diagnostics::{Diagnostics, Level};
-use crate::error::{Error, ErrorCode, Result, codes};
+use crate::error::{Result, codes};
 use crate::sql_type::{DECIMALS_NOT_FIXED, PhysicalType, SqlType, TypeKind};
 use crate::temporal::{DateRules, DateTime};
 use crate::value::Value;
-
-/// Context of storing: statement and column.
-#[derive(Debug, Clone, Copy)]
-pub struct StoreContext<'a> {
-    /// The statement; its `sql_mode` decides what is an error.
-    pub cast: CastContext<'a>,
-    /// IGNORE: nothing but a wrong JSON text is an error.
-    pub ignore: bool,
-    /// The table, for error 3140.
-    pub table: &'a str,
-    /// The column, for error texts.
-    pub column: &'a str,
-    /// The number of the (first) row, from 1, for error texts.
-    pub row: u64,
-}
-
-impl StoreContext<'_> {
-    fn is_strict(&self) -> bool {
-        self.cast.sql_mode.is_strict() && !self.ignore
-    }
-
-    fn at_row(self, index: usize) -> Self {
-        Self {
-            row: self.row.saturating_add(index as u64),
-            ..self
-        }
-    }
-
-    /// An error in strict mode, a warning otherwise.
-    fn reject(&self, error: impl FnOnce() -> Error) -> Result<()> {
-        if self.is_strict() {
-            return Err(error());
-        }
-        self.cast.diagnostics.warn_with(error);
-        Ok(())
-    }
-
-    fn column_error(&self, code: &ErrorCode) -> Error {
-        code.with(&[&self.column, &self.row])
-    }
-
-    /// 1264: the value was clamped.
-    fn out_of_range(&self) -> Result<()> {
-        self.reject(|| self.column_error(&codes::ER_WARN_DATA_OUT_OF_RANGE))
-    }
-
-    /// 1265: only a part of the value was understood.
-    fn truncated(&self) -> Result<()> {
-        self.reject(|| self.column_error(&codes::WARN_DATA_TRUNCATED))
-    }
-
-    /// 1265 as a note.
-    fn note_truncated(&self) {
-        self.cast.diagnostics.push_with(Level::Note, || {
-            self.column_error(&codes::WARN_DATA_TRUNCATED)
-        });
-    }
-
-    /// 1366: `Incorrect integer value: 'x' for column ...`
-    fn incorrect(&self, type_name: &str, value: impl FnOnce() -> String) -> Result<()> {
-        self.reject(|| {
-            codes::ER_TRUNCATED_WRONG_VALUE_FOR_FIELD.with(&[
-                &type_name,
-                &value(),
-                &self.column,
-                &self.row,
-            ])
-        })
-    }
-}
 
 /// Converts every value of an array to what the column `to` stores. NULL stays NULL: whether the
 /// column takes it is the caller's to decide.

@@ -1,6 +1,6 @@
 //! Storing in columns of numbers.
 
-use super::StoreContext;
+use super::context::StoreContext;
 use crate::convert::number::{Parsed, parse_double, plain_number, round_half_even};
 use crate::convert::numeric::{temporal_micro_number, to_double, to_exact, year_of_number};
 use crate::convert::shown;

@@ -1,6 +1,6 @@
 //! Storing in DATE, DATETIME, TIMESTAMP and TIME columns.
 
-use super::StoreContext;
+use super::context::StoreContext;
 use crate::convert::CastContext;
 use crate::convert::shown;
 use crate::convert::source::Datum;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use arrow_array::ArrayRef;
 use arrow_array::cast::AsArray;
 
-use super::StoreContext;
+use super::context::StoreContext;
 use crate::charset::{Charset, utf8};
 use crate::collation::trim_spaces;
 use crate::convert::array::{all_within, same_text};

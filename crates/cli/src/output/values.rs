@@ -1,0 +1,47 @@
+//! The values of a result in their displayed form, which all forms of results share.
+//!
+//! A value is the bytes that the engine displays. They need not be text: forms that show text show other bytes in
+//! hexadecimal.
+
+use data_encoding::HEXUPPER;
+use mayfly_engine::{StatementResult, TypeKind};
+
+/// A row in its displayed form: the bytes of each value, `None` for NULL.
+pub(super) type Row = Vec<Option<Vec<u8>>>;
+
+/// The rows of a part of a result.
+pub(super) fn rows_of(part: &StatementResult) -> impl Iterator<Item = Row> + '_ {
+    (0..part.row_count()).map(|row| part.row_bytes(row))
+}
+
+/// A value as readable text: invalid UTF-8 in hexadecimal, and `NULL`.
+pub(super) fn shown(value: Option<&[u8]>) -> String {
+    value.map_or_else(|| "NULL".to_owned(), text_or_hexadecimal)
+}
+
+/// Bytes as text: invalid UTF-8 in hexadecimal.
+pub(super) fn text_or_hexadecimal(bytes: &[u8]) -> String {
+    let text = str::from_utf8(bytes).map(str::to_owned);
+    text.unwrap_or_else(|_| hexadecimal(bytes))
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    format!("0x{}", HEXUPPER.encode(bytes))
+}
+
+/// Whether the values of a type are shown as numbers.
+pub(super) fn is_number(kind: TypeKind) -> bool {
+    matches!(
+        kind,
+        TypeKind::Boolean
+            | TypeKind::TinyInt
+            | TypeKind::SmallInt
+            | TypeKind::MediumInt
+            | TypeKind::Int
+            | TypeKind::BigInt
+            | TypeKind::Decimal
+            | TypeKind::Float
+            | TypeKind::Double
+            | TypeKind::Year
+    )
+}

@@ -1,0 +1,200 @@
+//! Rows of tables in a running statement, which creates, reads, counts and empties them.
+//!
+//! All that needs the statement is here: it reaches the rows through [`TableAccess`], which knows tables. So a table
+//! itself (`base_table`) and its store (`table_store`) know nothing of statements.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use mayfly_plan::{IndexPartSource, TableId, TableSource};
+use mayfly_storage::{
+    ColumnId, IndexId, KeyRange, ScanRequest, Table, TableStatistics, UserTable, UserTableContext,
+};
+use mayfly_types::temporal::ZoneClock;
+use mayfly_types::{Result, Value};
+
+use super::base_table::BaseTable;
+use super::definition::TableDefinition;
+use super::indexes::index_specs;
+use super::number_record::next_number;
+use super::table_access::TableAccess;
+use super::table_store::TableStore;
+use super::trees::Trees;
+use super::{memory_engine, zoned_table};
+use crate::convert;
+use crate::engines::Engine;
+
+impl BaseTable {
+    /// An empty table.
+    pub(crate) fn new(
+        id: TableId,
+        definition: TableDefinition,
+        access: &dyn TableAccess,
+    ) -> Result<Self> {
+        let store = TableStore::new(&definition, access)?;
+        Ok(Self::over(id, definition, store))
+    }
+
+    /// A table loaded from a data directory, whose rows are in these trees if they are durable.
+    pub(crate) fn loaded(
+        id: TableId,
+        definition: TableDefinition,
+        trees: Option<Trees>,
+        access: &dyn TableAccess,
+    ) -> Result<Self> {
+        let mut next = 1;
+        let store = match trees {
+            Some(trees) => {
+                next = next_number(access.durable()?, &trees)?;
+                TableStore::durable_of(&definition, trees)
+            }
+            None => TableStore::new(&definition, access)?,
+        };
+        let table = Self::over(id, definition, store);
+        table.advance_auto_increment(next);
+        table.recorded_to.store(next, Ordering::Relaxed);
+        if let Some(column) = table.definition.auto_increment_column() {
+            let greatest = table.greatest_number(column, access)?;
+            table.advance_auto_increment(greatest.saturating_add(1));
+        }
+        Ok(table)
+    }
+
+    /// The greatest value of an integer column, or 0; read from the end of an index, if one begins with the column.
+    pub(crate) fn greatest_number(&self, column: usize, access: &dyn TableAccess) -> Result<u64> {
+        let table = self.storage(access)?;
+        let columns = [ColumnId(column)];
+        let index = table.indexes().iter().position(|index| {
+            let first = index.parts.first();
+            first.is_some_and(|part| part.column == column && !part.descending)
+        });
+        let mut scan = match index {
+            Some(index) => table.index_scan(IndexId(index), &[KeyRange::ALL], true, &columns)?,
+            None => table.scan(&ScanRequest::of(&columns))?,
+        };
+        let number = |value: Value| match value {
+            Value::Int(number) => u64::try_from(number).unwrap_or(0),
+            Value::UInt(number) => number,
+            Value::Float(number) if number > 0.0 => number as u64,
+            _ => 0,
+        };
+        let mut greatest = 0;
+        while let Some(batch) = scan.next_batch()? {
+            let rows = 0..batch.row_count();
+            let numbers = rows.map(|row| number(convert::value_at(batch.column(0), row)));
+            greatest = numbers.fold(greatest, u64::max);
+            if index.is_some() {
+                break;
+            }
+        }
+        Ok(greatest)
+    }
+
+    /// The rows as a statement of the session sees them, in its time zone.
+    pub(crate) fn rows_in(&self, access: &dyn TableAccess) -> Result<Arc<dyn Table>> {
+        let zone = access.time_zone();
+        let rows = self.storage(access)?;
+        Ok(zoned_table::read_in(zone, rows, &self.timestamps))
+    }
+
+    /// The rows as a statement of the session sees them, with UTC in TIMESTAMP columns.
+    pub(crate) fn storage(&self, access: &dyn TableAccess) -> Result<Arc<dyn Table>> {
+        self.store.open(access, access.changes_directly(self))
+    }
+
+    /// Its numbers of rows and bytes; 0 when they cannot be read.
+    pub(crate) fn statistics(&self, access: &dyn TableAccess) -> TableStatistics {
+        let storage = self.storage(access);
+        storage.map_or_else(|_| TableStatistics::default(), |table| table.statistics())
+    }
+
+    /// The table as the planner sees it in a session, with its current row count.
+    pub(crate) fn source_in(&self, access: &dyn TableAccess) -> Result<Arc<TableSource>> {
+        let zone = access.time_zone();
+        let mut source = self.source(access)?;
+        let columns = &self.definition.columns;
+        let has_default = |column: &usize| columns[*column].default_value(zone).is_some();
+        if self.timestamps.iter().any(has_default) && !ZoneClock::new(zone).is_utc() {
+            let source = Arc::make_mut(&mut source);
+            for &column in &self.timestamps {
+                source.columns[column].default = columns[column].default_source(zone);
+            }
+        }
+        let is_timestamp = |part: &IndexPartSource| self.timestamps.contains(&part.column);
+        let mut parts = source.indexes.iter().flat_map(|index| &index.parts);
+        if parts.any(is_timestamp) && !ZoneClock::new(zone).is_never_set() {
+            let indexes = &mut Arc::make_mut(&mut source).indexes;
+            for part in indexes.iter_mut().flat_map(|index| &mut index.parts) {
+                part.approximate = is_timestamp(part);
+            }
+        }
+        Ok(source)
+    }
+
+    fn source(&self, access: &dyn TableAccess) -> Result<Arc<TableSource>> {
+        let rows = self.storage(access)?.statistics().rows;
+        let mut source = self.source.lock();
+        if source.row_count != rows {
+            Arc::make_mut(&mut source).row_count = rows;
+        }
+        Ok(Arc::clone(&source))
+    }
+
+    /// Removes every row. [`Self::set_auto_increment`] resets the counter.
+    pub(crate) fn truncate(&self, access: &dyn TableAccess) -> Result<()> {
+        self.storage(access)?.truncate()?;
+        self.column_statistics.forget();
+        if let TableStore::User(table) = &self.store
+            && self.definition.engine == Engine::Memory
+        {
+            let bytes = access.memory_engine_bytes();
+            table.empty_under(&memory_engine::limits(&self.definition, bytes));
+        }
+        Ok(())
+    }
+}
+
+impl TableStore {
+    /// An empty store for a table, as its definition requires.
+    pub(crate) fn new(definition: &TableDefinition, access: &dyn TableAccess) -> Result<Self> {
+        Ok(
+            match definition.temporary || definition.engine == Engine::Memory {
+                true => Self::user(definition, access.user_table_context(definition)),
+                false => Self::durable(definition, access)?,
+            },
+        )
+    }
+
+    fn user(definition: &TableDefinition, context: UserTableContext) -> Self {
+        let columns = definition.columns.iter().map(|column| column.ty.physical());
+        let indexes = index_specs(definition);
+        Self::User(UserTable::new(context, columns.collect(), indexes))
+    }
+
+    /// A durable store, visible to other sessions once the transaction commits.
+    fn durable(definition: &TableDefinition, access: &dyn TableAccess) -> Result<Self> {
+        let transaction = access.durable()?;
+        let indexes = index_specs(definition);
+        let rows = transaction.new_tree()?;
+        let indexes = indexes.iter().map(|_| transaction.new_tree());
+        let indexes = indexes.collect::<Result<_>>()?;
+        Ok(Self::durable_of(definition, Trees { rows, indexes }))
+    }
+
+    /// A handle for a session's statement: it sees the current rows, and its changes are part of the session's
+    /// transaction, or persist in any case if `directly`.
+    pub(crate) fn open(&self, access: &dyn TableAccess, directly: bool) -> Result<Arc<dyn Table>> {
+        Ok(match self {
+            Self::User(table) => table.open(access.temp_table_context(), access.undo_log()),
+            Self::Durable(definition, _) => {
+                let statement = if directly {
+                    access.direct_statement()
+                } else {
+                    access.durable_statement()
+                };
+                Arc::new(statement?.table(definition)?)
+            }
+            Self::Provided(table) => Arc::clone(table) as Arc<dyn Table>,
+        })
+    }
+}
