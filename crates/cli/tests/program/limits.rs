@@ -315,6 +315,12 @@ fn run(case: &Case) -> (u64, Option<String>) {
         .unwrap();
     let mut output = child.stdout.take().unwrap();
     let drained = thread::spawn(move || std::io::copy(&mut output, &mut std::io::sink()));
+    // Warnings go to standard error, and may be more than a pipe holds.
+    let mut stderr = child.stderr.take().unwrap();
+    let errors = thread::spawn(move || {
+        let mut text = String::new();
+        stderr.read_to_string(&mut text).map(|_| text)
+    });
     let begun = Instant::now();
     let mut peak = 0;
     let status = loop {
@@ -328,9 +334,7 @@ fn run(case: &Case) -> (u64, Option<String>) {
         thread::sleep(Duration::from_millis(2));
     };
     drained.join().unwrap().unwrap();
-    let mut errors = String::new();
-    let mut stderr = child.stderr.take().unwrap();
-    stderr.read_to_string(&mut errors).unwrap();
+    let errors = errors.join().unwrap().unwrap();
     (peak, (!status.success()).then_some(errors))
 }
 
