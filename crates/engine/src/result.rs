@@ -42,6 +42,8 @@ pub struct ResultOrigin {
     pub(crate) traits: ColumnTraits,
     /// Whether the column belongs to a table.
     is_of_table: bool,
+    /// Whether the column is computed in a derived table or view that is merged.
+    pub(crate) is_merged: bool,
 }
 
 impl ResultOrigin {
@@ -57,6 +59,7 @@ impl ResultOrigin {
             column: column.clone(),
             traits: origin.traits,
             is_of_table: origin.is_of_table(),
+            is_merged: origin.is_merged,
         }
     }
 
@@ -95,7 +98,7 @@ impl ResultColumn {
     }
 
     pub(crate) fn from_plan(column: &OutputColumn) -> Self {
-        if column.client_type == ClientType::Choice(TypeKind::Bit) {
+        if column.client_type == ClientType::Choice(TypeKind::Bit) && column.buffered.is_none() {
             return Self {
                 name: column.name.clone(),
                 ty: SqlType::bit(column.ty.length),

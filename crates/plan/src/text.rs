@@ -3,12 +3,12 @@
 //!
 //! Conversions between numbers are not shown, since they are implicit in MySQL's operators.
 
-use mayfly_functions::ScalarFunction;
-use mayfly_functions::aggregate::Kind;
-use mayfly_functions::scalar::Printed;
 use std::borrow::Cow;
 use std::fmt::{self, Write};
 
+use mayfly_functions::ScalarFunction;
+use mayfly_functions::aggregate::Kind;
+use mayfly_functions::scalar::Printed;
 use mayfly_types::convert::text::format_value;
 use mayfly_types::{CollationId, SqlType, TypeKind, Value};
 

@@ -23,7 +23,7 @@ pub struct Address {
     pub server_key: Option<Vec<u8>>,
 }
 
-/// The host of an address.
+/// The host of an address; by default, this machine.
 pub(super) fn host(address: &Address) -> &str {
     address.host.as_deref().unwrap_or("127.0.0.1")
 }

@@ -9,10 +9,10 @@ use mayfly_storage::{DurableTransaction, UserTable};
 use mayfly_types::temporal::TimeZone;
 use mayfly_types::{Result, TypeKind};
 
+use super::auto_increment_record::set_next_number;
 use super::column_statistics::ColumnStatisticsCache;
 use super::definition::{ColumnDefinition, TableDefinition};
 use super::indexes::{IndexStorage, index_sources};
-use super::number_record::set_next_number;
 use super::provided::{self, ProvidedTable, TableProvider};
 use super::table_store::{RowStore, TableStore};
 use super::trees::Trees;

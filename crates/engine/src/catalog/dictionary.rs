@@ -13,14 +13,14 @@ use mayfly_storage::{DurableTransaction, TreeId};
 use mayfly_types::Result;
 use mayfly_types::temporal::TimeZone;
 
+use super::auto_increment_record::number_name;
 use super::base_table::BaseTable;
 use super::definition::TableDefinition;
 use super::entry_name::EntryName;
-use super::number_record::number_name;
 use super::show_create::{self, NameQuotes};
 use super::state::{CatalogChange, CatalogState};
 use super::table_access::TableAccess;
-pub(crate) use super::trees::Trees;
+use super::trees::Trees;
 use super::view::ViewDefinition;
 use crate::character_sets;
 

@@ -4,6 +4,7 @@
 //! another [`TableId`], so a plan made for the old definition cannot read the new table. Statements hold tables by
 //! [`Arc`], so a dropped table lives until its readers end.
 
+mod auto_increment_record;
 pub(crate) mod base_table;
 mod column_statistics;
 pub(crate) mod column_uses;
@@ -16,7 +17,6 @@ pub(crate) mod foreign_keys;
 pub(crate) mod histogram;
 pub(crate) mod indexes;
 pub(crate) mod memory_engine;
-mod number_record;
 pub(crate) mod provided;
 pub(crate) mod show_create;
 pub(crate) mod state;
@@ -45,6 +45,7 @@ pub(crate) use self::entry_name::FullName;
 pub(crate) use self::state::{CatalogChange, CatalogState};
 pub(crate) use self::table_access::TableAccess;
 pub(crate) use self::table_store::RowStore;
+pub(crate) use self::trees::Trees;
 use self::view::ViewDefinition;
 use crate::locks::table::TableLock;
 use crate::names::{check_name, same_name};

@@ -13,10 +13,10 @@ use mayfly_storage::{
 use mayfly_types::temporal::ZoneClock;
 use mayfly_types::{Result, Value};
 
+use super::auto_increment_record::next_number;
 use super::base_table::BaseTable;
 use super::definition::TableDefinition;
 use super::indexes::index_specs;
-use super::number_record::next_number;
 use super::table_access::TableAccess;
 use super::table_store::TableStore;
 use super::trees::Trees;

@@ -125,8 +125,8 @@ impl FieldDefinition {
         let ty = &column.ty;
         let shown = match &column.origin {
             Some(origin) if origin.is_of_table() => Shown::Table,
-            Some(_) => Shown::Copied,
-            None => Shown::Expression,
+            Some(origin) if !origin.is_merged => Shown::Copied,
+            _ => Shown::Expression,
         };
         let mut flags = FieldFlags::default();
         flags.set(FieldFlags::NOT_NULL, !column.nullable);

@@ -24,7 +24,7 @@ impl LockedTable {
 
 /// Tables that LOCK TABLES has locked for a session.
 #[derive(Debug, Default)]
-pub(crate) struct LockedTables {
+pub(super) struct LockedTables {
     pub(super) tables: Vec<LockedTable>,
     /// The table locks, released with it.
     pub(super) _held: Vec<HeldTable>,

@@ -3,8 +3,9 @@
 //! A session consists of parts, each with a purpose of its own: its privileges ([`SessionPrivileges`]), its settings
 //! ([`SessionSettings`]), its transaction with the locks ([`SessionTransaction`]), its temporary tables
 //! ([`TemporaryTables`]), what statements leave for the next one ([`SessionDiagnostics`]), its client's state
-//! ([`ClientState`]), its budgets ([`SessionMemory`]), its profiles ([`SessionProfiles`]) and its optimizer traces
-//! ([`SessionTraces`]). The state of the running statement alone is in its [`StatementContext`].
+//! ([`ClientState`]), its budgets ([`SessionMemory`]), what the logs need of it ([`SessionLog`]), its profiles
+//! ([`SessionProfiles`]) and its optimizer traces ([`SessionTraces`]). The state of the running statement alone is in its
+//! [`StatementContext`].
 
 mod client;
 mod client_state;

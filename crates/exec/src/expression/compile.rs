@@ -1,9 +1,8 @@
 //! Compiles the plan's expression tree to the flat form that is evaluated.
 
-use mayfly_functions::scalar::Fact;
 use std::sync::Arc;
 
-use mayfly_functions::scalar::Volatility;
+use mayfly_functions::scalar::{Fact, Volatility};
 use mayfly_plan::{Expression, ExpressionKind, with_stack};
 use mayfly_types::convert::is_total_cast;
 use mayfly_types::{PhysicalType, TypeKind};

@@ -1,9 +1,9 @@
 //! Facts about scalar functions that do not follow from the types of a call: each stands on the function's row, where
 //! the planner and DDL ask for it.
 //!
-//! Invariant: what no row says does not hold, so that a new function is right without facts, but for
-//! [`Fact::NotInDefinitions`], [`Fact::OnlyInDefaults`] and [`Fact::UnsafeInLogs`], which a function needs whose result
-//! depends on more than its arguments.
+//! Invariant: nothing is assumed that no row says, so that a new function works without facts. But a function whose
+//! result depends on more than its arguments needs [`Fact::NotInDefinitions`] or [`Fact::OnlyInDefaults`], and
+//! [`Fact::UnsafeInLogs`] unless what it depends on is logged with a statement.
 
 use std::ops::Range;
 

@@ -113,7 +113,7 @@ impl ScalarFunction {
         self
     }
 
-    /// Adds facts.
+    /// Says which facts hold.
     #[must_use]
     pub const fn with(mut self, facts: &'static [Fact]) -> Self {
         self.facts = facts;

@@ -4,9 +4,9 @@
 //! conjunct is covered when every row in the ranges meets it and every row outside does not, so that nothing is left to
 //! check; an inexact condition (LIKE, prefixes, conditions behind a range) only narrows the search.
 
-use mayfly_functions::scalar::Fact;
 use std::sync::Arc;
 
+use mayfly_functions::scalar::Fact;
 use mayfly_types::collation::POINT_WEIGHTS;
 use mayfly_types::{PhysicalType, SqlType, TypeKind, Value};
 

@@ -194,7 +194,7 @@ impl<'a> Binder<'a> {
         for column in block.columns {
             columns.push(column.id);
             output.push(OutputColumn {
-                buffered: column.buffered.of_result(&column.ty),
+                buffered: column.buffered_result(),
                 name: column.name,
                 ty: column.ty,
                 nullable: column.nullable,

@@ -49,6 +49,33 @@ impl BlockColumn {
         is_choice
     }
 
+    /// Type of the column through which a query block's own result is read, if it differs. A choice of BITs is a BIT there,
+    /// but in an aggregate.
+    pub(crate) fn buffered_result(&self) -> Option<SqlType> {
+        let is_bits = self.client_type == ClientType::Choice(TypeKind::Bit)
+            && self.buffered != Buffered::Aggregate;
+        match is_bits {
+            true => None,
+            false => self.buffered.of_result(&self.ty),
+        }
+    }
+
+    /// Gives a choice of integers the kind that clients are told, with which a set operation finds its types.
+    pub(crate) fn settle_choice(&mut self) {
+        let (ClientType::Choice(kind) | ClientType::Kept(kind)) = self.client_type else {
+            return;
+        };
+        let reported = SqlType {
+            kind,
+            ..self.ty.clone()
+        };
+        if !self.settle_bits() && reported.is_integer() && reported.physical() == self.ty.physical()
+        {
+            self.ty = reported;
+            self.client_type = ClientType::Plain;
+        }
+    }
+
     /// Value of the column, with its coercibility.
     pub(crate) fn value(&self) -> Expression {
         let column = Expression::column(self.id, self.ty.clone(), self.nullable);
@@ -59,6 +86,30 @@ impl BlockColumn {
     pub(super) fn copy(&mut self) {
         if let Some(origin) = &mut self.origin {
             origin.traits = origin.traits.copied();
+            origin.is_merged = false;
+        }
+    }
+
+    /// Gives clients the type of a temporary table's column instead of a choice's.
+    pub(super) fn become_column(&mut self) {
+        self.client_type = match self.client_type {
+            kept @ (ClientType::Computed
+            | ClientType::Member(_)
+            | ClientType::Choice(TypeKind::VarChar | TypeKind::Bit)) => kept,
+            _ => ClientType::Plain,
+        };
+    }
+
+    /// Marks a column of a merged derived table that is computed. Without `as_expression` clients are told of it as of
+    /// a column.
+    pub(super) fn merge(&mut self, as_expression: bool) {
+        let name = &self.name;
+        let origin = self
+            .origin
+            .get_or_insert_with(|| ColumnOrigin::computed(name));
+        origin.is_merged = as_expression && !origin.is_of_table();
+        if !as_expression {
+            self.become_column();
         }
     }
 }
@@ -92,7 +143,7 @@ impl Block {
                 column.ty.temporal_text = false;
             }
             let own = std::mem::take(&mut column.buffered);
-            if column.settle_bits() {
+            if own != Buffered::Aggregate && column.settle_bits() {
                 continue;
             }
             let ty = own.of_derived(&column.ty);
@@ -104,7 +155,7 @@ impl Block {
             if ty.physical() == column.ty.physical() {
                 column.ty = ty;
                 column.client_type = ClientType::Plain;
-            } else {
+            } else if ty.kind == TypeKind::VarChar {
                 column.client_type = ClientType::Choice(ty.kind);
             }
         }

@@ -4,6 +4,7 @@
 //! digits, a string a VARCHAR or a TEXT by its length. These are the types that clients see of a result, and those of a
 //! derived table.
 
+use mayfly_types::common_type::string_of;
 use mayfly_types::{CollationId, SqlType, TypeKind};
 
 /// Column of a temporary table for a value of a query block.
@@ -14,7 +15,7 @@ pub(crate) enum Buffered {
     Unchanged,
     /// No column except in a derived table: a constant, or a value computed from aggregates.
     Recomputed,
-    /// A column for an aggregate, in which numbers keep their type.
+    /// A column for an aggregate of a computed value: integers are BIGINT, and floating-point numbers DOUBLE.
     Aggregate,
     /// A column for a computed value.
     Computed,
@@ -25,6 +26,10 @@ impl Buffered {
     pub(crate) fn of_result(self, ty: &SqlType) -> Option<SqlType> {
         match self {
             Self::Unchanged | Self::Recomputed => None,
+            Self::Aggregate if ty.is_integer() => {
+                (ty.kind != TypeKind::BigInt).then(|| integer_type(ty, TypeKind::BigInt))
+            }
+            Self::Aggregate if ty.kind == TypeKind::Float => Some(SqlType::double()),
             Self::Aggregate if !ty.is_string() && ty.kind != TypeKind::Null => None,
             Self::Aggregate | Self::Computed => column_type(ty),
         }
@@ -45,22 +50,27 @@ const VARCHAR_MAX: u32 = 512;
 /// Number of digits from which an integer becomes a BIGINT.
 const BIGINT_DIGITS: u32 = 10;
 
+/// Integer type of a kind with the width of another, unsigned for a YEAR.
+fn integer_type(ty: &SqlType, kind: TypeKind) -> SqlType {
+    SqlType {
+        unsigned: ty.unsigned || ty.kind == TypeKind::Year,
+        length: ty.length,
+        ..SqlType::integer(kind)
+    }
+}
+
 /// Type of a temporary table's column for a computed value.
 fn column_type(ty: &SqlType) -> Option<SqlType> {
     match ty.kind {
         TypeKind::Null => Some(SqlType::varchar(0, CollationId::BINARY)),
-        // As computed values they would be shown as numbers and texts.
-        TypeKind::Bit | TypeKind::Enum | TypeKind::Set => None,
+        TypeKind::Bit => None,
+        TypeKind::Enum | TypeKind::Set => Some(string_of(ty, ty.collation)),
         _ if ty.is_integer() => {
             let kind = match ty.length {
                 0..BIGINT_DIGITS => TypeKind::Int,
                 _ => TypeKind::BigInt,
             };
-            Some(SqlType {
-                unsigned: ty.unsigned || ty.kind == TypeKind::Year,
-                length: ty.length,
-                ..SqlType::integer(kind)
-            })
+            Some(integer_type(ty, kind))
         }
         _ if !ty.is_string() => Some(ty.clone()),
         _ if ty.length > VARCHAR_MAX => Some(SqlType {

@@ -1,12 +1,13 @@
 //! Reasons for which MySQL uses a temporary table in a query block, and its columns.
 
+use mayfly_functions::aggregate::Kind;
+
 use super::buffered::Buffered;
 use super::scope::{Item, Scope};
 use crate::tree::expression::{Expression, ExpressionKind, same_expression};
 use crate::tree::logical::{
     Buffering, ColumnId, expression_is_volatile, has_subquery, is_constant,
 };
-use mayfly_functions::aggregate::Kind;
 
 impl Scope {
     /// Column of a temporary table for an item of the select list.

@@ -525,9 +525,18 @@ impl Binder<'_> {
             note_derived(trace, (alias, database), &block, (merged, cause));
         }
         let relation = if merged {
+            let is_merged = !block.kept;
+            block
+                .columns
+                .iter_mut()
+                .for_each(|column| column.merge(is_merged));
             block.relation
         } else {
             block.columns.iter_mut().for_each(BlockColumn::copy);
+            block
+                .columns
+                .iter_mut()
+                .for_each(BlockColumn::become_column);
             let columns = block.columns.iter();
             let columns = columns
                 .map(|column| (column.id, column.name.clone()))

@@ -4,8 +4,7 @@
 //! allowed if it is functionally dependent on the keys (the manual, "Detection of Functional Dependence"), or if
 //! ONLY_FULL_GROUP_BY is off.
 
-use mayfly_functions::aggregate;
-use mayfly_functions::aggregate::Kind;
+use mayfly_functions::aggregate::{self, Kind};
 use mayfly_syntax::ast::Expr;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlMode, SqlType, Value};

@@ -234,7 +234,7 @@ impl Binder<'_> {
         let first = self.new_columns(width);
         for index in 0..width {
             for arm in &mut arms {
-                arm.columns[index].settle_bits();
+                arm.columns[index].settle_choice();
             }
             let values: Vec<Expression> =
                 arms.iter().map(|arm| arm.columns[index].value()).collect();
@@ -263,6 +263,8 @@ impl Binder<'_> {
                     ClientType::Member(ty.kind)
                 } else if ty.kind == TypeKind::VarChar && is_fixed(&arms, index) {
                     ClientType::Choice(TypeKind::Char)
+                } else if ty.kind == TypeKind::Year {
+                    ClientType::Plain
                 } else {
                     computed(arms.iter().map(|arm| arm.columns[index].client_type))
                 },

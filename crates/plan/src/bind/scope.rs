@@ -272,6 +272,7 @@ impl ScopeTable {
                 column: table.columns[index].name.clone(),
                 traits: table.columns[index].traits,
                 view: None,
+                is_merged: false,
             }),
             ScopeColumns::Derived(columns) => {
                 let column = columns.get(index)?;
@@ -592,12 +593,7 @@ impl Scope {
     /// Client type of a column of a table: whether a column of a derived table is computed.
     pub(crate) fn client_type_at(&self, slot: ColumnSlot) -> ClientType {
         match &self.tables[slot.table].columns {
-            ScopeColumns::Derived(columns) => match columns[slot.column].client_type {
-                reported @ (ClientType::Computed
-                | ClientType::Member(_)
-                | ClientType::Choice(TypeKind::VarChar | TypeKind::Bit)) => reported,
-                _ => ClientType::Plain,
-            },
+            ScopeColumns::Derived(columns) => columns[slot.column].client_type,
             ScopeColumns::Base { .. } => ClientType::Plain,
         }
     }

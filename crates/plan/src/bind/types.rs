@@ -221,14 +221,50 @@ fn is_bits(value: &Expression, of_column: &dyn Fn(ColumnId) -> ClientType) -> bo
     reported == ClientType::Choice(TypeKind::Bit)
 }
 
-/// Whether a choice has the form of NULLIF(): a value or NULL.
+/// Whether a choice is a NULLIF(): NULL where a value equals another, else the value.
 fn is_nullif(choice: &Expression) -> bool {
-    let branches = match &choice.kind {
-        ExpressionKind::Case { branches, .. } => branches,
+    let (branches, otherwise) = match &choice.kind {
+        ExpressionKind::Case {
+            branches,
+            otherwise: Some(otherwise),
+        } => (branches, otherwise),
         ExpressionKind::Let { body, .. } => return is_nullif(body),
         _ => return false,
     };
-    matches!(&branches[..], [(_, result)] if matches!(result.as_literal(), Some(Value::Null)))
+    let [(condition, result)] = &branches[..] else {
+        return false;
+    };
+    let ExpressionKind::Compare { left, right, .. } = &condition.kind else {
+        return false;
+    };
+    matches!(result.as_literal(), Some(Value::Null))
+        && (is_same_value(left, otherwise) || is_same_value(right, otherwise))
+}
+
+/// Whether two expressions read one column, local value or parameter, or are equal constants, conversions apart.
+fn is_same_value(a: &Expression, b: &Expression) -> bool {
+    match (&unconverted(a).kind, &unconverted(b).kind) {
+        (ExpressionKind::Column(a), ExpressionKind::Column(b)) => a == b,
+        (ExpressionKind::Local(a), ExpressionKind::Local(b)) => a == b,
+        (ExpressionKind::Parameter(a), ExpressionKind::Parameter(b)) => a == b,
+        (ExpressionKind::Literal(a), ExpressionKind::Literal(b)) => a == b,
+        _ => false,
+    }
+}
+
+/// The operand of conversions, for a comparison too.
+fn unconverted(expression: &Expression) -> &Expression {
+    match &expression.kind {
+        ExpressionKind::Cast(inner, _) => unconverted(inner),
+        ExpressionKind::Call {
+            function,
+            arguments,
+            ..
+        } if function.has(Fact::ComparedConstant) && !arguments.is_empty() => {
+            unconverted(&arguments[0])
+        }
+        _ => expression,
+    }
 }
 
 /// Whether a value is computed, and not only a choice of columns' values: MySQL computes integers as BIGINT, whatever
@@ -241,10 +277,10 @@ fn is_computed(expression: &Expression) -> bool {
             || results.into_iter().any(is_computed);
     }
     match &expression.kind {
-        ExpressionKind::Column(_)
-        | ExpressionKind::Local(_)
-        | ExpressionKind::Subquery(_)
-        | ExpressionKind::LogicalSubquery(_) => false,
+        ExpressionKind::Column(_) | ExpressionKind::Local(_) | ExpressionKind::Subquery(_) => false,
+        ExpressionKind::LogicalSubquery(subquery) => subquery.client_type == ClientType::Computed,
+        // YEAR() and CAST(… AS YEAR) are of the column type.
+        _ if expression.ty.kind == TypeKind::Year => false,
         ExpressionKind::Literal(value) => !value.is_null(),
         ExpressionKind::Cast(inner, _) if expression.ty.is_integer() => is_computed(inner),
         ExpressionKind::Let { body, .. } => is_computed(body),

@@ -1,8 +1,8 @@
 //! Facts about columns: from statistics of their values, or else from the keys and indexes of their table.
 
-use mayfly_functions::aggregate::Kind;
 use std::sync::Arc;
 
+use mayfly_functions::aggregate::Kind;
 use mayfly_types::SqlType;
 
 use crate::catalog::{AskedStatistics, TableSource};
@@ -24,6 +24,7 @@ pub(crate) struct ColumnFacts {
 /// Facts about an aggregate over each group.
 #[derive(Debug, Clone)]
 pub(crate) struct AggregateFacts {
+    /// COUNT, SUM or AVG.
     pub(crate) kind: Kind,
     /// Aggregated column; `None` for COUNT(*) and for expressions.
     pub(crate) column: Option<(ColumnId, SqlType)>,

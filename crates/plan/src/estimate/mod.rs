@@ -14,10 +14,10 @@ pub(crate) mod selectivity;
 #[cfg(test)]
 mod tests;
 
-use mayfly_functions::aggregate::Kind;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use mayfly_functions::aggregate::Kind;
 use mayfly_types::{PhysicalType, SqlType};
 
 use self::columns::AggregateFacts;

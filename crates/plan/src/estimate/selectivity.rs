@@ -6,10 +6,10 @@
 //! correlated. Where few example rows match, the prior estimate matters: the strictest two conditions count in full,
 //! the next ones with roots ("exponential backoff", as in SQL Server, which takes roots from the second one on).
 
-use mayfly_functions::scalar::Fact;
 use std::ops::Bound;
 use std::sync::Arc;
 
+use mayfly_functions::scalar::Fact;
 use mayfly_types::{SqlMode, SqlType, Value};
 
 use super::asked::ColumnRanges;

@@ -5,11 +5,12 @@
 //! BIT_OR). It does not apply to WITH ROLLUP, which counts values of several groups together, which may have common
 //! values.
 
+use mayfly_functions::aggregate::Kind;
+
 use super::planning::Planning;
 use crate::tree::expression::{Expression, ExpressionKind, same_expression};
 use crate::tree::logical::{Aggregate, ColumnId, Computed, Query, Relation};
 use crate::tree::physical::{AggregateCall, Purpose};
-use mayfly_functions::aggregate::Kind;
 
 pub(super) fn apply(query: &mut Query, _planning: &Planning<'_>) {
     let mut next_column = query.next_column;

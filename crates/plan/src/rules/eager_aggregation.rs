@@ -16,8 +16,7 @@
 
 use arrow_buffer::i256;
 use mayfly_functions::AggregateSignature;
-use mayfly_functions::aggregate;
-use mayfly_functions::aggregate::Kind;
+use mayfly_functions::aggregate::{self, Kind};
 use mayfly_types::{PhysicalType, SqlType, TypeKind, Value};
 
 use super::planning::Planning;

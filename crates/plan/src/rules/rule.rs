@@ -1,8 +1,8 @@
 //! Helpers of the rules on statements and expressions.
 
-use mayfly_functions::scalar::Fact;
 use std::cell::Cell;
 
+use mayfly_functions::scalar::Fact;
 use mayfly_types::{SqlType, TypeKind};
 
 use crate::lower::is_never_true;

@@ -33,6 +33,7 @@ struct Parked {
 }
 
 impl Parking {
+    /// No parked connections, and the poll of the reactor.
     pub(super) fn new() -> io::Result<(Self, Poll)> {
         let poll = Poll::new()?;
         let parking = Self {
@@ -71,6 +72,7 @@ impl Parking {
         Ok(())
     }
 
+    /// Takes out the connection of a token; `None` if another thread has taken it.
     pub(super) fn take(&self, token: usize) -> Option<Box<Connection>> {
         let connection = self.parked.lock().connections.remove(&token)?;
         self.forget(&connection);

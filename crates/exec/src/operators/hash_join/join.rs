@@ -9,7 +9,7 @@ use mayfly_plan::physical::{JoinKind, TemporaryTable};
 use mayfly_storage::{JoinIndex, PartitionQueue, TempTable};
 use mayfly_types::Result;
 
-use super::side::{Built, KeyOf, Side, WholeKeys};
+use super::side::{BuildFilter, Built, Side, WholeKeys};
 use super::specification::Specification;
 use crate::context::RunContext;
 use crate::expression::Program;
@@ -111,7 +111,7 @@ impl HashJoin {
 
     /// Filters to be filled with the keys of the prepared build side. The probe side has them already, and applies them
     /// when it is read.
-    pub(super) fn filters(&self, run: &RunContext) -> Vec<KeyOf> {
+    pub(super) fn filters(&self, run: &RunContext) -> Vec<BuildFilter> {
         let mut filters = Vec::new();
         if !matches!(self.kind, JoinKind::Inner | JoinKind::Semi) {
             return filters;
@@ -134,7 +134,7 @@ impl HashJoin {
                 filter: filter.clone(),
             };
             self.probe.input.give_filter(probe.column, &given);
-            filters.extend(filter.map(|filter| KeyOf {
+            filters.extend(filter.map(|filter| BuildFilter {
                 filter,
                 build_column: build.column,
             }));
@@ -144,7 +144,7 @@ impl HashJoin {
 
     /// Use of the whole keys of the build side: they make a filter where a probe row without a partner does not come
     /// out, such rows exist, and no filter of the only key has refused them already.
-    pub(super) fn whole_keys(&self, filters: &[KeyOf]) -> WholeKeys<'static> {
+    pub(super) fn whole_keys(&self, filters: &[BuildFilter]) -> WholeKeys<'static> {
         let is_filtered = filters.len() == self.build.keys.len() && filters.len() == 1;
         match self.kind {
             JoinKind::Inner | JoinKind::Semi if !is_filtered && !self.partnered => WholeKeys::Added,
@@ -152,6 +152,8 @@ impl HashJoin {
         }
     }
 
+    /// Prepares the probe side, which streams past an index of the build side if that fits in memory, or goes into a
+    /// table of its own.
     pub(super) fn streaming_or_partitioned(&self, built: Built, run: &RunContext) -> Result<State> {
         self.probe.input.prepare(run)?;
         let index = if self.prefers_partitions(&built, run) {

@@ -54,7 +54,7 @@ impl Side {
     pub(super) fn fill(
         &self,
         temporary: &TemporaryTable,
-        filters: &[KeyOf],
+        filters: &[BuildFilter],
         whole_keys: WholeKeys<'_>,
         run: &RunContext,
     ) -> Result<Built> {
@@ -133,7 +133,7 @@ pub(super) enum WholeKeys<'a> {
 }
 
 /// A filter of the build side's values of one key.
-pub(super) struct KeyOf {
+pub(super) struct BuildFilter {
     pub(super) filter: Arc<KeyFilter>,
     pub(super) build_column: usize,
 }

@@ -102,7 +102,7 @@ pub(super) struct PairSource {
     stage: Stage,
     /// Number of the next probe row.
     next_row: usize,
-    marks: Option<Marks>,
+    marks: Option<ProbeMarks>,
 }
 
 enum Stage {
@@ -115,7 +115,7 @@ enum Stage {
 impl PairSource {
     fn new(pair: JoinPair, kind: JoinKind, run: &RunContext) -> Result<Self> {
         let marks = if pair.is_in_pieces() && kind != JoinKind::Inner {
-            Some(Marks::new(pair.probe_rows(), run)?)
+            Some(ProbeMarks::new(pair.probe_rows(), run)?)
         } else {
             None
         };
@@ -163,7 +163,7 @@ impl PairSource {
     }
 
     fn next_index(&mut self) -> Result<Option<JoinIndex>> {
-        let all_marked = self.marks.as_ref().is_some_and(Marks::is_full);
+        let all_marked = self.marks.as_ref().is_some_and(ProbeMarks::is_full);
         if all_marked && self.kind != JoinKind::Left {
             // Semi and anti joins need no further piece.
             return Ok(None);
@@ -173,14 +173,14 @@ impl PairSource {
 }
 
 /// Marks of the probe rows of a pair that have a match in a piece.
-struct Marks {
+struct ProbeMarks {
     marked: BooleanBufferBuilder,
     /// Number of unmarked rows.
     unmarked: usize,
     _reservation: Reservation,
 }
 
-impl Marks {
+impl ProbeMarks {
     fn new(rows: usize, run: &RunContext) -> Result<Self> {
         let reservation = memory_of_marks(rows, run)?;
         let mut marked = BooleanBufferBuilder::new(rows);

@@ -1,8 +1,8 @@
 //! Aggregate calls: each becomes a column of the query block that it aggregates.
 
-use mayfly_functions::aggregate::Kind;
 use std::ops::ControlFlow;
 
+use mayfly_functions::aggregate::Kind;
 use mayfly_functions::{AggregateFunction, Coercibility, aggregate, scalar};
 use mayfly_syntax::ast::{
     self, Expr, Flow, Function, FunctionArg, FunctionArguments, OrderByExpr, Query, Visit, Visitor,

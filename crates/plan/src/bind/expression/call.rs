@@ -1,9 +1,9 @@
 //! Function calls: ordinary ones, and those whose arguments are not plain expressions.
 
-use mayfly_functions::aggregate::Kind;
-use mayfly_functions::scalar::Fact;
 use std::sync::Arc;
 
+use mayfly_functions::aggregate::Kind;
+use mayfly_functions::scalar::Fact;
 use mayfly_functions::{ScalarFunction, aggregate, scalar};
 use mayfly_syntax::ast::{self, Expr, Function, FunctionArg, FunctionArguments, IntervalUnit};
 use mayfly_types::error::codes;
@@ -277,12 +277,9 @@ impl Binder<'_> {
         }
         let mut arguments = arguments;
         self.type_parameters(function, &mut arguments);
-        let integers = match (
-            function.has(Fact::ReadsIntegers),
-            function.has(Fact::ReadsInteger),
-        ) {
-            (true, _) => arguments.len(),
-            (_, reads_one) => usize::from(reads_one),
+        let integers = match function.has(Fact::ReadsIntegers) {
+            true => arguments.len(),
+            false => usize::from(function.has(Fact::ReadsInteger)),
         };
         for argument in arguments.iter_mut().take(integers) {
             argument.change(numbers::as_number);

@@ -1,8 +1,8 @@
 //! Explicit conversions: CAST, CONVERT, COLLATE, introducers, typed literals.
 
-use mayfly_functions::scalar::Fact;
 use std::fmt::Display;
 
+use mayfly_functions::scalar::Fact;
 use mayfly_functions::{Coercibility, derive};
 use mayfly_syntax::ast::{CastType, CastTypeKind, Expr, TemporalLiteral, TypedString};
 use mayfly_types::charset::Charset;

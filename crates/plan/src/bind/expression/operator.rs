@@ -1,8 +1,8 @@
 //! Operators: logic, comparisons, BETWEEN, IN, arithmetic.
 
-use mayfly_functions::scalar::Fact;
 use std::sync::Arc;
 
+use mayfly_functions::scalar::Fact;
 use mayfly_functions::{Coercibility, Signature};
 use mayfly_syntax::ast::{BinaryOperator, Expr};
 use mayfly_syntax::chain::chain;

@@ -1,6 +1,6 @@
 //! Window function calls: arguments and result types.
 
-use mayfly_functions::aggregate;
+use mayfly_functions::aggregate::{self, Kind};
 use mayfly_syntax::ast::{Expr, Function, FunctionArguments, NullTreatment, Value as AstValue};
 use mayfly_types::common_type::Alternatives;
 use mayfly_types::error::codes;
@@ -63,7 +63,7 @@ impl Binder<'_> {
         if let Some(function) = aggregate::by_name(name)
             && name != "first_value"
         {
-            if name == "group_concat" {
+            if function.kind() == Kind::GroupConcat {
                 return Err(not_supported("group_concat as window function"));
             }
             if list.distinct {
@@ -71,7 +71,7 @@ impl Binder<'_> {
             }
             let mut call = self.bind_aggregate_parts(name, function, list)?;
             let own = call.signature.result.clone();
-            if matches!(name, "min" | "max") {
+            if matches!(function.kind(), Kind::Min | Kind::Max) {
                 call.signature.result = kept_extreme(call.signature.result);
             }
             return Ok(BoundFunction {

@@ -1,7 +1,6 @@
 //! Window frames: the rows of a partition that a function reads, relative to the current row.
 
-use mayfly_functions::scalar::Fact;
-use mayfly_functions::scalar::{Volatility, is_distance};
+use mayfly_functions::scalar::{Fact, Volatility, is_distance};
 use mayfly_syntax::ast::{Expr, Interval, WindowFrame, WindowFrameBound, WindowFrameUnits};
 use mayfly_syntax::window_text::frame_text;
 use mayfly_types::error::codes;

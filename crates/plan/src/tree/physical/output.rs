@@ -61,6 +61,8 @@ pub struct ColumnOrigin {
     pub traits: ColumnTraits,
     /// View through which it is read and its name there.
     pub view: Option<ViewColumn>,
+    /// Whether the column is computed in a derived table or view that is merged: the outer query computes it.
+    pub is_merged: bool,
 }
 
 /// A column of a view.
@@ -82,6 +84,7 @@ impl ColumnOrigin {
             column: column.to_owned(),
             traits: ColumnTraits::default(),
             view: None,
+            is_merged: false,
         }
     }
 

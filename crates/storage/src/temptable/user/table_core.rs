@@ -192,11 +192,13 @@ impl Core {
         })
     }
 
+    /// Locks the state for reading; the error of a broken table.
     pub(super) fn read(&self) -> Result<RwLockReadGuard<'_, State>> {
         let state = read_lock(&self.state);
         state.check().map(|()| state)
     }
 
+    /// Locks the state for writing; the error of a broken table.
     pub(super) fn write(&self) -> Result<RwLockWriteGuard<'_, State>> {
         let state = write_lock(&self.state);
         state.check().map(|()| state)
@@ -316,6 +318,7 @@ impl Core {
         }
     }
 
+    /// Registers the table, once, among those that are asked to release memory, if it holds enough.
     pub(super) fn become_holder(&self) {
         if !self.pager.may_overflow
             || self.is_holder.load(Ordering::Relaxed)
