@@ -241,7 +241,7 @@ fn prepared(case: &Case, random: &mut Random) -> Option<(String, Vec<Value>)> {
         let whole: i64 = constant.parse().ok()?;
         Some(match random.below(4) {
             0 => Value::Bytes(constant.as_bytes().to_vec()),
-            1 if whole.abs() < 1 << 50 => Value::Double(whole as f64),
+            1 if whole.unsigned_abs() < 1 << 50 => Value::Double(whole as f64),
             _ => Value::Int(whole),
         })
     };
