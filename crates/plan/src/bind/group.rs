@@ -268,6 +268,16 @@ impl Binder<'_> {
         for other in others {
             visit_expression_mut(other, &mut replace);
         }
+        let windows = &mut scope.windows;
+        windows.for_each_expression_of(&|_| true, &mut |part| {
+            visit_expression_mut(part, &mut replace);
+        });
+        for window in &mut windows.specifications {
+            let order = window.order.iter_mut().map(|key| &mut key.expression);
+            for key in window.partition.iter_mut().chain(order) {
+                visit_expression_mut(key, &mut replace);
+            }
+        }
     }
 
     /// ANY_VALUE of a column.
