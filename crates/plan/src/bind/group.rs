@@ -4,7 +4,7 @@
 //! allowed if it is functionally dependent on the keys (the manual, "Detection of Functional Dependence"), or if
 //! ONLY_FULL_GROUP_BY is off.
 
-use mayfly_functions::aggregate::{self, Kind};
+use mayfly_functions::aggregate;
 use mayfly_syntax::ast::Expr;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlMode, SqlType, Value};
@@ -242,10 +242,7 @@ impl Binder<'_> {
         others: impl Iterator<Item = &'e mut Expression>,
     ) {
         let scope = self.scope();
-        let is_any_value = |call: &AggregateCall| call.function.kind() == Kind::AnyValue;
-        if !scope.group_keys.is_empty()
-            || !scope.aggregates.iter().all(|(_, call)| is_any_value(call))
-        {
+        if !scope.group_keys.is_empty() || scope.makes_groups() {
             return;
         }
         let calls = std::mem::take(&mut scope.aggregates);

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use mayfly_functions::Coercibility;
+use mayfly_functions::aggregate::Kind;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlType, TypeKind};
 
@@ -610,6 +611,12 @@ impl Scope {
         }
     }
 
+    /// Whether an aggregate makes groups: ANY_VALUE() makes none by itself.
+    pub(crate) fn makes_groups(&self) -> bool {
+        let mut aggregates = self.aggregates.iter();
+        aggregates.any(|(_, call)| call.function.kind() != Kind::AnyValue)
+    }
+
     /// Whether an expression reads the result of an aggregate of this query block.
     pub(crate) fn reads_aggregate(&self, expression: &Expression) -> bool {
         let mut found = false;
@@ -620,6 +627,14 @@ impl Scope {
             !found
         });
         found
+    }
+
+    /// Whether an expression or a subquery in it reads the result of an aggregate or a window function of this query
+    /// block: GROUP BY cannot name it.
+    pub(crate) fn is_made_after_grouping(&self, expression: &Expression) -> bool {
+        let columns = expression.columns();
+        let mut aggregates = self.aggregates.iter();
+        aggregates.any(|(id, _)| columns.contains(*id)) || self.reads_window(expression)
     }
 
     /// Whether an expression reads the result of a window function of this query block.

@@ -376,9 +376,7 @@ impl Binder<'_> {
                     let scope = self.scope();
                     let item = position.checked_sub(1).and_then(|at| scope.items.get(at));
                     let item = item.ok_or_else(|| Clause::GroupBy.unknown(&position))?;
-                    if scope.reads_aggregate(&item.expression)
-                        || scope.reads_window(&item.expression)
-                    {
+                    if scope.is_made_after_grouping(&item.expression) {
                         return Err(codes::ER_WRONG_GROUP_FIELD.with(&[&item.name]));
                     }
                     of_item = Some(position - 1);
@@ -404,21 +402,23 @@ impl Binder<'_> {
                         }
                         bound => bound?,
                     };
-                    if self.scope().reads_aggregate(&key) || self.scope().reads_window(&key) {
+                    if self.scope().is_made_after_grouping(&key) {
                         return Err(codes::ER_WRONG_GROUP_FIELD.with(&[&name_of(expr)]));
                     }
                     key
                 }
             };
             self.refuse_grouping(&key)?;
-            // Each of several equal items is NULL where its own key is rolled up.
+            // Each of several equal items is NULL where its own key is rolled up. A volatile item is the group's key, and
+            // not evaluated once more.
             let known = |other: &Expression| same_expression(other, &key);
+            let is_repeated = self.scope().rollup && keys.iter().any(known);
+            let is_volatile = !same_expression(&key, &key);
             if let Some(item) = of_item
-                && self.scope().rollup
                 && !grouped_items.contains(&item)
-                && keys.iter().any(known)
+                && (is_repeated || is_volatile)
             {
-                let key = apart(&format!("key {item}"), key);
+                let key = apart(&format!("key {}", self.new_column()), key);
                 self.scope().items[item].expression = key.clone();
                 keys.push(key);
             } else {
@@ -476,7 +476,7 @@ impl Binder<'_> {
             };
             if plain
                 && self.options.sql_mode.has(SqlMode::ONLY_FULL_GROUP_BY)
-                && !self.scope().aggregates.is_empty()
+                && self.scope().makes_groups()
             {
                 return Err(codes::ER_AGGREGATE_ORDER_NON_AGG_QUERY.with(&[&(index + 1)]));
             }

@@ -201,9 +201,11 @@ fn through_groups(
 ) -> (Vec<Expression>, Vec<Expression>) {
     let fixed =
         aggregate.keys.is_empty() || aggregate.rollup.is_some() || aggregate.first_groups.is_some();
+    // A volatile key would have another value below.
     let keys: Vec<(ColumnId, CollationId)> = aggregate
         .keys
         .iter()
+        .filter(|key| is_movable(&key.expression))
         .map(|key| (key.id, key.expression.ty.collation))
         .collect();
     let (below, above) = split(predicates, |predicate| {

@@ -292,7 +292,7 @@ impl Expression {
 /// Whether two bound expressions are the same computation. Calls of volatile functions are never the same; a subquery
 /// is the same only as itself, referenced by an alias.
 pub fn same_expression(a: &Expression, b: &Expression) -> bool {
-    use mayfly_functions::scalar::Volatility;
+    use mayfly_functions::scalar::{Fact, Volatility};
 
     if a.ty != b.ty {
         return false;
@@ -313,6 +313,18 @@ pub fn same_expression(a: &Expression, b: &Expression) -> bool {
                 signature: second,
             },
         ) => {
+            // A name that the binder has given to a value identifies it.
+            let is_named = |arguments: &[Expression]| match arguments {
+                [name, value] => {
+                    f.has(Fact::NamedConstant)
+                        && value.as_literal().is_none()
+                        && matches!(name.as_literal(), Some(Value::Bytes(name)) if !name.is_empty())
+                }
+                _ => false,
+            };
+            if is_named(a) && is_named(b) && f.names() == g.names() {
+                return same_expression(&a[0], &b[0]);
+            }
             f.volatility() != Volatility::Volatile
                 && f.names() == g.names()
                 && first.arguments == second.arguments

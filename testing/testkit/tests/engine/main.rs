@@ -21,6 +21,7 @@ mod logs;
 mod memory;
 mod mutations;
 mod parameters;
+mod places;
 mod point_statements;
 mod server;
 mod system_calls;
