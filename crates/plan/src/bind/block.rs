@@ -100,8 +100,8 @@ impl BlockColumn {
         };
     }
 
-    /// Marks a column of a merged derived table that is computed. Without `as_expression` clients are told of it as of
-    /// a column.
+    /// Marks a column of a merged derived table. Clients get the metadata of a computed one as of an expression, or,
+    /// unless `as_expression`, as of a temporary table's column.
     pub(super) fn merge(&mut self, as_expression: bool) {
         let name = &self.name;
         let origin = self

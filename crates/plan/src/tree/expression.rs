@@ -289,8 +289,8 @@ impl Expression {
     }
 }
 
-/// Whether two bound expressions are the same computation. Calls of volatile functions are never the same; a subquery
-/// is the same only as itself, referenced by an alias.
+/// Whether two bound expressions are the same computation. Calls of volatile functions are never the same, unless the
+/// binder has named their value; a subquery is the same only as itself, referenced by an alias.
 pub fn same_expression(a: &Expression, b: &Expression) -> bool {
     use mayfly_functions::scalar::{Fact, Volatility};
 
