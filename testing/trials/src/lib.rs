@@ -18,7 +18,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 pub use random::Random;
 
 /// Budget in seconds of all random tests together, where the environment sets none.
-pub const BUDGET_SECONDS: u64 = 120;
+pub const BUDGET_SECONDS: u64 = 60;
 
 /// Random tests, each with its share of the budget in thousandths.
 const SHARES: [(&str, u64); 18] = [

@@ -162,7 +162,7 @@ fn check_groups(case: &Case, key_count: usize) -> Result<(), TestCaseError> {
 /// The partitions of this table have thousands of rows; those of the random tables, which are small, have few.
 #[test]
 fn groups_of_a_large_table_are_those_of_a_map() {
-    for (name, options) in configurations() {
+    for (name, options) in configurations("groups_of_a_large_table_are_those_of_a_map") {
         // With a hash that always collides, every lookup compares all groups.
         let (rows, distinct) = match options.hash {
             HashFunction::Colliding => (4000, 300),

@@ -33,7 +33,7 @@ fn filled(context: &TempTableContext, spec: TempTableSpec, batches: &[Batch]) ->
 
 #[test]
 fn scans_give_every_row_once() {
-    for (name, options) in configurations() {
+    for (name, options) in configurations("scans_give_every_row_once") {
         let fixture = Fixture::new(&format!("scan-{name}"));
         let batches = random_batches(&mut Random(7), &TYPES, 20_000, 5000, 100);
         let context = fixture.context(options.clone());
@@ -76,7 +76,7 @@ fn scans_give_every_row_once() {
 /// A table may be dropped before a scan of it that has not ended, as by an UPDATE that fails.
 #[test]
 fn a_scan_that_ends_early_may_outlive_its_table() {
-    for (name, options) in configurations() {
+    for (name, options) in configurations("a_scan_that_ends_early_may_outlive_its_table") {
         let fixture = Fixture::new(&format!("scan-early-{name}"));
         let batches = random_batches(&mut Random(11), &TYPES, 20_000, 5000, 100);
         let context = fixture.context(options);
@@ -95,7 +95,7 @@ fn a_scan_that_ends_early_may_outlive_its_table() {
 #[test]
 fn an_index_finds_all_pairs() {
     let types = [PhysicalType::Bytes, PhysicalType::Int64];
-    for (name, options) in configurations() {
+    for (name, options) in configurations("an_index_finds_all_pairs") {
         for null_safe in [false, true] {
             let fixture = Fixture::new(&format!("join-{name}-{null_safe}"));
             let count = if name.starts_with("collide") {
@@ -283,7 +283,7 @@ fn as_codes(batch: &Batch) -> Batch {
 }
 
 fn check_group_indexes(what: &str, types: &[PhysicalType], batches: impl Fn(usize) -> Vec<Batch>) {
-    for (name, options) in configurations() {
+    for (name, options) in configurations("group_indexes_number_keys_in_order") {
         let fixture = Fixture::new(&format!("index-{what}-{name}"));
         let count = if name.starts_with("collide") {
             1500

@@ -116,7 +116,7 @@ fn texts_that_begin_alike_come_in_order() {
         PhysicalType::Int64,
     ];
     let mut random = Random(3);
-    for (name, options) in configurations() {
+    for (name, options) in configurations("texts_that_begin_alike_come_in_order") {
         let fixture = Fixture::new(&format!("texts-{name}"));
         for collation in COLLATIONS {
             let collation = CollationId::by_name(collation).expect(collation);

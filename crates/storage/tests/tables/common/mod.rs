@@ -19,7 +19,7 @@ use mayfly_storage::{
     StatementOwner, TempTable, TempTableContext, TempTableOptions, TempTableSpec, UserTable,
     UserTableContext, UserTableEngine, WorkerPool,
 };
-use mayfly_trials::Random;
+use mayfly_trials::{Draw, Random};
 use mayfly_types::convert::{array_of_values, array_value};
 use mayfly_types::{Batch, Interrupt, PhysicalType, Result, Value};
 
@@ -86,8 +86,8 @@ impl Drop for Fixture {
     }
 }
 
-/// Configurations under which tables must give equal results.
-pub(crate) fn configurations() -> Vec<(&'static str, TempTableOptions)> {
+/// Configurations under which tables must give equal results, of which a run of the test draws some.
+pub(crate) fn configurations(test: &str) -> Vec<(&'static str, TempTableOptions)> {
     let base = TempTableOptions {
         batch_rows: 1000,
         threads: 2,
@@ -98,7 +98,7 @@ pub(crate) fn configurations() -> Vec<(&'static str, TempTableOptions)> {
         change(&mut options);
         options
     };
-    vec![
+    let all = [
         ("default", base.clone()),
         ("small", with(|options| options.tmp_table_size = 256 << 10)),
         ("overflow", with(|options| options.force_overflow = true)),
@@ -117,7 +117,10 @@ pub(crate) fn configurations() -> Vec<(&'static str, TempTableOptions)> {
             "batches of 3",
             with(|options| (options.batch_rows, options.threads) = (3, 1)),
         ),
-    ]
+    ];
+    let draw = Draw::of(test);
+    let drawn = (0..).zip(all).filter(|(number, _)| draw.has(*number));
+    drawn.map(|(_, configuration)| configuration).collect()
 }
 
 /// Random array of a type with at most `distinct` distinct values, a tenth of them NULL.
