@@ -17,7 +17,7 @@ const PROMISED: &[&str] = &[
      reverse right soundex space strcmp substring_index ucase upper weight_string charset collation \
      coercibility regexp_like regexp_instr regexp_replace regexp_substr",
     // Digests, compression, identifiers, addresses
-    "md5 sha1 sha sha2 crc32 compress uncompress uncompressed_length uuid uuid_short uuid_to_bin bin_to_uuid \
+    "md5 sha1 sha sha2 crc32 crc32c compress uncompress uncompressed_length uuid uuid_short uuid_to_bin bin_to_uuid \
      is_uuid random_bytes aes_encrypt aes_decrypt inet_aton inet_ntoa inet6_aton inet6_ntoa is_ipv4 \
      is_ipv6 is_ipv4_compat is_ipv4_mapped",
     // Numbers

@@ -5,6 +5,7 @@ mod bit_count;
 mod ceiling;
 mod conv;
 mod crc32;
+mod crc32c;
 mod rand;
 mod real;
 mod rounding;
@@ -21,6 +22,7 @@ pub(crate) const FUNCTIONS: &[&[Row]] = &[
     ceiling::FUNCTIONS,
     conv::FUNCTIONS,
     crc32::FUNCTIONS,
+    crc32c::FUNCTIONS,
     rand::FUNCTIONS,
     real::FUNCTIONS,
     rounding::FUNCTIONS,
