@@ -81,6 +81,8 @@ pub(crate) struct StatementOptions {
     /// `max_join_size`, unless `sql_big_selects` is on.
     pub(crate) examined_rows_max: Option<u64>,
     pub(crate) quote_show_create: bool,
+    /// `show_create_table_verbosity`
+    pub(crate) shows_row_format: bool,
     pub(crate) explain_format: u64,
     pub(crate) profiling: bool,
     pub(crate) profiling_history_size: usize,
@@ -209,6 +211,7 @@ impl StatementOptions {
             tmp_overflow_policy: settings.get(typed::TMP_OVERFLOW_POLICY),
             max_tmp_session_space_usage: settings.get(typed::MAX_TMP_SESSION_SPACE_USAGE),
             quote_show_create: settings.get(typed::SQL_QUOTE_SHOW_CREATE),
+            shows_row_format: settings.get(typed::SHOW_CREATE_TABLE_VERBOSITY),
             explain_format: settings.get(typed::EXPLAIN_FORMAT),
             profiling: settings.get(typed::PROFILING),
             profiling_history_size: usize::try_from(settings.get(typed::PROFILING_HISTORY_SIZE))

@@ -333,7 +333,62 @@ pub(crate) struct CheckConstraint {
     pub(crate) enforced: bool,
 }
 
+/// Table options that are stored as text, in the order of SHOW CREATE TABLE.
+pub(crate) const TABLE_OPTIONS: &[&str] = &[
+    "MIN_ROWS",
+    "MAX_ROWS",
+    "AVG_ROW_LENGTH",
+    "PACK_KEYS",
+    "STATS_PERSISTENT",
+    "STATS_AUTO_RECALC",
+    "STATS_SAMPLE_PAGES",
+    "CHECKSUM",
+    "DELAY_KEY_WRITE",
+    "ROW_FORMAT",
+    "KEY_BLOCK_SIZE",
+    "COMPRESSION",
+    "CONNECTION",
+    SECONDARY_ENGINE,
+];
+
 impl TableDefinition {
+    /// Sets an option of `TABLE_OPTIONS`, or removes it.
+    pub(crate) fn set_option(&mut self, name: &str, value: Option<String>) {
+        self.options.retain(|(known, _)| known != name);
+        self.options
+            .extend(value.map(|value| (name.to_owned(), value)));
+        let rank = |name: &str| TABLE_OPTIONS.iter().position(|known| *known == name);
+        self.options.sort_by_key(|(name, _)| rank(name));
+    }
+
+    /// The value of an option of `TABLE_OPTIONS`.
+    pub(crate) fn option(&self, name: &str) -> Option<&str> {
+        let mut options = self.options.iter();
+        let (_, value) = options.find(|(known, _)| known == name)?;
+        Some(value)
+    }
+
+    /// Row format, as SHOW TABLE STATUS names it: the option's, else the engine's default.
+    pub(crate) fn row_format(&self) -> String {
+        let fixed = self.named_columns().all(|column| {
+            let is_variable = matches!(column.ty.kind, TypeKind::VarChar | TypeKind::Json);
+            !is_variable && !column.ty.is_blob()
+        });
+        let name = match (self.engine, self.option("ROW_FORMAT")) {
+            (Engine::Memory | Engine::Csv, _) => "Fixed",
+            (Engine::MyIsam, Some(asked)) => asked,
+            (Engine::MyIsam, None) if fixed => "Fixed",
+            (Engine::Aria, _) => "Page",
+            (Engine::InnoDb, Some(asked @ ("COMPACT" | "REDUNDANT" | "COMPRESSED"))) => asked,
+            (Engine::InnoDb, None) if self.option("KEY_BLOCK_SIZE").is_some_and(|it| it != "0") => {
+                "Compressed"
+            }
+            _ => "Dynamic",
+        };
+        let (first, rest) = name.split_at(1);
+        first.to_owned() + &rest.to_lowercase()
+    }
+
     /// The columns other than hidden ones.
     pub(crate) fn named_columns(&self) -> impl Iterator<Item = &ColumnDefinition> {
         self.columns.iter().filter(|column| !column.is_hidden())

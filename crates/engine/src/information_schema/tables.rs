@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use itertools::Itertools;
 use mayfly_storage::{DeclaredSize, TableStatistics};
-use mayfly_types::{TypeKind, Value};
+use mayfly_types::Value;
 
 use super::asked::{Asked, SYSTEM_SCHEMAS};
 use super::relation::{Relation, Row, row, text};
@@ -43,7 +43,7 @@ pub(super) fn rows(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row
             row[20] = text("");
             if let Some(log) = log {
                 row[4] = text(log.engine.name());
-                row[6] = text(row_format(&log));
+                row[6] = text(log.row_format());
                 row[17] = text(character_sets::row(log.collation).name);
                 row[20] = text(&log.comment);
             }
@@ -97,7 +97,7 @@ fn row(context: &StatementContext<'_>, table: &BaseTable) -> Row {
         "BASE TABLE",
         definition.engine.name(),
         Value::Int(10),
-        row_format(definition),
+        definition.row_format(),
         rows,
         size.row_bytes,
         size.data_bytes,
@@ -113,27 +113,6 @@ fn row(context: &StatementContext<'_>, table: &BaseTable) -> Row {
         create_options(definition),
         &definition.comment,
     ]
-}
-
-/// ROW_FORMAT: the one asked for, else the engine's default.
-fn row_format(definition: &TableDefinition) -> String {
-    let mut options = definition.options.iter();
-    let asked = options.find(|(name, _)| name == "ROW_FORMAT");
-    let asked = asked.map(|(_, value)| value.as_str());
-    let fixed = definition.named_columns().all(|column| {
-        let is_variable = matches!(column.ty.kind, TypeKind::VarChar | TypeKind::Json);
-        !is_variable && !column.ty.is_blob()
-    });
-    let name = match (definition.engine, asked) {
-        (Engine::Memory | Engine::Csv, _) => "Fixed",
-        (Engine::MyIsam, Some(asked)) => asked,
-        (Engine::MyIsam, None) if fixed => "Fixed",
-        (Engine::Aria, _) => "Page",
-        (Engine::InnoDb, Some(asked @ ("COMPACT" | "REDUNDANT" | "COMPRESSED"))) => asked,
-        _ => "Dynamic",
-    };
-    let (first, rest) = name.split_at(1);
-    first.to_owned() + &rest.to_lowercase()
 }
 
 /// The options in CREATE_OPTIONS, with its names and in its order.

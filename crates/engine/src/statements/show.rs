@@ -1,5 +1,7 @@
 //! SHOW: rewrites to SELECT over information_schema, and the few forms that are not relations.
 
+use std::borrow::Cow;
+
 use mayfly_functions::derive;
 use mayfly_syntax::ast::{
     BinaryOperator, Describe, Expr, Ident, Query, SetExpr, Show, ShowCreate, ShowFilter, ShowKind,
@@ -525,7 +527,12 @@ fn create(context: &StatementContext<'_>, object: &ShowCreate) -> Result<Outcome
                     Some(_) => found.next_auto_increment(),
                     None => definition.auto_increment_start,
                 };
-                let text = show_create::table(definition, next, quotes, &options.time_zone);
+                let mut definition = Cow::Borrowed(&**definition);
+                if options.shows_row_format {
+                    let format = definition.row_format().to_uppercase();
+                    definition.to_mut().set_option("ROW_FORMAT", Some(format));
+                }
+                let text = show_create::table(&definition, next, quotes, &options.time_zone);
                 Ok(created("Table", name, text))
             } else if let Some(view) = catalog.view(&database, &name) {
                 create_view(context, &view)

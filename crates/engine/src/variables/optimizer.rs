@@ -148,7 +148,7 @@ pub(super) const VARIABLES: &[SystemVariable] = variables! {
     session("rand_seed2", number(0, 0, u64::MAX), "A part of the state of RAND().").logged();
     session("resultset_metadata", choice(1, &["NONE", "FULL"]), "Accepted for compatibility.").without_effect();
     both("restrict_fk_on_non_standard_key", switch(true), "Whether foreign keys must refer to all columns of a unique key.");
-    both("show_create_table_verbosity", switch(false), "Accepted for compatibility.").without_effect();
+    both("show_create_table_verbosity", switch(false), "Whether SHOW CREATE TABLE always shows the row format.");
     session("show_create_table_skip_secondary_engine", switch(false), "Accepted for compatibility.").without_effect();
     both("show_gipk_in_create_table_and_information_schema", switch(true), "Accepted for compatibility: generated primary keys are always shown.").without_effect();
     both("sql_auto_is_null", switch(false), "Accepted for compatibility.").without_effect().hintable().logged();

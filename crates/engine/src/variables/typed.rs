@@ -266,6 +266,7 @@ typed! {
     SQL_LOG_OFF: bool = "sql_log_off";
     SQL_MODE: u64 = "sql_mode";
     SQL_NOTES: bool = "sql_notes";
+    SHOW_CREATE_TABLE_VERBOSITY: bool = "show_create_table_verbosity";
     SQL_QUOTE_SHOW_CREATE: bool = "sql_quote_show_create";
     SQL_REQUIRE_PRIMARY_KEY: bool = "sql_require_primary_key";
     SQL_SAFE_UPDATES: bool = "sql_safe_updates";

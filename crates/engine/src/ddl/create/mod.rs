@@ -12,7 +12,7 @@ use mayfly_types::{CollationId, Result, SqlMode, SqlType, TypeKind, Value};
 use crate::binding::expressions;
 use crate::catalog::definition::{
     CheckConstraint, ColumnDefault, ColumnDefinition, GeneratedColumn, KeyDefinition, KeyPart,
-    KeyTarget, SECONDARY_ENGINE, TableDefinition,
+    KeyTarget, SECONDARY_ENGINE, TABLE_OPTIONS, TableDefinition,
 };
 use crate::catalog::{engine_limits, expression_text, zoned_table};
 use crate::ddl::column_type::{self, DeclaredCollation};
@@ -23,24 +23,6 @@ use crate::names::{check_name, same_name};
 use crate::session::StatementContext;
 use crate::storing::Storing;
 use crate::variables::typed;
-
-/// Options as SHOW CREATE TABLE orders them.
-const OPTION_ORDER: &[&str] = &[
-    "MIN_ROWS",
-    "MAX_ROWS",
-    "AVG_ROW_LENGTH",
-    "PACK_KEYS",
-    "STATS_PERSISTENT",
-    "STATS_AUTO_RECALC",
-    "STATS_SAMPLE_PAGES",
-    "CHECKSUM",
-    "DELAY_KEY_WRITE",
-    "ROW_FORMAT",
-    "KEY_BLOCK_SIZE",
-    "COMPRESSION",
-    "CONNECTION",
-    SECONDARY_ENGINE,
-];
 
 /// Term for a virtual column in a primary key in MySQL's error.
 const VIRTUAL_PRIMARY_KEY: &str = "Defining a virtual generated column as primary key";
@@ -212,24 +194,20 @@ impl Builder<'_> {
             "AUTO_INCREMENT" => {
                 self.table.auto_increment_start = value.parse().unwrap_or(1);
             }
-            name if OPTION_ORDER.contains(&name) => {
+            name if TABLE_OPTIONS.contains(&name) => {
                 if name == SECONDARY_ENGINE {
                     self.check_secondary_engine(value)?;
                 }
-                self.table.options.retain(|(known, _)| known != name);
-                if !value.eq_ignore_ascii_case("DEFAULT") && !value.is_empty() {
-                    let value = match name {
-                        "ROW_FORMAT" => value.to_uppercase(),
-                        _ if option.quoted => mayfly_syntax::printer::quoted_string(value),
-                        _ => value.to_owned(),
-                    };
-                    self.table.options.push((name.to_owned(), value));
-                }
+                let is_default = value.eq_ignore_ascii_case("DEFAULT") || value.is_empty();
+                let value = (!is_default).then(|| match name {
+                    "ROW_FORMAT" => value.to_uppercase(),
+                    _ if option.quoted => mayfly_syntax::printer::quoted_string(value),
+                    _ => value.to_owned(),
+                });
+                self.table.set_option(name, value);
             }
             _ => {}
         }
-        let rank = |name: &str| OPTION_ORDER.iter().position(|known| *known == name);
-        self.table.options.sort_by_key(|(name, _)| rank(name));
         if let Some(collation) = self.collation.named() {
             self.table.collation = collation;
         }
