@@ -56,6 +56,7 @@ mod visible_names;
 pub use self::accounts::account::AuthenticationPlugin;
 pub use self::authentication::{FastCheck, Login, LoginFailure, NewRoot, RootPassword};
 pub use self::catalog::provided::{ProvidedColumn, ProvidedRows, TableProvider};
+pub use self::catalog::provided_changes::ProviderTransaction;
 pub use self::client::{
     BatchEncoder, ClientValue, Cursor, FieldDefinition, FieldFlags, FieldType, ResultEncoder,
 };
@@ -79,7 +80,9 @@ pub use crate::prepared::Prepared;
 pub use crate::session::ConnectionSlot;
 pub use crate::stream::ResultStream;
 pub use mayfly_storage::temptable::RegistryEntry as TemporaryTableRecord;
-pub use mayfly_storage::{ColumnCondition, ColumnId, ColumnTerm, ScanRequest, WorkerPool};
+pub use mayfly_storage::{
+    ColumnCondition, ColumnId, ColumnTerm, Participant, ScanRequest, WorkerPool,
+};
 pub use mayfly_types::convert::ColumnFormatter;
 pub use mayfly_types::convert::text::format_value;
 pub use mayfly_types::decimal::{Decimal, parse_decimal};

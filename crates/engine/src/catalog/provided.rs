@@ -1,7 +1,8 @@
 //! Tables with rows outside of the engine: in files, on another server, in a program that embeds the engine.
 //!
 //! Such a table is otherwise an ordinary table of its database: it is found by its name, listed, granted on, joined.
-//! The table is read only, known to this process alone, and gone when it is dropped.
+//! The table is known to this process alone, and gone when it is dropped. It is read only, unless its provider begins
+//! transactions (`provided_changes`).
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -11,7 +12,9 @@ use mayfly_types::error::codes;
 use mayfly_types::{Batch, Error, PhysicalType, Result, SqlType};
 use parking_lot::Mutex;
 
+use super::TableAccess;
 use super::definition::{ColumnDefinition, TableDefinition};
+use super::provided_changes::{ChangeableTable, ProviderTransaction};
 use crate::engines::Engine;
 
 /// A column of a [`TableProvider`].
@@ -49,6 +52,21 @@ pub trait TableProvider: Debug + Send + Sync {
     /// # Errors
     /// Any error of reading.
     fn scan(&self, request: &ScanRequest<'_>) -> Result<Box<dyn ProvidedRows>>;
+
+    /// Whether no statement may change rows: 1036.
+    fn is_read_only(&self) -> bool {
+        true
+    }
+
+    /// Begins a transaction of a session that changes rows, of a table that is not read only.
+    ///
+    /// # Errors
+    /// Any error of the provider; it ends the statement.
+    fn begin(&self) -> Result<Box<dyn ProviderTransaction>> {
+        Err(Error::internal(
+            "a table that can be changed begins transactions",
+        ))
+    }
 }
 
 /// The definition of a table of a provider.
@@ -87,8 +105,40 @@ impl ProvidedTable {
         }
     }
 
-    fn read_only(&self) -> Error {
+    /// A handle for a statement: with the session's changes, if the table can be changed.
+    pub(super) fn open(self: &Arc<Self>, access: &dyn TableAccess) -> Arc<dyn Table> {
+        match self.provider.is_read_only() {
+            true => Arc::clone(self) as Arc<dyn Table>,
+            false => {
+                let changes = access.provided_changes(&self.provider);
+                Arc::new(ChangeableTable::new(self, changes))
+            }
+        }
+    }
+
+    /// Begins a transaction.
+    pub(super) fn begin(&self) -> Result<Box<dyn ProviderTransaction>> {
+        self.provider.begin()
+    }
+
+    pub(super) fn read_only(&self) -> Error {
         read_only(&self.name)
+    }
+
+    /// A scan whose rows are those of a request.
+    pub(super) fn scan_of(
+        &self,
+        request: &ScanRequest<'_>,
+        rows: Box<dyn ProvidedRows>,
+    ) -> Box<dyn TableScan> {
+        let ty = |column: &ColumnId| match *column {
+            ColumnId::POSITION => PhysicalType::Bytes,
+            ColumnId(index) => self.columns[index],
+        };
+        Box::new(ProvidedScan {
+            rows: Arc::new(Mutex::new(rows)),
+            types: request.columns.iter().map(ty).collect(),
+        })
     }
 }
 
@@ -114,11 +164,7 @@ impl Table for ProvidedTable {
         if request.columns.contains(&ColumnId::POSITION) {
             return Err(self.read_only());
         }
-        let types = request.columns.iter().map(|column| self.columns[column.0]);
-        Ok(Box::new(ProvidedScan {
-            rows: Arc::new(Mutex::new(self.provider.scan(request)?)),
-            types: types.collect(),
-        }))
+        Ok(self.scan_of(request, self.provider.scan(request)?))
     }
 
     fn writer(&self) -> Result<Box<dyn TableWriter>> {

@@ -1,5 +1,7 @@
 //! Interface of tables to the running statement. It is all that the catalog knows of statements and sessions.
 
+use std::sync::Arc;
+
 use mayfly_storage::temptable::TempTableContext;
 use mayfly_storage::{
     DurableTransaction, Statement as DurableStatement, UndoLog, UserTableContext,
@@ -9,6 +11,8 @@ use mayfly_types::temporal::TimeZone;
 
 use super::BaseTable;
 use super::definition::TableDefinition;
+use super::provided::TableProvider;
+use super::provided_changes::ProvidedChanges;
 
 /// The statement that uses a table, as the catalog sees it.
 pub(crate) trait TableAccess {
@@ -35,6 +39,9 @@ pub(crate) trait TableAccess {
 
     /// The context of the statement's temporary tables.
     fn temp_table_context(&self) -> &TempTableContext;
+
+    /// The session's changes of a provider's table.
+    fn provided_changes(&self, provider: &Arc<dyn TableProvider>) -> ProvidedChanges;
 
     /// The undo log of changes to temporary tables.
     fn undo_log(&self) -> &UndoLog;

@@ -194,7 +194,7 @@ impl TableStore {
                 };
                 Arc::new(statement?.table(definition)?)
             }
-            Self::Provided(table) => Arc::clone(table) as Arc<dyn Table>,
+            Self::Provided(table) => table.open(access),
         })
     }
 }

@@ -14,7 +14,7 @@ use crate::names::check_name;
 use crate::session::StatementContext;
 
 impl Database {
-    /// Adds a table of a provider; DROP TABLE removes it. It is read only, and not kept in the data directory.
+    /// Adds a table of a provider; DROP TABLE removes it. It is not kept in the data directory.
     ///
     /// # Errors
     /// 1049 without the database, 1050 when it has a table or view of that name, 1059 for a name that is too long, 1060

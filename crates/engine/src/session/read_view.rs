@@ -14,6 +14,8 @@ use mayfly_types::temporal::TimeZone;
 
 use super::StatementContext;
 use crate::catalog::definition::TableDefinition;
+use crate::catalog::provided::TableProvider;
+use crate::catalog::provided_changes::ProvidedChanges;
 use crate::catalog::{BaseTable, TableAccess, memory_engine};
 use crate::engines::Engine;
 use crate::transaction::Isolation;
@@ -106,6 +108,10 @@ impl TableAccess for StatementContext<'_> {
 
     fn changes_directly(&self, table: &BaseTable) -> bool {
         self.session.transaction.changes_directly(table)
+    }
+
+    fn provided_changes(&self, provider: &Arc<dyn TableProvider>) -> ProvidedChanges {
+        self.session.transaction.provided_changes(provider)
     }
 
     fn user_table_context(&self, definition: &TableDefinition) -> UserTableContext {

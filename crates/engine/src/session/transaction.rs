@@ -1,7 +1,7 @@
 //! A session's transaction with the stores that take part in it, and the locks that the session holds.
 
-use std::cell::OnceCell;
-use std::sync::Arc;
+use std::cell::{OnceCell, RefCell};
+use std::sync::{Arc, Weak};
 
 use mayfly_functions::context::UserLocks;
 use mayfly_storage::{ChangeStorage, DurableTransaction, StatementOwner, UndoLog};
@@ -10,6 +10,8 @@ use mayfly_types::error::codes;
 
 use super::SessionPrivileges;
 use super::locked_tables::{LockedTable, LockedTables};
+use crate::catalog::provided::TableProvider;
+use crate::catalog::provided_changes::ProvidedChanges;
 use crate::catalog::{BaseTable, FullName};
 use crate::connections::SessionShared;
 use crate::database::Database;
@@ -39,6 +41,8 @@ pub(crate) struct SessionTransaction {
     durable: OnceCell<DurableTransaction>,
     /// Its changes to non-transactional tables.
     direct: OnceCell<DirectChanges>,
+    /// Its changes to tables of providers.
+    provided: RefCell<Vec<(Weak<dyn TableProvider>, ProvidedChanges)>>,
 }
 
 impl SessionTransaction {
@@ -62,6 +66,7 @@ impl SessionTransaction {
             user_locks: Arc::new(user_locks),
             durable: OnceCell::new(),
             direct: OnceCell::new(),
+            provided: RefCell::default(),
         }
     }
 
@@ -116,6 +121,22 @@ impl SessionTransaction {
         let direct = DirectChanges::new(self.durable()?.beside());
         self.current.join(Box::new(direct.clone()));
         Ok(self.direct.get_or_init(|| direct))
+    }
+
+    /// The session's changes of a provider's table.
+    pub(super) fn provided_changes(&self, provider: &Arc<dyn TableProvider>) -> ProvidedChanges {
+        let mut known = self.provided.borrow_mut();
+        known.retain(|(other, _)| other.strong_count() > 0);
+        let is_it = |other: &Weak<dyn TableProvider>| {
+            std::ptr::addr_eq(Arc::as_ptr(provider), other.as_ptr())
+        };
+        if let Some((_, changes)) = known.iter().find(|(other, _)| is_it(other)) {
+            return changes.clone();
+        }
+        let changes = ProvidedChanges::default();
+        self.current.join(Box::new(changes.clone()));
+        known.push((Arc::downgrade(provider), changes.clone()));
+        changes
     }
 
     /// Whether changes to a table persist even if the statement fails or the transaction is rolled back. A table that

@@ -23,6 +23,7 @@ mod mutations;
 mod parameters;
 mod places;
 mod point_statements;
+mod provided_changes;
 mod server;
 mod system_calls;
 mod temp_directories;
