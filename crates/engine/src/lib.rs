@@ -55,8 +55,9 @@ mod visible_names;
 
 pub use self::accounts::account::AuthenticationPlugin;
 pub use self::authentication::{FastCheck, Login, LoginFailure, NewRoot, RootPassword};
-pub use self::catalog::provided::{ProvidedColumn, ProvidedRows, TableProvider};
-pub use self::catalog::provided_changes::ProviderTransaction;
+pub use self::catalog::provider::{
+    ProvidedColumn, ProvidedRows, ProviderTransaction, TableProvider,
+};
 pub use self::client::{
     BatchEncoder, ClientValue, Cursor, FieldDefinition, FieldFlags, FieldType, ResultEncoder,
 };

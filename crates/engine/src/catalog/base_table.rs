@@ -13,7 +13,8 @@ use super::auto_increment_record::set_next_number;
 use super::column_statistics::ColumnStatisticsCache;
 use super::definition::{ColumnDefinition, TableDefinition};
 use super::indexes::{IndexStorage, index_sources};
-use super::provided::{self, ProvidedTable, TableProvider};
+use super::provided::{self, ProvidedTable};
+use super::provider::TableProvider;
 use super::table_store::{RowStore, TableStore};
 use super::trees::Trees;
 use crate::locks::table::TableLock;
@@ -64,7 +65,7 @@ impl BaseTable {
         }
     }
 
-    /// A table of a [`TableProvider`](super::provided::TableProvider).
+    /// A table of a [`TableProvider`](super::provider::TableProvider).
     pub(crate) fn provided(
         id: TableId,
         (database, name): (&str, &str),

@@ -19,6 +19,7 @@ pub(crate) mod indexes;
 pub(crate) mod memory_engine;
 pub(crate) mod provided;
 pub(crate) mod provided_changes;
+pub(crate) mod provider;
 pub(crate) mod show_create;
 pub(crate) mod state;
 pub(crate) mod system_views;

@@ -1,4 +1,4 @@
-//! Tables with rows outside of the engine: in files, on another server, in a program that embeds the engine.
+//! Tables of providers: their rows are outside of the engine.
 //!
 //! Such a table is otherwise an ordinary table of its database: it is found by its name, listed, granted on, joined.
 //! The table is known to this process alone, and gone when it is dropped. It is read only, unless its provider begins
@@ -9,65 +9,12 @@ use std::sync::Arc;
 
 use mayfly_storage::{ColumnId, ScanRequest, Table, TableScan, TableStatistics, TableWriter};
 use mayfly_types::error::codes;
-use mayfly_types::{Batch, Error, PhysicalType, Result, SqlType};
+use mayfly_types::{Batch, Error, PhysicalType, Result};
 use parking_lot::Mutex;
 
-use super::TableAccess;
 use super::definition::{ColumnDefinition, TableDefinition};
-use super::provided_changes::{ChangeableTable, ProviderTransaction};
+use super::provider::{ProvidedRows, TableProvider};
 use crate::engines::Engine;
-
-/// A column of a [`TableProvider`].
-#[derive(Debug, Clone)]
-pub struct ProvidedColumn {
-    /// Its name.
-    pub name: String,
-    /// Its type.
-    pub ty: SqlType,
-    /// Whether it may be NULL.
-    pub nullable: bool,
-}
-
-/// A single pass over the rows of a table.
-pub trait ProvidedRows: Send {
-    /// The next rows; `None` after the last. Their arrays are of the physical types of the requested columns.
-    ///
-    /// # Errors
-    /// Any error of reading; it ends the statement.
-    fn next_batch(&mut self) -> Result<Option<Batch>>;
-}
-
-/// Provider of a table's rows.
-pub trait TableProvider: Debug + Send + Sync {
-    /// The columns; they never change.
-    fn columns(&self) -> Vec<ProvidedColumn>;
-
-    /// Estimated number of rows.
-    fn row_count(&self) -> u64 {
-        1000
-    }
-
-    /// Starts a scan. Several statements may scan concurrently.
-    ///
-    /// # Errors
-    /// Any error of reading.
-    fn scan(&self, request: &ScanRequest<'_>) -> Result<Box<dyn ProvidedRows>>;
-
-    /// Whether no statement may change rows: 1036.
-    fn is_read_only(&self) -> bool {
-        true
-    }
-
-    /// Begins a transaction of a session that changes rows, of a table that is not read only.
-    ///
-    /// # Errors
-    /// Any error of the provider; it ends the statement.
-    fn begin(&self) -> Result<Box<dyn ProviderTransaction>> {
-        Err(Error::internal(
-            "a table that can be changed begins transactions",
-        ))
-    }
-}
 
 /// The definition of a table of a provider.
 pub(super) fn definition(
@@ -105,22 +52,12 @@ impl ProvidedTable {
         }
     }
 
-    /// A handle for a statement: with the session's changes, if the table can be changed.
-    pub(super) fn open(self: &Arc<Self>, access: &dyn TableAccess) -> Arc<dyn Table> {
-        match self.provider.is_read_only() {
-            true => Arc::clone(self) as Arc<dyn Table>,
-            false => {
-                let changes = access.provided_changes(&self.provider);
-                Arc::new(ChangeableTable::new(self, changes))
-            }
-        }
+    /// The provider of the rows.
+    pub(super) fn provider(&self) -> &Arc<dyn TableProvider> {
+        &self.provider
     }
 
-    /// Begins a transaction.
-    pub(super) fn begin(&self) -> Result<Box<dyn ProviderTransaction>> {
-        self.provider.begin()
-    }
-
+    /// 1036: the table is read only.
     pub(super) fn read_only(&self) -> Error {
         read_only(&self.name)
     }

@@ -15,50 +15,8 @@ use mayfly_storage::{
 use mayfly_types::{Batch, PhysicalType, Result};
 use parking_lot::{MappedMutexGuard, Mutex, MutexGuard};
 
-use super::provided::{ProvidedRows, ProvidedTable};
-
-/// A transaction's changes of a provider's table.
-///
-/// A position is the identity of a row, in bytes that the provider chooses. It stays valid until the row is removed or
-/// the transaction ends. As a [`Participant`] the transaction begins at savepoint 0.
-pub trait ProviderTransaction: Participant {
-    /// Starts a scan of the rows as the transaction sees them now. A requested [`ColumnId::POSITION`] is an array of
-    /// type BinaryView.
-    ///
-    /// # Errors
-    /// Any error of reading.
-    fn scan(&mut self, request: &ScanRequest<'_>) -> Result<Box<dyn ProvidedRows>>;
-
-    /// All columns of the row at a position; `None` if there is none.
-    ///
-    /// # Errors
-    /// Any error of reading.
-    fn row(&mut self, position: &[u8]) -> Result<Option<Batch>>;
-
-    /// Adds rows of all columns.
-    ///
-    /// # Errors
-    /// Any error of writing; the statement is rolled back to its savepoint.
-    fn insert(&mut self, rows: &Batch) -> Result<()>;
-
-    /// Replaces the rows at positions, all of which exist: row `n` of the batch is the new one at `positions[n]`.
-    ///
-    /// # Errors
-    /// Any error of writing.
-    fn update(&mut self, positions: &[&[u8]], rows: &Batch) -> Result<()>;
-
-    /// Removes the rows at positions; returns how many existed.
-    ///
-    /// # Errors
-    /// Any error of writing.
-    fn delete(&mut self, positions: &[&[u8]]) -> Result<u64>;
-
-    /// Removes every row.
-    ///
-    /// # Errors
-    /// Any error of writing.
-    fn truncate(&mut self) -> Result<()>;
-}
+use super::provided::ProvidedTable;
+use super::provider::ProviderTransaction;
 
 /// A session's changes of one provider's table. Cloning shares them.
 #[derive(Clone, Default)]
@@ -140,7 +98,7 @@ fn begun<'c>(
     let mut transaction = changes.0.lock();
     let begun = match transaction.take() {
         Some(begun) => begun,
-        None => table.begin()?,
+        None => table.provider().begin()?,
     };
     *transaction = Some(begun);
     MutexGuard::try_map(transaction, Option::as_mut).map_err(|_| table.read_only())

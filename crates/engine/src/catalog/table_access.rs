@@ -11,8 +11,8 @@ use mayfly_types::temporal::TimeZone;
 
 use super::BaseTable;
 use super::definition::TableDefinition;
-use super::provided::TableProvider;
 use super::provided_changes::ProvidedChanges;
+use super::provider::TableProvider;
 
 /// The statement that uses a table, as the catalog sees it.
 pub(crate) trait TableAccess {

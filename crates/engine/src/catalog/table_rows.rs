@@ -17,6 +17,7 @@ use super::auto_increment_record::next_number;
 use super::base_table::BaseTable;
 use super::definition::TableDefinition;
 use super::indexes::index_specs;
+use super::provided_changes::ChangeableTable;
 use super::table_access::TableAccess;
 use super::table_store::TableStore;
 use super::trees::Trees;
@@ -194,7 +195,13 @@ impl TableStore {
                 };
                 Arc::new(statement?.table(definition)?)
             }
-            Self::Provided(table) => table.open(access),
+            Self::Provided(table) if table.provider().is_read_only() => {
+                Arc::clone(table) as Arc<dyn Table>
+            }
+            Self::Provided(table) => {
+                let changes = access.provided_changes(table.provider());
+                Arc::new(ChangeableTable::new(table, changes))
+            }
         })
     }
 }

@@ -7,7 +7,7 @@ use mayfly_types::Result;
 use mayfly_types::error::codes;
 
 use crate::catalog::BaseTable;
-use crate::catalog::provided::TableProvider;
+use crate::catalog::provider::TableProvider;
 use crate::database::Database;
 use crate::error::refuse;
 use crate::names::check_name;

@@ -14,8 +14,8 @@ use mayfly_types::temporal::TimeZone;
 
 use super::StatementContext;
 use crate::catalog::definition::TableDefinition;
-use crate::catalog::provided::TableProvider;
 use crate::catalog::provided_changes::ProvidedChanges;
+use crate::catalog::provider::TableProvider;
 use crate::catalog::{BaseTable, TableAccess, memory_engine};
 use crate::engines::Engine;
 use crate::transaction::Isolation;

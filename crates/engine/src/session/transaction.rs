@@ -10,8 +10,8 @@ use mayfly_types::error::codes;
 
 use super::SessionPrivileges;
 use super::locked_tables::{LockedTable, LockedTables};
-use crate::catalog::provided::TableProvider;
 use crate::catalog::provided_changes::ProvidedChanges;
+use crate::catalog::provider::TableProvider;
 use crate::catalog::{BaseTable, FullName};
 use crate::connections::SessionShared;
 use crate::database::Database;

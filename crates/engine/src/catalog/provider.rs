@@ -1,0 +1,101 @@
+//! Interface of tables with rows outside of the engine: in files, on another server, in a program that embeds the engine.
+
+use std::fmt::Debug;
+
+use mayfly_storage::{Participant, ScanRequest};
+use mayfly_types::{Batch, Error, Result, SqlType};
+
+/// A column of a [`TableProvider`].
+#[derive(Debug, Clone)]
+pub struct ProvidedColumn {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub ty: SqlType,
+    /// Whether it may be NULL.
+    pub nullable: bool,
+}
+
+/// A single pass over the rows of a table.
+pub trait ProvidedRows: Send {
+    /// The next rows; `None` after the last. Their arrays are of the physical types of the requested columns.
+    ///
+    /// # Errors
+    /// Any error of reading; it ends the statement.
+    fn next_batch(&mut self) -> Result<Option<Batch>>;
+}
+
+/// Provider of a table's rows.
+pub trait TableProvider: Debug + Send + Sync {
+    /// The columns; they never change.
+    fn columns(&self) -> Vec<ProvidedColumn>;
+
+    /// Estimated number of rows.
+    fn row_count(&self) -> u64 {
+        1000
+    }
+
+    /// Starts a scan. Several statements may scan concurrently.
+    ///
+    /// # Errors
+    /// Any error of reading.
+    fn scan(&self, request: &ScanRequest<'_>) -> Result<Box<dyn ProvidedRows>>;
+
+    /// Whether no statement may change rows: 1036.
+    fn is_read_only(&self) -> bool {
+        true
+    }
+
+    /// Begins a transaction of a session that changes rows, of a table that is not read only.
+    ///
+    /// # Errors
+    /// Any error of the provider; it ends the statement.
+    fn begin(&self) -> Result<Box<dyn ProviderTransaction>> {
+        Err(Error::internal(
+            "a table that can be changed begins transactions",
+        ))
+    }
+}
+
+/// A transaction's changes of a provider's table.
+///
+/// A position is the identity of a row, in bytes that the provider chooses. It stays valid until the row is removed or
+/// the transaction ends. As a [`Participant`] the transaction begins at savepoint 0.
+pub trait ProviderTransaction: Participant {
+    /// Starts a scan of the rows as the transaction sees them now. A requested [`ColumnId::POSITION`] is an array of
+    /// type BinaryView.
+    ///
+    /// # Errors
+    /// Any error of reading.
+    fn scan(&mut self, request: &ScanRequest<'_>) -> Result<Box<dyn ProvidedRows>>;
+
+    /// All columns of the row at a position; `None` if there is none.
+    ///
+    /// # Errors
+    /// Any error of reading.
+    fn row(&mut self, position: &[u8]) -> Result<Option<Batch>>;
+
+    /// Adds rows of all columns.
+    ///
+    /// # Errors
+    /// Any error of writing; the statement is rolled back to its savepoint.
+    fn insert(&mut self, rows: &Batch) -> Result<()>;
+
+    /// Replaces the rows at positions, all of which exist: row `n` of the batch is the new one at `positions[n]`.
+    ///
+    /// # Errors
+    /// Any error of writing.
+    fn update(&mut self, positions: &[&[u8]], rows: &Batch) -> Result<()>;
+
+    /// Removes the rows at positions; returns how many existed.
+    ///
+    /// # Errors
+    /// Any error of writing.
+    fn delete(&mut self, positions: &[&[u8]]) -> Result<u64>;
+
+    /// Removes every row.
+    ///
+    /// # Errors
+    /// Any error of writing.
+    fn truncate(&mut self) -> Result<()>;
+}
