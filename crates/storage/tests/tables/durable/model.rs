@@ -529,7 +529,7 @@ fn rows_that_come_backwards_between_alike_ones_are_in_order() {
     let store = open(directory.path());
     let session = long_keys_table(store.session(storage()), true);
     let mut rows = Vec::new();
-    for id in (0..60_000_i64).rev() {
+    for id in (0..20_000_i64).rev() {
         rows.push((id, long_text(id), None));
         if rows.len() == 200 {
             assert_eq!(session.insert(&rows), None);
@@ -542,7 +542,7 @@ fn rows_that_come_backwards_between_alike_ones_are_in_order() {
         .table()
         .scan(&ScanRequest::of(&[ColumnId(0)]))
         .unwrap();
-    let mut expected = 0..60_000_i64;
+    let mut expected = 0..20_000_i64;
     while let Some(batch) = scan.next_batch().unwrap() {
         for id in batch.column(0).as_primitive::<Int64Type>().values() {
             assert_eq!(Some(*id), expected.next());
