@@ -17,10 +17,12 @@ const FLOORS: &[(&str, u8)] = &[
     ("mayfly-http", 0),
     ("mayfly-functions", 1),
     ("mayfly-storage", 1),
+    ("mayfly-legacy", 2),
     ("mayfly-plan", 2),
     ("mayfly-exec", 3),
     ("mayfly-advisor", 3),
     ("mayfly-engine", 4),
+    ("mayfly", 5),
     ("mayfly-wire", 5),
     ("mayfly-cli", 6),
     ("mayfly-bench", 6),
@@ -43,8 +45,18 @@ const FORBIDDEN: &[(&str, &[&str], &str)] = &[
     ),
     (
         "mayfly-cli",
-        &["mayfly-exec", "mayfly-plan", "mayfly-storage"],
+        &[
+            "mayfly-exec",
+            "mayfly-legacy",
+            "mayfly-plan",
+            "mayfly-storage",
+        ],
         "the engine is the API boundary",
+    ),
+    (
+        "mayfly-exec",
+        &["mayfly-legacy"],
+        "operators know engines of internal temporary tables by their trait",
     ),
 ];
 

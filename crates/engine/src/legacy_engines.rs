@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use mayfly_exec::LegacyTables;
+use mayfly_legacy::{
+    BufferPool, KeyCacheCounters, KeyCacheOptions, KeyCaches, LegacyDirectory, LegacyEnvironment,
+    LegacyOptions, LegacyTables, SessionDisk, TemporaryTablespaces,
+};
 use mayfly_memory::io::IoBackend;
 use mayfly_memory::{Budget, BudgetKind, TempDirectory, TempSpace};
-use mayfly_storage::legacy::{
-    BufferPool, KeyCacheCounters, KeyCacheOptions, KeyCaches, LegacyDirectory, LegacyEnvironment,
-    LegacyOptions, SessionDisk, TemporaryTablespaces,
-};
+use mayfly_storage::InternalTableEngine;
 use mayfly_types::Result;
 use parking_lot::Mutex;
 
@@ -108,14 +108,14 @@ impl LegacyEngines {
         SessionDisk::new(self.key_caches.default_cache().clone(), session)
     }
 
-    /// The tables of a statement, if its settings select these engines.
+    /// The engine of a statement's internal temporary tables, if its settings select one of these.
     pub(crate) fn tables(
         &self,
         options: &StatementOptions,
         disk: impl FnOnce() -> SessionDisk,
-    ) -> Option<LegacyTables> {
+    ) -> Option<Arc<dyn InternalTableEngine>> {
         let disk_engine = options.legacy_engine?;
-        Some(LegacyTables {
+        Some(Arc::new(LegacyTables {
             environment: self.environment(),
             disk: disk(),
             options: LegacyOptions {
@@ -126,7 +126,7 @@ impl LegacyEngines {
                 read_buffer_size: options.read_buffer_size,
                 disk_engine,
             },
-        })
+        }))
     }
 
     /// `Key_…` of SHOW STATUS.

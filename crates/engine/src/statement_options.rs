@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use mayfly_functions::BlockEncryption;
+use mayfly_legacy::DiskEngine;
 use mayfly_plan::explain::JsonVersion;
 use mayfly_plan::{OptimizerSwitches, PlanOptions, TraceFeatures, TraceLayout};
-use mayfly_storage::legacy::DiskEngine;
 use mayfly_syntax::ParseOptions;
 use mayfly_types::temporal::{Locale, TimeZone};
 use mayfly_types::{Charset, CollationId, SqlMode};

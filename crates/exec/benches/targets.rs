@@ -144,7 +144,7 @@ impl World {
         let diagnostics = Arc::new(Diagnostics::new(64));
         Arc::new(ExecutionContext {
             evaluation: Arc::new(EvaluationContext::new(SqlMode::DEFAULT, diagnostics, 0)),
-            legacy: None,
+            other_engine: None,
             signature: PlanOptions::default().signature_context(),
             options: ExecutionOptions::new(self.threads),
             temp,

@@ -16,12 +16,11 @@ use mayfly_plan::TableId;
 use mayfly_plan::physical::{OperatorNumber, Plan};
 use mayfly_plan::with_stack;
 use mayfly_storage::temptable::Resources;
-use mayfly_storage::{Table, TempTableContext};
+use mayfly_storage::{InternalTableEngine, Table, TempTableContext};
 use mayfly_types::stage::StageGuard;
 use mayfly_types::{Batch, Result, Stage, Value};
 
 use crate::key_filter::GivenFilter;
-use crate::legacy::LegacyTables;
 use crate::measure::Measures;
 use crate::state::QueryState;
 
@@ -75,8 +74,8 @@ pub struct ExecutionContext {
     pub counters: Arc<Counters>,
     /// Progress of the statement, for the shell.
     pub progress: Arc<Progress>,
-    /// The internal temporary table engines before TempTable, if the statement uses them.
-    pub legacy: Option<LegacyTables>,
+    /// The engine of the tables that are grouped in or read whole, where it is not TempTable.
+    pub other_engine: Option<Arc<dyn InternalTableEngine>>,
     /// Measurements of each operator, for EXPLAIN ANALYZE.
     pub measures: Option<Arc<Measures>>,
 }

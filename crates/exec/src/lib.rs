@@ -14,7 +14,6 @@ mod exchange;
 pub mod expression;
 mod hash_filter;
 mod key_filter;
-mod legacy;
 pub mod measure;
 mod operators;
 mod parameters;
@@ -29,7 +28,6 @@ pub use context::{
     Counters, ExecutionContext, ExecutionOptions, Progress, ResultMemory, RunContext, TableOpener,
 };
 pub use expression::{Program, Selection, evaluate};
-pub use legacy::LegacyTables;
 pub use measure::{Measure, Measures};
 pub use stream::{ResultStream, execute};
 

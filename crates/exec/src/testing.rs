@@ -153,7 +153,7 @@ impl World {
             tables: Arc::new(Tables(self.tables.clone())),
             counters: Arc::new(Counters::default()),
             progress: Arc::new(Progress::default()),
-            legacy: None,
+            other_engine: None,
             measures: Some(Arc::new(Measures::new(2))),
         })
     }

@@ -4,9 +4,9 @@
 //!   derived tables, common table expressions and subquery caches.
 //! - [`base`]: base tables, durable or with the lifetime of the process.
 //! - [`key_encoding`]: order-preserving encoding of index keys.
-//! - [`legacy`]: MySQL's former engines of internal temporary tables, for comparison.
 //! - [`workers`]: the pool of threads that help statements.
 //! - [`table`]: the trait through which the layers above scan and change any table.
+//! - [`values`]: stored forms of values.
 //!
 //! This crate sees column numbers, positions and [`mayfly_types::Batch`]es. It knows no SQL text and
 //! no session variable: limits come in as [`mayfly_memory::Budget`]s and plain options.
@@ -15,13 +15,12 @@ pub mod base;
 pub mod batch_table;
 pub mod error;
 pub mod key_encoding;
-pub mod legacy;
 mod row_filter;
 mod scan_request;
 pub mod table;
 pub mod temptable;
 pub mod transaction;
-mod values;
+pub mod values;
 pub mod workers;
 
 pub use base::{
@@ -30,7 +29,7 @@ pub use base::{
     TableDefinition, TreeId,
 };
 pub use batch_table::BatchTable;
-pub use error::user_error;
+pub use error::{ANONYMOUS_TABLE, user_error};
 pub use key_encoding::{ByteRange, KeyEncoder, RowKeys};
 pub use row_filter::{FilterKind, FilteredRows, NumberRange, RowFilter};
 pub use scan_request::{ColumnCondition, ColumnId, ColumnTerm, ScanRequest};
@@ -42,8 +41,9 @@ pub use transaction::Participant;
 pub use workers::{Worker, WorkerPool};
 
 pub use temptable::{
-    Access, BuildRow, DistinctRows, GroupIndex, Groups, HashFunction, JoinIndex, JoinMatches,
-    JoinPair, JoinProbe, KeyColumn, KeyHasher, KeyMode, MemoryIndex, MemoryKeyPart, MemoryLimits,
+    Access, BuildRow, DistinctRows, GroupIndex, Groups, HashFunction, InternalScan, InternalTable,
+    InternalTableEngine, InternalTableRecord, InternalTableSpec, JoinIndex, JoinMatches, JoinPair,
+    JoinProbe, KeyColumn, KeyHasher, KeyMode, LimitHit, MemoryIndex, MemoryKeyPart, MemoryLimits,
     Partition, PartitionQueue, Purpose, Registry, RegistryEntry, Resources, Scan, SortKey,
     SortedScan, StatementCounters, StatementOwner, Taken, TempTable, TempTableContext,
     TempTableOptions, TempTableSpec, TempTableWriter, UndoLog, UserTable, UserTableContext,

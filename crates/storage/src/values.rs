@@ -17,7 +17,8 @@ use mayfly_types::{PhysicalType, Value};
 
 /// A value in its stored form.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum StoredValue<'a> {
+pub enum StoredValue<'a> {
+    /// NULL.
     Null,
     /// An integer, or the bits of a double.
     Word(u64),
@@ -25,6 +26,7 @@ pub(crate) enum StoredValue<'a> {
     Decimal128(i128),
     /// A decimal's unscaled value in 256 bits.
     Decimal256(i256),
+    /// A string.
     Bytes(&'a [u8]),
 }
 
@@ -144,7 +146,7 @@ impl<'a> ArrayValues<'a> {
 
 /// The values of an array with its NULLs.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct ColumnValues<'a> {
+pub struct ColumnValues<'a> {
     nulls: Option<&'a NullBuffer>,
     values: ArrayValues<'a>,
 }
@@ -152,7 +154,7 @@ pub(crate) struct ColumnValues<'a> {
 impl<'a> ColumnValues<'a> {
     /// The values of an array of a physical type.
     #[inline]
-    pub(crate) fn new(array: &'a ArrayRef) -> Self {
+    pub fn new(array: &'a ArrayRef) -> Self {
         Self {
             nulls: array.nulls(),
             values: ArrayValues::new(array),
@@ -164,8 +166,9 @@ impl<'a> ColumnValues<'a> {
         self.nulls.is_some_and(|nulls| nulls.is_null(row))
     }
 
+    /// The value of a row.
     #[inline]
-    pub(crate) fn get(&self, row: usize) -> StoredValue<'a> {
+    pub fn get(&self, row: usize) -> StoredValue<'a> {
         if self.is_null(row) {
             StoredValue::Null
         } else {
@@ -180,7 +183,7 @@ fn words<T: ArrowNativeType>(values: &ScalarBuffer<T>) -> &[u64] {
 }
 
 /// An array of a type whose values are stored as words.
-pub(crate) fn word_array(ty: PhysicalType, words: Vec<u64>, nulls: Option<NullBuffer>) -> ArrayRef {
+pub fn word_array(ty: PhysicalType, words: Vec<u64>, nulls: Option<NullBuffer>) -> ArrayRef {
     match ty {
         PhysicalType::Bool => {
             let bits = BooleanBuffer::collect_bool(words.len(), |row| words[row] != 0);
@@ -199,7 +202,7 @@ fn of_words<T: ArrowNativeType>(words: Vec<u64>) -> ScalarBuffer<T> {
 }
 
 /// An array of a decimal type of 16 bytes.
-pub(crate) fn decimal128_array(
+pub fn decimal128_array(
     ty: PhysicalType,
     values: Vec<i128>,
     nulls: Option<NullBuffer>,
@@ -209,7 +212,7 @@ pub(crate) fn decimal128_array(
 }
 
 /// An array of a decimal type of 32 bytes.
-pub(crate) fn decimal256_array(
+pub fn decimal256_array(
     ty: PhysicalType,
     values: Vec<i256>,
     nulls: Option<NullBuffer>,

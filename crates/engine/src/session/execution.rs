@@ -160,7 +160,7 @@ impl StatementContext<'_> {
             tables,
             counters: Arc::default(),
             progress: Arc::clone(&self.session.progress),
-            legacy: self.database().legacy_engines.tables(options, || {
+            other_engine: self.database().legacy_engines.tables(options, || {
                 let new = || {
                     self.database()
                         .legacy_engines

@@ -37,8 +37,8 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use mayfly_exec::Progress;
+use mayfly_legacy::SessionDisk;
 use mayfly_storage::UndoLog;
-use mayfly_storage::legacy::SessionDisk;
 use mayfly_storage::temptable::RegistryEntry;
 use mayfly_types::{Condition, Error, Interrupt, Value};
 

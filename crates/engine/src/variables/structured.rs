@@ -1,7 +1,7 @@
 //! Structured system variables: `instance.component`, the settings of a key cache (the manual, "Structured System
 //! Variables"). A component's name alone means the default instance.
 
-use mayfly_storage::legacy::{KeyCacheOptions, KeyCaches};
+use mayfly_legacy::{KeyCacheOptions, KeyCaches};
 
 use super::{registry, typed};
 

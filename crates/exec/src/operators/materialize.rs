@@ -4,8 +4,7 @@
 use std::sync::Arc;
 
 use mayfly_plan::physical::TemporaryTable;
-use mayfly_storage::legacy::LegacyTable;
-use mayfly_storage::{Access, TempTable};
+use mayfly_storage::{Access, InternalTable, TempTable};
 use mayfly_types::{Batch, Error, Result, SqlType, Stage};
 
 use super::tables;
@@ -39,10 +38,10 @@ pub(super) fn fill(
     temporary: &TemporaryTable,
     run: &RunContext,
 ) -> Result<MadeTable> {
-    match &run.statement.legacy {
-        Some(legacy) => {
-            let table = legacy.create(temporary, output, Vec::new(), &run.statement.temp)?;
-            fill_legacy(table, input, run)
+    match &run.statement.other_engine {
+        Some(engine) => {
+            let table = tables::create_in(&**engine, temporary, output, Vec::new(), run)?;
+            append(table, input, run)
         }
         None => fill_temp_table(input, output, temporary, run).map(MadeTable::TempTable),
     }
@@ -66,9 +65,13 @@ pub(super) fn fill_temp_table(
     Ok(table)
 }
 
-/// Appends the rows of an operator to a table of a legacy engine, one after the other.
-fn fill_legacy(table: LegacyTable, input: &Arc<dyn Node>, run: &RunContext) -> Result<MadeTable> {
-    struct Appending(LegacyTable);
+/// Appends the rows of an operator to a table of another engine, one after the other.
+fn append(
+    table: Box<dyn InternalTable>,
+    input: &Arc<dyn Node>,
+    run: &RunContext,
+) -> Result<MadeTable> {
+    struct Appending(Box<dyn InternalTable>);
     impl Sink for Appending {
         fn consume(&mut self, batch: Batch, run: &RunContext) -> Result<()> {
             let rows = batch.row_count() as u64;
@@ -86,5 +89,5 @@ fn fill_legacy(table: LegacyTable, input: &Arc<dyn Node>, run: &RunContext) -> R
     })?;
     let filled = filled.into_iter().next();
     let filled = filled.ok_or_else(|| Error::internal("a table without its writer"))?;
-    Ok(MadeTable::Legacy(Arc::new(filled.0)))
+    Ok(MadeTable::OfOtherEngine(filled.0.into()))
 }

@@ -3,8 +3,11 @@
 use std::sync::{Arc, Mutex};
 
 use mayfly_plan::physical::TemporaryTable;
-use mayfly_storage::{Access, KeyColumn, KeyMode, TempTable, TempTableSpec, TempTableWriter};
-use mayfly_types::{Batch, Error, PhysicalType, Result, Stage};
+use mayfly_storage::{
+    Access, InternalTable, InternalTableEngine, InternalTableSpec, KeyColumn, KeyMode, TempTable,
+    TempTableSpec, TempTableWriter,
+};
+use mayfly_types::{Batch, Error, PhysicalType, Result, SqlType, Stage};
 
 use crate::context::{Cursor, Node, RunContext};
 use crate::driver::{Sink, drain_from};
@@ -38,6 +41,24 @@ pub(crate) fn create_for(
         access,
     };
     TempTable::create(&run.statement.temp, spec)
+}
+
+/// Creates an empty table of another engine than TempTable, with a unique key over its first columns if `key` has any.
+pub(super) fn create_in(
+    engine: &dyn InternalTableEngine,
+    temporary: &TemporaryTable,
+    columns: &[SqlType],
+    key: Vec<KeyMode>,
+    run: &RunContext,
+) -> Result<Box<dyn InternalTable>> {
+    let spec = InternalTableSpec {
+        purpose: storage_purpose(temporary.purpose),
+        cause: Arc::clone(&temporary.cause),
+        operator: temporary.operator,
+        columns: columns.to_vec(),
+        key,
+    };
+    engine.create(&run.statement.temp, spec)
 }
 
 /// Key columns: the first columns of a table, NULL being equal to NULL.

@@ -2,8 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use mayfly_storage::legacy::{LegacyScan, LegacyTable};
-use mayfly_storage::{Scan, TempTable};
+use mayfly_storage::{InternalScan, InternalTable, Scan, TempTable};
 use mayfly_types::{Batch, Result};
 
 use super::lock;
@@ -12,14 +11,14 @@ use super::lock;
 #[derive(Debug, Clone)]
 pub(crate) enum MadeTable {
     TempTable(TempTable),
-    Legacy(Arc<LegacyTable>),
+    OfOtherEngine(Arc<dyn InternalTable>),
 }
 
 impl MadeTable {
     pub(crate) fn row_count(&self) -> u64 {
         match self {
             Self::TempTable(table) => table.row_count(),
-            Self::Legacy(table) => table.row_count(),
+            Self::OfOtherEngine(table) => table.row_count(),
         }
     }
 
@@ -27,9 +26,8 @@ impl MadeTable {
     pub(crate) fn scan(&self) -> Result<MadeScan> {
         Ok(match self {
             Self::TempTable(table) => MadeScan::TempTable(table.scan(None)),
-            Self::Legacy(table) => {
-                let scan = Arc::new(Mutex::new(table.scan(None)?));
-                MadeScan::Legacy(Arc::clone(table), scan)
+            Self::OfOtherEngine(table) => {
+                MadeScan::OfOtherEngine(Arc::new(Mutex::new(Arc::clone(table).scan()?)))
             }
         })
     }
@@ -38,7 +36,7 @@ impl MadeTable {
 /// Position of a worker in a table.
 pub(crate) enum MadeScan {
     TempTable(Scan),
-    Legacy(Arc<LegacyTable>, Arc<Mutex<LegacyScan>>),
+    OfOtherEngine(Arc<Mutex<Box<dyn InternalScan>>>),
 }
 
 impl MadeScan {
@@ -46,14 +44,14 @@ impl MadeScan {
     pub(crate) fn for_another_worker(&self) -> Self {
         match self {
             Self::TempTable(scan) => Self::TempTable(scan.for_another_worker()),
-            Self::Legacy(table, scan) => Self::Legacy(Arc::clone(table), Arc::clone(scan)),
+            Self::OfOtherEngine(scan) => Self::OfOtherEngine(Arc::clone(scan)),
         }
     }
 
     pub(crate) fn next_batch(&mut self) -> Result<Option<Batch>> {
         match self {
             Self::TempTable(scan) => scan.next_batch(),
-            Self::Legacy(table, scan) => lock(scan).next_batch(table),
+            Self::OfOtherEngine(scan) => lock(scan).next_batch(),
         }
     }
 }

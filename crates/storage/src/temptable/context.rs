@@ -15,6 +15,7 @@ use mayfly_types::{Error, Interrupt, Result, Stage};
 use super::queue::{MemoryQueue, QueuePlace, QueueShare};
 use super::record::{LimitHit, StatementOwner};
 use super::registry::{Registry, StatementCounters};
+use super::rows::hash_bytes;
 use crate::error::{ANONYMOUS_TABLE, user_error};
 use crate::workers::WorkerPool;
 
@@ -117,6 +118,17 @@ pub enum HashFunction {
     Colliding,
     /// Test function with 64 hashes: as [`Self::Colliding`], but for tables of very many keys.
     Crowded,
+}
+
+impl HashFunction {
+    /// The hash of a string, stable within the process.
+    pub fn hash_bytes(self, bytes: &[u8]) -> u64 {
+        match self {
+            Self::Standard => hash_bytes(bytes),
+            Self::Colliding => 0,
+            Self::Crowded => hash_bytes(bytes) & 63,
+        }
+    }
 }
 
 /// Options of temporary tables, read once a statement from the system variables.
@@ -272,13 +284,13 @@ impl TempTableContext {
 
     /// Returns an error when the statement is to end. Called wherever temporary files are read or written, so that no
     /// pass over them is uninterruptible for more than a block.
-    pub(crate) fn check_interrupt(&self) -> mayfly_memory::Result<()> {
+    pub fn check_interrupt(&self) -> mayfly_memory::Result<()> {
         let checked = self.0.interrupt.check();
         checked.map_err(|_| MemoryError::Interrupted)
     }
 
     /// The user error for a failure in table `table`; an interrupted statement gets the reason of the interrupt.
-    pub(crate) fn error(&self, error: &MemoryError, table: &str) -> Error {
+    pub fn error(&self, error: &MemoryError, table: &str) -> Error {
         if matches!(error, MemoryError::Interrupted)
             && let Err(reason) = self.0.interrupt.check()
         {

@@ -27,6 +27,7 @@ mod dense;
 mod distinct_rows;
 mod group_index;
 mod known_values;
+mod other_engine;
 mod partition;
 mod partition_queue;
 mod queue;
@@ -49,14 +50,15 @@ pub(crate) use rows::{View, hash_bytes};
 pub use context::{HashFunction, OverflowPolicy, Resources, TempTableContext, TempTableOptions};
 pub use distinct_rows::DistinctRows;
 pub use group_index::{GroupIndex, Groups};
+pub use other_engine::{
+    InternalScan, InternalTable, InternalTableEngine, InternalTableRecord, InternalTableSpec,
+};
 pub use partition::Partition;
 pub use partition::join_index::{BuildRow, JoinIndex, JoinMatches, JoinProbe};
 pub use partition_queue::join_pair::JoinPair;
 pub use partition_queue::{PartitionQueue, Taken};
 pub use queue::{MemoryQueue, QueueShare};
-pub(crate) use record::{Ending, TableFacts};
 pub use record::{LimitHit, RegistryEntry, StatementOwner};
-pub(crate) use registry::Registration;
 pub use registry::{Registry, StatementCounters};
 pub use rows::KeyHasher;
 pub use scan::Scan;

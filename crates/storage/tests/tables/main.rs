@@ -1,10 +1,9 @@
-//! Tests of temporary, durable and legacy tables through the crate's public interface: one program, so that it is
+//! Tests of temporary and durable tables through the crate's public interface: one program, so that it is
 //! linked once.
 
 mod common;
 mod durable;
 mod faults;
-mod legacy;
 mod limits;
 mod properties;
 mod temptable;

@@ -1,6 +1,6 @@
 //! GROUP BY, aggregates and DISTINCT.
 //!
-//! Five strategies, chosen by the request and by the first rows:
+//! Six strategies, chosen by the request and by the first rows:
 //!
 //! - **No keys** ([`scalar`]): every worker keeps one state a call; they are merged at the end.
 //! - **Pre-aggregation** ([`grouped`]): every worker groups what it sees in a `GroupIndex`. Where
@@ -11,6 +11,7 @@
 //!   that LIMIT stops early ([`partitions`]).
 //! - **Groups in order** ([`in_order`]): an index gives the rows of each group one after the other.
 //! - **The first groups** ([`first_groups`]): LIMIT without an order asks for any n groups.
+//! - **A keyed table** ([`keyed_table`]): the statement uses another engine of internal temporary tables.
 //!
 //! Calls that are all DISTINCT over the same arguments are calls over a grouping by those arguments
 //! ([`distinct`]). Otherwise DISTINCT and ORDER BY inside a call ([`ordered`]) need whole groups: rows
@@ -24,7 +25,7 @@ mod distinct;
 mod first_groups;
 mod grouped;
 mod in_order;
-mod legacy;
+mod keyed_table;
 mod ordered;
 mod partitions;
 mod rollup;
@@ -102,7 +103,7 @@ fn build_giving(
         }));
     }
     let temporary = grouping.temporary.clone();
-    let declared = run.statement.legacy.is_some().then(|| {
+    let declared = run.statement.other_engine.is_some().then(|| {
         let keys = grouping.keys.iter().map(|key| &key.ty);
         let states = calls.iter().flat_map(Call::declared_states);
         keys.chain(states).cloned().collect()
@@ -129,7 +130,7 @@ fn build_giving(
 struct Aggregate {
     compiled: Arc<CompiledGrouping>,
     first_groups: Option<u64>,
-    /// Declared types of the keys and of the states, where a table of a legacy engine holds them.
+    /// Declared types of the keys and of the states, where a table of another engine holds them.
     declared: Option<Vec<SqlType>>,
     state: Mutex<State>,
 }
@@ -140,12 +141,12 @@ impl Node for Aggregate {
         let state = if compiled.key_count == 0 {
             State::Ready(scalar::run(compiled, run)?)
         } else {
-            let legacy = run.statement.legacy.as_ref().zip(self.declared.as_ref());
-            match (self.first_groups, legacy) {
-                (_, Some((legacy, declared)))
+            let other = run.statement.other_engine.as_deref();
+            match (self.first_groups, other.zip(self.declared.as_ref())) {
+                (_, Some((engine, declared)))
                     if !compiled.needs_whole_groups() && compiled.is_mergeable() =>
                 {
-                    State::Legacy(Box::new(legacy::run(compiled, legacy, declared, run)?))
+                    State::Keyed(Box::new(keyed_table::run(compiled, engine, declared, run)?))
                 }
                 (Some(0), _) => State::Ready(VecDeque::new()),
                 (Some(n), _)
@@ -170,7 +171,7 @@ impl Node for Aggregate {
             State::New => 0,
             State::Ready(batches) => batches.iter().map(|batch| batch.row_count() as u64).sum(),
             State::Partitioned { rows, .. } => *rows,
-            State::Legacy(groups) => groups.count(),
+            State::Keyed(groups) => groups.count(),
         }
     }
 
@@ -205,7 +206,7 @@ impl Node for Aggregate {
                 whole,
                 ..
             } => Some((queue.clone(), *content, table.clone(), whole.clone())),
-            State::New | State::Ready(_) | State::Legacy(_) => None,
+            State::New | State::Ready(_) | State::Keyed(_) => None,
         };
         Ok(match partitions {
             Some((queue, content, table, whole)) => Box::new(PartitionCursor::new(
@@ -226,7 +227,7 @@ impl Cursor for ReadyCursor {
     fn next_batch(&mut self, run: &RunContext) -> Result<Option<Batch>> {
         match &mut *lock(&self.0.state) {
             State::Ready(batches) => Ok(batches.pop_front()),
-            State::Legacy(groups) => groups.next(&self.0.compiled, run),
+            State::Keyed(groups) => groups.next(&self.0.compiled, run),
             State::New | State::Partitioned { .. } => Ok(None),
         }
     }

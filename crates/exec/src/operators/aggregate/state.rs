@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use mayfly_storage::{PartitionQueue, TempTable};
 use mayfly_types::Batch;
 
-use super::legacy;
+use super::keyed_table;
 use super::partitions::{Content, WholeGroups};
 
 /// What is left of a grouping's execution.
@@ -24,6 +24,6 @@ pub(super) enum State {
         table: TempTable,
         whole: WholeGroups,
     },
-    /// Groups in a table of a legacy engine.
-    Legacy(Box<legacy::Groups>),
+    /// Groups in a table of another engine.
+    Keyed(Box<keyed_table::Groups>),
 }

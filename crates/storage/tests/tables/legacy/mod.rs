@@ -1,8 +1,0 @@
-//! Tests of legacy temporary tables against models, under every limit, and with files that fail.
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod benchmark;
-mod faults;
-mod fixture;
-mod model;
-mod placement;
