@@ -10,6 +10,7 @@ mod authentication;
 mod binding;
 mod budgets;
 mod builder;
+mod cached_plan;
 mod catalog;
 mod character_sets;
 mod client;

@@ -1,6 +1,5 @@
 //! Prepared statements: the syntax tree, and a slot for the plan.
 
-use std::any::Any;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -13,6 +12,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType};
 use parking_lot::Mutex;
 
+use crate::cached_plan::CachedPlan;
 use crate::instrumentation::DigestSummary;
 use crate::result::ResultColumn;
 use crate::statement_options::StatementOptions;
@@ -134,31 +134,28 @@ impl Prepared {
     }
 }
 
-/// A plan of opaque type.
-pub(crate) type AnyPlan = Arc<dyn Any + Send + Sync>;
-
-/// Slot for a statement's plan, whose type only the planning and running code knows.
+/// Slot for a statement's plan.
 ///
 /// Most plans are never replaced. The first is read without a lock and without a reference count, which all sessions
 /// that run the statement would write to.
 #[derive(Debug, Default)]
 pub(crate) struct PlanSlot {
-    first: OnceLock<AnyPlan>,
+    first: OnceLock<Arc<CachedPlan>>,
     is_replaced: AtomicBool,
-    latest: Mutex<Option<AnyPlan>>,
+    latest: Mutex<Option<Arc<CachedPlan>>>,
 }
 
 /// The plan of a slot, which may be replaced while this is in use.
-pub(crate) enum SlotPlan<'s, P> {
-    First(&'s P),
-    Latest(Arc<P>),
+pub(crate) enum SlotPlan<'s> {
+    First(&'s CachedPlan),
+    Latest(Arc<CachedPlan>),
 }
 
-impl<P> Deref for SlotPlan<'_, P> {
-    type Target = P;
+impl Deref for SlotPlan<'_> {
+    type Target = CachedPlan;
 
     #[inline]
-    fn deref(&self) -> &P {
+    fn deref(&self) -> &CachedPlan {
         match self {
             Self::First(plan) => plan,
             Self::Latest(plan) => plan,
@@ -169,25 +166,24 @@ impl<P> Deref for SlotPlan<'_, P> {
 impl PlanSlot {
     /// Borrows the cached plan for the life of the slot.
     #[inline]
-    pub(crate) fn look<P: Any + Send + Sync>(&self) -> Option<SlotPlan<'_, P>> {
+    pub(crate) fn look(&self) -> Option<SlotPlan<'_>> {
         if self.is_replaced.load(Ordering::Acquire) {
             return self.get().map(SlotPlan::Latest);
         }
-        self.first.get()?.downcast_ref().map(SlotPlan::First)
+        self.first.get().map(|plan| SlotPlan::First(plan))
     }
 
     /// The cached plan.
-    pub(crate) fn get<P: Any + Send + Sync>(&self) -> Option<Arc<P>> {
-        let plan = if self.is_replaced.load(Ordering::Acquire) {
+    pub(crate) fn get(&self) -> Option<Arc<CachedPlan>> {
+        if self.is_replaced.load(Ordering::Acquire) {
             self.latest.lock().clone()
         } else {
             self.first.get().cloned()
-        };
-        plan?.downcast().ok()
+        }
     }
 
     /// Replaces the plan.
-    pub(crate) fn set<P: Any + Send + Sync>(&self, plan: Arc<P>) {
+    pub(crate) fn set(&self, plan: Arc<CachedPlan>) {
         if let Err(plan) = self.first.set(plan) {
             *self.latest.lock() = Some(plan);
             self.is_replaced.store(true, Ordering::Release);

@@ -1,9 +1,8 @@
 //! Catalog interface: what the planner may know of tables.
 
-use std::any::Any;
-use std::fmt::{self, Debug};
+use std::fmt::Debug;
 use std::ops::Bound;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use mayfly_syntax::ast::{Expr, Query};
 use mayfly_types::error::codes;
@@ -236,47 +235,6 @@ pub trait TableStatistics: Debug + Send + Sync {
     fn column(&self, column: usize) -> Option<Arc<ColumnStatistics>> {
         let _ = column;
         None
-    }
-}
-
-/// Statistics of a table for one statement, with a cache of the answers.
-pub(crate) struct AskedStatistics {
-    statistics: Arc<dyn TableStatistics>,
-    /// Cached answers, in a form known only to module `estimate`.
-    answers: OnceLock<Box<dyn Any + Send + Sync>>,
-}
-
-impl AskedStatistics {
-    /// Statistics without cached answers.
-    pub(crate) fn new(statistics: Arc<dyn TableStatistics>) -> Self {
-        Self {
-            statistics,
-            answers: OnceLock::new(),
-        }
-    }
-
-    /// The underlying statistics.
-    pub(crate) fn statistics(&self) -> &Arc<dyn TableStatistics> {
-        &self.statistics
-    }
-
-    /// Cached answers. All callers use the same type.
-    pub(crate) fn answers<T: Any + Default + Send + Sync>(&self) -> &T {
-        let answers = self.answers.get_or_init(|| Box::new(T::default()));
-        answers.downcast_ref().expect("one form of answers")
-    }
-}
-
-/// Equality by identity, for the comparison of scans: neither statistics nor cached answers are compared.
-impl PartialEq for AskedStatistics {
-    fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self, other)
-    }
-}
-
-impl Debug for AskedStatistics {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("AskedStatistics")
     }
 }
 

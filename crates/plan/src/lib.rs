@@ -4,6 +4,7 @@
 //! through this crate's own [`Catalog`].
 
 mod access;
+mod asked;
 pub mod bind;
 pub mod catalog;
 pub mod change;

@@ -10,8 +10,7 @@ use std::sync::Arc;
 use mayfly_types::Value;
 
 use crate::catalog::{
-    AskedStatistics, IndexContent, IndexPartSource, IndexSource, TableSource, TableStatistics,
-    ValueRange,
+    IndexContent, IndexPartSource, IndexSource, TableSource, TableStatistics, ValueRange,
 };
 use crate::explain::facts::{PlannedTable, temporary_tables};
 use crate::lower::lower;
@@ -20,7 +19,7 @@ use crate::rules;
 use crate::statistics::ColumnStatistics;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::key_ranges::Condition;
-use crate::tree::logical::{Query, Relation};
+use crate::tree::logical::{Query, Relation, ScanStatistics};
 use crate::tree::physical::{
     Grouping, IndexScan, Operator, POSITION, Plan, Purpose, QueryPlan, SetOperationKind, SortKey,
 };
@@ -409,7 +408,7 @@ fn with_index(
                     index: id,
                     source: Arc::clone(&source),
                 };
-                Arc::new(AskedStatistics::new(Arc::new(known)))
+                Arc::new(ScanStatistics::new(Arc::new(known)))
             });
         }
     });

@@ -20,7 +20,7 @@ pub use self::shared::{
     ClientCertificate, Compression, Encryption, KillHandle, ProgressHandle, SessionOptions,
     Transport,
 };
-pub(crate) use self::shared::{Identity, SessionShared, TemporaryTable};
+pub(crate) use self::shared::{Identity, PlanParts, RunningPlan, SessionShared, TemporaryTable};
 
 /// Reason of a failed connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

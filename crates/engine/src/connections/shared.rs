@@ -1,13 +1,15 @@
 //! The part of a session that other threads use: its account, its progress, and its kill signal.
 
-use parking_lot::{Mutex, RwLock};
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use mayfly_exec::Progress;
+use mayfly_plan::explain::Change;
+use mayfly_plan::physical::QueryPlan;
 use mayfly_storage::UserTable;
 use mayfly_types::CollationId;
+use parking_lot::{Mutex, RwLock};
 
 use crate::accounts::account::AccountName;
 use crate::budgets::SessionMemory;
@@ -15,8 +17,16 @@ use crate::connections::ConnectAttributes;
 use crate::connections::activity::Activity;
 use crate::engines::Engine;
 use crate::instrumentation::{AccountActivity, History, StageEvent, StatementEvent, TotalsByKind};
-use crate::prepared::AnyPlan;
 use crate::status::Counters;
+
+/// The query of a plan, and the change made with its rows.
+pub(crate) type PlanParts = (Option<Arc<QueryPlan>>, Option<Change>);
+
+/// Plan of a running statement, as EXPLAIN FOR CONNECTION shows it.
+pub(crate) trait RunningPlan: Send + Sync {
+    /// The parts to explain; `None` for plans that cannot be explained.
+    fn parts(&self) -> Option<PlanParts>;
+}
 
 /// Options of a new session: its account, and the client's settings.
 #[derive(Debug, Clone)]
@@ -189,7 +199,7 @@ pub(crate) struct SessionShared {
     /// Its temporary tables.
     pub(crate) temporary_tables: Mutex<Vec<TemporaryTable>>,
     /// The plan of the running statement, if others may see it.
-    pub(crate) running: Mutex<Option<AnyPlan>>,
+    pub(crate) running: Mutex<Option<Arc<dyn RunningPlan>>>,
     /// The client's transport; unset for an embedded session.
     pub(crate) transport: OnceLock<Transport>,
     /// History of statement events.

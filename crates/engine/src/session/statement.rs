@@ -22,12 +22,11 @@ use mayfly_types::{Diagnostics, Error, Interrupt, Level, Result, SqlType, Stage,
 use super::{Session, SessionPrivileges, StatementTrace, TreeMemory};
 use crate::accounts::rights::Rights;
 use crate::catalog::{BaseTable, Catalog};
-use crate::connections::Work;
+use crate::connections::{RunningPlan, Work};
 use crate::database::Database;
 use crate::error::refuse;
 use crate::instrumentation::{StatementError, StatementIdentity};
 use crate::names::check_name;
-use crate::prepared::AnyPlan;
 use crate::result::{Outcome, StatementSummary};
 use crate::session::locked_rows::LockedRows;
 use crate::statement_options::StatementOptions;
@@ -307,7 +306,7 @@ impl<'s> StatementContext<'s> {
     }
 
     /// Offers the statement's plan to other sessions.
-    pub(crate) fn offer_plan(&self, plan: AnyPlan) {
+    pub(crate) fn offer_plan(&self, plan: Arc<dyn RunningPlan>) {
         if self.has_ended {
             // A statement of the engine itself.
             return;

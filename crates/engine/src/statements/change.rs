@@ -9,11 +9,12 @@ use mayfly_syntax::ast::{Delete, UpdateStatement};
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Result, SqlType};
 
-use super::returning::{self, ReturnedColumn};
+use super::returning;
 use super::select::{self, Planned, Reading};
 use super::table_change::{ChangeOptions, Step, TableChange, lock_wait};
 use super::writers::{WriterId, Writers};
 use crate::binding::session_catalog::SessionCatalog;
+use crate::cached_plan::ChangeStatementPlan;
 use crate::catalog::BaseTable;
 use crate::engines::Engine;
 use crate::result::{Outcome, StatementResult};
@@ -22,13 +23,6 @@ use crate::spool::{CHANGED_LATER, Spool, SpoolBuilder, physical_types};
 use crate::statements::table_names::{changeable_table, note_write};
 use crate::status::Counter;
 use crate::variables::typed;
-
-/// Plan of an UPDATE or DELETE.
-#[derive(Debug)]
-pub(crate) struct ChangeStatementPlan {
-    pub(super) change: ChangePlan,
-    pub(super) returning: Vec<ReturnedColumn>,
-}
 
 /// Plans an UPDATE.
 pub(super) fn plan_update(

@@ -2,11 +2,11 @@
 //! [`row_sink`](super::row_sink).
 
 use std::cell::OnceCell;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use mayfly_exec::ExecutionContext;
 use mayfly_plan::physical::QueryPlan;
-use mayfly_plan::{ChangedTable, Expression, ParameterPlace, PlanOptions, ScalarNames};
+use mayfly_plan::{ChangedTable, ParameterPlace, PlanOptions, ScalarNames};
 use mayfly_syntax::ast::{
     Expr, Ident, InsertSource, InsertStatement, Query, Select, SelectItem, SetExpr,
 };
@@ -15,51 +15,21 @@ use mayfly_types::error::codes;
 use mayfly_types::{Batch, Error, Result, SqlType};
 
 use super::admission::Additions;
-use super::returning::{self, ReturnedColumn};
+use super::returning;
 use super::row_sink::{Insertion, RowSink, Written};
-use super::row_target::{RowTarget, RowView, bind_value};
+use super::row_target::{RowTarget, bind_value};
 use super::select::{self, Planned, Reading, column_types};
 use crate::binding::expressions::{self, Bound, columns_of};
 use crate::binding::session_catalog::SessionCatalog;
+use crate::cached_plan::{ComputedValue, DuplicatePlan, InsertPlan, RowSource};
 use crate::catalog::BaseTable;
 use crate::catalog::definition::TableDefinition;
 use crate::error::refuse;
 use crate::result::{Outcome, StatementResult};
 use crate::session::{StatementContext, StatementTables};
 use crate::statements::listed_columns::{last_part, refuse_generated};
-use crate::statements::row_sink::duplicates::{DuplicateClause, DuplicatePlan, NamesOfDuplicates};
+use crate::statements::row_sink::duplicates::{DuplicateClause, NamesOfDuplicates};
 use crate::statements::table_names::writable_table;
-
-/// Plan of an INSERT or REPLACE.
-#[derive(Debug)]
-pub(crate) struct InsertPlan {
-    /// Weak: a cached plan must not keep a dropped table alive.
-    table: Weak<BaseTable>,
-    /// The view that the rows are inserted through.
-    view: Option<RowView>,
-    /// The positions of the columns that get values.
-    pub(super) positions: Vec<usize>,
-    source: RowSource,
-    on_duplicate: DuplicatePlan,
-    pub(super) returning: Vec<ReturnedColumn>,
-}
-
-/// Source of the rows.
-#[derive(Debug)]
-enum RowSource {
-    /// VALUES and SET: the values that are neither literals nor `?`, in the order of the statement.
-    Values(Vec<ComputedValue>),
-    /// A query, whose extra columns ON DUPLICATE KEY UPDATE reads.
-    Query(Arc<QueryPlan>),
-}
-
-/// A value that is computed for a row.
-#[derive(Debug)]
-struct ComputedValue {
-    expression: Arc<Expression>,
-    /// Whether an assignment reads columns that the row itself has set before.
-    reads_row: bool,
-}
 
 impl InsertPlan {
     /// The table that rows are added to, if it still exists.

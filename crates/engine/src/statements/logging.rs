@@ -7,7 +7,7 @@ use mayfly_plan::explain::{self, ExplainRow, Subject};
 use mayfly_syntax::ast::Statement;
 use mayfly_types::{SqlType, Value};
 
-use super::cached_plan::{CachedPlan, ExecutablePlan};
+use crate::cached_plan::{CachedPlan, ExecutablePlan};
 use crate::convert;
 use crate::prepared::Prepared;
 use crate::session::{ExplainedPlan, StatementContext};

@@ -7,10 +7,11 @@ use mayfly_plan::PlanOptions;
 use mayfly_syntax::ast::Statement;
 use mayfly_types::{Error, Result, SqlType, Stage, Value};
 
-use super::cached_plan::{CachedPlan, ExecutablePlan, PlanDependencies, ReadyPlan};
+use super::plan_validity::ReadyPlan;
 use super::select::{self, Planned};
 use super::{change, insert, locking_read, logging, point, returning};
 use crate::binding::session_catalog::SessionCatalog;
+use crate::cached_plan::{CachedPlan, ExecutablePlan, PlanDependencies};
 use crate::prepared::{PlanSlot, Prepared};
 use crate::result::{Outcome, ResultColumn};
 use crate::session::StatementContext;
@@ -22,7 +23,7 @@ pub(super) fn run_point(
     prepared: &Prepared,
     parameters: &[(Value, SqlType)],
 ) -> Result<Option<Outcome>> {
-    let Some(plan) = prepared.plan().and_then(PlanSlot::look::<CachedPlan>) else {
+    let Some(plan) = prepared.plan().and_then(PlanSlot::look) else {
         return Ok(None);
     };
     if context.wants_explain() || context.trace.is_some() {
@@ -116,7 +117,7 @@ pub(crate) fn plan(
     context.stages().enter(Stage::OpeningTables);
     // A cached plan leaves nothing to trace.
     let slot = slot.filter(|_| context.trace.is_none());
-    if let Some(cached) = slot.and_then(PlanSlot::get::<CachedPlan>) {
+    if let Some(cached) = slot.and_then(PlanSlot::get) {
         if let Some(ready) = Arc::clone(&cached).ready(context)? {
             return Ok(ready);
         }

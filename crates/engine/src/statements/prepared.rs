@@ -14,10 +14,10 @@ use mayfly_types::error::codes;
 use mayfly_types::{Diagnostics, Error, Result, SqlType, Value};
 use parking_lot::{MappedMutexGuard, Mutex, MutexGuard};
 
-use super::cached_plan::CachedPlan;
 use super::properties::properties;
 use super::{locking_subqueries, point};
 use crate::binding::expressions;
+use crate::cached_plan::CachedPlan;
 use crate::connections::Work;
 use crate::error::ensure;
 use crate::prepared::{Counted, DerivedTypes, PlanSlot, Prepared};
@@ -80,7 +80,7 @@ impl Prepared {
             let point = plan.point.as_ref();
             point.is_some_and(|point| point.uses_all(self.parameters))
         };
-        if let Some(plan) = self.plan().and_then(PlanSlot::look::<CachedPlan>)
+        if let Some(plan) = self.plan().and_then(PlanSlot::look)
             && plan.is_in(context)
         {
             return Ok(uses_all(&plan));

@@ -3,22 +3,16 @@
 use std::sync::Arc;
 
 use mayfly_exec::ExecutionContext;
-use mayfly_plan::{Expression, PlanOptions, ScalarNames};
+use mayfly_plan::{PlanOptions, ScalarNames};
 use mayfly_syntax::ast::SelectItem;
 use mayfly_types::{Batch, Result, Value};
 
 use crate::binding::expressions::{Bound, columns_of, in_clause};
 use crate::binding::session_catalog::SessionCatalog;
+use crate::cached_plan::ReturnedColumn;
 use crate::catalog::definition::TableDefinition;
 use crate::result::ResultColumn;
 use crate::session::StatementContext;
-
-/// A column of a RETURNING clause.
-#[derive(Debug)]
-pub(super) struct ReturnedColumn {
-    pub(super) column: ResultColumn,
-    expression: Arc<Expression>,
-}
 
 /// Binds a clause to the columns of a table; no clause has no columns.
 pub(super) fn plan(

@@ -16,6 +16,7 @@ use mayfly_types::{Batch, Error, Result, SqlType};
 use super::listed_columns::listed_columns;
 use crate::binding::expressions::Bound;
 use crate::binding::session_catalog::SessionCatalog;
+use crate::cached_plan::RowView;
 use crate::catalog::BaseTable;
 use crate::catalog::definition::TableDefinition;
 use crate::catalog::view::ViewDefinition;
@@ -33,15 +34,6 @@ pub(super) struct RowTarget {
     pub(super) view: Option<RowView>,
     /// The columns that a statement without a column list means, if not the table's own.
     unlisted: Option<Vec<usize>>,
-}
-
-/// A view through which rows are added.
-#[derive(Debug)]
-pub(crate) struct RowView {
-    database: String,
-    name: String,
-    /// WITH CHECK OPTION
-    check: Option<Arc<Expression>>,
 }
 
 /// A view through which a running statement adds rows.

@@ -13,7 +13,7 @@ use mayfly_types::{PhysicalType, SqlType, TypeKind, Value};
 use crate::catalog::{IndexSource, TableSource};
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::key_ranges::{
-    Condition, KeyBox, KeyRanges, RangePart, has_many_beginnings, is_rounded,
+    Analysis, Condition, KeyBox, KeyRanges, RangePart, has_many_beginnings, is_rounded,
 };
 use crate::tree::logical::{ColumnId, expression_is_volatile, with_stack};
 
@@ -23,17 +23,6 @@ const PRODUCT_MAX: usize = 128;
 const BOXES_MAX: usize = 8192;
 /// Maximum number of ranges: a further key part that would exceed it is not used.
 const RANGES_MAX: usize = 16_384;
-
-/// Ranges of an index that hold all rows which meet some conditions.
-#[derive(Debug, Clone)]
-pub(crate) struct Analysis {
-    /// The ranges.
-    pub(crate) ranges: KeyRanges,
-    /// For each conjunct, whether the ranges cover it completely.
-    pub(crate) covered: Vec<bool>,
-    /// For each conjunct, whether the number of rows in the ranges accounts for it (nearly).
-    pub(crate) counted: Vec<bool>,
-}
 
 /// Analyses `predicates`, all of which must hold, for the keys of an index; `first` is the number of the table's first
 /// column. `None` if they leave the whole index.

@@ -14,7 +14,7 @@ use super::scope::{Clause, ColumnSlot, Name, Scope, ScopeColumns, ScopeTable};
 use crate::bind::binder::Binder;
 use crate::bind::block::{Block, BlockColumn, same_name};
 use crate::bind::literal;
-use crate::catalog::{AskedStatistics, ColumnSource, Usage, ViewSource, refuse_partitions};
+use crate::catalog::{ColumnSource, Usage, ViewSource, refuse_partitions};
 use crate::document::{Document, Members};
 use crate::explain::names::quoted;
 use crate::not_supported::not_supported;
@@ -23,7 +23,7 @@ use crate::trace::{Trace, number, object};
 use crate::tree::access::Access;
 use crate::tree::expression::{Comparison, Expression};
 use crate::tree::logical::{
-    ColumnId, Computed, DerivedTable, Join, Relation, Scan, free_columns, produced,
+    ColumnId, Computed, DerivedTable, Join, Relation, Scan, ScanStatistics, free_columns, produced,
 };
 use crate::tree::physical::{ColumnOrigin, JoinKind, Purpose, TemporaryTable, ViewColumn};
 
@@ -358,7 +358,7 @@ impl Binder<'_> {
         };
         self.note_read(table.id, alias);
         let statistics = self.catalog.statistics(table.id);
-        let statistics = statistics.map(|known| Arc::new(AskedStatistics::new(known)));
+        let statistics = statistics.map(|known| Arc::new(ScanStatistics::new(known)));
         let hints = Arc::new(self.index_hints(&table, alias, hints)?);
         // One column more, for the position.
         let first = self.new_columns(table.columns.len() + 1);

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use mayfly_functions::aggregate::Kind;
 use mayfly_types::SqlType;
 
-use crate::catalog::{AskedStatistics, TableSource};
+use crate::catalog::TableSource;
 use crate::statistics::ColumnStatistics;
-use crate::tree::logical::{ColumnId, Scan};
+use crate::tree::logical::{ColumnId, Scan, ScanStatistics};
 
 /// Facts about the values of a column in its table.
 #[derive(Debug, Clone)]
@@ -97,7 +97,7 @@ pub(crate) struct TableFacts {
     pub(crate) source: Arc<TableSource>,
     /// Number of its first column.
     pub(crate) first: ColumnId,
-    pub(super) statistics: Option<Arc<AskedStatistics>>,
+    pub(super) statistics: Option<Arc<ScanStatistics>>,
 }
 
 impl TableFacts {

@@ -58,7 +58,7 @@ fn counted(columns: &dyn Columns, predicates: &[Expression]) -> Option<(usize, u
         let found = truths.iter().filter(|truth| **truth == Some(true)).count();
         Some((found, examples.rows))
     };
-    let asked = table.statistics.as_ref()?.table();
+    let asked = table.statistics.as_ref()?;
     asked.counts.get((), predicates, find)
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn distinct(columns: &dyn Columns, expression: &Expression) -> Option
     let read = expression.columns();
     let (table, _) = columns.table(read.iter().next()?)?;
     let find = || distinct_of(columns, &table, &read, expression);
-    let asked = table.statistics.as_ref()?.table();
+    let asked = table.statistics.as_ref()?;
     asked
         .distinct
         .get((), std::slice::from_ref(expression), find)

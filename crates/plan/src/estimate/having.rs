@@ -54,7 +54,7 @@ fn moments(columns: &dyn Columns, id: ColumnId, ty: &SqlType) -> Option<(f64, f6
         let statistics = table.column_with_values(column)?.statistics?;
         moments_of(statistics.examples()?, ty)
     };
-    let asked = table.statistics.as_ref()?.table();
+    let asked = table.statistics.as_ref()?;
     asked.moments.get(column, &[], find)
 }
 

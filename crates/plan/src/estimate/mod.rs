@@ -4,7 +4,6 @@
 //! The other functions compute from the cardinalities of a relation's inputs: [`selectivity`] of predicates, [`joins`],
 //! [`groups`]. Without statistics conditions have the fixed selectivities that MySQL assumes.
 
-pub(crate) mod asked;
 mod columns;
 mod examples;
 pub(crate) mod groups;

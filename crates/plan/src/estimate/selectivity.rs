@@ -12,10 +12,10 @@ use std::sync::Arc;
 use mayfly_functions::scalar::Fact;
 use mayfly_types::{SqlMode, SqlType, Value};
 
-use super::asked::ColumnRanges;
 use super::columns::{ColumnFacts, Columns, TableFacts};
 use super::{examples, having};
 use crate::access::analysis::analyse;
+use crate::asked::ColumnRanges;
 use crate::access::constant::known_value;
 use crate::catalog::{IndexPartSource, IndexSource, ValueRange};
 use crate::statistics::{ColumnStatistics, Point};
@@ -140,7 +140,7 @@ fn ranges_of(
         }))
     };
     match &table.statistics {
-        Some(asked) => asked.table().column_ranges.get(id, predicates, find),
+        Some(asked) => asked.column_ranges.get(id, predicates, find),
         None => find(),
     }
 }

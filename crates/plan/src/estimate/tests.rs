@@ -7,13 +7,13 @@ use mayfly_types::{SqlType, TypeKind, Value};
 
 use super::Estimates;
 use super::groups::met;
-use crate::catalog::{
-    AskedStatistics, ColumnSource, TableId, TableSource, TableStatistics, ValueRange,
-};
+use crate::catalog::{ColumnSource, TableId, TableSource, TableStatistics, ValueRange};
 use crate::statistics::{ColumnStatistics, Sampler};
 use crate::tree::access::Access;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
-use crate::tree::logical::{Aggregate, ColumnId, Computed, Join, Query, Relation, Scan};
+use crate::tree::logical::{
+    Aggregate, ColumnId, Computed, Join, Query, Relation, Scan, ScanStatistics,
+};
 use crate::tree::physical::{JoinKind, Purpose};
 
 fn int() -> SqlType {
@@ -69,7 +69,7 @@ impl Contents {
             generated: Arc::new([]),
             predicates: Vec::new(),
             select_id: 1,
-            statistics: Some(Arc::new(AskedStatistics::new(Arc::new(self.clone())))),
+            statistics: Some(Arc::new(ScanStatistics::new(Arc::new(self.clone())))),
             hints: Arc::default(),
             rows: None,
             access: Access::Table,

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use mayfly_functions::{ScalarFunction, Signature};
 use mayfly_types::{SqlType, Value};
 
+use crate::asked::Computation;
 use crate::tree::logical;
 use crate::tree::physical::{Plan, SortKey};
 
@@ -388,6 +389,12 @@ pub fn same_expression(a: &Expression, b: &Expression) -> bool {
         ) => m == n && x == y && same_expression(a, b),
         _ => false,
     })
+}
+
+impl Computation for Expression {
+    fn is_same(&self, other: &Self) -> bool {
+        same_expression(self, other)
+    }
 }
 
 /// Whether two lists of bound expressions are pairwise the same computations.

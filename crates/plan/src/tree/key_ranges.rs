@@ -21,6 +21,17 @@ pub struct KeyRanges {
     pub boxes: Vec<KeyBox>,
 }
 
+/// Ranges of an index that hold all rows which meet some conditions.
+#[derive(Debug, Clone)]
+pub(crate) struct Analysis {
+    /// The ranges.
+    pub(crate) ranges: KeyRanges,
+    /// For each conjunct, whether the ranges cover it completely.
+    pub(crate) covered: Vec<bool>,
+    /// For each conjunct, whether the number of rows in the ranges accounts for it (nearly).
+    pub(crate) counted: Vec<bool>,
+}
+
 /// A part of an index's key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RangePart {

@@ -12,7 +12,7 @@ use mayfly_types::Result;
 use super::explained::Explained;
 use crate::result::Outcome;
 use crate::session::{StatementContext, measured};
-use crate::statements::cached_plan::ReadyPlan;
+use crate::statements::plan_validity::ReadyPlan;
 use crate::statements::{planning, select};
 
 /// Runs the query of a planned statement. Its rows are discarded, and nothing is changed.
@@ -84,7 +84,7 @@ fn drain(outcome: Outcome) -> Result<()> {
 }
 
 fn query_plan(ready: &ReadyPlan) -> Option<&QueryPlan> {
-    use crate::statements::cached_plan::ExecutablePlan;
+    use crate::cached_plan::ExecutablePlan;
     match &ready.plan.plan {
         ExecutablePlan::Insert(plan) => plan.query().map(|query| &**query),
         ExecutablePlan::Change(plan) => Some(&*plan.change.query),

@@ -6,16 +6,16 @@ use itertools::Itertools;
 use mayfly_memory::budget::UNLIMITED;
 use mayfly_plan::Explanation;
 use mayfly_plan::explain::{Change, ChangeKind, MemoryLimit, Subject, identifier};
-use mayfly_plan::physical::QueryPlan;
 use mayfly_syntax::ast::{InsertSource, InsertStatement, Statement};
 use mayfly_syntax::encodings::is_default;
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
+use crate::cached_plan::{CachedPlan, ExecutablePlan, InsertPlan};
 use crate::catalog::expression_text::value_text;
+use crate::connections::{PlanParts, RunningPlan};
 use crate::session::{StatementContext, StatementTables};
-use crate::statements::cached_plan::{CachedPlan, ExecutablePlan, ReadyPlan};
-use crate::statements::insert::InsertPlan;
+use crate::statements::plan_validity::ReadyPlan;
 use crate::statements::select::{self, Planned};
 use crate::statements::{hints, planning};
 
@@ -59,7 +59,7 @@ impl Explained {
 
     /// An INSERT, UPDATE or DELETE that is planned.
     pub(super) fn of_change(context: &StatementContext<'_>, ready: &ReadyPlan) -> Result<Self> {
-        let parts = parts(&ready.plan);
+        let parts = ready.plan.parts();
         let (query, change) = parts
             .ok_or_else(|| codes::ER_NOT_SUPPORTED_YET.with(&[&"EXPLAIN of this statement"]))?;
         let Explanation {
@@ -81,8 +81,8 @@ impl Explained {
     }
 
     /// The plan by which a session's statement runs; its rewritten text and the removed parts are not kept.
-    pub(super) fn running(plan: &CachedPlan) -> Option<Self> {
-        let (query, change) = parts(plan)?;
+    pub(super) fn running(plan: &dyn RunningPlan) -> Option<Self> {
+        let (query, change) = plan.parts()?;
         Some(Self {
             query: query.map(|query| Planned::new(&query, &Arc::new(StatementTables(Vec::new())))),
             change,
@@ -102,33 +102,34 @@ impl Explained {
     }
 }
 
-/// The query of a plan, and the change made with its rows; `None` for plans that cannot be explained.
-fn parts(plan: &CachedPlan) -> Option<(Option<Arc<QueryPlan>>, Option<Change>)> {
-    Some(match (&plan.plan, &*plan.statement) {
-        (ExecutablePlan::Query(query), _) => (Some(Arc::clone(query)), None),
-        (ExecutablePlan::LockingRead(plan), _) => (Some(Arc::clone(&plan.query)), None),
-        (ExecutablePlan::Insert(plan), Statement::Insert(insert)) => {
-            let kind = if insert.replace {
-                ChangeKind::Replace
-            } else {
-                ChangeKind::Insert
-            };
-            let table = plan.table().into_iter();
-            let tables = table.map(|table| table.definition.name.clone()).collect();
-            (plan.query().cloned(), Some(Change { kind, tables }))
-        }
-        (ExecutablePlan::Change(plan), statement) => {
-            let kind = match statement {
-                Statement::Update(_) => ChangeKind::Update,
-                _ => ChangeKind::Delete,
-            };
-            let targets = plan.change.targets.iter();
-            let tables = targets.map(|target| target.alias.clone()).collect();
-            let query = Arc::clone(&plan.change.query);
-            (Some(query), Some(Change { kind, tables }))
-        }
-        _ => return None,
-    })
+impl RunningPlan for CachedPlan {
+    fn parts(&self) -> Option<PlanParts> {
+        Some(match (&self.plan, &*self.statement) {
+            (ExecutablePlan::Query(query), _) => (Some(Arc::clone(query)), None),
+            (ExecutablePlan::LockingRead(plan), _) => (Some(Arc::clone(&plan.query)), None),
+            (ExecutablePlan::Insert(plan), Statement::Insert(insert)) => {
+                let kind = if insert.replace {
+                    ChangeKind::Replace
+                } else {
+                    ChangeKind::Insert
+                };
+                let table = plan.table().into_iter();
+                let tables = table.map(|table| table.definition.name.clone()).collect();
+                (plan.query().cloned(), Some(Change { kind, tables }))
+            }
+            (ExecutablePlan::Change(plan), statement) => {
+                let kind = match statement {
+                    Statement::Update(_) => ChangeKind::Update,
+                    _ => ChangeKind::Delete,
+                };
+                let targets = plan.change.targets.iter();
+                let tables = targets.map(|target| target.alias.clone()).collect();
+                let query = Arc::clone(&plan.change.query);
+                (Some(query), Some(Change { kind, tables }))
+            }
+            _ => return None,
+        })
+    }
 }
 
 /// INSERT and REPLACE as MySQL prints them; `source` is what their query is rewritten to.

@@ -16,7 +16,6 @@ use mayfly_types::{Result, Value};
 
 use self::explained::Explained;
 pub(super) use self::explained::limits;
-use super::cached_plan::CachedPlan;
 use crate::error::refuse;
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
@@ -157,8 +156,7 @@ fn of_connection(
     refuse(!may, || privileges.access_denied())?;
     let is_idle = other.activity.work() == crate::connections::Work::Nothing;
     let running = other.running.lock().clone();
-    let plan = running.and_then(|plan| plan.downcast::<CachedPlan>().ok());
-    let explained = plan.as_deref().and_then(Explained::running);
+    let explained = running.as_deref().and_then(Explained::running);
     let Some(explained) = explained else {
         // A session that waits for its client has no plan to show.
         refuse(!is_idle || id == context.id(), || {

@@ -1,18 +1,12 @@
 //! AUTO_INCREMENT for a point INSERT.
 
-use mayfly_types::{SqlType, TypeKind, Value};
+use mayfly_types::{TypeKind, Value};
 
+use crate::cached_plan::AutoNumber;
 use crate::catalog::BaseTable;
 use crate::catalog::definition::ColumnDefinition;
 use crate::session::StatementContext;
 use crate::statements::auto_increment::{greatest, is_explicit, number_of};
-
-/// The AUTO_INCREMENT column.
-#[derive(Debug)]
-pub(super) struct AutoNumber {
-    pub(super) column: usize,
-    ty: SqlType,
-}
 
 /// A row's AUTO_INCREMENT number.
 pub(super) enum Number {

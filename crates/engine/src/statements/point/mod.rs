@@ -11,15 +11,15 @@ mod zoned_columns;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use mayfly_storage::{IndexId, ReadLock, RowChange};
 use mayfly_types::{Result, SqlType, Value};
 
-use self::auto_number::AutoNumber;
 pub(crate) use self::recognize::{may_be_point, plan};
 use self::zoned_columns::ZonedColumns;
 use super::row_sink::NUMBERS_AHEAD;
+use crate::cached_plan::{AutoNumber, Key, PointPlan, RowAccess, Source};
 use crate::catalog::{BaseTable, RowStore};
 use crate::locks::table::TableUse;
 use crate::result::{Outcome, ResultColumn, StatementResult};
@@ -30,69 +30,6 @@ use crate::storing::Storing;
 
 /// Parameters of a statement: the values of its `?`, and their types.
 type Parameters = [(Value, SqlType)];
-
-/// Plan of a point statement.
-#[derive(Debug)]
-pub(crate) struct PointPlan {
-    /// Weak: a cached plan must not keep a dropped table alive.
-    table: Weak<BaseTable>,
-    access: RowAccess,
-    /// The TIMESTAMP columns to convert, when the session's time zone is not UTC.
-    zoned: Vec<usize>,
-}
-
-#[derive(Debug)]
-enum RowAccess {
-    Read {
-        key: Key,
-        columns: Vec<usize>,
-        shown: Arc<[ResultColumn]>,
-    },
-    Insert {
-        sources: Vec<Source>,
-        /// Conversion settings with the date of planning: `recognize` leaves out values whose conversion reads it.
-        storing: Storing,
-        number: Option<AutoNumber>,
-    },
-    Update {
-        key: Key,
-        /// The columns from which new values are computed.
-        read: Vec<usize>,
-        columns: Vec<usize>,
-        sources: Vec<Source>,
-        storing: Storing,
-    },
-    Delete {
-        key: Key,
-    },
-}
-
-/// Key of the row: its index, and the sources of its values.
-#[derive(Debug)]
-struct Key {
-    index: IndexId,
-    parts: Vec<Source>,
-}
-
-/// Source of a value.
-#[derive(Debug)]
-enum Source {
-    /// A `?`.
-    Parameter(usize),
-    /// A literal and its type.
-    Literal(Value, SqlType),
-    /// A value as its column stores it.
-    Stored(Value),
-    /// The current time: when the statement began.
-    Now,
-    /// An integer column of the row, by its position, plus or minus another value.
-    Sum {
-        old: usize,
-        subtracts: bool,
-        other: Box<Source>,
-        ty: SqlType,
-    },
-}
 
 impl Source {
     /// The index of the `?`, if it is one.

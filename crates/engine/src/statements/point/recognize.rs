@@ -12,15 +12,16 @@ use mayfly_syntax::encodings::is_default;
 use mayfly_types::{SqlType, TypeKind, Value};
 
 use super::zoned_columns::zoned_columns;
-use super::{AutoNumber, Key, PointPlan, RowAccess, Source};
 use crate::binding::expressions;
 use crate::binding::session_catalog::SessionCatalog;
+use crate::cached_plan::{
+    AutoNumber, ExecutablePlan, InsertPlan, Key, PointPlan, RowAccess, Source,
+};
 use crate::catalog::BaseTable;
 use crate::catalog::definition::{ColumnDefault, TableDefinition};
 use crate::result::ResultColumn;
 use crate::session::StatementContext;
-use crate::statements::cached_plan::ExecutablePlan;
-use crate::statements::insert::{InsertPlan, parameter_index};
+use crate::statements::insert::parameter_index;
 use crate::storing::Storing;
 
 /// Whether a statement is of one table, and looks values up by `=` or inserts one row. The table's keys are not

@@ -16,6 +16,7 @@ use mayfly_types::{Batch, Result, SqlType, Value};
 use crate::binding::expressions::{Bound, columns_of, value_column};
 use crate::binding::session_catalog::SessionCatalog;
 use crate::builder;
+use crate::cached_plan::DuplicatePlan;
 use crate::catalog::definition::TableDefinition;
 use crate::error::refuse;
 use crate::names::same_name;
@@ -217,18 +218,6 @@ impl<'i> DuplicateClause<'i> {
     }
 }
 
-/// Plan for rows with a duplicate key.
-#[derive(Debug)]
-pub(crate) enum DuplicatePlan {
-    /// Error 1062, or the row is skipped under IGNORE.
-    Refuse,
-    /// REPLACE
-    Replace,
-    /// ON DUPLICATE KEY UPDATE: columns with their new values, over the existing row, the new row, and columns of the
-    /// source query. `None` is DEFAULT.
-    Update(Vec<(usize, Option<Arc<Expression>>)>),
-}
-
 impl DuplicatePlan {
     /// The plan in a running statement. Only computed values need the execution context.
     pub(crate) fn run(
@@ -286,7 +275,7 @@ pub(crate) struct DuplicateUpdate {
 
 impl DuplicateUpdate {
     /// The changed row; `None` when nothing changes.
-    pub(crate) fn apply(
+    pub(super) fn apply(
         &self,
         rules: &RowRules<'_>,
         old: &Batch,

@@ -11,13 +11,13 @@ use mayfly_types::Value;
 
 use super::analysis::analyse;
 use super::constant::known_value;
+use crate::asked::IndexRanges;
 use crate::catalog::{IndexSource, ValueRange};
-use crate::estimate::asked::IndexRanges;
 use crate::estimate::{self, TableFacts, selectivity};
 use crate::options::PlanOptions;
 use crate::tree::access::{Access, HintPurpose, IndexAccess};
 use crate::tree::expression::Expression;
-use crate::tree::key_ranges::{Condition, KeyRanges};
+use crate::tree::key_ranges::{Analysis, Condition, KeyRanges};
 use crate::tree::logical::{ColumnSet, Scan};
 
 /// Minimum number of rows assumed for a table. It may have more than its statistics say, and a statement that locks
@@ -165,7 +165,11 @@ pub(crate) fn range_path(
 }
 
 /// Ranges of an index that the conditions leave, if any condition is on it.
-fn ranges_of(scan: &Scan, position: usize, options: &PlanOptions) -> Option<Arc<IndexRanges>> {
+fn ranges_of(
+    scan: &Scan,
+    position: usize,
+    options: &PlanOptions,
+) -> Option<Arc<IndexRanges<Analysis>>> {
     let index = scan.table.indexes.get(position)?;
     let find = || {
         let analysis = analyse(&scan.predicates, &scan.table, scan.first, index)?;
@@ -179,10 +183,7 @@ fn ranges_of(scan: &Scan, position: usize, options: &PlanOptions) -> Option<Arc<
     match &scan.statistics {
         Some(asked) => {
             let index = (scan.first, position);
-            asked
-                .table()
-                .index_ranges
-                .get(index, &scan.predicates, find)
+            asked.index_ranges.get(index, &scan.predicates, find)
         }
         None => find(),
     }

@@ -22,15 +22,20 @@ use std::sync::Arc;
 use mayfly_functions::Coercibility;
 use mayfly_types::SqlType;
 
-use crate::catalog::{AskedStatistics, TableSource};
+use crate::asked::AskedStatistics;
+use crate::catalog::TableSource;
 use crate::tree::access::{Access, IndexHints, Lookup};
 use crate::tree::expression::Expression;
 pub use crate::tree::expression::SubqueryKind;
+use crate::tree::key_ranges::Analysis;
 use crate::tree::physical::{
     AggregateCall, ClientType, DateOperand, JoinKind, Purpose, SetOperationKind, SortKey,
     TemporaryTable, WindowOrder,
 };
 pub use crate::tree::window::Window;
+
+/// Statistics of a scan's table, with cached answers to questions about its expressions.
+pub(crate) type ScanStatistics = AskedStatistics<Expression, Analysis>;
 
 /// Number of a column within a statement.
 pub type ColumnId = usize;
@@ -179,7 +184,7 @@ pub struct Scan {
     /// `select#` of its query block.
     pub select_id: usize,
     /// Statistics of the table.
-    pub(crate) statistics: Option<Arc<AskedStatistics>>,
+    pub(crate) statistics: Option<Arc<ScanStatistics>>,
     /// USE, FORCE and IGNORE INDEX.
     pub hints: Arc<IndexHints>,
     /// Estimated number of rows that meet the predicates, once it was computed.

@@ -3,35 +3,45 @@
 //! Rules repeatedly ask for the number of rows that remain of a table, and most of the time nothing has changed in
 //! between. The key of a question includes its expressions, so that an answer cannot be returned for another question:
 //! a condition that a rule has added or moved makes another key.
+//!
+//! A scan in the tree holds its table's cache, so the cache is generic over the tree's types: `E` is an expression, `R`
+//! the ranges of an index.
 
+use std::fmt::{self, Debug};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::access::analysis::Analysis;
-use crate::catalog::AskedStatistics;
+use crate::catalog::TableStatistics;
 use crate::statistics::ColumnStatistics;
-use crate::tree::expression::{Expression, same_expressions};
-use crate::tree::logical::ColumnId;
 
 /// Maximum number of answers of a kind; further questions are answered each time.
 const ANSWERS_MAX: usize = 32;
 
-/// Cached answers to questions about expressions.
-#[derive(Debug)]
-pub(crate) struct Answers<K, A>(Mutex<Vec<(K, Vec<Expression>, A)>>);
+/// Expression that questions are about.
+pub(crate) trait Computation: Clone {
+    /// Whether the two are the same computation.
+    fn is_same(&self, other: &Self) -> bool;
+}
 
-impl<K, A> Default for Answers<K, A> {
+/// Cached answers to questions about expressions.
+pub(crate) struct Answers<E, K, A>(Mutex<Vec<(K, Vec<E>, A)>>);
+
+impl<E, K, A> Default for Answers<E, K, A> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-impl<K: PartialEq, A: Clone> Answers<K, A> {
+impl<E: Computation, K: PartialEq, A: Clone> Answers<E, K, A> {
     /// The cached answer, or that of `find`.
-    pub(crate) fn get(&self, key: K, expressions: &[Expression], find: impl FnOnce() -> A) -> A {
+    pub(crate) fn get(&self, key: K, expressions: &[E], find: impl FnOnce() -> A) -> A {
+        let is_about = |about: &[E]| {
+            let mut pairs = about.iter().zip(expressions);
+            about.len() == expressions.len() && pairs.all(|(a, b)| a.is_same(b))
+        };
         let known = self.0.lock().iter().find_map(|(known, about, answer)| {
-            (*known == key && same_expressions(about, expressions)).then(|| answer.clone())
+            (*known == key && is_about(about)).then(|| answer.clone())
         });
         known.unwrap_or_else(|| {
             let answer = find();
@@ -46,8 +56,8 @@ impl<K: PartialEq, A: Clone> Answers<K, A> {
 
 /// Ranges of an index that conditions leave.
 #[derive(Debug)]
-pub(crate) struct IndexRanges {
-    pub(crate) analysis: Analysis,
+pub(crate) struct IndexRanges<R> {
+    pub(crate) analysis: R,
     /// Number of ranges.
     pub(crate) count: f64,
     /// Number of rows in the ranges.
@@ -63,31 +73,60 @@ pub(crate) struct ColumnRanges {
     pub(crate) counted: Vec<bool>,
 }
 
-/// Cached answers about a table.
-#[derive(Debug, Default)]
-pub(crate) struct TableAnswers {
-    columns: Answers<usize, Option<Arc<ColumnStatistics>>>,
+/// Statistics of a table for one statement, with a cache of the answers.
+pub(crate) struct AskedStatistics<E, R> {
+    statistics: Arc<dyn TableStatistics>,
+    columns: Answers<E, usize, Option<Arc<ColumnStatistics>>>,
     /// Ranges by (first column, index position); a copy of the table has another first column.
-    pub(crate) index_ranges: Answers<(ColumnId, usize), Option<Arc<IndexRanges>>>,
-    pub(crate) column_ranges: Answers<ColumnId, Option<Arc<ColumnRanges>>>,
+    pub(crate) index_ranges: Answers<E, (usize, usize), Option<Arc<IndexRanges<R>>>>,
+    /// Ranges of values by the column's number in the statement.
+    pub(crate) column_ranges: Answers<E, usize, Option<Arc<ColumnRanges>>>,
     /// (matching rows, all rows) of the known example rows, for conditions.
-    pub(crate) counts: Answers<(), Option<(usize, usize)>>,
+    pub(crate) counts: Answers<E, (), Option<(usize, usize)>>,
     /// Number of distinct values of an expression.
-    pub(crate) distinct: Answers<(), Option<f64>>,
+    pub(crate) distinct: Answers<E, (), Option<f64>>,
     /// (mean, variance) of the values of a column, by its index in the table.
-    pub(crate) moments: Answers<usize, Option<(f64, f64)>>,
+    pub(crate) moments: Answers<E, usize, Option<(f64, f64)>>,
 }
 
-impl AskedStatistics {
-    /// The cached answers.
-    pub(crate) fn table(&self) -> &TableAnswers {
-        self.answers()
+impl<E, R> AskedStatistics<E, R> {
+    /// Statistics without cached answers.
+    pub(crate) fn new(statistics: Arc<dyn TableStatistics>) -> Self {
+        Self {
+            statistics,
+            columns: Answers::default(),
+            index_ranges: Answers::default(),
+            column_ranges: Answers::default(),
+            counts: Answers::default(),
+            distinct: Answers::default(),
+            moments: Answers::default(),
+        }
     }
 
+    /// The underlying statistics.
+    pub(crate) fn statistics(&self) -> &Arc<dyn TableStatistics> {
+        &self.statistics
+    }
+}
+
+impl<E: Computation, R> AskedStatistics<E, R> {
     /// Statistics of the values of a column.
     pub(crate) fn column(&self, column: usize) -> Option<Arc<ColumnStatistics>> {
-        let find = || self.statistics().column(column);
-        self.table().columns.get(column, &[], find)
+        let find = || self.statistics.column(column);
+        self.columns.get(column, &[], find)
+    }
+}
+
+/// Equality by identity, for the comparison of scans: neither statistics nor cached answers are compared.
+impl<E, R> PartialEq for AskedStatistics<E, R> {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl<E, R> Debug for AskedStatistics<E, R> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("AskedStatistics")
     }
 }
 
@@ -105,7 +144,7 @@ mod tests {
     fn other_expressions_are_other_questions() {
         let literal =
             |value| Expression::literal(Value::Int(value), SqlType::integer(TypeKind::Int));
-        let answers: Answers<usize, i64> = Answers::default();
+        let answers: Answers<Expression, usize, i64> = Answers::default();
         let found = Cell::new(0);
         let ask = |key, values: &[i64]| {
             let expressions: Vec<Expression> = values.iter().copied().map(literal).collect();

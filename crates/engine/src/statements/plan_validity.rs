@@ -1,73 +1,12 @@
-//! Cached plans, and what they depend on.
-//!
-//! A plan is immutable and shared by all sessions that run its statement. What changes while a statement
-//! runs is in its context and in operators.
+//! Validity of cached plans: whether the properties of the session, the catalog and the tables that a plan was made
+//! for are still true when its statement runs again.
 
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
-use mayfly_plan::LockingPlan;
-use mayfly_plan::physical::QueryPlan;
-use mayfly_syntax::ast::Statement;
 use mayfly_types::{Result, SqlType, TypeKind, Value};
 
-use super::change::ChangeStatementPlan;
-use super::insert::InsertPlan;
-use super::point::PointPlan;
-use crate::catalog::BaseTable;
-use crate::result::ResultColumn;
+use crate::cached_plan::{CachedPlan, PlanDependencies, PointPlan};
 use crate::session::{StatementContext, StatementTables};
-use crate::statement_options::StatementOptions;
-
-/// The executable form of a statement.
-#[derive(Debug)]
-pub(crate) enum ExecutablePlan {
-    /// SELECT, TABLE and VALUES.
-    Query(Arc<QueryPlan>),
-    /// SELECT … FOR UPDATE and FOR SHARE.
-    LockingRead(Box<LockingPlan>),
-    /// INSERT and REPLACE.
-    Insert(Box<InsertPlan>),
-    /// UPDATE and DELETE.
-    Change(Box<ChangeStatementPlan>),
-    /// Any other statement, run from its syntax tree.
-    Utility,
-}
-
-/// A statement with its plan.
-#[derive(Debug)]
-pub(crate) struct CachedPlan {
-    /// The statement.
-    pub(crate) statement: Arc<Statement>,
-    pub(crate) plan: ExecutablePlan,
-    /// Columns of the result set.
-    pub(crate) columns: Arc<[ResultColumn]>,
-    /// Direct access to one row by a unique key, if the statement does nothing else.
-    pub(crate) point: Option<Box<PointPlan>>,
-    pub(super) dependencies: PlanDependencies,
-}
-
-/// Dependencies of a plan: it is valid as long as they are unchanged.
-#[derive(Debug)]
-pub(super) struct PlanDependencies {
-    /// The tables that it reads, with the number of rows each had. Weak: a cached plan must not keep a dropped table
-    /// alive.
-    pub(super) tables: Vec<(Weak<BaseTable>, u64)>,
-    /// The types of the `?`.
-    pub(super) types: Arc<[SqlType]>,
-    /// Values of `?` that the choice of the plan depends on.
-    pub(super) values: Vec<(usize, Value)>,
-    /// The version of the catalog.
-    pub(super) catalog: u64,
-    /// The version of the session's temporary tables.
-    pub(super) temporary_tables: u64,
-    pub(super) options: Arc<StatementOptions>,
-    /// The account and its roles, as [`SessionPrivileges::key`] gives them.
-    ///
-    /// [`SessionPrivileges::key`]: crate::session::SessionPrivileges::key
-    pub(super) rights: Arc<str>,
-    /// For a SELECT, whether it locks the rows it reads because of the isolation level alone.
-    pub(super) locks_reads: Option<bool>,
-}
 
 /// A plan with its current tables.
 pub(crate) struct ReadyPlan {
