@@ -1,4 +1,4 @@
-//! Physical types of columns between operators (none is Bool), and the plan's terms in those of the storage crate.
+//! Physical types of columns between operators (none is Bool).
 
 use std::sync::Arc;
 
@@ -6,7 +6,6 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array};
 use arrow_buffer::BooleanBuffer;
 use arrow_schema::DataType;
-use mayfly_plan::physical::Purpose;
 use mayfly_types::{PhysicalType, SqlType};
 
 /// Physical type of a column between operators.
@@ -20,23 +19,6 @@ pub(crate) fn column_type(ty: &SqlType) -> PhysicalType {
 /// Physical types of the columns of an operator's output.
 pub(crate) fn column_types(types: &[SqlType]) -> Vec<PhysicalType> {
     types.iter().map(column_type).collect()
-}
-
-/// Purpose in the storage crate's type.
-pub(crate) fn storage_purpose(purpose: Purpose) -> mayfly_storage::Purpose {
-    use mayfly_storage::Purpose as Storage;
-    match purpose {
-        Purpose::GroupBy => Storage::GroupBy,
-        Purpose::Distinct | Purpose::Aggregate => Storage::Distinct,
-        Purpose::SetOperation => Storage::SetOperation,
-        Purpose::OrderBy => Storage::OrderBy,
-        Purpose::Join => Storage::Join,
-        Purpose::DerivedTable => Storage::DerivedTable,
-        Purpose::CommonTableExpression => Storage::CommonTableExpression,
-        Purpose::Subquery => Storage::Subquery,
-        Purpose::Buffer => Storage::Buffer,
-        Purpose::Window => Storage::Window,
-    }
 }
 
 /// Converts an expression's result to a column between operators.

@@ -184,7 +184,7 @@ impl SubqueryNode {
         let cause = format!("results of subquery #{}", subquery.select_id);
         let temporary = TemporaryTable {
             operator: Some(subquery.plan.number),
-            ..TemporaryTable::new(mayfly_plan::physical::Purpose::Subquery, cause)
+            ..TemporaryTable::new(Purpose::Subquery, cause)
         };
         Self {
             subquery: Arc::clone(subquery),

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use mayfly_plan::physical::TemporaryTable;
+use mayfly_plan::physical::{Purpose, TemporaryTable};
 use mayfly_storage::{
     Access, InternalTable, InternalTableEngine, InternalTableSpec, KeyColumn, KeyMode, TempTable,
     TempTableSpec, TempTableWriter,
@@ -11,7 +11,6 @@ use mayfly_types::{Batch, Error, PhysicalType, Result, SqlType, Stage};
 
 use crate::context::{Cursor, Node, RunContext};
 use crate::driver::{Sink, drain_from};
-use crate::representation::storage_purpose;
 use crate::state::{MadeScan, MadeTable, lock};
 
 /// Creates an empty table that a plan specifies.
@@ -21,13 +20,12 @@ pub(super) fn create(
     access: Access,
     run: &RunContext,
 ) -> Result<TempTable> {
-    let purpose = storage_purpose(temporary.purpose);
-    create_for(purpose, temporary, columns, access, run)
+    create_for(temporary.purpose, temporary, columns, access, run)
 }
 
 /// Creates an empty table of the operator of `temporary`, for another purpose.
 pub(crate) fn create_for(
-    purpose: mayfly_storage::Purpose,
+    purpose: Purpose,
     temporary: &TemporaryTable,
     columns: Vec<PhysicalType>,
     access: Access,
@@ -52,7 +50,7 @@ pub(super) fn create_in(
     run: &RunContext,
 ) -> Result<Box<dyn InternalTable>> {
     let spec = InternalTableSpec {
-        purpose: storage_purpose(temporary.purpose),
+        purpose: temporary.purpose,
         cause: Arc::clone(&temporary.cause),
         operator: temporary.operator,
         columns: columns.to_vec(),

@@ -82,24 +82,33 @@ pub(super) fn states(signature: &AggregateSignature, keeps: Keeps) -> Result<Box
     let ty = signature.result.clone();
     Ok(match ty.physical() {
         PhysicalType::Int64 | PhysicalType::Bool => {
-            Box::new(Natives::<Int64Type>::new(ty, keeps, input::ints))
+            boxed(keeps, Natives::<Int64Type>::new(ty, input::ints))
         }
-        PhysicalType::UInt64 => Box::new(Natives::<UInt64Type>::new(ty, keeps, input::uints)),
-        PhysicalType::Float64 => Box::new(Natives::<Float64Type>::new(ty, keeps, input::floats)),
-        PhysicalType::Decimal128(_) => {
-            let read = input::narrow_array;
-            Box::new(Natives::<Decimal128Type>::new(ty, keeps, read))
-        }
-        PhysicalType::Decimal256(_) => {
-            Box::new(Natives::<Decimal256Type>::new(ty, keeps, input::wide_array))
-        }
-        PhysicalType::Bytes => Box::new(Strings {
+        PhysicalType::UInt64 => boxed(keeps, Natives::<UInt64Type>::new(ty, input::uints)),
+        PhysicalType::Float64 => boxed(keeps, Natives::<Float64Type>::new(ty, input::floats)),
+        PhysicalType::Decimal128(_) => boxed(
             keeps,
-            collation: ty.collation,
-            is_json: ty.kind == TypeKind::Json,
-            seen: Vec::new(),
-            store: BytesStore::default(),
-        }),
+            Natives::<Decimal128Type>::new(ty, input::narrow_array),
+        ),
+        PhysicalType::Decimal256(_) => {
+            boxed(keeps, Natives::<Decimal256Type>::new(ty, input::wide_array))
+        }
+        PhysicalType::Bytes => boxed(
+            keeps,
+            Strings {
+                collation: ty.collation,
+                is_json: ty.kind == TypeKind::Json,
+                store: BytesStore::default(),
+            },
+        ),
+    })
+}
+
+fn boxed(keeps: Keeps, kept: impl Kept + 'static) -> Box<dyn Accumulator> {
+    Box::new(Extreme {
+        keeps,
+        kept,
+        seen: Vec::new(),
     })
 }
 
@@ -128,77 +137,37 @@ fn seen_column(seen: Vec<bool>) -> Result<ArrayRef> {
     output::ints(seen.len(), |group| Ok(Some(i64::from(seen[group]))))
 }
 
-/// Function that reads an array as its native values.
-type Reader<T> = for<'a> fn(&'a crate::Column) -> Result<Numbers<'a, T>>;
+/// Kept values of groups.
+trait Kept: Send {
+    fn resize(&mut self, group_count: usize);
 
-struct Natives<T: ArrowPrimitiveType> {
-    ty: SqlType,
-    keeps: Keeps,
-    read: Reader<T>,
-    values: Vec<T::Native>,
-    /// Whether the group has a value.
-    valid: Vec<bool>,
-    /// Whether a row was seen; kept by ANY_VALUE only.
-    seen: Vec<bool>,
-}
+    /// Keeps values that are smaller, or larger, than the kept ones.
+    fn keep_better(&mut self, keeps: Keeps, groups: &[u32], array: &ArrayRef) -> Result<()>;
 
-impl<T: ArrowPrimitiveType> Natives<T> {
-    fn new(ty: SqlType, keeps: Keeps, read: Reader<T>) -> Self {
-        Self {
-            ty,
-            keeps,
-            read,
-            values: Vec::new(),
-            valid: Vec::new(),
-            seen: Vec::new(),
-        }
-    }
-
-    fn take_values(&mut self) -> ArrayRef {
-        let nulls = state::validity(&std::mem::take(&mut self.valid));
-        let values = std::mem::take(&mut self.values);
-        let array = PrimitiveArray::<T>::new(values.into(), nulls);
-        if self.ty.physical() == PhysicalType::Bool {
-            let any = array
-                .iter()
-                .map(|value| value.map(|value| value != T::default_value()));
-            return Arc::new(any.collect::<arrow_array::BooleanArray>());
-        }
-        Arc::new(array.with_data_type(self.ty.physical().arrow()))
-    }
-
-    fn take_first(
+    /// Keeps the first value of each group that has had no row before, as [`for_each_first`] finds them.
+    fn keep_first(
         &mut self,
         groups: &[u32],
         array: &ArrayRef,
         seen: Option<&ArrayRef>,
-    ) -> Result<()> {
-        let column = if self.ty.physical() == PhysicalType::Bool {
-            let bools = state::column(array);
-            let bools = input::bools(&bools)?;
-            state::column(&output::ints(array.len(), |row| {
-                Ok(bools.get(row).map(i64::from))
-            })?)
-        } else {
-            state::column(array)
-        };
-        let values = (self.read)(&column)?;
-        for_each_first(groups, seen, &mut self.seen, |group, row| {
-            if let Some(value) = values.get(row) {
-                self.values[group] = value;
-                self.valid[group] = true;
-            }
-        })
-    }
+        seen_before: &mut [bool],
+    ) -> Result<()>;
+
+    fn take(&mut self) -> Result<ArrayRef>;
+
+    fn memory_bytes(&self) -> usize;
 }
 
-impl<T: ArrowPrimitiveType> Accumulator for Natives<T>
-where
-    T::Native: PartialOrd,
-{
+struct Extreme<K> {
+    keeps: Keeps,
+    kept: K,
+    /// Whether a row was seen; kept by ANY_VALUE only.
+    seen: Vec<bool>,
+}
+
+impl<K: Kept> Accumulator for Extreme<K> {
     fn resize(&mut self, group_count: usize) {
-        lengthen(&mut self.values, group_count, T::default_value());
-        lengthen(&mut self.valid, group_count, false);
+        self.kept.resize(group_count);
         if self.keeps == Keeps::First {
             lengthen(&mut self.seen, group_count, false);
         }
@@ -210,18 +179,87 @@ where
         arguments: &[ArrayRef],
         _context: &EvaluationContext,
     ) -> Result<()> {
-        if self.keeps == Keeps::First {
-            return self.take_first(groups, &arguments[0], None);
+        let array = &arguments[0];
+        match self.keeps {
+            Keeps::First => self.kept.keep_first(groups, array, None, &mut self.seen),
+            keeps => self.kept.keep_better(keeps, groups, array),
         }
-        let column = state::column(&arguments[0]);
-        let Numbers::Array(array) = (self.read)(&column)? else {
+    }
+
+    fn merge(
+        &mut self,
+        groups: &[u32],
+        state: &[ArrayRef],
+        context: &EvaluationContext,
+    ) -> Result<()> {
+        match state {
+            [array, seen] => {
+                let kept = &mut self.kept;
+                kept.keep_first(groups, array, Some(seen), &mut self.seen)
+            }
+            _ => self.update(groups, state, context),
+        }
+    }
+
+    fn take_state(&mut self) -> Result<Vec<ArrayRef>> {
+        let mut state = vec![self.kept.take()?];
+        if self.keeps == Keeps::First {
+            state.push(seen_column(std::mem::take(&mut self.seen))?);
+        }
+        Ok(state)
+    }
+
+    fn take_result(&mut self, _context: &EvaluationContext) -> Result<ArrayRef> {
+        self.seen.clear();
+        self.kept.take()
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.kept.memory_bytes() + self.seen.capacity()
+    }
+}
+
+/// Function that reads an array as its native values.
+type Reader<T> = for<'a> fn(&'a crate::Column) -> Result<Numbers<'a, T>>;
+
+struct Natives<T: ArrowPrimitiveType> {
+    ty: SqlType,
+    read: Reader<T>,
+    values: Vec<T::Native>,
+    /// Whether the group has a value.
+    valid: Vec<bool>,
+}
+
+impl<T: ArrowPrimitiveType> Natives<T> {
+    fn new(ty: SqlType, read: Reader<T>) -> Self {
+        Self {
+            ty,
+            read,
+            values: Vec::new(),
+            valid: Vec::new(),
+        }
+    }
+}
+
+impl<T: ArrowPrimitiveType> Kept for Natives<T>
+where
+    T::Native: PartialOrd,
+{
+    fn resize(&mut self, group_count: usize) {
+        lengthen(&mut self.values, group_count, T::default_value());
+        lengthen(&mut self.valid, group_count, false);
+    }
+
+    fn keep_better(&mut self, keeps: Keeps, groups: &[u32], array: &ArrayRef) -> Result<()> {
+        let column = state::column(array);
+        let Numbers::Array(numbers) = (self.read)(&column)? else {
             return Ok(());
         };
-        let from = array.values();
-        let smallest = self.keeps == Keeps::Smallest;
+        let from = numbers.values();
+        let smallest = keeps == Keeps::Smallest;
         let (values, valid) = (&mut self.values[..], &mut self.valid[..]);
         let states = [States::of(values), States::of(valid)];
-        state::for_each_valid(groups, state::nulls(&arguments[0]), states, |group, row| {
+        state::for_each_valid(groups, state::nulls(array), states, |group, row| {
             let (group, value) = (group as usize, from[row]);
             let better = if smallest {
                 value < values[group]
@@ -236,110 +274,84 @@ where
         Ok(())
     }
 
-    fn merge(
+    fn keep_first(
         &mut self,
         groups: &[u32],
-        state: &[ArrayRef],
-        context: &EvaluationContext,
+        array: &ArrayRef,
+        seen: Option<&ArrayRef>,
+        seen_before: &mut [bool],
     ) -> Result<()> {
-        match state.get(1) {
-            Some(seen) => self.take_first(groups, &state[0], Some(seen)),
-            None => self.update(groups, state, context),
-        }
+        let column = if self.ty.physical() == PhysicalType::Bool {
+            let bools = state::column(array);
+            let bools = input::bools(&bools)?;
+            state::column(&output::ints(array.len(), |row| {
+                Ok(bools.get(row).map(i64::from))
+            })?)
+        } else {
+            state::column(array)
+        };
+        let values = (self.read)(&column)?;
+        for_each_first(groups, seen, seen_before, |group, row| {
+            if let Some(value) = values.get(row) {
+                self.values[group] = value;
+                self.valid[group] = true;
+            }
+        })
     }
 
-    fn take_state(&mut self) -> Result<Vec<ArrayRef>> {
-        let mut state = vec![self.take_values()];
-        if self.keeps == Keeps::First {
-            state.push(seen_column(std::mem::take(&mut self.seen))?);
+    fn take(&mut self) -> Result<ArrayRef> {
+        let nulls = state::validity(&std::mem::take(&mut self.valid));
+        let values = std::mem::take(&mut self.values);
+        let array = PrimitiveArray::<T>::new(values.into(), nulls);
+        if self.ty.physical() == PhysicalType::Bool {
+            let any = array
+                .iter()
+                .map(|value| value.map(|value| value != T::default_value()));
+            return Ok(Arc::new(any.collect::<arrow_array::BooleanArray>()));
         }
-        Ok(state)
-    }
-
-    fn take_result(&mut self, _context: &EvaluationContext) -> Result<ArrayRef> {
-        self.seen.clear();
-        Ok(self.take_values())
+        Ok(Arc::new(array.with_data_type(self.ty.physical().arrow())))
     }
 
     fn memory_bytes(&self) -> usize {
-        self.values.capacity() * size_of::<T::Native>()
-            + self.valid.capacity()
-            + self.seen.capacity()
+        self.values.capacity() * size_of::<T::Native>() + self.valid.capacity()
     }
 }
 
 struct Strings {
-    keeps: Keeps,
     collation: CollationId,
     is_json: bool,
-    seen: Vec<bool>,
     store: BytesStore,
 }
 
 impl Strings {
-    fn compare(&self, a: &[u8], b: &[u8]) -> Ordering {
+    fn compare(&self, keeps: Keeps, a: &[u8], b: &[u8]) -> Ordering {
         let ordering = if self.is_json {
             crate::comparison::compare_json(a, b)
         } else {
             compare_texts(a, b, self.collation)
         };
         // Of equal strings the least by bytes wins, for MIN and MAX alike.
-        ordering.then_with(|| match self.keeps {
+        ordering.then_with(|| match keeps {
             Keeps::Largest => b.cmp(a),
             _ => a.cmp(b),
         })
     }
-
-    fn take_first(
-        &mut self,
-        groups: &[u32],
-        array: &ArrayRef,
-        seen: Option<&ArrayRef>,
-    ) -> Result<()> {
-        let column = state::column(array);
-        let values = input::texts(&column)?;
-        for_each_first(groups, seen, &mut self.seen, |group, row| {
-            if let Some(value) = values.get(row) {
-                self.store.set(group, value);
-            }
-        })
-    }
-
-    fn take_values(&mut self) -> Result<ArrayRef> {
-        let store = std::mem::take(&mut self.store);
-        output::states(store.len(), |group, out| {
-            let value = store.get(group);
-            out.extend_from_slice(value.unwrap_or_default());
-            value.is_some()
-        })
-    }
 }
 
-impl Accumulator for Strings {
+impl Kept for Strings {
     fn resize(&mut self, group_count: usize) {
         self.store.resize(group_count);
-        if self.keeps == Keeps::First {
-            lengthen(&mut self.seen, group_count, false);
-        }
     }
 
-    fn update(
-        &mut self,
-        groups: &[u32],
-        arguments: &[ArrayRef],
-        _context: &EvaluationContext,
-    ) -> Result<()> {
-        if self.keeps == Keeps::First {
-            return self.take_first(groups, &arguments[0], None);
-        }
-        let column = state::column(&arguments[0]);
-        let Texts::Array(array) = input::texts(&column)? else {
+    fn keep_better(&mut self, keeps: Keeps, groups: &[u32], array: &ArrayRef) -> Result<()> {
+        let column = state::column(array);
+        let Texts::Array(texts) = input::texts(&column)? else {
             return Ok(());
         };
-        let views = array.views();
+        let views = texts.views();
         let collation = (!self.is_json).then(|| self.collation.collation());
         let states = [self.store.places()];
-        state::for_each_valid(groups, state::nulls(&arguments[0]), states, |group, row| {
+        state::for_each_valid(groups, state::nulls(array), states, |group, row| {
             let group = group as usize;
             let start = (views[row] >> 32) as u32;
             let current = self.store.start(group);
@@ -349,41 +361,41 @@ impl Accumulator for Strings {
             };
             let order = decided.or_else(|| {
                 let current = self.store.get(group)?;
-                Some(self.compare(array.value(row), current))
+                Some(self.compare(keeps, texts.value(row), current))
             });
-            if order.is_none_or(|order| self.keeps.replaces(order)) {
-                self.store.set(group, array.value(row));
+            if order.is_none_or(|order| keeps.replaces(order)) {
+                self.store.set(group, texts.value(row));
             }
         });
         Ok(())
     }
 
-    fn merge(
+    fn keep_first(
         &mut self,
         groups: &[u32],
-        state: &[ArrayRef],
-        context: &EvaluationContext,
+        array: &ArrayRef,
+        seen: Option<&ArrayRef>,
+        seen_before: &mut [bool],
     ) -> Result<()> {
-        match state.get(1) {
-            Some(seen) => self.take_first(groups, &state[0], Some(seen)),
-            None => self.update(groups, state, context),
-        }
+        let column = state::column(array);
+        let values = input::texts(&column)?;
+        for_each_first(groups, seen, seen_before, |group, row| {
+            if let Some(value) = values.get(row) {
+                self.store.set(group, value);
+            }
+        })
     }
 
-    fn take_state(&mut self) -> Result<Vec<ArrayRef>> {
-        let mut state = vec![self.take_values()?];
-        if self.keeps == Keeps::First {
-            state.push(seen_column(std::mem::take(&mut self.seen))?);
-        }
-        Ok(state)
-    }
-
-    fn take_result(&mut self, _context: &EvaluationContext) -> Result<ArrayRef> {
-        self.seen.clear();
-        self.take_values()
+    fn take(&mut self) -> Result<ArrayRef> {
+        let store = std::mem::take(&mut self.store);
+        output::states(store.len(), |group, out| {
+            let value = store.get(group);
+            out.extend_from_slice(value.unwrap_or_default());
+            value.is_some()
+        })
     }
 
     fn memory_bytes(&self) -> usize {
-        self.store.memory_bytes() + self.seen.capacity()
+        self.store.memory_bytes()
     }
 }

@@ -24,24 +24,47 @@ pub(super) fn array_signature(binding: &Binding<'_>) -> Result<AggregateSignatur
 }
 
 pub(super) fn arrays(signature: &AggregateSignature) -> Result<Box<dyn Accumulator>> {
-    Ok(Box::new(Arrays {
-        ty: signature.arguments[0].clone(),
-        groups: Vec::new(),
-        bytes: 0,
-    }))
+    Ok(Box::new(Arrays(Collected::new(&signature.arguments[0]))))
 }
 
-/// An array for each group, without its closing bracket.
-struct Arrays {
+/// Values of a type that are collected for each group, as lists of `T`.
+struct Collected<T> {
     ty: SqlType,
-    groups: Vec<Vec<u8>>,
+    groups: Vec<Vec<T>>,
+    /// Bytes of the lists.
     bytes: usize,
 }
 
-impl Accumulator for Arrays {
+impl<T> Collected<T> {
+    fn new(ty: &SqlType) -> Self {
+        Self {
+            ty: ty.clone(),
+            groups: Vec::new(),
+            bytes: 0,
+        }
+    }
+
     fn resize(&mut self, group_count: usize) {
         let group_count = group_count.max(self.groups.len());
-        self.groups.resize(group_count, Vec::new());
+        self.groups.resize_with(group_count, Vec::new);
+    }
+
+    fn take(&mut self) -> Vec<Vec<T>> {
+        self.bytes = 0;
+        std::mem::take(&mut self.groups)
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.bytes + self.groups.capacity() * size_of::<Vec<T>>()
+    }
+}
+
+/// An array for each group, without its closing bracket.
+struct Arrays(Collected<u8>);
+
+impl Accumulator for Arrays {
+    fn resize(&mut self, group_count: usize) {
+        self.0.resize(group_count);
     }
 
     fn update(
@@ -54,20 +77,19 @@ impl Accumulator for Arrays {
             return Err(super::mismatch("json_arrayagg"));
         };
         let column = state::column(array);
-        let values = Values::of_column(&column, &self.ty)?;
+        let values = Values::of_column(&column, &self.0.ty)?;
         for (row, group) in groups.iter().enumerate() {
-            let text = &mut self.groups[*group as usize];
+            let text = &mut self.0.groups[*group as usize];
             let before = text.len();
             text.extend_from_slice(if text.is_empty() { b"[" } else { b", " });
             values.append(row, text);
-            self.bytes += text.len() - before;
+            self.0.bytes += text.len() - before;
         }
         Ok(())
     }
 
     fn take_result(&mut self, context: &EvaluationContext) -> Result<ArrayRef> {
-        let mut groups = std::mem::take(&mut self.groups);
-        self.bytes = 0;
+        let mut groups = self.0.take();
         output::group_documents(groups.len(), "json_arrayagg", context, |group, out| {
             *out = std::mem::take(&mut groups[group]);
             if out.is_empty() {
@@ -79,7 +101,7 @@ impl Accumulator for Arrays {
     }
 
     fn memory_bytes(&self) -> usize {
-        self.bytes + self.groups.capacity() * size_of::<Vec<u8>>()
+        self.0.memory_bytes()
     }
 }
 
@@ -89,24 +111,15 @@ pub(super) fn object_signature(binding: &Binding<'_>) -> Result<AggregateSignatu
 }
 
 pub(super) fn objects(signature: &AggregateSignature) -> Result<Box<dyn Accumulator>> {
-    Ok(Box::new(Objects {
-        ty: signature.arguments[1].clone(),
-        groups: Vec::new(),
-        bytes: 0,
-    }))
+    Ok(Box::new(Objects(Collected::new(&signature.arguments[1]))))
 }
 
 /// The members of each group's object, in the order of rows.
-struct Objects {
-    ty: SqlType,
-    groups: Vec<Vec<(String, Json)>>,
-    bytes: usize,
-}
+struct Objects(Collected<(String, Json)>);
 
 impl Accumulator for Objects {
     fn resize(&mut self, group_count: usize) {
-        let group_count = group_count.max(self.groups.len());
-        self.groups.resize(group_count, Vec::new());
+        self.0.resize(group_count);
     }
 
     fn update(
@@ -120,22 +133,21 @@ impl Accumulator for Objects {
         };
         let columns = [state::column(keys), state::column(values)];
         let keys = input::texts(&columns[0])?;
-        let values = Values::of_column(&columns[1], &self.ty)?;
+        let values = Values::of_column(&columns[1], &self.0.ty)?;
         for (row, group) in groups.iter().enumerate() {
             let key = keys
                 .get(row)
                 .ok_or_else(|| codes::ER_JSON_DOCUMENT_NULL_KEY.error())?;
             let value_bytes = values.document(row).map_or(0, |value| value.len());
-            self.bytes += key.len() + value_bytes + size_of::<(String, Json)>();
+            self.0.bytes += key.len() + value_bytes + size_of::<(String, Json)>();
             let key = String::from_utf8_lossy(key).into_owned();
-            self.groups[*group as usize].push((key, values.tree(row)));
+            self.0.groups[*group as usize].push((key, values.tree(row)));
         }
         Ok(())
     }
 
     fn take_result(&mut self, context: &EvaluationContext) -> Result<ArrayRef> {
-        let mut groups = std::mem::take(&mut self.groups);
-        self.bytes = 0;
+        let mut groups = self.0.take();
         output::group_documents(groups.len(), "json_objectagg", context, |group, out| {
             let members = std::mem::take(&mut groups[group]);
             if members.is_empty() {
@@ -147,7 +159,7 @@ impl Accumulator for Objects {
     }
 
     fn memory_bytes(&self) -> usize {
-        self.bytes + self.groups.capacity() * size_of::<Vec<(String, Json)>>()
+        self.0.memory_bytes()
     }
 }
 

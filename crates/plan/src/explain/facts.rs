@@ -9,7 +9,7 @@ use crate::table_size::table_bytes;
 use crate::tree::expression::ExpressionKind;
 use crate::tree::logical::with_stack;
 use crate::tree::physical::{
-    Operator, Plan, Purpose, QueryPlan, SetOperationKind, SharedSource, TemporaryTable,
+    Operator, Plan, QueryPlan, SetOperationKind, SharedSource, TemporaryTable,
 };
 use crate::tree::window::WindowCall;
 
@@ -209,7 +209,7 @@ impl<'p> Facts<'p> {
         let tables = temporary_tables(query).into_iter().enumerate();
         let facts = |(index, table): (usize, PlannedTable<'p>)| {
             let facts = TableFacts {
-                purpose: purpose_name(table.temporary.purpose),
+                purpose: table.temporary.purpose.name(),
                 cause: table.temporary.cause.to_string(),
                 rows: table.rows,
                 bytes: table.bytes,
@@ -344,22 +344,6 @@ pub(super) fn actual_members(actual: &MeasuredTable) -> Members {
         }
     }
     members
-}
-
-/// Name of a purpose, as in SHOW TEMPORARY TABLES.
-pub(crate) fn purpose_name(purpose: Purpose) -> &'static str {
-    match purpose {
-        Purpose::GroupBy => "GROUP BY",
-        Purpose::Distinct | Purpose::Aggregate => "DISTINCT",
-        Purpose::SetOperation => "SET OPERATION",
-        Purpose::OrderBy => "ORDER BY",
-        Purpose::Join => "JOIN",
-        Purpose::DerivedTable => "DERIVED TABLE",
-        Purpose::CommonTableExpression => "COMMON TABLE EXPRESSION",
-        Purpose::Subquery => "SUBQUERY",
-        Purpose::Buffer => "BUFFER RESULT",
-        Purpose::Window => "WINDOW",
-    }
 }
 
 /// (`select#`, description) of each temporary table of a plan.

@@ -2,74 +2,11 @@
 
 use std::sync::Arc;
 
+pub use mayfly_types::Purpose;
 use mayfly_types::{CollationId, PhysicalType};
 
 /// Number of a plan operator to which a table belongs.
 pub type OperatorNumber = u32;
-
-/// Purpose of a temporary table, as SHOW TEMPORARY TABLES names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Purpose {
-    /// GROUP BY.
-    GroupBy,
-    /// DISTINCT, and the DISTINCT inside an aggregate function.
-    Distinct,
-    /// UNION, INTERSECT, EXCEPT.
-    SetOperation,
-    /// ORDER BY.
-    OrderBy,
-    /// The build side of a hash join, or its overflowed probe side.
-    Join,
-    /// A derived table or view.
-    DerivedTable,
-    /// A common table expression.
-    CommonTableExpression,
-    /// The rows that one round of a recursive common table expression added.
-    RecursionRound,
-    /// The result of a subquery, materialised for many lookups.
-    Subquery,
-    /// Results of a dependent subquery, by the values of the outer query that it depends on.
-    SubqueryCache,
-    /// SQL_BUFFER_RESULT and other buffered results.
-    Buffer,
-    /// The buffered partition of a window function.
-    Window,
-    /// CREATE TEMPORARY TABLE.
-    UserTable,
-    /// Uncommitted changes of a transaction in tables on disk.
-    TransactionChanges,
-}
-
-impl Purpose {
-    /// The name shown to users.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::GroupBy => "GROUP BY",
-            Self::Distinct => "DISTINCT",
-            Self::SetOperation => "SET OPERATION",
-            Self::OrderBy => "ORDER BY",
-            Self::Join => "JOIN",
-            Self::DerivedTable => "DERIVED TABLE",
-            Self::CommonTableExpression => "COMMON TABLE EXPRESSION",
-            Self::RecursionRound => "RECURSION ROUND",
-            Self::Subquery => "SUBQUERY",
-            Self::SubqueryCache => "SUBQUERY CACHE",
-            Self::Buffer => "BUFFER RESULT",
-            Self::Window => "WINDOW",
-            Self::UserTable => "CREATE TEMPORARY TABLE",
-            Self::TransactionChanges => "TRANSACTION",
-        }
-    }
-
-    /// Whether the status variables count such a table: MySQL sorts, joins and recurses by other means, and has no
-    /// cache of subqueries.
-    pub(crate) fn is_counted(self) -> bool {
-        !matches!(
-            self,
-            Self::OrderBy | Self::Join | Self::RecursionRound | Self::SubqueryCache
-        )
-    }
-}
 
 /// Comparison of the values of a key column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

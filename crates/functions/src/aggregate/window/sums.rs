@@ -7,7 +7,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Decimal128Type, Decimal256Type, Float64Type, Int64Type, UInt64Type,
 };
-use arrow_array::{Array, ArrayRef, Float64Array};
+use arrow_array::{Array, ArrayRef, ArrowNativeTypeOp, Float64Array};
 use arrow_buffer::{NullBuffer, i256};
 use mayfly_types::{PhysicalType, Result};
 
@@ -27,98 +27,35 @@ pub(super) fn over_frames(
     let is_wide = matches!(signature.state[0].physical(), PhysicalType::Decimal256(_));
     Ok(match (signature.arguments[0].physical(), is_wide) {
         (PhysicalType::Float64, _) => boxed(Doubles::new(averages)),
-        (PhysicalType::Int64, _) => boxed(Exact::<Int64Type, Narrow>::new(signature, averages)),
-        (PhysicalType::UInt64, _) => boxed(Exact::<UInt64Type, Narrow>::new(signature, averages)),
+        (PhysicalType::Int64, _) => boxed(Exact::<Int64Type, i128>::new(signature, averages)),
+        (PhysicalType::UInt64, _) => boxed(Exact::<UInt64Type, i128>::new(signature, averages)),
         (PhysicalType::Decimal128(_), false) => {
-            boxed(Exact::<Decimal128Type, Narrow>::new(signature, averages))
+            boxed(Exact::<Decimal128Type, i128>::new(signature, averages))
         }
         (PhysicalType::Decimal128(_), true) => {
-            boxed(Exact::<Decimal128Type, Wide>::new(signature, averages))
+            boxed(Exact::<Decimal128Type, i256>::new(signature, averages))
         }
         (PhysicalType::Decimal256(_), _) => {
-            boxed(Exact::<Decimal256Type, Wide>::new(signature, averages))
+            boxed(Exact::<Decimal256Type, i256>::new(signature, averages))
         }
         _ => return Err(crate::aggregate::mismatch("sum")),
     })
 }
 
-/// Integer type in which a sum is kept.
-trait Width: Send {
-    type Sum: Copy + Default + Send;
-
-    fn plus(a: Self::Sum, b: Self::Sum) -> Self::Sum;
-    fn minus(a: Self::Sum, b: Self::Sum) -> Self::Sum;
-    fn results(sums: Vec<Self::Sum>) -> Sums;
+/// Integer in which a sum is kept.
+trait Sum: ArrowNativeTypeOp {
+    fn results(sums: Vec<Self>) -> Sums;
 }
 
-struct Narrow;
-
-impl Width for Narrow {
-    type Sum = i128;
-
-    fn plus(a: i128, b: i128) -> i128 {
-        a.wrapping_add(b)
-    }
-
-    fn minus(a: i128, b: i128) -> i128 {
-        a.wrapping_sub(b)
-    }
-
-    fn results(sums: Vec<i128>) -> Sums {
+impl Sum for i128 {
+    fn results(sums: Vec<Self>) -> Sums {
         Sums::Narrow(sums)
     }
 }
 
-struct Wide;
-
-impl Width for Wide {
-    type Sum = i256;
-
-    fn plus(a: i256, b: i256) -> i256 {
-        a.wrapping_add(b)
-    }
-
-    fn minus(a: i256, b: i256) -> i256 {
-        a.wrapping_sub(b)
-    }
-
-    fn results(sums: Vec<i256>) -> Sums {
+impl Sum for i256 {
+    fn results(sums: Vec<Self>) -> Sums {
         Sums::Wide(sums)
-    }
-}
-
-/// A value as a term of a sum of a width.
-trait Term<W: Width>: Copy {
-    fn term(self) -> W::Sum;
-}
-
-impl Term<Narrow> for i64 {
-    fn term(self) -> i128 {
-        i128::from(self)
-    }
-}
-
-impl Term<Narrow> for u64 {
-    fn term(self) -> i128 {
-        i128::from(self)
-    }
-}
-
-impl Term<Narrow> for i128 {
-    fn term(self) -> i128 {
-        self
-    }
-}
-
-impl Term<Wide> for i128 {
-    fn term(self) -> i256 {
-        i256::from_i128(self)
-    }
-}
-
-impl Term<Wide> for i256 {
-    fn term(self) -> i256 {
-        self
     }
 }
 
@@ -151,23 +88,23 @@ fn natives<'a, T: ArrowPrimitiveType>(arguments: &'a [ArrayRef]) -> Result<Nativ
 }
 
 /// Sums of integers and decimals.
-struct Exact<T, W: Width> {
+struct Exact<T, S> {
     signature: AggregateSignature,
     averages: bool,
-    sum: W::Sum,
+    sum: S,
     /// Number of rows that are not NULL.
     count: i64,
-    sums: Vec<W::Sum>,
+    sums: Vec<S>,
     counts: Vec<i64>,
     argument: PhantomData<fn(T)>,
 }
 
-impl<T, W: Width> Exact<T, W> {
+impl<T, S: Sum> Exact<T, S> {
     fn new(signature: &AggregateSignature, averages: bool) -> Self {
         Self {
             signature: signature.clone(),
             averages,
-            sum: W::Sum::default(),
+            sum: S::default(),
             count: 0,
             sums: Vec::new(),
             counts: Vec::new(),
@@ -176,11 +113,11 @@ impl<T, W: Width> Exact<T, W> {
     }
 }
 
-impl<T, W> Kernel for Exact<T, W>
+impl<T, S> Kernel for Exact<T, S>
 where
     T: ArrowPrimitiveType,
-    T::Native: Term<W>,
-    W: Width,
+    T::Native: Into<S>,
+    S: Sum,
 {
     type Values<'a> = Natives<'a, T>;
 
@@ -189,13 +126,13 @@ where
     }
 
     fn clear(&mut self) {
-        (self.sum, self.count) = (W::Sum::default(), 0);
+        (self.sum, self.count) = (S::default(), 0);
     }
 
     #[inline]
     fn add(&mut self, values: &Self::Values<'_>, row: usize) -> Result<()> {
         if let Some(value) = values.get(row) {
-            self.sum = W::plus(self.sum, value.term());
+            self.sum = self.sum.add_wrapping(value.into());
             self.count += 1;
         }
         Ok(())
@@ -204,7 +141,7 @@ where
     #[inline]
     fn remove(&mut self, values: &Self::Values<'_>, row: usize) {
         if let Some(value) = values.get(row) {
-            self.sum = W::minus(self.sum, value.term());
+            self.sum = self.sum.sub_wrapping(value.into());
             self.count -= 1;
         }
     }
@@ -217,13 +154,13 @@ where
     }
 
     fn take_results(&mut self, context: &EvaluationContext) -> Result<ArrayRef> {
-        let sums = W::results(std::mem::take(&mut self.sums));
+        let sums = S::results(std::mem::take(&mut self.sums));
         let counts = std::mem::take(&mut self.counts);
         Totals::new(&self.signature, self.averages, sums, counts).take_result(context)
     }
 
     fn memory_bytes(&self) -> usize {
-        self.sums.capacity() * size_of::<W::Sum>() + self.counts.capacity() * 8
+        self.sums.capacity() * size_of::<S>() + self.counts.capacity() * 8
     }
 }
 

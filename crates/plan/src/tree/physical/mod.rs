@@ -5,6 +5,7 @@ mod output;
 use std::sync::Arc;
 
 use mayfly_functions::{AggregateFunction, AggregateSignature};
+pub use mayfly_types::Purpose;
 use mayfly_types::{SqlType, TypeKind, Value};
 pub use output::{ClientType, ColumnOrigin, OutputColumn, ViewColumn};
 
@@ -198,33 +199,6 @@ impl TemporaryTable {
             ..Self::new(purpose, cause)
         }
     }
-}
-
-/// Purpose of a temporary table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Purpose {
-    /// GROUP BY
-    GroupBy,
-    /// DISTINCT
-    Distinct,
-    /// UNION, INTERSECT or EXCEPT
-    SetOperation,
-    /// ORDER BY
-    OrderBy,
-    /// Build side of a join.
-    Join,
-    /// A derived table or view.
-    DerivedTable,
-    /// A common table expression.
-    CommonTableExpression,
-    /// Rows of a subquery, or its results by parameter.
-    Subquery,
-    /// SQL_BUFFER_RESULT, or INSERT … SELECT from the same table.
-    Buffer,
-    /// COUNT(DISTINCT …), GROUP_CONCAT and other aggregates that need whole groups.
-    Aggregate,
-    /// Rows of a partition that a window function must see before it gives the first one.
-    Window,
 }
 
 /// Identifier of a [`SharedResult`]: its index in [`QueryPlan::shared`].
