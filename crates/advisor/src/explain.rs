@@ -55,7 +55,7 @@ impl Explain {
     }
 
     /// Output from lines of tab-separated values, the first line the names, as in slow logs.
-    pub fn of_lines(lines: &[String]) -> Option<Self> {
+    pub(crate) fn of_lines(lines: &[String]) -> Option<Self> {
         let values = |line: &String| {
             line.split('\t')
                 .map(|value| value.trim().to_owned())
@@ -76,16 +76,10 @@ impl Explain {
     }
 
     /// Whether a row has one of these select types.
-    pub fn has_select_type(&self, kinds: &[&str]) -> bool {
+    pub(crate) fn has_select_type(&self, kinds: &[&str]) -> bool {
         self.rows
             .iter()
             .any(|row| kinds.iter().any(|kind| row.select_type.contains(kind)))
-    }
-
-    /// The table that is read first in the outermost query block.
-    pub fn first_table(&self) -> Option<&str> {
-        let first = self.rows.first()?;
-        Some(first.table.as_str()).filter(|table| !table.is_empty() && !table.starts_with('<'))
     }
 }
 
@@ -105,7 +99,6 @@ mod tests {
         assert_eq!(explain.rows[0].key, "");
         assert_eq!(explain.rows[0].rows, Some(50_000));
         assert!(explain.says("Using temporary"));
-        assert_eq!(explain.first_table(), Some("g"));
         assert_eq!(Explain::of_lines(&lines[..1]), None);
     }
 }

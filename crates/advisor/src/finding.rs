@@ -245,7 +245,7 @@ impl Cause {
     }
 
     /// Whether it is the cause of a table's being on disk, and not of the table itself.
-    pub fn is_of_disk(self) -> bool {
+    pub(crate) fn is_of_disk(self) -> bool {
         matches!(
             self,
             Self::BlobColumn

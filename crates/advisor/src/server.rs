@@ -82,7 +82,7 @@ impl Server {
     }
 
     /// The server that wrote a log with this first line.
-    pub fn of_banner(banner: &str) -> Option<Self> {
+    pub(crate) fn of_banner(banner: &str) -> Option<Self> {
         let (_, behind) = banner.split_once("Version: ")?;
         let (version, comment) = behind.split_once(' ').unwrap_or((behind, ""));
         let mut server = Self::of_version(version, true);
@@ -112,7 +112,7 @@ impl Server {
     }
 
     /// Size in bytes at which a temporary table goes to disk.
-    pub fn size_limit(&self) -> u64 {
+    pub(crate) fn size_limit(&self) -> u64 {
         let limit = |name| self.number(name).unwrap_or(LIMIT_DEFAULT);
         if self.has_temp_table_engine() {
             limit("tmp_table_size")
@@ -122,7 +122,7 @@ impl Server {
     }
 
     /// The settings that determine [`Self::size_limit`].
-    pub fn size_settings(&self) -> &'static [&'static str] {
+    pub(crate) fn size_settings(&self) -> &'static [&'static str] {
         if self.has_temp_table_engine() {
             &["tmp_table_size"]
         } else {
@@ -131,7 +131,7 @@ impl Server {
     }
 
     /// Whether it has the engine TempTable of MySQL and Mayfly, which keeps strings at their actual length.
-    pub fn has_temp_table_engine(&self) -> bool {
+    pub(crate) fn has_temp_table_engine(&self) -> bool {
         let engine = self.variable("internal_tmp_mem_storage_engine");
         let has = match self.family {
             Family::MySql => self.version >= (8, 0, 2),
@@ -142,7 +142,7 @@ impl Server {
     }
 
     /// Whether a temporary table with a BLOB, TEXT or JSON column is created on disk.
-    pub fn blobs_on_disk(&self) -> bool {
+    pub(crate) fn blobs_on_disk(&self) -> bool {
         match self.family {
             Family::MariaDb => self.version < (13, 1, 0),
             Family::MySql => !self.has_temp_table_engine() || self.version < (8, 0, 13),
@@ -150,18 +150,13 @@ impl Server {
         }
     }
 
-    /// Whether a long string as a key of GROUP BY or DISTINCT sends the table to disk.
-    pub fn long_keys_on_disk(&self) -> bool {
-        self.blobs_on_disk()
-    }
-
     /// Whether joined rows and groups go through a temporary table into the sort of ORDER BY, and not directly.
-    pub fn sorts_in_tables(&self) -> bool {
+    pub(crate) fn sorts_in_tables(&self) -> bool {
         !(self.family == Family::MySql && self.version >= (8, 0, 20))
     }
 
     /// Whether a derived table is merged although its select list has a subquery.
-    pub fn merges_selected_subqueries(&self) -> bool {
+    pub(crate) fn merges_selected_subqueries(&self) -> bool {
         self.family != Family::MySql
     }
 
@@ -175,7 +170,7 @@ impl Server {
     }
 
     /// Whether tables are joined by a hash join where no index finds rows.
-    pub fn has_hash_joins(&self) -> bool {
+    pub(crate) fn has_hash_joins(&self) -> bool {
         match self.family {
             Family::MySql => self.version >= (8, 0, 20),
             Family::MariaDb => false,
@@ -184,7 +179,7 @@ impl Server {
     }
 
     /// Whether an index may be on an expression: `CREATE INDEX … ((expression))`.
-    pub fn has_functional_indexes(&self) -> bool {
+    pub(crate) fn has_functional_indexes(&self) -> bool {
         self.family == Family::MySql && self.version >= (8, 0, 13)
     }
 }

@@ -97,7 +97,7 @@ impl Digest {
 
     /// Whether it may have a finding: it made temporary tables, sorted on disk or joined without an index, or this is
     /// not known.
-    pub fn is_of_interest(&self) -> bool {
+    pub(crate) fn is_of_interest(&self) -> bool {
         let has_tables = !self.is_counted() || self.tables + self.disk_tables > 0;
         let has_sorts = self.merge_passes.unwrap_or(0) + self.disk_sorts.unwrap_or(0) > 0;
         has_tables || has_sorts || self.full_joins != Some(0)
@@ -282,7 +282,7 @@ impl Workload {
     }
 
     /// Adds the totals of a digest that a server keeps itself.
-    pub fn add_summary(&mut self, mut summary: Digest) {
+    pub(crate) fn add_summary(&mut self, mut summary: Digest) {
         self.runs = self.runs.saturating_add(summary.runs);
         self.seconds += summary.seconds;
         let schema = summary.database.as_deref().unwrap_or_default();

@@ -1,11 +1,11 @@
 //! The trees of budgets: limits of memory and of temporary files.
 
-use parking_lot::Mutex;
 use std::collections::BTreeMap;
 
 use mayfly_memory::budget::UNLIMITED;
 use mayfly_memory::{Budget, BudgetKind};
 use mayfly_storage::temptable::QueueShare;
+use parking_lot::Mutex;
 
 use crate::options::DatabaseOptions;
 use crate::statement_options::StatementOptions;

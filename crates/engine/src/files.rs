@@ -1,6 +1,5 @@
 //! File access of statements, within `secure_file_priv` and outside of the engine's own directories.
 
-use parking_lot::Mutex;
 use std::fs::File;
 use std::io::{Error as IoError, Read};
 use std::path::{Path, PathBuf};
@@ -10,6 +9,7 @@ use mayfly_memory::TempSpace;
 use mayfly_memory::io::private_file;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
+use parking_lot::Mutex;
 
 use crate::error::refuse;
 use crate::options::FileAccess;

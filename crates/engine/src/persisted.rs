@@ -2,7 +2,6 @@
 //! and they are set when the directory is opened, after all other options. Without a data directory they last as long
 //! as the process.
 
-use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
@@ -12,6 +11,7 @@ use mayfly_memory::io::{create_private_directory, private_file};
 use mayfly_types::error::codes;
 use mayfly_types::json::{Json, JsonObject, parse};
 use mayfly_types::{Error, Result};
+use parking_lot::Mutex;
 
 /// The file's name.
 const FILE: &str = "mysqld-auto.cnf";

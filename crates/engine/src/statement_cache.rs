@@ -6,12 +6,12 @@
 //! A text is cached at its second use. Until then it costs a hash. Texts of point statements that differ in their
 //! literals share one template, with `?` for each literal.
 
-use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use mayfly_memory::{Budget, Reservation};
+use parking_lot::{Mutex, MutexGuard};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::prepared::Prepared;

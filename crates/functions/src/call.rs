@@ -33,7 +33,7 @@ impl<'a> Call<'a> {
     }
 
     /// Reads an Int64 argument.
-    pub fn ints(&self, index: usize) -> Result<Ints<'a>> {
+    pub(crate) fn ints(&self, index: usize) -> Result<Ints<'a>> {
         input::ints(&self.arguments[index])
     }
 

@@ -279,7 +279,7 @@ impl EvaluationContext {
     }
 
     /// Whether the statement is to end.
-    pub fn is_interrupted(&self) -> bool {
+    pub(crate) fn is_interrupted(&self) -> bool {
         self.interrupt.check().is_err()
     }
 }
@@ -476,7 +476,7 @@ const RANDOM_MODULUS: u64 = 0x3FFF_FFFF;
 
 impl MysqlRandom {
     /// The generator of `RAND(seed)`.
-    pub fn from_seed(seed: u64) -> Self {
+    pub(crate) fn from_seed(seed: u64) -> Self {
         // MySQL computes both seeds in 32 bits.
         let seed = seed as u32;
         let first = seed.wrapping_mul(0x10001).wrapping_add(55_555_555);

@@ -15,7 +15,7 @@ use crate::{Argument, Coercibility, Signature, SignatureContext};
 const VARCHAR_BYTES_MAX: u64 = 65_535;
 
 /// Length in characters of a type's values as text. A TEXT may have one character per byte.
-pub fn character_length(ty: &SqlType) -> u64 {
+pub(crate) fn character_length(ty: &SqlType) -> u64 {
     let length = u64::from(text_length(ty));
     match ty.kind {
         TypeKind::Null => 0,
@@ -63,10 +63,10 @@ pub fn string_type(characters: u64, collation: CollationId) -> SqlType {
 
 /// The length limit of strings that a function makes longer: in bytes, and in characters where their number is
 /// unknown.
-pub const LENGTH_LIMIT: u64 = 16_777_216;
+pub(crate) const LENGTH_LIMIT: u64 = 16_777_216;
 
 /// The signature of a function that makes texts longer: the length reported to clients is limited.
-pub fn with_length_limit(mut signature: Signature) -> Signature {
+pub(crate) fn with_length_limit(mut signature: Signature) -> Signature {
     let result = &signature.result;
     let characters = LENGTH_LIMIT / bytes_per_character(result.collation);
     if result.kind == TypeKind::LongText && u64::from(result.length) > characters {
@@ -125,7 +125,7 @@ pub(crate) fn collation_mix<'a>(
 
 /// The aggregate collation of several arguments' texts, and its coercibility. Error 1267 for an illegal mix of
 /// collations.
-pub fn aggregate_collation(
+pub(crate) fn aggregate_collation(
     arguments: &[Argument<'_>],
     context: &SignatureContext,
     operation: &str,
@@ -170,7 +170,7 @@ pub fn with_collation(ty: &SqlType, collation: CollationId) -> SqlType {
 }
 
 /// An integer literal's value.
-pub fn constant_integer(argument: &Argument<'_>) -> Option<i64> {
+pub(crate) fn constant_integer(argument: &Argument<'_>) -> Option<i64> {
     match argument.constant? {
         mayfly_types::Value::Int(value) => Some(*value),
         mayfly_types::Value::UInt(value) => Some(i64::try_from(*value).unwrap_or(i64::MAX)),
@@ -184,7 +184,7 @@ pub(crate) fn is_hexadecimal(argument: &Argument<'_>) -> bool {
 }
 
 /// The number of characters, decimals or repetitions given as a literal.
-pub fn constant_count(argument: &Argument<'_>) -> Option<i64> {
+pub(crate) fn constant_count(argument: &Argument<'_>) -> Option<i64> {
     match argument.constant? {
         mayfly_types::Value::Bytes(text) if is_hexadecimal(argument) => {
             let digits = text.iter().take(8);
@@ -209,7 +209,7 @@ pub fn constant_count(argument: &Argument<'_>) -> Option<i64> {
 }
 
 /// The integer type that an argument is read as: unsigned stays unsigned, all else is BIGINT.
-pub fn integer_of(argument: &Argument<'_>) -> SqlType {
+pub(crate) fn integer_of(argument: &Argument<'_>) -> SqlType {
     if argument.ty.is_integer() || argument.ty.kind == TypeKind::Null {
         return argument.ty.clone();
     }
@@ -220,7 +220,7 @@ pub fn integer_of(argument: &Argument<'_>) -> SqlType {
 }
 
 /// INT with a display width, as MySQL reports lengths, positions and parts of dates.
-pub fn int_of_width(width: u32) -> SqlType {
+pub(crate) fn int_of_width(width: u32) -> SqlType {
     SqlType {
         length: width,
         ..SqlType::integer(TypeKind::Int)
@@ -244,7 +244,7 @@ pub fn unsigned_bigint() -> SqlType {
 }
 
 /// A predicate that is reported as an integer with a display width.
-pub fn predicate_of_width(width: u32) -> SqlType {
+pub(crate) fn predicate_of_width(width: u32) -> SqlType {
     SqlType {
         length: width,
         ..SqlType::boolean()
@@ -252,7 +252,7 @@ pub fn predicate_of_width(width: u32) -> SqlType {
 }
 
 /// The DOUBLE of a function of one number: with the decimals of its argument, if those are fixed.
-pub fn double_of(argument: &Argument<'_>) -> SqlType {
+pub(crate) fn double_of(argument: &Argument<'_>) -> SqlType {
     let ty = argument.ty;
     let is_number = ty.is_numeric() || ty.is_temporal();
     match ty.decimals {

@@ -70,7 +70,7 @@ fn downcast<'a, A: Array + 'static>(array: &'a dyn Array, expected: &str) -> Res
 }
 
 /// Reads an Int64 argument.
-pub fn ints(column: &Column) -> Result<Ints<'_>> {
+pub(crate) fn ints(column: &Column) -> Result<Ints<'_>> {
     Ok(match column {
         Column::Array(array) => Numbers::Array(downcast(array.as_ref(), "Int64")?),
         Column::Constant(value) => Numbers::Constant(match value {
@@ -83,7 +83,7 @@ pub fn ints(column: &Column) -> Result<Ints<'_>> {
 }
 
 /// Reads a UInt64 argument.
-pub fn uints(column: &Column) -> Result<UInts<'_>> {
+pub(crate) fn uints(column: &Column) -> Result<UInts<'_>> {
     Ok(match column {
         Column::Array(array) => Numbers::Array(downcast(array.as_ref(), "UInt64")?),
         Column::Constant(value) => Numbers::Constant(match value {
@@ -133,7 +133,7 @@ impl AnyInts<'_> {
 }
 
 /// Reads an argument of any integer physical type.
-pub fn any_ints(column: &Column) -> Result<AnyInts<'_>> {
+pub(crate) fn any_ints(column: &Column) -> Result<AnyInts<'_>> {
     Ok(match column {
         Column::Array(array) => match array.data_type() {
             arrow_schema::DataType::UInt64 => AnyInts::Unsigned(uints(column)?),
@@ -188,7 +188,7 @@ impl Bools<'_> {
 }
 
 /// Reads a Bool argument.
-pub fn bools(column: &Column) -> Result<Bools<'_>> {
+pub(crate) fn bools(column: &Column) -> Result<Bools<'_>> {
     Ok(match column {
         Column::Array(array) => Bools::Array(downcast(array.as_ref(), "Bool")?),
         Column::Constant(value) => Bools::Constant(match value {

@@ -55,19 +55,6 @@ pub fn not(operand: &BooleanArray) -> BooleanArray {
     BooleanArray::new(!operand.values(), operand.nulls().cloned())
 }
 
-/// IS TRUE, IS FALSE (`Some`) or IS UNKNOWN (`None`): never NULL.
-pub fn is_truth(operand: &BooleanArray, truth: Option<bool>) -> BooleanArray {
-    let (known, is_true) = known_and_true(operand);
-    let result = match (truth, known) {
-        (Some(true), _) => is_true,
-        (Some(false), None) => !&is_true,
-        (Some(false), Some(known)) => &known & &!&is_true,
-        (None, None) => BooleanBuffer::new_unset(operand.len()),
-        (None, Some(known)) => !&known,
-    };
-    BooleanArray::new(result, None)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,19 +98,5 @@ mod tests {
             _ => None,
         });
         check(xor, |a, b| Some(a? ^ b?));
-    }
-
-    #[test]
-    fn truth_tests_are_never_null() {
-        let operand: BooleanArray = VALUES.iter().copied().collect();
-        let expect = |truth, expected: [bool; 3]| {
-            assert_eq!(
-                is_truth(&operand, truth),
-                BooleanArray::from(expected.to_vec())
-            );
-        };
-        expect(Some(true), [true, false, false]);
-        expect(Some(false), [false, true, false]);
-        expect(None, [false, false, true]);
     }
 }

@@ -33,7 +33,7 @@ pub fn numbers<T: ArrowPrimitiveType>(
 }
 
 /// Int64 results, computed row by row.
-pub fn ints(
+pub(crate) fn ints(
     row_count: usize,
     compute: impl FnMut(usize) -> Result<Option<i64>>,
 ) -> Result<ArrayRef> {
@@ -41,7 +41,7 @@ pub fn ints(
 }
 
 /// UInt64 results, computed row by row.
-pub fn uints(
+pub(crate) fn uints(
     row_count: usize,
     compute: impl FnMut(usize) -> Result<Option<u64>>,
 ) -> Result<ArrayRef> {
@@ -57,7 +57,7 @@ pub fn floats(
 }
 
 /// Bool results, computed row by row.
-pub fn bools(
+pub(crate) fn bools(
     row_count: usize,
     mut compute: impl FnMut(usize) -> Result<Option<bool>>,
 ) -> Result<ArrayRef> {

@@ -203,7 +203,7 @@ impl Relation {
     }
 
     /// Calls `visit` on each input of this relation.
-    pub fn for_each_input_mut(&mut self, visit: &mut dyn FnMut(&mut Relation)) {
+    pub(crate) fn for_each_input_mut(&mut self, visit: &mut dyn FnMut(&mut Relation)) {
         visit_inputs!(self, visit, iter_mut, mut);
     }
 
@@ -213,7 +213,7 @@ impl Relation {
     }
 
     /// Calls `visit` on each expression of this relation itself, outermost ones only.
-    pub fn for_each_expression_mut(&mut self, visit: &mut dyn FnMut(&mut Expression)) {
+    pub(crate) fn for_each_expression_mut(&mut self, visit: &mut dyn FnMut(&mut Expression)) {
         visit_own_expressions!(
             self,
             visit,

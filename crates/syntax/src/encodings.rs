@@ -54,10 +54,10 @@ use crate::ast::{Expr, Function, FunctionArguments, Ident, SelectItem, Value, Va
 use crate::keywords::Kw;
 
 /// The function name that stands for the value `DEFAULT`.
-pub const DEFAULT_FUNCTION: &str = "#default";
+pub(crate) const DEFAULT_FUNCTION: &str = "#default";
 
 /// The function name that stands for `MATCH ... AGAINST`.
-pub const MATCH_FUNCTION: &str = "#match";
+pub(crate) const MATCH_FUNCTION: &str = "#match";
 
 /// A variable in an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -182,7 +182,7 @@ impl Case {
     }
 
     /// Whether the case measures `read_buffer_size`.
-    pub fn is_sequential(&self) -> bool {
+    pub(crate) fn is_sequential(&self) -> bool {
         self.order != RowOrder::Positions
     }
 

@@ -123,7 +123,7 @@ impl Diagnostics {
 
     /// Adds a condition whose text is made only if it is kept: otherwise a column of a million wrong values would make
     /// a million texts.
-    pub fn push_with(&self, level: Level, error: impl FnOnce() -> Error) {
+    pub(crate) fn push_with(&self, level: Level, error: impl FnOnce() -> Error) {
         if level == Level::Note && !self.keeps_notes {
             return;
         }

@@ -11,7 +11,7 @@ use arrow_schema::DataType;
 use crate::collation::CollationId;
 
 /// The largest precision that fits in an [`PhysicalType::Decimal128`].
-pub const DECIMAL128_PRECISION_MAX: u8 = 38;
+pub(crate) const DECIMAL128_PRECISION_MAX: u8 = 38;
 /// The largest precision of a MySQL DECIMAL.
 pub const DECIMAL_PRECISION_MAX: u8 = 65;
 /// The largest scale of a MySQL DECIMAL.

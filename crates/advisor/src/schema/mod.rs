@@ -115,7 +115,7 @@ impl Schema {
     }
 
     /// Adds a view, replacing a table or view of the same name.
-    pub fn add_view(&mut self, view: View) {
+    pub(crate) fn add_view(&mut self, view: View) {
         self.unnamed |= view.source.database.is_empty();
         let key = Self::key(&view.source.database, &view.source.name);
         // A dump first creates a placeholder table for the view.
@@ -124,7 +124,7 @@ impl Schema {
     }
 
     /// Sets the statistics of a table.
-    pub fn set_statistics(
+    pub(crate) fn set_statistics(
         &mut self,
         database: &str,
         name: &str,

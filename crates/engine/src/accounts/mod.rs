@@ -16,12 +16,12 @@ mod reuse;
 pub(crate) mod rights;
 mod usage;
 
-use parking_lot::{Mutex, MutexGuard, RwLock};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use mayfly_types::Result;
+use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use self::account::{Account, AccountName, AuthenticationPlugin};
 use self::crypt::FastDigest;

@@ -1,13 +1,13 @@
 //! Resource usage of accounts and hosts: failed logins, which delay the next ones and may block an account, and the
 //! counts for the limits of an account. All of it is of this process alone.
 
-use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::time::Duration;
 
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
+use parking_lot::Mutex;
 
 use super::account::{Account, AccountName, Limits};
 use crate::error::refuse;

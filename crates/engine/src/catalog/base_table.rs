@@ -1,6 +1,5 @@
 //! A table with its definition, its storage and its next AUTO_INCREMENT number.
 
-use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,6 +7,7 @@ use mayfly_plan::{ColumnSource, IndexContent, TableId, TableSource};
 use mayfly_storage::{DurableTransaction, UserTable};
 use mayfly_types::temporal::TimeZone;
 use mayfly_types::{Result, TypeKind};
+use parking_lot::Mutex;
 
 use super::auto_increment_record::set_next_number;
 use super::column_statistics::ColumnStatisticsCache;

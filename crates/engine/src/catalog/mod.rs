@@ -32,7 +32,6 @@ pub(crate) mod view;
 pub(crate) mod view_query;
 pub(crate) mod zoned_table;
 
-use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -40,6 +39,7 @@ use std::sync::{Arc, Weak};
 use mayfly_plan::TableId;
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Error, Result};
+use parking_lot::{Mutex, RwLock};
 
 pub(crate) use self::base_table::BaseTable;
 use self::definition::{ForeignKeyDefinition, TableDefinition};

@@ -2,12 +2,12 @@
 //!
 //! A repeated statement only records its start and end: its text stays, and no lock is taken.
 
-use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use mayfly_types::Stages;
+use parking_lot::Mutex;
 
 use crate::status::{COUNTERS, Counter};
 

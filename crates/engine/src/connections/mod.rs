@@ -8,11 +8,12 @@ mod activity;
 mod attributes;
 mod shared;
 
-use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
+
+use parking_lot::{Mutex, MutexGuard};
 
 pub(crate) use self::activity::Work;
 pub(crate) use self::attributes::ConnectAttributes;

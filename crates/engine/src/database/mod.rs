@@ -2,7 +2,6 @@
 
 pub(crate) mod server_modes;
 
-use parking_lot::{Mutex, RwLock};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -18,6 +17,7 @@ use mayfly_storage::{
 use mayfly_types::error::codes;
 use mayfly_types::temporal::TimeZone;
 use mayfly_types::{Diagnostics, Result, SqlType, TypeKind, Value};
+use parking_lot::{Mutex, RwLock};
 
 use crate::accounts::Accounts;
 use crate::budgets::{Budgets, part_limit, unlimited_if_zero};

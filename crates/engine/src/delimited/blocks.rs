@@ -6,7 +6,6 @@
 //! that is not at the block's end, the rest is put before the next block, whose result is discarded and computed
 //! again. The results always equal those of a sequential read.
 
-use parking_lot::{Condvar, Mutex};
 use std::collections::BTreeMap;
 use std::io::{Error as IoError, ErrorKind, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -15,6 +14,7 @@ use mayfly_storage::WorkerPool;
 use mayfly_types::Result;
 use mayfly_types::charset::Charset;
 use mayfly_types::error::codes;
+use parking_lot::{Condvar, Mutex};
 
 use super::{Format, LineEnd, Splitter};
 use crate::files;
@@ -185,7 +185,7 @@ impl Blocks {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn skip_lines(&mut self, format: &Format, lines: u64) -> Result<()> {
+    pub(crate) fn skip_lines(&mut self, format: &Format, lines: u64) -> Result<()> {
         let mut wanted = self.block_bytes;
         let mut left = lines;
         while left > 0 {

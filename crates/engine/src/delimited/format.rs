@@ -59,13 +59,13 @@ impl Format {
     }
 
     /// Whether fields have no separators: each has the width of its column.
-    pub fn is_fixed_width(&self) -> bool {
+    pub(crate) fn is_fixed_width(&self) -> bool {
         self.field_end.is_empty() && self.enclosed.is_none()
     }
 
     /// The line terminator when reading. Where fields and lines have the same terminator, a line ends with its last
     /// field.
-    pub fn line_end_when_reading(&self) -> &[u8] {
+    pub(crate) fn line_end_when_reading(&self) -> &[u8] {
         if self.line_end == self.field_end {
             &[]
         } else {

@@ -156,7 +156,7 @@ fn directory_files(tier: &TierUsage, options: &TempSpaceOptions, initial: u64) -
         ("FILE_TYPE", text("TEMPORARY")),
         ("TABLESPACE_NAME", text("innodb_temporary")),
         ("TABLE_CATALOG", text("")),
-        ("ENGINE", text("InnoDB")),
+        ("ENGINE", text(Engine::InnoDb.name())),
         ("FREE_EXTENTS", number(free / EXTENT)),
         ("TOTAL_EXTENTS", number(taken.div_ceil(EXTENT))),
         ("EXTENT_SIZE", number(EXTENT)),

@@ -7,7 +7,6 @@
 //!
 //! A wait that would close a deadlock cycle fails with 1213.
 
-use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -15,6 +14,7 @@ use std::time::{Duration, Instant};
 use mayfly_storage::Participant;
 use mayfly_types::error::codes;
 use mayfly_types::{Interrupt, Result, Stage};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::waits::Waits;
 

@@ -5,7 +5,6 @@
 //! session waits, and the wait-for graph ([`crate::locks::waits`]) is always correct: each session waits for the one
 //! before it.
 
-use parking_lot::{Condvar, Mutex};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -15,6 +14,7 @@ use mayfly_functions::context::{UserLocks, memory_exceeded};
 use mayfly_memory::{Budget, Reservation};
 use mayfly_types::error::codes;
 use mayfly_types::{Interrupt, Result, Stage};
+use parking_lot::{Condvar, Mutex};
 
 use crate::connections::SessionShared;
 use crate::locks::waits::Waits;

@@ -3,8 +3,9 @@
 //! A deadlock is found by a walk of the graph when a session begins to wait; the session that would close the cycle
 //! gets an error.
 
-use parking_lot::Mutex;
 use std::collections::HashMap;
+
+use parking_lot::Mutex;
 
 /// Wait-for graph: sessions, each with the sessions that it waits for.
 #[derive(Debug, Default)]

@@ -71,7 +71,6 @@ use crate::connections::{
 use crate::database::Database;
 use crate::instrumentation::DigestSummary;
 use crate::locks::user::SessionLocks;
-use crate::result::StatementSummary;
 use crate::statement_cache::TextScope;
 use crate::status::Counters;
 use crate::variables::typed;
@@ -245,11 +244,6 @@ impl Session {
     /// The conditions that SHOW WARNINGS lists.
     pub fn warnings(&self) -> Vec<Condition> {
         self.diagnostics.conditions()
-    }
-
-    /// The last statement's use of temporary tables, and its duration.
-    pub fn last_summary(&self) -> &StatementSummary {
-        &self.diagnostics.summary
     }
 
     /// The records of the temporary tables that the last statement used and released.

@@ -178,7 +178,7 @@ impl Database {
     }
 
     /// Counts a connection that failed before its client had logged in.
-    pub fn count_connection_error(&self, error: ConnectionError) {
+    pub(crate) fn count_connection_error(&self, error: ConnectionError) {
         self.connections.errors[error as usize].fetch_add(1, Ordering::Relaxed);
     }
 

@@ -103,7 +103,7 @@ pub(super) fn drop(
 impl Session {
     /// Sets the default database: 1049 when it does not exist, 1044 without any privilege in it, 1046 for the empty
     /// name.
-    pub fn use_database(&mut self, name: &str) -> Result<()> {
+    pub(crate) fn use_database(&mut self, name: &str) -> Result<()> {
         refuse(name.is_empty(), || codes::ER_NO_DB_ERROR.error())?;
         check_name(name, &codes::ER_WRONG_DB_NAME)?;
         if !self.privileges.is_unrestricted() && !self.privileges.rights().may_use(name) {

@@ -163,7 +163,9 @@ impl Program {
     }
 
     /// Compiles several expressions.
-    pub fn compile_all<'a>(expressions: impl IntoIterator<Item = &'a Expression>) -> Vec<Self> {
+    pub(crate) fn compile_all<'a>(
+        expressions: impl IntoIterator<Item = &'a Expression>,
+    ) -> Vec<Self> {
         expressions.into_iter().map(Self::compile).collect()
     }
 
@@ -206,7 +208,7 @@ impl Program {
     }
 
     /// Evaluates over the rows of a batch, to an array.
-    pub fn evaluate_array(&self, batch: &Batch, run: &RunContext) -> Result<ArrayRef> {
+    pub(crate) fn evaluate_array(&self, batch: &Batch, run: &RunContext) -> Result<ArrayRef> {
         if batch.is_empty() {
             return Ok(new_empty_array(&self.physical.arrow()));
         }

@@ -79,7 +79,7 @@ pub(super) fn as_in_array(value: Value, physical: PhysicalType) -> Value {
 }
 
 /// Array of these values.
-pub fn array_of(values: &[Value], physical: PhysicalType) -> ArrayRef {
+pub(crate) fn array_of(values: &[Value], physical: PhysicalType) -> ArrayRef {
     if let [value] = values {
         return repeat(value, physical, 1);
     }
@@ -87,7 +87,7 @@ pub fn array_of(values: &[Value], physical: PhysicalType) -> ArrayRef {
 }
 
 /// The column as an array.
-pub fn into_array(column: Column, physical: PhysicalType, row_count: usize) -> ArrayRef {
+pub(crate) fn into_array(column: Column, physical: PhysicalType, row_count: usize) -> ArrayRef {
     match column {
         Column::Array(array) => array,
         Column::Constant(value) => repeat(&value, physical, row_count),

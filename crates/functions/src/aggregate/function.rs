@@ -86,14 +86,14 @@ impl AggregateFunction {
 
     /// Marks a function whose result depends on the order of rows.
     #[must_use]
-    pub const fn order_sensitive(mut self) -> Self {
+    pub(crate) const fn order_sensitive(mut self) -> Self {
         self.is_order_sensitive = true;
         self
     }
 
     /// Marks a function that is insensitive to duplicates.
     #[must_use]
-    pub const fn ignoring_duplicates(mut self) -> Self {
+    pub(crate) const fn ignoring_duplicates(mut self) -> Self {
         self.ignores_duplicates = true;
         self
     }
@@ -101,7 +101,7 @@ impl AggregateFunction {
     /// Marks a function that shares its partial states with all functions of a family over the same arguments: SUM(x)
     /// and AVG(x) sum the same numbers.
     #[must_use]
-    pub const fn sharing_states(mut self, family: &'static str) -> Self {
+    pub(crate) const fn sharing_states(mut self, family: &'static str) -> Self {
         self.shared_states = Some(family);
         self
     }

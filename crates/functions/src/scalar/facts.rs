@@ -16,10 +16,8 @@ pub enum Fact {
     Overflows,
     /// Its second argument is an XPath expression, which must be a constant.
     ConstantPath,
-    /// A hexadecimal or bit literal as an argument is an integer.
-    ReadsIntegers,
-    /// A hexadecimal or bit literal as the first argument is an integer.
-    ReadsInteger,
+    /// A hexadecimal or bit literal as one of the first `n` arguments is an integer.
+    ReadsIntegers(usize),
     /// A hexadecimal or bit literal as the first argument is a DOUBLE.
     ReadsDouble,
     /// Returns one of its arguments, or a known string: no longer than `max_allowed_packet`, so that strict mode does

@@ -94,7 +94,7 @@ impl ScalarFunction {
 
     /// Marks a function that can neither fail nor warn for some types.
     #[must_use]
-    pub const fn total_where(mut self, is_total: IsTotal) -> Self {
+    pub(crate) const fn total_where(mut self, is_total: IsTotal) -> Self {
         self.is_total = is_total;
         self
     }
@@ -108,7 +108,7 @@ impl ScalarFunction {
 
     /// Marks a function that can compute a row of constants without arrays.
     #[must_use]
-    pub const fn by_value(mut self, value: ComputeValue) -> Self {
+    pub(crate) const fn by_value(mut self, value: ComputeValue) -> Self {
         self.value = Some(value);
         self
     }
@@ -129,7 +129,7 @@ impl ScalarFunction {
 
     /// Says the maximum number of distinct results.
     #[must_use]
-    pub const fn distinct_values(mut self, count: u16) -> Self {
+    pub(crate) const fn distinct_values(mut self, count: u16) -> Self {
         self.distinct_values = Some(count);
         self
     }
@@ -149,6 +149,15 @@ impl ScalarFunction {
     /// Whether a fact is on the function's row.
     pub fn has(&self, fact: Fact) -> bool {
         self.facts.contains(&fact)
+    }
+
+    /// Number of first arguments where a hexadecimal or bit literal is an integer.
+    pub fn integers_read(&self) -> usize {
+        let count = |fact: &Fact| match fact {
+            Fact::ReadsIntegers(count) => Some(*count),
+            _ => None,
+        };
+        self.facts.iter().find_map(count).unwrap_or(0)
     }
 
     /// Types of `?` arguments.

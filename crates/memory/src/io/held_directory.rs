@@ -71,7 +71,7 @@ impl HeldDirectory {
 
     /// Removes a directory of this user with its files, and the directories in it that hold only files. Entries that
     /// cannot be removed are left.
-    pub fn remove_directory(&self, name: &OsStr) {
+    pub(crate) fn remove_directory(&self, name: &OsStr) {
         self.remove_below(name.as_bytes(), DEPTH_MAX);
     }
 

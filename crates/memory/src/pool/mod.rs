@@ -201,12 +201,12 @@ impl BlockPool {
     }
 
     /// Bytes taken from the system: live, free parts of slabs in use, and empty slabs.
-    pub fn mapped_bytes(&self) -> u64 {
+    pub(crate) fn mapped_bytes(&self) -> u64 {
         self.0.mapped_bytes.load(Ordering::Relaxed)
     }
 
     /// Bytes of empty slabs that wait for reuse.
-    pub fn idle_bytes(&self) -> u64 {
+    pub(crate) fn idle_bytes(&self) -> u64 {
         self.0.empty_bytes.load(Ordering::Relaxed)
     }
 

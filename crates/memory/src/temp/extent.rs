@@ -143,7 +143,8 @@ impl Extent {
     }
 
     /// Bytes of files that it takes.
-    pub fn stored_bytes(&self) -> u64 {
+    #[cfg(test)]
+    pub(crate) fn stored_bytes(&self) -> u64 {
         self.reservation.bytes()
     }
 

@@ -152,7 +152,8 @@ impl TempSpace {
     }
 
     /// Bytes of idle file space.
-    pub fn idle_bytes(&self) -> u64 {
+    #[cfg(test)]
+    pub(crate) fn idle_bytes(&self) -> u64 {
         self.0.tiers.iter().map(|tier| tier.usage().1).sum()
     }
 

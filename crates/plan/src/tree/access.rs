@@ -36,7 +36,7 @@ impl Access {
     }
 
     /// Mutable indexes that are read.
-    pub fn indexes_mut(&mut self) -> &mut [IndexAccess] {
+    pub(crate) fn indexes_mut(&mut self) -> &mut [IndexAccess] {
         match self {
             Self::Table => &mut [],
             Self::Index(access) => std::slice::from_mut(access),

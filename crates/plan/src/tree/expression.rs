@@ -282,7 +282,7 @@ impl Expression {
     }
 
     /// Value, if the expression is a constant.
-    pub fn as_literal(&self) -> Option<&Value> {
+    pub(crate) fn as_literal(&self) -> Option<&Value> {
         match &self.kind {
             ExpressionKind::Literal(value) => Some(value),
             _ => None,

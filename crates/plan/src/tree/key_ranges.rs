@@ -121,7 +121,7 @@ impl KeyRanges {
     }
 
     /// Calls `visit` on every value that the ranges depend on.
-    pub fn for_each_expression_mut(&mut self, visit: &mut dyn FnMut(&mut Expression)) {
+    pub(crate) fn for_each_expression_mut(&mut self, visit: &mut dyn FnMut(&mut Expression)) {
         let parts = self.boxes.iter_mut().flat_map(|b| &mut b.parts);
         for condition in parts.flatten() {
             match condition {
@@ -161,7 +161,7 @@ impl KeyRanges {
 
     /// Number of leading parts with a single value, whatever the other parts: all rows that are read have the same
     /// values there.
-    pub fn fixed_parts(&self) -> usize {
+    pub(crate) fn fixed_parts(&self) -> usize {
         let [only] = self.boxes.as_slice() else {
             return 0;
         };
@@ -173,7 +173,7 @@ impl KeyRanges {
     }
 
     /// Whether all ranges are between values, and none between sort keys.
-    pub fn is_of_values(&self) -> bool {
+    pub(crate) fn is_of_values(&self) -> bool {
         let mut used = self.parts.iter().take(self.part_count());
         !used.any(RangePart::has_many_beginnings)
     }

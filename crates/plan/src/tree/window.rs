@@ -72,7 +72,7 @@ impl Over {
     }
 
     /// The named window that it extends: with its partitions, and its order if the window has none of its own.
-    pub fn definition_of_base(&self) -> Self {
+    pub(crate) fn definition_of_base(&self) -> Self {
         Self {
             name: None,
             base: None,
@@ -261,7 +261,7 @@ impl Frame {
 impl WindowCall {
     /// Whether the value of a row does not depend on following rows, so that it is known as rows come. The executor
     /// decides for itself how many rows it waits for, by the same rules.
-    pub fn is_streamed(&self) -> bool {
+    pub(crate) fn is_streamed(&self) -> bool {
         let begins_with_partition = matches!(self.frame.start, FrameBound::Unbounded);
         let ends_by_row = match &self.frame.end {
             FrameBound::CurrentRow => self.frame.counts_rows,
@@ -301,7 +301,7 @@ impl WindowCall {
     }
 
     /// Calls `visit` on each expression of the call.
-    pub fn for_each_expression_mut(&mut self, visit: &mut dyn FnMut(&mut Expression)) {
+    pub(crate) fn for_each_expression_mut(&mut self, visit: &mut dyn FnMut(&mut Expression)) {
         self.arguments.iter_mut().for_each(&mut *visit);
         if let WindowFunction::Aggregate(call) = &mut self.function {
             call.arguments.iter_mut().for_each(&mut *visit);

@@ -103,7 +103,7 @@ impl TableDefinition {
     }
 
     /// Every tree of the table.
-    pub fn all_trees(&self) -> Vec<TreeId> {
+    pub(crate) fn all_trees(&self) -> Vec<TreeId> {
         let mut trees = vec![self.rows];
         trees.extend(self.secondary().map(|(_, index)| index.tree));
         trees

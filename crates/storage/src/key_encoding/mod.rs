@@ -110,14 +110,14 @@ impl ByteRange {
 }
 
 /// The smallest key that is larger than all keys that begin with `prefix`; `None` if there is none.
-pub fn after_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn after_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
     let mut after = None;
     put_after_prefix(prefix, &mut after);
     after
 }
 
 /// [`after_prefix`], but written to `after`, whose memory is reused.
-pub fn put_after_prefix(prefix: &[u8], after: &mut Option<Vec<u8>>) {
+pub(crate) fn put_after_prefix(prefix: &[u8], after: &mut Option<Vec<u8>>) {
     let Some(last) = prefix.iter().rposition(|byte| *byte != u8::MAX) else {
         *after = None;
         return;
@@ -214,7 +214,7 @@ impl KeyEncoder {
 
     /// The length of the first `parts` parts of a key, which other bytes may follow. For bytes that are no key the
     /// result is meaningless, but never more than their number.
-    pub fn parts_length(&self, key: &[u8], parts: usize) -> usize {
+    pub(crate) fn parts_length(&self, key: &[u8], parts: usize) -> usize {
         let mut length = 0;
         for part in self.parts.iter().take(parts) {
             let rest = &key[length..];

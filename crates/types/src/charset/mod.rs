@@ -58,7 +58,7 @@ impl Charset {
     }
 
     /// Whether its characters are those of Unicode or of its Basic Multilingual Plane.
-    pub fn is_unicode(self) -> bool {
+    pub(crate) fn is_unicode(self) -> bool {
         matches!(
             self.row().encoding,
             Encoding::Utf8 { .. } | Encoding::Wide(_)
@@ -66,7 +66,7 @@ impl Charset {
     }
 
     /// Whether it has Unicode's characters beyond the Basic Multilingual Plane.
-    pub fn has_supplement(self) -> bool {
+    pub(crate) fn has_supplement(self) -> bool {
         self.is_unicode() && self.holds(0x1_0000)
     }
 

@@ -7,30 +7,18 @@ pub struct CollationId(pub u16);
 impl CollationId {
     /// `latin1_swedish_ci`
     pub const LATIN1_SWEDISH_CI: Self = Self(8);
-    /// `ascii_general_ci`
-    pub const ASCII_GENERAL_CI: Self = Self(11);
     /// `utf8mb3_general_ci`
     pub const UTF8MB3_GENERAL_CI: Self = Self(33);
     /// `utf8mb4_general_ci`
     pub const UTF8MB4_GENERAL_CI: Self = Self(45);
     /// `utf8mb4_bin`
     pub const UTF8MB4_BIN: Self = Self(46);
-    /// `latin1_bin`
-    pub const LATIN1_BIN: Self = Self(47);
     /// `binary`: bytes, without a character set.
     pub const BINARY: Self = Self(63);
-    /// `ascii_bin`
-    pub const ASCII_BIN: Self = Self(65);
-    /// `utf8mb3_bin`
-    pub const UTF8MB3_BIN: Self = Self(83);
-    /// `utf8mb4_unicode_ci`
-    pub const UTF8MB4_UNICODE_CI: Self = Self(224);
     /// `utf8mb4_0900_ai_ci`, the default.
     pub const UTF8MB4_0900_AI_CI: Self = Self(255);
     /// `utf8mb4_0900_as_cs`
     pub const UTF8MB4_0900_AS_CS: Self = Self(278);
-    /// `utf8mb4_0900_as_ci`
-    pub const UTF8MB4_0900_AS_CI: Self = Self(305);
     /// `utf8mb4_0900_bin`
     pub const UTF8MB4_0900_BIN: Self = Self(309);
     /// The order of JSON documents (see [`crate::json::compare()`]). It is no collation that a user

@@ -233,21 +233,6 @@ impl LikePattern {
         matches!(self.bytes, Bytes::Folded { .. })
     }
 
-    /// The bytes that every match starts with, when the prefix can be given in bytes: all matches are bytewise at least
-    /// this (for collations that order by code only).
-    pub fn exact_prefix(&self) -> Option<&[u8]> {
-        if self.bytes != Bytes::Exact {
-            return None;
-        }
-        match self.segments.as_deref()? {
-            [Segment::Literal(all, _)] => Some(all),
-            [Segment::Literal(prefix, _), rest] if rest.len() == 0 && !prefix.is_empty() => {
-                Some(prefix)
-            }
-            _ => None,
-        }
-    }
-
     /// Whether a value matches.
     pub fn matches(&self, value: &[u8]) -> bool {
         if let Some(segments) = &self.segments {

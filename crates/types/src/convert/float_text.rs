@@ -36,7 +36,7 @@ pub fn append_double(out: &mut Vec<u8>, value: f64, decimals: u8) {
 }
 
 /// Appends a FLOAT.
-pub fn append_float(out: &mut Vec<u8>, value: f64, decimals: u8) {
+pub(crate) fn append_float(out: &mut Vec<u8>, value: f64, decimals: u8) {
     if decimals < DECIMALS_NOT_FIXED {
         return append_fixed(out, value, decimals);
     }
@@ -48,7 +48,7 @@ pub fn append_float(out: &mut Vec<u8>, value: f64, decimals: u8) {
 }
 
 /// Appends a FLOAT in the form of string values: with an exponent if it is longer than 12 characters.
-pub fn append_short_float(out: &mut Vec<u8>, value: f64, decimals: u8) {
+pub(crate) fn append_short_float(out: &mut Vec<u8>, value: f64, decimals: u8) {
     const WIDTH: usize = 12;
     let start = out.len();
     append_float(out, value, decimals);
@@ -75,7 +75,7 @@ pub const WHOLE_DOUBLE_WIDTH: u32 = 24;
 
 /// Appends a DOUBLE as a string of at most `width` (at least 22) characters: with an exponent where it does not fit
 /// otherwise, and with fewer digits where it still does not fit.
-pub fn append_short_double(out: &mut Vec<u8>, value: f64, decimals: u8, width: usize) {
+pub(crate) fn append_short_double(out: &mut Vec<u8>, value: f64, decimals: u8, width: usize) {
     let width = width.max(DOUBLE_WIDTH as usize);
     let start = out.len();
     append_double(out, value, decimals);

@@ -104,7 +104,7 @@ pub fn parse_double(text: &[u8]) -> Parsed<f64> {
 }
 
 /// A double rounded to the nearest integer, halves to the even one.
-pub fn round_half_even(value: f64) -> f64 {
+pub(crate) fn round_half_even(value: f64) -> f64 {
     value.round_ties_even()
 }
 

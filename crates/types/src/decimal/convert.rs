@@ -11,7 +11,7 @@ const EXACT_POWERS: [f64; 23] = [
 ];
 
 /// The double nearest to an unscaled integer at a scale.
-pub fn i128_to_f64(value: i128, scale: u8) -> f64 {
+pub(crate) fn i128_to_f64(value: i128, scale: u8) -> f64 {
     const EXACT_INTEGER: u128 = 1 << 53;
     if value.unsigned_abs() <= EXACT_INTEGER
         && let Some(power) = EXACT_POWERS.get(usize::from(scale))

@@ -33,7 +33,7 @@ pub fn pow10_i256(exponent: u8) -> Option<i256> {
 }
 
 /// The largest integer of `precision` digits.
-pub fn max_unscaled(precision: u8) -> i256 {
+pub(crate) fn max_unscaled(precision: u8) -> i256 {
     POWERS_256[usize::from(precision).min(76)].wrapping_sub(i256::ONE)
 }
 
@@ -43,13 +43,13 @@ pub fn max_unscaled_i128(precision: u8) -> i128 {
 }
 
 /// Number of digits of an integer; 0 has none.
-pub fn digits_i256(value: i256) -> u8 {
+pub(crate) fn digits_i256(value: i256) -> u8 {
     let value = value.wrapping_abs();
     POWERS_256.partition_point(|power| *power <= value) as u8
 }
 
 /// `value / divisor`, rounded half away from zero; `divisor` is positive.
-pub fn divide_rounding_i128(value: i128, divisor: i128) -> i128 {
+pub(crate) fn divide_rounding_i128(value: i128, divisor: i128) -> i128 {
     let quotient = value / divisor;
     let remainder = (value % divisor).unsigned_abs();
     let divisor = divisor.unsigned_abs();
@@ -61,7 +61,7 @@ pub fn divide_rounding_i128(value: i128, divisor: i128) -> i128 {
 }
 
 /// `value / divisor`, rounded half away from zero; `divisor` is positive.
-pub fn divide_rounding_i256(value: i256, divisor: i256) -> i256 {
+pub(crate) fn divide_rounding_i256(value: i256, divisor: i256) -> i256 {
     if let (Some(small), Some(small_divisor)) = (value.to_i128(), divisor.to_i128()) {
         return i256::from_i128(divide_rounding_i128(small, small_divisor));
     }
@@ -100,7 +100,7 @@ pub fn rescale_i256(value: i256, from: u8, to: u8) -> Option<i256> {
 
 /// The product of two unscaled integers divided by 10^`drop`, rounded half away from zero. The
 /// product itself may be wider than 256 bits.
-pub fn multiply_drop(a: i256, b: i256, drop: u8) -> Option<i256> {
+pub(crate) fn multiply_drop(a: i256, b: i256, drop: u8) -> Option<i256> {
     if let Some(product) = a.checked_mul(b) {
         return rescale_i256(product, drop, 0);
     }
@@ -170,7 +170,7 @@ fn divide_small(value: &mut [u64; 8], divisor: u64) -> u64 {
 }
 
 /// `a / b × 10^shift`, rounded half away from zero or cut off; `None` for a zero divisor or an overflow.
-pub fn divide_shifted(a: i256, b: i256, shift: i16, truncates: bool) -> Option<i256> {
+pub(crate) fn divide_shifted(a: i256, b: i256, shift: i16, truncates: bool) -> Option<i256> {
     let divide = |a: i256, b: i256| {
         if truncates {
             a.checked_div(b)

@@ -216,14 +216,14 @@ fn write_nineteen(buffer: &mut [u8], end: usize, value: u64) -> usize {
 }
 
 /// Appends an integer.
-pub fn append_u64(out: &mut Vec<u8>, value: u64) {
+pub(crate) fn append_u64(out: &mut Vec<u8>, value: u64) {
     let mut buffer = [0; 20];
     let first = write_digits(&mut buffer, 20, value);
     out.extend_from_slice(&buffer[first..]);
 }
 
 /// Appends an integer.
-pub fn append_i64(out: &mut Vec<u8>, value: i64) {
+pub(crate) fn append_i64(out: &mut Vec<u8>, value: i64) {
     let mut buffer = [0; 20];
     let mut first = write_digits(&mut buffer, 20, value.unsigned_abs());
     if value < 0 {
@@ -234,7 +234,7 @@ pub fn append_i64(out: &mut Vec<u8>, value: i64) {
 }
 
 /// Appends the digits of an unscaled integer with the point in its place.
-pub fn append_i128(out: &mut Vec<u8>, value: i128, scale: u8) {
+pub(crate) fn append_i128(out: &mut Vec<u8>, value: i128, scale: u8) {
     let mut buffer = [b'0'; 80];
     let mut at = buffer.len();
     let mut rest = value.unsigned_abs();
@@ -251,7 +251,7 @@ pub fn append_i128(out: &mut Vec<u8>, value: i128, scale: u8) {
 }
 
 /// Appends the digits of an unscaled integer with the point in its place.
-pub fn append_i256(out: &mut Vec<u8>, value: i256, scale: u8) {
+pub(crate) fn append_i256(out: &mut Vec<u8>, value: i256, scale: u8) {
     if let Some(small) = value.to_i128() {
         return append_i128(out, small, scale);
     }

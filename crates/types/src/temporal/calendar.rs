@@ -4,19 +4,19 @@
 use super::DateTime;
 
 /// The last day number, of '9999-12-31'.
-pub const DAY_NUMBER_MAX: i64 = 3_652_424;
+pub(crate) const DAY_NUMBER_MAX: i64 = 3_652_424;
 /// The day number of '1970-01-01'.
-pub const DAY_NUMBER_1970: i64 = 719_528;
+pub(crate) const DAY_NUMBER_1970: i64 = 719_528;
 
 const DAYS_IN_MONTH: [u8; 12] = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /// Whether a year has 366 days; the year 0 counts as common.
-pub const fn is_leap_year(year: u16) -> bool {
+pub(crate) const fn is_leap_year(year: u16) -> bool {
     year.is_multiple_of(4) && (!year.is_multiple_of(100) || (year.is_multiple_of(400) && year != 0))
 }
 
 /// Days in a year: 365 or 366.
-pub const fn days_in_year(year: u16) -> i64 {
+pub(crate) const fn days_in_year(year: u16) -> i64 {
     if is_leap_year(year) { 366 } else { 365 }
 }
 

@@ -61,7 +61,7 @@ impl Locale {
     }
 
     /// The short name of a day, Monday being 0.
-    pub fn short_day(&self, weekday: usize) -> Option<&'static str> {
+    pub(crate) fn short_day(&self, weekday: usize) -> Option<&'static str> {
         self.names[1].get(weekday).copied()
     }
 
@@ -71,7 +71,7 @@ impl Locale {
     }
 
     /// The short name of a month, January being 1.
-    pub fn short_month(&self, month: usize) -> Option<&'static str> {
+    pub(crate) fn short_month(&self, month: usize) -> Option<&'static str> {
         self.names[3].get(month.checked_sub(1)?).copied()
     }
 }

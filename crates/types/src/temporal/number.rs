@@ -136,13 +136,13 @@ pub fn time_from_number(number: i64, microsecond: u32) -> Result<(i64, bool), Te
 }
 
 /// 20240131
-pub const fn date_to_number(packed: i64) -> i64 {
+pub(crate) const fn date_to_number(packed: i64) -> i64 {
     let value = DateTime::unpack(packed);
     (value.year as i64 * 100 + value.month as i64) * 100 + value.day as i64
 }
 
 /// 20240131235959, without the fraction.
-pub const fn datetime_to_number(packed: i64) -> i64 {
+pub(crate) const fn datetime_to_number(packed: i64) -> i64 {
     let value = DateTime::unpack(packed);
     date_to_number(packed) * 1_000_000
         + (value.hour as i64 * 100 + value.minute as i64) * 100
@@ -150,7 +150,7 @@ pub const fn datetime_to_number(packed: i64) -> i64 {
 }
 
 /// 20240131235959 with six more digits for the microseconds.
-pub const fn datetime_to_micro_number(packed: i64) -> i128 {
+pub(crate) const fn datetime_to_micro_number(packed: i64) -> i128 {
     datetime_to_number(packed) as i128 * 1_000_000 + (packed & 0xF_FFFF) as i128
 }
 
@@ -160,7 +160,7 @@ pub const fn time_to_number(micros: i64) -> i64 {
 }
 
 /// 235959 with six more digits for the microseconds; negative for a negative TIME.
-pub const fn time_to_micro_number(micros: i64) -> i64 {
+pub(crate) const fn time_to_micro_number(micros: i64) -> i64 {
     let absolute = micros.abs();
     let seconds = absolute / MICROS_PER_SECOND;
     let number = ((seconds / 3600) * 100 + seconds / 60 % 60) * 100 + seconds % 60;

@@ -92,7 +92,7 @@ impl TimeZone {
     }
 
     /// [`TimeZone::unix_of_local`], and whether the clocks skip that time.
-    pub fn instant_of_local(&self, local: DateTime) -> Option<Instant> {
+    pub(crate) fn instant_of_local(&self, local: DateTime) -> Option<Instant> {
         if local.has_zero_part() {
             return None;
         }

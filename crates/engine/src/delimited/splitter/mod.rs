@@ -160,7 +160,7 @@ impl<'a> Splitter<'a> {
     }
 
     /// The offset of the current line: the number of bytes of the lines before it.
-    pub fn line_begin(&self) -> usize {
+    pub(crate) fn line_begin(&self) -> usize {
         self.line_begin
     }
 
@@ -413,7 +413,7 @@ impl<'a> Splitter<'a> {
     }
 
     /// Up to `width` bytes of a line of the fixed-width format, which [`Self::bytes_of`] gives.
-    pub fn fixed_line(&mut self, width: usize) -> Step {
+    pub(crate) fn fixed_line(&mut self, width: usize) -> Step {
         self.next_fixed_line(width).into()
     }
 
@@ -461,7 +461,7 @@ impl<'a> Splitter<'a> {
 
     /// Goes to the next line.
     #[inline]
-    pub fn next_line(&mut self) -> LineEnd {
+    pub(crate) fn next_line(&mut self) -> LineEnd {
         self.at_line_start = true;
         if self.file_ended {
             self.line_begin = self.bytes.len();

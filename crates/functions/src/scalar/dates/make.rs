@@ -17,7 +17,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["makedate"], 2..=2, date_signature, make_date),
     Row::new(&["from_days"], 1..=1, date_signature, from_days),
     Row::new(&["maketime"], 3..=3, time_signature, make_time),
-    Row::new(&["sec_to_time"], 1..=1, time_signature, sec_to_time).with(&[Fact::ReadsIntegers]),
+    Row::new(&["sec_to_time"], 1..=1, time_signature, sec_to_time).with(&[Fact::ReadsIntegers(1)]),
 ];
 
 fn date_signature(binding: &Binding<'_>) -> Result<Signature> {

@@ -12,9 +12,9 @@ use crate::{
 };
 
 pub(crate) const FUNCTIONS: &[Row] = &[
-    Row::new(&["conv"], 3..=3, signature, conv).with(&[Fact::ReadsInteger]),
-    Row::new(&["bin"], 1..=1, signature, in_base::<2>).with(&[Fact::ReadsIntegers]),
-    Row::new(&["oct"], 1..=1, signature, in_base::<8>).with(&[Fact::ReadsIntegers]),
+    Row::new(&["conv"], 3..=3, signature, conv).with(&[Fact::ReadsIntegers(1)]),
+    Row::new(&["bin"], 1..=1, signature, in_base::<2>).with(&[Fact::ReadsIntegers(1)]),
+    Row::new(&["oct"], 1..=1, signature, in_base::<8>).with(&[Fact::ReadsIntegers(1)]),
 ];
 
 /// Parses the 64-bit number that a text begins with in a base, and whether it was valid: an invalid text is 0, and

@@ -18,19 +18,19 @@ use crate::{Binding, Call, Column, Signature, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["+"], 2..=2, add_signature, evaluate::<Add>)
-        .with(&[Fact::Strict, Fact::Overflows, Fact::ReadsIntegers])
+        .with(&[Fact::Strict, Fact::Overflows, Fact::ReadsIntegers(2)])
         .parameters(Parameters::OfOthers(ParameterType::Double))
         .printed(Printed::Infix("+"))
         .total_where(is_total::<Add>)
         .by_value(value::<Add>),
     Row::new(&["-"], 2..=2, subtract_signature, evaluate::<Subtract>)
-        .with(&[Fact::Strict, Fact::Overflows, Fact::ReadsIntegers])
+        .with(&[Fact::Strict, Fact::Overflows, Fact::ReadsIntegers(2)])
         .parameters(Parameters::OfOthers(ParameterType::Double))
         .printed(Printed::Infix("-"))
         .total_where(is_total::<Subtract>)
         .by_value(value::<Subtract>),
     Row::new(&["*"], 2..=2, multiply_signature, evaluate::<Multiply>)
-        .with(&[Fact::Strict, Fact::Overflows, Fact::ReadsIntegers])
+        .with(&[Fact::Strict, Fact::Overflows, Fact::ReadsIntegers(2)])
         .parameters(Parameters::OfOthers(ParameterType::Double))
         .printed(Printed::Infix("*"))
         .total_where(is_total::<Multiply>)

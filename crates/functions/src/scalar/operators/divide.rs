@@ -16,7 +16,7 @@ use crate::scalar::facts::{Fact, ParameterType, Parameters, Printed};
 use crate::{Call, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["/"], 2..=2, division_signature, evaluate)
-    .with(&[Fact::Strict, Fact::Overflows, Fact::ReadsIntegers])
+    .with(&[Fact::Strict, Fact::Overflows, Fact::ReadsIntegers(2)])
     .parameters(Parameters::OfOthers(ParameterType::Double))
     .printed(Printed::Infix("/"))];
 

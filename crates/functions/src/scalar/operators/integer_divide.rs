@@ -10,7 +10,7 @@ use crate::scalar::facts::{Fact, ParameterType, Parameters, Printed};
 use crate::{Argument, Binding, Call, Signature, derive};
 
 pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["div"], 2..=2, signature, evaluate)
-    .with(&[Fact::Strict, Fact::Overflows, Fact::ReadsIntegers])
+    .with(&[Fact::Strict, Fact::Overflows, Fact::ReadsIntegers(2)])
     .parameters(Parameters::OfOthers(ParameterType::Double))
     .printed(Printed::Infix("DIV"))];
 

@@ -10,7 +10,7 @@ use crate::scalar::facts::{Fact, ParameterType, Parameters, Printed};
 use crate::{Binding, Call, Signature, derive, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["%", "mod"], 2..=2, signature, evaluate)
-    .with(&[Fact::Strict, Fact::Overflows, Fact::ReadsIntegers])
+    .with(&[Fact::Strict, Fact::Overflows, Fact::ReadsIntegers(2)])
     .parameters(Parameters::OfOthers(ParameterType::Double))
     .printed(Printed::Infix("%"))];
 

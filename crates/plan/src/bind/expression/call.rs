@@ -277,11 +277,7 @@ impl Binder<'_> {
         }
         let mut arguments = arguments;
         self.type_parameters(function, &mut arguments);
-        let integers = match function.has(Fact::ReadsIntegers) {
-            true => arguments.len(),
-            false => usize::from(function.has(Fact::ReadsInteger)),
-        };
-        for argument in arguments.iter_mut().take(integers) {
+        for argument in arguments.iter_mut().take(function.integers_read()) {
             argument.change(numbers::as_number);
         }
         if function.has(Fact::ReadsDouble)

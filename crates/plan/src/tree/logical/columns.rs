@@ -61,7 +61,7 @@ impl ColumnSet {
     }
 
     /// Adds all columns of `other`.
-    pub fn extend_from(&mut self, other: &Self) {
+    pub(crate) fn extend_from(&mut self, other: &Self) {
         if other.words.len() > self.words.len() {
             self.words.resize(other.words.len(), 0);
         }
@@ -71,7 +71,10 @@ impl ColumnSet {
     }
 
     /// Adds the columns that expressions read.
-    pub fn add_read_by<'e>(&mut self, expressions: impl IntoIterator<Item = &'e Expression>) {
+    pub(crate) fn add_read_by<'e>(
+        &mut self,
+        expressions: impl IntoIterator<Item = &'e Expression>,
+    ) {
         for expression in expressions {
             expression.collect_columns(self);
         }

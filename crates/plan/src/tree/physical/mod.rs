@@ -246,7 +246,7 @@ pub enum SharedSource {
 pub const POSITION: usize = usize::MAX;
 
 /// Type of positions: a binary string.
-pub fn position_type() -> SqlType {
+pub(crate) fn position_type() -> SqlType {
     SqlType::varchar(u32::MAX, mayfly_types::CollationId::BINARY)
 }
 

@@ -233,7 +233,7 @@ impl JoinOperator {
     }
 
     /// The condition, mutably.
-    pub fn constraint_mut(&mut self) -> &mut JoinConstraint {
+    pub(crate) fn constraint_mut(&mut self) -> &mut JoinConstraint {
         match self {
             Self::Inner(constraint)
             | Self::Left(constraint)
