@@ -1,6 +1,7 @@
 //! Options of statements derived from the session's variables: a plain struct, made anew only after a variable
 //! changed.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use mayfly_functions::BlockEncryption;
@@ -9,7 +10,7 @@ use mayfly_plan::explain::JsonVersion;
 use mayfly_plan::{OptimizerSwitches, PlanOptions, TraceFeatures, TraceLayout};
 use mayfly_syntax::ParseOptions;
 use mayfly_types::temporal::{Locale, TimeZone};
-use mayfly_types::{Charset, CollationId, SqlMode};
+use mayfly_types::{Charset, CollationId, SessionParameters, SqlMode};
 
 use crate::character_sets;
 use crate::options::DatabaseOptions;
@@ -32,17 +33,12 @@ pub(crate) enum CompletionType {
 /// Settings that statements depend on.
 #[derive(Debug, Clone)]
 pub(crate) struct StatementOptions {
-    pub(crate) sql_mode: SqlMode,
+    /// Settings that planning, evaluation and storing share.
+    pub(crate) session: Arc<SessionParameters>,
     pub(crate) parse: ParseOptions,
     pub(crate) plan: PlanOptions,
-    pub(crate) collation_connection: CollationId,
     pub(crate) collation_server: CollationId,
-    pub(crate) time_zone: TimeZone,
-    pub(crate) lc_time_names: &'static Locale,
-    pub(crate) default_week_format: u8,
     pub(crate) block_encryption: BlockEncryption,
-    pub(crate) group_concat_max_len: u64,
-    pub(crate) max_allowed_packet: u64,
     pub(crate) max_error_count: usize,
     pub(crate) parser_max_mem_size: u64,
     pub(crate) max_execution_time: u64,
@@ -105,10 +101,17 @@ impl StatementOptions {
             let bit = OPTIMIZER_SWITCHES.iter().position(|known| *known == name);
             bit.is_some_and(|bit| switches >> bit & 1 == 1)
         };
-        let collation_connection = collation(typed::COLLATION_CONNECTION);
-        let group_concat_max_len = settings.get(typed::GROUP_CONCAT_MAX_LEN);
-        Self {
+        let session = Arc::new(SessionParameters {
             sql_mode,
+            collation_connection: collation(typed::COLLATION_CONNECTION),
+            time_zone: TimeZone::parse(settings.text(typed::TIME_ZONE)).unwrap_or(TimeZone::System),
+            lc_time_names: Locale::by_name(settings.text(typed::LC_TIME_NAMES)).unwrap_or_default(),
+            default_week_format: small(typed::DEFAULT_WEEK_FORMAT),
+            div_precision_increment: small(typed::DIV_PRECISION_INCREMENT),
+            group_concat_max_len: settings.get(typed::GROUP_CONCAT_MAX_LEN),
+            max_allowed_packet: settings.get(typed::MAX_ALLOWED_PACKET),
+        });
+        Self {
             parse: ParseOptions {
                 ansi_quotes: sql_mode.has(SqlMode::ANSI_QUOTES),
                 pipes_as_concat: sql_mode.has(SqlMode::PIPES_AS_CONCAT),
@@ -117,11 +120,8 @@ impl StatementOptions {
                 ignore_space: sql_mode.has(SqlMode::IGNORE_SPACE),
             },
             plan: PlanOptions {
-                sql_mode,
-                collation_connection,
+                session: Arc::clone(&session),
                 utf8mb4_collation: collation(typed::DEFAULT_COLLATION_FOR_UTF8MB4),
-                div_precision_increment: small(typed::DIV_PRECISION_INCREMENT),
-                group_concat_max_len,
                 sql_select_limit: settings.get(typed::SQL_SELECT_LIMIT),
                 sql_buffer_result: settings.get(typed::SQL_BUFFER_RESULT),
                 max_subgraph_pairs: u32::try_from(
@@ -156,17 +156,12 @@ impl StatementOptions {
                 optimizer: database.optimizer,
                 all_rewrites: database.all_rewrites,
             },
-            collation_connection,
+            session,
             collation_server: collation(typed::COLLATION_SERVER),
-            time_zone: TimeZone::parse(settings.text(typed::TIME_ZONE)).unwrap_or(TimeZone::System),
-            lc_time_names: Locale::by_name(settings.text(typed::LC_TIME_NAMES)).unwrap_or_default(),
-            default_week_format: small(typed::DEFAULT_WEEK_FORMAT),
             block_encryption: BlockEncryption::by_number(usize::from(small(
                 typed::BLOCK_ENCRYPTION_MODE,
             )))
             .unwrap_or_default(),
-            group_concat_max_len,
-            max_allowed_packet: settings.get(typed::MAX_ALLOWED_PACKET),
             parser_max_mem_size: settings.get(typed::PARSER_MAX_MEM_SIZE),
             max_error_count: usize::try_from(settings.get(typed::MAX_ERROR_COUNT)).unwrap_or(0),
             max_execution_time: settings.get(typed::MAX_EXECUTION_TIME),

@@ -1,9 +1,11 @@
 //! Conversion of values to columns' types for storage.
 
+use std::sync::Arc;
+
 use arrow_array::ArrayRef;
 use mayfly_types::convert::{self, CastContext, StoreContext};
 use mayfly_types::temporal::{DateTime, TimeZone};
-use mayfly_types::{Diagnostics, Result, SqlMode, SqlType, Value};
+use mayfly_types::{Diagnostics, Result, SessionParameters, SqlMode, SqlType, Value};
 
 use crate::catalog::definition::ColumnDefinition;
 use crate::convert::{ZERO_DATE, datetime_of_unix};
@@ -22,16 +24,17 @@ impl StatementClock<'_> {
     pub(crate) fn current_timestamp(self, ty: &SqlType) -> Value {
         let unit = 10_i64.pow(6 - u32::from(ty.decimals.min(6)));
         let rounded = self.now - self.now.rem_euclid(unit);
-        datetime_of_unix(rounded, &self.options.time_zone)
+        datetime_of_unix(rounded, &self.options.session.time_zone)
     }
 }
 
 /// Conversion of a statement's values for storage.
 #[derive(Debug)]
 pub(crate) struct Storing {
+    /// `sql_mode` of the session, or a stricter one.
     sql_mode: SqlMode,
     ignore: bool,
-    time_zone: TimeZone,
+    session: Arc<SessionParameters>,
     current_date: DateTime,
     table: String,
 }
@@ -40,13 +43,14 @@ impl Storing {
     /// Conversion under the session's variables. `ignore`: invalid values are adjusted with a warning even in strict
     /// mode.
     pub(crate) fn new(clock: StatementClock<'_>, table: &str, ignore: bool) -> Self {
-        let time_zone = clock.options.time_zone.clone();
+        let session = Arc::clone(&clock.options.session);
+        let now = session.time_zone.local_of_unix(clock.now);
         Self {
             table: table.to_owned(),
-            sql_mode: clock.options.sql_mode,
+            sql_mode: session.sql_mode,
             ignore,
-            current_date: time_zone.local_of_unix(clock.now).unwrap_or(ZERO_DATE),
-            time_zone,
+            current_date: now.unwrap_or(ZERO_DATE),
+            session,
         }
     }
 
@@ -59,7 +63,7 @@ impl Storing {
 
     /// The session's time zone.
     pub(crate) fn zone(&self) -> &TimeZone {
-        &self.time_zone
+        &self.session.time_zone
     }
 
     /// `sql_mode` of the statement.
@@ -122,7 +126,7 @@ impl Storing {
             cast: CastContext {
                 sql_mode: self.sql_mode,
                 diagnostics,
-                time_zone: &self.time_zone,
+                time_zone: &self.session.time_zone,
                 current_date: self.current_date,
                 operand: "",
                 room: None,

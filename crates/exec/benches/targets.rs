@@ -28,9 +28,7 @@ use mayfly_storage::{
 use mayfly_syntax::ast::Statement;
 use mayfly_syntax::{ParseOptions, parse_one};
 use mayfly_types::sql_type::TypeKind;
-use mayfly_types::{
-    Batch, CollationId, Diagnostics, Error, Interrupt, Result, SqlMode, SqlType, Value,
-};
+use mayfly_types::{Batch, CollationId, Diagnostics, Error, Interrupt, Result, SqlType, Value};
 
 const CHUNK_ROWS: usize = 64 << 10;
 const BATCH_ROWS: usize = 8192;
@@ -143,9 +141,8 @@ impl World {
         );
         let diagnostics = Arc::new(Diagnostics::new(64));
         Arc::new(ExecutionContext {
-            evaluation: Arc::new(EvaluationContext::new(SqlMode::DEFAULT, diagnostics, 0)),
+            evaluation: Arc::new(EvaluationContext::new(Arc::default(), diagnostics, 0)),
             other_engine: None,
-            signature: PlanOptions::default().signature_context(),
             options: ExecutionOptions::new(self.threads),
             temp,
             tables: Arc::new(Tables(Arc::clone(&self.table))),

@@ -9,8 +9,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use mayfly_functions::EvaluationContext;
 use mayfly_functions::context::{WorkingMemory, memory_exceeded};
-use mayfly_functions::{EvaluationContext, SignatureContext};
 use mayfly_memory::{Budget, Reservation};
 use mayfly_plan::TableId;
 use mayfly_plan::physical::{OperatorNumber, Plan};
@@ -62,8 +62,6 @@ pub trait TableOpener: Send + Sync {
 pub struct ExecutionContext {
     /// Context of scalar functions.
     pub evaluation: Arc<EvaluationContext>,
-    /// The settings that aggregate states depend on.
-    pub signature: SignatureContext,
     /// Options of plan execution.
     pub options: ExecutionOptions,
     /// Directory and limits of temporary tables.

@@ -47,7 +47,12 @@ fn check_date(
     let values = evaluate(&operand.text, &Batch::new(Vec::new(), 1), &run)?;
     let value = array_value(&values, 0);
     let warn = |warning| statement.evaluation.diagnostics.warn(warning);
-    check_date_text(operand.kind, &value, statement.evaluation.sql_mode, warn)
+    check_date_text(
+        operand.kind,
+        &value,
+        statement.evaluation.session.sql_mode,
+        warn,
+    )
 }
 
 /// Columns of the result that are predicates: they travel as integers and leave as Bool.

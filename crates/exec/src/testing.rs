@@ -7,23 +7,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use arrow_array::ArrayRef;
 use arrow_buffer::i256;
 use mayfly_functions::{
-    Accumulator, AggregateFunction, Argument, Coercibility, EvaluationContext, SignatureContext,
-    aggregate,
+    Accumulator, AggregateFunction, Argument, Coercibility, EvaluationContext, aggregate,
 };
 use mayfly_memory::{Budget, BudgetKind};
 use mayfly_plan::physical::{
     AggregateCall, ClientType, Grouping, Operator, OutputColumn, Plan, Purpose, QueryPlan,
     SharedResult, SortKey, TemporaryTable,
 };
-use mayfly_plan::{
-    ColumnSource, Comparison, Expression, ExpressionKind, PlanOptions, TableId, TableSource,
-};
+use mayfly_plan::{ColumnSource, Comparison, Expression, ExpressionKind, TableId, TableSource};
 use mayfly_storage::{
     BatchTable, HashFunction, Resources, StatementOwner, Table, TempTableContext, TempTableOptions,
 };
 use mayfly_types::convert::array_value;
 use mayfly_types::{
-    Batch, CollationId, Diagnostics, Interrupt, PhysicalType, Result, SqlMode, SqlType, Value,
+    Batch, CollationId, Diagnostics, Interrupt, PhysicalType, Result, SessionParameters, SqlType,
+    Value,
 };
 
 use crate::context::{Counters, ExecutionContext, ExecutionOptions, Progress, TableOpener};
@@ -141,8 +139,7 @@ impl World {
         );
         let diagnostics = Arc::new(Diagnostics::new(64));
         Arc::new(ExecutionContext {
-            evaluation: Arc::new(EvaluationContext::new(SqlMode::DEFAULT, diagnostics, 0)),
-            signature: signature_context(),
+            evaluation: Arc::new(EvaluationContext::new(Arc::default(), diagnostics, 0)),
             options: ExecutionOptions {
                 batch_rows: config.batch_rows,
                 parallel_rows_min: config.parallel_rows_min,
@@ -235,10 +232,6 @@ impl Drop for World {
     fn drop(&mut self) {
         std::fs::remove_dir_all(&self.directory).ok();
     }
-}
-
-fn signature_context() -> SignatureContext {
-    PlanOptions::default().signature_context()
 }
 
 /// Rows in a canonical order, for comparison.
@@ -470,7 +463,10 @@ pub(crate) fn call(name: &str, argument: Option<Expression>) -> AggregateCall {
         constant: None,
         coercibility: Coercibility::Implicit,
     });
-    let signature = function.signature(&arguments.collect::<Vec<_>>(), &signature_context());
+    let signature = function.signature(
+        &arguments.collect::<Vec<_>>(),
+        &SessionParameters::default(),
+    );
     AggregateCall {
         function,
         signature: signature.unwrap(),
@@ -487,7 +483,7 @@ static PANICKING: AggregateFunction = AggregateFunction::new(
     &["panicking"],
     1..=1,
     |_| unreachable!("it has the signature of COUNT"),
-    |_, _, _| Ok(Box::new(PanickingStates)),
+    |_, _| Ok(Box::new(PanickingStates)),
 );
 
 struct PanickingStates;

@@ -3,9 +3,9 @@
 use std::slice::SliceIndex;
 
 use mayfly_types::collation::Coercibility;
-use mayfly_types::{CollationId, Result, SqlType, TypeKind};
+use mayfly_types::{CollationId, Result, SessionParameters, SqlType, TypeKind};
 
-use crate::{Argument, Signature, SignatureContext, derive};
+use crate::{Argument, Signature, derive};
 
 /// A call whose types are being derived.
 #[derive(Debug, Clone, Copy)]
@@ -15,7 +15,7 @@ pub struct Binding<'a> {
     /// The unconverted arguments.
     pub arguments: &'a [Argument<'a>],
     /// The settings that types depend on.
-    pub context: &'a SignatureContext,
+    pub session: &'a SessionParameters,
 }
 
 impl<'a> Binding<'a> {
@@ -37,12 +37,12 @@ impl<'a> Binding<'a> {
 
     /// The type of an argument where text is expected.
     pub(crate) fn text(&self, index: usize) -> SqlType {
-        derive::text_of(&self.arguments[index], self.context)
+        derive::text_of(&self.arguments[index], self.session)
     }
 
     /// The types of all arguments where text is expected.
     pub(crate) fn texts(&self) -> Vec<SqlType> {
-        self.each(|argument| derive::text_of(argument, self.context))
+        self.each(|argument| derive::text_of(argument, self.session))
     }
 
     /// A type for each argument.
@@ -52,7 +52,7 @@ impl<'a> Binding<'a> {
 
     /// The type of a string result of at most `characters`, in the connection's collation.
     pub(crate) fn string(&self, characters: u64) -> SqlType {
-        derive::string_type(characters, self.context.collation_connection)
+        derive::string_type(characters, self.session.collation_connection)
     }
 
     /// Length in characters of an argument as text.
@@ -78,7 +78,7 @@ impl<'a> Binding<'a> {
 
     /// The signature of a function that combines the texts of its arguments into one string of at most `characters`.
     pub(crate) fn collated_text(&self, characters: u64, nullable: bool) -> Result<Signature> {
-        let claim = derive::aggregate_collation(self.arguments, self.context, self.name)?;
+        let claim = derive::aggregate_collation(self.arguments, self.session, self.name)?;
         Ok(self.in_collation(claim, characters, nullable))
     }
 
@@ -96,7 +96,7 @@ impl<'a> Binding<'a> {
         let mixes: Vec<_> = self
             .arguments
             .iter()
-            .map(|argument| derive::collation_mix(argument, self.context))
+            .map(|argument| derive::collation_mix(argument, self.session))
             .collect();
         let is_null = self.arguments[0].ty.kind == TypeKind::Null;
         let has_bytes = mixes.iter().any(|mix| mix.collation == CollationId::BINARY);
@@ -122,7 +122,7 @@ impl<'a> Binding<'a> {
         nullable: bool,
     ) -> Signature {
         let ty = |argument: &Argument<'_>| {
-            derive::with_collation(&derive::text_of(argument, self.context), collation)
+            derive::with_collation(&derive::text_of(argument, self.session), collation)
         };
         let result = derive::string_type(characters, collation);
         Signature::new(self.each(ty), result, nullable).with_coercibility(coercibility)

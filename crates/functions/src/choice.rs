@@ -33,7 +33,7 @@ pub(crate) fn choice_type(binding: &Binding<'_>) -> Result<(SqlType, Coercibilit
         return Ok((ty, Coercibility::Numeric));
     }
     let (collation, coercibility) =
-        derive::aggregate_collation(&typed, binding.context, binding.name)?;
+        derive::aggregate_collation(&typed, binding.session, binding.name)?;
     if !ty.is_string() {
         return Ok((ty, coercibility));
     }
@@ -54,7 +54,7 @@ fn texts_of_bytes(typed: &[Argument<'_>], binding: &Binding<'_>) -> Result<Optio
     if has_bits || !typed.iter().any(|choice| choice.ty.is_binary_string()) {
         return Ok(None);
     }
-    let (collation, _) = derive::aggregate_collation(typed, binding.context, binding.name)?;
+    let (collation, _) = derive::aggregate_collation(typed, binding.session, binding.name)?;
     if collation == CollationId::BINARY {
         return Ok(None);
     }

@@ -12,9 +12,8 @@ use mayfly_types::common_type::string_of;
 use mayfly_types::convert::CastContext;
 use mayfly_types::convert::text::format_value;
 use mayfly_types::error::codes;
-use mayfly_types::temporal::{Locale, TimeZone};
 use mayfly_types::{
-    CollationId, Diagnostics, Error, Interrupt, Result, SqlMode, SqlType, TypeKind, Value,
+    CollationId, Diagnostics, Error, Interrupt, Result, SessionParameters, SqlType, TypeKind, Value,
 };
 
 use crate::block_encryption::BlockEncryption;
@@ -23,8 +22,8 @@ use crate::block_encryption::BlockEncryption;
 /// the same result. Made once per statement; shared by its threads.
 #[derive(Debug)]
 pub struct EvaluationContext {
-    /// `sql_mode` of the session.
-    pub sql_mode: SqlMode,
+    /// Settings of the session.
+    pub session: Arc<SessionParameters>,
     /// Whether the statement stores its values under a strict `sql_mode`, so that some warnings
     /// (division by zero) are errors.
     pub is_strict_store: bool,
@@ -32,22 +31,10 @@ pub struct EvaluationContext {
     pub diagnostics: Arc<Diagnostics>,
     /// The instant at which the statement began (or `@@timestamp`): microseconds since 1970 UTC.
     pub now_utc_microseconds: i64,
-    /// `time_zone` of the session.
-    pub time_zone: TimeZone,
     /// Results of the information functions.
     pub facts: SessionFacts,
-    /// `group_concat_max_len`, in bytes.
-    pub group_concat_max_len: u64,
-    /// `max_allowed_packet`, in bytes: the longest string that a function makes.
-    pub max_allowed_packet: u64,
-    /// `default_week_format`: the mode of WEEK() without a second argument.
-    pub default_week_format: u8,
     /// `block_encryption_mode`: the mode of AES_ENCRYPT().
     pub block_encryption: BlockEncryption,
-    /// `lc_time_names`
-    pub lc_time_names: &'static Locale,
-    /// `collation_connection`
-    pub collation_connection: CollationId,
     /// `@name` variables of the session.
     pub user_variables: Arc<UserVariables>,
     /// States of RAND(): the session's, and one for each call with a seed.
@@ -212,19 +199,18 @@ impl UserLocks for NoLocks {
 }
 
 impl EvaluationContext {
-    /// A context of a fresh session with default settings, for constant folding and tests. The engine overwrites the
+    /// A context of a fresh session with these settings, for constant folding and tests. The engine overwrites the
     /// fields that it knows better.
     pub fn new(
-        sql_mode: SqlMode,
+        session: Arc<SessionParameters>,
         diagnostics: Arc<Diagnostics>,
         now_utc_microseconds: i64,
     ) -> Self {
         Self {
-            sql_mode,
+            session,
             is_strict_store: false,
             diagnostics,
             now_utc_microseconds,
-            time_zone: TimeZone::System,
             facts: SessionFacts {
                 version: "8.4.0-Mayfly",
                 user: Arc::from("root@localhost"),
@@ -237,12 +223,7 @@ impl EvaluationContext {
                 found_rows: 0,
                 sees_roles: true,
             },
-            group_concat_max_len: 1024,
-            max_allowed_packet: 64 << 20,
-            default_week_format: 0,
             block_encryption: BlockEncryption::default(),
-            lc_time_names: <&Locale>::default(),
-            collation_connection: CollationId::default(),
             user_variables: Arc::default(),
             random: Arc::new(Mutex::new(RandomStates::new(1))),
             entropy: system_entropy,
@@ -259,14 +240,15 @@ impl EvaluationContext {
 
     /// The context of a conversion; `operand` is the value's name in messages.
     pub fn cast<'a>(&'a self, operand: &'a str) -> CastContext<'a> {
-        let today = self
+        let session = &self.session;
+        let today = session
             .time_zone
             .local_of_unix(self.now_utc_microseconds)
             .unwrap_or_default();
         CastContext {
-            sql_mode: self.sql_mode,
+            sql_mode: session.sql_mode,
             diagnostics: &self.diagnostics,
-            time_zone: &self.time_zone,
+            time_zone: &session.time_zone,
             current_date: today.at_midnight(),
             operand,
             room: None,

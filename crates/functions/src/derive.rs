@@ -7,9 +7,9 @@ use mayfly_types::convert::number::parse_integer;
 use mayfly_types::decimal::Decimal;
 use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
 use mayfly_types::temporal::number::time_to_number;
-use mayfly_types::{CollationId, Result, SqlType, TypeKind};
+use mayfly_types::{CollationId, Result, SessionParameters, SqlType, TypeKind};
 
-use crate::{Argument, Coercibility, Signature, SignatureContext};
+use crate::{Argument, Coercibility, Signature};
 
 /// The longest VARCHAR in bytes; longer string results are TEXT.
 const VARCHAR_BYTES_MAX: u64 = 65_535;
@@ -86,7 +86,7 @@ pub fn long_text(collation: CollationId) -> SqlType {
 
 /// The type of an argument where text is expected: strings are unchanged, JSON becomes text of its own collation,
 /// everything else a VARCHAR in the connection's collation.
-pub fn text_of(argument: &Argument<'_>, context: &SignatureContext) -> SqlType {
+pub fn text_of(argument: &Argument<'_>, context: &SessionParameters) -> SqlType {
     let ty = argument.ty;
     if ty.is_string() {
         return ty.clone();
@@ -111,7 +111,7 @@ fn text_coercibility(argument: &Argument<'_>) -> Coercibility {
 
 pub(crate) fn collation_mix<'a>(
     argument: &Argument<'a>,
-    context: &SignatureContext,
+    context: &SessionParameters,
 ) -> CollationMix<'a> {
     let collation = text_of(argument, context).collation;
     let mut mix = CollationMix::new(collation, text_coercibility(argument));
@@ -127,7 +127,7 @@ pub(crate) fn collation_mix<'a>(
 /// collations.
 pub(crate) fn aggregate_collation(
     arguments: &[Argument<'_>],
-    context: &SignatureContext,
+    context: &SessionParameters,
     operation: &str,
 ) -> Result<(CollationId, Coercibility)> {
     let mixes: Vec<_> = arguments

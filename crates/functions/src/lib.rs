@@ -32,7 +32,7 @@ pub use column::Column;
 pub use context::{EvaluationContext, SessionFacts, UserVariables};
 pub use mayfly_types::collation::Coercibility;
 pub use scalar::ScalarFunction;
-pub use signature::{Argument, Signature, SignatureContext};
+pub use signature::{Argument, Signature};
 
 /// Looks up a case-insensitive name in a table of lower-case names, without allocating.
 fn lower_case_lookup<T: Copy>(

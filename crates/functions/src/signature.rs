@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mayfly_types::collation::Coercibility;
-use mayfly_types::{SqlMode, SqlType, Value};
+use mayfly_types::{SqlType, Value};
 
 /// An argument at binding.
 #[derive(Debug, Clone, Copy)]
@@ -16,19 +16,6 @@ pub struct Argument<'a> {
     pub constant: Option<&'a Value>,
     /// Coercibility of its collation.
     pub coercibility: Coercibility,
-}
-
-/// The settings that types depend on.
-#[derive(Debug, Clone, Copy)]
-pub struct SignatureContext {
-    /// `sql_mode` of the session.
-    pub sql_mode: SqlMode,
-    /// `div_precision_increment`
-    pub div_precision_increment: u8,
-    /// `group_concat_max_len`, in bytes.
-    pub group_concat_max_len: u64,
-    /// `collation_connection`: the collation of string results that come from no column.
-    pub collation_connection: mayfly_types::CollationId,
 }
 
 /// Argument and result types of a call. It is stored with the call and passed to every evaluation.

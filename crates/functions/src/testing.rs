@@ -10,9 +10,9 @@ use mayfly_types::convert::{CastContext, cast_value};
 use mayfly_types::decimal::{Decimal, parse_decimal};
 use mayfly_types::json::displayed;
 use mayfly_types::temporal::{DateTime, TimeZone, append_date, append_datetime, append_time};
-use mayfly_types::{CollationId, Diagnostics, Result, SqlMode, SqlType, TypeKind, Value};
+use mayfly_types::{CollationId, Diagnostics, Result, SessionParameters, SqlType, TypeKind, Value};
 
-use crate::{Argument, Coercibility, Column, EvaluationContext, SignatureContext, input, output};
+use crate::{Argument, Coercibility, Column, EvaluationContext, input, output};
 
 /// A literal.
 #[derive(Debug, Clone, Copy)]
@@ -122,9 +122,9 @@ fn convert(value: &Value, from: &SqlType, to: &SqlType, context: &EvaluationCont
         return value.clone();
     }
     let cast = CastContext {
-        sql_mode: context.sql_mode,
+        sql_mode: context.session.sql_mode,
         diagnostics: &context.diagnostics,
-        time_zone: &context.time_zone,
+        time_zone: &context.session.time_zone,
         current_date: DateTime::date(2024, 2, 29),
         operand: "",
         room: None,
@@ -173,25 +173,17 @@ pub(crate) fn show(array: &ArrayRef, ty: &SqlType, row: usize) -> String {
     shown.expect("the result is of the physical type of the signature")
 }
 
-pub(crate) fn signature_context() -> SignatureContext {
-    SignatureContext {
-        sql_mode: SqlMode::DEFAULT,
-        div_precision_increment: 4,
-        group_concat_max_len: 1024,
-        collation_connection: CollationId::default(),
+pub(crate) fn session() -> SessionParameters {
+    SessionParameters {
+        time_zone: TimeZone::Offset(3600),
+        ..SessionParameters::default()
     }
 }
 
 pub(crate) fn context() -> EvaluationContext {
     // 2024-02-29 12:34:56.789012 UTC
-    EvaluationContext {
-        time_zone: TimeZone::Offset(3600),
-        ..EvaluationContext::new(
-            SqlMode::DEFAULT,
-            Arc::new(Diagnostics::new(1024)),
-            1_709_210_096_789_012,
-        )
-    }
+    let now = 1_709_210_096_789_012;
+    EvaluationContext::new(Arc::new(session()), Arc::new(Diagnostics::new(1024)), now)
 }
 
 /// The result as text; warnings are appended as `+errno`, an error is its message.
@@ -222,7 +214,7 @@ fn try_call(name: &str, literals: &[Literal]) -> Result<String> {
             },
         })
         .collect();
-    let signature = function.signature(&arguments, &signature_context())?;
+    let signature = function.signature(&arguments, &session())?;
     assert_eq!(
         signature.arguments.len(),
         arguments.len(),

@@ -1,21 +1,16 @@
 //! Planning options of the session, read from its variables once a statement.
 
-use mayfly_functions::SignatureContext;
-use mayfly_types::{CollationId, SqlMode, SqlType};
+use std::sync::Arc;
+
+use mayfly_types::{CollationId, SessionParameters, SqlType};
 
 /// Settings that a plan depends on. A cached plan is valid only for equal options.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlanOptions {
-    /// `sql_mode`
-    pub sql_mode: SqlMode,
-    /// `collation_connection`: the collation of string literals.
-    pub collation_connection: CollationId,
+    /// Settings of the session.
+    pub session: Arc<SessionParameters>,
     /// `default_collation_for_utf8mb4`: the collation of `_utf8mb4'…'`.
     pub utf8mb4_collation: CollationId,
-    /// `div_precision_increment`
-    pub div_precision_increment: u8,
-    /// `group_concat_max_len`, in bytes.
-    pub group_concat_max_len: u64,
     /// `sql_select_limit`: maximum number of rows that a SELECT without LIMIT returns.
     pub sql_select_limit: u64,
     /// `sql_buffer_result`: the outermost SELECT materializes its rows in a temporary table.
@@ -92,11 +87,8 @@ pub struct OptimizerSwitches {
 impl Default for PlanOptions {
     fn default() -> Self {
         Self {
-            sql_mode: SqlMode::DEFAULT,
-            collation_connection: CollationId::default(),
+            session: Arc::default(),
             utf8mb4_collation: CollationId::UTF8MB4_0900_AI_CI,
-            div_precision_increment: 4,
-            group_concat_max_len: 1024,
             sql_select_limit: u64::MAX,
             sql_buffer_result: false,
             max_subgraph_pairs: 100_000,
@@ -133,18 +125,6 @@ impl Default for OptimizerSwitches {
             join_elimination: true,
             outer_join_to_antijoin: true,
             eager_aggregation: true,
-        }
-    }
-}
-
-impl PlanOptions {
-    /// Context from which functions derive their types.
-    pub fn signature_context(&self) -> SignatureContext {
-        SignatureContext {
-            sql_mode: self.sql_mode,
-            div_precision_increment: self.div_precision_increment,
-            group_concat_max_len: self.group_concat_max_len,
-            collation_connection: self.collation_connection,
         }
     }
 }

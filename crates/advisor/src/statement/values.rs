@@ -3,10 +3,12 @@
 //! An expression of a block is bound as the only item of a query over the block's FROM. Functional dependence is not
 //! checked, since the server has accepted the statement.
 
+use std::sync::Arc;
+
 use mayfly_plan::PlanOptions;
 use mayfly_plan::bind;
 use mayfly_syntax::ast::{self, Expr, Query, SelectItem, SetExpr};
-use mayfly_types::{SqlMode, SqlType, TypeKind};
+use mayfly_types::{SessionParameters, SqlMode, SqlType, TypeKind};
 
 use super::Block;
 use crate::schema::{Schema, SchemaCatalog};
@@ -89,8 +91,11 @@ impl<'s> ValueTypes<'s> {
             schema,
             database,
             options: PlanOptions {
-                sql_mode: SqlMode(0),
-                group_concat_max_len,
+                session: Arc::new(SessionParameters {
+                    sql_mode: SqlMode(0),
+                    group_concat_max_len,
+                    ..SessionParameters::default()
+                }),
                 ..PlanOptions::default()
             },
         }

@@ -10,7 +10,9 @@ use mayfly_syntax::ast::{
     Expr, FunctionArg, FunctionArguments, SelectItem, UnaryOperator, Value as Literal,
 };
 use mayfly_types::error::codes;
-use mayfly_types::{Batch, CollationId, Error, Result, SqlMode, SqlType, TypeKind, Value};
+use mayfly_types::{
+    Batch, CollationId, Error, Result, SessionParameters, SqlMode, SqlType, TypeKind, Value,
+};
 
 use crate::binding::session_catalog::SessionCatalog;
 use crate::catalog::definition::{ColumnDefault, TableDefinition};
@@ -117,8 +119,12 @@ fn in_mode<T>(
         columns,
         ..ScalarNames::default()
     };
-    let options = PlanOptions {
+    let session = SessionParameters {
         sql_mode,
+        ..SessionParameters::clone(&context.options().session)
+    };
+    let options = PlanOptions {
+        session: Arc::new(session),
         ..context.options().plan.clone()
     };
     bind(names, &SessionCatalog::new(context, &[]), &options)
@@ -165,7 +171,7 @@ fn columns_in<'d>(
     definition: &'d TableDefinition,
     database: Option<&'d str>,
 ) -> Vec<ScalarColumn<'d>> {
-    let zone = &context.options().time_zone;
+    let zone = &context.options().session.time_zone;
     let columns = definition.columns.iter().map(|column| ScalarColumn {
         database,
         table: &definition.name,
@@ -191,7 +197,7 @@ pub(crate) fn value_column<'n>(table: &'n str, name: &'n str, ty: &'n SqlType) -
 
 /// The value and type of an expression without columns.
 pub(crate) fn evaluate(context: &StatementContext<'_>, expr: &Expr) -> Result<(Value, SqlType)> {
-    if let Some(literal) = plain_literal(context.options().collation_connection, expr) {
+    if let Some(literal) = plain_literal(context.options().session.collation_connection, expr) {
         return Ok(literal);
     }
     let bound = bind_with(context, expr, &[], &context.plan_options())?;

@@ -23,7 +23,7 @@ use crate::status::Counters;
 pub(crate) type PlanParts = (Option<Arc<QueryPlan>>, Option<Change>);
 
 /// Plan of a running statement, as EXPLAIN FOR CONNECTION shows it.
-pub(crate) trait RunningPlan: Send + Sync {
+pub(crate) trait RunningPlan: Debug + Send + Sync {
     /// The parts to explain; `None` for plans that cannot be explained.
     fn parts(&self) -> Option<PlanParts>;
 }

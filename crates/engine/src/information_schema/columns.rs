@@ -45,7 +45,9 @@ pub(super) fn rows(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row
                 continue;
             }
             match source_definition::log(source) {
-                Some(log) => rows.extend(definition_rows(&log, &context.options().time_zone)),
+                Some(log) => {
+                    rows.extend(definition_rows(&log, &context.options().session.time_zone))
+                }
                 None => rows.extend(system_rows(source)),
             }
         }
@@ -73,7 +75,7 @@ pub(super) fn rows(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row
     };
     for table in asked.tables(context) {
         let definition = &table.definition;
-        let own = definition_rows(definition, &context.options().time_zone);
+        let own = definition_rows(definition, &context.options().session.time_zone);
         add(&definition.database, &definition.name, own);
     }
     for view in asked.views(context) {
@@ -103,7 +105,7 @@ fn view_rows(context: &StatementContext<'_>, asked: &Asked<'_>, view: &ViewDefin
     let Some(planned) = asked.view_columns(view) else {
         return Vec::new();
     };
-    let zone = &context.options().time_zone;
+    let zone = &context.options().session.time_zone;
     let columns = planned.iter().zip(&view.source.columns);
     let columns = columns.zip(1_u64..).map(|((column, name), position)| {
         let base = column.origin.as_ref().and_then(|origin| {
@@ -129,7 +131,7 @@ fn view_rows(context: &StatementContext<'_>, asked: &Asked<'_>, view: &ViewDefin
 fn temporary(context: &StatementContext<'_>) -> Vec<Row> {
     let (tables, zone) = (
         context.session.temporary_tables.iter(),
-        &context.options().time_zone,
+        &context.options().session.time_zone,
     );
     let rows = tables.flat_map(|table| definition_rows(&table.definition, zone));
     rows.collect()

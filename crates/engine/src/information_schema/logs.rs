@@ -14,7 +14,7 @@ pub(super) const RELATIONS: &[Relation] = &[
 ];
 
 fn timestamp(context: &StatementContext<'_>, microseconds: i64) -> Value {
-    convert::datetime_of_unix(microseconds, &context.options().time_zone)
+    convert::datetime_of_unix(microseconds, &context.options().session.time_zone)
 }
 
 fn time(time: Duration) -> Value {

@@ -60,7 +60,7 @@ fn row_of(columns: &str, held: PrivilegeSet, other: impl Fn(&str) -> Value) -> R
 
 /// A Unix time in microseconds as text in the session's time zone.
 fn timestamp(context: &StatementContext<'_>, microseconds: i64, digits: u8) -> Value {
-    let local = convert::datetime_of_unix(microseconds, &context.options().time_zone);
+    let local = convert::datetime_of_unix(microseconds, &context.options().session.time_zone);
     let ty = SqlType::temporal(TypeKind::Timestamp, digits);
     Value::Bytes(convert::display(&local, &ty))
 }

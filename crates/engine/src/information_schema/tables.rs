@@ -19,7 +19,7 @@ pub(super) const RELATIONS: &[Relation] = &[Relation::of_tables("TABLES", rows)]
 
 pub(super) fn rows(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
-    let zone = &context.options().time_zone;
+    let zone = &context.options().session.time_zone;
     let opened_at = convert::datetime_of_unix(context.database().opened_at, zone);
     for schema in SYSTEM_SCHEMAS {
         for source in asked.relations(schema) {
@@ -73,7 +73,7 @@ pub(super) fn rows(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row
 }
 
 fn row(context: &StatementContext<'_>, table: &BaseTable) -> Row {
-    let zone = &context.options().time_zone;
+    let zone = &context.options().session.time_zone;
     let definition = &table.definition;
     let TableStatistics {
         rows,

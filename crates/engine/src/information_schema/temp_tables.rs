@@ -73,7 +73,7 @@ fn global_tables(context: &StatementContext<'_>) -> Vec<Row> {
 
 /// Sizes do not distinguish indexes from rows: they share pages.
 fn named_tables(context: &StatementContext<'_>, owner: &Arc<SessionShared>) -> Vec<Row> {
-    let zone = &context.options().time_zone;
+    let zone = &context.options().session.time_zone;
     let session = i64::try_from(owner.id).unwrap_or(i64::MAX);
     let tables = owner.temporary_tables.lock().clone();
     let row = |table: &TemporaryTable| {

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use mayfly_exec::{ExecutionContext, ExecutionOptions, ResultMemory};
+use mayfly_functions::EvaluationContext;
 use mayfly_functions::context::SessionFacts;
-use mayfly_functions::{EvaluationContext, SignatureContext};
 use mayfly_storage::temptable::{
     HashFunction, OverflowPolicy, Purpose, RegistryEntry, StatementOwner, TempTableContext,
     TempTableOptions,
@@ -110,7 +110,6 @@ impl StatementContext<'_> {
         let (batch_rows, threads) = self.rows_at_once();
         let temp = self.temp_table_context().clone();
         let evaluation = EvaluationContext {
-            time_zone: options.time_zone.clone(),
             facts: SessionFacts {
                 version: crate::VERSION,
                 user: Arc::clone(self.privileges().user_text()),
@@ -123,12 +122,7 @@ impl StatementContext<'_> {
                 found_rows: self.session.diagnostics.found_rows,
                 sees_roles: self.privileges().sees_roles(),
             },
-            group_concat_max_len: options.group_concat_max_len,
-            max_allowed_packet: options.max_allowed_packet,
-            default_week_format: options.default_week_format,
             block_encryption: options.block_encryption,
-            lc_time_names: options.lc_time_names,
-            collation_connection: options.collation_connection,
             user_variables: Arc::clone(&self.session.settings.user_variables),
             random: Arc::clone(&self.session.settings.random),
             server: Arc::clone(self.database()) as _,
@@ -140,7 +134,11 @@ impl StatementContext<'_> {
                 resources: self.database().resources.clone(),
                 budget: self.session.memory.own.clone(),
             }),
-            ..EvaluationContext::new(options.sql_mode, Arc::clone(self.diagnostics()), self.now())
+            ..EvaluationContext::new(
+                Arc::clone(&options.session),
+                Arc::clone(self.diagnostics()),
+                self.now(),
+            )
         };
         Arc::new(ExecutionContext {
             evaluation: Arc::new(evaluation),
@@ -149,12 +147,6 @@ impl StatementContext<'_> {
                 cte_max_recursion_depth: options.cte_max_recursion_depth,
                 parallel_rows_min: database.parallel_rows_min,
                 ..ExecutionOptions::new(threads)
-            },
-            signature: SignatureContext {
-                sql_mode: options.sql_mode,
-                div_precision_increment: options.plan.div_precision_increment,
-                group_concat_max_len: options.group_concat_max_len,
-                collation_connection: options.collation_connection,
             },
             temp,
             tables,

@@ -238,7 +238,7 @@ impl Session {
     /// `collation_connection`, the collation of string literals.
     #[inline]
     pub fn connection_collation(&self) -> mayfly_types::CollationId {
-        self.settings.options().collation_connection
+        self.settings.options().session.collation_connection
     }
 
     /// The conditions that SHOW WARNINGS lists.

@@ -91,7 +91,7 @@ impl StatementContext<'_> {
 
 impl TableAccess for StatementContext<'_> {
     fn time_zone(&self) -> &TimeZone {
-        &self.options().time_zone
+        &self.options().session.time_zone
     }
 
     fn durable(&self) -> Result<&DurableTransaction> {

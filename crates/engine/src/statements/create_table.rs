@@ -221,7 +221,7 @@ fn selected_column(
 /// The default of a computed NOT NULL column: as in MySQL the zero of its type, if there is one and `sql_mode` allows
 /// it.
 fn default_of_computed(context: &StatementContext<'_>, ty: &SqlType) -> ColumnDefault {
-    let mode = context.options().sql_mode;
+    let mode = context.options().session.sql_mode;
     let has_zero = match ty.kind {
         _ if ty.is_blob() => false,
         TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp => {

@@ -176,7 +176,7 @@ fn plan_values(
     positions: &[usize],
     rows: &[Vec<Expr>],
 ) -> Result<Vec<ComputedValue>> {
-    let collation = context.options().collation_connection;
+    let collation = context.options().session.collation_connection;
     let definition = &target.table.definition;
     let no_columns = ScalarNames {
         target: Some(ChangedTable {
@@ -317,7 +317,7 @@ fn insert_values(
 ) -> Result<(Written, Vec<Batch>)> {
     let (table, positions) = (insertion.table, insertion.positions);
     let definition = &table.definition;
-    let collation = context.options().collation_connection;
+    let collation = context.options().session.collation_connection;
     let parameters = context.parameters();
     let mut computed = computed.iter();
     let mut sink = RowSink::new(context, insertion)?;
@@ -400,7 +400,8 @@ fn is_ignored(
     definition: &TableDefinition,
     position: usize,
 ) -> bool {
-    definition.columns[position].generated.is_some() && !context.options().sql_mode.is_strict()
+    definition.columns[position].generated.is_some()
+        && !context.options().session.sql_mode.is_strict()
 }
 
 /// The query with the extra columns that ON DUPLICATE KEY UPDATE reads; `None` when there are none.

@@ -124,7 +124,7 @@ fn begin(context: &mut StatementContext<'_>, statement: &Statement) -> Result<()
 /// Which warnings of its expressions end a statement: some warnings of statements that change rows, in strict mode
 /// and without IGNORE.
 fn refusal(context: &StatementContext<'_>, statement: &Statement) -> Refusal {
-    let mode = context.options().sql_mode;
+    let mode = context.options().session.sql_mode;
     let ignores = match statement {
         _ if !mode.is_strict() => true,
         Statement::Insert(insert) => insert.ignore,

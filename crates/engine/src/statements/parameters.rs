@@ -105,10 +105,11 @@ fn converted(
     let now = context.now();
     let quiet = Diagnostics::new(0);
     let conversion = CastContext {
-        sql_mode: options.sql_mode,
+        sql_mode: options.session.sql_mode,
         diagnostics: &quiet,
-        time_zone: &options.time_zone,
+        time_zone: &options.session.time_zone,
         current_date: options
+            .session
             .time_zone
             .local_of_unix(now)
             .unwrap_or(DateTime::date(0, 0, 0)),
@@ -117,7 +118,7 @@ fn converted(
     };
     let mut fits = Vec::with_capacity(values.len());
     for ((derived, place), value) in derived.iter().zip(values) {
-        let collation = options.collation_connection;
+        let collation = options.session.collation_connection;
         fits.push(fit(derived, *place, value, collation, &conversion)?);
     }
     let is_other = fits.iter().any(|fit| matches!(fit, Fit::Other(_)));

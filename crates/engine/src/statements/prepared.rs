@@ -183,7 +183,7 @@ fn describe(
     prepared: &Prepared,
     diagnostics: Arc<Diagnostics>,
 ) -> Result<(Arc<[ResultColumn]>, DerivedTypes)> {
-    let collation = context.options().collation_connection;
+    let collation = context.options().session.collation_connection;
     let mut ahead = context.planning_ahead(diagnostics, &[]);
     let columns = mayfly_syntax::with_stack(prepared.height, || columns_of(&mut ahead, prepared))?;
     let mut inferred = ahead.take_inferred_types();

@@ -210,7 +210,7 @@ impl<'t> RowRules<'t> {
         let (context, column) = (self.context, &self.definition.columns[position]);
         Ok(match &column.default {
             ColumnDefault::Value(_) => {
-                let value = column.default_value(&context.options().time_zone);
+                let value = column.default_value(&context.options().session.time_zone);
                 Origin::Constant(value.unwrap_or(Value::Null))
             }
             ColumnDefault::Null => Origin::Constant(Value::Null),

@@ -302,7 +302,11 @@ fn system(
             };
             let check = Check {
                 diagnostics: context.diagnostics(),
-                strict: context.options().sql_mode.has(SqlMode::STRICT_ALL_TABLES),
+                strict: context
+                    .options()
+                    .session
+                    .sql_mode
+                    .has(SqlMode::STRICT_ALL_TABLES),
                 before,
             };
             variable.check(&value, &ty, &check)?
@@ -448,7 +452,7 @@ fn default_log_file(context: &StatementContext<'_>, position: usize) -> Option<S
 fn system_value(context: &StatementContext<'_>, value: &SetValue) -> Result<(Value, SqlType)> {
     match value {
         SetValue::Word(word) => {
-            let ty = SqlType::varchar(64, context.options().collation_connection);
+            let ty = SqlType::varchar(64, context.options().session.collation_connection);
             Ok((Value::from(word.as_str()), ty))
         }
         SetValue::Expr(expr) => expressions::evaluate(context, expr),

@@ -511,7 +511,7 @@ fn count(context: &StatementContext<'_>, name: &str, variable: &str) -> Outcome 
 
 fn create(context: &StatementContext<'_>, object: &ShowCreate) -> Result<Outcome> {
     let options = context.options();
-    let double = options.sql_mode.has(SqlMode::ANSI_QUOTES);
+    let double = options.session.sql_mode.has(SqlMode::ANSI_QUOTES);
     let quotes = match options.quote_show_create {
         true if double => NameQuotes::Double,
         true => NameQuotes::Backticks,
@@ -532,7 +532,8 @@ fn create(context: &StatementContext<'_>, object: &ShowCreate) -> Result<Outcome
                     let format = definition.row_format().to_uppercase();
                     definition.to_mut().set_option("ROW_FORMAT", Some(format));
                 }
-                let text = show_create::table(&definition, next, quotes, &options.time_zone);
+                let text =
+                    show_create::table(&definition, next, quotes, &options.session.time_zone);
                 Ok(created("Table", name, text))
             } else if let Some(view) = catalog.view(&database, &name) {
                 create_view(context, &view)
@@ -587,7 +588,7 @@ fn created(object: &str, name: String, text: String) -> Outcome {
 
 fn create_view(context: &StatementContext<'_>, view: &ViewDefinition) -> Result<Outcome> {
     let mut text = view.create_text(context.current_database());
-    if context.options().sql_mode.has(SqlMode::ANSI_QUOTES) {
+    if context.options().session.sql_mode.has(SqlMode::ANSI_QUOTES) {
         text = show_create::with_ansi_quotes(&text);
     }
     let columns = [

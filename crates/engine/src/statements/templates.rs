@@ -83,9 +83,10 @@ impl Session {
     fn value(&self, literal: &PlainLiteral<'_>) -> (Value, SqlType) {
         match literal {
             PlainLiteral::Integer(number) => expressions::integer_literal(*number),
-            PlainLiteral::String(text) => {
-                expressions::string_literal(self.settings.options().collation_connection, text)
-            }
+            PlainLiteral::String(text) => expressions::string_literal(
+                self.settings.options().session.collation_connection,
+                text,
+            ),
         }
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn cast(
 ) -> Result<Column> {
     if let Some(name) = text
         && mayfly_plan::LENGTH_CASTS.contains(&name)
-        && u64::from(to.length) > context.max_allowed_packet
+        && u64::from(to.length) > context.session.max_allowed_packet
     {
         return Ok(too_long(input, to, name, context));
     }
@@ -78,7 +78,8 @@ fn too_long(input: Column, to: &SqlType, name: &str, context: &EvaluationContext
     let warn = |rows: usize| {
         for _ in 0..rows {
             context.diagnostics.warn_with(|| {
-                codes::ER_WARN_ALLOWED_PACKET_OVERFLOWED.with(&[&name, &context.max_allowed_packet])
+                codes::ER_WARN_ALLOWED_PACKET_OVERFLOWED
+                    .with(&[&name, &context.session.max_allowed_packet])
             });
         }
     };
@@ -103,15 +104,16 @@ pub(crate) fn cast_context<'a>(
     // Only a TIME needs the current day to become a date or a year.
     let current_date = match from.kind {
         TypeKind::Time => context
+            .session
             .time_zone
             .local_of_unix(context.now_utc_microseconds)
             .unwrap_or_default(),
         _ => DateTime::default(),
     };
     CastContext {
-        sql_mode: context.sql_mode,
+        sql_mode: context.session.sql_mode,
         diagnostics,
-        time_zone: &context.time_zone,
+        time_zone: &context.session.time_zone,
         current_date,
         operand: "(null)",
         room: None,

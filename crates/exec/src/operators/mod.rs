@@ -122,7 +122,7 @@ fn build_one(plan: &Plan, wanted: Wanted<'_>, run: &RunContext) -> Result<Arc<dy
                 temporary: temporary.clone(),
             };
             let reads_partitions = window::gives_partitions(input);
-            window::build(window, build(input, run)?, reads_partitions, run)?
+            window::build(window, build(input, run)?, reads_partitions)?
         }
         Operator::SetOperation {
             kind,

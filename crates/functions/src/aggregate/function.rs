@@ -4,9 +4,9 @@ use std::fmt;
 use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
-use mayfly_types::{Error, Result, SqlType, Value};
+use mayfly_types::{Error, Result, SessionParameters, SqlType, Value};
 
-use crate::{Argument, Binding, EvaluationContext, SignatureContext};
+use crate::{Argument, Binding, EvaluationContext};
 
 /// The types of an aggregate call.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,8 +26,7 @@ pub struct AggregateSignature {
 pub type BindAggregate = fn(&Binding<'_>) -> Result<AggregateSignature>;
 
 /// Makes empty states for a call of a signature, given the constant options of the call (GROUP_CONCAT's separator).
-pub type MakeAccumulator =
-    fn(&AggregateSignature, &[Value], &SignatureContext) -> Result<Box<dyn Accumulator>>;
+pub type MakeAccumulator = fn(&AggregateSignature, &[Value]) -> Result<Box<dyn Accumulator>>;
 
 /// Aggregate functions, whatever the names by which they are called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,12 +145,12 @@ impl AggregateFunction {
     pub fn signature(
         &self,
         arguments: &[Argument<'_>],
-        context: &SignatureContext,
+        session: &SessionParameters,
     ) -> Result<AggregateSignature> {
         (self.bind)(&Binding {
             name: self.names[0],
             arguments,
-            context,
+            session,
         })
     }
 
@@ -161,9 +160,8 @@ impl AggregateFunction {
         &self,
         signature: &AggregateSignature,
         options: &[Value],
-        context: &SignatureContext,
     ) -> Result<Box<dyn Accumulator>> {
-        (self.make_accumulator)(signature, options, context)
+        (self.make_accumulator)(signature, options)
     }
 }
 

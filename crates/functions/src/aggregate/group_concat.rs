@@ -6,10 +6,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result, SqlType, TypeKind, Value};
 
 use super::state;
-use crate::{
-    Accumulator, AggregateSignature, Binding, EvaluationContext, SignatureContext, derive, input,
-    output,
-};
+use crate::{Accumulator, AggregateSignature, Binding, EvaluationContext, derive, input, output};
 
 /// Up to this `group_concat_max_len` the result is a VARCHAR.
 const SHORT_BYTES_MAX: u64 = 512;
@@ -24,7 +21,7 @@ fn text_kind(bytes: u64) -> TypeKind {
 }
 
 pub(super) fn signature(binding: &Binding<'_>) -> Result<AggregateSignature> {
-    let (arguments, context) = (binding.arguments, binding.context);
+    let (arguments, context) = (binding.arguments, binding.session);
     let (collation, _) = derive::aggregate_collation(arguments, context, binding.name)?;
     let bytes = context.group_concat_max_len;
     let text = |ty: &SqlType| derive::with_collation(ty, collation);
@@ -51,7 +48,6 @@ pub(super) fn signature(binding: &Binding<'_>) -> Result<AggregateSignature> {
 pub(super) fn states(
     signature: &AggregateSignature,
     options: &[Value],
-    context: &SignatureContext,
 ) -> Result<Box<dyn Accumulator>> {
     let separator = match options.first() {
         Some(Value::Bytes(separator)) => separator.clone(),
@@ -64,7 +60,6 @@ pub(super) fn states(
             [_, Value::UInt(offset), Value::UInt(count)] => (*offset, *count),
             _ => (0, u64::MAX),
         },
-        bytes_max: usize::try_from(context.group_concat_max_len).unwrap_or(usize::MAX),
         groups: Vec::new(),
         rows: 0,
         bytes: 0,
@@ -85,7 +80,6 @@ struct Texts {
     collation: CollationId,
     /// (offset, count) of LIMIT, by groups.
     limit: (u64, u64),
-    bytes_max: usize,
     groups: Vec<Group>,
     /// Number of rows, for the text of warning 1260.
     rows: u64,
@@ -104,6 +98,8 @@ impl Accumulator for Texts {
         arguments: &[ArrayRef],
         context: &EvaluationContext,
     ) -> Result<()> {
+        let bytes_max = context.session.group_concat_max_len;
+        let bytes_max = usize::try_from(bytes_max).unwrap_or(usize::MAX);
         let columns: Vec<_> = arguments.iter().map(state::column).collect();
         let texts: Vec<_> = columns.iter().map(input::texts).collect::<Result<_>>()?;
         for (row, group) in groups.iter().enumerate() {
@@ -134,8 +130,8 @@ impl Accumulator for Texts {
             for part in &texts {
                 text.extend_from_slice(part.get(row).unwrap_or_default());
             }
-            if text.len() > self.bytes_max {
-                cut(text, self.bytes_max, self.collation);
+            if text.len() > bytes_max {
+                cut(text, bytes_max, self.collation);
                 group.is_cut = true;
                 let error = codes::ER_CUT_VALUE_GROUP_CONCAT.with(&[&self.rows]);
                 context.diagnostics.warn(error);

@@ -171,7 +171,7 @@ mod tests {
     use mayfly_types::{CollationId, SqlType};
 
     use crate::aggregate::by_name;
-    use crate::testing::{context, show, signature_context};
+    use crate::testing::{context, session, show};
     use crate::{Argument, Coercibility};
 
     fn texts(values: &[Option<&str>]) -> ArrayRef {
@@ -190,8 +190,8 @@ mod tests {
         };
         let known = vec![argument; arguments.len()];
         let function = by_name(name).unwrap();
-        let signature = function.signature(&known, &signature_context()).unwrap();
-        let accumulator = function.accumulator(&signature, &[], &signature_context());
+        let signature = function.signature(&known, &session()).unwrap();
+        let accumulator = function.accumulator(&signature, &[]);
         let mut accumulator = accumulator.unwrap();
         accumulator.resize(2);
         let groups = vec![0; arguments[0].len()];

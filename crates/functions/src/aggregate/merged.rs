@@ -21,16 +21,12 @@ pub fn merged(kind: Kind) -> Option<&'static AggregateFunction> {
 
 /// The functions; the caller has the signature already, that of the partial states.
 const MERGED: &[Row] = &[
-    Row::new(Kind::Count, &["count"], 1..=1, no_signature, |_, _, _| {
+    Row::new(Kind::Count, &["count"], 1..=1, no_signature, |_, _| {
         Ok(Box::new(Merged(Box::<count::Counts>::default())))
     }),
-    Row::new(
-        Kind::Avg,
-        &["avg"],
-        2..=2,
-        no_signature,
-        |signature, _, _| Ok(Box::new(Merged(sum::states(signature, true)?))),
-    ),
+    Row::new(Kind::Avg, &["avg"], 2..=2, no_signature, |signature, _| {
+        Ok(Box::new(Merged(sum::states(signature, true)?)))
+    }),
 ];
 
 fn no_signature(_: &Binding<'_>) -> Result<AggregateSignature> {

@@ -45,14 +45,14 @@ pub const FUNCTIONS: &[AggregateFunction] = &[
         &["count"],
         0..=usize::MAX,
         count::signature,
-        |_, _, _| Ok(Box::new(count::Counts::default())),
+        |_, _| Ok(Box::new(count::Counts::default())),
     ),
     Row::new(
         Kind::Sum,
         &["sum"],
         1..=1,
         sum::signature::<false>,
-        |signature, _, _| sum::states(signature, false),
+        |signature, _| sum::states(signature, false),
     )
     .sharing_states("sum"),
     Row::new(
@@ -60,7 +60,7 @@ pub const FUNCTIONS: &[AggregateFunction] = &[
         &["avg"],
         1..=1,
         sum::signature::<true>,
-        |signature, _, _| sum::states(signature, true),
+        |signature, _| sum::states(signature, true),
     )
     .sharing_states("sum"),
     Row::new(
@@ -68,7 +68,7 @@ pub const FUNCTIONS: &[AggregateFunction] = &[
         &["min"],
         1..=1,
         extreme::signature,
-        |signature, _, _| extreme::states(signature, Keeps::Smallest),
+        |signature, _| extreme::states(signature, Keeps::Smallest),
     )
     .ignoring_duplicates(),
     Row::new(
@@ -76,7 +76,7 @@ pub const FUNCTIONS: &[AggregateFunction] = &[
         &["max"],
         1..=1,
         extreme::signature,
-        |signature, _, _| extreme::states(signature, Keeps::Largest),
+        |signature, _| extreme::states(signature, Keeps::Largest),
     )
     .ignoring_duplicates(),
     // The first value, NULL or not: for columns that are not grouped by.
@@ -85,14 +85,14 @@ pub const FUNCTIONS: &[AggregateFunction] = &[
         &["any_value", "first_value"],
         1..=1,
         extreme::any_signature,
-        |signature, _, _| extreme::states(signature, Keeps::First),
+        |signature, _| extreme::states(signature, Keeps::First),
     ),
     Row::new(
         Kind::BitAnd,
         &["bit_and"],
         1..=1,
         bits::signature,
-        |signature, _, _| bits::states(signature, bit_operation::Operation::And),
+        |signature, _| bits::states(signature, bit_operation::Operation::And),
     )
     .ignoring_duplicates(),
     Row::new(
@@ -100,7 +100,7 @@ pub const FUNCTIONS: &[AggregateFunction] = &[
         &["bit_or"],
         1..=1,
         bits::signature,
-        |signature, _, _| bits::states(signature, bit_operation::Operation::Or),
+        |signature, _| bits::states(signature, bit_operation::Operation::Or),
     )
     .ignoring_duplicates(),
     Row::new(
@@ -108,14 +108,14 @@ pub const FUNCTIONS: &[AggregateFunction] = &[
         &["bit_xor"],
         1..=1,
         bits::signature,
-        |signature, _, _| bits::states(signature, bit_operation::Operation::Xor),
+        |signature, _| bits::states(signature, bit_operation::Operation::Xor),
     ),
     Row::new(
         Kind::VarPop,
         &["var_pop", "variance"],
         1..=1,
         variance::signature,
-        |_, _, _| variance::states(false, false),
+        |_, _| variance::states(false, false),
     )
     .sharing_states("variance"),
     Row::new(
@@ -123,7 +123,7 @@ pub const FUNCTIONS: &[AggregateFunction] = &[
         &["var_samp"],
         1..=1,
         variance::signature,
-        |_, _, _| variance::states(true, false),
+        |_, _| variance::states(true, false),
     )
     .sharing_states("variance"),
     Row::new(
@@ -131,7 +131,7 @@ pub const FUNCTIONS: &[AggregateFunction] = &[
         &["stddev_pop", "stddev", "std"],
         1..=1,
         variance::signature,
-        |_, _, _| variance::states(false, true),
+        |_, _| variance::states(false, true),
     )
     .sharing_states("variance"),
     Row::new(
@@ -139,7 +139,7 @@ pub const FUNCTIONS: &[AggregateFunction] = &[
         &["stddev_samp"],
         1..=1,
         variance::signature,
-        |_, _, _| variance::states(true, true),
+        |_, _| variance::states(true, true),
     )
     .sharing_states("variance"),
     Row::new(
@@ -155,7 +155,7 @@ pub const FUNCTIONS: &[AggregateFunction] = &[
         &["json_arrayagg"],
         1..=1,
         json::array_signature,
-        |signature, _, _| json::arrays(signature),
+        |signature, _| json::arrays(signature),
     )
     .order_sensitive(),
     // The last of equal keys wins.
@@ -164,7 +164,7 @@ pub const FUNCTIONS: &[AggregateFunction] = &[
         &["json_objectagg"],
         2..=2,
         json::object_signature,
-        |signature, _, _| json::objects(signature),
+        |signature, _| json::objects(signature),
     )
     .order_sensitive(),
 ];

@@ -40,7 +40,7 @@ pub(super) fn signature<const AVERAGES: bool>(binding: &Binding<'_>) -> Result<A
             (ty, sum)
         }
     };
-    let increment = AVERAGES.then_some(binding.context.div_precision_increment);
+    let increment = AVERAGES.then_some(binding.session.div_precision_increment);
     let result = if ty.physical() == PhysicalType::Float64 {
         let sum = derive::double_of(argument);
         derive::double_of_decimals(sum.decimals.saturating_add(increment.unwrap_or(0)))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::{Array, ArrayRef, BinaryViewArray, Decimal128Array, Float64Array, Int64Array};
 use mayfly_types::{CollationId, SqlType, TypeKind, Value};
 
-use crate::testing::{context, show, signature_context};
+use crate::testing::{context, session, show};
 use crate::{Argument, Coercibility};
 
 fn ints(values: &[Option<i64>]) -> (ArrayRef, SqlType) {
@@ -42,9 +42,9 @@ fn aggregate(name: &str, (array, ty): (ArrayRef, SqlType), options: &[Value]) ->
         constant: None,
         coercibility: Coercibility::Implicit,
     };
-    let (signature_context, context) = (signature_context(), context());
+    let (session, context) = (session(), context());
     let signature = function
-        .signature(&[argument], &signature_context)
+        .signature(&[argument], &session)
         .expect("a signature");
     let array = if signature.arguments[0].physical() == ty.physical() {
         array
@@ -63,9 +63,7 @@ fn aggregate(name: &str, (array, ty): (ArrayRef, SqlType), options: &[Value]) ->
     };
     let groups: Vec<u32> = (0..array.len() as u32).map(|row| row % 2).collect();
     let make = || {
-        let mut accumulator = function
-            .accumulator(&signature, options, &signature_context)
-            .expect("states");
+        let mut accumulator = function.accumulator(&signature, options).expect("states");
         accumulator.resize(2);
         accumulator
     };

@@ -6,10 +6,10 @@ use std::ops::RangeInclusive;
 
 use arrow_array::ArrayRef;
 use arrow_buffer::BooleanBuffer;
-use mayfly_types::{Result, Value};
+use mayfly_types::{Result, SessionParameters, Value};
 
 use super::facts::{Fact, Parameters, Printed};
-use crate::{Argument, Binding, Call, Column, EvaluationContext, Signature, SignatureContext};
+use crate::{Argument, Binding, Call, Column, EvaluationContext, Signature};
 
 /// How the planner may treat a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -231,12 +231,12 @@ impl ScalarFunction {
     pub fn signature(
         &self,
         arguments: &[Argument<'_>],
-        context: &SignatureContext,
+        session: &SessionParameters,
     ) -> Result<Signature> {
         (self.bind)(&Binding {
             name: self.names[0],
             arguments,
-            context,
+            session,
         })
     }
 

@@ -1,11 +1,11 @@
 //! Tests of the in-memory table: blocks, limits and the index.
 
 use mayfly_memory::BudgetKind;
+use mayfly_storage::{HashFunction, KeyMode};
 use mayfly_types::PhysicalType;
 
 use super::*;
 use crate::spec::LegacyColumn;
-use mayfly_storage::{HashFunction, KeyMode};
 
 fn table(limit: u64, read_buffer: usize) -> (MemoryTable, KeyImages, Budget) {
     let columns = [

@@ -8,7 +8,7 @@ use mayfly_functions::scalar::Volatility;
 use mayfly_functions::{Column, EvaluationContext};
 use mayfly_types::convert::{CastContext, array_value, cast_value};
 use mayfly_types::temporal::DateTime;
-use mayfly_types::{Diagnostics, SqlMode, Value};
+use mayfly_types::{Diagnostics, SessionParameters, SqlMode, Value};
 
 use crate::tree::expression::{Expression, ExpressionKind, LENGTH_CASTS};
 use crate::tree::logical::with_stack;
@@ -32,7 +32,13 @@ pub(crate) fn known_value(
 }
 
 fn computed(expression: &Expression, parameters: &[Value], sql_mode: SqlMode) -> Option<Value> {
-    let context = || EvaluationContext::new(sql_mode, Arc::new(Diagnostics::new(0)), 0);
+    let context = || {
+        let session = SessionParameters {
+            sql_mode,
+            ..SessionParameters::default()
+        };
+        EvaluationContext::new(Arc::new(session), Arc::new(Diagnostics::new(0)), 0)
+    };
     match &expression.kind {
         // The cast may give NULL, or pad to a length that is not accounted for.
         ExpressionKind::Cast(_, Some(text))
@@ -46,7 +52,7 @@ fn computed(expression: &Expression, parameters: &[Value], sql_mode: SqlMode) ->
             let cast = CastContext {
                 sql_mode,
                 diagnostics: &context.diagnostics,
-                time_zone: &context.time_zone,
+                time_zone: &context.session.time_zone,
                 current_date: DateTime::default(),
                 operand: "",
                 room: None,

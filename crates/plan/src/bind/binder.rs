@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use mayfly_functions::SignatureContext;
-
 use super::block::{Block, BlockColumn};
 use super::collation::dissolve_claims;
 use super::scope::{IndexHint, Scope};
@@ -17,7 +15,6 @@ use crate::tree::physical::{DateOperand, OutputColumn, StatementLimit};
 pub(crate) struct Binder<'a> {
     pub(super) catalog: &'a dyn Catalog,
     pub(super) options: &'a PlanOptions,
-    pub(super) context: SignatureContext,
     pub(super) scopes: Vec<Scope>,
     pub(super) ctes: Vec<VisibleCte>,
     pub(super) shared: Vec<Shared>,
@@ -153,7 +150,6 @@ impl<'a> Binder<'a> {
         Self {
             catalog,
             options,
-            context: options.signature_context(),
             scopes: Vec::new(),
             ctes: Vec::new(),
             shared: Vec::new(),

@@ -397,7 +397,11 @@ impl Binder<'_> {
         let is_padded = |column: &ColumnSource| {
             column.ty.kind == TypeKind::Char && !column.ty.is_binary_string()
         };
-        let pads = self.options.sql_mode.has(SqlMode::PAD_CHAR_TO_FULL_LENGTH);
+        let pads = self
+            .options
+            .session
+            .sql_mode
+            .has(SqlMode::PAD_CHAR_TO_FULL_LENGTH);
         if !pads || !table.columns.iter().any(is_padded) {
             let generated = self.bind_generated(&table, first);
             return Ok(scan(first, generated));

@@ -140,7 +140,11 @@ impl Binder<'_> {
         having: Option<&mut Expression>,
         order: &mut [OrderKey],
     ) -> Result<()> {
-        let strict = self.options.sql_mode.has(SqlMode::ONLY_FULL_GROUP_BY);
+        let strict = self
+            .options
+            .session
+            .sql_mode
+            .has(SqlMode::ONLY_FULL_GROUP_BY);
         let mut items = std::mem::take(&mut self.scope().items);
         let mut dependence: Option<ColumnSet> = None;
         let mut check = |binder: &Self, others: &[ColumnId], index: usize, clause: &str| {
@@ -282,7 +286,7 @@ impl Binder<'_> {
         let Some(function) = aggregate::by_name("any_value") else {
             return Err(not_supported("any_value"));
         };
-        let signature = function.signature(&[argument(&column)], &self.context)?;
+        let signature = function.signature(&[argument(&column)], &self.options.session)?;
         Ok(AggregateCall {
             function,
             signature,

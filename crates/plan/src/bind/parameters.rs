@@ -113,7 +113,7 @@ impl Binder<'_> {
     fn infer(&self, expression: &mut Expression, met: &SqlType, place: ParameterPlace) {
         if let ExpressionKind::Parameter(index) = expression.kind {
             self.catalog.parameter_meets(index, met, place);
-            expression.ty = parameter_type(Some(met), self.options.collation_connection);
+            expression.ty = parameter_type(Some(met), self.options.session.collation_connection);
             return;
         }
         let ExpressionKind::Call {
@@ -134,7 +134,7 @@ impl Binder<'_> {
         self.infer(operand, met, place);
         let function = *function;
         // A type that an operator of numbers rejects is not an error.
-        let Ok(typed) = function.signature(&[argument(operand)], &self.context) else {
+        let Ok(typed) = function.signature(&[argument(operand)], &self.options.session) else {
             return;
         };
         operand.change(|operand| cast(operand, &typed.arguments[0]));
@@ -173,7 +173,7 @@ impl Binder<'_> {
             }
             (Parameters::Typed(types), operands) => {
                 for (ty, positions) in types {
-                    let met = fallback(*ty, self.options.collation_connection);
+                    let met = fallback(*ty, self.options.session.collation_connection);
                     let operands = operands.iter_mut().skip(positions.start);
                     for operand in operands.take(positions.len()) {
                         self.infer_parameter(operand, &met);
@@ -223,7 +223,7 @@ impl Binder<'_> {
             .filter(|operand| !self.is_untyped(operand))
             .collect();
         let met = match typed.as_slice() {
-            [] => fallback(ty, self.options.collation_connection),
+            [] => fallback(ty, self.options.session.collation_connection),
             [only] => as_value(&only.ty),
             _ => aggregate_types(argument_types(&typed), Alternatives::Function),
         };
@@ -250,7 +250,7 @@ impl Binder<'_> {
         read: &[SqlType],
     ) -> bool {
         let mut any = false;
-        let text = parameter_type(None, self.options.collation_connection);
+        let text = parameter_type(None, self.options.session.collation_connection);
         for (argument, read) in arguments.iter_mut().zip(read) {
             let is_open = match argument.kind {
                 ExpressionKind::Parameter(_) => argument.ty == text && !read.is_string(),

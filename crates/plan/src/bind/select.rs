@@ -475,7 +475,11 @@ impl Binder<'_> {
                 None => unclaimed(self.bind_stored(expr)?),
             };
             if plain
-                && self.options.sql_mode.has(SqlMode::ONLY_FULL_GROUP_BY)
+                && self
+                    .options
+                    .session
+                    .sql_mode
+                    .has(SqlMode::ONLY_FULL_GROUP_BY)
                 && self.scope().makes_groups()
             {
                 return Err(codes::ER_AGGREGATE_ORDER_NON_AGG_QUERY.with(&[&(index + 1)]));
@@ -540,7 +544,12 @@ impl Binder<'_> {
                     }
                     continue;
                 };
-                if self.options.sql_mode.has(SqlMode::ONLY_FULL_GROUP_BY) {
+                if self
+                    .options
+                    .session
+                    .sql_mode
+                    .has(SqlMode::ONLY_FULL_GROUP_BY)
+                {
                     let name = self.scope().full_name(slot);
                     return Err(codes::ER_FIELD_IN_ORDER_NOT_SELECT.with(&[&(index + 1), &name]));
                 }
@@ -556,7 +565,12 @@ impl Binder<'_> {
 
     /// Errors 3066 and 3065: sort keys over the groups of SELECT DISTINCT must be in the select list.
     fn check_distinct_order(&mut self, order: &[OrderKey]) -> Result<()> {
-        if !self.options.sql_mode.has(SqlMode::ONLY_FULL_GROUP_BY) {
+        if !self
+            .options
+            .session
+            .sql_mode
+            .has(SqlMode::ONLY_FULL_GROUP_BY)
+        {
             return Ok(());
         }
         let scope = self.scope();

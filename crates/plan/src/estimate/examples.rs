@@ -291,7 +291,7 @@ impl Examples {
         if let Some(value) = known_value(expression, &[], SqlMode::DEFAULT) {
             return Some(Column::Constant(value));
         }
-        let context = EvaluationContext::new(SqlMode::DEFAULT, Arc::new(Diagnostics::new(0)), 0);
+        let context = EvaluationContext::new(Arc::default(), Arc::new(Diagnostics::new(0)), 0);
         match &expression.kind {
             ExpressionKind::Cast(inner, _) => {
                 let Column::Array(array) = self.column(inner)? else {
@@ -300,7 +300,7 @@ impl Examples {
                 let cast = CastContext {
                     sql_mode: SqlMode::DEFAULT,
                     diagnostics: &context.diagnostics,
-                    time_zone: &context.time_zone,
+                    time_zone: &context.session.time_zone,
                     current_date: DateTime::default(),
                     operand: "",
                     room: None,

@@ -21,8 +21,9 @@ pub(super) fn row_count(options: &PlanOptions) -> Option<AggregateCall> {
 
 pub(super) fn call(name: &str, value: Expression, options: &PlanOptions) -> Option<AggregateCall> {
     let function = aggregate::by_name(name)?;
-    let context = options.signature_context();
-    let signature = function.signature(&[argument(&value)], &context).ok()?;
+    let signature = function
+        .signature(&[argument(&value)], &options.session)
+        .ok()?;
     Some(AggregateCall {
         function,
         signature,

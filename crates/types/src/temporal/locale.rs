@@ -25,6 +25,13 @@ impl fmt::Debug for Locale {
     }
 }
 
+/// Equality by name.
+impl PartialEq for Locale {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
 impl Default for &'static Locale {
     /// `en_US`
     fn default() -> Self {

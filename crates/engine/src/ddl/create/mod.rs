@@ -232,7 +232,7 @@ impl Builder<'_> {
             return Ok(());
         }
         let unknown = codes::ER_UNKNOWN_STORAGE_ENGINE.with(&[&name]);
-        let mode = self.context.options().sql_mode;
+        let mode = self.context.options().session.sql_mode;
         if mode.has(SqlMode::NO_ENGINE_SUBSTITUTION) {
             return Err(unknown);
         }
@@ -266,7 +266,7 @@ impl Builder<'_> {
         let types = column_type::TypeContext {
             context: self.context,
             table_collation: self.table.collation,
-            strict: self.context.options().sql_mode.is_strict(),
+            strict: self.context.options().session.sql_mode.is_strict(),
             diagnostics: self.context.diagnostics(),
         };
         let (ty, explicit_collation) =
@@ -356,7 +356,7 @@ impl Builder<'_> {
         let storing = Storing::strict(self.context.clock(), &self.table.name);
         let stored = storing.value(&value, &ty, column, 1, self.context.diagnostics());
         let stored = stored.map_err(|_| invalid())?;
-        let zone = &self.context.options().time_zone;
+        let zone = &self.context.options().session.time_zone;
         let stored = zoned_table::value_to_utc(zone, stored, &column.ty);
         Ok(ColumnDefault::Value(stored))
     }

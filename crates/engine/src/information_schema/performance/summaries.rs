@@ -108,7 +108,7 @@ fn timestamp(context: &StatementContext<'_>, started: i64, nanoseconds: u64) -> 
     }
     let microseconds = i64::try_from(nanoseconds / 1000).unwrap_or(i64::MAX);
     let time = started.saturating_add(microseconds);
-    convert::datetime_of_unix(time, &context.options().time_zone)
+    convert::datetime_of_unix(time, &context.options().session.time_zone)
 }
 
 fn by_digest(context: &StatementContext<'_>) -> Vec<Row> {

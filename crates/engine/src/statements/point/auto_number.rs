@@ -36,7 +36,7 @@ impl AutoNumber {
     ) -> Option<Number> {
         let value = row.get_mut(self.column)?;
         let options = context.options();
-        if is_explicit(value, options.sql_mode) {
+        if is_explicit(value, options.session.sql_mode) {
             return Some(Number::Given(number_of(value)));
         }
         if context.session.diagnostics.insert_id != 0 {

@@ -371,7 +371,7 @@ fn sum_of(
 }
 
 fn value_of(context: &StatementContext<'_>, expr: &Expr) -> Option<Source> {
-    match expressions::plain_literal(context.options().collation_connection, expr) {
+    match expressions::plain_literal(context.options().session.collation_connection, expr) {
         Some((value, ty)) => Some(Source::Literal(value, ty)),
         None => parameter_index(expr).map(Source::Parameter),
     }
@@ -386,7 +386,7 @@ fn default_of(
     let column = &definition.columns[column];
     match &column.default {
         ColumnDefault::Value(_) => {
-            let value = column.default_value(&context.options().time_zone);
+            let value = column.default_value(&context.options().session.time_zone);
             Some(Source::Stored(value.unwrap_or(Value::Null)))
         }
         ColumnDefault::Null => Some(Source::Stored(Value::Null)),

@@ -10,7 +10,7 @@ use crate::session::StatementContext;
 /// The TIMESTAMP columns of a table, if the session's time zone is not UTC.
 pub(super) fn zoned_columns(context: &StatementContext<'_>, table: &BaseTable) -> Vec<usize> {
     let has_any = !table.timestamps.is_empty();
-    if has_any && !ZoneClock::new(&context.options().time_zone).is_utc() {
+    if has_any && !ZoneClock::new(&context.options().session.time_zone).is_utc() {
         table.timestamps.clone()
     } else {
         Vec::new()
@@ -28,7 +28,7 @@ impl<'p> ZonedColumns<'p> {
     /// The converter for the running statement.
     #[inline]
     pub(super) fn new(context: &StatementContext<'_>, columns: &'p [usize]) -> Self {
-        let clock = || ZoneClock::new(&context.options().time_zone);
+        let clock = || ZoneClock::new(&context.options().session.time_zone);
         Self {
             columns,
             clock: (!columns.is_empty()).then(clock),

@@ -354,7 +354,7 @@ impl<'t> RowSink<'t> {
     /// The row as set so far, for expressions over its columns.
     pub(crate) fn current_row(&self) -> Batch {
         let columns = self.definition.columns.iter().zip(&self.making.values);
-        let zone = &self.context.options().time_zone;
+        let zone = &self.context.options().session.time_zone;
         let columns = columns.map(|(column, value)| match value {
             Some(value) => builder::constant(value, &column.ty, 1),
             None => builder::constant(&unset_value(column, zone), &column.ty, 1),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef};
-use mayfly_functions::{Accumulator, AggregateFunction, AggregateSignature, SignatureContext};
+use mayfly_functions::{Accumulator, AggregateFunction, AggregateSignature};
 use mayfly_memory::Reservation;
 use mayfly_plan::physical::AggregateCall;
 use mayfly_storage::{KeyMode, TempTable};
@@ -95,9 +95,8 @@ impl Call {
             && self.signature.state == other.signature.state
     }
 
-    pub(super) fn accumulator(&self, context: &SignatureContext) -> Result<Box<dyn Accumulator>> {
-        self.function
-            .accumulator(&self.signature, &self.options, context)
+    pub(super) fn accumulator(&self) -> Result<Box<dyn Accumulator>> {
+        self.function.accumulator(&self.signature, &self.options)
     }
 
     pub(super) fn argument_arrays(&self, rows: &Batch) -> Vec<ArrayRef> {
@@ -119,8 +118,8 @@ pub(super) struct Accumulators {
 }
 
 impl Accumulators {
-    pub(super) fn new(calls: &[Call], context: &SignatureContext) -> Result<Self> {
-        let states = calls.iter().map(|call| call.accumulator(context));
+    pub(super) fn new(calls: &[Call]) -> Result<Self> {
+        let states = calls.iter().map(|call| call.accumulator());
         let source = |(at, call): (usize, &Call)| {
             let mut before = calls[..at].iter();
             before.position(|other| call.has_states_of(other))

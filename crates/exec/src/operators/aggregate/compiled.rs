@@ -7,7 +7,6 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
-use mayfly_functions::SignatureContext;
 use mayfly_plan::physical::TemporaryTable;
 use mayfly_storage::{KeyMode, TempTable};
 use mayfly_types::{Batch, PhysicalType, Result};
@@ -38,7 +37,6 @@ pub(super) struct CompiledGrouping {
     pub(super) calls: Vec<Call>,
     pub(super) gives: Gives,
     pub(super) temporary: TemporaryTable,
-    pub(super) signature: SignatureContext,
 }
 
 impl CompiledGrouping {
@@ -48,7 +46,7 @@ impl CompiledGrouping {
 
     /// Converts rows to states: each row is a group of its own.
     pub(super) fn states_of_rows(&self, rows: &Batch, run: &RunContext) -> Result<Batch> {
-        let mut accumulators = Accumulators::new(&self.calls, &self.signature)?;
+        let mut accumulators = Accumulators::new(&self.calls)?;
         let count = rows.row_count();
         let ids: Vec<u32> = (0..count as u32).collect();
         accumulators.resize(count);

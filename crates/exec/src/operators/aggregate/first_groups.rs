@@ -23,7 +23,7 @@ pub(super) fn run(compiled: &CompiledGrouping, wanted: u64, run: &RunContext) ->
     let _stage = run.within(Stage::CreatingTmpTable);
     let table = grouped::table(compiled, compiled.columns.types.clone(), run)?;
     let mut index = GroupIndex::for_table(&table)?.takes_least_share();
-    let mut accumulators = Accumulators::new(&compiled.calls, &compiled.signature)?;
+    let mut accumulators = Accumulators::new(&compiled.calls)?;
     let mut ids = Vec::new();
     let mut cursor = Arc::clone(&compiled.input).open(run)?;
     let mut ended = false;
@@ -51,7 +51,7 @@ pub(super) fn run(compiled: &CompiledGrouping, wanted: u64, run: &RunContext) ->
         let threads = thread_count(compiled.input.as_ref(), run);
         let mut indexes = closed_indexes(index, &keys, &table, threads)?.into_iter();
         let sinks = drain_from(&compiled.input, Some(cursor), run, indexes.len(), || {
-            let mut accumulators = Accumulators::new(&compiled.calls, &compiled.signature)?;
+            let mut accumulators = Accumulators::new(&compiled.calls)?;
             accumulators.resize(groups);
             let index = indexes.next();
             Ok(LookupSink {

@@ -200,7 +200,7 @@ impl<'a> GroupSink<'a> {
         } else {
             Mode::Group(Box::new(Grouping {
                 index: GroupIndex::for_table(&shared.rows)?,
-                accumulators: Accumulators::new(&compiled.calls, &compiled.signature)?,
+                accumulators: Accumulators::new(&compiled.calls)?,
                 reservation: shared.rows.reservation(),
                 ids: Vec::new(),
                 sample: Some(Sample::default()),

@@ -6,7 +6,6 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, UInt32Array};
-use mayfly_functions::SignatureContext;
 use mayfly_storage::KeyMode;
 use mayfly_types::{Batch, Result};
 
@@ -24,7 +23,6 @@ pub(super) struct InOrder {
     pub(super) modes: Vec<KeyMode>,
     pub(super) columns: Columns,
     pub(super) calls: Vec<Call>,
-    pub(super) signature: SignatureContext,
     pub(super) reader: OneCursor,
 }
 
@@ -81,7 +79,7 @@ impl Groups {
         Ok(Self {
             count: 0,
             keys: Vec::new(),
-            accumulators: Accumulators::new(&node.calls, &node.signature)?,
+            accumulators: Accumulators::new(&node.calls)?,
             last: None,
         })
     }

@@ -94,7 +94,7 @@ impl Sink for Grouping<'_> {
             });
         }
         let groups = positions.len();
-        let mut accumulators = Accumulators::new(&compiled.calls, &compiled.signature)?;
+        let mut accumulators = Accumulators::new(&compiled.calls)?;
         accumulators.resize(groups);
         table.modify(&positions, &mut |states| {
             let old: Vec<u32> = (0..groups as u32)
@@ -124,7 +124,7 @@ impl Groups {
         };
         let groups = rows.row_count();
         let (keys, states) = rows.columns().split_at(compiled.key_count);
-        let mut accumulators = Accumulators::new(&compiled.calls, &compiled.signature)?;
+        let mut accumulators = Accumulators::new(&compiled.calls)?;
         accumulators.resize(groups);
         let numbers: Vec<u32> = (0..groups as u32).collect();
         accumulators.merge(&compiled.calls, &numbers, states, run)?;

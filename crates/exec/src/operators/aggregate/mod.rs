@@ -98,7 +98,6 @@ fn build_giving(
             modes,
             columns,
             calls,
-            signature: run.statement.signature,
             reader: OneCursor::default(),
         }));
     }
@@ -116,7 +115,6 @@ fn build_giving(
         calls,
         gives,
         temporary: temporary.unwrap_or_else(|| TemporaryTable::new(Purpose::GroupBy, "GROUP BY")),
-        signature: run.statement.signature,
     };
     Ok(Arc::new(Aggregate {
         compiled: Arc::new(compiled),

@@ -92,7 +92,7 @@ impl PartitionCursor {
         let compiled = Arc::clone(&self.compiled);
         let mut accumulators = match self.accumulators.take() {
             Some(accumulators) => accumulators,
-            None => Accumulators::new(&compiled.calls, &compiled.signature)?,
+            None => Accumulators::new(&compiled.calls)?,
         };
         let mut rows = PartitionGroups::new(taken)?;
         accumulators.resize(rows.group_count());

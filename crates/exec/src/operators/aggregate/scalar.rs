@@ -28,7 +28,7 @@ pub(super) fn run(compiled: &CompiledGrouping, run: &RunContext) -> Result<VecDe
         1
     };
     let sinks = drain(&compiled.input, run, threads_max, || {
-        let mut accumulators = Accumulators::new(&compiled.calls, &compiled.signature)?;
+        let mut accumulators = Accumulators::new(&compiled.calls)?;
         accumulators.resize(1);
         let writers = tables
             .iter()

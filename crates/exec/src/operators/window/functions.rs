@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, Float64Array, UInt64Array, new_null_array};
 use arrow_select::interleave::interleave;
-use mayfly_functions::SignatureContext;
 use mayfly_functions::aggregate::{Block, Frame, FrameAggregate, frame_aggregate};
 use mayfly_plan::window::{WindowCall, WindowFunction};
 use mayfly_types::{Batch, PhysicalType, Result};
@@ -120,11 +119,7 @@ impl Value {
 }
 
 impl Function {
-    pub(super) fn new(
-        call: &WindowCall,
-        layout: &mut Layout,
-        context: &SignatureContext,
-    ) -> Result<Self> {
+    pub(super) fn new(call: &WindowCall, layout: &mut Layout) -> Result<Self> {
         let shift = |rows: i64, layout: &mut Layout| Self::Shift {
             rows,
             value: Value::new(call, layout),
@@ -156,7 +151,7 @@ impl Function {
                 let (function, signature) = (aggregate.function, &aggregate.signature);
                 let columns = aggregate.arguments.iter();
                 Self::Aggregate {
-                    aggregate: frame_aggregate(function, signature, never_removes, context)?,
+                    aggregate: frame_aggregate(function, signature, never_removes)?,
                     columns: columns.map(|argument| layout.column_of(argument)).collect(),
                     frames,
                     entering: Reader::default(),

@@ -16,7 +16,6 @@ mod rows;
 
 use std::sync::{Arc, Mutex};
 
-use mayfly_functions::SignatureContext;
 use mayfly_memory::Reservation;
 use mayfly_plan::Expression;
 use mayfly_plan::physical::{Operator, Plan, SortKey, TemporaryTable};
@@ -54,14 +53,14 @@ struct Parts {
 }
 
 impl Specification {
-    fn parts(&self, context: &SignatureContext) -> Result<Parts> {
+    fn parts(&self) -> Result<Parts> {
         let mut layout = Layout::new(&self.row);
         let mut key = |key: &Expression| (layout.column_of(key), key_mode(&key.ty));
         let partition: Vec<_> = self.partition.iter().map(&mut key).collect();
         let order = self.order.iter().map(|by| key(&by.expression));
         let peers: Vec<_> = partition.iter().copied().chain(order).collect();
         let calls = self.calls.iter();
-        let functions = calls.map(|call| Function::new(call, &mut layout, context));
+        let functions = calls.map(|call| Function::new(call, &mut layout));
         Ok(Parts {
             functions: functions.collect::<Result<_>>()?,
             layout,
@@ -85,9 +84,8 @@ pub(super) fn build(
     specification: Specification,
     input: Arc<dyn Node>,
     reads_partitions: bool,
-    run: &RunContext,
 ) -> Result<Arc<dyn Node>> {
-    let parts = specification.parts(&run.statement.signature)?;
+    let parts = specification.parts()?;
     Ok(Arc::new(Window {
         input: parts.layout.slices(input),
         specification,
@@ -150,7 +148,7 @@ impl Node for Window {
             Some(reader) => reader.open(&self.input, run)?,
             None => Some(Arc::clone(&self.input).open(run)?),
         };
-        let parts = self.specification.parts(&run.statement.signature)?;
+        let parts = self.specification.parts()?;
         let lookaheads = parts.functions.iter().map(Function::lookahead);
         let lookahead = lookaheads.clone().max().unwrap_or(Lookahead::Rows(0));
         let behind = lookaheads.filter_map(|lookahead| match lookahead {

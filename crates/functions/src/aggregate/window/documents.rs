@@ -8,13 +8,12 @@ use arrow_array::{Array, ArrayRef};
 use mayfly_types::Result;
 
 use super::kernel::Kernel;
+use crate::EvaluationContext;
 use crate::aggregate::function::{Accumulator, AggregateFunction, AggregateSignature};
-use crate::{EvaluationContext, SignatureContext};
 
 pub(super) struct Documents {
     function: &'static AggregateFunction,
     signature: AggregateSignature,
-    context: SignatureContext,
     /// The rows of the frame, as ranges of the blocks in which they came.
     rows: VecDeque<(Vec<ArrayRef>, Range<usize>)>,
     results: Option<Box<dyn Accumulator>>,
@@ -25,12 +24,10 @@ impl Documents {
     pub(super) fn new(
         function: &'static AggregateFunction,
         signature: &AggregateSignature,
-        context: SignatureContext,
     ) -> Self {
         Self {
             function,
             signature: signature.clone(),
-            context,
             rows: VecDeque::new(),
             results: None,
             count: 0,
@@ -40,9 +37,7 @@ impl Documents {
     fn results(&mut self) -> Result<Box<dyn Accumulator>> {
         match self.results.take() {
             Some(results) => Ok(results),
-            None => self
-                .function
-                .accumulator(&self.signature, &[], &self.context),
+            None => self.function.accumulator(&self.signature, &[]),
         }
     }
 }

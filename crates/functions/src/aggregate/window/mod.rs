@@ -29,14 +29,12 @@ use self::sliding::boxed;
 use super::Kind;
 use super::bit_operation::Operation;
 use super::function::{AggregateFunction, AggregateSignature};
-use crate::SignatureContext;
 
 /// The frame aggregate of a call. `never_removes`: every frame begins where its partition does.
 pub fn frame_aggregate(
     function: &'static AggregateFunction,
     signature: &AggregateSignature,
     never_removes: bool,
-    context: &SignatureContext,
 ) -> Result<Box<dyn FrameAggregate>> {
     match function.kind() {
         Kind::Count => Ok(boxed(counts::Counts::default())),
@@ -51,8 +49,6 @@ pub fn frame_aggregate(
         Kind::VarSamp => Ok(boxed(spreads::Spreads::new(true, false))),
         Kind::StddevPop => Ok(boxed(spreads::Spreads::new(false, true))),
         Kind::StddevSamp => Ok(boxed(spreads::Spreads::new(true, true))),
-        _ => Ok(boxed(documents::Documents::new(
-            function, signature, *context,
-        ))),
+        _ => Ok(boxed(documents::Documents::new(function, signature))),
     }
 }

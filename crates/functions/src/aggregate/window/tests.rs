@@ -14,7 +14,7 @@ use mayfly_types::{CollationId, SqlType};
 use super::{Block, Frame, frame_aggregate};
 use crate::aggregate::{AggregateFunction, AggregateSignature, by_name};
 use crate::context::MysqlRandom;
-use crate::testing::{context, show, signature_context};
+use crate::testing::{context, session, show};
 use crate::{Argument, Coercibility};
 
 const ROWS: usize = 300;
@@ -100,7 +100,7 @@ fn expected(
     frames: &[Frame],
 ) -> Vec<String> {
     let result = |(start, end): &Frame| {
-        let accumulator = function.accumulator(signature, &[], &signature_context());
+        let accumulator = function.accumulator(signature, &[]);
         let mut accumulator = accumulator.expect("states");
         accumulator.resize(1);
         let (start, rows) = (*start as usize, (end - start) as usize);
@@ -135,7 +135,7 @@ fn check(name: &str, ty: &SqlType, argument_count: usize, seed: u64) {
         coercibility: Coercibility::Implicit,
     };
     let known = vec![argument; argument_count];
-    let signature = function.signature(&known, &signature_context());
+    let signature = function.signature(&known, &session());
     let signature = signature.expect("a signature");
     let types = signature.arguments.iter();
     let arguments: Vec<ArrayRef> = types.map(|ty| column(ty, &mut random)).collect();
@@ -143,8 +143,7 @@ fn check(name: &str, ty: &SqlType, argument_count: usize, seed: u64) {
         let frames = frames(keeps_start, &mut random);
         let blocks = blocks(&mut random);
         let mut aggregate =
-            frame_aggregate(function, &signature, keeps_start, &signature_context())
-                .expect("an aggregate");
+            frame_aggregate(function, &signature, keeps_start).expect("an aggregate");
         let slices: Vec<Vec<ArrayRef>> = blocks
             .iter()
             .map(|block| {

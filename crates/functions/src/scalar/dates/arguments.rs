@@ -188,7 +188,10 @@ pub(crate) fn time_result(micros: i128, digits: u8, context: &EvaluationContext)
         warn_truncated("time", text.as_bytes(), context);
     }
     let micros = micros.clamp(-largest, largest) as i64;
-    let truncate = context.sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
+    let truncate = context
+        .session
+        .sql_mode
+        .has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
     time_with_fraction(micros, digits, truncate)
 }
 
@@ -198,7 +201,10 @@ pub(crate) fn datetime_result(
     digits: u8,
     context: &EvaluationContext,
 ) -> Option<i64> {
-    let truncate = context.sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
+    let truncate = context
+        .session
+        .sql_mode
+        .has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
     match value.with_fraction(digits, truncate) {
         Some(value) => Some(value.pack()),
         None => overflow("datetime", context),
@@ -263,7 +269,10 @@ pub(crate) const MORE_DIGITS: u8 = 9;
 
 /// The parts of a number that is read as a date or time.
 fn number_parts(number: Decimal, context: &EvaluationContext) -> Option<NumberParts> {
-    let truncates = context.sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
+    let truncates = context
+        .session
+        .sql_mode
+        .has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
     NumberParts::of_decimal(number, truncates)
 }
 
@@ -351,7 +360,7 @@ impl<'a> DateTimes<'a> {
     fn rules(&self) -> DateRules {
         DateRules {
             no_zero_in_date: self.zero_parts == ZeroParts::Refused,
-            ..DateRules::of(self.context.sql_mode)
+            ..DateRules::of(self.context.session.sql_mode)
         }
     }
 
@@ -403,7 +412,7 @@ impl<'a> WholeDates<'a> {
                 let number = self.source.number(row)?;
                 let rules = DateRules {
                     no_zero_in_date: true,
-                    ..DateRules::of(self.context.sql_mode)
+                    ..DateRules::of(self.context.session.sql_mode)
                 };
                 let parts = number_parts(number, self.context);
                 let read = parts.and_then(|parts| parts.datetime(rules).ok());
@@ -425,7 +434,7 @@ impl<'a> WholeDates<'a> {
 fn parse_whole(text: &[u8], context: &EvaluationContext) -> Option<(DateTime, bool)> {
     let rules = DateRules {
         no_zero_in_date: true,
-        ..DateRules::of(context.sql_mode)
+        ..DateRules::of(context.session.sql_mode)
     };
     let is_date = parse_datetime(text, rules, false).is_ok_and(|parsed| parsed.is_date);
     match parse_local(text, rules, "datetime", context) {
@@ -444,7 +453,10 @@ fn parse_local(
     kind: &str,
     context: &EvaluationContext,
 ) -> Option<DateTime> {
-    let truncate = context.sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
+    let truncate = context
+        .session
+        .sql_mode
+        .has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
     let parsed = parse_datetime(text, rules, truncate).ok()?;
     if parsed.truncated {
         warn_truncated(kind, text, context);
@@ -462,7 +474,7 @@ pub(crate) fn local_of(
         return Some(value);
     };
     let instant = TimeZone::Offset(offset).unix_of_local(value)?;
-    context.time_zone.local_of_unix(instant)
+    context.session.time_zone.local_of_unix(instant)
 }
 
 /// A value of a function that accepts both times and datetimes.
@@ -559,7 +571,7 @@ impl<'a> Temporals<'a> {
     }
 
     fn number(&self, parts: NumberParts) -> Option<Temporal> {
-        let rules = DateRules::of(self.context.sql_mode);
+        let rules = DateRules::of(self.context.session.sql_mode);
         let date = || {
             parts
                 .datetime(rules)
@@ -589,11 +601,15 @@ impl<'a> Temporals<'a> {
         if is_time && time.is_some_and(|time| !time.out_of_range) {
             return None;
         }
-        let truncate = self.context.sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
+        let truncate = self
+            .context
+            .session
+            .sql_mode
+            .has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
         let rules = DateRules {
             no_zero_date: true,
             no_zero_in_date: is_time,
-            ..DateRules::of(self.context.sql_mode)
+            ..DateRules::of(self.context.session.sql_mode)
         };
         let parsed = parse_datetime(text, rules, truncate).ok()?;
         if parsed.truncated {
@@ -603,7 +619,11 @@ impl<'a> Temporals<'a> {
     }
 
     fn parse(&self, text: &[u8]) -> Option<Temporal> {
-        let truncate = self.context.sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
+        let truncate = self
+            .context
+            .session
+            .sql_mode
+            .has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
         let time = parse_time(text, truncate).ok();
         let has_moment = time.is_some_and(|time| time.moment.is_some());
         if !has_moment && let Some(date) = self.date_of_text(text, time.as_ref()) {
@@ -614,7 +634,7 @@ impl<'a> Temporals<'a> {
             return None;
         };
         if has_moment {
-            let rules = DateRules::of(self.context.sql_mode);
+            let rules = DateRules::of(self.context.session.sql_mode);
             return parse_local(text, rules, "datetime", self.context).map(Temporal::DateTime);
         }
         if parsed.truncated || parsed.out_of_range {

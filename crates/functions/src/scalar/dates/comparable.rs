@@ -46,8 +46,11 @@ fn evaluate(
     convert: impl Fn(DateTime) -> DateTime,
 ) -> Result<ArrayRef> {
     let (texts, context) = (call.texts(0)?, call.context);
-    let rules = DateRules::of(context.sql_mode);
-    let truncate = context.sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
+    let rules = DateRules::of(context.session.sql_mode);
+    let truncate = context
+        .session
+        .sql_mode
+        .has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
     let kind_and_column = match (
         call.optional(1, input::texts)?,
         call.optional(2, input::texts)?,

@@ -8,15 +8,13 @@ use mayfly_types::temporal::{
     DateTime, Interval, IntervalUnit, add_interval, add_interval_to_time, append_date,
     append_datetime,
 };
-use mayfly_types::{PhysicalType, Result, SqlType, TypeKind, Value};
+use mayfly_types::{PhysicalType, Result, SessionParameters, SqlType, TypeKind, Value};
 
 use super::arguments::{self, DateTimes, FRACTION_MAX, MORE_DIGITS, Wanted, WholeDates, ZeroParts};
 use crate::input::{AnyInts, Decimals, Texts};
 use crate::scalar::Row;
 use crate::scalar::facts::{Fact, Parameters};
-use crate::{
-    Argument, Binding, Call, EvaluationContext, Signature, SignatureContext, derive, output,
-};
+use crate::{Argument, Binding, Call, EvaluationContext, Signature, derive, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(
@@ -87,7 +85,7 @@ fn signature(binding: &Binding<'_>, positions: Positions) -> Result<Signature> {
     };
     let mut types = vec![SqlType::null(); 3];
     types[positions[0]] = date_type;
-    types[positions[1]] = amount_type(unit, amount, binding.context);
+    types[positions[1]] = amount_type(unit, amount, binding.session);
     types[positions[2]] = unit_word.ty.clone();
     Ok(Signature::new(types, result, true))
 }
@@ -155,7 +153,7 @@ fn is_of_time(unit: IntervalUnit) -> bool {
     )
 }
 
-fn amount_type(unit: IntervalUnit, amount: &Argument<'_>, context: &SignatureContext) -> SqlType {
+fn amount_type(unit: IntervalUnit, amount: &Argument<'_>, context: &SessionParameters) -> SqlType {
     if amount.ty.kind == TypeKind::Null {
         return amount.ty.clone();
     }

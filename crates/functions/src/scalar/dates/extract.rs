@@ -90,7 +90,7 @@ fn of_date(unit: IntervalUnit, date: DateTime, context: &EvaluationContext) -> i
         IntervalUnit::Month => month,
         IntervalUnit::YearMonth => year * 100 + month,
         IntervalUnit::Week => {
-            i64::from(calendar::week(date, WeekMode::new(context.default_week_format)).1)
+            i64::from(calendar::week(date, WeekMode::new(context.session.default_week_format)).1)
         }
         _ => i64::from(date.day),
     }

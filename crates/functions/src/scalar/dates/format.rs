@@ -81,7 +81,7 @@ fn printed_length(format: &[u8]) -> u64 {
 /// Formats values by the second argument.
 pub(super) fn print(call: &Call<'_>, value: impl Fn(usize) -> Option<Printed>) -> Result<ArrayRef> {
     let formats = call.texts(1)?;
-    let locale = call.context.lc_time_names;
+    let locale = call.context.session.lc_time_names;
     output::texts(call, |row, out| {
         let (Some(format), Some(value)) = (formats.get(row), value(row)) else {
             return Ok(false);

@@ -115,7 +115,7 @@ impl<'a> Seconds<'a> {
 /// The types of a function with seconds as last argument that returns a time.
 fn time_signature(binding: &Binding<'_>) -> Result<Signature> {
     let last = binding.arguments.len() - 1;
-    let (seconds, digits) = seconds_type(&binding.arguments[last], binding.context.sql_mode);
+    let (seconds, digits) = seconds_type(&binding.arguments[last], binding.session.sql_mode);
     let mut types = vec![SqlType::bigint(); last];
     if let Some(hours) = types.first_mut() {
         *hours = numeric::integer_or_bigint(&binding.arguments[0]);

@@ -38,7 +38,7 @@ fn name(
     of: impl Fn(DateTime, &'static Locale) -> Option<&'static str>,
 ) -> Result<ArrayRef> {
     let dates = DateTimes::new(call, 0, Wanted::Date, zero_parts)?;
-    let locale = call.context.lc_time_names;
+    let locale = call.context.session.lc_time_names;
     output::borrowed_texts(call, |row| {
         let name = dates.get(row).and_then(|date| of(date, locale));
         Ok(name.map(str::as_bytes))

@@ -69,7 +69,7 @@ fn local(call: &Call<'_>) -> Result<ArrayRef> {
     let now = shown(
         call,
         call.context.now_utc_microseconds,
-        &call.context.time_zone,
+        &call.context.session.time_zone,
     );
     Ok(call.constant(&Value::Int(now)))
 }
@@ -84,7 +84,7 @@ fn sysdate(call: &Call<'_>) -> Result<ArrayRef> {
         Ok(Some(shown(
             call,
             (call.context.clock)(),
-            &call.context.time_zone,
+            &call.context.session.time_zone,
         )))
     })
 }

@@ -61,7 +61,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["to_seconds"], 1..=1, signature::<21>, to_seconds)
         .parameters(Parameters::Typed(&[(ParameterType::DateTime, 0..1)])),
     Row::new(&["week"], 1..=2, signature::<3>, |call| {
-        by_week(call, call.context.default_week_format, week_of)
+        by_week(call, call.context.session.default_week_format, week_of)
     })
     .parameters(Parameters::Typed(&[(ParameterType::DateTime, 0..1)]))
     .distinct_values(53),

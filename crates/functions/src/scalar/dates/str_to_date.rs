@@ -29,7 +29,7 @@ fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
         TypeKind::Date => "date",
         _ => "datetime",
     };
-    let rules = DateRules::of(context.sql_mode);
+    let rules = DateRules::of(context.session.sql_mode);
     output::ints(call.rows, |row| {
         let (Some(text), Some(format)) = (texts.get(row), formats.get(row)) else {
             return Ok(None);

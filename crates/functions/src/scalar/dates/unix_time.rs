@@ -67,7 +67,7 @@ fn unix_timestamp(call: &Call<'_>) -> Result<ArrayRef> {
     let micros = |row: usize| {
         let instant = dates
             .get(row)
-            .and_then(|date| context.time_zone.unix_of_local(date))
+            .and_then(|date| context.session.time_zone.unix_of_local(date))
             .filter(|instant| (0..=UNIX_SECONDS_MAX).contains(&(instant / MICROS_PER_SECOND)));
         (!is_null(argument, row)).then(|| instant.unwrap_or(0))
     };
@@ -83,7 +83,7 @@ fn unix_timestamp(call: &Call<'_>) -> Result<ArrayRef> {
 }
 
 fn from_unixtime_signature(binding: &Binding<'_>) -> Result<Signature> {
-    let (seconds, digits) = seconds_type(&binding.arguments[0], binding.context.sql_mode);
+    let (seconds, digits) = seconds_type(&binding.arguments[0], binding.session.sql_mode);
     if binding.arguments.len() > 1 {
         return Ok(format_signature(binding, seconds));
     }
@@ -98,7 +98,7 @@ fn from_unixtime(call: &Call<'_>) -> Result<ArrayRef> {
         if !(0..=UNIX_SECONDS_MAX).contains(&micros.div_euclid(MICROS_PER_SECOND)) {
             return None;
         }
-        call.context.time_zone.local_of_unix(micros)
+        call.context.session.time_zone.local_of_unix(micros)
     };
     if call.arguments.len() > 1 {
         return print(call, |row| local(row).map(Printed::of_datetime));

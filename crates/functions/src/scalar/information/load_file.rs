@@ -28,14 +28,14 @@ fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
         match call
             .context
             .files
-            .read(path, call.context.max_allowed_packet)
+            .read(path, call.context.session.max_allowed_packet)
         {
             FileContents::Missing => Ok(false),
             FileContents::NotAFile => Err(codes::ER_TEXTFILE_NOT_READABLE.with(&[&path])),
             FileContents::TooLong => {
                 call.context.diagnostics.warn_with(|| {
                     codes::ER_WARN_ALLOWED_PACKET_OVERFLOWED
-                        .with(&[&"load_file", &call.context.max_allowed_packet])
+                        .with(&[&"load_file", &call.context.session.max_allowed_packet])
                 });
                 Ok(false)
             }

@@ -23,7 +23,7 @@ fn hash_signature(binding: &Binding<'_>) -> Result<Signature> {
 }
 
 fn text_signature(binding: &Binding<'_>) -> Result<Signature> {
-    binding.of_texts_or_null(derive::long_text(binding.context.collation_connection))
+    binding.of_texts_or_null(derive::long_text(binding.session.collation_connection))
 }
 
 /// The text or the hash of a statement's digest. A parse error is reported in full only for a constant: otherwise it

@@ -22,7 +22,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
 
 fn get_signature(binding: &Binding<'_>) -> Result<Signature> {
     let types = vec![binding.arguments[0].ty.clone()];
-    let result = SqlType::text(TypeKind::LongText, binding.context.collation_connection);
+    let result = SqlType::text(TypeKind::LongText, binding.session.collation_connection);
     Ok(Signature::new(types, result, true).with_coercibility(Coercibility::Implicit))
 }
 

@@ -3,13 +3,11 @@
 use arrow_array::ArrayRef;
 use mayfly_types::convert::shown;
 use mayfly_types::error::codes;
-use mayfly_types::{Result, SqlType, TypeKind};
+use mayfly_types::{Result, SessionParameters, SqlType, TypeKind};
 
 use crate::scalar::Row;
 use crate::scalar::facts::Fact;
-use crate::{
-    Argument, Binding, Call, EvaluationContext, Signature, SignatureContext, derive, input, output,
-};
+use crate::{Argument, Binding, Call, EvaluationContext, Signature, derive, input, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["conv"], 3..=3, signature, conv).with(&[Fact::ReadsIntegers(1)]),
@@ -64,7 +62,7 @@ fn parse(text: &[u8], base: i64) -> Option<(u64, bool)> {
 }
 
 /// The type that the number is read as: BIT is a number, not a binary string.
-fn number_type(argument: &Argument<'_>, context: &SignatureContext) -> SqlType {
+fn number_type(argument: &Argument<'_>, context: &SessionParameters) -> SqlType {
     match argument.ty.kind {
         TypeKind::Bit => SqlType::bigint_unsigned(),
         _ => derive::text_of(argument, context),
@@ -129,7 +127,7 @@ fn is_base(base: i64) -> bool {
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {
     let mut types = vec![SqlType::bigint(); binding.arguments.len()];
-    types[0] = number_type(&binding.arguments[0], binding.context);
+    types[0] = number_type(&binding.arguments[0], binding.session);
     Ok(Signature::new(types, binding.string(65), true))
 }
 

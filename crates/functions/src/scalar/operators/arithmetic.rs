@@ -66,7 +66,7 @@ fn add_signature(binding: &Binding<'_>) -> Result<Signature> {
 fn subtract_signature(binding: &Binding<'_>) -> Result<Signature> {
     let mut signature = numeric::signature(binding, DecimalOperation::Subtract);
     if binding
-        .context
+        .session
         .sql_mode
         .has(SqlMode::NO_UNSIGNED_SUBTRACTION)
     {

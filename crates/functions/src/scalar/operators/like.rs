@@ -30,7 +30,14 @@ fn evaluate(call: &Call<'_>) -> Result<ArrayRef> {
     let patterns = call.texts(1)?;
     let escapes = call.optional(2, input::texts)?;
     let escape = |row: usize| match escapes.and_then(|escapes| escapes.get(row)) {
-        None if call.context.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES) => Ok(None),
+        None if call
+            .context
+            .session
+            .sql_mode
+            .has(SqlMode::NO_BACKSLASH_ESCAPES) =>
+        {
+            Ok(None)
+        }
         None => Ok(Some(u32::from('\\'))),
         Some(escape) => escape_of(escape, collation),
     };

@@ -203,7 +203,7 @@ fn decimal_signature(binding: &Binding<'_>, operation: DecimalOperation) -> Sign
         DecimalOperation::Remainder => binding.arguments[0].ty.unsigned,
         _ => operands.all(|operand| operand.ty.unsigned),
     };
-    let increment = binding.context.div_precision_increment;
+    let increment = binding.session.div_precision_increment;
     let result = SqlType {
         unsigned,
         ..decimal_result_type(operation, &types[0], &types[1], increment)
@@ -215,7 +215,7 @@ fn decimal_signature(binding: &Binding<'_>, operation: DecimalOperation) -> Sign
 pub(crate) fn division_signature(binding: &Binding<'_>) -> Result<Signature> {
     let mut operands = binding.arguments.iter();
     let signature = if operands.any(|operand| kind_of_argument(operand) == Kind::Double) {
-        let increment = binding.context.div_precision_increment;
+        let increment = binding.session.div_precision_increment;
         double_signature(binding.arguments, increment, true)
     } else {
         decimal_signature(binding, DecimalOperation::Divide)
@@ -228,7 +228,11 @@ pub(crate) fn division_signature(binding: &Binding<'_>) -> Result<Signature> {
 
 /// NULL with warning 1365, or the error where a strict statement stores the value.
 pub(crate) fn division_by_zero<T>(context: &EvaluationContext) -> Result<Option<T>> {
-    if context.sql_mode.has(SqlMode::ERROR_FOR_DIVISION_BY_ZERO) {
+    if context
+        .session
+        .sql_mode
+        .has(SqlMode::ERROR_FOR_DIVISION_BY_ZERO)
+    {
         let error = codes::ER_DIVISION_BY_ZERO.error();
         if context.is_strict_store {
             return Err(error);

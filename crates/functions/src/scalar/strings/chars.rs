@@ -94,9 +94,9 @@ pub(crate) fn within_packet(
     function: &str,
     context: &EvaluationContext,
 ) -> Result<bool> {
-    if bytes as u64 > context.max_allowed_packet {
+    if bytes as u64 > context.session.max_allowed_packet {
         let error = codes::ER_WARN_ALLOWED_PACKET_OVERFLOWED
-            .with(&[&function, &context.max_allowed_packet]);
+            .with(&[&function, &context.session.max_allowed_packet]);
         context.diagnostics.warn(error);
         return Ok(false);
     }

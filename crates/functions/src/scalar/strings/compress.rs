@@ -77,8 +77,8 @@ fn uncompress(call: &Call<'_>) -> Result<ArrayRef> {
             return Ok(false);
         };
         let length = u64::from(length);
-        if length > context.max_allowed_packet {
-            let most = &context.max_allowed_packet;
+        if length > context.session.max_allowed_packet {
+            let most = &context.session.max_allowed_packet;
             context.warn(codes::ER_TOO_BIG_FOR_UNCOMPRESS.with(&[most]));
             return Ok(false);
         }

@@ -24,7 +24,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
 /// Length in characters of each argument, or in bytes if the result is binary.
 fn lengths(binding: &Binding<'_>) -> Result<Vec<u64>> {
     let (collation, _) =
-        derive::aggregate_collation(binding.arguments, binding.context, binding.name)?;
+        derive::aggregate_collation(binding.arguments, binding.session, binding.name)?;
     let arguments = binding.arguments.iter();
     let lengths = arguments.map(|argument| derive::length_in(argument.ty, collation));
     Ok(lengths.collect())

@@ -289,7 +289,8 @@ fn in_ranges(
 ) -> (f64, f64) {
     let all = scan.table.row_count as f64;
     let id = index.id;
-    let known = ranges.resolve_usual(&mut |value| Ok(known_value(value, &[], options.sql_mode)));
+    let known =
+        ranges.resolve_usual(&mut |value| Ok(known_value(value, &[], options.session.sql_mode)));
     if let Ok(Some(ranges)) = known {
         let count = ranges.len() as f64;
         let rows = match &scan.statistics {

@@ -148,7 +148,7 @@ impl Binder<'_> {
         }
         let signature = {
             let known: Vec<_> = arguments.iter().map(argument).collect();
-            function.signature(&known, &self.context)?
+            function.signature(&known, &self.options.session)?
         };
         let arguments: Vec<Expression> = arguments
             .into_iter()

@@ -98,7 +98,7 @@ impl Binder<'_> {
             [text, length] if is("lpad") || is("rpad") => {
                 let text = self.bind_expression(plain(text)?)?;
                 let length = self.bind_expression(plain(length)?)?;
-                let space = string(" ", self.options.collation_connection);
+                let space = string(" ", self.options.session.collation_connection);
                 self.call_bound(name, vec![text, length, space])?
             }
             [first, second] if is("nullif") => self.bind_nullif(plain(first)?, plain(second)?)?,
@@ -287,11 +287,11 @@ impl Binder<'_> {
         }
         let mut signature = {
             let known: Vec<_> = arguments.iter().map(argument).collect();
-            function.signature(&known, &self.context)?
+            function.signature(&known, &self.options.session)?
         };
         if self.type_parameters_as(&mut arguments, &signature.arguments) {
             let known: Vec<_> = arguments.iter().map(argument).collect();
-            signature = function.signature(&known, &self.context)?;
+            signature = function.signature(&known, &self.options.session)?;
         }
         if let Some(value) = signature.known {
             return Ok(Expression::literal(value, signature.result));
@@ -316,7 +316,7 @@ impl Binder<'_> {
     /// In strict mode MySQL treats a computed string as nullable: it may exceed `max_allowed_packet`, or be invalid in
     /// its character set.
     pub(super) fn gives_null_when_too_long(&self, ty: &SqlType) -> bool {
-        ty.is_string() && self.options.sql_mode.is_strict()
+        ty.is_string() && self.options.session.sql_mode.is_strict()
     }
 
     /// Text of a call as error 1690 shows it: with the full names of columns.

@@ -154,7 +154,7 @@ impl Binder<'_> {
     ) -> Result<SqlType> {
         let collation = match charset {
             Some(charset) => charset_collation(charset)?,
-            None => self.options.collation_connection,
+            None => self.options.session.collation_connection,
         };
         Ok(match length {
             Some(length) => SqlType::varchar(clamp(length), collation),
@@ -167,7 +167,7 @@ impl Binder<'_> {
         if decimal_variable(&operand).is_none() {
             return operand;
         }
-        let text = string_of(&operand.ty, self.options.collation_connection);
+        let text = string_of(&operand.ty, self.options.session.collation_connection);
         cast(operand, &text)
     }
 
@@ -279,7 +279,7 @@ impl Binder<'_> {
             // {ts 'x'} is plain text if it is no datetime.
             None if typed.is_escape => Ok(literal::string(
                 &typed.value,
-                self.options.collation_connection,
+                self.options.session.collation_connection,
             )),
             None => {
                 let name = match typed.kind {
@@ -295,7 +295,7 @@ impl Binder<'_> {
     /// Value of a temporal literal; `None` if it is not exactly a value of its type.
     fn temporal_literal(&self, typed: &TypedString) -> Option<Expression> {
         let text = typed.value.as_str();
-        let sql_mode = self.options.sql_mode;
+        let sql_mode = self.options.session.sql_mode;
         let truncate = sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
         if typed.kind == TemporalLiteral::Time {
             let parsed = parse_time(text.as_bytes(), truncate).ok()?;
@@ -319,7 +319,7 @@ impl Binder<'_> {
         }
         if parsed.offset.is_some() {
             // The time zone is known only in the session that runs the statement.
-            let moment = literal::string(text, self.options.collation_connection);
+            let moment = literal::string(text, self.options.session.collation_connection);
             let kind = ExpressionKind::Cast(Box::new(moment), None);
             return Some(Expression::new(kind, ty, true));
         }

@@ -17,7 +17,9 @@ impl Binder<'_> {
     pub(super) fn bind_value(&mut self, value: &ast::Value) -> Result<Expression> {
         Ok(match value {
             ast::Value::Number(text) => self.number(text)?,
-            ast::Value::SingleQuotedString(text) => string(text, self.options.collation_connection),
+            ast::Value::SingleQuotedString(text) => {
+                string(text, self.options.session.collation_connection)
+            }
             ast::Value::NationalStringLiteral(text) => {
                 string(text, CollationId::UTF8MB3_GENERAL_CI)
             }

@@ -213,7 +213,7 @@ impl Binder<'_> {
     fn wide_enough_to_negate(&self, operand: Expression) -> Expression {
         let is_integer = operand.ty.is_integer() && operand.ty.kind != TypeKind::Boolean;
         let value = match is_integer {
-            true => known_value(&operand, &[], self.options.sql_mode),
+            true => known_value(&operand, &[], self.options.session.sql_mode),
             false => None,
         };
         match value {
@@ -333,7 +333,7 @@ impl Binder<'_> {
             Some(ty) => ty.clone(),
             None => {
                 self.parameter_count = self.parameter_count.max(index + 1);
-                parameter_type(None, self.options.collation_connection)
+                parameter_type(None, self.options.session.collation_connection)
             }
         };
         Ok(Expression::new(ExpressionKind::Parameter(index), ty, true))

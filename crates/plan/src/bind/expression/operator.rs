@@ -230,7 +230,7 @@ impl Binder<'_> {
             ExpressionKind::Literal(text) => {
                 let kind = temporal.ty.kind;
                 let warn = |warning| self.catalog.warn(warning);
-                check_date_text(kind, text, self.options.sql_mode, warn)
+                check_date_text(kind, text, self.options.session.sql_mode, warn)
             }
             // MySQL reads no dates in character sets of two and more bytes, and reports no error.
             _ if other.ty.collation.charset().min_length() > 1 => Ok(()),
@@ -258,7 +258,7 @@ impl Binder<'_> {
                 text.trim_ascii().is_empty() || time.is_ok_and(|time| !time.truncated)
             }
             number if constant.ty.is_numeric() => {
-                is_moment(number, kind == "time", self.options.sql_mode)
+                is_moment(number, kind == "time", self.options.session.sql_mode)
             }
             _ => true,
         };

@@ -209,14 +209,13 @@ impl Shape {
         let Wanted::Value(value, _) = &self.result else {
             return None;
         };
-        let context = options.signature_context();
         let (count_id, mut count) = (columns.one(), row_count(options)?);
         let any_value = any_value(value, options)?;
         let any_id = columns.one();
         let rows = Expression::column(count_id, count.signature.result.clone(), true);
         let only = scalar::by_name("only row")?;
         let known = [crate::bind::argument(&rows)];
-        let signature = only.signature(&known, &context).ok()?;
+        let signature = only.signature(&known, &options.session).ok()?;
         let rows = Expression::call(only, vec![rows], signature);
         let one = Expression::literal(Value::Int(1), rows.ty.clone());
         let is_only = crate::bind::compare_expression(Comparison::Equal, rows, one);

@@ -3,11 +3,9 @@
 
 use std::sync::LazyLock;
 
-use mayfly_functions::{
-    Argument, Coercibility, ScalarFunction, SignatureContext, aggregate, scalar,
-};
+use mayfly_functions::{Argument, Coercibility, ScalarFunction, aggregate, scalar};
 use mayfly_testkit::groups::Groups;
-use mayfly_types::{CollationId, SqlMode, SqlType, TypeKind};
+use mayfly_types::{CollationId, SessionParameters, SqlMode, SqlType, TypeKind};
 
 use crate::queries::tree::Kind;
 
@@ -134,11 +132,9 @@ fn probed(function: &ScalarFunction) -> Vec<Call> {
     let name = function.names()[0];
     let arity = function.arity();
     let most = (*arity.end()).min(*arity.start() + 2).min(6);
-    let context = SignatureContext {
+    let session = SessionParameters {
         sql_mode: SqlMode::default(),
-        div_precision_increment: 4,
-        group_concat_max_len: 1024,
-        collation_connection: CollationId::default(),
+        ..SessionParameters::default()
     };
     let text = SqlType::varchar(20, CollationId::default());
     // Functions of the current time take at most a literal.
@@ -154,7 +150,7 @@ fn probed(function: &ScalarFunction) -> Vec<Call> {
             constant: None,
             coercibility: Coercibility::Coercible,
         };
-        let signature = function.signature(&vec![argument; count], &context).ok();
+        let signature = function.signature(&vec![argument; count], &session).ok();
         let arguments = signature.as_ref().map(|signature| &signature.arguments);
         let kinds = (0..count).map(|at| arguments.map_or(Kind::Text, |all| kind(&all[at])));
         let holes = vec!["{}"; count].join(", ");

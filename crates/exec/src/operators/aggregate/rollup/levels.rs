@@ -7,7 +7,6 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, Int64Array, UInt32Array, new_null_array};
-use mayfly_functions::SignatureContext;
 use mayfly_plan::Expression;
 use mayfly_plan::physical::{Grouping, Purpose, SortKey};
 use mayfly_storage::KeyMode;
@@ -54,7 +53,6 @@ pub(super) fn build(
         key_types: column_types(&key_types),
         modes: key_types.iter().map(key_mode).collect(),
         calls,
-        signature: run.statement.signature,
         reader: OneCursor::default(),
     }))
 }
@@ -65,7 +63,6 @@ struct Levels {
     key_types: Vec<PhysicalType>,
     modes: Vec<KeyMode>,
     calls: Vec<Call>,
-    signature: SignatureContext,
     reader: OneCursor,
 }
 
@@ -272,7 +269,7 @@ impl Levels {
         }
         let zeros = vec![0; rows - first_open];
         let rest = slices(first_open, rows - first_open);
-        let mut open = Accumulators::new(&self.calls, &self.signature)?;
+        let mut open = Accumulators::new(&self.calls)?;
         open.resize(1);
         if closing.is_empty() && before > 0 {
             open.merge(&self.calls, has_carried, carried, run)?;
@@ -297,7 +294,7 @@ impl Levels {
         groups: usize,
         run: &RunContext,
     ) -> Result<Vec<ArrayRef>> {
-        let mut accumulators = Accumulators::new(&self.calls, &self.signature)?;
+        let mut accumulators = Accumulators::new(&self.calls)?;
         accumulators.resize(groups);
         for (ids, states) in parts.iter().filter(|(ids, _)| !ids.is_empty()) {
             accumulators.merge(&self.calls, ids, states, run)?;
