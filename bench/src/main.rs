@@ -266,12 +266,11 @@ fn point_changes(session: &mut Session) {
                     mayfly_engine::Value::from(text.as_str()),
                     SqlType::varchar(length, session.connection_collation()),
                 );
-                let (statement, values) = match adds {
-                    true => {
-                        next += 1;
-                        (&insert, [int(next), text])
-                    }
-                    false => (&update, [text, int(1 + number * 7919 % 100_000)]),
+                let (statement, values) = if adds {
+                    next += 1;
+                    (&insert, [int(next), text])
+                } else {
+                    (&update, [text, int(1 + number * 7919 % 100_000)])
                 };
                 let done = session.execute_prepared(statement, &values);
                 let changed = done.expect("the statement runs").finish().affected_rows;

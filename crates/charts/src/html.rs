@@ -85,9 +85,12 @@ impl Page {
             self.body,
             r#"<div class="wide" role="region" tabindex="0" aria-label="{caption}"><table><caption>{caption}</caption><thead><tr>"#,
         );
-        let class = |column: usize| match is_numeric(rows, column) {
-            true => r#" class="number""#,
-            false => "",
+        let class = |column: usize| {
+            if is_numeric(rows, column) {
+                r#" class="number""#
+            } else {
+                ""
+            }
         };
         for (column, cell) in head.iter().enumerate() {
             let class = class(column);

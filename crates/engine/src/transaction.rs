@@ -324,9 +324,10 @@ mod tests {
         }
 
         fn prepare(&mut self) -> Result<()> {
-            match self.0.lock().unwrap().0.contains(&REFUSED) {
-                true => Err(codes::ER_UNKNOWN_ERROR.with(&[&"not prepared"])),
-                false => Ok(()),
+            if self.0.lock().unwrap().0.contains(&REFUSED) {
+                Err(codes::ER_UNKNOWN_ERROR.with(&[&"not prepared"]))
+            } else {
+                Ok(())
             }
         }
 

@@ -101,9 +101,10 @@ pub(crate) fn drain_from<S: Sink>(
 
 /// Number of threads worth starting for this input.
 pub(crate) fn thread_count(input: &dyn Node, run: &RunContext) -> usize {
-    match run.serial || !is_large(input, run) {
-        true => 1,
-        false => run.statement.options.threads.max(1),
+    if run.serial || !is_large(input, run) {
+        1
+    } else {
+        run.statement.options.threads.max(1)
     }
 }
 

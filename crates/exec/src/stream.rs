@@ -163,9 +163,10 @@ impl ResultStream {
             );
             stages.enter(if changes { stage } else { Stage::Executing });
             root.prepare(&self.run)?;
-            let exchange = match self.any_order && computes(&plan.root) {
-                true => Exchange::start(&root, &self.run)?,
-                false => None,
+            let exchange = if self.any_order && computes(&plan.root) {
+                Exchange::start(&root, &self.run)?
+            } else {
+                None
             };
             self.state = match exchange {
                 Some(exchange) => State::Exchanging(Box::new(exchange)),

@@ -224,9 +224,10 @@ impl<'r> Row<'r> {
     pub fn get<T: FromValue<'r>>(&self, column: impl ColumnIndex) -> Result<T> {
         let position = position(self.columns, &column)?;
         let shown = &self.columns[position];
-        let value = match T::IS_TEXT {
-            true => arrow::text(self.batch.column(position), &shown.ty, self.row),
-            false => self.value(position),
+        let value = if T::IS_TEXT {
+            arrow::text(self.batch.column(position), &shown.ty, self.row)
+        } else {
+            self.value(position)
         };
         read(value, &shown.name, self.number)
     }

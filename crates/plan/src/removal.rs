@@ -444,12 +444,13 @@ impl WithIndex {
 
 impl TableStatistics for WithIndex {
     fn distinct_keys(&self, index: usize, parts: usize) -> u64 {
-        let index = match index == self.index {
-            false => index,
-            true => match self.alike(parts) {
+        let index = if index == self.index {
+            match self.alike(parts) {
                 Some(alike) => alike,
                 None => return self.source.row_count / 10,
-            },
+            }
+        } else {
+            index
         };
         self.known.distinct_keys(index, parts)
     }
@@ -459,12 +460,13 @@ impl TableStatistics for WithIndex {
             Bound::Included(values) | Bound::Excluded(values) => values.len(),
             Bound::Unbounded => 0,
         };
-        let index = match index == self.index {
-            false => index,
-            true => match self.alike(length(&range.start).max(length(&range.end))) {
+        let index = if index == self.index {
+            match self.alike(length(&range.start).max(length(&range.end))) {
                 Some(alike) => alike,
                 None => return self.source.row_count / 10,
-            },
+            }
+        } else {
+            index
         };
         self.known.rows_in_range(index, range)
     }

@@ -83,9 +83,10 @@ impl TrustOptions {
         };
         let is_here = address.host.as_ref().is_none_or(is_here);
         self.ssl_mode
-            .unwrap_or(match is_here && self.ssl_ca.is_none() {
-                true => SslMode::Disabled,
-                false => SslMode::VerifyIdentity,
+            .unwrap_or(if is_here && self.ssl_ca.is_none() {
+                SslMode::Disabled
+            } else {
+                SslMode::VerifyIdentity
             })
     }
 

@@ -132,9 +132,12 @@ impl<R: Read> Utf16<R> {
 
     fn fill(&mut self) -> io::Result<()> {
         self.ended = read_more(&mut self.source, &mut self.rest)? == 0;
-        let unit = |pair: &[u8; 2]| match self.big_endian {
-            true => u16::from_be_bytes(*pair),
-            false => u16::from_le_bytes(*pair),
+        let unit = |pair: &[u8; 2]| {
+            if self.big_endian {
+                u16::from_be_bytes(*pair)
+            } else {
+                u16::from_le_bytes(*pair)
+            }
         };
         let (pairs, odd) = self.rest.as_chunks::<2>();
         let mut units: Vec<u16> = pairs.iter().map(unit).collect();

@@ -42,9 +42,10 @@ impl SessionProfiles {
         }
         self.last_id += 1;
         let kept = text.floor_char_boundary(Self::TEXT_BYTES.min(text.len()));
-        let text = match text.len() == kept {
-            true => Arc::clone(text),
-            false => Arc::from(&text[..kept]),
+        let text = if text.len() == kept {
+            Arc::clone(text)
+        } else {
+            Arc::from(&text[..kept])
         };
         let id = self.last_id;
         self.kept.push_back(Profile { id, text, stages });

@@ -184,9 +184,10 @@ impl StatementContext<'_> {
     /// The error of a missing table that a statement reads or changes: 1100 under LOCK TABLES, which cannot have named
     /// the table.
     pub(crate) fn missing_for_use(&self, database: &str, name: &str) -> Error {
-        match self.session.transaction.has_locked_tables() {
-            true => codes::ER_TABLE_NOT_LOCKED.with(&[&name]),
-            false => self.missing_table(database, name),
+        if self.session.transaction.has_locked_tables() {
+            codes::ER_TABLE_NOT_LOCKED.with(&[&name])
+        } else {
+            self.missing_table(database, name)
         }
     }
 

@@ -96,9 +96,10 @@ pub(super) fn run(context: &mut StatementContext<'_>, statement: &AlterTable) ->
     let work = Work::of(context, &table.definition, &altered, &statement.actions);
     work.algorithm
         .allow(&table.definition, &statement.actions)?;
-    context.stages().enter(match work.rows_move {
-        true => Stage::CopyToTmpTable,
-        false => Stage::AlteringTable,
+    context.stages().enter(if work.rows_move {
+        Stage::CopyToTmpTable
+    } else {
+        Stage::AlteringTable
     });
     let copied = if work.rows_move {
         copy(

@@ -309,9 +309,10 @@ fn integer_beside_year(text: &[u8]) -> Fit {
     let ty = mayfly_plan::parameter_type(Some(&SqlType::bigint()), CollationId::BINARY);
     let number = i64::try_from(parsed.value).unwrap_or(i64::MAX);
     let is_integer = parsed.consumed == text.len() && parsed.consumed > 0 && !parsed.overflow;
-    match is_integer {
-        true => Fit::Either((Value::Int(number), ty)),
-        false => Fit::Converted((Value::Int(number), ty), Some(truncated("INTEGER", text))),
+    if is_integer {
+        Fit::Either((Value::Int(number), ty))
+    } else {
+        Fit::Converted((Value::Int(number), ty), Some(truncated("INTEGER", text)))
     }
 }
 
@@ -332,9 +333,10 @@ fn temporal_of(
     // Invalid dates are compared, and dates with zero parts are read, whatever may be stored.
     let refused = SqlMode::NO_ZERO_IN_DATE.0 | SqlMode::NO_ZERO_DATE.0;
     let mode = SqlMode(conversion.sql_mode.0 & !refused);
-    conversion.sql_mode = match place == ParameterPlace::Comparison {
-        true => SqlMode(mode.0 | SqlMode::ALLOW_INVALID_DATES.0),
-        false => mode,
+    conversion.sql_mode = if place == ParameterPlace::Comparison {
+        SqlMode(mode.0 | SqlMode::ALLOW_INVALID_DATES.0)
+    } else {
+        mode
     };
     if derived.kind == TypeKind::Date {
         let moment = match text {

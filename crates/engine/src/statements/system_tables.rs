@@ -44,9 +44,10 @@ pub(super) fn run(
             }
         }
         Statement::Insert(insert) => {
-            let command = match insert.replace {
-                true => "INSERT, DELETE",
-                false => "INSERT",
+            let command = if insert.replace {
+                "INSERT, DELETE"
+            } else {
+                "INSERT"
             };
             match of_name(context, &insert.table) {
                 Some(name) if name == ACTORS => insert_actors(context, insert).map(Some),

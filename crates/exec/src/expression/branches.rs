@@ -181,9 +181,10 @@ mod tests {
             let selection = BooleanBuffer::collect_bool(rows, |row| of_row[row] == number);
             let form = random(state, 4);
             let is_whole = form == 0;
-            let length = match is_whole {
-                true => rows,
-                false => selection.count_set_bits(),
+            let length = if is_whole {
+                rows
+            } else {
+                selection.count_set_bits()
             };
             let mut value =
                 || (random(state, 5) > 0).then(|| i128::from(random(state, 1000)) - 500);

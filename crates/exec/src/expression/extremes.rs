@@ -56,9 +56,12 @@ impl Extremes {
             return None;
         }
         let holds = |end: &Value| comparison.holds(self.comparer.order_values(value, end));
-        let is_decided = self.ends.as_ref().is_some_and(|ends| match all {
-            true => !ends.iter().all(holds),
-            false => ends.iter().any(holds),
+        let is_decided = self.ends.as_ref().is_some_and(|ends| {
+            if all {
+                !ends.iter().all(holds)
+            } else {
+                ends.iter().any(holds)
+            }
         });
         match (is_decided, self.has_nulls) {
             (true, _) => Some(!all),

@@ -168,12 +168,13 @@ impl Bound {
             Comparison::Greater | Comparison::GreaterOrEqual => is_below,
             _ => false,
         };
-        match holds {
-            true => NumberRange {
+        if holds {
+            NumberRange {
                 least: i128::MIN,
                 greatest: i128::MAX,
-            },
-            false => NumberRange::EMPTY,
+            }
+        } else {
+            NumberRange::EMPTY
         }
     }
 }

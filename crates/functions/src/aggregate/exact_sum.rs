@@ -521,9 +521,12 @@ mod tests {
         let mut seed = crate::context::MysqlRandom::from_seed(13);
         for count in [0, 1, 3, 4, 64, 1001] {
             for (decades, last) in [(4.0, 1.0), (60.0, 1.0), (4.0, 1.5e300)] {
-                let mut number = |at: usize| match at + 1 == count {
-                    true => last,
-                    false => (seed.next() - 0.5) * 10_f64.powf((seed.next() - 0.5) * decades),
+                let mut number = |at: usize| {
+                    if at + 1 == count {
+                        last
+                    } else {
+                        (seed.next() - 0.5) * 10_f64.powf((seed.next() - 0.5) * decades)
+                    }
                 };
                 let values: Vec<f64> = (0..count).map(&mut number).collect();
                 let terms = |value: f64| [value, value / 3.0];

@@ -58,9 +58,10 @@ fn open(path: &Path, is_new: bool) -> io::Result<File> {
         .write(true)
         .mode(MODE)
         .custom_flags(libc::O_NOFOLLOW);
-    let options = match is_new {
-        true => options.create_new(true),
-        false => options.create(true).truncate(false),
+    let options = if is_new {
+        options.create_new(true)
+    } else {
+        options.create(true).truncate(false)
     };
     let file = options.open(path)?;
     if file.metadata()?.mode() & 0o777 & !MODE != 0 {

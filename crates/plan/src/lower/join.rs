@@ -207,9 +207,10 @@ impl Lowering {
             (&join.on, &join.null_aware),
         );
         let build_left = !join.straight && builds_left(kind, &left.plan, &right.plan);
-        let (probed, built, built_columns) = match build_left {
-            true => (right_rows, left_rows, &left_columns),
-            false => (left_rows, right_rows, &right_columns),
+        let (probed, built, built_columns) = if build_left {
+            (right_rows, left_rows, &left_columns)
+        } else {
+            (left_rows, right_rows, &right_columns)
         };
         let can_filter = matches!(kind, JoinKind::Inner | JoinKind::Semi);
         let partnered = can_filter && built >= FILTERED_ROWS_MIN && {
@@ -256,9 +257,10 @@ impl Lowering {
                 .lowered(operator, output, estimated_rows, layout));
         }
         if matches!(kind, JoinKind::Inner | JoinKind::Semi) {
-            let (probe, built) = match build_left {
-                true => (&mut right, left_rows),
-                false => (&mut left, right_rows),
+            let (probe, built) = if build_left {
+                (&mut right, left_rows)
+            } else {
+                (&mut left, right_rows)
             };
             self.filter_by_keys(probe, built, &equalities, build_left);
         }
@@ -297,9 +299,10 @@ impl Lowering {
                 && matches!(physical[0], PhysicalType::Int64 | PhysicalType::UInt64)
         };
         for key in equalities.iter().filter(has_filter).take(FILTERED_KEYS_MAX) {
-            let (own, other) = match build_left {
-                true => (&key.right, &key.left),
-                false => (&key.left, &key.right),
+            let (own, other) = if build_left {
+                (&key.right, &key.left)
+            } else {
+                (&key.left, &key.right)
             };
             let ExpressionKind::Column(id) = own.kind else {
                 continue;

@@ -107,9 +107,10 @@ fn buffered(buffering: &Buffering, relation: &Relation, constants: Constants<'_>
     if tables.has_no_rows || tables.read.is_empty() {
         return Kept::Nothing;
     }
-    let requested = match buffering.requested {
-        true => Kept::Groups,
-        false => Kept::Nothing,
+    let requested = if buffering.requested {
+        Kept::Groups
+    } else {
+        Kept::Nothing
     };
     if buffering.one_group {
         return requested;
@@ -143,9 +144,10 @@ fn buffered(buffering: &Buffering, relation: &Relation, constants: Constants<'_>
     if has_order || buffering.distinct {
         Kept::Groups
     } else if sorts_groups {
-        match tables.sorts_first(&group) {
-            true => Kept::Nothing,
-            false => Kept::Rows,
+        if tables.sorts_first(&group) {
+            Kept::Nothing
+        } else {
+            Kept::Rows
         }
     } else if tables.has_order_of(&buffering.group_columns) {
         Kept::Nothing
@@ -214,9 +216,8 @@ impl<'r> Tables<'r> {
                 scan: None,
             }),
             // MySQL reads a derived table of at most one row during planning.
-            Relation::Block { input, .. } => match gives_one_row(input) {
-                true => {}
-                false => {
+            Relation::Block { input, .. } => {
+                if !gives_one_row(input) {
                     let mut inner = Tables::new(self.constants);
                     inner.collect(input);
                     self.has_no_rows |= inner.has_no_rows;
@@ -225,7 +226,7 @@ impl<'r> Tables<'r> {
                         scan: None,
                     });
                 }
-            },
+            }
             Relation::Values { .. } => {}
         });
     }

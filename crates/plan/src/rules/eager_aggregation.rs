@@ -228,9 +228,10 @@ impl Eager<'_> {
         let top = above.rows.first().copied().unwrap_or(count);
         let joined = count.min(last) + above.rows.iter().sum::<f64>() + top;
         let eager = count + joined * left;
-        match joined - eager > NEGLIGIBLE && joined > eager * RISK {
-            true => joined - eager,
-            false => 0.0,
+        if joined - eager > NEGLIGIBLE && joined > eager * RISK {
+            joined - eager
+        } else {
+            0.0
         }
     }
 }

@@ -107,9 +107,10 @@ fn plain(document: Document) -> Document {
     with_stack(|| match document {
         Document::Number(number) if number.is_finite() => {
             let rounded = (number * 1e4).round() / 1e4;
-            match rounded.fract() == 0.0 && (0.0..1e15).contains(&rounded) {
-                true => Document::Integer(rounded as u64),
-                false => Document::Number(rounded),
+            if rounded.fract() == 0.0 && (0.0..1e15).contains(&rounded) {
+                Document::Integer(rounded as u64)
+            } else {
+                Document::Number(rounded)
             }
         }
         Document::List(values) => Document::List(values.into_iter().map(plain).collect()),

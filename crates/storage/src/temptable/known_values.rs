@@ -54,18 +54,20 @@ impl Bits {
 
     #[inline(always)]
     fn of_decimal(value: i128) -> Self {
-        match value << GROUP_BITS >> GROUP_BITS == value {
-            true => Self(value.cast_unsigned() << GROUP_BITS >> GROUP_BITS),
-            false => Self::NONE,
+        if value << GROUP_BITS >> GROUP_BITS == value {
+            Self(value.cast_unsigned() << GROUP_BITS >> GROUP_BITS)
+        } else {
+            Self::NONE
         }
     }
 
     /// A view has its length in 32 bits, and 12 bytes of value, which are 0 behind the length.
     #[inline(always)]
     fn of_view(view: u128) -> Self {
-        match View(view).is_inline() {
-            true => Self(view >> 32 << 4 | u128::from(view as u32)),
-            false => Self::NONE,
+        if View(view).is_inline() {
+            Self(view >> 32 << 4 | u128::from(view as u32))
+        } else {
+            Self::NONE
         }
     }
 }
@@ -172,9 +174,10 @@ impl KnownValues {
         }
         let missed = self.misses.len() as i64;
         let known = groups.len() as i64 - missed;
-        let gained = match self.missed < LEARNED_VALUES {
-            true => known * MISSES_A_KNOWN,
-            false => known / KNOWN_A_MISS,
+        let gained = if self.missed < LEARNED_VALUES {
+            known * MISSES_A_KNOWN
+        } else {
+            known / KNOWN_A_MISS
         };
         self.missed += missed;
         self.credit = CREDIT.min(self.credit - missed + gained);
@@ -331,9 +334,12 @@ mod tests {
         let mut known = KnownValues::new(memory.reservation());
         let mut numbers: HashMap<String, u32> = HashMap::new();
         let mut groups = Vec::new();
-        let text = |array: &ArrayRef, row: usize| match array.is_null(row) {
-            true => "NULL".to_owned(),
-            false => format!("{:?}", ArrayValues::new(array).get(row)),
+        let text = |array: &ArrayRef, row: usize| {
+            if array.is_null(row) {
+                "NULL".to_owned()
+            } else {
+                format!("{:?}", ArrayValues::new(array).get(row))
+            }
         };
         for batch in batches {
             known.find(&batch, &mut groups);

@@ -10,9 +10,10 @@ use crate::lexer::token::Kind;
 impl Parser<'_> {
     pub(crate) fn explain(&mut self) -> Result<Statement> {
         self.take();
-        let kind = match self.eat(Kw::ANALYZE) {
-            true => ExplainKind::Analyze,
-            false => ExplainKind::Plan,
+        let kind = if self.eat(Kw::ANALYZE) {
+            ExplainKind::Analyze
+        } else {
+            ExplainKind::Plan
         };
         // Words of MariaDB and old MySQL: their columns are always shown.
         let is_old = self.at_any(&kw![EXTENDED PARTITIONS])

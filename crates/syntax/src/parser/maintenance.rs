@@ -206,9 +206,12 @@ impl Parser<'_> {
     fn table_of_indexes(&mut self) -> Result<TableName> {
         let table = self.table_name()?;
         if self.eat(Kw::PARTITION) {
-            self.parens(|parser| match parser.eat(Kw::ALL) {
-                true => Ok(()),
-                false => parser.comma_list(Self::name).map(drop),
+            self.parens(|parser| {
+                if parser.eat(Kw::ALL) {
+                    Ok(())
+                } else {
+                    parser.comma_list(Self::name).map(drop)
+                }
             })?;
         }
         if self.eat_any(&kw![INDEX KEY]).is_some() {

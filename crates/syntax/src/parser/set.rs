@@ -111,9 +111,10 @@ impl Parser<'_> {
             *named
         };
         // The default key cache is named by a keyword.
-        let mut name = match self.ahead(1).kind == Kind::Dot && self.eat(Kw::DEFAULT) {
-            true => Kw::DEFAULT.spelling().to_lowercase(),
-            false => self.name()?,
+        let mut name = if self.ahead(1).kind == Kind::Dot && self.eat(Kw::DEFAULT) {
+            Kw::DEFAULT.spelling().to_lowercase()
+        } else {
+            self.name()?
         };
         if self.eat_kind(Kind::Dot) {
             name = format!("{name}.{}", self.name()?);

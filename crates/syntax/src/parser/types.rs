@@ -319,9 +319,10 @@ impl Parser<'_> {
         Ok(CastType {
             length: written.length,
             charset: written.charset.filter(|_| !is_bytes),
-            ..CastType::new(match is_bytes {
-                true => CastTypeKind::Binary,
-                false => CastTypeKind::Char,
+            ..CastType::new(if is_bytes {
+                CastTypeKind::Binary
+            } else {
+                CastTypeKind::Char
             })
         })
     }

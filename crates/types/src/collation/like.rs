@@ -60,9 +60,10 @@ impl Segment {
         match literal {
             None => Self::WithOnes(bytes),
             Some(literal) => {
-                let search = match is_middle && !folds {
-                    true => Search::Exact(memmem::Finder::new(&literal).into_owned()),
-                    false => Search::Folded(most_seldom(&literal)),
+                let search = if is_middle && !folds {
+                    Search::Exact(memmem::Finder::new(&literal).into_owned())
+                } else {
+                    Search::Folded(most_seldom(&literal))
                 };
                 Self::Literal(literal, search)
             }
@@ -203,9 +204,10 @@ impl LikePattern {
                 }
                 (Piece::Character(point), Some(segment)) => {
                     encoded.clear();
-                    match is_binary {
-                        true => encoded.push(*point as u8),
-                        false => utf8::encode(*point, &mut encoded),
+                    if is_binary {
+                        encoded.push(*point as u8)
+                    } else {
+                        utf8::encode(*point, &mut encoded)
                     }
                     let fits = match self.bytes {
                         Bytes::Exact => true,

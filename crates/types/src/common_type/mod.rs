@@ -276,9 +276,10 @@ fn common_float(a: &SqlType, b: &SqlType) -> SqlType {
             TypeKind::Decimal => text_length(ty).saturating_sub(ty.decimals.into()),
             _ => ty.length.saturating_sub(ty.decimals.into()),
         };
-        match is_fixed {
-            true => whole(a).max(whole(b)) + u32::from(decimals),
-            false => varying,
+        if is_fixed {
+            whole(a).max(whole(b)) + u32::from(decimals)
+        } else {
+            varying
         }
     };
     let decimals = decimals.min(DECIMALS_NOT_FIXED);

@@ -141,9 +141,10 @@ fn shortened(value: f64, mut width: i32) -> (String, bool) {
         is_cut = width < point;
         let decimals = (width.max(point) - point) as usize;
         let text = format!("{value:.decimals$}");
-        let text = match text.contains('.') {
-            true => text.trim_end_matches('0').trim_end_matches('.'),
-            false => &text,
+        let text = if text.contains('.') {
+            text.trim_end_matches('0').trim_end_matches('.')
+        } else {
+            &text
         };
         return (text.to_owned(), is_cut);
     }
@@ -154,9 +155,10 @@ fn shortened(value: f64, mut width: i32) -> (String, bool) {
         is_cut = true;
         width = 0;
     }
-    let (digits, point) = match width < count {
-        true => significant_digits(value, width),
-        false => (digits, point),
+    let (digits, point) = if width < count {
+        significant_digits(value, width)
+    } else {
+        (digits, point)
     };
     let (first, rest) = digits.split_at(1);
     let separator = if rest.is_empty() { "" } else { "." };
@@ -177,9 +179,10 @@ fn significant_digits(value: f64, most: i32) -> (String, i32) {
     };
     let most = most.max(1) as usize;
     let (digits, point) = parts(format!("{value:e}"));
-    match digits.len() > most {
-        true => parts(format!("{value:.*e}", most - 1)),
-        false => (digits, point),
+    if digits.len() > most {
+        parts(format!("{value:.*e}", most - 1))
+    } else {
+        (digits, point)
     }
 }
 

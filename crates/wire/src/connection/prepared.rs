@@ -230,9 +230,10 @@ impl Connection {
         let piece = reader.rest();
         let length = statement.long_data.get(&parameter).map_or(0, Vec::len);
         let fits = length.saturating_add(piece.len()) <= limit;
-        let kept = match fits {
-            true => statement.keep_long_data(piece.len(), &self.session),
-            false => Err(codes::ER_UNKNOWN_ERROR.with(&[&LONG_DATA_TOO_LONG])),
+        let kept = if fits {
+            statement.keep_long_data(piece.len(), &self.session)
+        } else {
+            Err(codes::ER_UNKNOWN_ERROR.with(&[&LONG_DATA_TOO_LONG]))
         };
         match kept {
             Ok(()) => {

@@ -42,10 +42,11 @@ fn failed_with<T>(outcome: Result<T, Error>, number: u16, state: &str, text: &st
         Err(Error::Server(error)) => {
             equal(error.code, number, &error.message)?;
             equal(error.state.as_str(), state, "SQLSTATE")?;
-            match error.message.contains(text) {
-                true => Ok(()),
-                false => fail(format!("got {:?}, expected {text:?}", error.message)),
-            }
+            if error.message.contains(text) {
+Ok(())
+} else {
+fail(format!("got {:?}, expected {text:?}", error.message))
+}
         }
         Err(other) => fail(format!("expected {number}, got {other}")),
     }

@@ -287,13 +287,14 @@ impl Change {
             watched.snapshot(&format!("after a sync of {}", path.display()));
             return;
         }
-        let watched = self.note(|known, random| match is_done {
-            true => {
+        let watched = self.note(|known, random| {
+            if is_done {
                 known.sync(|_| true, random);
                 known.length = length_of(file);
                 known.lengths.clear();
+            } else {
+                known.sync(|random| random.one_in(3), random)
             }
-            false => known.sync(|random| random.one_in(3), random),
         });
         watched.failed_syncs += u64::from(!is_done);
         let name = format!("after a sync of {}", path.display());

@@ -333,9 +333,10 @@ fn what_is_in_memory_stays_when_it_cannot_be_written() {
             let before = look(&mut world.session);
             arm(fault, call);
             // Size of the written data; as for a copy, the file first gets the data in memory.
-            let outcome = match backs_up {
-                false => world.attempt("UPDATE t SET v = v + 1, s = CONCAT(s, '.')"),
-                true => world.database.backup(&copy),
+            let outcome = if backs_up {
+                world.database.backup(&copy)
+            } else {
+                world.attempt("UPDATE t SET v = v + 1, s = CONCAT(s, '.')")
             };
             let (made, failed) = (calls(), disarm());
             let _ = std::fs::remove_dir_all(&copy);

@@ -344,36 +344,34 @@ impl World {
         self.cuts += 1;
         // The power is also cut during opening.
         let again = random.one_in(4);
-        let known = match again {
-            false => self.look(&self.copy, before, &snapshot.acknowledged, settings)?,
-            true => {
-                let wanted = snapshot.acknowledged.clone();
-                let seed = random.below_u64(u64::MAX);
-                disk::watch(self.copy.path(), seed, 3, Box::new(move || wanted.clone()));
-                let known = self.look(&self.copy, before, &snapshot.acknowledged, settings);
-                let (snapshots, seen, _) = disk::stop();
-                let known = known?;
-                self.snapshots += seen;
-                let second = directory("second");
-                for later in &snapshots {
-                    self.cuts += 1;
-                    later.cut(self.copy.path(), second.path(), random);
-                    let found = self.look(&second, before, &snapshot.acknowledged, settings);
-                    let found =
-                        found.map_err(|problem| format!("and again {}: {problem}", later.name))?;
-                    let ns = |known: &Known| {
-                        known.models.iter().map(|model| model.n).collect::<Vec<_>>()
-                    };
-                    if ns(&found) != ns(&known) {
-                        return Err(format!(
-                            "{:?}, then {:?} after another cut",
-                            ns(&known),
-                            ns(&found)
-                        ));
-                    }
+        let known = if again {
+            let wanted = snapshot.acknowledged.clone();
+            let seed = random.below_u64(u64::MAX);
+            disk::watch(self.copy.path(), seed, 3, Box::new(move || wanted.clone()));
+            let known = self.look(&self.copy, before, &snapshot.acknowledged, settings);
+            let (snapshots, seen, _) = disk::stop();
+            let known = known?;
+            self.snapshots += seen;
+            let second = directory("second");
+            for later in &snapshots {
+                self.cuts += 1;
+                later.cut(self.copy.path(), second.path(), random);
+                let found = self.look(&second, before, &snapshot.acknowledged, settings);
+                let found =
+                    found.map_err(|problem| format!("and again {}: {problem}", later.name))?;
+                let ns =
+                    |known: &Known| known.models.iter().map(|model| model.n).collect::<Vec<_>>();
+                if ns(&found) != ns(&known) {
+                    return Err(format!(
+                        "{:?}, then {:?} after another cut",
+                        ns(&known),
+                        ns(&found)
+                    ));
                 }
-                known
             }
+            known
+        } else {
+            self.look(&self.copy, before, &snapshot.acknowledged, settings)?
         };
         Ok(known)
     }
@@ -557,9 +555,10 @@ fn copy_directory(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap().flatten() {
         let (path, copy) = (entry.path(), to.join(entry.file_name()));
-        match path.is_dir() {
-            true => copy_directory(&path, &copy),
-            false => drop(std::fs::copy(path, copy).unwrap()),
+        if path.is_dir() {
+            copy_directory(&path, &copy)
+        } else {
+            drop(std::fs::copy(path, copy).unwrap())
         }
     }
 }

@@ -198,9 +198,10 @@ fn prepared(session: &mut Session, sql: &str, using: &str) -> String {
     }
     let execute = format!("EXECUTE s{using}");
     let (first, second) = (answer(session, &execute), answer(session, &execute));
-    match first == second {
-        true => first,
-        false => format!("{first}, then {second}"),
+    if first == second {
+        first
+    } else {
+        format!("{first}, then {second}")
     }
 }
 

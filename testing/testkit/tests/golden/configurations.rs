@@ -27,10 +27,7 @@ const DEFAULT: &str = "default";
 ///
 /// # Errors A text that names the unreadable file, or the need that no configuration mentions.
 pub(crate) fn trials(all: bool) -> Result<Vec<Trial>, String> {
-    let draw = match all {
-        true => Draw::all(),
-        false => Draw::of("golden"),
-    };
+    let draw = if all { Draw::all() } else { Draw::of("golden") };
     let configs = corpus::files("configs", "toml");
     let mut configs: Vec<_> = configs
         .iter()

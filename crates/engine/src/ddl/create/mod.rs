@@ -602,9 +602,10 @@ impl Builder<'_> {
         functional_keys::put_in_order(table);
         if let Some(position) = table.auto_increment_column() {
             // MyISAM numbers rows separately for each value of the preceding parts.
-            let parts = match table.engine.numbers_by_prefix() {
-                true => usize::MAX,
-                false => 1,
+            let parts = if table.engine.numbers_by_prefix() {
+                usize::MAX
+            } else {
+                1
             };
             let is_it = |part: &KeyPart| part.column() == Some(position);
             let has_key = table

@@ -71,9 +71,10 @@ pub(super) fn run(compiled: &CompiledGrouping, rows: TempTable, run: &RunContext
     };
     let partition_only =
         compiled.needs_whole_groups() || !compiled.is_mergeable() || shared.rows.is_on_disk();
-    let codes = match partition_only {
-        true => Vec::new(),
-        false => compiled.coded_columns(),
+    let codes = if partition_only {
+        Vec::new()
+    } else {
+        compiled.coded_columns()
     };
     compiled.input.give_codes(&codes);
     let _stage = run.within(Stage::CreatingTmpTable);

@@ -77,9 +77,10 @@ impl HashJoin {
             }
         }
         let right_made = made.split_off(specification.left.len());
-        let made = match build_first {
-            true => (made, right_made),
-            false => (right_made, made),
+        let made = if build_first {
+            (made, right_made)
+        } else {
+            (right_made, made)
         };
         Self {
             kind,
@@ -97,9 +98,10 @@ impl HashJoin {
     /// Source of a result column: its side and its number there, where filtering its rows removes rows of the result
     /// and has no other effect.
     pub(super) fn side_of(&self, column: usize) -> Option<(&Side, usize)> {
-        let (first, second) = match self.build_first {
-            true => (&self.build, &self.probe),
-            false => (&self.probe, &self.build),
+        let (first, second) = if self.build_first {
+            (&self.build, &self.probe)
+        } else {
+            (&self.probe, &self.build)
         };
         let columns = first.layout.row_columns;
         let (side, column) = match column.checked_sub(columns) {

@@ -73,9 +73,10 @@ impl MarkingJoin {
             return Ok(Marking::Nothing);
         }
         other.input.prepare(run)?;
-        let index = match self.pairs.prefers_partitions(&built, run) {
-            true => None,
-            false => built.table.join_index()?,
+        let index = if self.pairs.prefers_partitions(&built, run) {
+            None
+        } else {
+            built.table.join_index()?
         };
         let Some(index) = index else {
             // A row without a partner marks nothing.

@@ -65,9 +65,10 @@ pub(super) fn build(
     let left_side = || side(Arc::clone(&left), specification.left, |key| &key.left);
     let right_side = || side(Arc::clone(&right), specification.right, |key| &key.right);
     let join = |kind, build_left: bool| {
-        let (build, probe) = match build_left {
-            true => (left_side(), right_side()),
-            false => (right_side(), left_side()),
+        let (build, probe) = if build_left {
+            (left_side(), right_side())
+        } else {
+            (right_side(), left_side())
         };
         HashJoin::new(&specification, kind, build, probe, build_left)
     };

@@ -154,12 +154,11 @@ enum AllRows {
 
 impl AllRows {
     fn new(table: &TempTable, distinct: bool, result: &SharedResult) -> Result<Self> {
-        Ok(match distinct {
-            true => {
-                let modes = result.output.iter().map(key_mode).collect();
-                Self::Distinct(Box::new(DistinctRows::new(table, modes)?))
-            }
-            false => Self::Any(table.writer()),
+        Ok(if distinct {
+            let modes = result.output.iter().map(key_mode).collect();
+            Self::Distinct(Box::new(DistinctRows::new(table, modes)?))
+        } else {
+            Self::Any(table.writer())
         })
     }
 

@@ -197,9 +197,10 @@ impl ValueBound {
         for row in 0..chunk.len() {
             if keys.is_null(row) {
                 // The bound of a NULL is its peer group.
-                bounds.push(match self.is_start {
-                    true => chunk.peers.starts[row],
-                    false => chunk.peers.ends[row],
+                bounds.push(if self.is_start {
+                    chunk.peers.starts[row]
+                } else {
+                    chunk.peers.ends[row]
                 });
                 continue;
             }

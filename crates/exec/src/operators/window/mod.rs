@@ -242,9 +242,10 @@ impl WindowCursor {
         let waits = self.next >= self.ready();
         if !self.rows.have_space() {
             let columns = &self.parts.layout.columns;
-            let table = match self.buffers {
-                true => Some(self.window.waiting_rows(columns, run)?),
-                false => None,
+            let table = if self.buffers {
+                Some(self.window.waiting_rows(columns, run)?)
+            } else {
+                None
             };
             self.rows.give_space(table, run);
         }

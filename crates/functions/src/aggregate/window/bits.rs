@@ -19,9 +19,10 @@ pub(super) fn over_frames(
     operation: Operation,
 ) -> Result<Box<dyn FrameAggregate>> {
     let ty = &signature.result;
-    Ok(match ty.is_string() {
-        true => boxed(BitStrings::new(operation, ty.length)),
-        false => boxed(Bits::new(operation)),
+    Ok(if ty.is_string() {
+        boxed(BitStrings::new(operation, ty.length))
+    } else {
+        boxed(Bits::new(operation))
     })
 }
 

@@ -217,9 +217,10 @@ impl Kernel for Strings {
         if values.is_valid(row) {
             let (keeps, is_json, collation) = (self.keeps, self.is_json, self.collation);
             let is_better = |new: &[u8], old: &[u8]| {
-                let order = match is_json {
-                    true => compare_json(new, old),
-                    false => compare_texts(new, old, collation),
+                let order = if is_json {
+                    compare_json(new, old)
+                } else {
+                    compare_texts(new, old, collation)
                 };
                 // Of equal strings the least by bytes is the result.
                 match (keeps, order) {

@@ -139,15 +139,19 @@ fn evaluate_dates(call: &Call<'_>, replaces: impl Fn(Ordering) -> bool) -> Resul
     let compared = types.iter().find(|ty| ty.is_temporal());
     let (kind, digits) = compared.map_or((TypeKind::Date, 0), |ty| (ty.kind, ty.decimals));
     let is_date = kind == TypeKind::Date;
-    let zero_parts = match is_date {
-        true => ZeroParts::Allowed,
-        false => ZeroParts::Refused,
+    let zero_parts = if is_date {
+        ZeroParts::Allowed
+    } else {
+        ZeroParts::Refused
     };
     let mut readers = Vec::new();
     readers.resize_with(call.arguments.len(), || None);
-    let packed = |date: DateTime| match is_date {
-        true => Some(date.at_midnight().pack()),
-        false => datetime_result(date, digits, call.context),
+    let packed = |date: DateTime| {
+        if is_date {
+            Some(date.at_midnight().pack())
+        } else {
+            datetime_result(date, digits, call.context)
+        }
     };
     output::texts(call, |row, out| {
         let mut best = None;

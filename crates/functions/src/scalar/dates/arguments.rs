@@ -279,9 +279,10 @@ fn number_parts(number: Decimal, context: &EvaluationContext) -> Option<NumberPa
 /// The type that an argument is converted to where the function reads numbers itself, too.
 pub(crate) fn moment_type(binding: &Binding<'_>, index: usize) -> SqlType {
     let argument = &binding.arguments[index];
-    match argument.ty.is_numeric() && argument.ty.kind != TypeKind::Year {
-        true => number_type(argument),
-        false => time_type(binding, index),
+    if argument.ty.is_numeric() && argument.ty.kind != TypeKind::Year {
+        number_type(argument)
+    } else {
+        time_type(binding, index)
     }
 }
 
@@ -383,9 +384,10 @@ impl<'a> DateTimes<'a> {
 /// The type of an argument that itself tells whether it has a time of day: a number is unchanged.
 pub(crate) fn whole_type(binding: &Binding<'_>, index: usize) -> SqlType {
     let argument = &binding.arguments[index];
-    match argument.ty.is_numeric() && argument.ty.kind != TypeKind::Year {
-        true => number_type(argument),
-        false => binding.text(index),
+    if argument.ty.is_numeric() && argument.ty.kind != TypeKind::Year {
+        number_type(argument)
+    } else {
+        binding.text(index)
     }
 }
 

@@ -34,9 +34,10 @@ fn evaluate(call: &Call<'_>, shown: fn((String, String)) -> String) -> Result<Ar
         let statement = String::from_utf8_lossy(statement);
         let mut parsed = statements(&statement, &ParseOptions::MYSQL_DEFAULT);
         if let Some(Err(error)) = parsed.next() {
-            return Err(match is_constant {
-                true => codes::ER_PARSE_ERROR_IN_DIGEST_FN.with(&[&error]),
-                false => codes::ER_UNDISCLOSED_PARSE_ERROR_IN_DIGEST_FN.error(),
+            return Err(if is_constant {
+                codes::ER_PARSE_ERROR_IN_DIGEST_FN.with(&[&error])
+            } else {
+                codes::ER_UNDISCLOSED_PARSE_ERROR_IN_DIGEST_FN.error()
             });
         }
         out.extend_from_slice(shown(digest(&statement)).as_bytes());

@@ -357,9 +357,10 @@ impl<'d> Evaluation<'d> {
                 for text in self.texts(node).collect::<Vec<_>>() {
                     let text = &self.xml[self.document.nodes[text].text.clone()];
                     let order = self.order(&Scalar::Text(text.to_vec()), &value)?;
-                    let order = match is_left {
-                        true => order,
-                        false => order.map(Ordering::reverse),
+                    let order = if is_left {
+                        order
+                    } else {
+                        order.map(Ordering::reverse)
                     };
                     if order.is_some_and(|order| holds(comparison, order)) {
                         return Ok(truth(Some(true)));

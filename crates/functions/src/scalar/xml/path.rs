@@ -254,9 +254,10 @@ impl<'p> Parser<'p> {
     }
 
     fn expect(&mut self, sign: u8) -> std::result::Result<(), Failure> {
-        match self.eat(sign) {
-            true => Ok(()),
-            false => Err(Failure::Syntax),
+        if self.eat(sign) {
+            Ok(())
+        } else {
+            Err(Failure::Syntax)
         }
     }
 
@@ -425,9 +426,10 @@ impl<'p> Parser<'p> {
             };
         }
         if self.at_step() {
-            let start = match self.in_predicate {
-                true => XPath::Context,
-                false => XPath::Root,
+            let start = if self.in_predicate {
+                XPath::Context
+            } else {
+                XPath::Root
             };
             return self.steps(start);
         }
@@ -439,9 +441,10 @@ impl<'p> Parser<'p> {
             return Err(Failure::Syntax);
         }
         self.take();
-        let start = match self.eat(b'/') {
-            true => anything_below(value),
-            false => value,
+        let start = if self.eat(b'/') {
+            anything_below(value)
+        } else {
+            value
         };
         self.steps(start)
     }
@@ -474,9 +477,10 @@ impl<'p> Parser<'p> {
     fn step(&mut self, from: XPath) -> Parsed {
         self.count()?;
         if self.eat(b'.') {
-            return Ok(match self.eat(b'.') {
-                true => XPath::Step(Box::new(from), Axis::Parent, None),
-                false => from,
+            return Ok(if self.eat(b'.') {
+                XPath::Step(Box::new(from), Axis::Parent, None)
+            } else {
+                from
             });
         }
         let mut axis = Axis::Child;

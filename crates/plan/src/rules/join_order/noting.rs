@@ -86,9 +86,10 @@ fn candidate(
     let before = *search.plans.get(&joined)?;
     let set: Set = 1 << leaf;
     let operators = costs.ordered_operators(joined, set)?;
-    let cause = match operators.is_empty() {
-        true => cause.map(|_| NOT_JOINED),
-        false => cause,
+    let cause = if operators.is_empty() {
+        cause.map(|_| NOT_JOINED)
+    } else {
+        cause
     };
     let step = costs.step(&operators, (joined, before), (set, costs.table(leaf)), None);
     let lookup = step.lookup.as_ref();

@@ -119,12 +119,13 @@ fn joins(random: &mut Random, from: usize, to: usize, simple: bool) -> Relation 
         JoinKind::Inner => [0, 1, 1, 1, 2][random.below(5)],
         _ => 1,
     };
-    let on = (0..count).map(|_| match simple {
-        true => {
+    let on = (0..count).map(|_| {
+        if simple {
             let (a, b) = (a[random.below(a.len())], b[random.below(b.len())]);
             equality(a, b, Comparison::Equal)
+        } else {
+            predicate(random, &a, &b)
         }
-        false => predicate(random, &a, &b),
     });
     let on = on.collect();
     Relation::Join(Join::new(kind, left, right, on))

@@ -249,9 +249,10 @@ pub(in crate::rules) fn searched(
     is_greedy: bool,
     trace: &Trace,
 ) {
-    let algorithm = match is_greedy {
-        true => "greedy: there are too many orders",
-        false => "all trees without cross products",
+    let algorithm = if is_greedy {
+        "greedy: there are too many orders"
+    } else {
+        "all trees without cross products"
     };
     let members: Members = vec![
         ("search", Document::from(algorithm)),
@@ -270,9 +271,10 @@ fn documents(levels: &mut dyn Iterator<Item = Vec<Candidate>>, prefix: &[String]
     longer.extend(chosen.map(|candidate| candidate.table.clone()));
     let mut rest = crate::stack::with_stack(|| documents(levels, &longer));
     let document = |candidate: Candidate| {
-        let rest = match candidate.is_chosen() {
-            true => std::mem::take(&mut rest),
-            false => Vec::new(),
+        let rest = if candidate.is_chosen() {
+            std::mem::take(&mut rest)
+        } else {
+            Vec::new()
         };
         candidate.document(prefix, rest)
     };

@@ -411,9 +411,10 @@ impl Unnest<'_> {
                 id: key,
                 expression: read(id),
             });
-            let same = match column.nullable {
-                true => Comparison::NullSafeEqual,
-                false => Comparison::Equal,
+            let same = if column.nullable {
+                Comparison::NullSafeEqual
+            } else {
+                Comparison::Equal
             };
             on.push(compare(same, read(key), read(outer)));
         }

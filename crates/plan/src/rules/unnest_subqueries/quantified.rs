@@ -116,10 +116,7 @@ impl Quantified {
 
     /// Result of the predicate, from the result for some row.
     pub(super) fn told(&self, decided: Expression) -> Expression {
-        match self.negated {
-            true => not(decided),
-            false => decided,
-        }
+        if self.negated { not(decided) } else { decided }
     }
 
     /// Extreme values of a group that decide the comparison for some of its values.

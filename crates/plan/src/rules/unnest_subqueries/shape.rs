@@ -58,9 +58,10 @@ impl Shape {
         let ty = call.signature.result.clone();
         let count = Box::new(Expression::column(id, ty, true));
         let is_missing = Expression::predicate(ExpressionKind::IsNull(count), false);
-        let value = match negated {
-            true => is_missing,
-            false => crate::bind::not_expression(is_missing),
+        let value = if negated {
+            is_missing
+        } else {
+            crate::bind::not_expression(is_missing)
         };
         let rows = for_existence(relation)?;
         Some((rows, Self::decided(vec![(id, call)], value)))

@@ -508,9 +508,10 @@ impl GroupIndex {
         let group_of = |value| numbers.as_ref()?.group(value);
         ids.clear();
         ids.extend(values.iter().enumerate().map(|(row, value)| {
-            let group = match nulls.is_some_and(|nulls| nulls.is_null(row)) {
-                true => *null,
-                false => group_of(*value),
+            let group = if nulls.is_some_and(|nulls| nulls.is_null(row)) {
+                *null
+            } else {
+                group_of(*value)
             };
             group.unwrap_or(Self::NO_GROUP)
         }));

@@ -111,9 +111,10 @@ impl JoinWindow {
     /// links those of its part of the range: no thread reads what another one changes, and no row waits.
     fn link_all(&self, rows: Rows<'_>, chain: &mut [u32], store: &Store) {
         let threads = store.context.options().threads;
-        let parts = match rows.rows.len() < PARALLEL_ROWS {
-            true => 1,
-            false => threads.clamp(1, PARTS_MAX),
+        let parts = if rows.rows.len() < PARALLEL_ROWS {
+            1
+        } else {
+            threads.clamp(1, PARTS_MAX)
         };
         let each = self.numbers.div_ceil(parts as u64);
         let starts = (0..parts as u64).map(|part| part * each);
@@ -142,17 +143,12 @@ impl JoinWindow {
         };
         match keys.nulls().filter(|nulls| nulls.null_count() > 0) {
             None => first.extend(numbers.iter().map(|number| first_of(*number))),
-            Some(nulls) => {
-                first.extend(
-                    numbers
-                        .iter()
-                        .zip(nulls)
-                        .map(|(number, is_valid)| match is_valid {
-                            true => first_of(*number),
-                            false => NONE,
-                        }),
-                )
-            }
+            Some(nulls) => first.extend(
+                numbers
+                    .iter()
+                    .zip(nulls)
+                    .map(|(number, is_valid)| if is_valid { first_of(*number) } else { NONE }),
+            ),
         }
     }
 }

@@ -135,9 +135,10 @@ impl Gather {
             view.0
         };
         let mut views: Vec<u128> = rows.iter().map(view_of).collect();
-        let long_bytes = match longest > View::INLINE_MAX {
-            true => self.number_buffers(&mut views),
-            false => 0,
+        let long_bytes = if longest > View::INLINE_MAX {
+            self.number_buffers(&mut views)
+        } else {
+            0
         };
         let strewn = self.used.len() > SHARED_BUFFERS_MIN.max(rows.len() / 8);
         let buffers = if strewn && long_bytes <= COPIED_BYTES_MAX {

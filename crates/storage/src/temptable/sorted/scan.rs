@@ -333,9 +333,10 @@ fn ends_of_first(
         };
         let middle = ranges[longest].start + ranges[longest].len() / 2;
         let pivot = head(longest, &runs[longest].run.records[middle]);
-        let before = |run: usize| match run == longest {
-            true => middle,
-            false => {
+        let before = |run: usize| {
+            if run == longest {
+                middle
+            } else {
                 let range = ranges[run].clone();
                 let records = &runs[run].run.records[range.clone()];
                 let is_before = |record: &Record| is_before(&head(run, record), &pivot);
@@ -351,9 +352,10 @@ fn ends_of_first(
             .sum();
         let is_wanted = count < rows;
         for (range, before) in ranges.iter_mut().zip(before) {
-            match is_wanted {
-                true => range.start = before,
-                false => range.end = before,
+            if is_wanted {
+                range.start = before
+            } else {
+                range.end = before
             }
         }
         if is_wanted {

@@ -169,9 +169,10 @@ impl Key {
         let is_equal = |row| unsafe { self.compare(first, row, values) == Ordering::Equal };
         // SAFETY: as above.
         if cell.ty != PhysicalType::Bytes || unsafe { cell.is_null(first) } {
-            return match rows.all(is_equal) {
-                true => Shared::All,
-                false => Shared::Beginning(0),
+            return if rows.all(is_equal) {
+                Shared::All
+            } else {
+                Shared::Beginning(0)
             };
         }
         // SAFETY: as above.

@@ -162,9 +162,10 @@ impl Core {
                     UserTableEngine::Memory(_) => "MEMORY",
                     UserTableEngine::Transactional | UserTableEngine::NonTransactional => ENGINE,
                 },
-                ending: match context.is_private {
-                    true => Ending::Alone(me.clone()),
-                    false => Ending::Never,
+                ending: if context.is_private {
+                    Ending::Alone(me.clone())
+                } else {
+                    Ending::Never
                 },
             };
             let registry = &context.resources.registry;

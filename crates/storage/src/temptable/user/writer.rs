@@ -428,9 +428,10 @@ impl TableWriter for Writer {
                 let is_plain = change.is_plain();
                 let mut row = 0;
                 while row < rows.count {
-                    let added = match is_plain {
-                        true => change.append(rows.run(row)),
-                        false => change.insert(rows.row(row)).map(|()| 1),
+                    let added = if is_plain {
+                        change.append(rows.run(row))
+                    } else {
+                        change.insert(rows.row(row)).map(|()| 1)
                     };
                     match added {
                         Ok(count) => row += count,

@@ -198,9 +198,10 @@ fn convert_native(
         let is_bit = to.kind == TypeKind::Bit;
         let number = SqlType::bigint_unsigned();
         if bytes.len() > BIGINT_BYTES {
-            let largest = match to.unsigned || is_bit {
-                true => u64::MAX,
-                false => i64::MAX as u64,
+            let largest = if to.unsigned || is_bit {
+                u64::MAX
+            } else {
+                i64::MAX as u64
             };
             let complaints = context.cast.diagnostics.count();
             let stored = convert_native(Datum::UInt(largest), &number, to, context)?;

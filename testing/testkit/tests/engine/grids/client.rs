@@ -317,9 +317,10 @@ fn digits(code: u8, number: f64) -> Vec<u8> {
         4 => format!("{number:.5e}").parse().unwrap(),
         _ => number,
     };
-    match number.fract() == 0.0 && number.abs() < 1e15 {
-        true => (number as i64).to_string().into_bytes(),
-        false => format!("{number:e}").into_bytes(),
+    if number.fract() == 0.0 && number.abs() < 1e15 {
+        (number as i64).to_string().into_bytes()
+    } else {
+        format!("{number:e}").into_bytes()
     }
 }
 
@@ -336,9 +337,10 @@ fn binary_row(columns: &[Column], packet: &[u8]) -> Row {
                 let size = [1, 2, 4, 0, 0, 0, 0, 8, 4, 0, 0, 0, 2][usize::from(column.code) - 1];
                 let bits = reader.number(size);
                 let shift = 64 - 8 * size as u32;
-                let text = match column.flags & UNSIGNED == 0 {
-                    true => ((bits << shift) as i64 >> shift).to_string(),
-                    false => bits.to_string(),
+                let text = if column.flags & UNSIGNED == 0 {
+                    ((bits << shift) as i64 >> shift).to_string()
+                } else {
+                    bits.to_string()
                 };
                 let filled = column.flags & ZEROFILL != 0;
                 let width = if filled { column.length as usize } else { 0 };

@@ -81,9 +81,10 @@ pub(super) fn write(cells: &BTreeMap<Place, Vec<usize>>) -> String {
         for (row, found) in rows {
             let parts = found.iter().map(|(numbers, columns)| {
                 let is_letters = columns.iter().all(|name| name.chars().count() == 1);
-                let columns = match is_letters {
-                    true => columns.concat(),
-                    false => format!(" {}", columns.join(" ")),
+                let columns = if is_letters {
+                    columns.concat()
+                } else {
+                    format!(" {}", columns.join(" "))
                 };
                 format!("\t{columns}:{numbers}")
             });

@@ -60,22 +60,23 @@ impl Table {
         let column = random.below(self.kinds.len());
         let theirs = random.below(other.kinds.len());
         let sign = if random.one_in(5) { "<=>" } else { "=" };
-        let ours = match random.one_in(4) {
-            true => self.operand("t.", random).text,
-            false => format!("t.c{column}"),
+        let ours = if random.one_in(4) {
+            self.operand("t.", random).text
+        } else {
+            format!("t.c{column}")
         };
         let and = format!("{ours} {sign} u.c{theirs}");
-        let more = match random.one_in(2) {
-            true => {
-                let second = random.below(self.kinds.len());
-                let of = random.below(other.kinds.len());
-                format!(" AND t.c{second} = u.c{of}")
-            }
-            false => String::new(),
+        let more = if random.one_in(2) {
+            let second = random.below(self.kinds.len());
+            let of = random.below(other.kinds.len());
+            format!(" AND t.c{second} = u.c{of}")
+        } else {
+            String::new()
         };
-        let rest = match random.one_in(2) {
-            true => format!(" AND {}", self.condition("t.", 0, random)),
-            false => String::new(),
+        let rest = if random.one_in(2) {
+            format!(" AND {}", self.condition("t.", 0, random))
+        } else {
+            String::new()
         };
         let is_text = ["CHAR", "TEXT", "BINARY", "BLOB"]
             .iter()

@@ -64,9 +64,10 @@ impl Table {
                     }
                     let prefix = match kind.prefix {
                         Some(prefix) if kind.prefix_only || random.one_in(4) => {
-                            match kind.sql.contains("CHAR(1) ") {
-                                true => String::new(),
-                                false => format!("({})", prefix + random.below(3) as u32),
+                            if kind.sql.contains("CHAR(1) ") {
+                                String::new()
+                            } else {
+                                format!("({})", prefix + random.below(3) as u32)
                             }
                         }
                         _ => String::new(),
@@ -80,14 +81,16 @@ impl Table {
                 ty.ends_with("NULL") || ty.starts_with("DATE")
             });
             let unique = if random.one_in(6) { "UNIQUE " } else { "" };
-            let using = match for_memory && random.below(3) > 0 {
-                true => " USING BTREE",
-                false => "",
+            let using = if for_memory && random.below(3) > 0 {
+                " USING BTREE"
+            } else {
+                ""
             };
             keys.push(
-                match number == 0 && !nullable && !computed && random.one_in(4) {
-                    true => format!("PRIMARY KEY ({}){using}", text.join(", ")),
-                    false => format!("{unique}KEY k{number} ({}){using}", text.join(", ")),
+                if number == 0 && !nullable && !computed && random.one_in(4) {
+                    format!("PRIMARY KEY ({}){using}", text.join(", "))
+                } else {
+                    format!("{unique}KEY k{number} ({}){using}", text.join(", "))
                 },
             );
         }
@@ -115,25 +118,30 @@ impl Table {
     pub(crate) fn key_names(&self) -> Vec<String> {
         let names = self.keys.iter().enumerate();
         names
-            .map(|(number, key)| match key.starts_with("PRIMARY") {
-                true => "PRIMARY".to_owned(),
-                false => format!("k{number}"),
+            .map(|(number, key)| {
+                if key.starts_with("PRIMARY") {
+                    "PRIMARY".to_owned()
+                } else {
+                    format!("k{number}")
+                }
             })
             .collect()
     }
 
     pub(crate) fn value(&self, column: usize, random: &mut Random) -> String {
-        match random.one_in(8) {
-            true => "NULL".to_owned(),
-            false => random.pick(self.kinds[column].values()).to_owned(),
+        if random.one_in(8) {
+            "NULL".to_owned()
+        } else {
+            random.pick(self.kinds[column].values()).to_owned()
         }
     }
 
     /// A column, or an expression over one that is allowed in a key, with a value to compare it with.
     pub(crate) fn operand(&self, alias: &str, random: &mut Random) -> Operand {
-        let (column, of) = match self.expressions.is_empty() || random.below(3) > 0 {
-            true => (random.below(self.kinds.len()), "{}"),
-            false => self.expressions[random.below(self.expressions.len())],
+        let (column, of) = if self.expressions.is_empty() || random.below(3) > 0 {
+            (random.below(self.kinds.len()), "{}")
+        } else {
+            self.expressions[random.below(self.expressions.len())]
         };
         Operand {
             text: of.replace("{}", &format!("{alias}c{column}")),
@@ -146,12 +154,11 @@ impl Table {
     pub(crate) fn compared(&self, operand: &Operand, random: &mut Random) -> String {
         // An expression over a very large integer may be out of range.
         let is_large = self.kinds[operand.column].sql.starts_with("BIG");
-        match is_large || operand.of == "{}" || random.one_in(3) {
-            true => self.constant(operand.column, random),
-            false => {
-                let value = random.pick(self.kinds[operand.column].values());
-                operand.of.replace("{}", value)
-            }
+        if is_large || operand.of == "{}" || random.one_in(3) {
+            self.constant(operand.column, random)
+        } else {
+            let value = random.pick(self.kinds[operand.column].values());
+            operand.of.replace("{}", value)
         }
     }
 

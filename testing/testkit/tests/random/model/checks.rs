@@ -162,12 +162,11 @@ fn column_shown(column: &Column) -> String {
         Some(_) if named.is_empty() => "utf8mb4_0900_ai_ci",
         Some(_) => named,
     };
-    let ty = match is_enumerated {
-        true => {
-            let (verb, list) = ty.split_once('(').unwrap_or((ty, ""));
-            format!("{}({list}", verb.to_lowercase())
-        }
-        false => ty.to_lowercase(),
+    let ty = if is_enumerated {
+        let (verb, list) = ty.split_once('(').unwrap_or((ty, ""));
+        format!("{}({list}", verb.to_lowercase())
+    } else {
+        ty.to_lowercase()
     };
     let nullable = if column.nullable { "YES" } else { "NO" };
     format!(

@@ -111,9 +111,10 @@ fn alter(world: &World, table: &mut Table, change: &Alteration) -> Option<(Strin
             let is_new = table.index(&index.name).is_none();
             (is_new && is_possible(table, index)).then_some(())?;
             let sql = format!("ADD {}", table.index_sql(index));
-            match index.name == "PRIMARY" {
-                true => table.indexes.insert(0, index.clone()),
-                false => table.indexes.push(index.clone()),
+            if index.name == "PRIMARY" {
+                table.indexes.insert(0, index.clone())
+            } else {
+                table.indexes.push(index.clone())
             }
             return Some((sql, duplicates(table)));
         }
@@ -274,9 +275,10 @@ fn alter(world: &World, table: &mut Table, change: &Alteration) -> Option<(Strin
         }
         Alteration::Force => "FORCE".to_owned(),
         Alteration::AddForeign(key) => {
-            let parent = match key.parent == table.name {
-                true => table.clone(),
-                false => Table::clone(world.now.get(&key.parent)?),
+            let parent = if key.parent == table.name {
+                table.clone()
+            } else {
+                Table::clone(world.now.get(&key.parent)?)
             };
             let (of, named) = (
                 table.column(&key.column)?,
@@ -369,12 +371,11 @@ impl Action {
                 table.name.clone_from(name);
                 table.rows.clear();
                 table.foreign.clear();
-                let kind = match temporary {
-                    true => {
-                        table.store = Store::Temporary;
-                        "TEMPORARY "
-                    }
-                    false => "",
+                let kind = if *temporary {
+                    table.store = Store::Temporary;
+                    "TEMPORARY "
+                } else {
+                    ""
                 };
                 world.define(session, table);
                 statement(format!("CREATE {kind}TABLE {name} LIKE {of}"), 0)

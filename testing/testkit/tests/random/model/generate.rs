@@ -57,9 +57,10 @@ impl Generator {
     fn table<'w>(&mut self, world: &'w World, session: usize) -> Option<&'w Table> {
         let temporary = world.sessions[session].temporary.values();
         let all: Vec<_> = temporary.chain(world.now.values()).collect();
-        match all.is_empty() {
-            true => None,
-            false => Some(all[self.below(all.len())]),
+        if all.is_empty() {
+            None
+        } else {
+            Some(all[self.below(all.len())])
         }
     }
 
@@ -152,9 +153,10 @@ impl Generator {
             }
         };
         let nullable = self.random.one_in(2);
-        let default = match nullable && self.random.one_in(2) && kind.greatest < 100 {
-            true => kind.value(true, &mut self.random),
-            false => Value::Null,
+        let default = if nullable && self.random.one_in(2) && kind.greatest < 100 {
+            kind.value(true, &mut self.random)
+        } else {
+            Value::Null
         };
         Column {
             name,
@@ -285,9 +287,10 @@ impl Generator {
                 table.named += 1;
                 let unique = self.random.one_in(3);
                 let is_first = table.index("PRIMARY").is_none() && self.random.one_in(2);
-                let name = match is_first {
-                    true => "PRIMARY".to_owned(),
-                    false => format!("j{}", table.named + self.below(1000) * 100),
+                let name = if is_first {
+                    "PRIMARY".to_owned()
+                } else {
+                    format!("j{}", table.named + self.below(1000) * 100)
                 };
                 Alteration::AddIndex(self.index(table, name, unique || is_first)?)
             }
@@ -400,13 +403,12 @@ impl Generator {
                 func = Some(self.random.pick(&funcs)).filter(|func| func.takes(kind));
             }
             let mut value = || {
-                let known = match table.rows.is_empty() || self.random.one_in(4) {
-                    true => Value::Null,
-                    false => {
-                        let place_of = self.random.below(table.rows.len().min(200));
-                        let row = table.rows.values().nth(place_of);
-                        row.map_or(Value::Null, |row| row[place].clone())
-                    }
+                let known = if table.rows.is_empty() || self.random.one_in(4) {
+                    Value::Null
+                } else {
+                    let place_of = self.random.below(table.rows.len().min(200));
+                    let row = table.rows.values().nth(place_of);
+                    row.map_or(Value::Null, |row| row[place].clone())
                 };
                 let known = match known {
                     Value::Null => kind.value(false, &mut self.random),
@@ -454,20 +456,20 @@ impl Generator {
 
     fn rows(&mut self, world: &World, table: &Table, columns: &[&Column]) -> Vec<Row> {
         let first = table.new_id();
-        let count = match self.random.one_in(10) {
-            true => 1 + self.below(40),
-            false => 1 + self.below(4),
+        let count = if self.random.one_in(10) {
+            1 + self.below(40)
+        } else {
+            1 + self.below(4)
         };
         let mut rows = Vec::new();
         for number in 0..count as i128 {
             let known = !table.rows.is_empty() && self.random.one_in(8);
-            let id = match known {
-                true => {
-                    let place = self.below(table.rows.len());
-                    let row = table.rows.values().nth(place);
-                    row.map_or(first, |row| Table::id_of(row))
-                }
-                false => first + number,
+            let id = if known {
+                let place = self.below(table.rows.len());
+                let row = table.rows.values().nth(place);
+                row.map_or(first, |row| Table::id_of(row))
+            } else {
+                first + number
             };
             let row = columns.iter().map(|column| match column.name.as_str() {
                 "id" => Value::Number(id),
@@ -592,9 +594,10 @@ impl Generator {
                     other.kind.sql == column.kind.sql && (column.nullable || !other.nullable)
                 })
                 .collect();
-            let from = match alike.is_empty() {
-                true => Given::Value(self.value(world, &table, &column)),
-                false => Given::Column(alike[self.below(alike.len())].name.clone()),
+            let from = if alike.is_empty() {
+                Given::Value(self.value(world, &table, &column))
+            } else {
+                Given::Column(alike[self.below(alike.len())].name.clone())
             };
             columns.push((column.name.clone(), from));
         }

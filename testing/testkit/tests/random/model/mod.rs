@@ -140,8 +140,9 @@ fn statements() -> Result<(), Failed> {
         one_seed(&directory, seed, &mut failures);
     }
     eprintln!("{} seeds of {STEPS} steps", trials.begun());
-    match failures.is_empty() {
-        true => Ok(()),
-        false => Err(failures.join("\n").into()),
+    if failures.is_empty() {
+        Ok(())
+    } else {
+        Err(failures.join("\n").into())
     }
 }

@@ -271,9 +271,10 @@ impl Action {
         match self {
             Self::Begin(level, has_snapshot) => {
                 world.begin(session, *level, *has_snapshot);
-                let with = match has_snapshot {
-                    true => " WITH CONSISTENT SNAPSHOT",
-                    false => "",
+                let with = if *has_snapshot {
+                    " WITH CONSISTENT SNAPSHOT"
+                } else {
+                    ""
                 };
                 statement(
                     format!(
@@ -578,9 +579,10 @@ impl Action {
                                 Set::To(value) => row[*place] = value.clone(),
                             }
                         }
-                        match ignore {
-                            true => change.ignoring(|change| change.update(name, id, row, 0))?,
-                            false => change.update(name, id, row, 0)?,
+                        if *ignore {
+                            change.ignoring(|change| change.update(name, id, row, 0))?
+                        } else {
+                            change.update(name, id, row, 0)?
                         }
                     }
                     Ok(())
@@ -733,8 +735,9 @@ fn joined(
 /// The error of the new rows of a table, if they would violate a unique index.
 pub(crate) fn duplicates(table: &Table) -> u16 {
     let mut indexes = table.indexes.iter();
-    match indexes.any(|index| table.has_duplicates(index)) {
-        true => ER_DUP_ENTRY,
-        false => 0,
+    if indexes.any(|index| table.has_duplicates(index)) {
+        ER_DUP_ENTRY
+    } else {
+        0
     }
 }

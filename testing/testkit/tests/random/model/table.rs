@@ -325,9 +325,10 @@ impl Table {
             }
         };
         let parts: Vec<String> = index.parts.iter().map(part).collect();
-        let using = match self.store == Store::Memory && index.btree {
-            true => " USING BTREE",
-            false => "",
+        let using = if self.store == Store::Memory && index.btree {
+            " USING BTREE"
+        } else {
+            ""
         };
         format!("({}){using}", parts.join(", "))
     }
@@ -526,9 +527,10 @@ impl Table {
                     }
                 }
             });
-            match condition.all {
-                true => tests.all(|met| met),
-                false => tests.any(|met| met),
+            if condition.all {
+                tests.all(|met| met)
+            } else {
+                tests.any(|met| met)
             }
         };
         let rows = self.rows.iter().filter(|(_, row)| meets(row));

@@ -201,9 +201,10 @@ impl Kind {
                 let mut text = String::new();
                 if random.one_in(3) && self.greatest > 300 {
                     let lengths = [100, 200, 261, 507, 690, 758, 1890, 3062];
-                    let length = match random.one_in(60) {
-                        true => self.greatest as usize,
-                        false => random.pick(&lengths),
+                    let length = if random.one_in(60) {
+                        self.greatest as usize
+                    } else {
+                        random.pick(&lengths)
                     };
                     text = "a".repeat(length.min(self.greatest as usize - 10));
                 }
@@ -284,9 +285,10 @@ impl Kind {
             (Value::Text(text), _) => {
                 let run = text.bytes().take_while(|byte| *byte == b'a').count();
                 let quoted = |text: &str| format!("'{}'", text.replace('\0', "\\0"));
-                match run > 60 {
-                    true => format!("CONCAT(REPEAT('a', {run}), {})", quoted(&text[run..])),
-                    false => quoted(text),
+                if run > 60 {
+                    format!("CONCAT(REPEAT('a', {run}), {})", quoted(&text[run..]))
+                } else {
+                    quoted(text)
                 }
             }
         }
@@ -320,10 +322,13 @@ impl Kind {
             (Value::Number(place), Family::Listed(list)) => list[*place as usize].1.to_owned(),
             (Value::Number(number), Family::Number(scale)) => pointed(*number, scale),
             (Value::Number(number), Family::Text(_)) => number.to_string(),
-            (Value::Text(text), _) => match text.is_empty() {
-                true => "(empty)".to_owned(),
-                false => hex(text),
-            },
+            (Value::Text(text), _) => {
+                if text.is_empty() {
+                    "(empty)".to_owned()
+                } else {
+                    hex(text)
+                }
+            }
         }
     }
 

@@ -297,9 +297,10 @@ impl World {
         if self.table(session, name)?.store != Store::Durable {
             return self.sees(session, name);
         }
-        match for_update {
-            true => self.writes(session, name)?,
-            false => self.reads_newest(session, name)?,
+        if for_update {
+            self.writes(session, name)?
+        } else {
+            self.reads_newest(session, name)?
         }
         self.now.get(name).cloned()
     }

@@ -72,9 +72,10 @@ impl Case {
     pub(crate) fn query_and_order(&self) -> (String, String) {
         let text = self.tree.text();
         let last = self.tree.parts().pop().unwrap_or_default();
-        let order = match last.starts_with(" ORDER BY") {
-            true => last,
-            false => String::new(),
+        let order = if last.starts_with(" ORDER BY") {
+            last
+        } else {
+            String::new()
         };
         let query = text.strip_suffix(order.as_str()).unwrap_or(&text);
         (query.to_owned(), order)
@@ -83,9 +84,10 @@ impl Case {
     /// An answer in its order, if the query defines one.
     pub(crate) fn in_order(&self, answer: Answer) -> Answer {
         let last = self.tree.parts().pop().unwrap_or_default();
-        match last.starts_with(" ORDER BY") {
-            true => answer,
-            false => answer.sorted(),
+        if last.starts_with(" ORDER BY") {
+            answer
+        } else {
+            answer.sorted()
         }
     }
 

@@ -46,9 +46,10 @@ pub(crate) static SCALAR: LazyLock<Vec<Call>> = LazyLock::new(|| {
         let count = text.matches("{}").count();
         all.extend(Kind::VALUES.map(|kind| Call {
             text: text.to_owned(),
-            arguments: match text.starts_with("IF(") {
-                true => vec![Kind::Condition, kind, kind],
-                false => vec![kind; count],
+            arguments: if text.starts_with("IF(") {
+                vec![Kind::Condition, kind, kind]
+            } else {
+                vec![kind; count]
             },
             result: kind,
         }));

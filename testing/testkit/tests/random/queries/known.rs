@@ -254,8 +254,9 @@ fn same_numbers(found: &Difference<'_>, part: f64) -> bool {
 /// A number or a time without zeros at its end.
 fn shortest(cell: &str) -> &str {
     let is_part = |byte: u8| byte.is_ascii_digit() || b".-: ".contains(&byte);
-    match cell.contains('.') && cell.bytes().all(is_part) {
-        true => cell.trim_end_matches('0').trim_end_matches('.'),
-        false => cell,
+    if cell.contains('.') && cell.bytes().all(is_part) {
+        cell.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        cell
     }
 }

@@ -47,9 +47,10 @@ pub(crate) struct Schema {
 
 impl Schema {
     pub(crate) fn random(random: &mut Random, portable: bool) -> Self {
-        let collation = match portable {
-            true => COLLATIONS[0],
-            false => random.pick(&COLLATIONS),
+        let collation = if portable {
+            COLLATIONS[0]
+        } else {
+            random.pick(&COLLATIONS)
         };
         let mut schema = Self {
             tables: Vec::new(),
@@ -81,9 +82,10 @@ impl Schema {
         let columns = types.iter().enumerate().map(|(at, ty)| Column {
             name: format!("k{at}"),
             kind: ty.kind,
-            definition: match ty.kind == Kind::Loose && !self.portable {
-                true => format!("{} {}", ty.sql, self.charset_and_collation()),
-                false => ty.sql.to_owned(),
+            definition: if ty.kind == Kind::Loose && !self.portable {
+                format!("{} {}", ty.sql, self.charset_and_collation())
+            } else {
+                ty.sql.to_owned()
             },
         });
         let rows = (0..random.below(14)).map(|row| {
@@ -137,9 +139,10 @@ impl Schema {
         if random.one_in(8) {
             return "NULL".to_owned();
         }
-        let constant = match !self.portable && random.one_in(3) {
-            true => random.pick(odd(kind)),
-            false => random.pick(common(kind)),
+        let constant = if !self.portable && random.one_in(3) {
+            random.pick(odd(kind))
+        } else {
+            random.pick(common(kind))
         };
         match kind {
             Kind::Loose => format!("{constant} COLLATE {}", self.loose()),
@@ -150,17 +153,19 @@ impl Schema {
 
     /// A case-insensitive collation for literals.
     fn loose(&self) -> &'static str {
-        match self.collation.starts_with("utf8mb4") {
-            true => self.collation,
-            false => COLLATIONS[0],
+        if self.collation.starts_with("utf8mb4") {
+            self.collation
+        } else {
+            COLLATIONS[0]
         }
     }
 
     /// The statements that prepare a session for the tables.
     pub(crate) fn settings(&self) -> Vec<String> {
-        let collation = match self.portable {
-            true => "utf8mb4_bin",
-            false => "utf8mb4_0900_bin",
+        let collation = if self.portable {
+            "utf8mb4_bin"
+        } else {
+            "utf8mb4_0900_bin"
         };
         vec![
             format!("SET NAMES utf8mb4 COLLATE {collation}"),
@@ -189,9 +194,10 @@ impl Schema {
             let (name, elements) = (&table.name, elements.join(", "));
             let has = |what: &str| elements.contains(what);
             let fits = !has("TEXT") && !has("BLOB") && !has("JSON") && !has("((");
-            let engine = match tables == Tables::Memory && fits {
-                true => " ENGINE = MEMORY",
-                false => "",
+            let engine = if tables == Tables::Memory && fits {
+                " ENGINE = MEMORY"
+            } else {
+                ""
             };
             all.push(format!("CREATE {word}TABLE {name} ({elements}){engine}"));
             for (number, values) in &table.rows {

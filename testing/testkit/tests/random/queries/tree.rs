@@ -135,16 +135,14 @@ impl Tree {
     /// one that takes its type from its context, as a string does, may give a result of another type.
     pub(crate) fn parameterized(&self) -> (String, Vec<String>) {
         let (mut text, mut values) = (String::new(), Vec::new());
-        self.write(
-            &mut text,
-            &mut |constant, out| match constant.parse::<i64>().is_ok() {
-                true => {
-                    values.push(constant.to_owned());
-                    out.push_str("CAST(? AS SIGNED)");
-                }
-                false => out.push_str(constant),
-            },
-        );
+        self.write(&mut text, &mut |constant, out| {
+            if constant.parse::<i64>().is_ok() {
+                values.push(constant.to_owned());
+                out.push_str("CAST(? AS SIGNED)");
+            } else {
+                out.push_str(constant)
+            }
+        });
         (text, values)
     }
 
@@ -207,9 +205,10 @@ impl Tree {
         }
         for piece in &self.pieces {
             if let Piece::Part(part) = piece {
-                match part.kind == kind {
-                    true => into.push(part),
-                    false => part.of_kind(kind, into),
+                if part.kind == kind {
+                    into.push(part)
+                } else {
+                    part.of_kind(kind, into)
                 }
             }
         }

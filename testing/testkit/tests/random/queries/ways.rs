@@ -207,9 +207,10 @@ impl Way {
     }
 
     fn with_values(&mut self, case: &Case) -> Result<Vec<String>, mayfly_engine::Error> {
-        let (text, constants) = match self.parameters {
-            true => case.parameterized(),
-            false => (case.text(), Vec::new()),
+        let (text, constants) = if self.parameters {
+            case.parameterized()
+        } else {
+            (case.text(), Vec::new())
         };
         let collation = self.session.connection_collation();
         let values = constants
@@ -230,9 +231,10 @@ impl Way {
     }
 
     fn prepared(&mut self, case: &Case) -> Result<Vec<String>, mayfly_engine::Error> {
-        let (text, values) = match self.parameters {
-            true => case.parameterized(),
-            false => (case.text(), Vec::new()),
+        let (text, values) = if self.parameters {
+            case.parameterized()
+        } else {
+            (case.text(), Vec::new())
         };
         let text = text.replace('\\', "\\\\").replace('\'', "''");
         self.session.rows(&format!("PREPARE q FROM '{text}'"))?;

@@ -54,9 +54,10 @@ impl Generator<'_> {
                 Tree::of(Kind::Condition, text, parts)
             }
             5 => {
-                let kind = match self.random.one_in(2) {
-                    true => Kind::Text,
-                    false => Kind::Loose,
+                let kind = if self.random.one_in(2) {
+                    Kind::Text
+                } else {
+                    Kind::Loose
                 };
                 let value = self.value(kind, seen, below.min(1));
                 let pattern = self.random.pick(&["a%", "%b%", "_", "A_", "%"]);

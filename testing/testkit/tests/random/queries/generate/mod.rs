@@ -170,9 +170,10 @@ impl<'g> Generator<'g> {
     fn other_kind(&mut self, kind: Kind) -> Kind {
         let mixes = |kind| !matches!(kind, Kind::Binary | Kind::Json);
         let other = Kind::VALUES[self.random.below(Kind::VALUES.len())];
-        match self.wild && self.random.one_in(4) && mixes(kind) && mixes(other) {
-            true => other,
-            false => kind,
+        if self.wild && self.random.one_in(4) && mixes(kind) && mixes(other) {
+            other
+        } else {
+            kind
         }
     }
 

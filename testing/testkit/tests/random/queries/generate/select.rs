@@ -41,9 +41,10 @@ impl Generator<'_> {
         if has_windows && self.random.one_in(4) {
             return self.windowed(kinds, from, &own, condition);
         }
-        let distinct = match is_exact && self.random.one_in(6) {
-            true => Tree::leaf(Kind::Fixed, "DISTINCT ").optional(),
-            false => Tree::leaf(Kind::Fixed, ""),
+        let distinct = if is_exact && self.random.one_in(6) {
+            Tree::leaf(Kind::Fixed, "DISTINCT ").optional()
+        } else {
+            Tree::leaf(Kind::Fixed, "")
         };
         let mut text = "SELECT {}".to_owned();
         let mut parts = vec![distinct];
@@ -84,23 +85,23 @@ impl Generator<'_> {
         parts.push(match names.as_slice() {
             [] => Tree::leaf(Kind::Fixed, ""),
             names => {
-                let rollup = match self.random.one_in(5) {
-                    true => Tree::leaf(Kind::Fixed, " WITH ROLLUP").optional(),
-                    false => Tree::leaf(Kind::Fixed, ""),
+                let rollup = if self.random.one_in(5) {
+                    Tree::leaf(Kind::Fixed, " WITH ROLLUP").optional()
+                } else {
+                    Tree::leaf(Kind::Fixed, "")
                 };
                 let text = format!(" GROUP BY {}{{}}", names.join(", "));
                 Tree::of(Kind::Fixed, &text, vec![rollup])
             }
         });
-        let having = match self.random.one_in(3) {
-            true => {
-                let number = self.aggregated(Kind::Number, &keys, own, 1);
-                let operator = self.random.pick(&["> 1", "= 0", "<= 2", "IS NULL", "<> 1"]);
-                let text = format!("{{}} {operator}");
-                let condition = Tree::of(Kind::Condition, &text, vec![number]);
-                Tree::of(Kind::Fixed, " HAVING {}", vec![condition]).optional()
-            }
-            false => Tree::leaf(Kind::Fixed, ""),
+        let having = if self.random.one_in(3) {
+            let number = self.aggregated(Kind::Number, &keys, own, 1);
+            let operator = self.random.pick(&["> 1", "= 0", "<= 2", "IS NULL", "<> 1"]);
+            let text = format!("{{}} {operator}");
+            let condition = Tree::of(Kind::Condition, &text, vec![number]);
+            Tree::of(Kind::Fixed, " HAVING {}", vec![condition]).optional()
+        } else {
+            Tree::leaf(Kind::Fixed, "")
         };
         parts.push(having);
         Tree::of(Kind::Query, &text, parts)
@@ -140,9 +141,10 @@ impl Generator<'_> {
             if self.wild && self.random.one_in(4) {
                 seen.extend_from_slice(outer);
             }
-            let condition = match self.random.one_in(4) {
-                true => self.condition(&seen, 1),
-                false => self.comparison(&seen, 0),
+            let condition = if self.random.one_in(4) {
+                self.condition(&seen, 1)
+            } else {
+                self.comparison(&seen, 0)
             };
             let text = format!("{{}} {join} {{}} ON {{}}");
             from = Tree::of(Kind::Fixed, &text, vec![from, right, condition]);

@@ -140,9 +140,10 @@ impl Generator<'_> {
                 if let Some(comma) = order.find(',') {
                     order.truncate(comma);
                 }
-                let frame = match order.is_empty() {
-                    true => "",
-                    false => self.random.pick(&PEERS),
+                let frame = if order.is_empty() {
+                    ""
+                } else {
+                    self.random.pick(&PEERS)
                 };
                 (self.random.pick(of_peers), order, frame)
             }
