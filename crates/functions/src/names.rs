@@ -87,6 +87,7 @@ fn every_name_is_documented() {
         "char of two bytes",
         "char of four bytes",
         "convert exactly",
+        "cast as array",
     ];
     let scalars = scalar::all().flat_map(|function| function.names());
     let aggregates = aggregate::FUNCTIONS

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use mayfly_syntax::ast::{Expr, Query};
 use mayfly_types::error::codes;
-use mayfly_types::{Error, Result, SqlType, Stage, Value};
+use mayfly_types::{Error, IndexMethod, Result, SqlType, Stage, Value};
 
 use crate::statistics::ColumnStatistics;
 use crate::trace::Trace;
@@ -189,13 +189,11 @@ pub struct IndexSource {
     pub parts: Vec<IndexPartSource>,
     /// Whether the index is PRIMARY or UNIQUE.
     pub unique: bool,
-    /// Whether the rows themselves are in the index's order: reading it is reading the table.
-    pub clustered: bool,
-    /// Whether it is a HASH index, which finds equal keys only.
-    pub hash: bool,
+    /// Number and order of its entries. Reading a clustered index is reading the table.
+    pub method: IndexMethod,
     /// Whether it is visible: not INVISIBLE.
     pub visible: bool,
-    /// Columns that can be read without fetching the row (all of them when `clustered`).
+    /// Columns that can be read without fetching the row (all of them if it is clustered).
     pub covers: Vec<usize>,
 }
 
@@ -211,6 +209,8 @@ pub struct IndexPartSource {
     /// Whether the order is only approximately that of the column's values: a range of it may hold rows outside of the
     /// range of values, so that the rows found must be checked, and the index serves no other purpose.
     pub approximate: bool,
+    /// Type of the elements, if the column holds arrays: the part of a multi-valued index.
+    pub elements: Option<SqlType>,
 }
 
 /// Range of keys of an index, in its order, with bounds on its first parts. Fewer values than parts mean all keys with

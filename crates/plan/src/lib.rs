@@ -33,6 +33,7 @@ mod walk;
 pub use access::key_value;
 pub use bind::{ChangedTable, ScalarColumn, ScalarNames, bind_returning, bind_scalar};
 pub use bind::{ViewTarget, bind_view_target};
+pub use bind::{array_cast, array_element_type};
 pub use bind::{as_stored_number, check_user_variable, parameter_type};
 pub use bind::{calls_aggregates, has_aggregates, has_outer_join, has_window_functions};
 pub use catalog::{

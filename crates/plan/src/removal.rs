@@ -7,7 +7,7 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
-use mayfly_types::Value;
+use mayfly_types::{IndexMethod, Value};
 
 use crate::catalog::{
     IndexContent, IndexPartSource, IndexSource, TableSource, TableStatistics, ValueRange,
@@ -364,7 +364,10 @@ fn with_index(
     let mut source = TableSource::clone(table);
     let id = source.indexes.iter().filter_map(|index| index.id).max();
     let id = id.map_or(0, |id| id + 1);
-    let clustered = source.indexes.iter().find(|index| index.clustered);
+    let clustered = source
+        .indexes
+        .iter()
+        .find(|index| index.method == IndexMethod::Clustered);
     let rows = clustered.map_or(&[][..], |index| index.parts.as_slice());
     let covered = columns.iter().map(|(column, _)| *column);
     let covers = match source.index_content {
@@ -382,11 +385,11 @@ fn with_index(
                 prefix: None,
                 descending: *descending,
                 approximate: false,
+                elements: None,
             })
             .collect(),
         unique: false,
-        clustered: false,
-        hash: false,
+        method: IndexMethod::BTree,
         visible: true,
         covers,
     });
@@ -436,7 +439,7 @@ impl WithIndex {
         let new = indexes.iter().find(|index| index.id == Some(self.index))?;
         let new = columns(new);
         let is_alike = |index: &&IndexSource| {
-            index.id != Some(self.index) && !index.hash && columns(index) == new
+            index.id != Some(self.index) && index.method.is_ordered() && columns(index) == new
         };
         indexes.iter().find(is_alike)?.id
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use mayfly_syntax::ast::{self, Statement};
 use mayfly_syntax::{ParseOptions, parse_one};
 use mayfly_types::error::codes;
-use mayfly_types::{CollationId, Result, SqlType, TypeKind, Value};
+use mayfly_types::{CollationId, IndexMethod, Result, SqlType, TypeKind, Value};
 
 use crate::catalog::Explanation;
 use crate::catalog::VariableScope;
@@ -121,11 +121,14 @@ fn indexed() -> Arc<TableSource> {
                 prefix: (name == "kp").then_some(3),
                 descending: name == "kd",
                 approximate: false,
+                elements: None,
             })
             .collect(),
         unique: name == "PRIMARY",
-        clustered: name == "PRIMARY",
-        hash: false,
+        method: match name {
+            "PRIMARY" => IndexMethod::Clustered,
+            _ => IndexMethod::BTree,
+        },
         visible: true,
         covers: [&[0], columns].concat(),
     };
@@ -233,6 +236,7 @@ impl Explaining {
                     prefix: None,
                     descending: name.is_some(),
                     approximate: false,
+                    elements: None,
                 }
             })
             .collect();
@@ -242,8 +246,7 @@ impl Explaining {
             name: "added".to_owned(),
             parts,
             unique: false,
-            clustered: false,
-            hash: false,
+            method: IndexMethod::BTree,
             visible: true,
             covers,
         });

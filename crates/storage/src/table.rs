@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use arrow_array::{ArrayRef, UInt32Array};
-use mayfly_types::{Batch, Error, PhysicalType, Result, Value};
+use mayfly_types::{Batch, Error, IndexMethod, PhysicalType, Result, Value};
 
 use crate::row_filter::{FilteredRows, RowFilter};
 use crate::scan_request::{ColumnId, ScanRequest};
@@ -36,6 +36,9 @@ pub struct IndexPart {
     pub prefix: Option<u32>,
     /// Whether the part is in descending order.
     pub descending: bool,
+    /// Type of the elements, if the column holds [arrays](mayfly_types::typed_array): the part of an index with a
+    /// [multi-valued](IndexMethod::MultiValued) key.
+    pub elements: Option<PhysicalType>,
 }
 
 impl IndexPart {
@@ -46,6 +49,7 @@ impl IndexPart {
             mode,
             prefix: None,
             descending: false,
+            elements: None,
         }
     }
 }
@@ -57,21 +61,18 @@ pub struct IndexSpec {
     pub parts: Vec<IndexPart>,
     /// Whether no two rows are equal in all parts, unless one is NULL.
     pub unique: bool,
-    /// Whether the table's rows are in this order: the primary key. At most one, and its parts are never NULL.
-    pub clustered: bool,
-    /// Whether it is a HASH index, which finds equal keys only and gives no order.
-    pub hash: bool,
+    /// Number and order of its entries.
+    pub method: IndexMethod,
 }
 
 impl IndexSpec {
-    /// An ordered index of whole columns that are compared as numbers or bytes.
-    pub fn binary(columns: &[usize], unique: bool, clustered: bool) -> Self {
+    /// An index of whole columns that are compared as numbers or bytes.
+    pub fn binary(columns: &[usize], unique: bool, method: IndexMethod) -> Self {
         let part = |column: &usize| IndexPart::new(*column, KeyMode::Binary);
         Self {
             parts: columns.iter().map(part).collect(),
             unique,
-            clustered,
-            hash: false,
+            method,
         }
     }
 }

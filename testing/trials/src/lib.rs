@@ -21,7 +21,7 @@ pub use random::Random;
 pub const BUDGET_SECONDS: u64 = 60;
 
 /// Random tests, each with its share of the budget in thousandths.
-const SHARES: [(&str, u64); 18] = [
+const SHARES: [(&str, u64); 19] = [
     ("broken_statements", 120),
     ("crash", 80),
     ("histories, LockingReads", 23),
@@ -35,10 +35,11 @@ const SHARES: [(&str, u64); 18] = [
     ("model", 50),
     ("model_cuts", 40),
     ("model_kills", 40),
+    ("multi_valued", 20),
     ("new_directory", 30),
     ("people", 60),
     ("power_cuts", 90),
-    ("queries", 165),
+    ("queries", 145),
     ("user_tables", 40),
 ];
 

@@ -77,6 +77,24 @@ pub(crate) fn bind(
     bind_with(context, expr, columns, &context.options().plan)
 }
 
+/// Binds the expression of a table's generated column, over the columns of the table; `None` for another column.
+pub(crate) fn bind_generated(
+    context: &StatementContext<'_>,
+    definition: &TableDefinition,
+    position: usize,
+    columns: &[ScalarColumn<'_>],
+) -> Option<Result<Bound>> {
+    let generated = definition.columns[position].generated.as_ref()?;
+    let key = definition.key_over(position);
+    let names = ScalarNames {
+        columns,
+        key_part_of: key.map(|key| key.name.as_str()),
+        ..ScalarNames::default()
+    };
+    let options = &context.options().plan;
+    Some(bind_names(context, &generated.expression, names, options))
+}
+
 fn bind_with(
     context: &StatementContext<'_>,
     expr: &Expr,
@@ -87,6 +105,15 @@ fn bind_with(
         columns,
         ..ScalarNames::default()
     };
+    bind_names(context, expr, names, options)
+}
+
+fn bind_names(
+    context: &StatementContext<'_>,
+    expr: &Expr,
+    names: ScalarNames<'_>,
+    options: &PlanOptions,
+) -> Result<Bound> {
     let catalog = SessionCatalog::new(context, &[]);
     let expression = bind_scalar(expr, names, &catalog, options)?;
     Ok(Bound {
@@ -95,8 +122,8 @@ fn bind_with(
     })
 }
 
-/// The type of an expression over a table's columns, under an `sql_mode`.
-pub(crate) fn type_in_mode(
+/// The type of a key part over a table's columns, under an `sql_mode`.
+pub(crate) fn key_part_type(
     context: &StatementContext<'_>,
     expr: &Expr,
     definition: &TableDefinition,
@@ -104,6 +131,10 @@ pub(crate) fn type_in_mode(
 ) -> Result<SqlType> {
     let columns = own_columns_of(context, definition);
     in_mode(context, &columns, sql_mode, |names, catalog, options| {
+        let names = ScalarNames {
+            key_part_of: Some(""),
+            ..names
+        };
         Ok(bind_scalar(expr, names, catalog, options)?.ty)
     })
 }
@@ -269,9 +300,9 @@ pub(crate) fn check_definition(
         let bound = bind(context, expression, &columns);
         bound.map(drop).map_err(|error| in_clause(error, clause))
     };
-    for column in &definition.columns {
-        if let Some(generated) = &column.generated {
-            check(&generated.expression, "generated column function")?;
+    for (position, column) in definition.columns.iter().enumerate() {
+        if let Some(bound) = bind_generated(context, definition, position, &columns) {
+            bound.map_err(|error| in_clause(error, "generated column function"))?;
         }
         if let ColumnDefault::Expression { expression, .. } = &column.default {
             check(expression, "default value expression")?;

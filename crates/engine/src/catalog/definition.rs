@@ -164,6 +164,16 @@ impl ColumnDefinition {
         self.name.is_empty()
     }
 
+    /// Type of the elements, if it holds the arrays of a multi-valued key part.
+    pub(crate) fn elements(&self) -> Option<&SqlType> {
+        self.generated.as_ref()?.elements.as_ref()
+    }
+
+    /// Type of its values in a key.
+    pub(crate) fn key_type(&self) -> &SqlType {
+        self.elements().unwrap_or(&self.ty)
+    }
+
     /// Makes SHOW CREATE omit DEFAULT NULL.
     pub(crate) fn forget_null_default(&mut self) {
         if matches!(self.default, ColumnDefault::Null) {
@@ -227,6 +237,8 @@ pub(crate) struct GeneratedColumn {
     pub(crate) text: String,
     /// STORED instead of VIRTUAL.
     pub(crate) stored: bool,
+    /// Type of the elements of a multi-valued key part, of which the column holds arrays.
+    pub(crate) elements: Option<SqlType>,
 }
 
 impl GeneratedColumn {
@@ -401,6 +413,24 @@ impl TableDefinition {
         generated.map_or("", |generated| &generated.text)
     }
 
+    /// The key over the expression of a hidden column.
+    pub(crate) fn key_over(&self, hidden: usize) -> Option<&KeyDefinition> {
+        let target = KeyTarget::Expression(hidden);
+        let is_over = |key: &&KeyDefinition| key.parts.iter().any(|part| part.target == target);
+        self.keys.iter().find(is_over)
+    }
+
+    /// The position in a key of the part that holds arrays.
+    pub(crate) fn array_part(&self, key: &KeyDefinition) -> Option<usize> {
+        let is_array = |part: &KeyPart| self.columns[part.stored_column()].elements().is_some();
+        key.parts.iter().position(is_array)
+    }
+
+    /// Whether the first parts of a key are these whole columns, in this order, and the key finds each row by them.
+    pub(crate) fn key_begins_with(&self, key: &KeyDefinition, columns: &[usize]) -> bool {
+        key.begins_with(columns) && self.array_part(key).is_none()
+    }
+
     /// The position of a column by its case-insensitive name.
     pub(crate) fn column_position(&self, name: &str) -> Option<usize> {
         let same = |column: &ColumnDefinition| same_name(&column.name, name);
@@ -474,7 +504,7 @@ impl KeyDefinition {
     }
 
     /// Whether its first parts are these whole columns, in this order.
-    pub(crate) fn begins_with(&self, columns: &[usize]) -> bool {
+    fn begins_with(&self, columns: &[usize]) -> bool {
         let mut parts = self.parts.iter().zip(columns);
         self.parts.len() >= columns.len()
             && parts.all(|(part, column)| part.whole_column() == Some(*column))

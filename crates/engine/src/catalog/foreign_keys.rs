@@ -72,7 +72,7 @@ impl TableDefinition {
         let leads = |index: &IndexSpec| {
             let first = index.parts.iter().take(columns.len());
             let first = first.map(|part| (part.column, part.prefix));
-            !index.hash && first.eq(columns.iter().map(|column| (*column, None)))
+            index.method.is_ordered() && first.eq(columns.iter().map(|column| (*column, None)))
         };
         let indexes = indexes::index_specs(self);
         indexes.iter().position(leads).map(IndexId)

@@ -6,7 +6,7 @@
 use mayfly_plan::{IndexPartSource, IndexSource};
 use mayfly_storage::{IndexId, IndexPart, IndexSpec, KeyMode};
 use mayfly_syntax::ast::KeyKind;
-use mayfly_types::PhysicalType;
+use mayfly_types::{IndexMethod, PhysicalType, SqlType};
 
 use super::definition::{KeyDefinition, KeyPart, TableDefinition};
 
@@ -62,14 +62,18 @@ fn source(
     stored: IndexStorage,
 ) -> IndexSource {
     let spec = spec(definition, key);
+    let method = match spec.as_ref().map_or(IndexMethod::BTree, |spec| spec.method) {
+        IndexMethod::Clustered if stored == IndexStorage::Keys => IndexMethod::BTree,
+        method => method,
+    };
     let covers = match stored {
-        IndexStorage::Rows => {
+        IndexStorage::Rows if method.has_each_row() => {
             let keys = definition.primary_key().into_iter().chain([key]);
             let parts = keys.flat_map(|key| &key.parts);
             let whole = parts.filter(|part| part.prefix.is_none());
             whole.map(KeyPart::stored_column).collect()
         }
-        IndexStorage::Keys => Vec::new(),
+        IndexStorage::Rows | IndexStorage::Keys => Vec::new(),
     };
     let parts = spec.iter().flat_map(|spec| &spec.parts);
     IndexSource {
@@ -81,11 +85,12 @@ fn source(
                 prefix: part.prefix,
                 descending: part.descending,
                 approximate: false,
+                elements: definition.columns[part.column].elements().cloned(),
             })
             .collect(),
-        unique: key.is_unique(),
-        clustered: stored == IndexStorage::Rows && key.kind == KeyKind::Primary,
-        hash: spec.as_ref().is_some_and(|spec| spec.hash),
+        // An entry of a multi-valued index is unique, but no key of its rows.
+        unique: key.is_unique() && method.has_each_row(),
+        method,
         visible: !key.invisible,
         covers,
     }
@@ -104,14 +109,22 @@ fn spec(definition: &TableDefinition, key: &KeyDefinition) -> Option<IndexSpec> 
     Some(IndexSpec {
         parts: parts.collect::<Option<_>>()?,
         unique: key.is_unique(),
-        clustered: key.kind == KeyKind::Primary,
-        hash: key.is_hash(),
+        method: if key.is_hash() {
+            IndexMethod::Hash
+        } else if key.kind == KeyKind::Primary {
+            IndexMethod::Clustered
+        } else if definition.array_part(key).is_some() {
+            IndexMethod::MultiValued
+        } else {
+            IndexMethod::BTree
+        },
     })
 }
 
 fn index_part(definition: &TableDefinition, part: &KeyPart) -> Option<IndexPart> {
     let column = part.stored_column();
-    let ty = &definition.columns.get(column)?.ty;
+    let column_definition = definition.columns.get(column)?;
+    let ty = column_definition.key_type();
     Some(IndexPart {
         column,
         mode: match ty.physical() {
@@ -122,5 +135,6 @@ fn index_part(definition: &TableDefinition, part: &KeyPart) -> Option<IndexPart>
             .prefix
             .map(|prefix| u32::try_from(prefix).unwrap_or(u32::MAX)),
         descending: part.descending,
+        elements: column_definition.elements().map(SqlType::physical),
     })
 }

@@ -221,7 +221,7 @@ fn check_key(table: &TableDefinition, key: &KeyDefinition) -> Result<()> {
     if key.parts.len() > KEY_PARTS_MAX {
         return Err(codes::ER_TOO_MANY_KEY_PARTS.with(&[&KEY_PARTS_MAX]));
     }
-    let ty = |part: &KeyPart| &table.columns[part.stored_column()].ty;
+    let ty = |part: &KeyPart| table.columns[part.stored_column()].key_type();
     let lengths = key
         .parts
         .iter()

@@ -135,7 +135,7 @@ impl Builder<'_> {
                 && !candidate.is_hash()
                 && !candidate.has_no_index()
                 && first_parts.all(|part| !part.descending)
-                && candidate.begins_with(&columns)
+                && self.table.key_begins_with(candidate, &columns)
         })
     }
 }

@@ -108,7 +108,7 @@ fn referenced_key(
     let mut exact = parent.unique_keys();
     let exact = exact.find(|key| key.whole_columns().as_ref() == Some(&columns));
     let mut partial = parent.unique_keys();
-    let key = exact.or_else(|| partial.find(|key| key.begins_with(&columns)));
+    let key = exact.or_else(|| partial.find(|key| parent.key_begins_with(key, &columns)));
     key.map(|key| key.name.clone())
 }
 

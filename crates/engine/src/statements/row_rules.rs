@@ -9,7 +9,9 @@ use arrow_select::filter::filter;
 use mayfly_types::convert::implicit_default;
 use mayfly_types::error::codes;
 use mayfly_types::temporal::TimeZone;
-use mayfly_types::{Batch, Diagnostics, Error, Result, SqlMode, SqlType, TypeKind, Value};
+use mayfly_types::{
+    Batch, Diagnostics, Error, ErrorCode, Result, SqlMode, SqlType, TypeKind, Value,
+};
 
 use super::row_target::RunningView;
 use crate::binding::expressions::{self, Bound, own_columns_of};
@@ -64,11 +66,9 @@ impl<'t> RowRules<'t> {
         let bind = |expression| {
             expressions::bind(context, expression, &own_columns_of(context, definition))
         };
-        let generated = definition.columns.iter().map(|column| {
-            let generated = column.generated.as_ref();
-            generated
-                .map(|generated| bind(&generated.expression))
-                .transpose()
+        let columns = own_columns_of(context, definition);
+        let generated = (0..definition.columns.len()).map(|position| {
+            expressions::bind_generated(context, definition, position, &columns).transpose()
         });
         let checks = definition.checks.iter().filter(|check| check.enforced);
         let reads = definition.columns.iter().map(|column| {
@@ -308,10 +308,35 @@ impl<'t> RowRules<'t> {
         rows_before: u64,
     ) -> Result<ArrayRef> {
         let batch = Batch::new(columns.to_vec(), rows);
-        let values = bound.evaluate(&batch)?;
+        let values = bound
+            .evaluate(&batch)
+            .map_err(|error| self.at_row(error, bound, position, &batch, rows_before))?;
         self.context.refuse_warnings()?;
         let column = &self.definition.columns[position];
         self.store(&values, bound.ty(), column, rows_before)
+    }
+
+    /// The error of a multi-valued key part, with the number of the row in the statement.
+    fn at_row(
+        &self,
+        error: Error,
+        bound: &Bound,
+        position: usize,
+        batch: &Batch,
+        rows_before: u64,
+    ) -> Error {
+        const NUMBERED: [&ErrorCode; 2] = [
+            &codes::ER_FUNCTIONAL_INDEX_DATA_TRUNCATED,
+            &codes::ER_FUNCTIONAL_INDEX_OUT_OF_RANGE,
+        ];
+        let Some(code) = NUMBERED.into_iter().find(|code| error.is(code)) else {
+            return error;
+        };
+        let is_wrong = |row: &usize| bound.evaluate(&batch.slice(*row, 1)).is_err();
+        let row = (0..batch.row_count()).find(is_wrong).unwrap_or(0);
+        let key = self.definition.key_over(position);
+        let name = key.map_or("", |key| &key.name);
+        code.with(&[&name, &(rows_before + row as u64 + 1)])
     }
 
     /// The generation expression of a column.

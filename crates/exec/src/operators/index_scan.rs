@@ -12,7 +12,7 @@ use mayfly_plan::{
     Expression, ExpressionKind, GroupRows, IndexSource, KeyRanges, TableSource, ValueRange,
     physical,
 };
-use mayfly_storage::{ColumnId, IndexId, KeyBound, KeyRange, Table, TableScan};
+use mayfly_storage::{ColumnId, IndexId, KeyBound, KeyRange, ScanRequest, Table, TableScan};
 use mayfly_types::convert::array_value;
 use mayfly_types::{Batch, Error, Result, Value};
 
@@ -114,12 +114,14 @@ fn is_one_key(range: &KeyRange, parts: usize) -> bool {
 }
 
 impl IndexScan {
-    fn key_ranges(&self, run: &RunContext) -> Result<Vec<KeyRange>> {
+    /// The ranges to read; `None` if the index does not find all rows, and the table must be read: the scan's
+    /// conditions are checked in any case.
+    fn key_ranges(&self, run: &RunContext) -> Result<Option<Vec<KeyRange>>> {
         let Some(ranges) = &self.ranges else {
-            return Ok(vec![KeyRange::ALL]);
+            return Ok(Some(vec![KeyRange::ALL]));
         };
         let resolved = ranges.resolve(&mut |value| constant(value, run).map(Some))?;
-        Ok(resolved.into_iter().flatten().map(stored).collect())
+        Ok(resolved.map(|ranges| ranges.into_iter().map(stored).collect()))
     }
 }
 
@@ -130,6 +132,12 @@ impl Node for IndexScan {
         let ranges = self.key_ranges(run)?;
         self.taken.store(false, Ordering::Relaxed);
         let table = run.statement.tables.open(self.table.id)?;
+        let Some(ranges) = ranges else {
+            let scan = table.scan(&ScanRequest::of(&self.columns))?;
+            self.single.store(false, Ordering::Relaxed);
+            *lock(&self.state) = State::Ready(scan);
+            return Ok(());
+        };
         // The end of an index is found by a key lookup.
         count(&counters.handler_read_key, ranges.len() as u64);
         let first = source.parts.first();

@@ -50,6 +50,12 @@ pub enum Fact {
     ComparedConstant,
     /// LIKE.
     Like,
+    /// MEMBER OF(): its first argument is an element of the second, a document.
+    MemberOf,
+    /// JSON_CONTAINS(): the elements of its second argument are elements of the first.
+    JsonContains,
+    /// JSON_OVERLAPS(): its arguments have an element in common.
+    JsonOverlaps,
     /// EXTRACT(): its first argument is a unit, whose function gives the same number.
     ExtractsPart,
     /// YEAR().

@@ -3,19 +3,24 @@
 //! Each conjunct is brought into a disjunction of boxes, which are conjunctions of conditions on the first key parts. A
 //! conjunct is covered when every row in the ranges meets it and every row outside does not, so that nothing is left to
 //! check; an inexact condition (LIKE, prefixes, conditions behind a range) only narrows the search.
+//!
+//! A multi-valued index is searched for the elements that MEMBER OF(), JSON_CONTAINS() and JSON_OVERLAPS() compare with
+//! those of the document in the index's expression. Each of these conditions leaves a set of elements of which an array
+//! must have one, so that two of them cannot be intersected: only the first narrows the search, and all are checked.
 
 use std::sync::Arc;
 
 use mayfly_functions::scalar::Fact;
 use mayfly_types::collation::POINT_WEIGHTS;
-use mayfly_types::{PhysicalType, SqlType, TypeKind, Value};
+use mayfly_types::{IndexMethod, PhysicalType, SqlMode, SqlType, TypeKind, Value};
 
+use super::constant::known_value;
 use crate::catalog::{IndexSource, TableSource};
-use crate::tree::expression::{Comparison, Expression, ExpressionKind};
+use crate::tree::expression::{Comparison, Expression, ExpressionKind, same_expression};
 use crate::tree::key_ranges::{
-    Analysis, Condition, KeyBox, KeyRanges, RangePart, has_many_beginnings, is_rounded,
+    Analysis, Condition, KeyBox, KeyRanges, RangePart, SoughtElements, has_many_beginnings, is_rounded,
 };
-use crate::tree::logical::{ColumnId, expression_is_volatile, with_stack};
+use crate::tree::logical::{ColumnId, Computed, expression_is_volatile, with_stack};
 
 /// Maximum number of boxes of a product; larger products are not multiplied out.
 const PRODUCT_MAX: usize = 128;
@@ -24,22 +29,34 @@ const BOXES_MAX: usize = 8192;
 /// Maximum number of ranges: a further key part that would exceed it is not used.
 const RANGES_MAX: usize = 16_384;
 
+/// Number of elements that is assumed of a document which is not known.
+const ELEMENTS_ASSUMED: usize = 3;
+
 /// Analyses `predicates`, all of which must hold, for the keys of an index; `first` is the number of the table's first
-/// column. `None` if they leave the whole index.
+/// column, `generated` are the expressions of its generated columns. `None` if they leave the whole index.
 pub(crate) fn analyse(
     predicates: &[Expression],
     table: &TableSource,
     first: ColumnId,
     index: &IndexSource,
+    generated: &[Computed],
 ) -> Option<Analysis> {
     let parts = index
         .parts
         .iter()
         .map(|part| {
             let column = table.columns.get(part.column)?;
+            let id = first + part.column;
+            let mut computed = generated.iter().filter(|computed| computed.id == id);
             Some(Part {
-                id: first + part.column,
-                ty: &column.ty,
+                id,
+                ty: part.elements.as_ref().unwrap_or(&column.ty),
+                array: part.elements.is_some(),
+                document: part
+                    .elements
+                    .as_ref()
+                    .and(computed.next())
+                    .and_then(document_of),
                 nullable: column.nullable,
                 prefix: part.prefix,
                 exact: part.prefix.is_none() && !part.approximate,
@@ -48,8 +65,10 @@ pub(crate) fn analyse(
             })
         })
         .collect::<Option<Vec<_>>>()?;
+    let array = parts.iter().position(|part| part.array);
     let reader = Reader {
         parts: &parts,
+        array,
         columns: first..first + table.columns.len(),
     };
     let mut all = vec![Draft::default()];
@@ -59,20 +78,23 @@ pub(crate) fn analyse(
         let Some(drafts) = reader.drafts(predicate, conjunct) else {
             continue;
         };
-        if multiply(&mut all, &drafts.boxes) {
+        if multiply(&mut all, &drafts.boxes, array) {
             exact[conjunct] = drafts.exact;
             let is_whole = !matches!(
                 predicate.kind,
                 ExpressionKind::And(_) | ExpressionKind::Or(_)
             );
-            counted[conjunct] = drafts.exact || is_whole;
+            counted[conjunct] = drafts.exact || is_whole || array.is_some();
         }
     }
     let mut covered = exact;
     let mut boxes = Vec::with_capacity(all.len());
+    // The conjuncts that narrow each box of a multi-valued index.
+    let mut used: Vec<Vec<usize>> = Vec::new();
     for draft in all {
-        let reached = draft.reached(&parts, index.hash);
-        if reached == 0 {
+        let reached = draft.reached(&parts, index.method == IndexMethod::Hash);
+        // Only entries with an element are those of all rows that have it.
+        if reached <= array.unwrap_or(0) {
             return None;
         }
         for atom in draft.parts.iter().skip(reached).flatten() {
@@ -90,12 +112,23 @@ pub(crate) fn analyse(
                 covered[atom.conjunct] = false;
             }
         }
+        if array.is_some() {
+            let atoms = draft.parts.iter().take(reached).flatten();
+            used.push(atoms.map(|atom| atom.conjunct).collect::<Vec<_>>());
+        }
         let conditions = draft.parts.into_iter().take(reached);
         boxes.push(KeyBox {
             parts: conditions
                 .map(|atoms| atoms.into_iter().map(|atom| atom.condition).collect())
                 .collect(),
         });
+    }
+    if array.is_some() {
+        for (conjunct, counted) in counted.iter_mut().enumerate() {
+            *counted &= used.iter().all(|used| used.contains(&conjunct));
+        }
+        // A row has other elements than that of its entry, and the store may read the table instead.
+        covered.fill(false);
     }
     let ranges = KeyRanges {
         parts: parts
@@ -113,6 +146,44 @@ pub(crate) fn analyse(
         covered,
         counted,
     })
+}
+
+/// The document whose elements a generated column holds.
+fn document_of(computed: &Computed) -> Option<&Expression> {
+    match &computed.expression.kind {
+        ExpressionKind::Call { arguments, .. } => arguments.first(),
+        _ => None,
+    }
+}
+
+/// Whether two expressions give the same document. The collation of a path, which is that of the connection, does not
+/// matter.
+fn same_document(a: &Expression, b: &Expression) -> bool {
+    let same_path = |a: &Expression, b: &Expression| {
+        let paths = a.as_literal().zip(b.as_literal());
+        paths.is_some_and(|(x, y)| x == y && a.ty.is_string() && b.ty.is_string())
+    };
+    same_expression(a, b)
+        || match (&a.kind, &b.kind) {
+            (
+                ExpressionKind::Call {
+                    function: f,
+                    arguments: a_arguments,
+                    ..
+                },
+                ExpressionKind::Call {
+                    function: g,
+                    arguments: b_arguments,
+                    ..
+                },
+            ) if a.ty.kind == TypeKind::Json && b.ty.kind == TypeKind::Json => {
+                let mut pairs = a_arguments.iter().zip(b_arguments);
+                f.names() == g.names()
+                    && a_arguments.len() == b_arguments.len()
+                    && pairs.all(|(a, b)| same_document(a, b) || same_path(a, b))
+            }
+            _ => false,
+        }
 }
 
 /// The column that an expression is, seen through conversions that keep order, if it is among the `columns` columns
@@ -156,6 +227,10 @@ struct Part<'t> {
     exact: bool,
     approximate: bool,
     descending: bool,
+    /// Whether the column holds arrays of `ty`.
+    array: bool,
+    /// The document whose elements these are.
+    document: Option<&'t Expression>,
 }
 
 impl Part<'_> {
@@ -204,13 +279,15 @@ impl Draft {
         Self { parts }
     }
 
-    /// Intersects the box with another.
-    fn restrict(&mut self, other: &Self) {
+    /// Intersects the box with another, but for conditions on the array at part `array`.
+    fn restrict(&mut self, other: &Self, array: Option<usize>) {
         if self.parts.len() < other.parts.len() {
             self.parts.resize(other.parts.len(), Vec::new());
         }
-        for (into, more) in self.parts.iter_mut().zip(&other.parts) {
-            into.extend(more.iter().cloned());
+        for (part, (into, more)) in self.parts.iter_mut().zip(&other.parts).enumerate() {
+            if array != Some(part) || into.is_empty() {
+                into.extend(more.iter().cloned());
+            }
         }
     }
 
@@ -251,10 +328,12 @@ struct Drafts {
 }
 
 /// Intersects boxes with `others` in all combinations; false if there are too many.
-fn multiply(boxes: &mut Vec<Draft>, others: &[Draft]) -> bool {
+fn multiply(boxes: &mut Vec<Draft>, others: &[Draft], array: Option<usize>) -> bool {
     match others {
         // In place: with thousands of conjuncts of one box each, copying would be quadratic.
-        [only] => boxes.iter_mut().for_each(|draft| draft.restrict(only)),
+        [only] => boxes
+            .iter_mut()
+            .for_each(|draft| draft.restrict(only, array)),
         // A single box with a long list of others is not a product.
         _ if boxes.len() > 1 && boxes.len().saturating_mul(others.len()) > PRODUCT_MAX => {
             return false;
@@ -262,7 +341,7 @@ fn multiply(boxes: &mut Vec<Draft>, others: &[Draft]) -> bool {
         _ => {
             let restricted = |(draft, other): (&Draft, &Draft)| {
                 let mut draft = draft.clone();
-                draft.restrict(other);
+                draft.restrict(other, array);
                 draft
             };
             let pairs = boxes
@@ -276,6 +355,8 @@ fn multiply(boxes: &mut Vec<Draft>, others: &[Draft]) -> bool {
 
 struct Reader<'a, 't> {
     parts: &'a [Part<'t>],
+    /// The part that holds arrays.
+    array: Option<usize>,
     /// Numbers of the table's columns.
     columns: std::ops::Range<ColumnId>,
 }
@@ -302,7 +383,7 @@ impl Reader<'_, '_> {
                     exact &= drafts.exact;
                     match &mut all {
                         None => all = Some(drafts.boxes),
-                        Some(known) => exact &= multiply(known, &drafts.boxes),
+                        Some(known) => exact &= multiply(known, &drafts.boxes, self.array),
                     }
                 }
                 all.map(|boxes| Drafts { boxes, exact })
@@ -385,8 +466,55 @@ impl Reader<'_, '_> {
                     ..self.atom(part, Condition::Like(pattern.clone(), escape), conjunct)
                 })
             }
+            ExpressionKind::Call {
+                function,
+                arguments,
+                ..
+            } => {
+                let [a, b] = arguments.as_slice() else {
+                    return None;
+                };
+                if function.has(Fact::MemberOf) {
+                    self.elements(b, a, true, conjunct)
+                } else if function.has(Fact::JsonContains) {
+                    self.elements(a, b, false, conjunct)
+                } else if function.has(Fact::JsonOverlaps) {
+                    let either = self.elements(a, b, false, conjunct);
+                    either.or_else(|| self.elements(b, a, false, conjunct))
+                } else {
+                    None
+                }
+            }
             _ => None,
         }
+    }
+
+    /// The elements of a constant that a document must have.
+    fn elements(
+        &self,
+        document: &Expression,
+        value: &Expression,
+        is_element: bool,
+        conjunct: usize,
+    ) -> Option<Drafts> {
+        let part = self.array?;
+        let own = self.parts[part].document?;
+        if !same_document(own, document) || !self.is_constant(value) {
+            return None;
+        }
+        let mut sought = SoughtElements {
+            value: value.clone(),
+            is_element,
+            count: if is_element { 1 } else { ELEMENTS_ASSUMED },
+        };
+        if let Some(known) = known_value(value, &[], SqlMode::DEFAULT) {
+            let keys = sought.keys(&known, self.parts[part].ty)?;
+            sought.count = keys.len();
+        }
+        Some(Drafts {
+            exact: false,
+            ..self.atom(part, Condition::Elements(sought), conjunct)
+        })
     }
 
     fn atom(&self, part: usize, condition: Condition, conjunct: usize) -> Drafts {
@@ -451,7 +579,7 @@ impl Reader<'_, '_> {
             let condition = Condition::Compare(Comparison::NotEqual, value);
             let drafts = self.atom(part, condition, conjunct);
             exact &= drafts.exact;
-            draft.restrict(drafts.boxes.first()?);
+            draft.restrict(drafts.boxes.first()?, None);
         }
         Some(Drafts {
             boxes: vec![draft],

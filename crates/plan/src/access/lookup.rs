@@ -1,6 +1,6 @@
 //! Index lookup joins: each left row's values are the key of the right rows.
 
-use mayfly_types::PhysicalType;
+use mayfly_types::{IndexMethod, PhysicalType};
 
 use super::analysis::key_column;
 use super::path::{ROW_COST, doublings, is_usable, left_over, row_cost, rows_per_key};
@@ -61,6 +61,7 @@ pub(crate) fn possible(scan: &Scan, on: &[Expression], options: &PlanOptions) ->
     let leads = |position: &usize| {
         let first = scan.table.indexes[*position].parts.first();
         is_usable(scan, *position, HintPurpose::Join, options)
+            && scan.table.indexes[*position].method.has_each_row()
             && first.is_some_and(|part| {
                 let mut keys = on
                     .iter()
@@ -98,7 +99,13 @@ fn path(scan: &Scan, position: usize, on: &[Expression], needed: &ColumnSet) -> 
             break;
         }
     }
-    if !follows || (index.hash && keys.len() < index.parts.len()) {
+    let is_too_short = match index.method {
+        IndexMethod::Clustered | IndexMethod::BTree => false,
+        IndexMethod::Hash => keys.len() < index.parts.len(),
+        // It does not have all rows of a key.
+        IndexMethod::MultiValued => true,
+    };
+    if !follows || is_too_short {
         return None;
     }
     let null_safe = keys.iter().any(|key| key.null_safe);

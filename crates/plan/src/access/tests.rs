@@ -59,7 +59,7 @@ fn check(index: &str, condition: &str, expected: &str, covered: bool) {
     let scan = scan_of(&query.relation).expect("the statement reads a table");
     let index = scan.table.indexes.iter().find(|known| known.name == index);
     let index = index.expect("the index is there");
-    let found = analyse(&scan.predicates, &scan.table, scan.first, index);
+    let found = analyse(&scan.predicates, &scan.table, scan.first, index, &[]);
     let Some(found) = found else {
         assert_eq!("none", expected, "{condition}");
         return;
@@ -177,6 +177,7 @@ fn texts_and_moments() {
         &scan.table,
         scan.first,
         index.expect("kd"),
+        &[],
     );
     let ranges = found.expect("it is used").ranges;
     let ranges = ranges.resolve(&mut |value| Ok(known_value(value, &[], SqlMode::DEFAULT)));

@@ -46,6 +46,7 @@ use crate::catalog::Catalog;
 use crate::options::PlanOptions;
 use crate::tree::logical::Query;
 pub(crate) use change::{bind_delete, bind_update};
+pub use expression::{array_cast, array_element_type};
 pub use expression::{calls_aggregates, has_aggregates, has_window_functions};
 pub use inserted_view::{ViewTarget, bind_view_target};
 pub(crate) use locking::bind_locking;

@@ -29,7 +29,10 @@ pub fn bind_scalar(
 ) -> Result<Expression> {
     let mut binder = begin(names, catalog, options);
     binder.keeps_value = true;
-    let expression = binder.bind_expression(expr)?;
+    let expression = match names.key_part_of {
+        Some(index) => binder.bind_key_part(expr, index)?,
+        None => binder.bind_expression(expr)?,
+    };
     binder.refuse_aggregates()?;
     if names.target.is_some_and(|target| target.alone) {
         binder.forget_renamed_reads();
@@ -129,7 +132,9 @@ impl Binder<'_> {
             let mut binder = begin(names, self.catalog, self.options);
             binder.keeps_value = true;
             // An expression that does not bind under the session's settings matches no other either.
-            let bound = binder.bind_expression(column.generated.as_deref()?).ok()?;
+            let bound = binder
+                .bind_key_part(column.generated.as_deref()?, "")
+                .ok()?;
             let mut expression = types::as_value(bound);
             visit_expression_mut(&mut expression, &mut |inner| {
                 if let ExpressionKind::Column(id) = &mut inner.kind {

@@ -32,6 +32,8 @@ pub struct ScalarNames<'a> {
     pub inserted: Option<usize>,
     /// Table that rows are added to, which subqueries may not read.
     pub target: Option<ChangedTable<'a>>,
+    /// Name of the index whose key part the expression is: as a whole it may be `CAST(… AS … ARRAY)`.
+    pub key_part_of: Option<&'a str>,
 }
 
 /// A table that rows are added to.

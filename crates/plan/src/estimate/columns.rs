@@ -160,7 +160,7 @@ impl TableFacts {
             let begins = parts
                 .iter()
                 .all(|part| part.prefix.is_none() && columns.contains(&part.column));
-            let id = index.id.filter(|_| begins && !index.hash)?;
+            let id = index.id.filter(|_| begins && index.method.is_ordered())?;
             Some(known.statistics().distinct_keys(id, columns.len()) as f64)
         })
     }

@@ -10,7 +10,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use mayfly_functions::scalar::Fact;
-use mayfly_types::{SqlMode, SqlType, Value};
+use mayfly_types::{IndexMethod, SqlMode, SqlType, Value};
 
 use super::columns::{ColumnFacts, Columns, TableFacts};
 use super::{examples, having};
@@ -132,7 +132,7 @@ fn ranges_of(
     let first = id.checked_sub(column)?;
     let find = || {
         let facts = table.column_with_values(column)?;
-        let analysis = analyse(predicates, &table.source, first, &index_over(column))?;
+        let analysis = analyse(predicates, &table.source, first, &index_over(column), &[])?;
         let ty = &table.source.columns[column].ty;
         Some(Arc::new(ColumnRanges {
             fraction: of_ranges(&facts, ty, &analysis.ranges),
@@ -165,10 +165,10 @@ fn index_over(column: usize) -> IndexSource {
             prefix: None,
             descending: false,
             approximate: false,
+            elements: None,
         }],
         unique: false,
-        clustered: false,
-        hash: false,
+        method: IndexMethod::BTree,
         visible: false,
         covers: Vec::new(),
     }

@@ -64,9 +64,12 @@ fn reference(value: Option<&Expression>) -> &'static str {
     }
 }
 
-/// Columns of the traditional format for an index merge.
+/// Columns of the traditional format for an index merge. A multi-valued index is shown as if it were read alone.
 pub(super) fn of_merge(merge: &IndexMerge) -> KeyColumns {
-    let parts: Vec<KeyColumns> = merge.parts().map(of_scan).collect();
+    let mut parts: Vec<KeyColumns> = merge.parts().map(of_scan).collect();
+    if merge.kind == MergeKind::Elements {
+        return parts.pop().unwrap_or_default();
+    }
     let names = parts.iter().filter_map(|part| part.key.clone());
     let lengths = parts.iter().filter_map(|part| part.length.clone());
     KeyColumns {
@@ -78,24 +81,26 @@ pub(super) fn of_merge(merge: &IndexMerge) -> KeyColumns {
     }
 }
 
-/// `Using union(a,b)`
-pub(super) fn merge_note(merge: &IndexMerge) -> String {
+/// `Using union(a,b)`; none for a single index.
+pub(super) fn merge_note(merge: &IndexMerge) -> Option<String> {
     let kind = match merge.kind {
         MergeKind::Union => "union",
         MergeKind::SortUnion => "sort_union",
         MergeKind::Intersection => "intersect",
+        MergeKind::Elements => return None,
     };
     let names = of_merge(merge).key.unwrap_or_default();
-    format!("Using {kind}({names})")
+    Some(format!("Using {kind}({names})"))
 }
 
-/// (text of the tree's step, access type).
-pub(super) fn merge_step(merge: &IndexMerge) -> (&'static str, &'static str) {
-    match merge.kind {
+/// (text of the tree's step, access type); none for a single index.
+pub(super) fn merge_step(merge: &IndexMerge) -> Option<(&'static str, &'static str)> {
+    Some(match merge.kind {
         MergeKind::Union => ("Deduplicate rows sorted by row ID", "rowid_union"),
         MergeKind::SortUnion => ("Sort-deduplicate by row ID", "index_merge"),
         MergeKind::Intersection => ("Intersect rows sorted by row ID", "rowid_intersection"),
-    }
+        MergeKind::Elements => return None,
+    })
 }
 
 pub(super) fn of_lookup(join: &IndexLookupJoin, left: &Columns) -> KeyColumns {
@@ -303,6 +308,7 @@ fn points(ranges: &KeyRanges) -> Vec<Option<&Expression>> {
             matches!(
                 condition,
                 Condition::Compare(Comparison::Equal | Comparison::NullSafeEqual, _)
+                    | Condition::Elements(_)
             )
         })
     };
@@ -310,6 +316,7 @@ fn points(ranges: &KeyRanges) -> Vec<Option<&Expression>> {
         .iter()
         .map(|conditions| match conditions.get(value(conditions)?)? {
             Condition::Compare(_, value) => Some(value),
+            Condition::Elements(sought) => Some(&sought.value),
             _ => None,
         })
         .collect()
@@ -319,7 +326,8 @@ fn points(ranges: &KeyRanges) -> Vec<Option<&Expression>> {
 fn key_length(table: &TableSource, index: &IndexSource, parts: usize) -> u64 {
     let length = |part: &crate::catalog::IndexPartSource| {
         let column = table.columns.get(part.column)?;
-        Some(u64::from(column.nullable) + column.ty.declared_bytes(part.prefix))
+        let ty = part.elements.as_ref().unwrap_or(&column.ty);
+        Some(u64::from(column.nullable) + ty.declared_bytes(part.prefix))
     };
     index.parts.iter().take(parts).filter_map(length).sum()
 }
@@ -482,7 +490,22 @@ fn condition_text(name: &str, condition: &Condition, names: &dyn Names) -> Strin
         Condition::IsNull => format!("{name} is null"),
         Condition::IsNotNull => format!("{name} is not null"),
         Condition::Like(pattern, _) => format!("{name} like {}", expression_text(pattern, names)),
+        Condition::Elements(sought) => {
+            let value = expression_text(&sought.value, names);
+            match sought.is_element {
+                true => element_text(name, &value),
+                false => format!("json_overlaps({name}, {value})"),
+            }
+        }
     }
+}
+
+/// `value MEMBER OF (document)`, given the text of the column that holds the document's elements.
+fn element_text(column: &str, value: &str) -> String {
+    let cast = column.strip_prefix("cast(");
+    let document = cast.and_then(|cast| cast.rsplit_once(" as "));
+    let document = document.map_or(column, |(document, _)| document);
+    format!("{value} MEMBER OF ({document})")
 }
 
 fn range_text(
@@ -517,7 +540,10 @@ fn range_text(
         if low == high
             && let Some(value) = low
         {
-            texts.push(format!("{name} = {}", text(value)));
+            texts.push(match part.elements {
+                Some(_) => element_text(name, &text(value)),
+                None => format!("{name} = {}", text(value)),
+            });
             continue;
         }
         let sign = |included: bool| if included { "<=" } else { "<" };

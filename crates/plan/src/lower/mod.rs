@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use expression::volatile_columns;
 use lowered::{Lowered, Numbering, block, exact, materialized, narrowed, no_rows};
-use mayfly_types::{Error, Result, SqlType, Value};
+use mayfly_types::{Error, IndexMethod, Result, SqlType, Value};
 
 use crate::catalog::TableSource;
 use crate::estimate::{self, Estimates, groups};
@@ -405,7 +405,8 @@ impl Lowering {
         let mut inputs = Vec::with_capacity(merge.parts.len());
         for part in merge.parts {
             let estimated_rows = part.rows;
-            let scan = self.index_scan(table, alias, part, vec![POSITION])?;
+            let mut scan = self.index_scan(table, alias, part, vec![POSITION])?;
+            scan.covering &= merge.kind != MergeKind::Elements;
             let scan = Operator::IndexScan(Box::new(scan));
             let output = vec![position_type()];
             inputs.push(self.numbering.plan(scan, output, estimated_rows));
@@ -413,7 +414,9 @@ impl Lowering {
         let cause = "an index merge finds each row once";
         let operator = Operator::SetOperation {
             kind: match merge.kind {
-                MergeKind::Union | MergeKind::SortUnion => SetOperationKind::Union,
+                MergeKind::Union | MergeKind::SortUnion | MergeKind::Elements => {
+                    SetOperationKind::Union
+                }
                 MergeKind::Intersection => SetOperationKind::Intersect,
             },
             all: false,
@@ -766,7 +769,7 @@ pub(super) fn covers(table: &TableSource, index: usize, columns: &[usize]) -> bo
         // The clustered index counts as covering only for its keys.
         columns.iter().all(|column| {
             *column == POSITION
-                || if index.clustered {
+                || if index.method == IndexMethod::Clustered {
                     is_part(*column)
                 } else {
                     index.covers.contains(column)

@@ -4,7 +4,7 @@
 //! they follow from a statement: a plan that reads at most one row needs no table; windows always do; groups and an
 //! order do where no index gives them and the rows of one table cannot be sorted instead of its join.
 
-use mayfly_types::Value;
+use mayfly_types::{IndexMethod, Value};
 
 use super::planning::Planning;
 use crate::catalog::IndexSource;
@@ -347,7 +347,7 @@ impl<'r> Tables<'r> {
         let Some(scan) = self.single_scan() else {
             return false;
         };
-        let is_clustered = |index: &&IndexSource| index.clustered;
+        let is_clustered = |index: &&IndexSource| index.method == IndexMethod::Clustered;
         scan.table.indexes.iter().filter(is_clustered).any(|index| {
             let parts = index.parts.iter().map(|part| scan.first + part.column);
             !columns.is_empty() && parts.take(columns.len()).eq(columns.iter().copied())

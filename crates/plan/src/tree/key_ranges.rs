@@ -6,6 +6,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use mayfly_types::charset::utf8;
+use mayfly_types::json::{self, JsonKind};
 use mayfly_types::{CollationId, PhysicalType, Result, SqlType, TypeKind, Value};
 
 use crate::access::interval::{Fit, Interval, ValueOrder, fit, intersection};
@@ -63,6 +64,38 @@ pub enum Condition {
     IsNotNull,
     /// LIKE, up to the first wildcard of the pattern; with the escape character.
     Like(Expression, Option<char>),
+    /// The array has an element in common with a constant.
+    Elements(SoughtElements),
+}
+
+/// Elements that a multi-valued index is searched for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SoughtElements {
+    /// A document or a text.
+    pub value: Expression,
+    /// Whether the value is a single element: a text is no document, and a document no array.
+    pub is_element: bool,
+    /// Number of elements, or an assumption about it.
+    pub count: usize,
+}
+
+impl SoughtElements {
+    /// The keys of the elements, if the index finds by them every array that has one; `ty` is the type of its elements.
+    pub(crate) fn keys(&self, value: &Value, ty: &SqlType) -> Option<Vec<Value>> {
+        let Value::Bytes(text) = value else {
+            return None;
+        };
+        let mut document = Vec::new();
+        match self.value.ty.kind {
+            TypeKind::Json => document.extend_from_slice(text),
+            _ if !self.value.ty.is_string() || self.value.ty.is_binary_string() => return None,
+            _ if self.is_element => json::append_quoted(&mut document, text),
+            _ => json::append_normalized(&mut document, text).ok()?,
+        }
+        let is_array = matches!(json::kind_of(&document), JsonKind::Array);
+        let keys = json::sought_values(&document, ty);
+        keys.filter(|_| !(self.is_element && is_array))
+    }
 }
 
 impl Condition {
@@ -74,7 +107,7 @@ impl Condition {
                     && !is_rounded(column, &value.ty)
             }
             Self::In(_, ty) => !is_rounded(column, ty),
-            Self::IsNull => true,
+            Self::IsNull | Self::Elements(_) => true,
             Self::IsNotNull | Self::Like(..) => false,
         }
     }
@@ -83,6 +116,7 @@ impl Condition {
     pub(crate) fn point_count(&self) -> usize {
         match self {
             Self::In(list, _) => list.len(),
+            Self::Elements(sought) => sought.count,
             _ => 1,
         }
     }
@@ -91,6 +125,7 @@ impl Condition {
     pub(crate) fn for_each_expression<'e>(&'e self, visit: &mut dyn FnMut(&'e Expression)) {
         match self {
             Self::Compare(_, value) | Self::Like(value, _) => visit(value),
+            Self::Elements(sought) => visit(&sought.value),
             Self::In(..) | Self::IsNull | Self::IsNotNull => {}
         }
     }
@@ -126,6 +161,7 @@ impl KeyRanges {
         for condition in parts.flatten() {
             match condition {
                 Condition::Compare(_, value) | Condition::Like(value, _) => visit(value),
+                Condition::Elements(sought) => visit(&mut sought.value),
                 Condition::In(..) | Condition::IsNull | Condition::IsNotNull => {}
             }
         }
@@ -178,7 +214,8 @@ impl KeyRanges {
         !used.any(RangePart::has_many_beginnings)
     }
 
-    /// The ranges, in the order of the index; `None` while a value is not known.
+    /// The ranges, in the order of the index; `None` while a value is not known, or if an index does not find the
+    /// elements of a value.
     pub fn resolve(&self, value_of: ValueOf<'_>) -> Result<Option<Vec<ValueRange>>> {
         self.resolve_with(value_of, Beginnings::Possible)
     }
@@ -373,7 +410,11 @@ impl RangePart {
 
     /// Whether a condition leaves one value of the column.
     pub(crate) fn is_fixed_by(&self, condition: &Condition) -> bool {
-        condition.is_points(&self.ty) && condition.point_count() == 1
+        let is_element = match condition {
+            Condition::Elements(sought) => sought.is_element,
+            _ => true,
+        };
+        is_element && condition.is_points(&self.ty) && condition.point_count() == 1
     }
 
     /// Intersection of the conditions; `None` while a value is not known.
@@ -413,6 +454,18 @@ impl RangePart {
                     return Ok(None);
                 };
                 self.compared(*comparison, &value, &expression.ty, beginnings)
+            }
+            Condition::Elements(sought) => {
+                let Some(value) = value_of(&sought.value)? else {
+                    return Ok(None);
+                };
+                if value.is_null() {
+                    return Ok(Some(Vec::new()));
+                }
+                let Some(keys) = sought.keys(&value, &self.ty) else {
+                    return Ok(None);
+                };
+                keys.into_iter().map(Interval::point).collect()
             }
             Condition::Like(pattern, escape) => match value_of(pattern)? {
                 None => return Ok(None),

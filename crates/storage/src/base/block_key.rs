@@ -284,7 +284,7 @@ mod tests {
 
     use arrow_array::{Array, ArrayRef, BinaryViewArray};
     use mayfly_memory::{Budget, BudgetKind};
-    use mayfly_types::{Batch, Interrupt, PhysicalType, Result};
+    use mayfly_types::{Batch, IndexMethod, Interrupt, PhysicalType, Result};
 
     use super::*;
     use crate::base::environment::pipeline::{Changes, Logging};
@@ -376,7 +376,7 @@ mod tests {
         let memory = Budget::unlimited(BudgetKind::Memory);
         let session = store.session(ChangeStorage::for_tests(&memory));
         let trees = [session.new_tree().unwrap(), session.new_tree().unwrap()];
-        let primary = IndexSpec::binary(&[0], true, true);
+        let primary = IndexSpec::binary(&[0], true, IndexMethod::Clustered);
         let columns = vec![PhysicalType::Bytes];
         let definition = TableDefinition::new(columns, vec![primary], trees[0], vec![trees[1]]);
         let definition = Arc::new(definition);

@@ -1,7 +1,7 @@
 //! `mayfly check` and CHECK TABLE: consistency of the data file.
 //!
 //! Every block is intact, rows and blocks are in key order, a tree has as many rows as its count says, and each index
-//! has exactly one entry for each row.
+//! has exactly the entries of the rows: one for each, or any number in a multi-valued index.
 
 use std::sync::Arc;
 
@@ -104,7 +104,8 @@ fn check_table(
     let columns = table.columns().len();
     let secondary: Vec<&IndexTree> = table.secondary().map(|(_, index)| index).collect();
     let wanted: Vec<_> = table.columns().iter().copied().enumerate().collect();
-    let rows = check_tree(snapshot, table.rows(), columns, interrupt, |block| {
+    let mut entries = vec![0; secondary.len()];
+    check_tree(snapshot, table.rows(), columns, interrupt, |block| {
         let mut pieces = Pieces::new(snapshot);
         let number = pieces.add_block(block);
         pieces.push(number, 0, block.rows());
@@ -122,35 +123,37 @@ fn check_table(
             }
             let source = keys.row(row);
             for (number, index) in secondary.iter().enumerate() {
-                key.clear();
-                source.append_key(number, &mut key)?;
-                key.extend_from_slice(&position);
-                // A damaged block is reported by the check of its own tree.
-                let entry = snapshot.held_block_of(index.tree, &key)?;
-                let entry = entry.map(|found| Block::parse(found.block)).transpose()?;
-                let row_of = |entry: &Block<'_>| Ok::<_, Damaged>(entry.search(&key)?.ok());
-                let entry_row = entry.as_ref().map(row_of).transpose()?.flatten();
-                let (Some(entry), Some(entry_row)) = (entry, entry_row) else {
-                    return Err(wrong(index.tree, "has no entry for a row of its table"));
-                };
                 expected.clear();
-                found.clear();
                 source.encode_entry(index, &mut expected)?;
-                super::row::encode_from_block(&index.types, &entry, entry_row, &mut found)?;
-                if expected != found {
-                    return Err(wrong(index.tree, "has an entry that is not like its row"));
-                }
+                source.each_entry(number, &mut key, |key| {
+                    let key = [key.as_slice(), &position].concat();
+                    // A damaged block is reported by the check of its own tree.
+                    let entry = snapshot.held_block_of(index.tree, &key)?;
+                    let entry = entry.map(|found| Block::parse(found.block)).transpose()?;
+                    let row_of = |entry: &Block<'_>| Ok::<_, Damaged>(entry.search(&key)?.ok());
+                    let entry_row = entry.as_ref().map(row_of).transpose()?.flatten();
+                    let (Some(entry), Some(entry_row)) = (entry, entry_row) else {
+                        return Err(wrong(index.tree, "has no entry for a row of its table"));
+                    };
+                    found.clear();
+                    super::row::encode_from_block(&index.types, &entry, entry_row, &mut found)?;
+                    if expected != found {
+                        return Err(wrong(index.tree, "has an entry that is not like its row"));
+                    }
+                    entries[number] += 1;
+                    Ok(())
+                })?;
             }
         }
         Ok(())
     })?;
-    for index in secondary {
-        // Every row has its entry, so an equal count proves that there are no others.
+    for (index, expected) in secondary.into_iter().zip(entries) {
+        // Every row has its entries, so an equal count proves that there are no others.
         let entries = check_tree(snapshot, index.tree, index.columns.len(), interrupt, |_| {
             Ok(())
         })?;
-        if entries != rows {
-            let what = format!("has {entries} entries for {rows} rows");
+        if entries != expected {
+            let what = format!("has {entries} entries, and its table's rows have {expected}");
             return Err(wrong(index.tree, &what));
         }
     }

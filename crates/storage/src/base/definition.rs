@@ -1,17 +1,18 @@
 //! Definition of a durable table, as far as the store needs it.
 //!
 //! The rows are a tree of their own, by the primary key or a hidden number. Each other index is a tree with one entry
-//! per row: the entry's key is the key parts followed by the row's position, its columns are the index's columns
-//! without prefix length and those of the primary key, so that reads of these columns need only the index.
+//! per row, or with any number of entries if it is multi-valued: the entry's key is the key parts followed by the row's
+//! position, its columns are the index's columns without prefix length and arrays and those of the primary key, so that
+//! reads of these columns need only the index.
 
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
-use mayfly_types::{PhysicalType, Result, Value};
+use mayfly_types::{IndexMethod, PhysicalType, Result, Value};
 
 use super::record_key::TreeId;
 use crate::key_encoding::KeyEncoder;
-use crate::table::{IndexId, IndexSpec, no_index};
+use crate::table::{IndexId, IndexPart, IndexSpec, no_index};
 
 /// A durable table's definition. ALTER TABLE makes a new one.
 #[derive(Debug)]
@@ -45,14 +46,15 @@ impl TableDefinition {
         index_trees: Vec<TreeId>,
     ) -> Self {
         let columns: Arc<[PhysicalType]> = columns.into();
-        let clustered = indexes.iter().position(|index| index.clustered);
+        let is_clustered = |index: &IndexSpec| index.method == IndexMethod::Clustered;
+        let clustered = indexes.iter().position(is_clustered);
         let parts = clustered
             .into_iter()
             .flat_map(|index| &indexes[index].parts);
         let primary: Vec<usize> = parts.map(|part| part.column).collect();
         let tree = |(index, tree): (&IndexSpec, TreeId)| {
             let encoder = KeyEncoder::new(&columns, &index.parts);
-            if index.clustered {
+            if is_clustered(index) {
                 return IndexTree {
                     tree: rows,
                     encoder,
@@ -61,8 +63,9 @@ impl TableDefinition {
                     unique: true,
                 };
             }
-            // A column prefix cannot stand for the column.
-            let whole = index.parts.iter().filter(|part| part.prefix.is_none());
+            // A column prefix cannot stand for the column, nor an element for the array.
+            let is_whole = |part: &&IndexPart| part.prefix.is_none() && part.elements.is_none();
+            let whole = index.parts.iter().filter(is_whole);
             let mut of_index: Vec<usize> = Vec::new();
             for column in whole.map(|part| part.column).chain(primary.iter().copied()) {
                 if !of_index.contains(&column) {

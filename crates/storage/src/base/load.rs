@@ -5,8 +5,9 @@
 
 use std::sync::Arc;
 
-use arrow_array::ArrayRef;
-use mayfly_types::{Batch, Result};
+use arrow_array::{ArrayRef, UInt32Array};
+use arrow_select::take::take;
+use mayfly_types::{Batch, Error, Result};
 
 use super::bulk::{Bulk, BulkTree, Limits};
 use super::row_source::BatchKeys;
@@ -66,6 +67,8 @@ impl DurableWriter {
         let firsts: Vec<usize> = bulk.secondary.iter().map(BulkTree::pending).collect();
         let mut position = Vec::new();
         let mut key = Vec::new();
+        // The row of each entry of a multi-valued index.
+        let mut rows_of: Vec<Vec<u32>> = vec![Vec::new(); secondary.len()];
         let mut found = None;
         let mut count = 0;
         'rows: for row in 0..batch.row_count() {
@@ -91,11 +94,16 @@ impl DurableWriter {
                 if secondary[number].has_null(row) {
                     continue;
                 }
-                key.clear();
-                secondary[number].append(row, &mut key);
-                if let Some(position) = unique.find(&key) {
-                    let index = id;
-                    found = Some(Duplicate { index, position });
+                secondary[number].each_entry(row, &mut key, |key| {
+                    if found.is_none()
+                        && let Some(position) = unique.find(key)
+                    {
+                        let index = id;
+                        found = Some(Duplicate { index, position });
+                    }
+                    Ok::<_, Error>(())
+                })?;
+                if found.is_some() {
                     break 'rows;
                 }
             }
@@ -104,23 +112,36 @@ impl DurableWriter {
             }
             bulk.rows.push_key(&position);
             for (number, keys) in secondary.iter().enumerate() {
-                key.clear();
-                keys.append(row, &mut key);
-                if let Some(unique) = &mut bulk.unique[number]
-                    && !keys.has_null(row)
-                {
-                    unique.add(&key, &position);
-                }
-                key.extend_from_slice(&position);
-                bulk.secondary[number].push_key(&key);
+                let has_null = keys.has_null(row);
+                keys.each_entry(row, &mut key, |key| {
+                    if let (Some(unique), false) = (&mut bulk.unique[number], has_null) {
+                        unique.add(key, &position);
+                    }
+                    key.extend_from_slice(&position);
+                    bulk.secondary[number].push_key(key);
+                    if keys.is_multi_valued() {
+                        rows_of[number].push(row as u32);
+                    }
+                    Ok::<_, Error>(())
+                })?;
             }
             count += 1;
         }
         let all: Vec<&ArrayRef> = arrays.iter().collect();
         bulk.rows.push_columns(&all, first, count)?;
         for (number, (_, index)) in definition.secondary().enumerate() {
-            let columns: Vec<&ArrayRef> = index.arrays(arrays).collect();
-            bulk.secondary[number].push_columns(&columns, firsts[number], count)?;
+            let (tree, first) = (&mut bulk.secondary[number], firsts[number]);
+            if !index.encoder.is_multi_valued() {
+                let columns: Vec<&ArrayRef> = index.arrays(arrays).collect();
+                tree.push_columns(&columns, first, count)?;
+                continue;
+            }
+            let rows = UInt32Array::from(std::mem::take(&mut rows_of[number]));
+            let columns = index.arrays(arrays);
+            let columns = columns.map(|column| take(column, &rows, None).map_err(Error::internal));
+            let columns: Vec<ArrayRef> = columns.collect::<Result<_>>()?;
+            let columns: Vec<&ArrayRef> = columns.iter().collect();
+            tree.push_columns(&columns, first, rows.len())?;
         }
         Ok(written(count, found))
     }

@@ -15,8 +15,14 @@ pub(super) trait RowSource {
     /// Replaces `position` with the row's position: its primary key, or its hidden number.
     fn position(&self, position: &mut Vec<u8>) -> Result<()>;
 
-    /// Appends the row's key in secondary index `number`.
-    fn append_key(&self, number: usize, key: &mut Vec<u8>) -> Result<()>;
+    /// Calls `each` with the key of each of the row's entries in secondary index `number`, in ascending order. `key` is
+    /// a buffer.
+    fn each_entry(
+        &self,
+        number: usize,
+        key: &mut Vec<u8>,
+        each: impl FnMut(&mut Vec<u8>) -> Result<()>,
+    ) -> Result<()>;
 
     /// Whether a part of that key is NULL: such a key is no duplicate.
     fn has_null(&self, number: usize) -> bool;
@@ -109,9 +115,13 @@ impl RowSource for BatchRow<'_> {
         Ok(())
     }
 
-    fn append_key(&self, number: usize, key: &mut Vec<u8>) -> Result<()> {
-        self.keys.secondary[number].append(self.row, key);
-        Ok(())
+    fn each_entry(
+        &self,
+        number: usize,
+        key: &mut Vec<u8>,
+        each: impl FnMut(&mut Vec<u8>) -> Result<()>,
+    ) -> Result<()> {
+        self.keys.secondary[number].each_entry(self.row, key, each)
     }
 
     fn has_null(&self, number: usize) -> bool {
@@ -166,9 +176,15 @@ impl RowSource for ValueRow<'_> {
         }
     }
 
-    fn append_key(&self, number: usize, key: &mut Vec<u8>) -> Result<()> {
+    fn each_entry(
+        &self,
+        number: usize,
+        key: &mut Vec<u8>,
+        each: impl FnMut(&mut Vec<u8>) -> Result<()>,
+    ) -> Result<()> {
+        let value = |column: usize| self.stored(column);
         match self.index(number) {
-            Some(index) => self.append_to(index, key),
+            Some(index) => index.encoder.each_entry(value, key, each),
             None => Ok(()),
         }
     }

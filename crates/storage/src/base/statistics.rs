@@ -11,7 +11,7 @@ use mayfly_memory::sync::lock;
 use mayfly_types::Result;
 
 use super::block::Block;
-use super::definition::TableDefinition;
+use super::definition::{IndexTree, TableDefinition};
 use super::gather::Pieces;
 use super::record_key::TreeId;
 use super::store::{DurableStore, Estimate, Store};
@@ -68,7 +68,7 @@ pub(super) fn distinct_keys(
     let Some(tree) = definition.index(index) else {
         return Ok(0);
     };
-    let rows = store.row_count(definition.rows())?;
+    let rows = store.row_count(entries_of(definition, tree))?;
     if parts == 0 || rows == 0 {
         return Ok(rows.min(1));
     }
@@ -88,11 +88,21 @@ pub(super) fn distinct_keys(
     Ok(((share * rows as f64) as u64).clamp(1, rows))
 }
 
+/// The tree whose number of rows is the number of an index's entries: that of the rows, or a multi-valued index's own.
+fn entries_of(definition: &TableDefinition, index: &IndexTree) -> TreeId {
+    if index.encoder.is_multi_valued() {
+        index.tree
+    } else {
+        definition.rows()
+    }
+}
+
 /// Takes a new sample of every index.
 pub(super) fn analyze(store: &Store, definition: &TableDefinition) -> Result<()> {
-    let rows = store.row_count(definition.rows())?;
-    for index in 0..definition.indexes().len() {
-        sample(store, definition, IndexId(index), rows)?;
+    for index in (0..definition.indexes().len()).map(IndexId) {
+        let tree = definition.index(index).ok_or_else(no_index)?;
+        let rows = store.row_count(entries_of(definition, tree))?;
+        sample(store, definition, index, rows)?;
     }
     Ok(())
 }

@@ -7,10 +7,13 @@
 //! and 1 2. A descending part has all of its bytes inverted.
 //!
 //! Equal values give equal bytes. Keys are never decoded: tables hold the values beside them.
+//!
+//! A row has one key, or, in a multi-valued index, a key for each distinct element of the array in one of the parts
+//! ([`KeyEncoder::each_entry`]).
 
 use arrow_array::ArrayRef;
 use mayfly_types::charset::{Charset, utf8};
-use mayfly_types::{CollationId, PhysicalType, Result, Value};
+use mayfly_types::{CollationId, PhysicalType, Result, Value, typed_array};
 
 use crate::error::wrong_type;
 use crate::table::{IndexPart, KeyBound, KeyRange};
@@ -43,12 +46,15 @@ struct Part {
     prefix: Option<u32>,
     /// Mask that is XORed with every byte: all ones for a descending part.
     inversion: u8,
+    /// Whether the column holds arrays of `ty`.
+    is_array: bool,
 }
 
 /// Encoder of the keys of one index.
 #[derive(Debug, Clone)]
 pub struct KeyEncoder {
     parts: Vec<Part>,
+    is_multi_valued: bool,
 }
 
 /// Half-open range of encoded keys.
@@ -131,6 +137,7 @@ pub(crate) fn put_after_prefix(prefix: &[u8], after: &mut Option<Vec<u8>>) {
 /// Keys of the rows of some arrays.
 pub struct RowKeys<'a> {
     parts: Vec<(&'a Part, ColumnValues<'a>)>,
+    is_multi_valued: bool,
 }
 
 impl RowKeys<'_> {
@@ -140,6 +147,25 @@ impl RowKeys<'_> {
         for (part, source) in &self.parts {
             part.append(source.get(row), key);
         }
+    }
+
+    /// Whether a row may have any number of keys.
+    pub fn is_multi_valued(&self) -> bool {
+        self.is_multi_valued
+    }
+
+    /// Calls `each` with the key of every entry of a row, in ascending order. `key` is the buffer that
+    /// `each` gets, and may keep.
+    #[inline]
+    pub fn each_entry<E>(
+        &self,
+        row: usize,
+        key: &mut Vec<u8>,
+        each: impl FnMut(&mut Vec<u8>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let parts = self.parts.iter();
+        let parts = parts.map(|(part, source)| Ok((*part, source.get(row))));
+        each_key(parts, self.is_multi_valued, key, each)
     }
 
     /// Whether a part of a row's key is NULL: such a key is no duplicate.
@@ -153,7 +179,7 @@ impl KeyEncoder {
     pub fn new(columns: &[PhysicalType], parts: &[IndexPart]) -> Self {
         let part = |part: &IndexPart| Part {
             column: part.column,
-            ty: columns[part.column],
+            ty: part.elements.unwrap_or(columns[part.column]),
             text: match part.mode {
                 KeyMode::Binary => Text::Bytes,
                 KeyMode::Collated(collation) if collation.is_bytewise_equality() => {
@@ -167,10 +193,17 @@ impl KeyEncoder {
             },
             prefix: part.prefix,
             inversion: if part.descending { u8::MAX } else { 0 },
+            is_array: part.elements.is_some(),
         };
         Self {
             parts: parts.iter().map(part).collect(),
+            is_multi_valued: parts.iter().any(|part| part.elements.is_some()),
         }
+    }
+
+    /// Whether a row may have any number of keys.
+    pub fn is_multi_valued(&self) -> bool {
+        self.is_multi_valued
     }
 
     /// The number of parts.
@@ -188,6 +221,7 @@ impl KeyEncoder {
         let source = |part: &'a Part| (part, ColumnValues::new(&columns[part.column]));
         RowKeys {
             parts: self.parts.iter().map(source).collect(),
+            is_multi_valued: self.is_multi_valued,
         }
     }
 
@@ -196,10 +230,25 @@ impl KeyEncoder {
         let source = |(part, array): (&'a Part, &'a ArrayRef)| (part, ColumnValues::new(array));
         RowKeys {
             parts: self.parts.iter().zip(arrays).map(source).collect(),
+            is_multi_valued: false,
         }
     }
 
-    /// Appends the key of a row, whose column values `value` gives.
+    /// Calls `each` with the key of every entry of a row, in ascending order; `value` gives the values of the row's
+    /// columns. `key` is the buffer that `each` gets, and may keep.
+    #[inline]
+    pub(crate) fn each_entry<'a, E>(
+        &self,
+        value: impl Fn(usize) -> Result<StoredValue<'a>, E>,
+        key: &mut Vec<u8>,
+        each: impl FnMut(&mut Vec<u8>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let parts = self.parts.iter();
+        let parts = parts.map(|part| Ok((part, value(part.column)?)));
+        each_key(parts, self.is_multi_valued, key, each)
+    }
+
+    /// Appends the only key of a row, whose column values `value` gives.
     #[inline]
     pub(crate) fn append_stored<'a, E>(
         &self,
@@ -293,6 +342,49 @@ impl KeyEncoder {
         self.append_values(values, &mut key)?;
         Ok(key)
     }
+}
+
+/// Calls `each` with every key that the parts of a row give.
+#[inline]
+fn each_key<'a, E>(
+    parts: impl Iterator<Item = Result<(&'a Part, StoredValue<'a>), E>>,
+    is_multi_valued: bool,
+    key: &mut Vec<u8>,
+    mut each: impl FnMut(&mut Vec<u8>) -> Result<(), E>,
+) -> Result<(), E> {
+    if is_multi_valued {
+        let parts: Vec<_> = parts.collect::<Result<_, E>>()?;
+        return keys_of_array(&parts).iter_mut().try_for_each(each);
+    }
+    key.clear();
+    for part in parts {
+        let (part, value) = part?;
+        part.append(value, key);
+    }
+    each(key)
+}
+
+/// The distinct keys of a row with an array in one part, in ascending order.
+fn keys_of_array(parts: &[(&Part, StoredValue<'_>)]) -> Vec<Vec<u8>> {
+    let with = |element: StoredValue<'_>| {
+        let mut key = Vec::new();
+        for (part, value) in parts {
+            part.append(if part.is_array { element } else { *value }, &mut key);
+        }
+        key
+    };
+    let mut arrays = parts.iter().filter(|(part, _)| part.is_array);
+    let mut keys = match arrays.next() {
+        Some((part, StoredValue::Bytes(array))) => {
+            let elements = typed_array::elements(array, part.ty);
+            let key = |element| StoredValue::of(part.ty, &element).map(with);
+            elements.filter_map(key).collect()
+        }
+        _ => vec![with(StoredValue::Null)],
+    };
+    keys.sort_unstable();
+    keys.dedup();
+    keys
 }
 
 /// The empty range.

@@ -246,3 +246,39 @@ fn nothing_comes_after_the_largest_prefix() {
     assert_eq!(after_prefix(&[3, 255]), Some(vec![4]));
     assert_eq!(after_prefix(&[]), None);
 }
+
+#[test]
+fn a_row_has_a_key_for_each_distinct_element() {
+    let array = IndexPart {
+        elements: Some(PhysicalType::Int64),
+        ..IndexPart::new(1, KeyMode::Binary)
+    };
+    let parts = [IndexPart::new(0, KeyMode::Binary), array];
+    let encoder = KeyEncoder::new(&[PhysicalType::Int64, PhysicalType::Bytes], &parts);
+    assert!(encoder.is_multi_valued());
+    let mut elements = Vec::new();
+    for element in [7, -1, 7] {
+        typed_array::append(&mut elements, &Value::Int(element));
+    }
+    let numbers: ArrayRef = Arc::new(Int64Array::from(vec![5, 6, 8]));
+    let rows = [Some(elements.as_slice()), Some(&[]), None];
+    let arrays: ArrayRef = Arc::new(BinaryViewArray::from_iter(rows));
+    let columns = [numbers, arrays];
+    let keys_of = |row: usize| {
+        let (mut keys, mut buffer) = (Vec::new(), Vec::new());
+        let rows = encoder.rows(&columns);
+        let each = rows.each_entry(row, &mut buffer, |key| {
+            assert_eq!(encoder.key_length(key), key.len());
+            keys.push(key.clone());
+            Ok::<_, ()>(())
+        });
+        each.unwrap();
+        (keys, rows.has_null(row))
+    };
+    let of = |values: [Value; 2]| key(&encoder, &values);
+    let (seven, minus) = (Value::Int(7), Value::Int(-1));
+    let expected = vec![of([Value::Int(5), minus]), of([Value::Int(5), seven])];
+    assert_eq!(keys_of(0), (expected, false));
+    assert_eq!(keys_of(1), (Vec::new(), false));
+    assert_eq!(keys_of(2), (vec![of([Value::Int(8), Value::Null])], true));
+}

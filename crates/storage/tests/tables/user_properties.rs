@@ -16,7 +16,7 @@ use mayfly_storage::{
 };
 use mayfly_trials::{Random, Trials};
 use mayfly_types::convert::array_of_values;
-use mayfly_types::{Batch, CollationId, PhysicalType, Result, Value};
+use mayfly_types::{Batch, CollationId, IndexMethod, PhysicalType, Result, Value};
 
 const TYPES: [PhysicalType; 4] = [
     PhysicalType::Int64,
@@ -37,14 +37,14 @@ type Row = Vec<Value>;
 fn indexes() -> Vec<IndexSpec> {
     let collated = KeyMode::Collated(CollationId::UTF8MB4_0900_AI_CI);
     let text = IndexPart::new(1, collated);
-    let mut by_text = IndexSpec::binary(&[], false, false);
+    let mut by_text = IndexSpec::binary(&[], false, IndexMethod::BTree);
     by_text.parts.push(text);
-    let mut descending = IndexSpec::binary(&[3], false, false);
+    let mut descending = IndexSpec::binary(&[3], false, IndexMethod::BTree);
     descending.parts[0].descending = true;
     descending.parts.push(text);
     vec![
-        IndexSpec::binary(&[0], true, true),
-        IndexSpec::binary(&[2], true, false),
+        IndexSpec::binary(&[0], true, IndexMethod::Clustered),
+        IndexSpec::binary(&[2], true, IndexMethod::BTree),
         by_text,
         descending,
     ]

@@ -152,6 +152,8 @@ pub struct KeyPart {
     pub target: KeyPartTarget,
     /// `DESC`.
     pub descending: bool,
+    /// Whether `ASC` or `DESC` was written.
+    pub is_ordered: bool,
 }
 
 /// What a key part indexes.

@@ -119,8 +119,12 @@ impl Parser<'_> {
                 .transpose()?;
             KeyPartTarget::Column { name, prefix }
         };
-        let descending = self.eat_any(&kw![ASC DESC]) == Some(Kw::DESC);
-        Ok(KeyPart { target, descending })
+        let order = self.eat_any(&kw![ASC DESC]);
+        Ok(KeyPart {
+            target,
+            descending: order == Some(Kw::DESC),
+            is_ordered: order.is_some(),
+        })
     }
 
     fn foreign_key(&mut self, name: Option<String>) -> Result<TableElement> {

@@ -408,6 +408,8 @@ codes! {
     ER_FK_CANNOT_USE_VIRTUAL_COLUMN = (3733, "HY000", "Foreign key '{}' uses virtual column '{}' which is not supported.");
     ER_FK_NO_COLUMN_PARENT = (3734, "HY000", "Failed to add the foreign key constraint. Missing column '{}' for constraint '{}' in the referenced table '{}'");
     ER_TABLE_WITHOUT_PK = (3750, "HY000", "Unable to create or change a table without a primary key, when the system variable 'sql_require_primary_key' is set. Add a primary key to the table or unset this variable to avoid this message. Note that tables without a primary key can cause performance problems in row-based replication, so please consult your DBA before changing this setting.");
+    ER_FUNCTIONAL_INDEX_DATA_TRUNCATED = (3751, "01000", "Data truncated for functional index '{}' at row {}");
+    ER_FUNCTIONAL_INDEX_OUT_OF_RANGE = (3752, "22003", "Value is out of range for functional index '{}' at row {}");
     ER_FUNCTIONAL_INDEX_ON_JSON_OR_GEOMETRY_FUNCTION = (3753, "42000", "Cannot create a functional index on a function that returns a JSON or GEOMETRY value.");
     ER_FUNCTIONAL_INDEX_REF_AUTO_INCREMENT = (3754, "HY000", "Functional index '{}' cannot refer to an auto-increment column.");
     ER_FUNCTIONAL_INDEX_PRIMARY_KEY = (3756, "HY000", "The primary key cannot be a functional index");
@@ -442,6 +444,12 @@ codes! {
     ER_INCORRECT_CURRENT_PASSWORD = (3891, "HY000", "Incorrect current password. Specify the correct password which has to be replaced.");
     ER_MISSING_CURRENT_PASSWORD = (3892, "HY000", "Current password needs to be specified in the REPLACE clause in order to change it.");
     ER_CURRENT_PASSWORD_NOT_REQUIRED = (3893, "HY000", "Do not specify the current password while changing it for other users.");
+    ER_INVALID_JSON_VALUE_FOR_FUNC_INDEX = (3903, "22018", "Invalid JSON value for CAST for functional index '{}'.");
+    ER_JSON_VALUE_OUT_OF_RANGE_FOR_FUNC_INDEX = (3904, "22003", "Out of range JSON value for CAST for functional index '{}'.");
+    ER_EXCEEDED_MV_KEYS_NUM = (3905, "HY000", "Exceeded max number of values per record for multi-valued index '{}' by {} value(s).");
+    ER_EXCEEDED_MV_KEYS_SPACE = (3906, "HY000", "Exceeded max total length of values per record for multi-valued index '{}' by {} bytes.");
+    ER_FUNCTIONAL_INDEX_DATA_IS_TOO_LONG = (3907, "22001", "Data too long for functional index '{}'.");
+    ER_WRONG_MVI_VALUE = (3908, "HY000", "Cannot store an array or an object in a scalar key part of the index '{}'.");
     ER_WARN_DYNAMIC_PRIVILEGE_UNKNOWN = (3929, "HY000", "Dynamic privilege '{}' is not registered with the server.");
     ER_MULTIPLE_CONSTRAINTS_WITH_SAME_NAME = (3939, "HY000", "Table has multiple constraints with the name '{}'. Please use constraint specific 'DROP' clause.");
     ER_CONSTRAINT_NOT_FOUND = (3940, "HY000", "Constraint '{}' does not exist.");

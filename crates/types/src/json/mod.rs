@@ -10,12 +10,14 @@
 //! * [`text`]: reading normalised text without building a tree
 //! * [`path`]: path expressions, evaluated on normalised text
 //! * [`compare`]: the order of documents
+//! * [`key_values`]: the values by which a multi-valued index finds documents
 //!
 //! A scalar whose text does not say which type it had before it came into the document (a DECIMAL, a
 //! date, bytes) is followed by a [`TypeTag`]. Only casts make such scalars; what users see of a document is
 //! its text without tags ([`displayed`]).
 
 pub mod compare;
+mod key_values;
 mod parse;
 pub mod path;
 mod print;
@@ -25,6 +27,7 @@ mod tests;
 pub mod text;
 
 pub use compare::{append_sort_key, compare};
+pub use key_values::{KeyValueError, key_values, sought_values};
 pub use parse::{parse, parse_normalized};
 pub use path::JsonPath;
 pub use print::{append_double, append_quoted};

@@ -19,6 +19,7 @@ mod kill;
 mod library;
 mod logs;
 mod memory;
+mod multi_valued;
 mod mutations;
 mod parameters;
 mod places;

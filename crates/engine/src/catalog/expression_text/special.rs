@@ -242,6 +242,15 @@ fn cast_text(ty: &CastType) -> String {
         Some(length) => format!("{name}({length})"),
         None => name.to_owned(),
     };
+    if ty.is_array {
+        return match ty.kind {
+            CastTypeKind::Decimal => {
+                let (length, scale) = (ty.length.unwrap_or(10), ty.scale.unwrap_or(0));
+                format!("decimal({length}, {scale}) array")
+            }
+            kind => format!("{} array", sized(&kind.name().to_lowercase())),
+        };
+    }
     match ty.kind {
         CastTypeKind::Signed => "signed".to_owned(),
         CastTypeKind::Unsigned => "unsigned".to_owned(),

@@ -183,7 +183,7 @@ impl Alteration<'_> {
     pub(super) fn check_needed(&self, key: &KeyDefinition) -> Result<()> {
         let leads = |definition: &TableDefinition, key: &KeyDefinition, columns: &[String]| {
             let columns = definition.column_positions(columns);
-            columns.is_some_and(|columns| key.begins_with(&columns))
+            columns.is_some_and(|columns| definition.key_begins_with(key, &columns))
         };
         let table = &self.builder.table;
         let needs = |columns: &[String]| {

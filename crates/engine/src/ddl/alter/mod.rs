@@ -446,7 +446,7 @@ impl Alteration<'_> {
                 KeyTarget::Expression(old) => {
                     if let Some(generated) = &self.old.columns[old].generated {
                         parts.push(KeyPart {
-                            target: self.builder.key_expression(&generated.expression)?,
+                            target: self.builder.key_expression(&generated.expression, false)?,
                             ..part.clone()
                         });
                     }

@@ -1,6 +1,10 @@
 //! Functional key parts (the manual, "Functional Key Parts"): as in MySQL each is a hidden generated column, after
 //! all others, that the key is over. Rows are then checked, found and ordered as by any other key.
+//!
+//! `CAST(… AS … ARRAY)` makes a multi-valued key (the manual, "Multi-Valued Indexes"): its hidden column holds arrays,
+//! and the index has an entry for each element.
 
+use mayfly_plan::{array_cast, array_element_type};
 use mayfly_syntax::ast::Expr;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlMode, SqlType, TypeKind};
@@ -9,32 +13,32 @@ use crate::binding::expressions;
 use crate::catalog::definition::{ColumnDefinition, GeneratedColumn, KeyTarget, TableDefinition};
 use crate::catalog::expression_text;
 use crate::ddl::create::Builder;
+use crate::error::refuse;
 
 /// Maximum characters of a string key part: MySQL makes a longer one a TEXT, which cannot be a key part.
 const CHARACTERS_MAX: u32 = 512;
 
-/// `CAST(… AS … ARRAY)`: a multi-valued key.
-fn is_multi_valued(expression: &Expr) -> bool {
-    match expression {
-        Expr::Nested(inner) => is_multi_valued(inner),
-        Expr::Cast { data_type, .. } => data_type.is_array,
-        _ => false,
-    }
-}
-
 impl Builder<'_> {
-    /// The target of a functional key part. All columns of the table are known.
-    pub(crate) fn key_expression(&mut self, expression: &Expr) -> Result<KeyTarget> {
-        if is_multi_valued(expression) {
-            return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"multi-valued keys over JSON arrays"]));
-        }
-        let ty = self.key_expression_type(expression)?;
+    /// The target of a functional key part, for which ASC or DESC was written if `is_ordered`. All columns of the table
+    /// are known.
+    pub(crate) fn key_expression(
+        &mut self,
+        expression: &Expr,
+        is_ordered: bool,
+    ) -> Result<KeyTarget> {
+        let elements = array_cast(expression).map(|(_, written)| array_element_type(written));
+        let elements = elements.transpose()?;
+        refuse(is_ordered && elements.is_some(), || {
+            codes::ER_WRONG_USAGE.with(&[&"multi-valued index", &"explicit index order"])
+        })?;
+        let ty = self.key_expression_type(expression, elements.is_some())?;
         self.table.columns.push(ColumnDefinition {
             invisible: true,
             generated: Some(GeneratedColumn {
                 expression: Box::new(expression.clone()),
                 text: expression_text::text(expression),
                 stored: false,
+                elements,
             }),
             // No identifier is empty.
             ..ColumnDefinition::new("", ty)
@@ -46,7 +50,9 @@ impl Builder<'_> {
     pub(crate) fn key_expressions_may_be_null(&mut self) -> Result<()> {
         for position in 0..self.table.columns.len() {
             let column = &self.table.columns[position];
-            if let (true, Some(generated)) = (column.is_hidden(), &column.generated) {
+            if let (true, Some(generated)) = (column.is_hidden(), &column.generated)
+                && generated.elements.is_none()
+            {
                 let (expression, mode) = (&generated.expression, SqlMode::default());
                 let table = &self.table;
                 let nullable = expressions::may_be_null(self.context, expression, table, mode);
@@ -56,16 +62,13 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn key_expression_type(&self, expression: &Expr) -> Result<SqlType> {
-        let ty = expressions::type_in_mode(
-            self.context,
-            expression,
-            &self.table,
-            // The meaning of a stored definition does not depend on its reader.
-            SqlMode::default(),
-        )
-        .map_err(|error: Error| expressions::in_clause(error, "functional index"))?;
+    fn key_expression_type(&self, expression: &Expr, is_array: bool) -> Result<SqlType> {
+        // The meaning of a stored definition does not depend on its reader.
+        let mode = SqlMode::default();
+        let ty = expressions::key_part_type(self.context, expression, &self.table, mode)
+            .map_err(|error: Error| expressions::in_clause(error, "functional index"))?;
         match ty.kind {
+            _ if is_array => Ok(ty),
             TypeKind::Json => Err(codes::ER_FUNCTIONAL_INDEX_ON_JSON_OR_GEOMETRY_FUNCTION.error()),
             TypeKind::TinyText | TypeKind::Text | TypeKind::MediumText | TypeKind::LongText => {
                 Err(codes::ER_FUNCTIONAL_INDEX_ON_LOB.error())

@@ -297,6 +297,7 @@ impl Builder<'_> {
                         expression: Box::new(expr.clone()),
                         text: expression_text::text(expr),
                         stored: *storage == GeneratedStorage::Stored,
+                        elements: None,
                     });
                 }
                 ColumnAttribute::Visible(visible) => new.invisible = !visible,
@@ -409,6 +410,13 @@ impl Builder<'_> {
         }
         let parts = key.parts.iter().map(|part| self.key_part(key, part));
         let parts: Vec<KeyPart> = parts.collect::<Result<_>>()?;
+        let is_array = |part: &&KeyPart| {
+            let column = self.table.columns.get(part.stored_column());
+            column.is_some_and(|column| column.elements().is_some())
+        };
+        refuse(parts.iter().filter(is_array).count() > 1, || {
+            codes::ER_NOT_SUPPORTED_YET.with(&[&"more than one multi-valued key part per index"])
+        })?;
         self.check_full_text(key.kind, &parts)?;
         self.check_lengths(&parts)?;
         for (index, part) in parts.iter().enumerate() {
@@ -527,7 +535,7 @@ impl Builder<'_> {
             KeyPartTarget::Expression(expr) => {
                 checks::check_key_expression(key, expr)?;
                 return Ok(KeyPart {
-                    target: self.key_expression(expr)?,
+                    target: self.key_expression(expr, part.is_ordered)?,
                     prefix: None,
                     descending: part.descending,
                 });
@@ -686,6 +694,7 @@ fn single_key(kind: KeyKind, column: &ast::ColumnDefinition) -> ast::KeyDefiniti
                 prefix: None,
             },
             descending: false,
+            is_ordered: false,
         }],
         options: Vec::new(),
     }

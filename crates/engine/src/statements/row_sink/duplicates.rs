@@ -202,6 +202,7 @@ impl<'i> DuplicateClause<'i> {
             columns: &columns,
             inserted: Some(definition.columns.len()),
             target: is_values.then(|| self.target.changed()),
+            key_part_of: None,
         };
         let mut assignments = Vec::with_capacity(written.len());
         for assignment in written {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, BinaryViewArray};
 use mayfly_storage::{RowsWritten, Table, TableWriter};
 use mayfly_types::error::codes;
-use mayfly_types::{Batch, Error, Result};
+use mayfly_types::{Batch, Error, Result, SqlType, Value, json, typed_array};
 
 use crate::catalog::definition::{KeyDefinition, TableDefinition};
 use crate::catalog::{BaseTable, indexes};
@@ -37,7 +37,8 @@ pub(crate) struct RowWriter {
     writer: Option<Box<dyn TableWriter>>,
     /// Whether a duplicate key only refuses or skips the row.
     pub(crate) refuses_duplicates: bool,
-    unique_indexes: usize,
+    /// The last unique index, if a row has one key in it.
+    last_key: Option<usize>,
     /// Whether written rows stay if the statement fails.
     pub(crate) stays: bool,
     /// Whether foreign keys are not checked.
@@ -63,13 +64,15 @@ impl RowWriter {
         handle: Arc<dyn Table>,
         is_apart: bool,
     ) -> Self {
-        let indexes = handle.indexes().iter();
-        let unique_indexes = indexes.filter(|index| index.unique).count();
+        // In a multi-valued index a row may conflict with several others.
+        let mut indexes = handle.indexes().iter();
+        let last_key = indexes.rposition(|index| index.unique);
+        let last_key = last_key.filter(|last| handle.indexes()[*last].method.has_each_row());
         Self {
             handle,
             writer: None,
             refuses_duplicates: false,
-            unique_indexes,
+            last_key,
             stays: context.session.transaction.changes_directly(&table),
             table,
             is_apart,
@@ -113,7 +116,7 @@ impl RowWriter {
         statistics.count_changes(written.rows as u64);
         let conflict = written.duplicate.map(|duplicate| Conflict {
             key: indexes::position_of_index(&self.table.definition, duplicate.index),
-            is_last_key: duplicate.index.0 + 1 == self.unique_indexes,
+            is_last_key: Some(duplicate.index.0) == self.last_key,
             position: duplicate.position,
         });
         (written.rows, conflict)
@@ -157,8 +160,13 @@ pub(crate) fn key_text(
             entry.push(b'-');
         }
         let position = part.stored_column();
-        let ty = &definition.columns[position].ty;
+        let column = &definition.columns[position];
+        let ty = &column.ty;
         let mut value = Vec::new();
+        if let Some(elements) = column.elements() {
+            entry.extend(array_text(shown.column(position), row, elements));
+            continue;
+        }
         convert::display_row(shown.column(position), row, ty, &mut value);
         let value = key_prefix(&value, part.prefix);
         if ty.is_binary_string() {
@@ -168,6 +176,35 @@ pub(crate) fn key_text(
         }
     }
     String::from_utf8_lossy(&entry).into_owned()
+}
+
+/// The array of a multi-valued key part as JSON, cut to the length of the key part as in MySQL.
+fn array_text(column: &ArrayRef, row: usize, elements: &SqlType) -> Vec<u8> {
+    let Value::Bytes(array) = convert::value_at(column, row) else {
+        return b"NULL".to_vec();
+    };
+    let mut text = b"[".to_vec();
+    for (index, element) in typed_array::elements(&array, elements.physical()).enumerate() {
+        if index > 0 {
+            text.extend_from_slice(b", ");
+        }
+        let value = convert::display(&element, elements);
+        if elements.is_numeric() {
+            text.extend_from_slice(&value);
+        } else {
+            json::append_quoted(&mut text, &value);
+        }
+    }
+    text.push(b']');
+    // A string's key part has two more bytes for its length.
+    let length_bytes = if elements.is_string() { 2 } else { 0 };
+    let most = elements.declared_bytes(None).saturating_sub(length_bytes);
+    let mut end = text.len().min(usize::try_from(most).unwrap_or(usize::MAX));
+    while text.get(end).is_some_and(|byte| byte & 0xC0 == 0x80) {
+        end -= 1;
+    }
+    text.truncate(end);
+    text
 }
 
 /// Bytes as an error shows them: non-ASCII bytes as `\xNN`.

@@ -8,11 +8,12 @@ use mayfly_types::{Result, SqlType};
 
 use super::arguments::{self, Documents, Paths, Values, Wildcards};
 use crate::scalar::Row;
-use crate::scalar::facts::{ParameterType, Parameters, Printed};
+use crate::scalar::facts::{Fact, ParameterType, Parameters, Printed};
 use crate::{Binding, Call, Signature, derive, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["json_contains"], 2..=3, contains_signature, json_contains)
+        .with(&[Fact::JsonContains])
         .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)])),
     Row::new(
         &["json_contains_path"],
@@ -22,8 +23,9 @@ pub(crate) const FUNCTIONS: &[Row] = &[
     )
     .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)])),
     Row::new(&["member of"], 2..=2, member_signature, member_of)
+        .with(&[Fact::MemberOf])
         .printed(Printed::Infix("member of")),
-    Row::new(&["json_overlaps"], 2..=2, overlaps_signature, overlaps),
+    Row::new(&["json_overlaps"], 2..=2, overlaps_signature, overlaps).with(&[Fact::JsonOverlaps]),
 ];
 
 fn contains_signature(binding: &Binding<'_>) -> Result<Signature> {

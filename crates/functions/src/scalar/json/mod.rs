@@ -17,6 +17,7 @@ mod set;
 mod storage_size;
 #[cfg(test)]
 mod tests;
+mod typed_array;
 mod value;
 
 use crate::scalar::Row;
@@ -35,5 +36,6 @@ pub(crate) const FUNCTIONS: &[&[Row]] = &[
     search::FUNCTIONS,
     set::FUNCTIONS,
     storage_size::FUNCTIONS,
+    typed_array::FUNCTIONS,
     value::FUNCTIONS,
 ];

@@ -2,7 +2,8 @@
 //! Merge Optimization").
 //!
 //! Each index gives the positions of its rows; their union or intersection is computed, and only the result is fetched.
-//! So a merge pays where fetching rows dominates the cost.
+//! So a merge pays where fetching rows dominates the cost. A multi-valued index, which may find a row several times, is
+//! read as a union of its own.
 
 use crate::access::path::{
     Path, ROW_COST, START_COST, check_cost, fetch_cost, is_usable, range_path, rest,
@@ -25,6 +26,7 @@ pub(super) fn best(scan: &Scan, options: &PlanOptions, possible: &mut Vec<usize>
         let both = [HintPurpose::Join, HintPurpose::Merge];
         both.iter()
             .all(|purpose| is_usable(scan, *position, *purpose, options))
+            && scan.table.indexes[*position].method.has_each_row()
     };
     let usable: Vec<usize> = (0..scan.table.indexes.len()).filter(may_be).collect();
     if usable.len() < 2 {
@@ -44,6 +46,22 @@ pub(super) fn best(scan: &Scan, options: &PlanOptions, possible: &mut Vec<usize>
         .into_iter()
         .filter(|_| is_on)
         .min_by(|a, b| a.cost.total_cmp(&b.cost))
+}
+
+/// Path through a multi-valued index, from the path that reads its entries: each row once.
+pub(super) fn of_elements(entries: IndexAccess, cost: f64, rows: f64) -> Path {
+    let cost = cost + entries.rows * POSITION_COST;
+    Path {
+        cost,
+        rows,
+        access: Access::Merge(Box::new(MergeAccess {
+            kind: MergeKind::Elements,
+            covered: entries.covered.clone(),
+            rows: entries.rows,
+            cost,
+            parts: vec![entries],
+        })),
+    }
 }
 
 /// Union: the rows that any operand of an OR finds.

@@ -7,12 +7,12 @@ pub(crate) mod merge;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use mayfly_types::Value;
+use mayfly_types::{IndexMethod, Value};
 
 use super::analysis::analyse;
 use super::constant::known_value;
 use crate::asked::IndexRanges;
-use crate::catalog::{IndexSource, ValueRange};
+use crate::catalog::{IndexPartSource, IndexSource, ValueRange};
 use crate::estimate::{self, TableFacts, selectivity};
 use crate::options::PlanOptions;
 use crate::tree::access::{Access, HintPurpose, IndexAccess};
@@ -157,10 +157,16 @@ pub(crate) fn range_path(
         + read * row_cost(scan, index, needed)
         + read * check_cost(covered.iter().filter(|covered| !**covered).count());
     let ranges = known.analysis.ranges.clone();
-    Some(Path {
-        access: through(position, Some(ranges), read, covered.clone()),
-        cost,
-        rows: rest(scan, read, &known.analysis.counted),
+    let rows = rest(scan, read, &known.analysis.counted);
+    let access = through(position, Some(ranges), read, covered.clone());
+    Some(if index.method.has_each_row() {
+        Path {
+            access: Access::Index(Box::new(access)),
+            cost,
+            rows,
+        }
+    } else {
+        merge::of_elements(access, cost, rows)
     })
 }
 
@@ -172,7 +178,13 @@ fn ranges_of(
 ) -> Option<Arc<IndexRanges<Analysis>>> {
     let index = scan.table.indexes.get(position)?;
     let find = || {
-        let analysis = analyse(&scan.predicates, &scan.table, scan.first, index)?;
+        let analysis = analyse(
+            &scan.predicates,
+            &scan.table,
+            scan.first,
+            index,
+            &scan.generated,
+        )?;
         let (count, rows) = in_ranges(scan, index, &analysis.ranges, options);
         Some(Arc::new(IndexRanges {
             analysis,
@@ -190,8 +202,8 @@ fn ranges_of(
 }
 
 /// Access path through index `index` that reads `rows` rows.
-fn through(index: usize, ranges: Option<KeyRanges>, rows: f64, covered: Vec<bool>) -> Access {
-    Access::Index(Box::new(IndexAccess {
+fn through(index: usize, ranges: Option<KeyRanges>, rows: f64, covered: Vec<bool>) -> IndexAccess {
+    IndexAccess {
         index,
         ranges,
         rows,
@@ -199,7 +211,7 @@ fn through(index: usize, ranges: Option<KeyRanges>, rows: f64, covered: Vec<bool
         ordered: false,
         groups: None,
         covered,
-    }))
+    }
 }
 
 /// Access path of a full index scan, in the order of the index.
@@ -208,14 +220,14 @@ pub(crate) fn whole_path(scan: &Scan, position: usize, needed: &ColumnSet) -> Op
         .table
         .indexes
         .get(position)
-        .filter(|index| !index.hash)?;
+        .filter(|index| index.method.is_ordered())?;
     let read = scan.table.row_count as f64;
     let covered = vec![false; scan.predicates.len()];
     Some(Path {
         cost: START_COST
             + read * (row_cost(scan, index, needed) + check_cost(scan.predicates.len())),
         rows: rest(scan, read, &covered),
-        access: through(position, None, read, covered),
+        access: Access::Index(Box::new(through(position, None, read, covered))),
     })
 }
 
@@ -275,7 +287,7 @@ pub(crate) fn doublings(scan: &Scan) -> f64 {
 
 /// Whether an index is covering: all needed columns can be read from it.
 pub(crate) fn is_covering(scan: &Scan, index: &IndexSource, needed: &ColumnSet) -> bool {
-    index.clustered
+    index.method == IndexMethod::Clustered
         || (0..scan.table.columns.len())
             .all(|column| !needed.contains(scan.first + column) || index.covers.contains(&column))
 }
@@ -357,7 +369,8 @@ fn in_ranges(
 
 /// Number of rows in long ranges of the first part of an index, by the statistics of its column.
 fn by_values(scan: &Scan, index: &IndexSource, ranges: &[ValueRange]) -> Option<f64> {
-    let part = index.parts.first().filter(|part| part.prefix.is_none())?;
+    let is_whole = |part: &&IndexPartSource| part.prefix.is_none() && part.elements.is_none();
+    let part = index.parts.first().filter(is_whole)?;
     let is_of_first = |bound: &Bound<Vec<Value>>| match bound {
         Bound::Unbounded => true,
         Bound::Included(values) | Bound::Excluded(values) => values.len() == 1,
@@ -383,7 +396,7 @@ pub(crate) fn rows_per_key(scan: &Scan, index: &IndexSource, parts: usize) -> f6
         .parts
         .iter()
         .take(parts)
-        .all(|part| part.prefix.is_none());
+        .all(|part| part.prefix.is_none() && part.elements.is_none());
     if let Some(columns) = columns.get(..parts).filter(|_| whole)
         && let Some(rows) = selectivity::rows_per_key(&TableFacts::of(scan), columns)
     {

@@ -346,7 +346,7 @@ fn fraction_digits(text: &str) -> u8 {
 }
 
 /// Errors 1425, 1426, 1427 and 1439: CAST to a type with more digits or characters than the maximum.
-fn check_cast(written: &CastType, operand: &Expr) -> Result<()> {
+pub(super) fn check_cast(written: &CastType, operand: &Expr) -> Result<()> {
     let length = written.length.unwrap_or(0);
     let too_precise = |name: &dyn Display, most: u64| {
         Err(codes::ER_TOO_BIG_PRECISION.with(&[&length, &name, &most]))

@@ -1,6 +1,7 @@
 //! Expressions: names, operators, and MySQL's other syntax.
 
 mod aggregate;
+mod array_cast;
 mod call;
 mod cast;
 mod choice;
@@ -11,6 +12,7 @@ mod variable;
 
 pub use aggregate::{calls_aggregates, has_aggregates, has_window_functions};
 pub(crate) use aggregate::{claim_of_aggregate, is_descending, position_of};
+pub use array_cast::{array_cast, array_element_type};
 pub(crate) use operator::bare;
 
 use mayfly_syntax::ast::{self, BinaryOperator, Expr, UnaryOperator};

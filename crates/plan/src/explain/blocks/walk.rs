@@ -355,7 +355,10 @@ impl<'p> Explainer<'p> {
         let read = TableUse {
             possible: index_names(&merge.table, &merge.possible),
             key: access::of_merge(merge),
-            notes: vec![Note::Merge(access::merge_note(merge))],
+            notes: access::merge_note(merge)
+                .map(Note::Merge)
+                .into_iter()
+                .collect(),
             ..TableUse::found(&merge.alias, merge.read_rows)
         };
         let entries: f64 = merge.parts().map(|scan| scan.read_rows).sum();

@@ -313,7 +313,13 @@ impl Outliner<'_> {
         let parts: Vec<Step> = parts.collect();
         let found: f64 = merge.parts().map(|scan| scan.read_rows).sum();
         let cost = SCAN_COST + found * ROW_COST + merge.read_rows * FETCH_COST;
-        let (text, access_type) = access::merge_step(merge);
+        let Some((text, access_type)) = access::merge_step(merge) else {
+            let part = merge.parts().zip(scans).next();
+            let read = part.map_or_else(zero_rows, |(scan, plan)| {
+                index_step(scan, &Columns::default(), cost).having_done(self.given(plan))
+            });
+            return self.checked(plan, read, merge.predicate.as_ref(), names);
+        };
         let table = match &merge.positions.operator {
             Operator::SetOperation {
                 temporary: Some(temporary),

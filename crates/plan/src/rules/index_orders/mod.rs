@@ -11,6 +11,8 @@ use super::access_paths::{add_possible, cost, needed_columns};
 use super::noted::orders::{self, Clause};
 use super::noted::words::block_of;
 use super::planning::Planning;
+use mayfly_types::IndexMethod;
+
 use crate::access::path::{self, Path};
 use crate::catalog::{IndexSource, TableSource};
 use crate::estimate::Estimates;
@@ -258,6 +260,7 @@ impl<'a> Orders<'a> {
                 parts.any(|part| part.column == *column && part.prefix.is_none())
             };
             path::is_usable(scan, *position, HintPurpose::GroupBy, self.options)
+                && index.method.has_each_row()
                 && keys.iter().all(is_part)
         };
         let possible = (0..scan.table.indexes.len()).filter(grouped).collect();
@@ -308,7 +311,7 @@ impl<'a> Orders<'a> {
         let mut ways = Vec::new();
         for (position, index) in scan.table.indexes.iter().enumerate() {
             let usable = path::is_usable(scan, position, purpose, self.options)
-                && !index.hash
+                && index.method.is_ordered()
                 && (is_chosen(position)
                     || !is_limited
                     || self.options.switches.prefer_ordering_index);
@@ -375,15 +378,16 @@ fn direction(
     access: &IndexAccess,
     wanted: &Wanted<'_>,
 ) -> Option<bool> {
-    let mut clustered = table.indexes.iter().filter(|index| index.clustered);
-    let behind = if index.clustered {
+    let is_clustered = |index: &IndexSource| index.method == IndexMethod::Clustered;
+    let mut clustered = table.indexes.iter().filter(|index| is_clustered(index));
+    let behind = if is_clustered(index) {
         &[]
     } else {
         clustered.next().map_or(&[][..], |index| &index.parts)
     };
     let is_end = |position: usize| {
         position >= index.parts.len() + behind.len()
-            && (!behind.is_empty() || (index.unique && index.clustered))
+            && (!behind.is_empty() || (index.unique && is_clustered(index)))
     };
     let fixed = fixed_parts(access);
     let is_fixed = |column: usize| {

@@ -115,7 +115,7 @@ impl Considered<'_> {
     }
 
     fn range_members(&self, path: &Path) -> Members {
-        let Access::Index(access) = &path.access else {
+        let [access] = path.access.indexes() else {
             return Vec::new();
         };
         let mut members = self.index_members(access);
@@ -136,6 +136,7 @@ impl Considered<'_> {
             MergeKind::Union => "index_roworder_union",
             MergeKind::SortUnion => "index_sort_union",
             MergeKind::Intersection => "index_roworder_intersect",
+            MergeKind::Elements => "range_scan",
         };
         let parts = merge.parts.iter();
         vec![

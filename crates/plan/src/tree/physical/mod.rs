@@ -566,6 +566,8 @@ pub enum MergeKind {
     SortUnion,
     /// Intersection.
     Intersection,
+    /// Each row once that a multi-valued index finds.
+    Elements,
 }
 
 /// Properties of [`Operator::IndexLookupJoin`].

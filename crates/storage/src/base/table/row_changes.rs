@@ -1,10 +1,11 @@
-//! Insert, update and delete of one row: its locks, duplicates, and its entries in every index. Batches and single
-//! rows share this code.
+//! Insert, update and delete of one row: its locks, duplicates, and its entries in every index, of which there may be
+//! any number in a multi-valued one. Batches and single rows share this code.
 
 use std::sync::Arc;
 
-use mayfly_types::Result;
+use mayfly_types::{Error, Result};
 
+use crate::base::definition::IndexTree;
 use crate::base::gather::Pieces;
 use crate::base::locks::ranges::KeyUse;
 use crate::base::overlay::TreeChanges;
@@ -20,6 +21,20 @@ pub(in crate::base) struct Scratch {
     position: Vec<u8>,
     key: Vec<u8>,
     bytes: Vec<u8>,
+}
+
+/// Change of one entry of a row that is updated: its key before and after, each with the row's position.
+struct EntryChange<'d> {
+    index: &'d IndexTree,
+    old: Option<Vec<u8>>,
+    new: Option<Vec<u8>>,
+}
+
+impl EntryChange<'_> {
+    /// The key before, without the row's position.
+    fn old_key(&self, position: &[u8]) -> Option<&[u8]> {
+        self.old.as_deref()?.strip_suffix(position)
+    }
 }
 
 impl DurableWriter {
@@ -54,11 +69,13 @@ impl DurableWriter {
             let mut pieces = Pieces::new(snapshot);
             pieces.push_own(definition.types(), position, &bytes)?;
             let row = self.all_columns().batch(&self.table, &mut pieces)?;
+            let mut key = Vec::new();
             for (_, index) in definition.secondary() {
-                let mut key = Vec::new();
-                index.encoder.rows(row.columns()).append(0, &mut key);
-                key.extend_from_slice(position);
-                self.set_unseen(index, key, None);
+                let keys = index.encoder.rows(row.columns());
+                keys.each_entry(0, &mut key, |key| {
+                    self.set_unseen(index, [key.as_slice(), position].concat(), None);
+                    Ok::<_, Error>(())
+                })?;
             }
         }
         Ok(true)
@@ -92,10 +109,15 @@ impl DurableWriter {
             if !check || !index.unique || row.has_null(number) {
                 continue;
             }
-            key.clear();
-            row.append_key(number, key)?;
-            if let Some(duplicate) = self.duplicate(id, index, key)? {
-                return Ok(Some(duplicate));
+            let mut duplicate = None;
+            row.each_entry(number, key, |key| {
+                if duplicate.is_none() {
+                    duplicate = self.duplicate(id, index, key)?;
+                }
+                Ok(())
+            })?;
+            if duplicate.is_some() {
+                return Ok(duplicate);
             }
         }
         self.leave_snapshot(snapshot, position)?;
@@ -105,13 +127,13 @@ impl DurableWriter {
         let (tree, types) = (definition.rows(), definition.types());
         self.set(tree, types, position.clone(), new, KeyUse::Add)?;
         for (number, (_, index)) in definition.secondary().enumerate() {
-            let mut key = Vec::with_capacity(position.len() + 24);
-            row.append_key(number, &mut key)?;
-            key.extend_from_slice(position);
             bytes.clear();
             row.encode_entry(index, bytes)?;
-            let new = Some(Arc::from(bytes.as_slice()));
-            self.set(index.tree, &index.types, key, new, KeyUse::Add)?;
+            row.each_entry(number, key, |key| {
+                let key = [key.as_slice(), position.as_slice()].concat();
+                let new = Some(Arc::from(bytes.as_slice()));
+                self.set(index.tree, &index.types, key, new, KeyUse::Add)
+            })?;
         }
         self.reserve()?;
         Ok(None)
@@ -128,8 +150,8 @@ impl DurableWriter {
         let definition = Arc::clone(&self.table.definition);
         let Scratch {
             position: new_position,
+            key,
             bytes,
-            ..
         } = scratch;
         new_position.clear();
         match definition.primary() {
@@ -147,21 +169,43 @@ impl DurableWriter {
                 }
             }
         }
-        let mut keys = Vec::new();
+        let mut changes = Vec::new();
         for (number, (id, index)) in definition.secondary().enumerate() {
-            let (mut old_key, mut new_key) = (Vec::new(), Vec::new());
-            old.append_key(number, &mut old_key)?;
-            new.append_key(number, &mut new_key)?;
-            if index.unique
-                && old_key != new_key
-                && !new.has_null(number)
-                && let Some(duplicate) = self.duplicate(id, index, &new_key)?
-            {
-                return Ok(Some(duplicate));
+            let (first, mut duplicate) = (changes.len(), None);
+            old.each_entry(number, key, |key| {
+                let old = Some([key.as_slice(), position].concat());
+                changes.push(EntryChange {
+                    index,
+                    old,
+                    new: None,
+                });
+                Ok(())
+            })?;
+            let (mut at, end) = (first, changes.len());
+            let is_checked = index.unique && !new.has_null(number);
+            new.each_entry(number, key, |key| {
+                // Both rows' entries are in ascending order.
+                while at < end && changes[at].old_key(position) < Some(key.as_slice()) {
+                    at += 1;
+                }
+                let new = Some([key.as_slice(), new_position.as_slice()].concat());
+                if at < end && changes[at].old_key(position) == Some(key.as_slice()) {
+                    changes[at].new = new;
+                    return Ok(());
+                }
+                if is_checked && duplicate.is_none() {
+                    duplicate = self.duplicate(id, index, key)?;
+                }
+                changes.push(EntryChange {
+                    index,
+                    old: None,
+                    new,
+                });
+                Ok(())
+            })?;
+            if duplicate.is_some() {
+                return Ok(duplicate);
             }
-            old_key.extend_from_slice(position);
-            new_key.extend_from_slice(new_position);
-            keys.push((old_key, new_key));
         }
         let is_other_in_snapshot = self.leave_snapshot(snapshot, position)?;
         let (tree, types) = (definition.rows(), definition.types());
@@ -175,7 +219,12 @@ impl DurableWriter {
         new.encode(bytes)?;
         let row = Some(Arc::from(bytes.as_slice()));
         self.set(tree, types, new_position.clone(), row, usage)?;
-        for ((_, index), (old_key, new_key)) in definition.secondary().zip(keys) {
+        for change in changes {
+            let EntryChange {
+                index,
+                old: old_key,
+                new: new_key,
+            } = change;
             bytes.clear();
             new.encode_entry(index, bytes)?;
             let mut usage = KeyUse::Change;
@@ -183,18 +232,22 @@ impl DurableWriter {
                 let mut before = Vec::with_capacity(bytes.len());
                 old.encode_entry(index, &mut before)?;
                 if before == *bytes {
-                    if is_other_in_snapshot {
+                    if let (true, Some(key)) = (is_other_in_snapshot, new_key) {
                         let same = Some(Arc::from(bytes.as_slice()));
-                        self.set_unseen(index, new_key, same);
+                        self.set_unseen(index, key, same);
                     }
                     continue;
                 }
             } else {
-                self.set(index.tree, &index.types, old_key, None, KeyUse::Change)?;
+                if let Some(key) = old_key {
+                    self.set(index.tree, &index.types, key, None, KeyUse::Change)?;
+                }
                 usage = KeyUse::Add;
             }
-            let entry = Some(Arc::from(bytes.as_slice()));
-            self.set(index.tree, &index.types, new_key, entry, usage)?;
+            if let Some(key) = new_key {
+                let entry = Some(Arc::from(bytes.as_slice()));
+                self.set(index.tree, &index.types, key, entry, usage)?;
+            }
         }
         self.reserve()?;
         Ok(None)
@@ -211,11 +264,12 @@ impl DurableWriter {
         self.leave_snapshot(snapshot, position)?;
         let (tree, types) = (definition.rows(), definition.types());
         self.set(tree, types, position.to_vec(), None, KeyUse::Change)?;
+        let mut key = Vec::new();
         for (number, (_, index)) in definition.secondary().enumerate() {
-            let mut key = Vec::new();
-            row.append_key(number, &mut key)?;
-            key.extend_from_slice(position);
-            self.set(index.tree, &index.types, key, None, KeyUse::Change)?;
+            row.each_entry(number, &mut key, |key| {
+                let key = [key.as_slice(), position].concat();
+                self.set(index.tree, &index.types, key, None, KeyUse::Change)
+            })?;
         }
         self.reserve()
     }

@@ -85,15 +85,24 @@ impl From<MemoryError> for Failure {
 /// Buffers reused from row to row.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    /// Keys for each index.
-    keys: Vec<Keys>,
+    /// Entries to be changed.
+    changes: EntryChanges,
+    key: Vec<u8>,
     page: Vec<u8>,
     row: Vec<u8>,
 }
 
-/// Entries of one index that are added and removed when a row is changed: their keys, or empty ones.
+/// List of entries to be changed, with reusable buffers behind its end.
+#[derive(Debug, Default)]
+struct EntryChanges {
+    changes: Vec<EntryChange>,
+    len: usize,
+}
+
+/// Entry of an index that is added, and one that is removed, when a row is changed: their keys, or empty ones.
 #[derive(Debug)]
-struct Keys {
+struct EntryChange {
+    index: usize,
     new: Vec<u8>,
     old: Vec<u8>,
     /// Position of the new entry, if known.
@@ -102,9 +111,10 @@ struct Keys {
     old_at: Position,
 }
 
-impl Default for Keys {
+impl Default for EntryChange {
     fn default() -> Self {
         Self {
+            index: 0,
             new: Vec::new(),
             old: Vec::new(),
             new_at: Position::UNKNOWN,
@@ -113,26 +123,63 @@ impl Default for Keys {
     }
 }
 
-impl Scratch {
-    /// Whether the buffers are small enough to keep.
-    pub(super) fn is_small(&self) -> bool {
-        let keys = self.keys.iter().flat_map(|keys| [&keys.new, &keys.old]);
-        let keys: usize = keys.map(Vec::capacity).sum();
-        keys + self.page.capacity() + self.row.capacity() < 16 << 10
+impl EntryChanges {
+    fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    fn as_slice(&self) -> &[EntryChange] {
+        &self.changes[..self.len]
+    }
+
+    /// Adds a change of an entry of an index; both of its keys are empty.
+    fn add(&mut self, index: usize) -> &mut EntryChange {
+        if self.len == self.changes.len() {
+            self.changes.push(EntryChange::default());
+        }
+        let change = &mut self.changes[self.len];
+        self.len += 1;
+        change.index = index;
+        change.new.clear();
+        change.old.clear();
+        (change.new_at, change.old_at) = (Position::UNKNOWN, Position::UNKNOWN);
+        change
     }
 }
 
-/// Appends the key of a row that is added or removed.
+impl Scratch {
+    /// Whether the buffers are small enough to keep.
+    pub(super) fn is_small(&self) -> bool {
+        let changes = self.changes.changes.iter();
+        let keys = changes.flat_map(|change| [&change.new, &change.old]);
+        let keys: usize = keys.map(Vec::capacity).sum();
+        keys + self.key.capacity() + self.page.capacity() + self.row.capacity() < 16 << 10
+    }
+}
+
+/// Calls `each` with the key of each entry that a row, which is added or removed, has in an index, in ascending order.
+/// `key` is a buffer.
 #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
-fn append_key(shape: &Shape, index: usize, row: &[u8], resolver: Resolver<'_>, key: &mut Vec<u8>) {
+#[inline]
+fn each_entry<E>(
+    shape: &Shape,
+    index: usize,
+    (row, resolver): (&[u8], Resolver<'_>),
+    key: &mut Vec<u8>,
+    each: impl FnMut(&mut Vec<u8>) -> std::result::Result<(), E>,
+) -> std::result::Result<(), E> {
     debug_assert_eq!(row.len(), shape.layout.width);
     let cells = shape.layout.cells();
     // SAFETY: the row is of the layout; the resolver finds its long values in memory, where they stay until the key is
     // made.
     let value = |column: usize| unsafe { Ok(cells[column].get(row.as_ptr(), resolver)) };
-    key.clear();
-    let Ok::<(), Infallible>(()) = shape.encoders[index].append_stored(value, key);
+    shape.encoders[index].each_entry(value, key, each)
+}
+
+/// Exchanges `to` with a key, as trees hold it.
+fn set_key(to: &mut Vec<u8>, key: &mut Vec<u8>) {
     shorten_key(key);
+    std::mem::swap(to, key);
 }
 
 /// A string's view in a row.
@@ -232,12 +279,14 @@ impl Content {
             return Ok(Position::UNKNOWN);
         }
         match self.trees[index].find(fixed.pager, key)? {
+            // Another entry of the row may come before it.
+            (_, None) if fixed.shape.encoders[index].is_multi_valued() => Ok(Position::UNKNOWN),
             (position, None) => Ok(position),
             (_, Some(id)) => Err(Failure::Duplicate(IndexId(index), id)),
         }
     }
 
-    /// Computes the new keys of a row in every index; `is_checked` also finds their positions.
+    /// Computes the new entries of a row in every index; `is_checked` also finds their positions.
     fn find_new_keys(
         &self,
         fixed: Fixed<'_>,
@@ -246,18 +295,64 @@ impl Content {
         scratch: &mut Scratch,
         is_checked: bool,
     ) -> Changed<()> {
-        scratch.keys.resize_with(self.trees.len(), Default::default);
-        for (index, keys) in scratch.keys.iter_mut().enumerate() {
-            let resolver = self.resolver_of(transient);
-            append_key(fixed.shape, index, row, resolver, &mut keys.new);
-            keys.old.clear();
-            keys.new_at = if is_checked {
-                self.position_of_new(fixed, row, index, &keys.new)?
-            } else {
-                Position::UNKNOWN
-            };
+        let Scratch { changes, key, .. } = scratch;
+        changes.clear();
+        for index in 0..self.trees.len() {
+            let source = (row, self.resolver_of(transient));
+            each_entry(fixed.shape, index, source, key, |key| {
+                let change = changes.add(index);
+                set_key(&mut change.new, key);
+                if is_checked {
+                    change.new_at = self.position_of_new(fixed, row, index, &change.new)?;
+                }
+                Ok::<_, Failure>(())
+            })?;
         }
         Ok(())
+    }
+
+    /// Adds the changes of a row's entries in an index: the old ones that the new row, whose long values are at
+    /// `transient`, does not have, and its own.
+    fn find_changed_keys(
+        &self,
+        fixed: Fixed<'_>,
+        index: usize,
+        (row, transient): (&[u8], &[*const u8]),
+        scratch: &mut Scratch,
+    ) -> Changed<()> {
+        let Scratch {
+            changes,
+            key,
+            row: old,
+            ..
+        } = scratch;
+        let (old, new) = (
+            (old.as_slice(), self.resolver()),
+            (row, self.resolver_of(transient)),
+        );
+        let first = changes.len;
+        let Ok::<(), Infallible>(()) = each_entry(fixed.shape, index, old, key, |key| {
+            set_key(&mut changes.add(index).old, key);
+            Ok(())
+        });
+        let end = changes.len;
+        each_entry(fixed.shape, index, new, key, |key| {
+            shorten_key(key);
+            let mut olds = changes.changes[first..end].iter_mut();
+            if let Some(same) = olds.find(|change| change.old == *key) {
+                same.old.clear();
+                return Ok(());
+            }
+            let new_at = self.position_of_new(fixed, row, index, key)?;
+            let change = match fixed.shape.encoders[index].is_multi_valued() {
+                true => changes.add(index),
+                // The entry replaces the old one.
+                false => &mut changes.changes[first],
+            };
+            std::mem::swap(&mut change.new, key);
+            change.new_at = new_at;
+            Ok::<_, Failure>(())
+        })
     }
 
     /// Adds a row, whose long values are at `transient`, and returns its number. The row's views are changed to the
@@ -301,20 +396,23 @@ impl Content {
         scratch.row.clear();
         scratch.row.extend_from_slice(row);
         let loaded = self.load_overflowed(fixed, row)?;
-        scratch.keys.resize_with(self.trees.len(), Default::default);
-        for (index, keys) in scratch.keys.iter_mut().enumerate() {
-            append_key(
-                fixed.shape,
-                index,
-                &scratch.row,
-                self.resolver(),
-                &mut keys.old,
-            );
-            keys.new.clear();
-            keys.old_at = match found {
-                Some((by, position)) if by.0 == index => position,
-                _ => Position::UNKNOWN,
-            };
+        let Scratch {
+            changes, key, row, ..
+        } = &mut *scratch;
+        changes.clear();
+        for index in 0..self.trees.len() {
+            let source = (row.as_slice(), self.resolver());
+            let Ok::<(), Infallible>(()) = each_entry(fixed.shape, index, source, key, |key| {
+                let change = changes.add(index);
+                set_key(&mut change.old, key);
+                // A row is found by an index that has one entry for it.
+                if let Some((by, position)) = found
+                    && by.0 == index
+                {
+                    change.old_at = position;
+                }
+                Ok(())
+            });
         }
         // The page is made writable before the row is removed from the indexes.
         self.heap.write(fixed.pager, id)?;
@@ -344,24 +442,12 @@ impl Content {
         scratch.row.clear();
         scratch.row.extend_from_slice(old);
         let loaded = self.load_overflowed(fixed, old)?;
-        scratch.keys.resize_with(self.trees.len(), Default::default);
-        for (index, keys) in scratch.keys.iter_mut().enumerate() {
-            let Keys { new, old, .. } = &mut *keys;
-            new.clear();
-            old.clear();
-            if !fixed.shape.key_columns[index].meets(columns)
-                || has_same_key(fixed.shape, index, row, &scratch.row)
+        scratch.changes.clear();
+        for index in 0..self.trees.len() {
+            if fixed.shape.key_columns[index].meets(columns)
+                && !has_same_key(fixed.shape, index, row, &scratch.row)
             {
-                continue;
-            }
-            append_key(fixed.shape, index, row, self.resolver_of(transient), new);
-            append_key(fixed.shape, index, &scratch.row, self.resolver(), old);
-            if new == old {
-                new.clear();
-                old.clear();
-            } else {
-                keys.old_at = Position::UNKNOWN;
-                keys.new_at = self.position_of_new(fixed, row, index, &keys.new)?;
+                self.find_changed_keys(fixed, index, (&*row, transient), scratch)?;
             }
         }
         self.heap.write(fixed.pager, id)?;
@@ -428,25 +514,26 @@ impl Content {
 
     /// Replaces a row's old entries by its new ones, in all indexes or in none.
     fn change_entries(&mut self, pager: &Pager, id: u64, scratch: &mut Scratch) -> Changed<()> {
-        let Scratch { keys, page, .. } = scratch;
-        for index in 0..self.trees.len() {
-            let Keys {
+        let Scratch { changes, page, .. } = scratch;
+        for number in 0..changes.len {
+            let EntryChange {
+                index,
                 new,
                 old,
                 new_at,
                 old_at,
-            } = &mut keys[index];
+            } = &mut changes.changes[number];
             for entry in [&mut *new, &mut *old] {
                 if !entry.is_empty() {
                     push_id(entry, id);
                 }
             }
             let (old, new) = ((old.as_slice(), *old_at), (new.as_slice(), *new_at));
-            if let Err(error) = self.trees[index].exchange(pager, old, new, page) {
-                for (tree, keys) in self.trees[..index].iter_mut().zip(keys) {
-                    let old = (keys.new.as_slice(), Position::UNKNOWN);
-                    let new = (keys.old.as_slice(), Position::UNKNOWN);
-                    let undone = tree.exchange(pager, old, new, page);
+            if let Err(error) = self.trees[*index].exchange(pager, old, new, page) {
+                for change in &changes.as_slice()[..number] {
+                    let old = (change.new.as_slice(), Position::UNKNOWN);
+                    let new = (change.old.as_slice(), Position::UNKNOWN);
+                    let undone = self.trees[change.index].exchange(pager, old, new, page);
                     undone.map_err(Failure::Broken)?;
                 }
                 return Err(error.into());

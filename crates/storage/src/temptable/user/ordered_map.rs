@@ -7,7 +7,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use mayfly_types::{PhysicalType, Result, Value};
+use mayfly_types::{IndexMethod, PhysicalType, Result, Value};
 
 use super::blobs::Loaded;
 use super::content::{ColumnSet, Content, value_bytes, view_of};
@@ -70,7 +70,7 @@ impl OrderedMap {
 
     /// An empty map.
     pub(crate) fn new(context: UserTableContext) -> Self {
-        let index = IndexSpec::binary(&[KEY], true, true);
+        let index = IndexSpec::binary(&[KEY], true, IndexMethod::Clustered);
         let columns = vec![PhysicalType::Bytes, PhysicalType::Bytes];
         Self(UserTable::new(context, columns, vec![index]))
     }

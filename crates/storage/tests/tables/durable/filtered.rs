@@ -6,7 +6,7 @@ use arrow_buffer::BooleanBuffer;
 use arrow_schema::DataType;
 use mayfly_storage::{FilterKind, NumberRange, RowFilter, ScanRequest};
 use mayfly_types::coded::coded;
-use mayfly_types::{Error, Selection};
+use mayfly_types::{Error, IndexMethod, Selection};
 
 use super::*;
 
@@ -318,7 +318,7 @@ fn steps_want_what_they_want_of_each_row() {
     let store = open(directory.path());
     let transaction = store.session(storage());
     let [tree, of_index] = [(); 2].map(|()| transaction.new_tree().unwrap());
-    let index = IndexSpec::binary(&[0], true, true);
+    let index = IndexSpec::binary(&[0], true, IndexMethod::Clustered);
     let definition = TableDefinition::new(WIDE_TYPES.to_vec(), vec![index], tree, vec![of_index]);
     let definition = Arc::new(definition);
     let of_rows = |batch_rows: usize| {

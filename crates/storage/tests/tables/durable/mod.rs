@@ -26,7 +26,7 @@ use mayfly_storage::{
     TreeId,
 };
 use mayfly_trials::Random;
-use mayfly_types::{Batch, CollationId, Interrupt, PhysicalType, Value};
+use mayfly_types::{Batch, CollationId, IndexMethod, Interrupt, PhysicalType, Value};
 use tempfile::TempDir;
 
 fn open(directory: &Path) -> DurableStore {
@@ -50,11 +50,11 @@ fn options(view: ReadView) -> StatementOptions {
 /// (id BIGINT PRIMARY KEY, name TEXT, n BIGINT UNIQUE NULL), with a key on the name.
 fn people_in(trees: Vec<TreeId>) -> Arc<TableDefinition> {
     let collated = KeyMode::Collated(CollationId::UTF8MB4_0900_AI_CI);
-    let mut by_name = IndexSpec::binary(&[], false, false);
+    let mut by_name = IndexSpec::binary(&[], false, IndexMethod::BTree);
     by_name.parts.push(IndexPart::new(1, collated));
     let indexes = vec![
-        IndexSpec::binary(&[0], true, true),
-        IndexSpec::binary(&[2], true, false),
+        IndexSpec::binary(&[0], true, IndexMethod::Clustered),
+        IndexSpec::binary(&[2], true, IndexMethod::BTree),
         by_name,
     ];
     let secondary = trees[1..].to_vec();

@@ -134,10 +134,10 @@ fn long_keys_table(transaction: DurableTransaction, by_string: bool) -> Session 
     let trees: Vec<TreeId> = (0..5).map(|_| transaction.new_tree().unwrap()).collect();
     let primary: &[usize] = if by_string { &[1, 0] } else { &[0] };
     let indexes = vec![
-        IndexSpec::binary(primary, true, true),
-        IndexSpec::binary(&[1], false, false),
-        IndexSpec::binary(&[2, 1], false, false),
-        IndexSpec::binary(&[1, 0], true, false),
+        IndexSpec::binary(primary, true, IndexMethod::Clustered),
+        IndexSpec::binary(&[1], false, IndexMethod::BTree),
+        IndexSpec::binary(&[2, 1], false, IndexMethod::BTree),
+        IndexSpec::binary(&[1, 0], true, IndexMethod::BTree),
     ];
     let definition = TableDefinition::new(TYPES.to_vec(), indexes, trees[0], trees[1..].to_vec());
     Session {
