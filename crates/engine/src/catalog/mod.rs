@@ -16,6 +16,7 @@ pub(crate) mod expression_text;
 pub(crate) mod foreign_keys;
 pub(crate) mod histogram;
 pub(crate) mod indexes;
+pub(crate) mod inner_statements;
 pub(crate) mod memory_engine;
 pub(crate) mod provided;
 pub(crate) mod provided_changes;
