@@ -21,6 +21,7 @@ pub(crate) mod memory_engine;
 pub(crate) mod provided;
 pub(crate) mod provided_changes;
 pub(crate) mod provider;
+pub(crate) mod row_hooks;
 pub(crate) mod show_create;
 pub(crate) mod state;
 pub(crate) mod system_views;

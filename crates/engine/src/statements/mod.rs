@@ -33,6 +33,7 @@ pub(crate) mod prepared;
 mod properties;
 mod rename_table;
 mod returning;
+mod row_hooks;
 mod row_rules;
 mod row_sink;
 mod row_target;

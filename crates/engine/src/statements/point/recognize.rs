@@ -17,6 +17,7 @@ use crate::binding::expressions;
 use crate::binding::session_catalog::SessionCatalog;
 use crate::catalog::BaseTable;
 use crate::catalog::definition::{ColumnDefault, TableDefinition};
+use crate::locks::table::TableUse;
 use crate::result::ResultColumn;
 use crate::session::StatementContext;
 use crate::statements::cached_plan::ExecutablePlan;
@@ -119,7 +120,7 @@ fn of_query(
         (column < table.definition.columns.len()).then_some(column)
     };
     let columns: Vec<usize> = (0..plan.columns.len()).map(column).collect::<Option<_>>()?;
-    table.row_store()?;
+    table.row_store(TableUse::Read)?;
     let access = RowAccess::Read {
         key: access.key,
         columns,
@@ -141,7 +142,7 @@ fn of_change(
         return None;
     }
     let (access, table) = access(context, &plan.query, tables)?;
-    table.row_store()?;
+    table.row_store(TableUse::Write)?;
     let definition = &table.definition;
     if target.assignments.is_empty() {
         let key = access.key;
@@ -201,7 +202,7 @@ fn of_insert(
     };
     let (table, positions) = (plan.table()?, &plan.positions);
     let definition = &table.definition;
-    table.row_store()?;
+    table.row_store(TableUse::Write)?;
     if insert.ignore
         || !definition.foreign_keys.is_empty()
         || !plan.is_plain()
