@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use mayfly_engine::{
-    Error, KillHandle, ProgressHandle, ResultColumn, ResultStream, Session, StatementResult,
-    TemporaryTableRecord,
+    Cursor, Error, KillHandle, ProgressHandle, ResultColumn, ResultStream, Session,
+    StatementResult, TemporaryTableRecord,
 };
 
 use crate::client_command::{ClientCommand, HELP};
@@ -298,11 +298,14 @@ impl Runner {
         let bar = self
             .interactive
             .then(|| Progress::watch(session.progress_handle()));
-        let stream = match session.query_bytes(cut.text) {
+        let mut stream = match session.query_bytes(cut.text) {
             // A conditional comment for another server.
             Err(error) if error.errno() == EMPTY_QUERY => return Ok(()),
             stream => stream?,
         };
+        for set in stream.take_sets() {
+            progress.suspend(|| self.show_set(set, format))?;
+        }
         let warning_count = if stream.columns().is_empty() && !self.interactive {
             stream.into_result()?.warning_count
         } else {
@@ -316,6 +319,29 @@ impl Runner {
             progress.suspend(|| warnings::print(&session.warnings(), &place));
         }
         Ok(())
+    }
+
+    /// Prints a set of rows before a statement's own result.
+    fn show_set(&self, mut set: Cursor, format: Format) -> Result<(), Failure> {
+        let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+        let columns = Arc::clone(set.columns());
+        let mut writer = output::writer(format, &columns, self.column_names);
+        let mut row_count = 0;
+        while let Some(batch) = set.next_rows(usize::MAX)? {
+            row_count += batch.row_count();
+            let part = StatementResult {
+                columns: Arc::clone(&columns),
+                batches: vec![batch],
+                ..StatementResult::default()
+            };
+            writer.rows(&mut out, &part)?;
+        }
+        writer.finish(&mut out)?;
+        if self.interactive {
+            let rows = if row_count == 1 { "row" } else { "rows" };
+            writeln!(out, "{row_count} {rows} in set\n")?;
+        }
+        Ok(out.flush()?)
     }
 
     /// Prints the result of a statement.

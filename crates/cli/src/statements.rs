@@ -1,11 +1,14 @@
 //! Cuts a text into statements as it is read, as the `mysql` client does: at `;`, `\g`, `\G` or the DELIMITER, outside
-//! of quotes and comments; and finds the client's own commands between them. At most the longest statement of a script
+//! of quotes and comments; other than there, a `;` inside a compound statement does not end it, so that stored programs
+//! need no DELIMITER. It also finds the client's own commands between them. At most the longest statement of a script
 //! is in memory, so that dumps may have any size; and the line of a failed statement is known.
 //!
 //! A text is bytes: only the engine knows its character set, and dumps contain BLOBs as they are.
 
 use std::io::{self, Read};
 use std::ops::Range;
+
+use mayfly_engine::CompoundScanner;
 
 use crate::client_command::{self, ClientCommand};
 
@@ -101,6 +104,52 @@ enum Piece {
     Cancel,
 }
 
+/// Scanner of the pieces of a statement, which may cut words in two.
+#[derive(Default)]
+struct Compound {
+    scanner: CompoundScanner,
+    /// The word that the text so far ends with.
+    word: Vec<u8>,
+}
+
+impl Compound {
+    /// Whether a semicolon here is inside the statement.
+    fn is_open(&mut self) -> bool {
+        self.end_word();
+        self.scanner.is_open()
+    }
+
+    fn end_word(&mut self) {
+        if !self.word.is_empty() {
+            self.scanner.word(&self.word);
+            self.word.clear();
+        }
+    }
+
+    fn read(&mut self, piece: &Piece, text: &[u8]) {
+        if self.scanner.is_plain() {
+            return;
+        }
+        if matches!(piece, Piece::Comment) {
+            return self.end_word();
+        }
+        if matches!(text, [b'\'' | b'"' | b'`', ..] | [b'/', b'*', ..]) {
+            self.end_word();
+            return self.scanner.other();
+        }
+        for &byte in text {
+            if byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | 0x80..) {
+                self.word.push(byte);
+                continue;
+            }
+            self.end_word();
+            if !byte.is_ascii_whitespace() {
+                self.scanner.symbol(byte);
+            }
+        }
+    }
+}
+
 impl<R: TextSource> StatementReader<R> {
     /// A reader at the beginning of a text, with `;` as delimiter.
     pub(crate) fn new(source: R) -> Self {
@@ -154,12 +203,16 @@ impl<R: TextSource> StatementReader<R> {
 
     /// Skips to the end of the current statement; returns its end and the piece that ends it.
     fn statement_end(&mut self) -> io::Result<(usize, Option<Piece>)> {
+        let mut compound = Compound::default();
         while let Some((piece, length)) = self.piece()? {
             let end = self.at;
             self.at += length;
-            if matches!(piece, Piece::Delimiter { .. } | Piece::Cancel) {
+            let text = self.buffer.get(end..self.at).unwrap_or_default();
+            let ends = matches!(piece, Piece::Delimiter { .. } | Piece::Cancel);
+            if ends && (text != b";" || !compound.is_open()) {
                 return Ok((end, Some(piece)));
             }
+            compound.read(&piece, text);
         }
         Ok((self.at, None))
     }
@@ -518,6 +571,24 @@ mod tests {
                 ("SELECT 3".into(), 4, false)
             ]
         );
+    }
+
+    #[test]
+    fn stored_programs_need_no_delimiter() {
+        let program = "CREATE DEFINER=a@b PROCEDURE p() BEGIN -- x; y\n IF a THEN SELECT ';'; END IF; /* ; */ END";
+        let cuts = cut(&format!("{program};\nBEGIN; SELECT 1\\G"));
+        let cuts: Vec<_> = cuts.iter().map(|(t, l, v)| (t.as_str(), *l, *v)).collect();
+        assert_eq!(
+            cuts,
+            [
+                (program, 1, false),
+                ("BEGIN", 3, false),
+                ("SELECT 1", 3, true)
+            ]
+        );
+        let begun = "CREATE PROCEDURE p() BEGIN SELECT 1;";
+        assert_eq!(ending(begun, b";"), Ending::Statement);
+        assert_eq!(ending(&format!("{begun} END;"), b";"), Ending::Complete);
     }
 
     #[test]

@@ -156,6 +156,9 @@ pub struct DatabaseOptions {
     pub optimizer: bool,
     /// Makes cost-based optimizer rules apply every possible rewrite: a test mode.
     pub all_rewrites: bool,
+    /// EXECUTE IMMEDIATE runs all statements of its text inside itself, and gives the rows of each: a test mode, for
+    /// clients of statements with several results.
+    pub executes_texts: bool,
     /// Files that statements may read and write.
     pub file_access: FileAccess,
     /// Whether LOAD DATA LOCAL may read files of the process itself (an embedded engine's client
@@ -195,6 +198,7 @@ impl DatabaseOptions {
             hash_mode: HashMode::Normal,
             optimizer: true,
             all_rewrites: false,
+            executes_texts: false,
             file_access: FileAccess::Anywhere,
             local_infile: true,
             temp_io: Arc::new(SystemIo),

@@ -358,6 +358,11 @@ pub(crate) enum Outcome {
         columns: Arc<[ResultColumn]>,
         rows: Box<Spool>,
     },
+    /// Sets of rows that statements inside the statement gave, and its own result, which has none.
+    Several {
+        sets: Vec<(Arc<[ResultColumn]>, Spool)>,
+        last: StatementResult,
+    },
     /// At most one row, which is in the session's buffer for it.
     Row {
         columns: Arc<[ResultColumn]>,
@@ -369,7 +374,7 @@ impl Outcome {
     /// The columns of its rows.
     pub(crate) fn columns(&self) -> Arc<[ResultColumn]> {
         Arc::clone(match self {
-            Self::Done(result) => &result.columns,
+            Self::Done(result) | Self::Several { last: result, .. } => &result.columns,
             Self::Rows { columns, .. }
             | Self::Found { columns, .. }
             | Self::Row { columns, .. } => columns,

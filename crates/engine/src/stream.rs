@@ -18,6 +18,8 @@ use crate::{builder, convert};
 #[derive(Debug)]
 pub struct ResultStream<'s> {
     context: StatementContext<'s>,
+    /// The sets of rows before the result.
+    sets: Vec<Cursor>,
     result: StatementResult,
     source: Source,
     /// The batch that is read row by row, and the number of its rows read.
@@ -47,6 +49,7 @@ impl<'s> ResultStream<'s> {
         mut context: StatementContext<'s>,
         run: impl FnOnce(&mut StatementContext<'_>) -> Result<Outcome>,
     ) -> Result<Self> {
+        let mut sets = Vec::new();
         let (result, source) = match context.run(run)? {
             Outcome::Done(mut result) => {
                 let batches = std::mem::take(&mut result.batches);
@@ -63,12 +66,18 @@ impl<'s> ResultStream<'s> {
             Outcome::Found { columns, rows } => {
                 (StatementResult::of_columns(columns), Source::Found(rows))
             }
+            Outcome::Several { sets: given, last } => {
+                let cursors = given.into_iter();
+                sets.extend(cursors.map(|(columns, rows)| Cursor::new(columns, rows)));
+                (last, Source::Ended)
+            }
             Outcome::Row { columns, found } => {
                 (StatementResult::of_columns(columns), Source::Row(found))
             }
         };
         let mut stream = Self {
             context,
+            sets,
             result,
             source,
             begun: None,
@@ -84,6 +93,12 @@ impl<'s> ResultStream<'s> {
     /// The columns; empty for a statement without rows.
     pub fn columns(&self) -> &[ResultColumn] {
         &self.result.columns
+    }
+
+    /// Takes the sets of rows that the statement gives before its own result, which then has no rows: those of the
+    /// queries in a procedure.
+    pub fn take_sets(&mut self) -> Vec<Cursor> {
+        std::mem::take(&mut self.sets)
     }
 
     /// The encoder of columns and values: as `character_set_results` was when the statement began to return rows.
@@ -245,7 +260,21 @@ impl<'s> ResultStream<'s> {
         std::mem::take(&mut self.result)
     }
 
-    /// Reads the remaining rows and returns the whole result.
+    /// Reads all sets of rows, and returns each as a result, with the statement's own behind them.
+    pub fn into_results(mut self) -> Result<Vec<StatementResult>> {
+        let mut results = Vec::new();
+        for mut set in self.take_sets() {
+            let mut result = StatementResult::of_columns(Arc::clone(set.columns()));
+            while let Some(batch) = set.next_rows(usize::MAX)? {
+                result.batches.push(batch);
+            }
+            results.push(result);
+        }
+        results.push(self.into_result()?);
+        Ok(results)
+    }
+
+    /// Reads the remaining rows and returns the whole result, without sets of rows before it.
     pub fn into_result(mut self) -> Result<StatementResult> {
         let mut batches = Vec::new();
         while let Some(batch) = self.next_batch()? {

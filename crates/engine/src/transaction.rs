@@ -54,6 +54,9 @@ pub(crate) struct Characteristics {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Savepoint(SmallVec<[u64; 3]>);
 
+/// The named savepoints of a transaction, in order.
+pub(crate) type SavepointNames = Vec<(String, Savepoint)>;
+
 /// A change that ROLLBACK cannot undo, and warns of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum NotUndone {
@@ -72,7 +75,7 @@ pub(crate) struct Transaction {
     last: Box<dyn Participant>,
     /// Participants that join at their first statement.
     late: RefCell<Vec<Box<dyn Participant>>>,
-    savepoints: Vec<(String, Savepoint)>,
+    savepoints: SavepointNames,
     begun: Option<Characteristics>,
     /// Whether rows of tables other than temporary ones may have been changed.
     has_written: Cell<bool>,
@@ -253,6 +256,19 @@ impl Transaction {
         self.savepoints.retain(|(other, _)| !same(other, name));
         let savepoint = self.new_savepoint();
         self.savepoints.push((name.to_owned(), savepoint));
+    }
+
+    /// Takes the named savepoints away for the time of a frame, which has its own.
+    pub(crate) fn take_savepoints(&mut self) -> SavepointNames {
+        std::mem::take(&mut self.savepoints)
+    }
+
+    /// Puts back the named savepoints that a frame has taken, unless the transaction has ended since.
+    pub(crate) fn put_savepoints(&mut self, mut savepoints: SavepointNames) {
+        if !self.is_begun() {
+            savepoints.clear();
+        }
+        self.savepoints = savepoints;
     }
 
     /// ROLLBACK TO SAVEPOINT: removes later savepoints. 1305 for an unknown name. Returns the changes of the

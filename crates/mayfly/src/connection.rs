@@ -9,7 +9,7 @@ use mayfly_engine::{
 };
 
 use crate::parameters::Parameters;
-use crate::rows::{OwnedRow, Rows};
+use crate::rows::{OwnedRow, Rows, StoredRows};
 
 /// How many statements with parameters a connection keeps prepared by their text.
 const KEPT_STATEMENTS: usize = 100;
@@ -73,6 +73,24 @@ impl Connection {
         parameters: impl Parameters,
     ) -> Result<Rows<'_>> {
         self.run(&statement, &parameters).map(Rows::new)
+    }
+
+    /// Runs a statement that may give several sets of rows (CALL), and gives all of them.
+    ///
+    /// # Errors
+    /// Those of the statement.
+    pub fn query_sets(
+        &mut self,
+        statement: impl ToStatement,
+        parameters: impl Parameters,
+    ) -> Result<Vec<StoredRows>> {
+        let mut stream = self.run(&statement, &parameters)?;
+        let sets = stream.take_sets().into_iter();
+        let mut sets: Vec<StoredRows> = sets.map(StoredRows::new).collect();
+        if stream.result().has_rows() {
+            sets.push(Rows::new(stream).store()?);
+        }
+        Ok(sets)
     }
 
     /// Runs a statement and gives its first row.

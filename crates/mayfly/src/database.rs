@@ -143,6 +143,14 @@ impl Options {
         self
     }
 
+    /// Lets EXECUTE IMMEDIATE run a text of several statements: a test mode.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn executes_texts(mut self) -> Self {
+        self.0.executes_texts = true;
+        self
+    }
+
     /// Opens the database.
     ///
     /// # Errors

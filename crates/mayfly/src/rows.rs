@@ -174,6 +174,15 @@ pub struct StoredRows {
 }
 
 impl StoredRows {
+    pub(crate) fn new(cursor: Cursor) -> Self {
+        Self {
+            columns: Arc::clone(cursor.columns()),
+            given: None,
+            cursor,
+            before: 0,
+        }
+    }
+
     /// The columns.
     pub fn columns(&self) -> impl ExactSizeIterator<Item = Column> {
         self.columns.iter().cloned().map(Column)

@@ -291,3 +291,21 @@ fn a_statement_is_for_its_database() {
     drop((own, databases));
     assert_eq!(read(&mut other).unwrap_err().errno(), 1243);
 }
+
+#[test]
+fn a_statement_may_give_several_sets_of_rows() {
+    let database = Options::new().executes_texts().open().unwrap();
+    let mut connection = database.connect();
+    let text = "EXECUTE IMMEDIATE 'SELECT 1 AS a UNION SELECT 2; SELECT ''x'' AS b'";
+    let mut sets = connection.query_sets(text, ()).unwrap();
+    let names = |set: &mayfly::StoredRows| set.columns().next().unwrap().name().to_owned();
+    assert_eq!(sets.iter().map(names).collect::<Vec<_>>(), ["a", "b"]);
+    let batch = sets[0].next_record_batch(10).unwrap().unwrap();
+    assert_eq!(batch.num_rows(), 2);
+    assert!(sets[0].next_record_batch(10).unwrap().is_none());
+    let sets = connection
+        .query_sets("SELECT 1 UNION SELECT 2", ())
+        .unwrap();
+    assert_eq!(sets.len(), 1, "a query gives its rows");
+    assert!(connection.query_sets("DO 0", ()).unwrap().is_empty());
+}

@@ -12,6 +12,7 @@
 pub mod ast;
 pub mod chain;
 mod client_text;
+mod compound;
 mod digest;
 pub mod encodings;
 mod error;
@@ -27,6 +28,7 @@ mod statements;
 pub mod window_text;
 
 pub use self::client_text::client_text;
+pub use self::compound::CompoundScanner;
 pub use self::digest::{digest, digest_hash, digest_text, digest_with_options};
 pub use self::error::{SyntaxError, SyntaxErrorKind};
 pub use self::keywords::{all_keywords, is_keyword, is_reserved_word};

@@ -11,7 +11,7 @@ use mayfly_syntax::ast::{
     KeyPartTarget, ObjectName, Statement, TableElement, TableName, ViewAlgorithm, VisitMut,
     VisitorMut,
 };
-use mayfly_syntax::{ParseOptions, parse_one};
+use mayfly_syntax::{CompoundScanner, ParseOptions, parse_one};
 use mayfly_types::CollationId;
 
 use super::types::{collation_of, column_type};
@@ -64,6 +64,7 @@ fn split(text: &str) -> Vec<&str> {
     let mut statements = Vec::new();
     let mut start = 0;
     let mut behind = 0;
+    let mut compound = CompoundScanner::default();
     for token in tokens(text) {
         // Text between DELIMITER lines is bodies of routines and triggers.
         if token.start < behind {
@@ -81,9 +82,17 @@ fn split(text: &str) -> Vec<&str> {
                 .or_else(|| rest.find("\ndelimiter ;"));
             behind = end.map_or(text.len(), |end| token.end + end + "\nDELIMITER ;".len());
             start = behind;
-        } else if token.is_symbol(text, ';') {
+            compound = CompoundScanner::default();
+        } else if token.is_symbol(text, ';') && !compound.is_open() {
             statements.push(&text[start..token.start]);
             start = token.end;
+            compound = CompoundScanner::default();
+        } else if !compound.is_plain() {
+            match (token.kind, token.of(text).as_bytes()) {
+                (Kind::Word, word) => compound.word(word),
+                (Kind::Symbol, [symbol]) => compound.symbol(*symbol),
+                _ => compound.other(),
+            }
         }
     }
     statements.push(text.get(start..).unwrap_or_default());

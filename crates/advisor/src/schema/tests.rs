@@ -110,3 +110,15 @@ proptest::proptest! {
         Schema::new().read_dump(&String::from_utf8_lossy(&bytes), "shop");
     }
 }
+
+#[test]
+fn bodies_of_programs_define_nothing() {
+    let mut schema = Schema::new();
+    let text =
+        "CREATE PROCEDURE p() BEGIN CREATE TABLE inner_t (a INT); CREATE INDEX i ON t (a); END;
+        CREATE TABLE t (a INT);";
+    assert_eq!(schema.read_dump(text, "shop"), Vec::<String>::new());
+    assert!(schema.table("shop", "inner_t").is_none());
+    let table = schema.table("shop", "t").expect("it is there");
+    assert!(table.indexes.is_empty());
+}

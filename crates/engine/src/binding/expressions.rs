@@ -20,6 +20,7 @@ use crate::convert;
 use crate::session::StatementContext;
 
 /// A bound expression, which can be evaluated any number of times in one statement.
+#[derive(Clone)]
 pub(crate) struct Bound {
     /// The expression.
     expression: Arc<Expression>,

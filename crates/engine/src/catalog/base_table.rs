@@ -15,9 +15,10 @@ use super::definition::{ColumnDefinition, TableDefinition};
 use super::indexes::{IndexStorage, index_sources};
 use super::provided::{self, ProvidedTable};
 use super::provider::TableProvider;
+use super::row_hooks::RowHooks;
 use super::table_store::{RowStore, TableStore};
 use super::trees::Trees;
-use crate::locks::table::TableLock;
+use crate::locks::table::{TableLock, TableUse};
 
 /// A base table or a user's temporary table.
 #[derive(Debug)]
@@ -41,6 +42,8 @@ pub(crate) struct BaseTable {
     /// Held while such a record is committed: the number in it never goes back.
     recording: Arc<Mutex<()>>,
     lock: Arc<TableLock>,
+    /// What runs for each row that a statement writes, if anything does.
+    pub(crate) hooks: Option<Arc<RowHooks>>,
 }
 
 impl BaseTable {
@@ -61,6 +64,7 @@ impl BaseTable {
             id,
             store,
             lock: Arc::default(),
+            hooks: None,
             definition: Arc::new(definition),
         }
     }
@@ -90,7 +94,17 @@ impl BaseTable {
             recorded_to: Arc::clone(&self.recorded_to),
             recording: Arc::clone(&self.recording),
             lock: Arc::clone(&self.lock),
+            hooks: self.hooks.clone(),
             ..Self::over(id, definition, self.store.clone())
+        }
+    }
+
+    /// This table with other hooks, under another id.
+    #[cfg(test)]
+    pub(crate) fn hooked(&self, id: TableId, hooks: RowHooks) -> Self {
+        Self {
+            hooks: Some(Arc::new(hooks)),
+            ..self.redefined(id, TableDefinition::clone(&self.definition))
         }
     }
 
@@ -99,10 +113,11 @@ impl BaseTable {
         &self.lock
     }
 
-    /// This table, holding the table lock of the one that it replaces.
-    pub(crate) fn under_lock_of(self, other: &Self) -> Self {
+    /// This table with the table lock and the hooks of the one that it replaces.
+    pub(crate) fn in_place_of(self, other: &Self) -> Self {
         Self {
             lock: Arc::clone(&other.lock),
+            hooks: other.hooks.clone(),
             ..self
         }
     }
@@ -131,10 +146,12 @@ impl BaseTable {
         }
     }
 
-    /// The store of the rows, if it supports access by key.
+    /// The store of the rows, if it supports this use of single rows by key. Rows of a table with hooks are not written
+    /// so: the hooks run in the generic path only.
     #[inline]
-    pub(crate) fn row_store(&self) -> Option<RowStore<'_>> {
+    pub(crate) fn row_store(&self, how: TableUse) -> Option<RowStore<'_>> {
         match &self.store {
+            _ if how != TableUse::Read && self.hooks.is_some() => None,
             TableStore::User(rows) if self.definition.temporary && rows.has_single_rows() => {
                 Some(RowStore::Session(rows))
             }

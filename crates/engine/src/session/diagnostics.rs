@@ -46,6 +46,27 @@ impl SessionDiagnostics {
         }
     }
 
+    /// Diagnostics of a frame: its numbers begin as those of the frame around it, with which it shares the counts of
+    /// work done.
+    pub(super) fn inner(&mut self, options: &StatementOptions) -> Self {
+        Self {
+            last_insert_id: Arc::new(AtomicU64::new(self.last_insert_id())),
+            row_count: self.row_count,
+            found_rows: self.found_rows,
+            summary: self.summary,
+            finished_temporary_tables: std::mem::take(&mut self.finished_temporary_tables),
+            ..Self::new(options)
+        }
+    }
+
+    /// Takes the counts of work from the diagnostics of a frame that ends.
+    pub(super) fn end_inner(&mut self, inner: &mut Self) {
+        let rows_sent = self.summary.rows_sent;
+        self.summary = inner.summary;
+        self.summary.rows_sent = rows_sent;
+        self.finished_temporary_tables = std::mem::take(&mut inner.finished_temporary_tables);
+    }
+
     /// The conditions that SHOW WARNINGS lists.
     pub(crate) fn conditions(&self) -> Vec<Condition> {
         self.area.conditions()

@@ -1,17 +1,19 @@
-//! Sessions: the state of one client's connection. A session runs one statement at a time.
+//! Sessions: the state of one client's connection. A session runs one statement at a time,
+//! and others only inside it.
 //!
 //! A session consists of parts, each with a purpose of its own: its privileges ([`SessionPrivileges`]), its settings
 //! ([`SessionSettings`]), its transaction with the locks ([`SessionTransaction`]), its temporary tables
 //! ([`TemporaryTables`]), what statements leave for the next one ([`SessionDiagnostics`]), its client's state
 //! ([`ClientState`]), its budgets ([`SessionMemory`]), what the logs need of it ([`SessionLog`]), its profiles
 //! ([`SessionProfiles`]) and its optimizer traces ([`SessionTraces`]). The state of the running statement alone is in its
-//! [`StatementContext`].
+//! [`StatementContext`]; a statement inside another one runs in a [`Frame`].
 
 mod client;
 mod client_state;
 mod diagnostics;
 mod events;
 mod execution;
+mod frame;
 pub(crate) mod locked_rows;
 mod locked_tables;
 mod log_state;
@@ -38,6 +40,7 @@ use std::sync::Arc;
 
 use mayfly_exec::Progress;
 use mayfly_legacy::SessionDisk;
+use mayfly_plan::TableId;
 use mayfly_storage::UndoLog;
 use mayfly_storage::temptable::RegistryEntry;
 use mayfly_types::{Condition, Error, Interrupt, Value};
@@ -46,6 +49,7 @@ pub use self::client::{Command, InitConnectFailed, SessionState};
 pub(crate) use self::client_state::ClientState;
 pub use self::client_state::LocalFiles;
 pub(crate) use self::diagnostics::SessionDiagnostics;
+pub(crate) use self::frame::Frame;
 pub(crate) use self::locked_tables::LockedTable;
 pub(crate) use self::log_state::{ExplainedPlan, SessionLog};
 pub use self::memory::KeptMemory;
@@ -106,6 +110,10 @@ pub struct Session {
     interrupt: Interrupt,
     progress: Arc<Progress>,
     statement_text: Arc<str>,
+    /// Number of frames around the running statement.
+    frames: usize,
+    /// The tables that the statements around it use.
+    used_tables: Vec<TableId>,
 }
 
 /// Reusable buffers for the values of one row and the bytes of its key.
@@ -187,6 +195,8 @@ impl Session {
             interrupt,
             progress: Arc::default(),
             statement_text: Arc::from(""),
+            frames: 0,
+            used_tables: Vec::new(),
             shared,
             database,
         }
@@ -212,9 +222,16 @@ impl Session {
         self.settings.current_database().map(|name| &**name)
     }
 
-    /// Whether changes wait for COMMIT.
+    /// Whether changes wait for COMMIT, or for the end of a statement around the running one.
     pub(crate) fn is_in_transaction(&self) -> bool {
-        self.transaction.current.is_begun() || !self.settings.options().autocommit
+        self.transaction.current.is_begun()
+            || !self.settings.options().autocommit
+            || self.is_in_frame()
+    }
+
+    /// Whether the running statement is inside another one.
+    pub(crate) fn is_in_frame(&self) -> bool {
+        self.frames > 0
     }
 
     /// The table of a name: the session's temporary table, or else the base table.

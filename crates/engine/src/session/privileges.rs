@@ -156,6 +156,39 @@ impl SessionPrivileges {
         Ok(Arc::new(Rights::of(user, host, sources)))
     }
 
+    /// The session's identity with the account of a definer: `None` if the session has the same one, or all
+    /// privileges. 1449 when the account does not exist.
+    pub(super) fn of_definer(&self, definer: &(String, String)) -> Result<Option<Self>> {
+        let rights = self.rights_of_definer(definer)?;
+        let (user, host) = definer;
+        let name = AccountName {
+            user: user.clone(),
+            host: host.to_lowercase(),
+        };
+        let Some(account) = self.database.accounts.get(&name) else {
+            return Ok(None);
+        };
+        if self.login.account.as_ref() == Some(&name) {
+            return Ok(None);
+        }
+        let login = LoggedIn {
+            account: Some(name),
+            roles: account.grants.default_roles.clone(),
+            expired: false,
+        };
+        Ok(Some(Self {
+            cached: RefCell::new(CachedRights {
+                version: None,
+                rights,
+            }),
+            key: key(&self.user_text, &login),
+            database: Arc::clone(&self.database),
+            identity: Arc::clone(&self.identity),
+            user_text: Arc::clone(&self.user_text),
+            login,
+        }))
+    }
+
     /// The account's name, or the user's for an embedded session.
     pub(crate) fn own_account(&self) -> AccountName {
         match &self.login.account {

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 use mayfly_exec::Measures;
@@ -19,7 +19,7 @@ use mayfly_syntax::VariableUse;
 use mayfly_types::error::codes;
 use mayfly_types::{Diagnostics, Error, Interrupt, Level, Result, SqlType, Stage, Stages, Value};
 
-use super::{Session, SessionPrivileges, StatementTrace, TreeMemory};
+use super::{Session, SessionPrivileges, StatementTables, StatementTrace, TreeMemory};
 use crate::accounts::rights::Rights;
 use crate::catalog::{BaseTable, Catalog};
 use crate::connections::{RunningPlan, Work};
@@ -75,6 +75,10 @@ pub(crate) struct StatementContext<'s> {
     pub(crate) session: &'s mut Session,
     /// Savepoint before the statement.
     savepoint: Savepoint,
+    /// Whether statements have run inside this one.
+    pub(super) has_frames: bool,
+    /// The tables of its plan, while it runs.
+    pub(crate) tables: Weak<StatementTables>,
     /// The memory of the statement's tree, until the statement ends.
     pub(crate) tree: TreeMemory,
     /// Set for a statement that is only planned.
@@ -138,6 +142,8 @@ impl<'s> StatementContext<'s> {
             } else {
                 Savepoint::default()
             },
+            has_frames: false,
+            tables: Weak::new(),
             ahead: None,
             own_settings: None,
             names_database: None,
@@ -218,7 +224,9 @@ impl<'s> StatementContext<'s> {
         });
         // The transaction of a statement that returns rows ends with the last of them.
         let outcome = outcome.and_then(|outcome| match outcome {
-            Outcome::Done(_) | Outcome::Found { .. } => self.commit().map(|()| outcome),
+            Outcome::Done(_) | Outcome::Found { .. } | Outcome::Several { .. } => {
+                self.commit().map(|()| outcome)
+            }
             Outcome::Rows { .. } | Outcome::Row { .. } => Ok(outcome),
         });
         if let Err(error) = &outcome {
@@ -237,7 +245,7 @@ impl<'s> StatementContext<'s> {
         }
     }
 
-    /// Completes the statement: under autocommit its transaction ends here.
+    /// Completes the statement: under autocommit its transaction ends here, unless it is inside another one.
     pub(crate) fn commit(&mut self) -> Result<()> {
         self.stages().enter(Stage::QueryEnd);
         self.end_reading()?;
@@ -251,10 +259,14 @@ impl<'s> StatementContext<'s> {
         self.transaction_mut().commit()
     }
 
-    /// Ends the statement's reading: an idle session holds no snapshot.
+    /// Ends the statement's reading: an idle session holds no snapshot. What the transaction holds for a statement
+    /// inside another one, it holds for both.
     fn end_reading(&mut self) -> Result<()> {
         self.stages().enter(Stage::ClosingTables);
         self.close_views();
+        if self.session.is_in_frame() {
+            return Ok(());
+        }
         self.transaction_mut().end_statement()
     }
 
@@ -268,9 +280,14 @@ impl<'s> StatementContext<'s> {
         if ends_transaction(error) || !self.is_in_transaction() {
             self.transaction_mut().roll_back();
         } else {
-            let session = &mut *self.session;
-            session.transaction.current.roll_back_to(&self.savepoint);
+            self.undo_changes();
         }
+    }
+
+    /// Undoes the changes of the statement, and of those inside it.
+    fn undo_changes(&mut self) {
+        let session = &mut *self.session;
+        session.transaction.current.roll_back_to(&self.savepoint);
     }
 
     /// Ends the statement with an error, before or after its first row, and undoes its changes.
@@ -319,6 +336,9 @@ impl<'s> StatementContext<'s> {
     pub(crate) fn retry(&mut self) {
         if let Some(traced) = &self.trace {
             traced.trace.restart();
+        }
+        if self.has_frames {
+            self.undo_changes();
         }
         let session = &mut *self.session;
         session.diagnostics.reset(session.settings.options());

@@ -268,7 +268,7 @@ fn copy(
     } = altered;
     let old = Arc::clone(&table.definition);
     let id = context.catalog().next_table_id();
-    let new = BaseTable::new(id, definition, context)?.under_lock_of(table);
+    let new = BaseTable::new(id, definition, context)?.in_place_of(table);
     let new = Arc::new(new);
     let settings = copying_settings(context, &old, &new.definition, &sources);
     let rows = context.with_settings(settings, |context| {

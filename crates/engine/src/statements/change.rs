@@ -187,16 +187,17 @@ fn run(
     let done = select::read(context, &planned, |context, reading| {
         let types = select::column_types(&planned.plan.columns);
         let found = find(context, &types, reading)?;
+        let parameters = Arc::clone(&context.parameters().values);
         let options = ChangeOptions {
             ignore: work.ignore,
             repeats: work.repeats,
             types: &types,
-            parameters: &context.parameters().values,
+            parameters: &parameters,
         };
-        let mut writers = Writers::new(context, work.ignore);
+        let mut writers = Writers::new(work.ignore);
         let mut changes = Vec::with_capacity(changed.len());
         for (target, (table, handle)) in plan.targets.iter().zip(&changed) {
-            let target_table = (Arc::clone(handle), writers.add(table, handle));
+            let target_table = (Arc::clone(handle), writers.add(context, table, handle));
             changes.push(TableChange::new(
                 context,
                 table,
@@ -228,9 +229,9 @@ fn find(context: &StatementContext<'_>, types: &[SqlType], reading: &mut Reading
 
 /// Changes the rows that were found; `None` when another transaction changed one of them.
 fn change(
-    context: &StatementContext<'_>,
+    context: &mut StatementContext<'_>,
     work: &Work,
-    mut writers: Writers<'_>,
+    mut writers: Writers,
     mut changes: Vec<TableChange<'_>>,
     found: Spool,
 ) -> Result<Option<Done>> {
@@ -257,9 +258,9 @@ fn change(
 }
 
 fn change_tables(
-    context: &StatementContext<'_>,
+    context: &mut StatementContext<'_>,
     work: &Work,
-    writers: &mut Writers<'_>,
+    writers: &mut Writers,
     changes: &mut [TableChange<'_>],
     mut found: Spool,
     returned: &mut Vec<Batch>,
@@ -278,7 +279,7 @@ fn change_tables(
             change.expect_order();
             while let Some(batch) = ordered.next_batch()? {
                 let shared = is_shared(change.writer);
-                if change.update(writers, &batch, shared)? == Step::Retry {
+                if change.update(context, writers, &batch, shared)? == Step::Retry {
                     return Ok(Step::Retry);
                 }
             }
@@ -291,7 +292,7 @@ fn change_tables(
         for at in order {
             let mut rows = found.again();
             while let Some(batch) = rows.next_batch()? {
-                if changes[at].delete(writers, &batch, None)? == Step::Retry {
+                if changes[at].delete(context, writers, &batch, None)? == Step::Retry {
                     return Ok(Step::Retry);
                 }
             }
@@ -302,9 +303,9 @@ fn change_tables(
         for change in &mut *changes {
             let step = if work.deletes {
                 let returned = work.returns.then_some(&mut *returned);
-                change.delete(writers, &batch, returned)?
+                change.delete(context, writers, &batch, returned)?
             } else {
-                change.update(writers, &batch, is_shared(change.writer))?
+                change.update(context, writers, &batch, is_shared(change.writer))?
             };
             if step == Step::Retry {
                 return Ok(Step::Retry);

@@ -2,7 +2,7 @@
 //! [`row_sink`](super::row_sink).
 
 use std::cell::OnceCell;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use mayfly_exec::ExecutionContext;
 use mayfly_plan::physical::QueryPlan;
@@ -42,6 +42,16 @@ impl InsertPlan {
         matches!(self.on_duplicate, DuplicatePlan::Refuse)
             && self.view.is_none()
             && self.returning.is_empty()
+    }
+
+    /// Whether it has expressions to evaluate beside those of the source query.
+    fn computes(&self) -> bool {
+        let computes_values =
+            matches!(&self.source, RowSource::Values(computed) if !computed.is_empty());
+        computes_values
+            || self.view.is_some()
+            || matches!(self.on_duplicate, DuplicatePlan::Update(_))
+            || !self.returning.is_empty()
     }
 
     /// The query that is the source of the rows.
@@ -268,26 +278,26 @@ pub(super) fn execute(
 
 /// Adds the rows of VALUES or of a query; returns the counts and the rows for RETURNING.
 fn add_rows(
-    context: &StatementContext<'_>,
+    context: &mut StatementContext<'_>,
     (insert, plan): (&InsertStatement, &InsertPlan),
     table: &Arc<BaseTable>,
     tables: &Arc<StatementTables>,
     first_number: u64,
     reading: Option<&mut Reading>,
 ) -> Result<(Written, Vec<Batch>)> {
-    let parameters = &context.parameters().values;
-    // Created on demand: most statements compute nothing.
-    let execution = OnceCell::new();
-    let execution = || {
-        let new = || context.execution_context(Arc::clone(tables) as _);
-        Arc::clone(execution.get_or_init(new))
-    };
+    let parameters = Arc::clone(&context.parameters().values);
+    // Most statements compute nothing.
+    let new = || context.execution_context(Arc::clone(tables) as _);
+    let execution = plan.computes().then(new);
     let insertion = Insertion {
         table,
-        view: plan.view.as_ref().map(|view| view.run(&execution())),
+        view: match (&plan.view, &execution) {
+            (Some(view), Some(execution)) => Some(view.run(execution)),
+            _ => None,
+        },
         ignore: insert.ignore,
         positions: &plan.positions,
-        on_duplicate: plan.on_duplicate.run(execution, parameters),
+        on_duplicate: plan.on_duplicate.run(execution.as_ref(), &parameters)?,
         returns: !plan.returning.is_empty(),
         first_number,
     };
@@ -296,29 +306,30 @@ fn add_rows(
             copy_rows(context, insertion, &column_types(&query.columns), reading)?
         }
         (_, RowSource::Values(computed), InsertSource::Values(rows)) => {
-            insert_values(context, insertion, rows, computed, execution)?
+            insert_values(context, insertion, rows, (computed, execution.as_ref()))?
         }
         _ => return Err(Error::internal("a plan of another statement")),
     };
-    if plan.returning.is_empty() {
-        return Ok((written, Vec::new()));
-    }
-    let rows = returning::evaluate(&plan.returning, &execution(), parameters, &rows)?;
+    let rows = match execution {
+        Some(execution) if !plan.returning.is_empty() => {
+            returning::evaluate(&plan.returning, &execution, &parameters, &rows)?
+        }
+        _ => Vec::new(),
+    };
     Ok((written, rows))
 }
 
 /// Adds rows of VALUES.
 fn insert_values(
-    context: &StatementContext<'_>,
+    context: &mut StatementContext<'_>,
     insertion: Insertion<'_>,
     rows: &[Vec<Expr>],
-    computed: &[ComputedValue],
-    execution: impl Fn() -> Arc<ExecutionContext>,
+    (computed, execution): (&[ComputedValue], Option<&Arc<ExecutionContext>>),
 ) -> Result<(Written, Vec<Batch>)> {
     let (table, positions) = (insertion.table, insertion.positions);
     let definition = &table.definition;
     let collation = context.options().session.collation_connection;
-    let parameters = context.parameters();
+    let parameters = context.parameters().clone();
     let mut computed = computed.iter();
     let mut sink = RowSink::new(context, insertion)?;
     sink.rows_in_statement(rows.len() as u64);
@@ -329,10 +340,10 @@ fn insert_values(
                 sink.set_default(*position)?;
                 continue;
             }
-            if is_ignored(context, definition, *position) {
+            if is_ignored(sink.context, definition, *position) {
                 let name = &definition.columns[*position].name;
                 let ignored = codes::ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN;
-                context.warn(ignored.with(&[name, &definition.name]));
+                sink.context.warn(ignored.with(&[name, &definition.name]));
                 continue;
             }
             let given = parameter_index(expr).and_then(|index| parameters.get(index));
@@ -341,8 +352,8 @@ fn insert_values(
                 Some(value) => value,
                 None => {
                     let missing = || Error::internal("a value was not planned");
-                    let next = computed.next().ok_or_else(missing)?;
-                    let bound = Bound::of_plan(Arc::clone(&next.expression), &execution());
+                    let (next, execution) = computed.next().zip(execution).ok_or_else(missing)?;
+                    let bound = Bound::of_plan(Arc::clone(&next.expression), execution);
                     let row = if next.reads_row {
                         sink.current_row()
                     } else {
@@ -420,7 +431,7 @@ fn extended(query: &Query, names: &[Expr]) -> Option<Query> {
 
 /// Appends the rows of a query, whose columns have these types.
 pub(super) fn copy_rows(
-    context: &StatementContext<'_>,
+    context: &mut StatementContext<'_>,
     insertion: Insertion<'_>,
     types: &[SqlType],
     reading: &mut Reading,

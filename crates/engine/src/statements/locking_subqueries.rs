@@ -143,7 +143,7 @@ fn rows_of(context: &mut StatementContext<'_>, query: &Query) -> Result<LockedRo
             context.account(&execution);
             read?;
         }
-        Outcome::Done(_) | Outcome::Row { .. } => {}
+        Outcome::Done(_) | Outcome::Several { .. } | Outcome::Row { .. } => {}
     }
     let ty = |column: &ResultColumn| match column.ty.kind {
         TypeKind::Boolean => SqlType::bigint(),

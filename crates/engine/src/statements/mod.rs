@@ -15,6 +15,7 @@ mod drop_table;
 mod explain;
 mod hints;
 mod histograms;
+mod inner_statements;
 pub(crate) mod insert;
 mod kill;
 mod listed_columns;
@@ -32,6 +33,7 @@ pub(crate) mod prepared;
 mod properties;
 mod rename_table;
 mod returning;
+mod row_hooks;
 mod row_rules;
 mod row_sink;
 mod row_target;
@@ -61,9 +63,11 @@ use mayfly_syntax::ast::{
     AlterAction, ColumnAttribute, GeneratedStorage, LoadDuplicate, OnDuplicateRow, SetItem,
     Statement,
 };
+use mayfly_types::error::codes;
 use mayfly_types::{Refusal, Result, SqlMode, SqlType, Stage, Value};
 
 use self::properties::properties;
+use crate::error::refuse;
 use crate::prepared::{PlanSlot, Prepared};
 use crate::result::{Outcome, StatementResult};
 use crate::session::StatementContext;
@@ -105,6 +109,10 @@ fn begin(context: &mut StatementContext<'_>, statement: &Statement) -> Result<()
     if let Some(counter) = properties.counter {
         context.count(counter);
     }
+    refuse(
+        context.session.is_in_frame() && properties.ends_transaction(),
+        || codes::ER_COMMIT_NOT_ALLOWED_IN_SF_OR_TRG.error(),
+    )?;
     if properties.commits_implicitly {
         transactions::commit_open(context)?;
     }

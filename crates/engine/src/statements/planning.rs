@@ -74,6 +74,7 @@ pub(super) fn run_as(
         // The target of INSERT is not among the tables that its plan reads.
         let written = matches!(&*ready.plan.statement, Statement::Insert(_));
         context.use_tables(ready.tables.stored() + usize::from(written));
+        context.tables = Arc::downgrade(&ready.tables);
         context.stages().enter(stage_of(&ready.plan.statement));
         context.offer_plan(Arc::clone(&ready.plan) as _);
         if let Some(outcome) = run_plan(context, &ready)? {

@@ -15,7 +15,7 @@ use mayfly_types::{Diagnostics, Error, Result, SqlType, Value};
 use parking_lot::{MappedMutexGuard, Mutex, MutexGuard};
 
 use super::properties::properties;
-use super::{locking_subqueries, point};
+use super::{inner_statements, locking_subqueries, point};
 use crate::binding::expressions;
 use crate::cached_plan::CachedPlan;
 use crate::connections::Work;
@@ -131,7 +131,8 @@ impl Prepared {
     }
 }
 
-fn parse(session: &Session, text: &str) -> Result<Prepared> {
+/// Parses a statement.
+pub(super) fn parse(session: &Session, text: &str) -> Result<Prepared> {
     let mut reader = session.statements_of(text);
     let (parsed, _tree) = session.parse_statement(&mut reader)?;
     let prepared = Prepared::of_parsed(session, parsed, Some(PlanSlot::default()));
@@ -357,6 +358,9 @@ pub(super) fn execute(context: &mut StatementContext<'_>, statement: &Execute) -
         }
         Executed::Immediate(source) => {
             let text = text_of(context, source)?;
+            if context.database().options.executes_texts {
+                return inner_statements::run_text(context, &text);
+            }
             Arc::new(make(context, &text)?)
         }
     };

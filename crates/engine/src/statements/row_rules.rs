@@ -4,6 +4,8 @@
 //! A column whose conversion raises an error or a warning is stored again row by row, so that these come in MySQL's
 //! order: all of the first row's before any of the second's.
 
+use std::sync::Arc;
+
 use arrow_array::{Array, ArrayRef, BooleanArray};
 use arrow_select::filter::filter;
 use mayfly_types::convert::implicit_default;
@@ -20,7 +22,8 @@ use crate::catalog::column_uses::names_column;
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, TableDefinition};
 use crate::convert;
 use crate::session::StatementContext;
-use crate::storing::Storing;
+use crate::statement_options::StatementOptions;
+use crate::storing::{StatementClock, Storing};
 
 /// Origin of a row's column.
 pub(super) enum Origin {
@@ -38,18 +41,26 @@ pub(super) enum Origin {
 
 /// The rules of one table for one statement.
 pub(super) struct RowRules<'t> {
-    pub(super) context: &'t StatementContext<'t>,
     pub(super) definition: &'t TableDefinition,
     pub(super) ignore: bool,
     /// Number of rows that VALUES or SET lists; `None` for those of a query or a file.
     pub(super) listed_rows: Option<u64>,
     /// Whether a NULL in an AUTO_INCREMENT column asks for the next number.
     pub(super) numbers_rows: bool,
+    /// Whether hooks may still set what is NULL: [`Self::settle_nulls`] refuses it after them.
+    pub(super) defers_nulls: bool,
     /// The view through which new rows are added.
     pub(super) view: Option<RunningView<'t>>,
+    /// The statement's diagnostics area.
+    diagnostics: Arc<Diagnostics>,
+    options: Arc<StatementOptions>,
+    /// When the statement began.
+    now: i64,
     storing: Storing,
     /// The generation expressions, by column.
     generated: Vec<Option<Bound>>,
+    /// The default expressions, by column.
+    computed_defaults: Vec<Option<Bound>>,
     /// The columns that each generated column reads.
     reads: Vec<Vec<usize>>,
     checks: Vec<(&'t str, Bound)>,
@@ -58,7 +69,7 @@ pub(super) struct RowRules<'t> {
 impl<'t> RowRules<'t> {
     /// The rules for new rows, or for changed ones.
     pub(super) fn new(
-        context: &'t StatementContext<'t>,
+        context: &StatementContext<'_>,
         definition: &'t TableDefinition,
         ignore: bool,
         numbers_rows: bool,
@@ -70,6 +81,13 @@ impl<'t> RowRules<'t> {
         let generated = (0..definition.columns.len()).map(|position| {
             expressions::bind_generated(context, definition, position, &columns).transpose()
         });
+        let computed_defaults = definition
+            .columns
+            .iter()
+            .map(|column| match &column.default {
+                ColumnDefault::Expression { expression, .. } => bind(expression).map(Some),
+                _ => Ok(None),
+            });
         let checks = definition.checks.iter().filter(|check| check.enforced);
         let reads = definition.columns.iter().map(|column| {
             let Some(generated) = &column.generated else {
@@ -84,16 +102,20 @@ impl<'t> RowRules<'t> {
         Ok(Self {
             reads: reads.collect(),
             generated: generated.collect::<Result<_>>()?,
+            computed_defaults: computed_defaults.collect::<Result<_>>()?,
             checks: checks
                 .map(|check| Ok((check.name.as_str(), bind(&check.expression)?)))
                 .collect::<Result<_>>()?,
             storing: Storing::new(context.clock(), &definition.name, ignore),
+            diagnostics: Arc::clone(context.diagnostics()),
+            options: Arc::clone(context.options()),
+            now: context.now(),
             listed_rows: None,
             view: None,
-            context,
             definition,
             ignore,
             numbers_rows,
+            defers_nulls: false,
         })
     }
 
@@ -106,6 +128,23 @@ impl<'t> RowRules<'t> {
         column.nullable || (self.numbers_rows && column.auto_increment)
     }
 
+    /// Whether a NULL may be stored in a column for now.
+    fn takes_null_for_now(&self, column: &ColumnDefinition) -> bool {
+        self.takes_null(column) || (self.defers_nulls && column.generated.is_none())
+    }
+
+    /// Refuses the NULLs of one row that hooks have left in NOT NULL columns, or replaces them, as
+    /// [`Self::store_value`] would have done at once.
+    pub(super) fn settle_nulls(&self, columns: &mut [ArrayRef]) -> Result<()> {
+        for (array, column) in columns.iter_mut().zip(&self.definition.columns) {
+            if array.is_null(0) && !self.takes_null(column) && column.generated.is_none() {
+                let value = self.in_place_of_null(column, self.listed_rows == Some(1))?;
+                *array = builder::constant(&value, &column.ty, 1);
+            }
+        }
+        Ok(())
+    }
+
     /// Converts values to their column's type; `None` when a value needs an error or a warning.
     pub(super) fn store_quietly(
         &self,
@@ -115,7 +154,8 @@ impl<'t> RowRules<'t> {
     ) -> Option<ArrayRef> {
         let quiet = Diagnostics::new(0);
         let stored = self.storing.column(values, ty, column, &quiet).ok()?;
-        let good = quiet.count() == 0 && (stored.null_count() == 0 || self.takes_null(column));
+        let good =
+            quiet.count() == 0 && (stored.null_count() == 0 || self.takes_null_for_now(column));
         good.then_some(stored)
     }
 
@@ -150,9 +190,9 @@ impl<'t> RowRules<'t> {
             Value::Null => Value::Null,
             value => self
                 .storing
-                .value(value, ty, column, row, self.context.diagnostics())?,
+                .value(value, ty, column, row, &self.diagnostics)?,
         };
-        if !stored.is_null() || self.takes_null(column) {
+        if !stored.is_null() || self.takes_null_for_now(column) {
             return Ok(stored);
         }
         // A NULL in a single listed row is an error in every mode.
@@ -163,7 +203,7 @@ impl<'t> RowRules<'t> {
     fn in_place_of_null(&self, column: &ColumnDefinition, is_error: bool) -> Result<Value> {
         let is_error = is_error || self.storing.is_strict();
         let error = codes::ER_BAD_NULL_ERROR.with(&[&column.name]);
-        self.context.warn_if(self.ignore || !is_error, error)?;
+        self.warn_if(self.ignore || !is_error, error)?;
         // An ENUM gets the empty member, and not the first, which is its implicit default.
         Ok(match column.ty.kind {
             TypeKind::Enum => Value::UInt(0),
@@ -173,7 +213,28 @@ impl<'t> RowRules<'t> {
 
     /// Raises a warning in place of an error, under IGNORE.
     pub(super) fn warn(&self, error: Error) {
-        self.context.warn(error);
+        self.diagnostics.warn(error);
+    }
+
+    /// Raises an error as a warning, if `is_warning`.
+    pub(super) fn warn_if(&self, is_warning: bool, error: Error) -> Result<()> {
+        if !is_warning {
+            return Err(error);
+        }
+        self.warn(error);
+        Ok(())
+    }
+
+    /// Raises the warnings of expressions that are errors in strict mode.
+    pub(super) fn refuse_warnings(&self) -> Result<()> {
+        self.diagnostics.refused().map_or(Ok(()), Err)
+    }
+
+    fn clock(&self) -> StatementClock<'_> {
+        StatementClock {
+            options: &self.options,
+            now: self.now,
+        }
     }
 
     /// The value of a column without a default.
@@ -190,39 +251,38 @@ impl<'t> RowRules<'t> {
             None => codes::ER_NO_DEFAULT_FOR_FIELD.with(&[&column.name]),
         };
         let is_error = self.storing.is_strict() && !self.ignore;
-        self.context.warn_if(!is_error, error)?;
+        self.warn_if(!is_error, error)?;
         Ok(implicit_default(&column.ty))
     }
 
     /// The origin of a column of new rows, of which the columns at `given` are given.
-    pub(super) fn origin(&self, position: usize, given: &[usize]) -> Result<Origin> {
+    pub(super) fn origin(&self, position: usize, given: &[usize]) -> Origin {
         if self.generated[position].is_some() {
-            return Ok(Origin::Generated);
+            return Origin::Generated;
         }
         if given.contains(&position) {
-            return Ok(Origin::Given);
+            return Origin::Given;
         }
         self.default_of(position)
     }
 
     /// The origin of a column with no value, or with DEFAULT.
-    pub(super) fn default_of(&self, position: usize) -> Result<Origin> {
-        let (context, column) = (self.context, &self.definition.columns[position]);
-        Ok(match &column.default {
+    pub(super) fn default_of(&self, position: usize) -> Origin {
+        let column = &self.definition.columns[position];
+        match &column.default {
             ColumnDefault::Value(_) => {
-                let value = column.default_value(&context.options().session.time_zone);
+                let value = column.default_value(&self.options.session.time_zone);
                 Origin::Constant(value.unwrap_or(Value::Null))
             }
             ColumnDefault::Null => Origin::Constant(Value::Null),
-            ColumnDefault::Now => Origin::Constant(context.clock().current_timestamp(&column.ty)),
-            ColumnDefault::Expression { expression, .. } => Origin::Computed(expressions::bind(
-                context,
-                expression,
-                &own_columns_of(context, self.definition),
-            )?),
+            ColumnDefault::Now => Origin::Constant(self.clock().current_timestamp(&column.ty)),
+            ColumnDefault::Expression { .. } => match &self.computed_defaults[position] {
+                Some(bound) => Origin::Computed(bound.clone()),
+                None => Origin::Missing,
+            },
             ColumnDefault::None if self.takes_null(column) => Origin::Constant(Value::Null),
             ColumnDefault::None | ColumnDefault::Dropped => Origin::Missing,
-        })
+        }
     }
 
     /// Converts a value that is assigned to a column of an existing row: NULL asks for no number.
@@ -233,7 +293,8 @@ impl<'t> RowRules<'t> {
         column: &ColumnDefinition,
         row: u64,
     ) -> Result<Value> {
-        if value.is_null() && !column.nullable {
+        let is_settled_later = self.defers_nulls && !column.auto_increment;
+        if value.is_null() && !column.nullable && !is_settled_later {
             // MySQL continues with a warning only where several rows are listed.
             return self.in_place_of_null(column, self.listed_rows.is_none_or(|rows| rows == 1));
         }
@@ -248,7 +309,7 @@ impl<'t> RowRules<'t> {
         number: u64,
     ) -> Result<Value> {
         let column = &self.definition.columns[position];
-        match self.default_of(position)? {
+        match self.default_of(position) {
             Origin::Constant(value) => Ok(value),
             Origin::Computed(bound) => {
                 let (value, ty) = bound.scalar(&row(), &[])?;
@@ -290,7 +351,7 @@ impl<'t> RowRules<'t> {
         let mut set = assigned.to_vec();
         for (position, column) in self.definition.columns.iter().enumerate() {
             if column.on_update_now && !assigned[position] {
-                let now = self.context.clock().current_timestamp(&column.ty);
+                let now = self.clock().current_timestamp(&column.ty);
                 columns[position] = builder::constant(&now, &column.ty, rows);
                 set[position] = true;
             }
@@ -311,7 +372,7 @@ impl<'t> RowRules<'t> {
         let values = bound
             .evaluate(&batch)
             .map_err(|error| self.at_row(error, bound, position, &batch, rows_before))?;
-        self.context.refuse_warnings()?;
+        self.refuse_warnings()?;
         let column = &self.definition.columns[position];
         self.store(&values, bound.ty(), column, rows_before)
     }
@@ -365,18 +426,18 @@ impl<'t> RowRules<'t> {
         let mut good: Option<Vec<bool>> = None;
         for (name, check) in &self.checks {
             let values = check.evaluate(batch)?;
-            if self.context.diagnostics().refused().is_some() {
+            if self.diagnostics.refused().is_some() {
                 return Err(codes::ER_CHECK_CONSTRAINT_VIOLATED.with(&[name]));
             }
             for row in convert::false_rows(&values) {
                 let error = codes::ER_CHECK_CONSTRAINT_VIOLATED.with(&[name]);
-                self.context.warn_if(self.ignore, error)?;
+                self.warn_if(self.ignore, error)?;
                 good.get_or_insert_with(|| vec![true; batch.row_count()])[row] = false;
             }
         }
         if let Some(view) = &self.view {
             let shown = view.shows(batch)?;
-            self.context.refuse_warnings()?;
+            self.refuse_warnings()?;
             if let Some(shown) = shown {
                 self.left_out(&shown, &mut good, || view.refusal())?;
             }
@@ -394,7 +455,7 @@ impl<'t> RowRules<'t> {
         let good = good.get_or_insert_with(|| vec![true; shown.len()]);
         for (row, good) in good.iter_mut().enumerate() {
             if *good && !shown.value(row) {
-                self.context.warn_if(self.ignore, error())?;
+                self.warn_if(self.ignore, error())?;
                 *good = false;
             }
         }

@@ -103,7 +103,7 @@ fn refuse_large(context: &StatementContext<'_>, planned: &Planned) -> Result<()>
 pub(super) fn read<T>(
     context: &mut StatementContext<'_>,
     planned: &Planned,
-    read: impl FnOnce(&StatementContext<'_>, &mut Reading) -> Result<T>,
+    read: impl FnOnce(&mut StatementContext<'_>, &mut Reading) -> Result<T>,
 ) -> Result<T> {
     let mut reading = Reading::start(context, planned)?;
     let done = read(context, &mut reading);

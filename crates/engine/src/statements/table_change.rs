@@ -18,6 +18,7 @@ use mayfly_types::{Batch, Error, Result, SqlType, Value};
 
 use super::auto_increment::number_of;
 use super::listed_columns::refuse_generated;
+use super::row_hooks;
 use super::row_rules::{Origin, RowRules, column_builders, filtered};
 use super::row_target::true_rows;
 use super::same_values::same_value;
@@ -26,6 +27,7 @@ use crate::binding::expressions::Bound;
 use crate::builder::{self, ColumnBuilder};
 use crate::catalog::BaseTable;
 use crate::catalog::definition::TableDefinition;
+use crate::catalog::row_hooks::{RowEvent, RowHooks};
 use crate::convert;
 use crate::session::StatementContext;
 use crate::variables::typed;
@@ -72,6 +74,7 @@ pub(super) struct TableChange<'t> {
     pub(super) writer: WriterId,
     target: &'t ChangeTarget,
     rules: RowRules<'t>,
+    hooks: Option<Arc<RowHooks>>,
     assignments: Vec<NewColumn>,
     /// WITH CHECK OPTION of the view through which rows are changed.
     check: Option<Bound>,
@@ -104,7 +107,7 @@ struct Assigned {
 impl<'t> TableChange<'t> {
     /// `types` are those of the query's columns; `repeats`: the query may find a row more than once.
     pub(super) fn new(
-        context: &'t StatementContext<'t>,
+        context: &StatementContext<'_>,
         table: &'t BaseTable,
         (handle, writer): (Arc<dyn Table>, WriterId),
         target: &'t ChangeTarget,
@@ -112,13 +115,14 @@ impl<'t> TableChange<'t> {
         options: ChangeOptions<'t>,
     ) -> Result<Self> {
         let definition = &table.definition;
-        let rules = RowRules::new(context, definition, options.ignore, false)?;
+        let mut rules = RowRules::new(context, definition, options.ignore, false)?;
+        rules.defers_nulls = table.hooks.is_some();
         let mut assignments = Vec::with_capacity(target.assignments.len());
         for assignment in &target.assignments {
             let column = assignment.column;
             let source = match &assignment.value {
                 NewValue::Default if definition.columns[column].generated.is_some() => continue,
-                NewValue::Default => Source::Default(rules.default_of(column)?),
+                NewValue::Default => Source::Default(rules.default_of(column)),
                 NewValue::Column(position) => {
                     Source::Column(*position, options.types[*position].clone())
                 }
@@ -137,6 +141,7 @@ impl<'t> TableChange<'t> {
             writer,
             target,
             rules,
+            hooks: table.hooks.clone(),
             assignments,
             check: target
                 .check
@@ -198,7 +203,8 @@ impl<'t> TableChange<'t> {
     /// Removes the rows of a batch. They are appended to `returned`, if given.
     pub(super) fn delete(
         &mut self,
-        writers: &mut Writers<'_>,
+        context: &mut StatementContext<'_>,
+        writers: &mut Writers,
         batch: &Batch,
         returned: Option<&mut Vec<Batch>>,
     ) -> Result<Step> {
@@ -216,8 +222,20 @@ impl<'t> TableChange<'t> {
         let positions = batch.column(self.target.position);
         let mut first = 0;
         while first < positions.len() {
+            if let Some(hooks) = &self.hooks {
+                let position = positions.as_binary_view().value(first);
+                let of_row = (&**hooks, &self.rules);
+                let row = (self.writer, position);
+                let (deleted, refusal) = row_hooks::delete(context, writers, of_row, row)?;
+                self.changed += deleted;
+                first += 1;
+                if let Some(Refusal::ForeignKey(error)) = refusal {
+                    self.rules.warn(error);
+                }
+                continue;
+            }
             let rest = positions.slice(first, positions.len() - first);
-            let (done, deleted, refusal) = writers.delete(self.writer, &rest)?;
+            let (done, deleted, refusal) = writers.delete(context, self.writer, &rest)?;
             self.changed += deleted;
             first += done;
             if let Some(Refusal::ForeignKey(error)) = refusal {
@@ -241,7 +259,8 @@ impl<'t> TableChange<'t> {
     /// may have changed since it was found.
     pub(super) fn update(
         &mut self,
-        writers: &mut Writers<'_>,
+        context: &mut StatementContext<'_>,
+        writers: &mut Writers,
         batch: &Batch,
         shared: bool,
     ) -> Result<Step> {
@@ -249,9 +268,22 @@ impl<'t> TableChange<'t> {
             return Ok(Step::Retry);
         };
         let rows = batch.row_count();
-        if rows == 0 {
-            return Ok(Step::Done);
+        let at_once = if self.hooks.is_some() { 1 } else { rows.max(1) };
+        for first in (0..rows).step_by(at_once) {
+            self.update_rows(context, writers, batch.slice(first, at_once), shared)?;
         }
+        Ok(Step::Done)
+    }
+
+    /// Changes locked rows, one by one if the table has hooks.
+    fn update_rows(
+        &mut self,
+        context: &mut StatementContext<'_>,
+        writers: &mut Writers,
+        batch: Batch,
+        shared: bool,
+    ) -> Result<()> {
+        let rows = batch.row_count();
         let before = self.matched;
         self.matched += rows as u64;
         let positions = Arc::clone(batch.column(self.target.position));
@@ -259,16 +291,29 @@ impl<'t> TableChange<'t> {
         if shared {
             self.refresh(writers, &positions, &mut old)?;
         }
-        let assigned = match self.assign(&batch, &old, before, true)? {
+        let mut assigned = match self.assign(&batch, &old, before, true)? {
             Some(assigned) => assigned,
             None => self.assign_row_by_row(&batch, &old, before)?,
         };
+        let hooks = self.hooks.clone();
+        if let Some(hooks) = &hooks {
+            let new = (&mut *assigned.columns, &mut *assigned.set);
+            let of_row = (&**hooks, &self.rules);
+            row_hooks::before_update(context, writers, of_row, &old, new, before)?;
+        }
         let differs = |row: usize| {
             let mut set = (0..old.len()).filter(|column| assigned.set[*column]);
             set.any(|column| !same_value(&old[column], &assigned.columns[column], row))
         };
         let differs: Vec<bool> = (0..rows).map(differs).collect();
         let mut columns = assigned.columns;
+        if let Some(hooks) = &hooks
+            && differs == [false]
+        {
+            let (of_row, new) = ((&**hooks, &self.rules), Some(&*columns));
+            let event = RowEvent::Update;
+            return row_hooks::after(context, writers, of_row, event, Some(&old), new);
+        }
         columns.push(positions);
         let mut changed = Batch::new(columns, rows);
         // Columns other than the row's that WITH CHECK OPTION reads.
@@ -280,7 +325,7 @@ impl<'t> TableChange<'t> {
             found = of_changed.transpose()?;
         }
         if changed.is_empty() {
-            return Ok(Step::Done);
+            return Ok(());
         }
         let rows = changed.row_count();
         let mut columns = changed.into_columns();
@@ -309,8 +354,17 @@ impl<'t> TableChange<'t> {
                 self.table.advance_auto_increment(number.saturating_add(1));
             }
         }
-        self.write(writers, changed, &assigned.set)?;
-        Ok(Step::Done)
+        let new = hooks.map(|hooks| (hooks, changed.columns()[..old.len()].to_vec()));
+        let written = self.changed;
+        self.write(context, writers, changed, &assigned.set)?;
+        match new {
+            Some((hooks, new)) if self.changed > written => {
+                let (of_row, new) = ((&*hooks, &self.rules), Some(&*new));
+                let event = RowEvent::Update;
+                row_hooks::after(context, writers, of_row, event, Some(&old), new)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The changed rows that pass WITH CHECK OPTION; `None`: all.
@@ -320,7 +374,7 @@ impl<'t> TableChange<'t> {
         };
         let rows = self.with_row(found, row);
         let values = check.evaluate_with(&rows, self.parameters)?;
-        self.rules.context.refuse_warnings()?;
+        self.rules.refuse_warnings()?;
         Ok(true_rows(&values))
     }
 
@@ -335,7 +389,8 @@ impl<'t> TableChange<'t> {
     /// Writes rows, whose last column is their position.
     fn write(
         &mut self,
-        writers: &mut Writers<'_>,
+        context: &StatementContext<'_>,
+        writers: &mut Writers,
         changed: Batch,
         assigned: &[bool],
     ) -> Result<()> {
@@ -349,6 +404,7 @@ impl<'t> TableChange<'t> {
         while first < count {
             let rest = count - first;
             let (done, refusal) = writers.update(
+                context,
                 self.writer,
                 &positions.slice(first, rest),
                 &rows.slice(first, rest),
@@ -364,7 +420,7 @@ impl<'t> TableChange<'t> {
                     writer.duplicate_entry(&conflict, &rows, first)
                 }
             };
-            self.rules.context.warn_if(self.rules.ignore, error)?;
+            self.rules.warn_if(self.rules.ignore, error)?;
             first += 1;
         }
         Ok(())
@@ -373,7 +429,7 @@ impl<'t> TableChange<'t> {
     /// The rows as the writer has them now.
     fn refresh(
         &self,
-        writers: &mut Writers<'_>,
+        writers: &mut Writers,
         positions: &ArrayRef,
         old: &mut [ArrayRef],
     ) -> Result<()> {
@@ -433,7 +489,7 @@ impl<'t> TableChange<'t> {
                 Source::Computed(bound) => {
                     let row = self.with_row(batch, &columns);
                     let values = bound.evaluate_with(&row, self.parameters)?;
-                    self.rules.context.refuse_warnings()?;
+                    self.rules.refuse_warnings()?;
                     (values, bound.ty())
                 }
             };

@@ -34,8 +34,10 @@ pub(crate) fn writable_table(
     Ok(table)
 }
 
-/// Checks and records a write to a table: 1792 in a READ ONLY transaction, 1290 on a read-only server.
+/// Checks and records a write to a table: 1792 in a READ ONLY transaction, 1290 on a read-only server, 1442 while a
+/// statement around this one uses the table.
 pub(crate) fn note_write(context: &StatementContext<'_>, table: &BaseTable) -> Result<()> {
+    context.refuse_used_outside(table)?;
     if !table.definition.temporary {
         refuse_read_only(context)?;
         context.privileges().refuse_read_only_server()?;

@@ -26,7 +26,7 @@ impl Session {
         let mut rest = sql;
         loop {
             let (stream, after) = self.query_first(rest)?.ok_or_else(empty)?;
-            results.push(stream.into_result()?);
+            results.extend(stream.into_results()?);
             rest = after;
             if !self.has_statement(rest) {
                 return Ok(results);

@@ -5,16 +5,16 @@
 //! blanks: a word after a dot is no keyword, some function names are keywords only directly before
 //! a parenthesis, and a hint is a hint only behind the verb of a statement.
 //!
-//! A semicolon ends a statement wherever it stands outside quotes and comments, since Mayfly has no
-//! compound statements. Lexing stops there: a script is read in linear time, and `sql_mode` may
+//! A semicolon outside quotes and comments ends a statement, unless it is inside a compound one
+//! ([`CompoundScanner`]). Lexing stops there: a script is read in linear time, and `sql_mode` may
 //! change between its statements.
 
 pub(crate) mod literal;
 pub(crate) mod token;
 
 use self::token::{Kind, Token};
-use crate::ParseOptions;
 use crate::keywords::Kw;
+use crate::{CompoundScanner, ParseOptions};
 
 /// The version that `/*!NNNNN ... */` comments are compared with: MySQL 8.4.0.
 const VERSION: u32 = 80_400;
@@ -36,6 +36,9 @@ struct Lexer<'a> {
     tokens: Vec<Token>,
     tree_bytes: u64,
     in_version_comment: bool,
+    /// Scanner of the tokens before `scanned`.
+    compound: CompoundScanner,
+    scanned: usize,
 }
 
 /// Cuts the statement that begins at a byte of a text into tokens.
@@ -117,6 +120,8 @@ impl<'a> Lexer<'a> {
             tokens: Vec::with_capacity(estimate.min(1 << 12)),
             tree_bytes: 0,
             in_version_comment: false,
+            compound: CompoundScanner::default(),
+            scanned: 0,
         }
     }
 
@@ -161,7 +166,7 @@ impl<'a> Lexer<'a> {
         }
         let start = self.position;
         let byte = self.peek(0);
-        if self.at_end() || byte == b';' {
+        if self.at_end() || (byte == b';' && !self.is_in_compound()) {
             self.position = (start + 1).min(self.bytes.len());
             let end = Token::end(start as u32, self.position as u32);
             self.tokens.push(end);
@@ -189,6 +194,25 @@ impl<'a> Lexer<'a> {
             _ => self.operator(start, byte),
         }
         true
+    }
+
+    /// Whether a semicolon here is inside a compound statement. Only statements that begin like one are scanned.
+    fn is_in_compound(&mut self) -> bool {
+        let first = self.tokens.first().map(|first| first.keyword);
+        if !matches!(first, Some(Kw::CREATE | Kw::ALTER | Kw::BEGIN)) {
+            return false;
+        }
+        for token in self.tokens.get(self.scanned..).unwrap_or_default() {
+            let range = token.start as usize..token.end as usize;
+            let text = self.bytes.get(range).unwrap_or_default();
+            match (token.kind, text) {
+                (Kind::Word, word) => self.compound.word(word),
+                (_, [symbol]) if symbol.is_ascii_punctuation() => self.compound.symbol(*symbol),
+                _ => self.compound.other(),
+            }
+        }
+        self.scanned = self.tokens.len();
+        self.compound.is_open()
     }
 
     /// Whether the previous token ends a name directly before a byte.
@@ -398,6 +422,7 @@ impl<'a> Lexer<'a> {
             (b'~', ..) => (Kind::Tilde, 1),
             (b':', b'=', _) => (Kind::Assign, 2),
             (b':', ..) => (Kind::Colon, 1),
+            (b';', ..) => (Kind::Semicolon, 1),
             (b'?', ..) => (Kind::Parameter, 1),
             _ => (Kind::Invalid, 1),
         };

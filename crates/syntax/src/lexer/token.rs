@@ -71,6 +71,8 @@ pub(crate) enum Kind {
     Arrow,
     LongArrow,
     Colon,
+    /// A semicolon inside a compound statement.
+    Semicolon,
     /// The end of the statement: a semicolon or the end of the text.
     End,
     /// A token that no statement can hold: an unterminated string, a stray character.

@@ -233,6 +233,7 @@ codes! {
     ER_WRONG_VALUE_FOR_TYPE = (1411, "HY000", "Incorrect {} value: '{}' for function {}");
     ER_TABLE_DEF_CHANGED = (1412, "HY000", "Table definition has changed, please retry transaction");
     ER_STMT_HAS_NO_OPEN_CURSOR = (1421, "HY000", "The statement ({}) has no open cursor.");
+    ER_COMMIT_NOT_ALLOWED_IN_SF_OR_TRG = (1422, "HY000", "Explicit or implicit commit is not allowed in stored function or trigger.");
     ER_NO_DEFAULT_FOR_VIEW_FIELD = (1423, "HY000", "Field of view '{}.{}' underlying table doesn't have a default value");
     ER_TOO_BIG_SCALE = (1425, "42000", "Too big scale {} specified for column '{}'. Maximum is {}.");
     ER_TOO_BIG_PRECISION = (1426, "42000", "Too-big precision {} specified for '{}'. Maximum is {}.");
@@ -241,6 +242,7 @@ codes! {
     ER_WARN_CANT_DROP_DEFAULT_KEYCACHE = (1438, "HY000", "Cannot drop default keycache");
     ER_TOO_BIG_DISPLAYWIDTH = (1439, "42000", "Display width out of range for column '{}' (max = {})");
     ER_DATETIME_FUNCTION_OVERFLOW = (1441, "22008", "Datetime function: {} field overflow");
+    ER_CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG = (1442, "HY000", "Can't update table '{}' in stored function/trigger because it is already used by statement which invoked this stored function/trigger.");
     ER_VIEW_PREVENT_UPDATE = (1443, "HY000", "The definition of table '{}' prevents operation {} on table '{}'.");
     ER_NO_SUCH_USER = (1449, "HY000", "The user specified as a definer ('{}'@'{}') does not exist");
     ER_FORBID_SCHEMA_CHANGE = (1450, "HY000", "Changing schema from '{}' to '{}' is not allowed.");

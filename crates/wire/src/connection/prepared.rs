@@ -152,7 +152,9 @@ impl Connection {
         }
         let wants_cursor = well_formed(statement.read_run(&mut reader, collation))?;
         let (prepared, values) = (&statement.prepared, &statement.values);
-        let stream = self.session.execute_prepared(prepared, values)?;
+        let mut stream = self.session.execute_prepared(prepared, values)?;
+        // As in MySQL, several results are sent at once, even if a cursor is asked for.
+        let sets = stream.take_sets();
         let result = if !stream.result().has_rows() {
             stream.finish()
         } else if wants_cursor {
@@ -167,6 +169,7 @@ impl Connection {
             let channel = self.channel.get();
             send_rows(channel, stream, self.capabilities, RowFormat::Binary)?
         };
+        self.send_sets(sets, RowFormat::Binary)?;
         self.end_of_result(&result, false);
         Ok(())
     }

@@ -1,12 +1,14 @@
 //! COM_QUERY: one or several statements as text.
 
-use mayfly_engine::{ResultStream, Session, StatementResult, codes};
+use std::sync::Arc;
+
+use mayfly_engine::{Cursor, ResultStream, Session, StatementResult, codes};
 use mysql_common::constants::{CapabilityFlags, StatusFlags};
 
 use super::Connection;
-use super::result::send_rows;
+use super::result::{append_columns, send_batch, send_rows};
 use crate::channel::Failure;
-use crate::reply::{End, RowFormat, append_ok, append_row_end};
+use crate::reply::{End, RowFormat, Rows, append_ok, append_row_end};
 
 /// Runs the first statement of a text, or the only one.
 fn run<'s, 't>(
@@ -39,20 +41,45 @@ impl Connection {
             .capabilities
             .contains(CapabilityFlags::CLIENT_MULTI_STATEMENTS);
         self.channel.lend();
-        let (stream, after) = run(&mut self.session, text, is_several)?
+        let (mut stream, after) = run(&mut self.session, text, is_several)?
             .ok_or_else(|| codes::ER_EMPTY_QUERY.error())?;
+        let sets = stream.take_sets();
         let result = if stream.result().has_rows() {
             let channel = self.channel.get();
             send_rows(channel, stream, self.capabilities, RowFormat::Text)?
         } else {
             stream.finish()
         };
+        self.send_sets(sets, RowFormat::Text)?;
         let next = self.session.has_statement(after).then_some(after);
         self.end_of_result(&result, next.is_some());
         if next.is_some() {
             self.answered();
         }
         Ok(next)
+    }
+
+    /// Sends the sets of rows before a statement's own result.
+    pub(super) fn send_sets(
+        &mut self,
+        sets: Vec<Cursor>,
+        format: RowFormat,
+    ) -> Result<(), Failure> {
+        let capabilities = self.capabilities;
+        let status = self.status() | StatusFlags::SERVER_MORE_RESULTS_EXISTS;
+        for mut set in sets {
+            let encoder = self.session.result_encoder();
+            let columns = Arc::clone(set.columns());
+            let rows = Rows::new(&columns, encoder, format);
+            let channel = self.channel.get();
+            append_columns(channel, &columns, &encoder, capabilities, status);
+            while let Some(batch) = set.next_rows(usize::MAX)? {
+                send_batch(channel, &rows, &columns, &batch)?;
+            }
+            let end = End::with(status);
+            channel.packet(|out| append_row_end(out, &end, capabilities));
+        }
+        Ok(())
     }
 
     /// Appends the end of a result.

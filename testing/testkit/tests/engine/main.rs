@@ -26,6 +26,7 @@ mod places;
 mod point_statements;
 mod provided_changes;
 mod server;
+mod several_results;
 mod system_calls;
 mod temp_directories;
 mod temp_space;

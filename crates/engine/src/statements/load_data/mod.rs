@@ -105,7 +105,6 @@ pub(super) fn run(context: &mut StatementContext<'_>, load: &LoadData) -> Result
     let mut loader = Loader {
         sink: RowSink::new(context, insertion)?,
         last: vec![Value::Null; names.len()],
-        context,
         definition: &definition,
         format: &format,
         targets: &targets,
@@ -290,8 +289,7 @@ fn given_columns(targets: &[Destination], assignments: &Assignments) -> Given {
 }
 
 /// Moves parsed lines into the table.
-struct Loader<'s> {
-    context: &'s StatementContext<'s>,
+struct Loader<'s, 'c> {
     definition: &'s TableDefinition,
     format: &'s Format,
     targets: &'s [Destination],
@@ -304,7 +302,7 @@ struct Loader<'s> {
     is_strict: bool,
     text: SqlType,
     charset: Charset,
-    sink: RowSink<'s>,
+    sink: RowSink<'s, 'c>,
     /// Number of rows so far.
     row: u64,
     execution: Arc<ExecutionContext>,
@@ -315,7 +313,7 @@ struct Loader<'s> {
     length: u64,
 }
 
-impl Taker<ParsedBlock> for Loader<'_> {
+impl Taker<ParsedBlock> for Loader<'_, '_> {
     fn take(&mut self, block: &Block, parsed: ParsedBlock) -> Result<usize> {
         self.execution.check_interrupt()?;
         let end = match parsed {
@@ -345,7 +343,7 @@ impl Taker<ParsedBlock> for Loader<'_> {
     }
 }
 
-impl Loader<'_> {
+impl Loader<'_, '_> {
     /// Appends rows whose fields are columns.
     fn append(&mut self, fields: &Batch) -> Result<()> {
         let rows = fields.row_count();
@@ -467,7 +465,7 @@ impl Loader<'_> {
 
     /// An error in strict mode, else a warning.
     fn complain(&self, error: Error) -> Result<()> {
-        self.context.warn_if(!self.is_strict, error)
+        self.sink.context.warn_if(!self.is_strict, error)
     }
 
     /// Stores a line, whose missing fields are `None`.
@@ -480,7 +478,7 @@ impl Loader<'_> {
                 self.check_characters(bytes)?;
             }
         }
-        let variables = self.context.session.settings.user_variables();
+        let variables = Arc::clone(self.sink.context.session.settings.user_variables());
         let mut variable = 0;
         for (target, field) in self.targets.iter().zip(fields) {
             let field = field.take();
@@ -584,15 +582,15 @@ impl Loader<'_> {
 
     fn type_default(&self, column: &ColumnDefinition) -> Value {
         match column.ty.kind {
-            TypeKind::Timestamp => self.context.clock().current_timestamp(&column.ty),
+            TypeKind::Timestamp => self.sink.context.clock().current_timestamp(&column.ty),
             _ => implicit_default(&column.ty),
         }
     }
 
     fn finish(self) -> Result<Written> {
+        let variables = Arc::clone(self.sink.context.session.settings.user_variables());
         let written = self.sink.finish()?;
         if self.row > 0 {
-            let variables = self.context.session.settings.user_variables();
             for (name, value) in self.names.iter().zip(self.last) {
                 variables.set(name, self.text.clone(), value)?;
             }

@@ -148,7 +148,7 @@ impl PointPlan {
         parameters: &Parameters,
         scratch: &mut RowScratch,
     ) -> Result<Option<Outcome>> {
-        let Some(store) = table.row_store() else {
+        let Some(store) = table.row_store(self.table_use()) else {
             return Ok(None);
         };
         if self.table_use() == TableUse::Write {

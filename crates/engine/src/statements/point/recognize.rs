@@ -19,6 +19,7 @@ use crate::cached_plan::{
 };
 use crate::catalog::BaseTable;
 use crate::catalog::definition::{ColumnDefault, TableDefinition};
+use crate::locks::table::TableUse;
 use crate::result::ResultColumn;
 use crate::session::StatementContext;
 use crate::statements::insert::parameter_index;
@@ -120,7 +121,7 @@ fn of_query(
         (column < table.definition.columns.len()).then_some(column)
     };
     let columns: Vec<usize> = (0..plan.columns.len()).map(column).collect::<Option<_>>()?;
-    table.row_store()?;
+    table.row_store(TableUse::Read)?;
     let access = RowAccess::Read {
         key: access.key,
         columns,
@@ -142,7 +143,7 @@ fn of_change(
         return None;
     }
     let (access, table) = access(context, &plan.query, tables)?;
-    table.row_store()?;
+    table.row_store(TableUse::Write)?;
     let definition = &table.definition;
     if target.assignments.is_empty() {
         let key = access.key;
@@ -202,7 +203,7 @@ fn of_insert(
     };
     let (table, positions) = (plan.table()?, &plan.positions);
     let definition = &table.definition;
-    table.row_store()?;
+    table.row_store(TableUse::Write)?;
     if insert.ignore
         || !definition.foreign_keys.is_empty()
         || !plan.is_plain()

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use arrow_array::ArrayRef;
 use mayfly_exec::ExecutionContext;
 use mayfly_plan::{Expression, PlanOptions, ScalarNames};
 use mayfly_syntax::ast::{
@@ -11,7 +12,7 @@ use mayfly_syntax::ast::{
 };
 use mayfly_syntax::encodings;
 use mayfly_types::error::codes;
-use mayfly_types::{Batch, Result, SqlType, Value};
+use mayfly_types::{Batch, Error, Result, SqlType, Value};
 
 use crate::binding::expressions::{Bound, columns_of, value_column};
 use crate::binding::session_catalog::SessionCatalog;
@@ -223,15 +224,16 @@ impl DuplicatePlan {
     /// The plan in a running statement. Only computed values need the execution context.
     pub(crate) fn run(
         &self,
-        execution: impl FnOnce() -> Arc<ExecutionContext>,
+        execution: Option<&Arc<ExecutionContext>>,
         parameters: &[Value],
-    ) -> OnDuplicate {
-        match self {
+    ) -> Result<OnDuplicate> {
+        Ok(match self {
             Self::Refuse => OnDuplicate::Refuse,
             Self::Replace => OnDuplicate::Replace,
             Self::Update(assignments) => {
-                let execution = execution();
-                let bound = |value: &Arc<Expression>| Bound::of_plan(Arc::clone(value), &execution);
+                let missing = || Error::internal("assignments without an execution context");
+                let execution = execution.ok_or_else(missing)?;
+                let bound = |value: &Arc<Expression>| Bound::of_plan(Arc::clone(value), execution);
                 let assignments = assignments.iter();
                 let assignments =
                     assignments.map(|(column, value)| (*column, value.as_ref().map(bound)));
@@ -240,7 +242,7 @@ impl DuplicatePlan {
                     parameters: parameters.to_vec(),
                 }))
             }
-        }
+        })
     }
 }
 
@@ -275,14 +277,15 @@ pub(crate) struct DuplicateUpdate {
 }
 
 impl DuplicateUpdate {
-    /// The changed row; `None` when nothing changes.
-    pub(super) fn apply(
+    /// The changed row; `None` when nothing changes. `hook` may change the row and mark more columns as assigned.
+    pub(crate) fn apply(
         &self,
         rules: &RowRules<'_>,
         old: &Batch,
         new: &Batch,
         extra: Option<&Batch>,
         number: u64,
+        hook: impl FnOnce(&mut [ArrayRef], &mut [bool]) -> Result<()>,
     ) -> Result<Option<Batch>> {
         let width = old.columns().len();
         let mut columns = old.columns().to_vec();
@@ -297,7 +300,7 @@ impl DuplicateUpdate {
                 Some(bound) => {
                     let row = Batch::new(columns.clone(), 1);
                     let (value, ty) = bound.scalar(&row, &self.parameters)?;
-                    rules.context.refuse_warnings()?;
+                    rules.refuse_warnings()?;
                     rules.store_assigned(&value, &ty, column, number)?
                 }
                 None => {
@@ -309,6 +312,7 @@ impl DuplicateUpdate {
             assigned[*position] = true;
         }
         columns.truncate(width);
+        hook(&mut columns, &mut assigned)?;
         let same = |column: usize| same_value(old.column(column), &columns[column], 0);
         if (0..width).all(same) {
             return Ok(None);

@@ -8,16 +8,18 @@
 //! dropped leaves the table unchanged.
 
 pub(super) mod duplicates;
+mod numbering;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BooleanArray};
-use mayfly_types::error::codes;
-use mayfly_types::{Batch, Error, Result, SqlType, TypeKind, Value};
+use mayfly_types::convert::implicit_default;
+use mayfly_types::{Batch, Error, Result, SqlType, Value};
 
-use super::auto_increment::{greatest, is_explicit, number_of};
+use super::auto_increment::{is_explicit, number_of};
+use super::row_hooks::{self, HookRow};
 use super::row_rules::{Origin, RowRules, column_builders, filtered, unset_value};
 use super::row_target::RunningView;
 use super::same_values::same_row;
@@ -26,9 +28,8 @@ use super::writers::{Refusal, WriterId, Writers};
 use crate::builder::{self, ColumnBuilder};
 use crate::catalog::BaseTable;
 use crate::catalog::definition::{ColumnDefinition, TableDefinition};
+use crate::catalog::row_hooks::{HookTime, RowEvent, RowHooks};
 use crate::convert;
-use crate::engines::Engine;
-use crate::error::ensure;
 use crate::result::StatementResult;
 use crate::session::StatementContext;
 use crate::statements::row_sink::duplicates::DuplicateUpdate;
@@ -136,12 +137,13 @@ impl<'t> Insertion<'t> {
     }
 
     /// Whether only the order of the table's rows depends on the order of insertion: no row is numbered, refused,
-    /// skipped or returned.
+    /// skipped or returned, or seen by a hook.
     pub(super) fn takes_any_order(&self) -> bool {
         let definition = &self.table.definition;
         matches!(self.on_duplicate, OnDuplicate::Refuse)
             && !self.ignore
             && !self.returns
+            && self.table.hooks.is_none()
             && definition.auto_increment_column().is_none()
             && definition.unique_keys().next().is_none()
     }
@@ -158,15 +160,16 @@ struct RowInMaking {
 }
 
 /// A sink that adds rows to one table for one statement.
-pub(crate) struct RowSink<'t> {
-    context: &'t StatementContext<'t>,
+pub(crate) struct RowSink<'t, 's> {
+    pub(super) context: &'t mut StatementContext<'s>,
     definition: &'t TableDefinition,
     table: &'t BaseTable,
     rules: RowRules<'t>,
+    hooks: Option<Arc<RowHooks>>,
     /// The positions of the columns that the statement gives, in its order.
     positions: &'t [usize],
     origins: Vec<Origin>,
-    writers: Writers<'t>,
+    writers: Writers,
     writer: WriterId,
     on_duplicate: OnDuplicate,
     /// The written rows, for RETURNING.
@@ -197,9 +200,12 @@ struct Ready {
     extra: Option<Batch>,
 }
 
-impl<'t> RowSink<'t> {
+impl<'t, 's> RowSink<'t, 's> {
     /// A sink for the rows of a statement.
-    pub(super) fn new(context: &'t StatementContext<'t>, insertion: Insertion<'t>) -> Result<Self> {
+    pub(super) fn new(
+        context: &'t mut StatementContext<'s>,
+        insertion: Insertion<'t>,
+    ) -> Result<Self> {
         let Insertion {
             table,
             positions,
@@ -209,15 +215,16 @@ impl<'t> RowSink<'t> {
         let definition: &TableDefinition = &table.definition;
         let mut rules = RowRules::new(context, definition, ignore, true)?;
         rules.view = insertion.view;
+        rules.defers_nulls = table.hooks.is_some();
         let width = definition.columns.len();
         let origins = (0..width).map(|column| rules.origin(column, positions));
         let handle = table.rows_in(context)?;
-        let mut writers = Writers::new(context, ignore);
-        let writer = writers.add(table, &handle);
+        let mut writers = Writers::new(ignore);
+        let writer = writers.add(context, table, &handle);
         let refuses = matches!(insertion.on_duplicate, OnDuplicate::Refuse);
         writers.of(writer).refuses_duplicates = refuses;
         Ok(Self {
-            origins: origins.collect::<Result<_>>()?,
+            origins: origins.collect(),
             writer,
             writers,
             on_duplicate: insertion.on_duplicate,
@@ -230,6 +237,7 @@ impl<'t> RowSink<'t> {
             },
             positions,
             rules,
+            hooks: table.hooks.clone(),
             context,
             definition,
             table,
@@ -254,6 +262,18 @@ impl<'t> RowSink<'t> {
     pub(crate) fn append(&mut self, batch: &Batch, types: &[SqlType]) -> Result<()> {
         self.context.refuse_warnings()?;
         self.flush_rows()?;
+        let rows = batch.row_count();
+        let at_once = self.rows_at_once(rows);
+        let mut parts = (0..rows).step_by(at_once);
+        parts.try_for_each(|first| self.append_part(&batch.slice(first, at_once), types))
+    }
+
+    /// Number of rows to write at once, of those there are: one by one if the table has hooks.
+    fn rows_at_once(&self, rows: usize) -> usize {
+        if self.hooks.is_some() { 1 } else { rows.max(1) }
+    }
+
+    fn append_part(&mut self, batch: &Batch, types: &[SqlType]) -> Result<()> {
         let columns = match self.store_columns(batch, types) {
             Some(columns) => columns,
             None => self.store_rows(batch, types)?,
@@ -264,10 +284,12 @@ impl<'t> RowSink<'t> {
         self.complete(self.at_positions(columns), batch.row_count(), extra)
     }
 
-    /// Declares that the rows are of a table that this one replaces: they have been checked against its foreign keys.
-    /// Unless generated columns are `computed` again, given ones are stored unchanged.
+    /// Declares that the rows are of a table that this one replaces: they have been checked against its foreign keys,
+    /// and no hook runs for them. Unless generated columns are `computed` again, given ones are stored unchanged.
     pub(super) fn replacing_table(mut self, computed: bool) -> Self {
         self.writers.without_foreign_keys();
+        self.hooks = None;
+        self.rules.defers_nulls = false;
         if !computed {
             for position in self.positions {
                 self.origins[*position] = Origin::Given;
@@ -279,7 +301,12 @@ impl<'t> RowSink<'t> {
     /// Appends a batch of the given columns that are already converted and checked.
     pub(crate) fn append_stored(&mut self, columns: Vec<ArrayRef>, rows: usize) -> Result<()> {
         self.flush_rows()?;
-        self.complete(self.at_positions(columns), rows, None)
+        let at_once = self.rows_at_once(rows);
+        for first in (0..rows).step_by(at_once) {
+            let part = columns.iter().map(|column| column.slice(first, at_once));
+            self.complete(self.at_positions(part), at_once, None)?;
+        }
+        Ok(())
     }
 
     /// Places the given columns at their positions in the table.
@@ -389,7 +416,7 @@ impl<'t> RowSink<'t> {
             builder.push(&value.take().unwrap_or(Value::Null));
         }
         self.making.rows += 1;
-        if self.making.rows == ROWS_PER_BATCH {
+        if self.making.rows == self.rows_at_once(ROWS_PER_BATCH) {
             self.flush_rows()?;
         }
         Ok(())
@@ -422,6 +449,10 @@ impl<'t> RowSink<'t> {
             let array = match &self.origins[position] {
                 Origin::Given => continue,
                 Origin::Constant(value) => builder::constant(value, &column.ty, rows),
+                // Hooks may set it.
+                Origin::Missing if self.hooks.is_some() => {
+                    builder::constant(&Value::Null, &column.ty, rows)
+                }
                 Origin::Missing => {
                     let value = self.rules.missing(column)?;
                     builder::constant(&value, &column.ty, rows)
@@ -433,23 +464,17 @@ impl<'t> RowSink<'t> {
             columns[position] = Some(array);
         }
         let mut columns: Vec<ArrayRef> = columns.into_iter().flatten().collect();
+        if let Some(hooks) = self.hooks.clone() {
+            self.compute(&mut columns, rows)?;
+            self.before_insert(&hooks, &mut columns)?;
+        }
         let mut numbered = None;
         if let Some(position) = definition.auto_increment_column() {
             (columns[position], numbered) = self.number(&columns[position])?;
         }
-        // In order: a generated column may read those to its left.
-        for position in 0..columns.len() {
-            let bound = match &self.origins[position] {
-                Origin::Computed(bound) => Some(bound),
-                Origin::Generated => self.rules.generated(position),
-                _ => None,
-            };
-            if let Some(bound) = bound {
-                let before = self.rows_before;
-                columns[position] = self
-                    .rules
-                    .compute(bound, position, &columns, rows, before)?;
-            }
+        match self.hooks {
+            Some(_) => self.rules.generate(&mut columns, rows, self.rows_before)?,
+            None => self.compute(&mut columns, rows)?,
         }
         let batch = Batch::new(columns, rows);
         let checked = self.rules.check(&batch)?;
@@ -468,16 +493,71 @@ impl<'t> RowSink<'t> {
         self.write(&mut ready, before)
     }
 
+    /// Computes defaults and generated columns, in order: a generated column may read those to its left.
+    fn compute(&self, columns: &mut [ArrayRef], rows: usize) -> Result<()> {
+        for position in 0..columns.len() {
+            let bound = match &self.origins[position] {
+                Origin::Computed(bound) => Some(bound),
+                Origin::Generated => self.rules.generated(position),
+                _ => None,
+            };
+            if let Some(bound) = bound {
+                let before = self.rows_before;
+                columns[position] = self.rules.compute(bound, position, columns, rows, before)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs the BEFORE INSERT hooks for a row, and then refuses what is still missing.
+    fn before_insert(&mut self, hooks: &RowHooks, columns: &mut [ArrayRef]) -> Result<()> {
+        let mut row = HookRow::new(&self.rules, columns, self.rows_before + 1);
+        if let Some(position) = self.definition.auto_increment_column()
+            && columns[position].is_null(0)
+        {
+            row.show(
+                position,
+                implicit_default(&self.definition.columns[position].ty),
+            );
+        }
+        let what = (hooks, HookTime::Before, RowEvent::Insert);
+        row_hooks::run(self.context, &mut self.writers, what, None, Some(&mut row))?;
+        let set = row.put_into(columns);
+        for (position, column) in self.definition.columns.iter().enumerate() {
+            if matches!(self.origins[position], Origin::Missing) && !set[position] {
+                columns[position] = builder::constant(&self.rules.missing(column)?, &column.ty, 1);
+            }
+        }
+        self.rules.settle_nulls(columns)
+    }
+
+    /// Runs the AFTER hooks of an event for a row, if the table has hooks.
+    fn after(
+        &mut self,
+        event: RowEvent,
+        old: Option<&[ArrayRef]>,
+        new: Option<&[ArrayRef]>,
+    ) -> Result<()> {
+        match &self.hooks {
+            Some(hooks) => {
+                let of_row = (&**hooks, &self.rules);
+                row_hooks::after(self.context, &mut self.writers, of_row, event, old, new)
+            }
+            None => Ok(()),
+        }
+    }
+
     fn write(&mut self, ready: &mut Ready, rows_before: u64) -> Result<()> {
         let count = ready.rows.row_count();
         let mut first = 0;
         while first < count {
             let rest = ready.rows.slice(first, count - first);
-            let (added, refusal) = self.writers.insert(self.writer, &rest)?;
+            let (added, refusal) = self.writers.insert(self.context, self.writer, &rest)?;
             self.written.inserted += added as u64;
             self.note_number(ready, first, added);
             self.note_explicit(ready, first, added);
             if added > 0 {
+                self.after(RowEvent::Insert, None, Some(rest.columns()))?;
                 self.return_rows(|| rest.slice(0, added));
             }
             first += added;
@@ -531,17 +611,20 @@ impl<'t> RowSink<'t> {
             OnDuplicate::Replace => {
                 // MySQL changes the row in place when no other key can have a duplicate, and does not count an
                 // identical one.
+                let deletes = self.hooks.as_ref();
+                let deletes = deletes.is_some_and(|hooks| hooks.has(RowEvent::Delete));
                 if conflict.is_last_key
-                    && !self.writers.is_referenced(self.writer)?
+                    && !deletes
+                    && !self.writers.is_referenced(self.context, self.writer)?
                     && let Some(old) = self.writers.of(self.writer).writer()?.current(position)?
                     && same_row(&old, &new)
                 {
                     self.written.inserted += 1;
+                    self.after(RowEvent::Insert, None, Some(new.columns()))?;
                     self.return_rows(|| new);
                     return Ok(true);
                 }
-                let position = one_position(position);
-                let (_, deleted, refusal) = self.writers.delete(self.writer, &position)?;
+                let (deleted, refusal) = self.delete_duplicate(position)?;
                 if let Some(Refusal::ForeignKey(error)) = refusal {
                     self.skip(error);
                 }
@@ -550,7 +633,10 @@ impl<'t> RowSink<'t> {
             }
             OnDuplicate::Update(update) => {
                 // Even a row that is not added must have a parent.
-                if let Some(error) = self.writers.refers_to_nothing(self.writer, &new)? {
+                if let Some(error) =
+                    self.writers
+                        .refers_to_nothing(self.context, self.writer, &new)?
+                {
                     self.skip(error);
                     return Ok(true);
                 }
@@ -559,10 +645,23 @@ impl<'t> RowSink<'t> {
                     old.ok_or_else(|| Error::internal("a row with a duplicate key is missing"))?;
                 let extra = ready.extra.as_ref().map(|extra| extra.slice(row, 1));
                 let number = rows_before + row as u64 + 1;
-                match update.apply(&self.rules, &old, &new, extra.as_ref(), number)? {
-                    Some(changed) => self.update_duplicate(position, changed)?,
+                let (context, writers) = (&mut *self.context, &mut self.writers);
+                let hook = |columns: &mut [ArrayRef], set: &mut [bool]| match &self.hooks {
+                    Some(hooks) => {
+                        let (of_row, new) = ((&**hooks, &self.rules), (columns, set));
+                        let (old, before) = (old.columns(), number - 1);
+                        row_hooks::before_update(context, writers, of_row, old, new, before)
+                    }
+                    None => Ok(()),
+                };
+                let changed =
+                    update.apply(&self.rules, &old, &new, extra.as_ref(), number, hook)?;
+                match changed {
+                    Some(changed) => self.update_duplicate(position, &old, changed)?,
                     None => {
                         self.written.untouched += 1;
+                        let same = Some(old.columns());
+                        self.after(RowEvent::Update, same, same)?;
                         self.return_rows(|| old);
                     }
                 }
@@ -571,12 +670,24 @@ impl<'t> RowSink<'t> {
         Ok(true)
     }
 
+    /// REPLACE: removes the row at a position; returns how many rows were removed.
+    fn delete_duplicate(&mut self, position: &[u8]) -> Result<(u64, Option<Refusal>)> {
+        let (context, writers) = (&mut *self.context, &mut self.writers);
+        if let Some(hooks) = &self.hooks {
+            let of_row = (&**hooks, &self.rules);
+            return row_hooks::delete(context, writers, of_row, (self.writer, position));
+        }
+        let (_, deleted, refusal) =
+            writers.delete(context, self.writer, &one_position(position))?;
+        Ok((deleted, refusal))
+    }
+
     /// ON DUPLICATE KEY UPDATE: replaces the row at a position.
-    fn update_duplicate(&mut self, position: &[u8], changed: Batch) -> Result<()> {
+    fn update_duplicate(&mut self, position: &[u8], old: &Batch, changed: Batch) -> Result<()> {
         let position = one_position(position);
         let updated = self
             .writers
-            .update(self.writer, &position, &changed, None)?;
+            .update(self.context, self.writer, &position, &changed, None)?;
         match updated.1 {
             None => {}
             Some(Refusal::Duplicate(second)) => return self.refuse(&second, &changed, 0),
@@ -591,6 +702,8 @@ impl<'t> RowSink<'t> {
             self.written.last_explicit = number;
             self.table.advance_auto_increment(number.saturating_add(1));
         }
+        let (old, new) = (Some(old.columns()), Some(changed.columns()));
+        self.after(RowEvent::Update, old, new)?;
         self.return_rows(|| changed);
         Ok(())
     }
@@ -604,154 +717,6 @@ impl<'t> RowSink<'t> {
         }
         self.skip(error);
         Ok(())
-    }
-
-    /// Records the first number generated for an added row.
-    fn note_number(&mut self, ready: &Ready, first: usize, count: usize) {
-        let (None, Some(flags)) = (self.written.first_generated, &ready.numbered) else {
-            return;
-        };
-        let Some(row) = (first..first + count).find(|row| flags.value(*row)) else {
-            return;
-        };
-        if let Some(column) = self.definition.auto_increment_column() {
-            let value = convert::value_at(ready.rows.column(column), row);
-            self.written.first_generated = Some(number_of(&value));
-        }
-    }
-
-    /// Whether an explicit number raises the next one only if its row is added: for VALUES, but not for REPLACE.
-    fn defers_explicit(&self) -> bool {
-        self.listed_rows > 0 && !matches!(self.on_duplicate, OnDuplicate::Replace)
-    }
-
-    /// Moves the next number behind the explicit ones of added rows.
-    fn note_explicit(&mut self, ready: &Ready, first: usize, count: usize) {
-        let column = self.definition.auto_increment_column();
-        let Some(column) = column.filter(|_| self.defers_explicit()) else {
-            return;
-        };
-        let is_made = |row: usize| ready.numbered.as_ref().is_some_and(|made| made.value(row));
-        let given = (first..first + count).filter(|row| !is_made(*row));
-        let number = |row| number_of(&convert::value_at(ready.rows.column(column), row));
-        if let Some(greatest) = given.map(number).max() {
-            let step = self.context.options().auto_increment_increment.max(1);
-            self.explicit(greatest, step);
-        }
-    }
-
-    /// Passes the number of a row that was not added to the next row that needs one.
-    fn pass_number_on(&mut self, ready: &mut Ready, row: usize) {
-        let Some(flags) = ready.numbered.as_ref().filter(|flags| flags.value(row)) else {
-            return;
-        };
-        let Some(column) = self.definition.auto_increment_column() else {
-            return;
-        };
-        let numbers = ready.rows.column(column);
-        let mut passed = convert::value_at(numbers, row);
-        let mut builder = ColumnBuilder::new(&self.definition.columns[column].ty);
-        let mut is_passed = true;
-        for index in 0..numbers.len() {
-            let mut number = convert::value_at(numbers, index);
-            if index > row && is_passed {
-                match flags.value(index) {
-                    true => std::mem::swap(&mut number, &mut passed),
-                    // The next number moves behind an explicit one only if its row is added.
-                    false if self.defers_explicit() => {}
-                    false => is_passed = number_of(&number) < number_of(&passed),
-                }
-            }
-            builder.push(&number);
-        }
-        if is_passed {
-            self.spare_numbers.push_front(number_of(&passed));
-        }
-        let mut columns = ready.rows.columns().to_vec();
-        columns[column] = builder.finish();
-        ready.rows = Batch::new(columns, ready.rows.row_count());
-    }
-
-    /// AUTO_INCREMENT: numbers the rows without a number; returns which ones.
-    fn number(&mut self, column: &ArrayRef) -> Result<(ArrayRef, Option<BooleanArray>)> {
-        let position = self.definition.auto_increment_column().unwrap_or(0);
-        let ty = &self.definition.columns[position].ty;
-        let mode = self.rules.sql_mode();
-        let options = self.context.options();
-        let step = options.auto_increment_increment.max(1);
-        let offset = options.auto_increment_offset.max(1);
-        let mut builder = ColumnBuilder::new(ty);
-        let mut made: Option<Vec<bool>> = None;
-        for row in 0..column.len() {
-            let value = convert::value_at(column, row);
-            let value = match is_explicit(&value, mode) {
-                true => {
-                    let number = number_of(&value);
-                    if !self.defers_explicit() {
-                        self.explicit(number, step);
-                    }
-                    self.written.last_explicit = number;
-                    value
-                }
-                false => {
-                    let number = match (self.spare_numbers.pop_front(), self.forced_number) {
-                        (Some(number), _) => number,
-                        (None, Some(number)) => {
-                            let next = number.saturating_add(1);
-                            self.forced_number = Some(next);
-                            self.table.advance_auto_increment(next);
-                            number
-                        }
-                        (None, None) => self.take_number(row, step, offset, greatest(ty))?,
-                    };
-                    if number == u64::MAX {
-                        return Err(codes::ER_AUTOINC_READ_FAILED.error());
-                    }
-                    // The greatest number is repeated, and the key refuses it.
-                    let number = number.min(greatest(ty));
-                    made.get_or_insert_with(|| vec![false; column.len()])[row] = true;
-                    match ty.kind {
-                        TypeKind::Float | TypeKind::Double => Value::Float(number as f64),
-                        _ if ty.unsigned => Value::UInt(number),
-                        _ => Value::Int(i64::try_from(number).unwrap_or(i64::MAX)),
-                    }
-                }
-            };
-            builder.push(&value);
-        }
-        Ok((builder.finish(), made.map(BooleanArray::from)))
-    }
-
-    /// The next number of those taken. As in InnoDB, listed rows take their numbers at once, and when explicit values
-    /// among them have used those up, as many as rows are left.
-    fn take_number(&mut self, row: usize, step: u64, offset: u64, greatest: u64) -> Result<u64> {
-        let (next, left) = self.taken_numbers;
-        if left > 0 {
-            self.taken_numbers = (next.saturating_add(step), left - 1);
-            ensure(next <= greatest, || codes::ER_AUTOINC_READ_FAILED.error())?;
-            return Ok(next);
-        }
-        let row = self.rows_before + row as u64;
-        let done = row - *self.first_numbered.get_or_insert(row);
-        let count = if self.definition.engine == Engine::InnoDb {
-            self.listed_rows.saturating_sub(done).max(1)
-        } else {
-            1
-        };
-        let first = self.table.take_auto_increments(count, step, offset);
-        self.taken_numbers = (first.saturating_add(step), count - 1);
-        Ok(first)
-    }
-
-    /// Moves the next generated number behind an explicit one.
-    fn explicit(&mut self, number: u64, step: u64) {
-        self.table.advance_auto_increment(number.saturating_add(1));
-        self.spare_numbers.retain(|spare| *spare > number);
-        let (next, left) = &mut self.taken_numbers;
-        while *left > 0 && *next <= number {
-            *next = next.saturating_add(step);
-            *left -= 1;
-        }
     }
 
     /// Makes the rows visible, all at once.
@@ -784,7 +749,7 @@ impl<'t> RowSink<'t> {
     }
 }
 
-impl Drop for RowSink<'_> {
+impl Drop for RowSink<'_, '_> {
     fn drop(&mut self) {
         let has_failed = !self.is_finished && !std::thread::panicking();
         if has_failed && self.writers.of(self.writer).stays {

@@ -198,32 +198,41 @@ impl<'c> Cascade<'c> {
     }
 }
 
-impl Writers<'_> {
+impl Writers {
     /// A table's foreign keys.
-    pub(crate) fn links(&mut self, table: WriterId) -> Result<Arc<Links>> {
+    pub(crate) fn links(
+        &mut self,
+        context: &StatementContext<'_>,
+        table: WriterId,
+    ) -> Result<Arc<Links>> {
         let writer = &mut self.tables[table];
         if let Some(links) = &writer.links {
             return Ok(Arc::clone(links));
         }
-        let links = Arc::new(Links::of(self.context, &writer.table)?);
+        let links = Arc::new(Links::of(context, &writer.table)?);
         Ok(Arc::clone(writer.links.insert(links)))
     }
 
     /// The writer of a table that a foreign key leads to.
-    fn related(&mut self, table: &Arc<BaseTable>) -> Result<WriterId> {
+    fn related(
+        &mut self,
+        context: &StatementContext<'_>,
+        table: &Arc<BaseTable>,
+    ) -> Result<WriterId> {
         match self.known(table) {
             Some(known) => Ok(known),
-            None => Ok(self.push(table, table.rows_in(self.context)?, false)),
+            None => Ok(self.push(context, table, table.rows_in(context)?, false)),
         }
     }
 
     /// Adds rows of a child up to the first with a duplicate key.
     pub(crate) fn insert_referring(
         &mut self,
+        context: &StatementContext<'_>,
         table: WriterId,
         rows: &Batch,
     ) -> Result<(usize, Option<Conflict>)> {
-        let links = self.links(table)?;
+        let links = self.links(context, table)?;
         // A row may refer to itself and to rows before it, but to none after it.
         let refers_to_itself = links.parents.iter().any(|link| link.is_own);
         let at_once = if refers_to_itself {
@@ -237,7 +246,7 @@ impl Writers<'_> {
             let (added, conflict) = self.of(table).insert(&part)?;
             let added_rows = part.slice(0, added);
             for link in &links.parents {
-                self.check_parents(table, link, &added_rows)?;
+                self.check_parents(context, table, link, &added_rows)?;
             }
             first += added;
             if conflict.is_some() {
@@ -248,8 +257,13 @@ impl Writers<'_> {
     }
 
     /// 1452 when a row has no parent by some foreign key; it may refer to itself.
-    pub(crate) fn check_all_parents(&mut self, child: WriterId, row: &Batch) -> Result<()> {
-        let links = self.links(child)?;
+    pub(crate) fn check_all_parents(
+        &mut self,
+        context: &StatementContext<'_>,
+        child: WriterId,
+        row: &Batch,
+    ) -> Result<()> {
+        let links = self.links(context, child)?;
         for link in &links.parents {
             let refers_to_itself = || {
                 let (Some((parent, _)), true) = (&link.parent, link.is_own) else {
@@ -263,14 +277,20 @@ impl Writers<'_> {
                 })
             };
             if !refers_to_itself() {
-                self.check_parents(child, link, row)?;
+                self.check_parents(context, child, link, row)?;
             }
         }
         Ok(())
     }
 
     /// 1452 for the first row without a parent.
-    fn check_parents(&mut self, child: WriterId, link: &ParentLink, rows: &Batch) -> Result<()> {
+    fn check_parents(
+        &mut self,
+        context: &StatementContext<'_>,
+        child: WriterId,
+        link: &ParentLink,
+        rows: &Batch,
+    ) -> Result<()> {
         let columns: Vec<&ArrayRef> = link.columns.iter().map(|at| rows.column(*at)).collect();
         let has_null = |row: usize| columns.iter().any(|column| column.is_null(row));
         let repeats = |row: usize| {
@@ -287,7 +307,7 @@ impl Writers<'_> {
             let key: Vec<ArrayRef> = columns.iter().map(|column| column.slice(row, 1)).collect();
             let found = match &link.parent {
                 Some((parent, index)) => {
-                    let parent = self.related(parent)?;
+                    let parent = self.related(context, parent)?;
                     self.of(parent)
                         .writer()?
                         .find(*index, &key, LockMode::Shared, 1)?
@@ -305,11 +325,12 @@ impl Writers<'_> {
     /// Removes rows of a parent; returns how many existed.
     pub(crate) fn delete_referenced(
         &mut self,
+        context: &StatementContext<'_>,
         table: WriterId,
         positions: &ArrayRef,
         way: &Cascade<'_>,
     ) -> Result<u64> {
-        let links = self.links(table)?;
+        let links = self.links(context, table)?;
         if links.children.is_empty() {
             return self.of(table).writer()?.delete(positions);
         }
@@ -322,11 +343,11 @@ impl Writers<'_> {
                 |link: &&ChildLink| link.is_own && link.action(true) == ReferentialAction::Restrict;
             // A row that refers to itself blocks its own removal.
             for link in links.children.iter().filter(keeps_itself) {
-                self.key_goes(table, link, &old, None, way)?;
+                self.key_goes(context, table, link, &old, None, way)?;
             }
             deleted += self.of(table).writer()?.delete(&one_position(position))?;
             for link in links.children.iter().filter(|link| !keeps_itself(link)) {
-                self.key_goes(table, link, &old, None, way)?;
+                self.key_goes(context, table, link, &old, None, way)?;
             }
         }
         Ok(deleted)
@@ -335,12 +356,13 @@ impl Writers<'_> {
     /// Replaces rows, up to the first with a duplicate key; returns how many.
     pub(crate) fn update_linked(
         &mut self,
+        context: &StatementContext<'_>,
         table: WriterId,
         positions: &ArrayRef,
         rows: &Batch,
         way: &Cascade<'_>,
     ) -> Result<(usize, Option<Conflict>)> {
-        let links = self.links(table)?;
+        let links = self.links(context, table)?;
         for (row, position) in positions.as_binary_view().iter().flatten().enumerate() {
             let Some(old) = self.of(table).writer()?.current(position)? else {
                 continue;
@@ -349,7 +371,7 @@ impl Writers<'_> {
             // No action changes rows of the table itself: a row that refers to the old key blocks the change, this
             // row included, whatever it refers to afterwards.
             for link in links.children.iter().filter(|link| link.is_own) {
-                self.key_goes(table, link, &old, Some(&new), way)?;
+                self.key_goes(context, table, link, &old, Some(&new), way)?;
             }
             let (_, conflict) = self.of(table).update(&one_position(position), &new)?;
             if conflict.is_some() {
@@ -359,11 +381,11 @@ impl Writers<'_> {
                 // A change made by the parent's new key needs no look-up of the parent.
                 let follows = way.by == Some(&link.foreign.name);
                 if !follows && differs(&link.columns, &old, &new) {
-                    self.check_parents(table, link, &new)?;
+                    self.check_parents(context, table, link, &new)?;
                 }
             }
             for link in links.children.iter().filter(|link| !link.is_own) {
-                self.key_goes(table, link, &old, Some(&new), way)?;
+                self.key_goes(context, table, link, &old, Some(&new), way)?;
             }
         }
         Ok((rows.row_count(), None))
@@ -372,6 +394,7 @@ impl Writers<'_> {
     /// Applies the referential action after a row of a parent was removed or its key changed.
     fn key_goes(
         &mut self,
+        context: &StatementContext<'_>,
         parent: WriterId,
         link: &ChildLink,
         old: &Batch,
@@ -384,7 +407,7 @@ impl Writers<'_> {
         if stays || key.iter().any(|value| value.is_null(0)) {
             return Ok(());
         }
-        let child = self.related(&link.child)?;
+        let child = self.related(context, &link.child)?;
         let action = link.action(new.is_none());
         let own = self.tables[parent].table.id;
         let find = |writers: &mut Self, mode: LockMode, limit: usize| {
@@ -406,7 +429,7 @@ impl Writers<'_> {
                 }
                 let way = way.next(own, true, &link.foreign.name)?;
                 let found: ArrayRef = Arc::new(BinaryViewArray::from_iter_values(found));
-                self.delete_referenced(child, &found, &way)?;
+                self.delete_referenced(context, child, &found, &way)?;
             }
         }
         // Finds all of them first: a key that differs only in its bytes leaves them where they are.
@@ -425,7 +448,8 @@ impl Writers<'_> {
             values.collect()
         });
         for position in found {
-            let conflict = self.follow(child, link, &position, new_key.as_deref(), &way)?;
+            let conflict =
+                self.follow(context, child, link, &position, new_key.as_deref(), &way)?;
             if let Some(conflict) = conflict {
                 return Err(self.duplicate_below(parent, link, new.unwrap_or(old), &conflict));
             }
@@ -436,6 +460,7 @@ impl Writers<'_> {
     /// Gives a child's row the parent's new key, or NULL.
     fn follow(
         &mut self,
+        context: &StatementContext<'_>,
         child: WriterId,
         link: &ChildLink,
         position: &[u8],
@@ -453,11 +478,12 @@ impl Writers<'_> {
         }
         let mut generated = definition.columns.iter();
         if generated.any(|column| column.generated.is_some()) {
-            let rules = RowRules::new(self.context, definition, false, false)?;
+            let rules = RowRules::new(context, definition, false, false)?;
             rules.generate(&mut columns, 1, 0)?;
         }
         let row = Batch::new(columns, 1);
-        let (_, conflict) = self.update_linked(child, &one_position(position), &row, way)?;
+        let (_, conflict) =
+            self.update_linked(context, child, &one_position(position), &row, way)?;
         Ok(conflict)
     }
 

@@ -12,6 +12,7 @@ pub(super) mod row_writer;
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
+use mayfly_plan::TableId;
 use mayfly_storage::Table;
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Error, Result};
@@ -33,28 +34,42 @@ pub(super) enum Refusal {
 }
 
 /// The writers of a statement.
-pub(super) struct Writers<'t> {
-    pub(super) context: &'t StatementContext<'t>,
+pub(super) struct Writers {
     ignore: bool,
+    /// The tables that the statement changes, and behind them those that foreign keys lead to.
     pub(super) tables: Vec<RowWriter>,
+    /// Number of tables that the statement changes.
+    targets: usize,
 }
 
-impl<'t> Writers<'t> {
+impl Writers {
     /// No writers.
-    pub(super) fn new(context: &'t StatementContext<'t>, ignore: bool) -> Self {
+    pub(super) fn new(ignore: bool) -> Self {
         Self {
-            context,
             ignore,
             tables: Vec::new(),
+            targets: 0,
         }
     }
 
+    /// The tables that the statement changes, without those that foreign keys lead to.
+    pub(super) fn targets(&self) -> impl Iterator<Item = TableId> {
+        let targets = self.tables.iter().take(self.targets);
+        targets.map(|writer| writer.table.id)
+    }
+
     /// Adds a table that the statement changes, over its handle to it. A table that is named twice has one writer.
-    pub(super) fn add(&mut self, table: &Arc<BaseTable>, handle: &Arc<dyn Table>) -> WriterId {
+    pub(super) fn add(
+        &mut self,
+        context: &StatementContext<'_>,
+        table: &Arc<BaseTable>,
+        handle: &Arc<dyn Table>,
+    ) -> WriterId {
         self.known(table).unwrap_or_else(|| {
-            let checks = self.context.options().foreign_key_checks;
+            let checks = context.options().foreign_key_checks;
             let is_apart = !checks || table.definition.temporary;
-            self.push(table, Arc::clone(handle), is_apart)
+            self.targets += 1;
+            self.push(context, table, Arc::clone(handle), is_apart)
         })
     }
 
@@ -64,8 +79,14 @@ impl<'t> Writers<'t> {
         tables.position(|writer| writer.table.id == table.id)
     }
 
-    fn push(&mut self, table: &Arc<BaseTable>, handle: Arc<dyn Table>, is_apart: bool) -> WriterId {
-        let writer = RowWriter::new(self.context, Arc::clone(table), handle, is_apart);
+    fn push(
+        &mut self,
+        context: &StatementContext<'_>,
+        table: &Arc<BaseTable>,
+        handle: Arc<dyn Table>,
+        is_apart: bool,
+    ) -> WriterId {
+        let writer = RowWriter::new(context, Arc::clone(table), handle, is_apart);
         self.tables.push(writer);
         self.tables.len() - 1
     }
@@ -83,13 +104,18 @@ impl<'t> Writers<'t> {
     }
 
     /// Whether rows of any table may refer to this table's rows.
-    pub(super) fn is_referenced(&mut self, table: WriterId) -> Result<bool> {
-        Ok(!self.tables[table].is_apart && !self.links(table)?.children.is_empty())
+    pub(super) fn is_referenced(
+        &mut self,
+        context: &StatementContext<'_>,
+        table: WriterId,
+    ) -> Result<bool> {
+        Ok(!self.tables[table].is_apart && !self.links(context, table)?.children.is_empty())
     }
 
     /// Adds rows up to the first refused one; returns how many.
     pub(super) fn insert(
         &mut self,
+        context: &StatementContext<'_>,
         table: WriterId,
         rows: &Batch,
     ) -> Result<(usize, Option<Refusal>)> {
@@ -99,7 +125,7 @@ impl<'t> Writers<'t> {
             return Ok((done, conflict.map(Refusal::Duplicate)));
         }
         self.each_apart(rows.row_count(), |writers, first, count| {
-            writers.insert_referring(table, &rows.slice(first, count))
+            writers.insert_referring(context, table, &rows.slice(first, count))
         })
     }
 
@@ -107,36 +133,38 @@ impl<'t> Writers<'t> {
     /// if known.
     pub(super) fn update(
         &mut self,
+        context: &StatementContext<'_>,
         table: WriterId,
         positions: &ArrayRef,
         rows: &Batch,
         assigned: Option<&[bool]>,
     ) -> Result<(usize, Option<Refusal>)> {
-        if !self.may_change_links(table, assigned)? {
+        if !self.may_change_links(context, table, assigned)? {
             let (done, conflict) = self.of(table).update(positions, rows)?;
             return Ok((done, conflict.map(Refusal::Duplicate)));
         }
         self.each_apart(rows.row_count(), |writers, first, count| {
             let positions = positions.slice(first, count);
             let rows = rows.slice(first, count);
-            writers.update_linked(table, &positions, &rows, &Cascade::none())
+            writers.update_linked(context, table, &positions, &rows, &Cascade::none())
         })
     }
 
     /// Removes rows up to the first refused one; returns the number of positions handled and of rows removed.
     pub(super) fn delete(
         &mut self,
+        context: &StatementContext<'_>,
         table: WriterId,
         positions: &ArrayRef,
     ) -> Result<(usize, u64, Option<Refusal>)> {
-        if !self.is_referenced(table)? {
+        if !self.is_referenced(context, table)? {
             let deleted = self.of(table).writer()?.delete(positions)?;
             return Ok((positions.len(), deleted, None));
         }
         let mut deleted = 0;
         let (done, refusal) = self.each_apart(positions.len(), |writers, first, count| {
             let positions = positions.slice(first, count);
-            deleted += writers.delete_referenced(table, &positions, &Cascade::none())?;
+            deleted += writers.delete_referenced(context, table, &positions, &Cascade::none())?;
             Ok((count, None))
         })?;
         Ok((done, deleted, refusal))
@@ -145,6 +173,7 @@ impl<'t> Writers<'t> {
     /// Under IGNORE: why a row of a child may not be added. Without IGNORE that is an error.
     pub(super) fn refers_to_nothing(
         &mut self,
+        context: &StatementContext<'_>,
         table: WriterId,
         row: &Batch,
     ) -> Result<Option<Error>> {
@@ -152,7 +181,7 @@ impl<'t> Writers<'t> {
         if writer.is_apart || writer.table.definition.foreign_keys.is_empty() {
             return Ok(None);
         }
-        match self.check_all_parents(table, row) {
+        match self.check_all_parents(context, table, row) {
             Ok(()) => Ok(None),
             Err(error) if self.ignore && is_of_foreign_key(&error) => Ok(Some(error)),
             Err(error) => Err(error),
@@ -160,11 +189,16 @@ impl<'t> Writers<'t> {
     }
 
     /// Whether setting these columns may concern rows of other tables.
-    fn may_change_links(&mut self, table: WriterId, assigned: Option<&[bool]>) -> Result<bool> {
+    fn may_change_links(
+        &mut self,
+        context: &StatementContext<'_>,
+        table: WriterId,
+        assigned: Option<&[bool]>,
+    ) -> Result<bool> {
         if self.tables[table].is_apart {
             return Ok(false);
         }
-        let links = self.links(table)?;
+        let links = self.links(context, table)?;
         let definition = &self.tables[table].table.definition;
         Ok(links.may_change(definition, assigned))
     }
