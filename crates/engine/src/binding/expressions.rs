@@ -89,7 +89,7 @@ fn bind_with(
     let expression = bind_scalar(expr, names, &catalog, options)?;
     Ok(Bound {
         expression: Arc::new(expression),
-        execution: context.execution_context(catalog.into_tables(None).0),
+        execution: context.execution_context(catalog.into_tables().0),
     })
 }
 

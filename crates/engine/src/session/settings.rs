@@ -61,7 +61,7 @@ impl SessionSettings {
     }
 
     /// `@name`
-    pub(crate) fn user_variables(&self) -> &UserVariables {
+    pub(crate) fn user_variables(&self) -> &Arc<UserVariables> {
         &self.user_variables
     }
 

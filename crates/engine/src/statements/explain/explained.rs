@@ -13,7 +13,7 @@ use mayfly_types::Result;
 use mayfly_types::error::codes;
 
 use crate::catalog::expression_text::value_text;
-use crate::session::{StatementContext, StatementTables};
+use crate::session::StatementContext;
 use crate::statements::cached_plan::{CachedPlan, ExecutablePlan, ReadyPlan};
 use crate::statements::insert::InsertPlan;
 use crate::statements::select::{self, Planned};
@@ -84,7 +84,7 @@ impl Explained {
     pub(super) fn running(plan: &CachedPlan) -> Option<Self> {
         let (query, change) = parts(plan)?;
         Some(Self {
-            query: query.map(|query| Planned::new(&query, &Arc::new(StatementTables(Vec::new())))),
+            query: query.map(|query| Planned::new(&query, &Arc::default())),
             change,
             rewritten: None,
             removals: Vec::new(),
