@@ -18,7 +18,7 @@ use mayfly_plan::with_stack;
 use mayfly_storage::temptable::Resources;
 use mayfly_storage::{InternalTableEngine, Table, TempTableContext};
 use mayfly_types::stage::StageGuard;
-use mayfly_types::{Batch, Result, Stage, Value};
+use mayfly_types::{Batch, Diagnostics, Result, Stage, Value};
 
 use crate::key_filter::GivenFilter;
 use crate::measure::Measures;
@@ -59,6 +59,7 @@ pub trait TableOpener: Send + Sync {
 }
 
 /// State that the operators of one statement share.
+#[derive(Clone)]
 pub struct ExecutionContext {
     /// Context of scalar functions.
     pub evaluation: Arc<EvaluationContext>,
@@ -232,6 +233,22 @@ impl RunContext {
             values[parameter] = value;
         }
         self.with_parameters(values.into())
+    }
+
+    /// This run with warnings thrown away.
+    pub(crate) fn without_warnings(&self) -> Self {
+        let evaluation = EvaluationContext {
+            diagnostics: Arc::new(Diagnostics::new(0)),
+            ..self.evaluation().clone()
+        };
+        let statement = ExecutionContext {
+            evaluation: Arc::new(evaluation),
+            ..ExecutionContext::clone(&self.statement)
+        };
+        Self {
+            statement: Arc::new(statement),
+            ..self.clone()
+        }
     }
 
     /// Marks the statement as in a stage until the guard is dropped. The work of workers is part of the stage that

@@ -20,7 +20,7 @@ use crate::block_encryption::BlockEncryption;
 
 /// Environment of a call: settings, clock and diagnostics, all injected, so that a statement can be run again with
 /// the same result. Made once per statement; shared by its threads.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct EvaluationContext {
     /// Settings of the session.
     pub session: Arc<SessionParameters>,
@@ -56,7 +56,7 @@ pub struct EvaluationContext {
     /// The budget that long results are charged to.
     pub memory: Arc<dyn WorkingMemory>,
     /// Bytes of long results made so far, by which the batch size is chosen.
-    pub made: AtomicU64,
+    pub made: Arc<AtomicU64>,
 }
 
 /// Memory budget of a statement.
@@ -234,7 +234,7 @@ impl EvaluationContext {
             short_uuids: Arc::default(),
             interrupt: Interrupt::default(),
             memory: Arc::new(Unlimited),
-            made: AtomicU64::new(0),
+            made: Arc::default(),
         }
     }
 

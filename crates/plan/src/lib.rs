@@ -19,7 +19,6 @@ pub mod options;
 mod predicates;
 mod removal;
 mod rules;
-mod scan_conditions;
 mod stack;
 pub mod statistics;
 mod table_size;
@@ -46,7 +45,6 @@ pub use change::{Assignment, ChangePlan, ChangeTarget, LockingPlan, NewValue, Ro
 pub use constants::Constants;
 pub use date_text::check_date_text;
 pub use options::{OptimizerSwitches, PlanOptions};
-pub use scan_conditions::scan_conditions;
 pub use stack::with_stack;
 pub use statistics::ColumnStatistics;
 pub use trace::{Trace, TraceFeatures, TraceLayout};

@@ -32,7 +32,7 @@ pub use batch_table::BatchTable;
 pub use error::{ANONYMOUS_TABLE, user_error};
 pub use key_encoding::{ByteRange, KeyEncoder, RowKeys};
 pub use row_filter::{FilterKind, FilteredRows, NumberRange, RowFilter};
-pub use scan_request::{ColumnCondition, ColumnId, ColumnTerm, ScanRequest};
+pub use scan_request::{ColumnCondition, ColumnId, ColumnTerm, ScanPredicate, ScanRequest};
 pub use table::{
     DeclaredSize, Duplicate, IndexId, IndexPart, IndexSpec, KeyBound, KeyRange, LockMode, LockWait,
     Locked, ReadLock, RowChange, RowsWritten, Table, TableScan, TableStatistics, TableWriter,

@@ -1,10 +1,13 @@
-//! Scan request: columns, and terms that every wanted row meets.
+//! Scan request: columns, and a predicate that every wanted row meets, in two forms.
 //!
-//! Terms are simple predicates that a table can evaluate itself: a file skips the parts whose statistics exclude them,
-//! another server gets them as SQL. They are approximate: a table may give rows that do not meet them, which the
-//! caller filters again, but never leaves out a row that does.
+//! Terms are simple predicates that a table can interpret: a file skips the parts whose statistics exclude them,
+//! another server gets them as SQL. A [`ScanPredicate`] is opaque, and has all of the predicate: a table that knows the
+//! values of some columns before it makes its rows asks which rows to make. Both are approximate: a table may give rows
+//! that do not meet them, which the caller filters again, but never leaves out a row that does.
 
-use mayfly_types::Value;
+use std::fmt::Debug;
+
+use mayfly_types::{Batch, Value};
 
 /// Column of a table, by its index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -23,6 +26,15 @@ pub struct ScanRequest<'r> {
     /// Conjunction of terms that every wanted row meets. Empty for a table that makes no use of
     /// them.
     pub terms: &'r [ColumnTerm],
+    /// The predicate, for a table that makes use of it.
+    pub predicate: Option<&'r dyn ScanPredicate>,
+}
+
+/// Predicate of a scan, evaluated over some columns of rows that a table has not made yet.
+pub trait ScanPredicate: Debug {
+    /// Which rows may meet the predicate: one flag for each row of `values`, which returns the values of `columns`.
+    /// `None` where no condition of the predicate reads these columns alone.
+    fn select(&self, columns: &[ColumnId], values: &dyn Fn() -> Batch) -> Option<Vec<bool>>;
 }
 
 impl<'r> ScanRequest<'r> {
@@ -31,6 +43,7 @@ impl<'r> ScanRequest<'r> {
         Self {
             columns,
             terms: &[],
+            predicate: None,
         }
     }
 }

@@ -119,7 +119,7 @@ fn bind_names(
     let expression = bind_scalar(expr, names, &catalog, options)?;
     Ok(Bound {
         expression: Arc::new(expression),
-        execution: context.execution_context(catalog.into_tables(None).0),
+        execution: context.execution_context(catalog.into_tables().0),
     })
 }
 

@@ -1,13 +1,11 @@
 //! The catalog for a session's statement: temporary tables hide base tables, and system tables are included. This is
 //! the planner's only interface to tables and variables.
 
-use std::cell::{Cell, Ref, RefCell};
+use std::cell::{Cell, OnceCell, Ref, RefCell};
 use std::ops::Bound;
 use std::sync::Arc;
 
-use mayfly_exec::RunContext;
 use mayfly_plan::catalog::VariableScope;
-use mayfly_plan::physical::{OutputColumn, QueryPlan};
 use mayfly_plan::{
     Catalog, ColumnStatistics, Constants, Expression, TableId, TableSource, TableStatistics, Trace,
     Usage, ValueRange, ViewSource,
@@ -16,21 +14,16 @@ use mayfly_plan::{Explanation, ParameterPlace};
 use mayfly_storage::{IndexId, KeyBound, KeyRange, Table};
 use mayfly_syntax::ast::Privilege;
 use mayfly_types::error::codes;
-use mayfly_types::{
-    Batch, CollationId, Diagnostics, Error, Result, SqlType, Stage, TypeKind, Value,
-};
+use mayfly_types::{CollationId, Error, Result, SqlType, Stage, TypeKind, Value};
 
 use crate::accounts::privileges::PrivilegeSet;
 use crate::accounts::rights::{self, Rights};
 use crate::catalog::BaseTable;
-use crate::catalog::view::ViewDefinition;
-use crate::convert;
 use crate::error::ensure;
-use crate::information_schema;
-use crate::information_schema::asked::Question;
+use crate::information_schema::{self, RelationContext, SystemTable};
 use crate::locks::table::TableUse;
-use crate::session::{StatementContext, StatementTables, locked_rows};
-use crate::system_schemas::FIRST_SYSTEM_ID;
+use crate::session::locked_rows::{self, LockedRows};
+use crate::session::{StatementContext, StatementTables, constant_value};
 
 const SELECT: PrivilegeSet = PrivilegeSet::of(&[Privilege::Select]);
 
@@ -41,7 +34,11 @@ pub(crate) struct SessionCatalog<'s> {
     /// The values of the statement's `?`.
     parameters: &'s [Value],
     tables: RefCell<Vec<(TableId, Arc<dyn Table>)>>,
+    /// Number of these that are computed from the engine's state.
+    computed: Cell<usize>,
     base_tables: RefCell<Vec<Arc<BaseTable>>>,
+    /// What relations are computed from, once one is named.
+    relations: OnceCell<Arc<RelationContext>>,
     /// The temporary tables named so far, where naming one twice is an error.
     named: RefCell<Vec<(TableId, String)>>,
     /// Whether the planner has read a fact that may differ at the next execution.
@@ -56,8 +53,7 @@ pub(crate) struct SessionCatalog<'s> {
     checks_views: bool,
     /// Whether one of these privileges is missing.
     is_hidden: Cell<bool>,
-    /// Whether the query is only described, and never run: the rows of system tables, among which may be the
-    /// description itself, are not made.
+    /// Whether the query is only described, and never run.
     describes: bool,
     /// Whether the engine itself plans: the planning is a part of the statement's present stage.
     is_own: bool,
@@ -72,7 +68,9 @@ impl<'s> SessionCatalog<'s> {
             context,
             parameters,
             tables: RefCell::default(),
+            computed: Cell::new(0),
             base_tables: RefCell::default(),
+            relations: OnceCell::new(),
             named: RefCell::default(),
             is_uncacheable: Cell::new(false),
             values_read: RefCell::default(),
@@ -135,29 +133,13 @@ impl<'s> SessionCatalog<'s> {
     }
 
     /// The tables that were looked up, and, if the plan can be cached, those to be opened at the next execution.
-    /// `plan` is the query's, if known: it tells which rows of system tables are needed.
-    pub(crate) fn into_tables(
-        self,
-        plan: Option<&QueryPlan>,
-    ) -> (Arc<StatementTables>, Option<Vec<Arc<BaseTable>>>) {
+    pub(crate) fn into_tables(self) -> (Arc<StatementTables>, Option<Vec<Arc<BaseTable>>>) {
         let lasts = !self.is_uncacheable.get();
-        let mut tables = self.tables.into_inner();
-        for (id, table) in &mut tables {
-            if id.0 < FIRST_SYSTEM_ID || self.describes {
-                continue;
-            }
-            let empty = Arc::new(StatementTables(Vec::new()));
-            let question = Question {
-                id: *id,
-                plan,
-                execution: &self.context.execution_context(empty),
-                views: &|view| view_columns(self.context, view),
-            };
-            if let Some(opened) = information_schema::open(self.context, &question) {
-                *table = opened;
-            }
-        }
-        let tables = Arc::new(StatementTables(tables));
+        let (tables, computed) = (self.tables.into_inner(), self.computed.get());
+        let tables = Arc::new(StatementTables {
+            stored: tables.len() - computed,
+            tables,
+        });
         (tables, lasts.then(|| self.base_tables.into_inner()))
     }
 
@@ -173,53 +155,80 @@ impl<'s> SessionCatalog<'s> {
         Some(table.definition.name.clone())
     }
 
-    /// The table of a name, for a statement that calls it `alias`.
+    /// The table of a name, for a statement that calls it `alias`; below a view, temporary tables are not seen.
     fn table_used(
         &self,
         database: Option<&str>,
         name: &str,
         alias: Option<&str>,
+        is_of_view: bool,
     ) -> Result<Arc<TableSource>> {
-        if let Some(position) = locked_rows::position_of(name)
-            && let Some(rows) = self.context.locked_rows.get(position)
-        {
+        let context = self.context;
+        let table = self.find(database, name, alias, is_of_view)?;
+        if !matches!(table, NamedTable::Stored(_)) {
             self.is_uncacheable.set(true);
-            self.remember(rows.source.id, || Ok(Arc::clone(&rows.table)))?;
-            return Ok(Arc::clone(&rows.source));
         }
-        let database = self.context.database_or_current(database)?;
-        let table = self
-            .context
-            .use_table_as(database, name, alias, TableUse::Read)?;
-        if let Some(table) = table {
-            if let Some(alias) = alias {
-                self.name(&table, alias)?;
+        match table {
+            NamedTable::Locked(rows) => {
+                self.remember(rows.source.id, || Ok(Arc::clone(&rows.table)))?;
+                Ok(Arc::clone(&rows.source))
             }
-            self.remember(table.id, || table.rows_in(self.context))?;
-            self.base_tables.borrow_mut().push(Arc::clone(&table));
-            return table.source_in(self.context);
+            NamedTable::Stored(table) => {
+                if let Some(alias) = alias {
+                    self.name(&table, alias)?;
+                }
+                self.remember(table.id, || table.rows_in(context))?;
+                self.base_tables.borrow_mut().push(Arc::clone(&table));
+                table.source_in(context)
+            }
+            NamedTable::Computed(table) => {
+                table.note_use(context);
+                if self.describes {
+                    return Ok(Arc::clone(table.source));
+                }
+                let new = || Arc::new(information_schema::context_of(context));
+                let state = self.relations.get_or_init(new);
+                self.remember(table.source.id, || {
+                    self.computed.update(|count| count + 1);
+                    table.open(context, state)
+                })?;
+                Ok(table.source_in(state))
+            }
         }
-        if let Some(source) = information_schema::table(database, name) {
-            self.is_uncacheable.set(true);
-            if let ("OPTIMIZER_TRACE", Some(traced)) = (&*source.name, &self.context.trace) {
-                traced.discard();
-            }
-            if self.describes {
-                return Ok(source);
-            }
-            let missing = || codes::ER_NO_SUCH_TABLE.with(&[&database, &name]);
-            self.remember(source.id, || {
-                information_schema::announce(self.context, source.id)?.ok_or_else(missing)
-            })?;
-            return Ok(source);
+    }
+
+    /// The table that a name leads to, whoever provides it.
+    fn find(
+        &self,
+        database: Option<&str>,
+        name: &str,
+        alias: Option<&str>,
+        is_of_view: bool,
+    ) -> Result<NamedTable<'s>> {
+        let context = self.context;
+        let locked = locked_rows::position_of(name);
+        if let Some(rows) = locked.and_then(|position| context.locked_rows.get(position)) {
+            return Ok(NamedTable::Locked(rows));
         }
-        if self.context.catalog().view(database, name).is_some() {
+        let database = context.database_or_current(database)?;
+        let stored = if is_of_view {
+            context.use_base_table(database, name, alias, TableUse::Read)?
+        } else {
+            context.use_table_as(database, name, alias, TableUse::Read)?
+        };
+        if let Some(table) = stored {
+            return Ok(NamedTable::Stored(table));
+        }
+        if let Some(table) = information_schema::find(database, name) {
+            return Ok(NamedTable::Computed(table));
+        }
+        if context.catalog().view(database, name).is_some() {
             // Statements that change rows look the view up as a table.
             return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"changes through views"]));
         }
         Err(match self.describes {
-            true => self.context.missing_table(database, name),
-            false => self.context.missing_for_use(database, name),
+            true => context.missing_table(database, name),
+            false => context.missing_for_use(database, name),
         })
     }
 
@@ -274,6 +283,16 @@ impl<'s> SessionCatalog<'s> {
     }
 }
 
+/// A table that a name leads to.
+enum NamedTable<'s> {
+    /// Rows that the statement has locked.
+    Locked(&'s LockedRows),
+    /// A base table, a table of a provider, or a session's temporary table.
+    Stored(Arc<BaseTable>),
+    /// A table computed from the engine's state.
+    Computed(SystemTable),
+}
+
 /// Source of statistics for the planner.
 #[derive(Debug)]
 struct StoredStatistics {
@@ -317,15 +336,8 @@ impl TableStatistics for StoredStatistics {
 
 impl Constants for SessionCatalog<'_> {
     fn constant(&self, expression: &Expression) -> Option<Value> {
-        let mut execution = self
-            .context
-            .execution_context(Arc::new(StatementTables(Vec::new())));
         // Its warnings are about values that are not computed yet.
-        let own = Arc::get_mut(&mut Arc::get_mut(&mut execution)?.evaluation)?;
-        own.diagnostics = Arc::new(Diagnostics::new(0));
-        let run = RunContext::for_expressions(execution, &[]);
-        let values = mayfly_exec::evaluate(expression, &Batch::new(Vec::new(), 1), &run).ok()?;
-        Some(convert::value_at(&values, 0))
+        constant_value(expression, &self.context.silent_execution())
     }
 }
 
@@ -341,19 +353,11 @@ impl Catalog for SessionCatalog<'_> {
     }
 
     fn table(&self, database: Option<&str>, name: &str) -> Result<Arc<TableSource>> {
-        self.table_used(database, name, None)
+        self.table_used(database, name, None, false)
     }
 
     fn table_of_view(&self, database: Option<&str>, name: &str) -> Result<Arc<TableSource>> {
-        let context = self.context;
-        if let Some(database) = database
-            && let Some(table) = context.use_base_table(database, name, None, TableUse::Read)?
-        {
-            self.remember(table.id, || table.rows_in(context))?;
-            self.base_tables.borrow_mut().push(Arc::clone(&table));
-            return table.source_in(context);
-        }
-        self.table_used(database, name, None)
+        self.table_used(database, name, None, true)
     }
 
     fn table_as(
@@ -362,7 +366,7 @@ impl Catalog for SessionCatalog<'_> {
         name: &str,
         alias: &str,
     ) -> Result<Arc<TableSource>> {
-        self.table_used(database, name, Some(alias))
+        self.table_used(database, name, Some(alias), false)
     }
 
     fn view(&self, database: Option<&str>, name: &str) -> Result<Option<Arc<ViewSource>>> {
@@ -534,14 +538,4 @@ fn privilege(usage: Usage) -> PrivilegeSet {
         Usage::ReadOrDelete | Usage::Delete => Privilege::Delete,
         Usage::Insert => Privilege::Insert,
     }])
-}
-
-/// The current columns of a view, independent of the session's privileges; `None` when the view is invalid.
-fn view_columns(
-    context: &StatementContext<'_>,
-    view: &ViewDefinition,
-) -> Option<Vec<OutputColumn>> {
-    let catalog = SessionCatalog::describing(context).trusted();
-    let plan = mayfly_plan::bind_query(&view.source.query, &catalog, &context.options().plan);
-    plan.ok().map(|plan| plan.columns)
 }

@@ -78,13 +78,18 @@ impl BaseTable {
     ) -> Self {
         let mut definition = provided::definition(database, name, &**provider);
         definition.created = created;
-        let table = ProvidedTable::new(provider, &definition);
+        let table = ProvidedTable::new(provider, name);
         Self::over(id, definition, TableStore::Provided(Arc::new(table)))
     }
 
     /// Whether its rows are outside of the engine.
     pub(crate) fn is_provided(&self) -> bool {
         matches!(self.store, TableStore::Provided(_))
+    }
+
+    /// The table as the planner sees it, with the row count of the last use.
+    pub(crate) fn shape(&self) -> Arc<TableSource> {
+        Arc::clone(&self.source.lock())
     }
 
     /// This table's rows under another definition, whose columns and keys hold the same values.

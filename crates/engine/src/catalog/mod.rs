@@ -47,7 +47,7 @@ pub(crate) use self::base_table::BaseTable;
 use self::definition::{ForeignKeyDefinition, TableDefinition};
 pub(crate) use self::entry_name::FullName;
 pub(crate) use self::state::{CatalogChange, CatalogState};
-pub(crate) use self::table_access::TableAccess;
+pub(crate) use self::table_access::{RowAccess, TableAccess};
 pub(crate) use self::table_store::RowStore;
 pub(crate) use self::trees::Trees;
 use self::view::ViewDefinition;

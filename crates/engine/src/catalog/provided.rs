@@ -1,7 +1,7 @@
-//! Tables of providers: their rows are outside of the engine.
+//! Tables of providers ([`TableProvider`]).
 //!
-//! Such a table is otherwise an ordinary table of its database: it is found by its name, listed, granted on, joined.
-//! The table is known to this process alone, and gone when it is dropped. It is read only, unless its provider begins
+//! For a statement such a table is an ordinary one. One that a program registers is also found, listed, granted on and
+//! dropped as any table of its database; it is known to this process alone. It is read only, unless its provider begins
 //! transactions (`provided_changes`).
 
 use std::fmt::Debug;
@@ -43,12 +43,12 @@ pub(crate) struct ProvidedTable {
 }
 
 impl ProvidedTable {
-    pub(super) fn new(provider: &Arc<dyn TableProvider>, definition: &TableDefinition) -> Self {
-        let columns = definition.columns.iter().map(|column| column.ty.physical());
+    pub(crate) fn new(provider: &Arc<dyn TableProvider>, name: &str) -> Self {
+        let columns = provider.columns().into_iter();
         Self {
             provider: Arc::clone(provider),
-            name: definition.name.clone(),
-            columns: columns.collect(),
+            name: name.to_owned(),
+            columns: columns.map(|column| column.ty.physical()).collect(),
         }
     }
 

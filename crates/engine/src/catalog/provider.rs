@@ -1,4 +1,5 @@
-//! Interface of tables with rows outside of the engine: in files, on another server, in a program that embeds the engine.
+//! Interface of tables with rows outside of the stores: in files, on another server, in a program that embeds the engine,
+//! or, for `information_schema` and its like, computed from the engine's state.
 
 use std::fmt::Debug;
 
@@ -25,7 +26,8 @@ pub trait ProvidedRows: Send {
     fn next_batch(&mut self) -> Result<Option<Batch>>;
 }
 
-/// Provider of a table's rows.
+/// Provider of a table's rows. It makes of a scan's request what it can: the columns are exact, the predicate is
+/// approximate in both of its forms, and the rows may come in any order.
 pub trait TableProvider: Debug + Send + Sync {
     /// The columns; they never change.
     fn columns(&self) -> Vec<ProvidedColumn>;

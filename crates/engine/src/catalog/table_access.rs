@@ -1,4 +1,4 @@
-//! Interface of tables to the running statement. It is all that the catalog knows of statements and sessions.
+//! Interfaces of tables to the running statement. They are all that the catalog knows of statements and sessions.
 
 use std::sync::Arc;
 
@@ -14,20 +14,8 @@ use super::definition::TableDefinition;
 use super::provided_changes::ProvidedChanges;
 use super::provider::TableProvider;
 
-/// The statement that uses a table, as the catalog sees it.
-pub(crate) trait TableAccess {
-    /// The time zone that TIMESTAMP columns are shown in.
-    fn time_zone(&self) -> &TimeZone;
-
-    /// The transaction in the store of durable tables.
-    fn durable(&self) -> Result<&DurableTransaction>;
-
-    /// Whether the transaction has changed rows of durable tables.
-    fn has_durable_changes(&self) -> bool;
-
-    /// Whether there is a data directory, in which the catalog is stored.
-    fn has_data_directory(&self) -> bool;
-
+/// Access to the rows of tables that exist.
+pub(crate) trait RowAccess {
     /// Whether changes to a table stay even if the statement fails or its transaction is rolled back.
     fn changes_directly(&self, table: &BaseTable) -> bool;
 
@@ -45,6 +33,21 @@ pub(crate) trait TableAccess {
 
     /// The undo log of changes to temporary tables.
     fn undo_log(&self) -> &UndoLog;
+}
+
+/// The statement that uses a table, as the catalog sees it.
+pub(crate) trait TableAccess: RowAccess {
+    /// The time zone that TIMESTAMP columns are shown in.
+    fn time_zone(&self) -> &TimeZone;
+
+    /// The transaction in the store of durable tables.
+    fn durable(&self) -> Result<&DurableTransaction>;
+
+    /// Whether the transaction has changed rows of durable tables.
+    fn has_durable_changes(&self) -> bool;
+
+    /// Whether there is a data directory, in which the catalog is stored.
+    fn has_data_directory(&self) -> bool;
 
     /// The context of a session's temporary table, or of a table of the MEMORY engine.
     fn user_table_context(&self, definition: &TableDefinition) -> UserTableContext;

@@ -18,7 +18,7 @@ use super::base_table::BaseTable;
 use super::definition::TableDefinition;
 use super::indexes::index_specs;
 use super::provided_changes::ChangeableTable;
-use super::table_access::TableAccess;
+use super::table_access::{RowAccess, TableAccess};
 use super::table_store::TableStore;
 use super::trees::Trees;
 use super::{memory_engine, zoned_table};
@@ -99,12 +99,12 @@ impl BaseTable {
     }
 
     /// The rows as a statement of the session sees them, with UTC in TIMESTAMP columns.
-    pub(crate) fn storage(&self, access: &dyn TableAccess) -> Result<Arc<dyn Table>> {
+    pub(crate) fn storage(&self, access: &dyn RowAccess) -> Result<Arc<dyn Table>> {
         self.store.open(access, access.changes_directly(self))
     }
 
     /// Its numbers of rows and bytes; 0 when they cannot be read.
-    pub(crate) fn statistics(&self, access: &dyn TableAccess) -> TableStatistics {
+    pub(crate) fn statistics(&self, access: &dyn RowAccess) -> TableStatistics {
         let storage = self.storage(access);
         storage.map_or_else(|_| TableStatistics::default(), |table| table.statistics())
     }
@@ -184,7 +184,7 @@ impl TableStore {
 
     /// A handle for a session's statement: it sees the current rows, and its changes are part of the session's
     /// transaction, or persist in any case if `directly`.
-    pub(crate) fn open(&self, access: &dyn TableAccess, directly: bool) -> Result<Arc<dyn Table>> {
+    pub(crate) fn open(&self, access: &dyn RowAccess, directly: bool) -> Result<Arc<dyn Table>> {
         Ok(match self {
             Self::User(table) => table.open(access.temp_table_context(), access.undo_log()),
             Self::Durable(definition, _) => {

@@ -2,12 +2,12 @@
 
 use mayfly_types::Value;
 
+use super::context::RelationContext;
 use super::relation::{Relation, Row, row};
-use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[Relation::new("COLUMN_STATISTICS", rows)];
 
-fn rows(context: &StatementContext<'_>) -> Vec<Row> {
+fn rows(context: &RelationContext) -> Vec<Row> {
     let mut rows = Vec::new();
     for table in &context.privileges().visible_tables() {
         let definition = &table.definition;

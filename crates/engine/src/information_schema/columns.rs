@@ -12,19 +12,20 @@ use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
 use mayfly_types::temporal::TimeZone;
 use mayfly_types::{SqlType, TypeKind, Value};
 
-use super::asked::{Asked, SYSTEM_SCHEMAS};
+use super::asked::Asked;
+use super::context::RelationContext;
 use super::relation::{Relation, Row, row, text, yes_no};
 use super::source_definition;
+use super::view_columns::view_columns;
 use crate::accounts::privileges::PrivilegeSet;
 use crate::catalog::definition::{ColumnDefault, ColumnDefinition, KeyPart, TableDefinition};
 use crate::catalog::view::ViewDefinition;
 use crate::catalog::{show_create, system_views, type_text};
-use crate::session::StatementContext;
 use crate::variable_checks::text_of;
 use crate::{character_sets, convert};
 
 pub(super) const RELATIONS: &[Relation] = &[
-    Relation::of_tables("COLUMNS", rows),
+    Relation::asked("COLUMNS", rows).with_row_count(|context| 8 * context.table_count()),
     Relation::new("#temporary_columns", temporary),
 ];
 
@@ -37,19 +38,12 @@ fn privileges(held: PrivilegeSet) -> String {
     held.members().map(|row| row.name.to_lowercase()).join(",")
 }
 
-pub(super) fn rows(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row> {
+pub(super) fn rows(context: &RelationContext, asked: &Asked<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
-    for schema in SYSTEM_SCHEMAS {
-        for source in asked.relations(schema) {
-            if !context.rights().sees_table(schema, &source.name) {
-                continue;
-            }
-            match source_definition::log(source) {
-                Some(log) => {
-                    rows.extend(definition_rows(&log, &context.options().session.time_zone))
-                }
-                None => rows.extend(system_rows(source)),
-            }
+    for source in asked.relations(context) {
+        match source_definition::log(source) {
+            Some(log) => rows.extend(definition_rows(&log, &context.options().session.time_zone)),
+            None => rows.extend(system_rows(source)),
         }
     }
     let rights = context.rights();
@@ -80,8 +74,8 @@ pub(super) fn rows(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row
     }
     for view in asked.views(context) {
         let own = match view.database() {
-            "sys" => system_view_rows(context, asked, view.name()),
-            _ => view_rows(context, asked, &view),
+            "sys" => system_view_rows(context, view.name()),
+            _ => view_rows(context, &view),
         };
         add(view.database(), view.name(), own);
     }
@@ -89,11 +83,11 @@ pub(super) fn rows(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row
 }
 
 /// The columns of a view of `sys`. They never change, and there are many: they are planned on first use.
-fn system_view_rows(context: &StatementContext<'_>, asked: &Asked<'_>, name: &str) -> Vec<Row> {
+fn system_view_rows(context: &RelationContext, name: &str) -> Vec<Row> {
     static KNOWN: OnceLock<HashMap<String, Vec<Row>>> = OnceLock::new();
     let known = KNOWN.get_or_init(|| {
         let all = system_views::all();
-        let rows = all.map(|view| (view.name().to_owned(), view_rows(context, asked, view)));
+        let rows = all.map(|view| (view.name().to_owned(), view_rows(context, view)));
         rows.collect()
     });
     known.get(name).cloned().unwrap_or_default()
@@ -101,15 +95,15 @@ fn system_view_rows(context: &StatementContext<'_>, asked: &Asked<'_>, name: &st
 
 /// The columns of a view, with their current types, and the defaults of the tables' columns that they show; none when
 /// the view is invalid.
-fn view_rows(context: &StatementContext<'_>, asked: &Asked<'_>, view: &ViewDefinition) -> Vec<Row> {
-    let Some(planned) = asked.view_columns(view) else {
+fn view_rows(context: &RelationContext, view: &ViewDefinition) -> Vec<Row> {
+    let Some(planned) = view_columns(context, view) else {
         return Vec::new();
     };
     let zone = &context.options().session.time_zone;
     let columns = planned.iter().zip(&view.source.columns);
     let columns = columns.zip(1_u64..).map(|((column, name), position)| {
         let base = column.origin.as_ref().and_then(|origin| {
-            let table = context.find_table(&origin.database, &origin.table)?;
+            let table = context.catalog().table(&origin.database, &origin.table)?;
             let position = table.definition.column_position(&origin.column)?;
             table.definition.columns.get(position).cloned()
         });
@@ -128,9 +122,9 @@ fn view_rows(context: &StatementContext<'_>, asked: &Asked<'_>, view: &ViewDefin
     columns.collect()
 }
 
-fn temporary(context: &StatementContext<'_>) -> Vec<Row> {
+fn temporary(context: &RelationContext) -> Vec<Row> {
     let (tables, zone) = (
-        context.session.temporary_tables.iter(),
+        context.temporary_tables.iter(),
         &context.options().session.time_zone,
     );
     let rows = tables.flat_map(|table| definition_rows(&table.definition, zone));

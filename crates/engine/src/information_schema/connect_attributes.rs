@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use mayfly_types::Value;
 
+use super::context::RelationContext;
 use super::relation::{Relation, Row, row};
 use crate::connections::SessionShared;
-use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
     Relation::new("performance_schema.session_connect_attrs", of_all),
@@ -16,13 +16,13 @@ pub(super) const RELATIONS: &[Relation] = &[
     ),
 ];
 
-fn of_all(context: &StatementContext<'_>) -> Vec<Row> {
+fn of_all(context: &RelationContext) -> Vec<Row> {
     let sessions = context.privileges().visible_sessions();
     sessions.iter().flat_map(rows_of).collect()
 }
 
 /// The attributes of the sessions of one's own account, whatever the privileges.
-fn of_account(context: &StatementContext<'_>) -> Vec<Row> {
+fn of_account(context: &RelationContext) -> Vec<Row> {
     let own = context.privileges().identity();
     let living = context.privileges().visible_sessions();
     let same = living.iter().filter(|other| {

@@ -6,18 +6,20 @@ use mayfly_types::Value;
 
 use super::asked::Asked;
 use super::columns::escaped_quotes;
+use super::context::RelationContext;
 use super::relation::{Relation, Row, row, yes_no};
 use crate::catalog::definition::{ForeignKeyDefinition, TableDefinition};
-use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
-    Relation::of_tables("TABLE_CONSTRAINTS", table_constraints),
-    Relation::of_tables("KEY_COLUMN_USAGE", key_column_usage),
-    Relation::new("CHECK_CONSTRAINTS", check_constraints),
-    Relation::new("REFERENTIAL_CONSTRAINTS", referential_constraints),
+    Relation::asked("TABLE_CONSTRAINTS", table_constraints)
+        .with_row_count(RelationContext::table_count),
+    Relation::asked("KEY_COLUMN_USAGE", key_column_usage)
+        .with_row_count(RelationContext::table_count),
+    Relation::asked("CHECK_CONSTRAINTS", check_constraints),
+    Relation::asked("REFERENTIAL_CONSTRAINTS", referential_constraints),
 ];
 
-pub(super) fn table_constraints(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row> {
+pub(super) fn table_constraints(context: &RelationContext, asked: &Asked<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
     for table in asked.tables(context) {
         let definition = &table.definition;
@@ -48,7 +50,7 @@ pub(super) fn table_constraints(context: &StatementContext<'_>, asked: &Asked<'_
     rows
 }
 
-fn key_column_usage(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row> {
+fn key_column_usage(context: &RelationContext, asked: &Asked<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
     let rights = context.rights();
     for table in asked.tables(context) {
@@ -83,8 +85,11 @@ fn key_column_usage(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Ro
     rows
 }
 
-fn check_constraints(context: &StatementContext<'_>) -> Vec<Row> {
+fn check_constraints(context: &RelationContext, asked: &Asked<'_>) -> Vec<Row> {
     let tables = context.privileges().visible_tables();
+    let tables = asked.wanted(&["CONSTRAINT_SCHEMA"], tables, |table| {
+        row![&table.definition.database]
+    });
     let rows = tables.iter().flat_map(|table| {
         let checks = table.definition.checks.iter();
         checks.map(|check| {
@@ -97,7 +102,7 @@ fn check_constraints(context: &StatementContext<'_>) -> Vec<Row> {
 
 /// The unique key that a foreign key refers to: one with exactly its columns, or one that begins with them.
 fn referenced_key(
-    context: &StatementContext<'_>,
+    context: &RelationContext,
     child: &TableDefinition,
     foreign: &ForeignKeyDefinition,
 ) -> Option<String> {
@@ -112,8 +117,11 @@ fn referenced_key(
     key.map(|key| key.name.clone())
 }
 
-fn referential_constraints(context: &StatementContext<'_>) -> Vec<Row> {
+fn referential_constraints(context: &RelationContext, asked: &Asked<'_>) -> Vec<Row> {
     let tables = context.privileges().visible_tables();
+    let tables = asked.named(["CONSTRAINT_SCHEMA", "TABLE_NAME"], tables, |table| {
+        (&table.definition.database, &table.definition.name)
+    });
     let rows = tables.iter().flat_map(|table| {
         let definition = &table.definition;
         definition.foreign_keys.iter().map(|foreign| {

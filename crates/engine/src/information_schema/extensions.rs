@@ -4,16 +4,16 @@
 use mayfly_types::Value;
 
 use super::asked::Asked;
+use super::context::RelationContext;
 use super::relation::{Relation, Row, text};
 use super::{columns, constraints, schemata, tables};
-use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
     Relation::new("SCHEMATA_EXTENSIONS", schemata_extensions),
-    Relation::of_tables("TABLES_EXTENSIONS", tables_extensions),
-    Relation::of_tables("COLUMNS_EXTENSIONS", columns_extensions),
-    Relation::of_tables("TABLE_CONSTRAINTS_EXTENSIONS", constraints_extensions),
-    Relation::of_tables("PARTITIONS", partitions),
+    Relation::asked("TABLES_EXTENSIONS", tables_extensions),
+    Relation::asked("COLUMNS_EXTENSIONS", columns_extensions),
+    Relation::asked("TABLE_CONSTRAINTS_EXTENSIONS", constraints_extensions),
+    Relation::asked("PARTITIONS", partitions),
 ];
 
 /// Rows of the values at some positions, plus two NULL engine attributes.
@@ -26,21 +26,21 @@ fn with_attributes(rows: Vec<Row>, positions: &[usize]) -> Vec<Row> {
     rows.into_iter().map(extended).collect()
 }
 
-fn schemata_extensions(context: &StatementContext<'_>) -> Vec<Row> {
+fn schemata_extensions(context: &RelationContext) -> Vec<Row> {
     let named = schemata::rows(context).into_iter();
     let row = |row: Row| row.into_iter().take(2).chain([text("")]).collect();
     named.map(row).collect()
 }
 
-fn tables_extensions(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row> {
+fn tables_extensions(context: &RelationContext, asked: &Asked<'_>) -> Vec<Row> {
     with_attributes(tables::rows(context, asked), &[0, 1, 2])
 }
 
-fn columns_extensions(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row> {
+fn columns_extensions(context: &RelationContext, asked: &Asked<'_>) -> Vec<Row> {
     with_attributes(columns::rows(context, asked), &[0, 1, 2, 3])
 }
 
-fn constraints_extensions(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row> {
+fn constraints_extensions(context: &RelationContext, asked: &Asked<'_>) -> Vec<Row> {
     with_attributes(
         constraints::table_constraints(context, asked),
         &[0, 1, 2, 4],
@@ -49,7 +49,7 @@ fn constraints_extensions(context: &StatementContext<'_>, asked: &Asked<'_>) -> 
 
 /// A row for each base table and view, without a partition name: Mayfly stores a table as one part whatever its
 /// PARTITION BY says.
-fn partitions(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row> {
+fn partitions(context: &RelationContext, asked: &Asked<'_>) -> Vec<Row> {
     let tables = tables::rows(context, asked).into_iter();
     let is_view = |row: &Row| row.get(3) == Some(&text("VIEW"));
     let is_table = |row: &Row| row.get(4).is_some_and(|engine| *engine != Value::Null);

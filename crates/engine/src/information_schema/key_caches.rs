@@ -2,12 +2,12 @@
 
 use mayfly_types::Value;
 
+use super::context::RelationContext;
 use super::relation::{Relation, Row, row};
-use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[Relation::new("KEY_CACHES", rows)];
 
-fn rows(context: &StatementContext<'_>) -> Vec<Row> {
+fn rows(context: &RelationContext) -> Vec<Row> {
     let caches = context.database().legacy_engines.key_caches.all();
     let rows = caches.into_iter().map(|(name, cache)| {
         let (options, counters) = (cache.options(), cache.counters());

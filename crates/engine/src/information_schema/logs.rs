@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use mayfly_types::Value;
 
+use super::context::RelationContext;
 use super::relation::{Relation, Row, row};
 use crate::convert;
 use crate::session::StatementContext;
@@ -13,7 +14,7 @@ pub(super) const RELATIONS: &[Relation] = &[
     Relation::new("mysql.slow_log", slow_log),
 ];
 
-fn timestamp(context: &StatementContext<'_>, microseconds: i64) -> Value {
+fn timestamp(context: &RelationContext, microseconds: i64) -> Value {
     convert::datetime_of_unix(microseconds, &context.options().session.time_zone)
 }
 
@@ -26,7 +27,7 @@ fn count(count: u64) -> Value {
     Value::Int(i64::from(i32::try_from(count).unwrap_or(i32::MAX)))
 }
 
-fn general_log(context: &StatementContext<'_>) -> Vec<Row> {
+fn general_log(context: &RelationContext) -> Vec<Row> {
     let rows = context.database().logs.general_table.rows().into_iter();
     rows.map(|logged| {
         row![
@@ -41,7 +42,7 @@ fn general_log(context: &StatementContext<'_>) -> Vec<Row> {
     .collect()
 }
 
-fn slow_log(context: &StatementContext<'_>) -> Vec<Row> {
+fn slow_log(context: &RelationContext) -> Vec<Row> {
     let rows = context.database().logs.slow_table.rows().into_iter();
     rows.map(|logged| {
         row![

@@ -1,18 +1,20 @@
-//! System tables: relations computed from the engine's state when a statement opens them.
+//! System tables: relations computed from the engine's state when a statement scans them.
 //!
-//! A relation is one file or one entry: its columns and a function that returns its rows. For the planner it is an
-//! ordinary table.
+//! A relation is one file or one entry: its columns and a function that returns its rows. For a statement it is a table
+//! of a provider ([`TableProvider`]): the scan's request tells which rows and values to make.
 
-pub(crate) mod asked;
+mod asked;
 mod column_statistics;
 mod columns;
 mod connect_attributes;
 mod constraints;
+mod context;
 pub(crate) mod definitions;
 mod extensions;
 mod key_caches;
 pub(crate) mod logs;
 mod mysql;
+mod open_relation;
 mod optimizer_trace;
 pub(crate) mod performance;
 mod privileges;
@@ -27,21 +29,27 @@ mod statistics;
 mod tables;
 mod temp_tables;
 mod variables;
+mod view_columns;
 mod views;
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
-use mayfly_plan::{IndexContent, TableId, TableSource};
-use mayfly_storage::{BatchTable, Table};
-use mayfly_types::{Result, SqlType};
+use mayfly_plan::{TableId, TableSource};
+use mayfly_storage::Table;
+use mayfly_types::Result;
 
-use self::asked::{Asked, Question};
-use self::relation::{Relation, Rows};
+pub(crate) use self::context::RelationContext;
+use self::open_relation::OpenRelation;
+use self::relation::Relation;
 use crate::accounts::privileges::PROCESS;
-use crate::builder;
+use crate::catalog::provided::ProvidedTable;
+use crate::catalog::provider::TableProvider;
 use crate::session::StatementContext;
-use crate::system_schemas::{FIRST_SYSTEM_ID, is_schema};
+use crate::system_schemas::is_schema;
+
+/// Id of the first relation in plans. No base table reaches these ids.
+const FIRST_ID: u64 = 1 << 62;
 
 /// The database with relations about accounts, beside its stored tables.
 const MYSQL: &str = "mysql";
@@ -87,18 +95,10 @@ static ALL: LazyLock<Relations> = LazyLock::new(|| {
     }
     let source = |(position, relation): (u64, &Relation)| {
         let (schema, name) = relation.full_name();
+        let columns = standard::columns(relation.name).to_vec();
         Arc::new(TableSource {
-            id: TableId(FIRST_SYSTEM_ID + position),
-            database: schema.to_owned(),
-            name: name.to_owned(),
-            columns: standard::columns(relation.name).to_vec(),
-            unique_keys: Vec::new(),
-            indexes: Vec::new(),
-            row_count: 100,
-            temporary: false,
-            partitioned: false,
-            index_content: IndexContent::Unavailable,
-            takes_terms: false,
+            takes_terms: true,
+            ..TableSource::new(TableId(FIRST_ID + position), schema, name, columns, 0)
         })
     };
     let sources = (0..).zip(&all).map(source).collect();
@@ -118,64 +118,66 @@ static ALL: LazyLock<Relations> = LazyLock::new(|| {
     }
 });
 
+/// A relation as a table of its database.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SystemTable {
+    relation: &'static Relation,
+    /// The table as the planner sees it.
+    pub(crate) source: &'static Arc<TableSource>,
+}
+
 /// The relation with a case-insensitive name.
-pub(crate) fn table(schema: &str, name: &str) -> Option<Arc<TableSource>> {
+pub(crate) fn find(schema: &str, name: &str) -> Option<SystemTable> {
     if !is_schema(schema) && schema != MYSQL {
         return None;
     }
     let key = (schema.to_lowercase(), name.to_lowercase());
-    let position = ALL.by_name.get(&key)?;
-    Some(Arc::clone(&ALL.sources[*position]))
+    let position = *ALL.by_name.get(&key)?;
+    Some(SystemTable {
+        relation: ALL.all.get(position)?,
+        source: ALL.sources.get(position)?,
+    })
 }
 
-/// The table of a relation without its rows, if `id` is a relation's.
-///
-/// # Errors
-/// 1227 where it needs a privilege that the session lacks.
-pub(crate) fn announce(
-    context: &StatementContext<'_>,
-    id: TableId,
-) -> Result<Option<Arc<dyn Table>>> {
-    let Some((relation, source)) = relation(id) else {
-        return Ok(None);
-    };
-    if relation.needs_process {
-        context.rights().require(PROCESS, &[], "PROCESS")?;
-    }
-    let columns = source.columns.iter().map(|column| column.ty.physical());
-    Ok(Some(Arc::new(BatchTable::new(
-        columns.collect(),
-        std::iter::empty(),
-    ))))
+/// The relation with a case-insensitive name, as the planner sees it.
+pub(crate) fn table(schema: &str, name: &str) -> Option<Arc<TableSource>> {
+    find(schema, name).map(|table| Arc::clone(table.source))
 }
 
-fn relation(id: TableId) -> Option<(&'static Relation, &'static Arc<TableSource>)> {
-    let position = id.0.checked_sub(FIRST_SYSTEM_ID)?;
-    let position = usize::try_from(position).ok()?;
-    Some((ALL.all.get(position)?, ALL.sources.get(position)?))
+/// The state that the relations of a statement are computed from.
+pub(crate) fn context_of(context: &StatementContext<'_>) -> RelationContext {
+    RelationContext::new(context, &ALL.sources)
 }
 
-/// The current rows of a relation.
-pub(crate) fn open(
-    context: &StatementContext<'_>,
-    question: &Question<'_>,
-) -> Option<Arc<dyn Table>> {
-    let (relation, source) = relation(question.id)?;
-    let rows = match relation.rows {
-        Rows::OfState(rows) => rows(context),
-        Rows::OfTables(rows) => {
-            let asked = Asked::new(context, question, source, &ALL.sources);
-            rows(context, &asked)
+impl SystemTable {
+    /// Called when a statement names the table: a statement that reads optimizer traces leaves none.
+    pub(crate) fn note_use(self, context: &StatementContext<'_>) {
+        if let ("OPTIMIZER_TRACE", Some(traced)) = (&*self.source.name, &context.trace) {
+            traced.discard();
         }
-    };
-    let types = source.columns.iter().map(|column| column.ty.clone());
-    let types: Vec<SqlType> = types.collect();
-    let rows: Vec<_> = rows
-        .into_iter()
-        .map(|row| relation::stored(row, &types))
-        .collect();
-    let columns = types.iter().map(SqlType::physical).collect();
-    // In batches, so that a small batch size is tested here too.
-    let batches = rows.chunks(4096).map(|rows| builder::batch(&types, rows));
-    Some(Arc::new(BatchTable::new(columns, batches)))
+    }
+
+    /// The table as the planner sees it, with its current row count.
+    pub(crate) fn source_in(self, state: &RelationContext) -> Arc<TableSource> {
+        let mut source = Arc::clone(self.source);
+        Arc::make_mut(&mut source).row_count = (self.relation.row_count)(state);
+        source
+    }
+
+    /// The rows of the table, which are made when they are scanned.
+    ///
+    /// # Errors
+    /// 1227 where it needs a privilege that the session lacks.
+    pub(crate) fn open(
+        self,
+        context: &StatementContext<'_>,
+        state: &Arc<RelationContext>,
+    ) -> Result<Arc<dyn Table>> {
+        if self.relation.needs_process {
+            context.rights().require(PROCESS, &[], "PROCESS")?;
+        }
+        let relation = OpenRelation::new(self.relation, self.source, state);
+        let provider: Arc<dyn TableProvider> = Arc::new(relation);
+        Ok(Arc::new(ProvidedTable::new(&provider, &self.source.name)))
+    }
 }

@@ -7,12 +7,12 @@ use itertools::Itertools;
 use mayfly_syntax::ast::{PasswordExpire, Require};
 use mayfly_types::{SqlType, TypeKind, Value};
 
+use super::context::RelationContext;
 use super::relation::{IntoValue, Relation, Row, row, text};
 use super::standard;
 use crate::accounts::account::{Account, AccountName};
 use crate::accounts::privileges::{DynamicSet, PrivilegeSet, STATIC};
 use crate::convert;
-use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
     Relation::new("mysql.user", user),
@@ -30,7 +30,7 @@ fn flag(yes: bool) -> &'static str {
 }
 
 /// Rows for each account visible to the session.
-fn of_accounts(context: &StatementContext<'_>, add: impl Fn(&Account, &mut Vec<Row>)) -> Vec<Row> {
+fn of_accounts(context: &RelationContext, add: impl Fn(&Account, &mut Vec<Row>)) -> Vec<Row> {
     let mut rows = Vec::new();
     for account in context.privileges().shown_accounts() {
         add(&account, &mut rows);
@@ -59,13 +59,13 @@ fn row_of(columns: &str, held: PrivilegeSet, other: impl Fn(&str) -> Value) -> R
 }
 
 /// A Unix time in microseconds as text in the session's time zone.
-fn timestamp(context: &StatementContext<'_>, microseconds: i64, digits: u8) -> Value {
+fn timestamp(context: &RelationContext, microseconds: i64, digits: u8) -> Value {
     let local = convert::datetime_of_unix(microseconds, &context.options().session.time_zone);
     let ty = SqlType::temporal(TypeKind::Timestamp, digits);
     Value::Bytes(convert::display(&local, &ty))
 }
 
-fn user(context: &StatementContext<'_>) -> Vec<Row> {
+fn user(context: &RelationContext) -> Vec<Row> {
     let row = |account: &Arc<Account>| {
         let (name, limits) = (&account.name, &account.limits);
         row_of("mysql.user", account.grants.global, |column| match column {
@@ -122,7 +122,7 @@ fn user(context: &StatementContext<'_>) -> Vec<Row> {
     accounts.iter().map(row).collect()
 }
 
-fn db(context: &StatementContext<'_>) -> Vec<Row> {
+fn db(context: &RelationContext) -> Vec<Row> {
     of_accounts(context, |account, rows| {
         for (pattern, privileges) in &account.grants.databases {
             rows.push(row_of("mysql.db", *privileges, |column| match column {
@@ -147,7 +147,7 @@ fn listed(privileges: PrivilegeSet) -> Value {
     names.into_iter().join(",").into_value()
 }
 
-fn tables_priv(context: &StatementContext<'_>) -> Vec<Row> {
+fn tables_priv(context: &RelationContext) -> Vec<Row> {
     of_accounts(context, |account, rows| {
         let AccountName { user, host } = &account.name;
         for ((database, table), grant) in &account.grants.tables {
@@ -166,7 +166,7 @@ fn tables_priv(context: &StatementContext<'_>) -> Vec<Row> {
     })
 }
 
-fn columns_priv(context: &StatementContext<'_>) -> Vec<Row> {
+fn columns_priv(context: &RelationContext) -> Vec<Row> {
     of_accounts(context, |account, rows| {
         let AccountName { user, host } = &account.name;
         for ((database, table), grant) in &account.grants.tables {
@@ -178,7 +178,7 @@ fn columns_priv(context: &StatementContext<'_>) -> Vec<Row> {
     })
 }
 
-fn global_grants(context: &StatementContext<'_>) -> Vec<Row> {
+fn global_grants(context: &RelationContext) -> Vec<Row> {
     of_accounts(context, |account, rows| {
         let AccountName { user, host } = &account.name;
         for name in account.grants.dynamic.names() {
@@ -189,7 +189,7 @@ fn global_grants(context: &StatementContext<'_>) -> Vec<Row> {
     })
 }
 
-fn role_edges(context: &StatementContext<'_>) -> Vec<Row> {
+fn role_edges(context: &RelationContext) -> Vec<Row> {
     of_accounts(context, |account, rows| {
         let AccountName { user, host } = &account.name;
         let roles = account.grants.roles.iter();
@@ -199,7 +199,7 @@ fn role_edges(context: &StatementContext<'_>) -> Vec<Row> {
     })
 }
 
-fn default_roles(context: &StatementContext<'_>) -> Vec<Row> {
+fn default_roles(context: &RelationContext) -> Vec<Row> {
     of_accounts(context, |account, rows| {
         let AccountName { user, host } = &account.name;
         let roles = account.grants.default_roles.iter();
@@ -207,7 +207,7 @@ fn default_roles(context: &StatementContext<'_>) -> Vec<Row> {
     })
 }
 
-fn password_history(context: &StatementContext<'_>) -> Vec<Row> {
+fn password_history(context: &RelationContext) -> Vec<Row> {
     of_accounts(context, |account, rows| {
         let AccountName { user, host } = &account.name;
         for past in &account.past_passwords {

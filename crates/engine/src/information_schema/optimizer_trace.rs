@@ -1,15 +1,17 @@
 //! `OPTIMIZER_TRACE`: optimizer traces of the session's last statements.
 
+use std::sync::Arc;
+
 use mayfly_types::Value;
 
+use super::context::RelationContext;
 use super::relation::{Relation, Row, row};
-use crate::session::StatementContext;
+use crate::session::KeptTrace;
 
 pub(super) const RELATIONS: &[Relation] = &[Relation::new("OPTIMIZER_TRACE", rows)];
 
-fn rows(context: &StatementContext<'_>) -> Vec<Row> {
-    let shown = context.session.traces.shown(&context.options().trace);
-    let row = |trace: &crate::session::KeptTrace| {
+fn rows(context: &RelationContext) -> Vec<Row> {
+    let row = |trace: &Arc<KeptTrace>| {
         let missing = i64::try_from(trace.missing_bytes).unwrap_or(i64::MAX);
         row![
             trace.query.as_str(),
@@ -18,5 +20,5 @@ fn rows(context: &StatementContext<'_>) -> Vec<Row> {
             Value::Int(i64::from(trace.is_hidden)),
         ]
     };
-    shown.map(row).collect()
+    context.traces.iter().map(row).collect()
 }

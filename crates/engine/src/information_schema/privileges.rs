@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use mayfly_syntax::ast::Privilege;
 
+use super::context::RelationContext;
 use super::relation::{Relation, Row, row, yes_no};
 use crate::accounts::account::{Account, AccountName};
 use crate::accounts::privileges::{DynamicSet, PrivilegeSet};
-use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
     Relation::new("USER_PRIVILEGES", user_privileges),
@@ -20,7 +20,7 @@ pub(super) const RELATIONS: &[Relation] = &[
     Relation::new("ENABLED_ROLES", enabled_roles),
 ];
 
-fn accounts(context: &StatementContext<'_>) -> Vec<Arc<Account>> {
+fn accounts(context: &RelationContext) -> Vec<Arc<Account>> {
     const SELECT: PrivilegeSet = PrivilegeSet::of(&[Privilege::Select]);
     let mut accounts = context.privileges().shown_accounts();
     if !context.rights().on_database("mysql").has(SELECT) {
@@ -43,7 +43,7 @@ fn names(privileges: PrivilegeSet) -> impl Iterator<Item = (&'static str, &'stat
     names.chain(usage).map(move |name| (name, grantable))
 }
 
-fn user_privileges(context: &StatementContext<'_>) -> Vec<Row> {
+fn user_privileges(context: &RelationContext) -> Vec<Row> {
     let mut rows = Vec::new();
     for account in accounts(context) {
         let grants = &account.grants;
@@ -58,7 +58,7 @@ fn user_privileges(context: &StatementContext<'_>) -> Vec<Row> {
     rows
 }
 
-fn schema_privileges(context: &StatementContext<'_>) -> Vec<Row> {
+fn schema_privileges(context: &RelationContext) -> Vec<Row> {
     let mut rows = Vec::new();
     for account in accounts(context) {
         let grantee = account.name.to_string();
@@ -71,7 +71,7 @@ fn schema_privileges(context: &StatementContext<'_>) -> Vec<Row> {
     rows
 }
 
-fn table_privileges(context: &StatementContext<'_>) -> Vec<Row> {
+fn table_privileges(context: &RelationContext) -> Vec<Row> {
     let mut rows = Vec::new();
     for account in accounts(context) {
         let grantee = account.name.to_string();
@@ -85,7 +85,7 @@ fn table_privileges(context: &StatementContext<'_>) -> Vec<Row> {
     rows
 }
 
-fn column_privileges(context: &StatementContext<'_>) -> Vec<Row> {
+fn column_privileges(context: &RelationContext) -> Vec<Row> {
     let mut rows = Vec::new();
     for account in accounts(context) {
         let grantee = account.name.to_string();
@@ -109,7 +109,7 @@ fn column_privileges(context: &StatementContext<'_>) -> Vec<Row> {
     rows
 }
 
-fn user_attributes(context: &StatementContext<'_>) -> Vec<Row> {
+fn user_attributes(context: &RelationContext) -> Vec<Row> {
     let row = |account: &Arc<Account>| {
         let AccountName { user, host } = &account.name;
         row![user, host, account.attribute.as_ref()]
@@ -118,7 +118,7 @@ fn user_attributes(context: &StatementContext<'_>) -> Vec<Row> {
 }
 
 /// The roles of the session's account, direct and indirect ones.
-fn applicable_roles(context: &StatementContext<'_>) -> Vec<Row> {
+fn applicable_roles(context: &RelationContext) -> Vec<Row> {
     let own = context.privileges().own_account();
     let table = context.database().accounts.table();
     let mut rows = Vec::new();
@@ -148,7 +148,7 @@ fn applicable_roles(context: &StatementContext<'_>) -> Vec<Row> {
     rows
 }
 
-fn enabled_roles(context: &StatementContext<'_>) -> Vec<Row> {
+fn enabled_roles(context: &RelationContext) -> Vec<Row> {
     let own = context.privileges().own_account();
     let account = context.database().accounts.get(&own);
     let default = account.map(|account| account.grants.default_roles.clone());

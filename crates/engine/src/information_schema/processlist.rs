@@ -2,18 +2,20 @@
 
 use mayfly_types::Value;
 
+use super::asked::Asked;
+use super::context::RelationContext;
 use super::relation::{Relation, Row, row};
 use crate::connections::host_and_port;
-use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
-    Relation::new("PROCESSLIST", rows),
-    Relation::new("performance_schema.processlist", rows),
+    Relation::asked("PROCESSLIST", rows),
+    Relation::asked("performance_schema.processlist", rows),
 ];
 
 /// Mayfly's columns follow MySQL's.
-fn rows(context: &StatementContext<'_>) -> Vec<Row> {
+fn rows(context: &RelationContext, asked: &Asked<'_>) -> Vec<Row> {
     let living = context.privileges().visible_sessions();
+    let living = asked.wanted(&["ID"], living, |other| row![other.id]);
     let rows = living.iter().map(|other| {
         let (activity, identity, memory) = (&other.activity, other.identity(), other.memory());
         row![
@@ -37,7 +39,7 @@ fn rows(context: &StatementContext<'_>) -> Vec<Row> {
 }
 
 /// Clients that have not logged in yet, without an account: visible to those who see all sessions.
-fn pending(context: &StatementContext<'_>) -> Vec<Row> {
+fn pending(context: &RelationContext) -> Vec<Row> {
     if !context.privileges().sees_all_sessions() {
         return Vec::new();
     }

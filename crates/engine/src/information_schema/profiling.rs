@@ -6,8 +6,8 @@ use arrow_buffer::i256;
 use mayfly_types::Value;
 use mayfly_types::error::codes;
 
+use super::context::RelationContext;
 use super::relation::{Relation, Row, row};
-use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
     Relation::new("PROFILING", shown),
@@ -31,7 +31,7 @@ fn number(number: u64) -> Value {
     Value::Int(i64::try_from(number).unwrap_or(i64::MAX))
 }
 
-fn shown(context: &StatementContext<'_>) -> Vec<Row> {
+fn shown(context: &RelationContext) -> Vec<Row> {
     context.warn(
         codes::ER_WARN_DEPRECATED_SYNTAX
             .with(&[&"INFORMATION_SCHEMA.PROFILING", &"Performance Schema"]),
@@ -40,10 +40,9 @@ fn shown(context: &StatementContext<'_>) -> Vec<Row> {
 }
 
 /// The columns for the source location are NULL.
-fn rows(context: &StatementContext<'_>) -> Vec<Row> {
+fn rows(context: &RelationContext) -> Vec<Row> {
     let mut rows = Vec::new();
-    let most = context.options().profiling_history_size;
-    for profile in context.session.profiles.last(most) {
+    for profile in &context.profiles {
         for (span, position) in profile.stages.iter().zip(FIRST..) {
             let usage = &span.usage;
             rows.push(row![

@@ -3,7 +3,8 @@
 use mayfly_types::{SqlType, TypeKind, Value};
 
 use super::asked::Asked;
-use crate::session::StatementContext;
+use super::context::RelationContext;
+use crate::builder::ColumnBuilder;
 
 /// A row: one value per column.
 pub(crate) type Row = Vec<Value>;
@@ -15,41 +16,55 @@ pub(crate) struct Relation {
     /// [`standard`](super::standard) list its columns under this name.
     pub(crate) name: &'static str,
     /// Its rows for a session. An ENUM or SET value is given as text.
-    pub(crate) rows: Rows,
+    rows: Rows,
+    /// Estimated number of its rows.
+    pub(super) row_count: fn(&RelationContext) -> u64,
     /// Whether it needs the PROCESS privilege.
     pub(super) needs_process: bool,
 }
 
-/// Function that returns rows about the tables and views that a statement needs.
-pub(crate) type RowsOfTables = fn(&StatementContext<'_>, &Asked<'_>) -> Vec<Row>;
-
-/// Source of a relation's rows.
+/// Function that makes the rows of a relation.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Rows {
-    /// The engine's state.
-    OfState(fn(&StatementContext<'_>) -> Vec<Row>),
-    /// Tables and views.
-    OfTables(RowsOfTables),
+enum Rows {
+    /// All rows.
+    All(fn(&RelationContext) -> Vec<Row>),
+    /// At least those that are asked for.
+    Asked(fn(&RelationContext, &Asked<'_>) -> Vec<Row>),
 }
 
 impl Relation {
-    pub(super) const fn new(
+    pub(super) const fn new(name: &'static str, rows: fn(&RelationContext) -> Vec<Row>) -> Self {
+        Self::of(name, Rows::All(rows))
+    }
+
+    /// A relation that makes only the rows that are asked for.
+    pub(super) const fn asked(
         name: &'static str,
-        rows: fn(&StatementContext<'_>) -> Vec<Row>,
+        rows: fn(&RelationContext, &Asked<'_>) -> Vec<Row>,
     ) -> Self {
+        Self::of(name, Rows::Asked(rows))
+    }
+
+    const fn of(name: &'static str, rows: Rows) -> Self {
         Self {
             name,
-            rows: Rows::OfState(rows),
+            rows,
+            row_count: |_| 100,
             needs_process: false,
         }
     }
 
-    /// A relation with rows about tables or views, whose names are in `TABLE_SCHEMA` and `TABLE_NAME`.
-    pub(super) const fn of_tables(name: &'static str, rows: RowsOfTables) -> Self {
-        Self {
-            name,
-            rows: Rows::OfTables(rows),
-            needs_process: false,
+    /// Sets the estimated number of rows.
+    pub(super) const fn with_row_count(mut self, row_count: fn(&RelationContext) -> u64) -> Self {
+        self.row_count = row_count;
+        self
+    }
+
+    /// The rows that are asked for.
+    pub(super) fn rows(&self, context: &RelationContext, asked: &Asked<'_>) -> Vec<Row> {
+        match self.rows {
+            Rows::All(rows) => rows(context),
+            Rows::Asked(rows) => rows(context, asked),
         }
     }
 
@@ -126,14 +141,12 @@ pub(crate) fn yes_no(yes: bool) -> &'static str {
     if yes { "YES" } else { "NO" }
 }
 
-/// Converts a row to its columns' storage types: ENUM and SET values to numbers.
-pub(super) fn stored(mut row: Row, types: &[SqlType]) -> Row {
-    for (value, ty) in row.iter_mut().zip(types) {
-        if matches!(ty.kind, TypeKind::Enum | TypeKind::Set) {
-            *value = number_of_members(value, ty);
-        }
+/// Appends a value in its column's storage type: an ENUM or SET value as a number.
+pub(super) fn push_stored(column: &mut ColumnBuilder, value: &Value, ty: &SqlType) {
+    match ty.kind {
+        TypeKind::Enum | TypeKind::Set => column.push(&number_of_members(value, ty)),
+        _ => column.push(value),
     }
-    row
 }
 
 /// The number of an ENUM's or SET's text; NULL for an invalid one.

@@ -2,13 +2,13 @@
 
 use mayfly_types::Value;
 
+use super::context::RelationContext;
 use super::relation::{Relation, Row, row};
 use crate::character_sets;
-use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[Relation::new("SCHEMATA", rows)];
 
-pub(super) fn rows(context: &StatementContext<'_>) -> Vec<Row> {
+pub(super) fn rows(context: &RelationContext) -> Vec<Row> {
     let catalog = context.catalog();
     let rights = context.rights();
     let row = |name: String| {

@@ -5,11 +5,11 @@ use mayfly_types::Value;
 use mayfly_types::charset::CHARSETS;
 use mayfly_types::collation::COLLATIONS;
 
+use super::context::RelationContext;
 use super::relation::{Relation, Row, row, yes_no};
 use crate::catalog::system_views::STATEMENT_CHARACTERS;
 use crate::engines::Engine;
 use crate::names::word_if;
-use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
     Relation::new("ENGINES", engines),
@@ -20,7 +20,7 @@ pub(super) const RELATIONS: &[Relation] = &[
     Relation::new("sys.sys_config", sys_config),
 ];
 
-fn engines(_: &StatementContext<'_>) -> Vec<Row> {
+fn engines(_: &RelationContext) -> Vec<Row> {
     let row = |engine: &Engine| {
         let support = if *engine == Engine::InnoDb {
             "DEFAULT"
@@ -40,7 +40,7 @@ fn engines(_: &StatementContext<'_>) -> Vec<Row> {
     Engine::ALL.iter().map(row).collect()
 }
 
-fn character_sets(_: &StatementContext<'_>) -> Vec<Row> {
+fn character_sets(_: &RelationContext) -> Vec<Row> {
     let sets = CHARSETS.iter().map(|set| {
         let collation = set.default_collation.name();
         row![
@@ -53,7 +53,7 @@ fn character_sets(_: &StatementContext<'_>) -> Vec<Row> {
     sets.collect()
 }
 
-fn collations(_: &StatementContext<'_>) -> Vec<Row> {
+fn collations(_: &RelationContext) -> Vec<Row> {
     let rows = COLLATIONS.iter().map(|row| {
         row![
             row.name,
@@ -68,13 +68,13 @@ fn collations(_: &StatementContext<'_>) -> Vec<Row> {
     rows.collect()
 }
 
-fn applicability(_: &StatementContext<'_>) -> Vec<Row> {
+fn applicability(_: &RelationContext) -> Vec<Row> {
     let rows = COLLATIONS.iter();
     rows.map(|row| row![row.name, row.charset.name()]).collect()
 }
 
 /// `sys.sys_config`: settings of the `sys` views, such as the length of shown statements.
-fn sys_config(_: &StatementContext<'_>) -> Vec<Row> {
+fn sys_config(_: &RelationContext) -> Vec<Row> {
     let length = STATEMENT_CHARACTERS.to_string();
     vec![row![
         "statement_truncate_len",
@@ -84,7 +84,7 @@ fn sys_config(_: &StatementContext<'_>) -> Vec<Row> {
     ]]
 }
 
-fn keywords(_: &StatementContext<'_>) -> Vec<Row> {
+fn keywords(_: &RelationContext) -> Vec<Row> {
     let words = mayfly_syntax::all_keywords().map(|word| {
         let reserved = mayfly_syntax::is_reserved_word(word);
         row![word, Value::Int(i64::from(reserved))]

@@ -6,28 +6,29 @@ use mayfly_types::Value;
 
 use super::asked::Asked;
 use super::columns::escaped_quotes;
+use super::context::RelationContext;
 use super::relation::{Relation, Row, row, yes_no};
 use crate::catalog::BaseTable;
 use crate::catalog::definition::{KeyTarget, TableDefinition};
 use crate::catalog::indexes::indexed_keys;
 use crate::engines::Engine;
 use crate::names::word_if;
-use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
-    Relation::of_tables("STATISTICS", rows),
-    Relation::new("#temporary_statistics", temporary),
+    Relation::asked("STATISTICS", rows).with_row_count(RelationContext::table_count),
+    Relation::asked("#temporary_statistics", temporary),
 ];
 
-fn rows(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row> {
+fn rows(context: &RelationContext, asked: &Asked<'_>) -> Vec<Row> {
     let tables = asked.tables(context);
-    let rows = tables.iter().flat_map(|table| table_rows(context, table));
-    rows.collect()
+    let rows = tables.iter();
+    rows.flat_map(|table| table_rows(context, asked, table))
+        .collect()
 }
 
-fn temporary(context: &StatementContext<'_>) -> Vec<Row> {
-    let tables = context.session.temporary_tables.iter();
-    let rows = tables.flat_map(|table| table_rows(context, table));
+fn temporary(context: &RelationContext, asked: &Asked<'_>) -> Vec<Row> {
+    let tables = context.temporary_tables.iter();
+    let rows = tables.flat_map(|table| table_rows(context, asked, table));
     rows.collect()
 }
 
@@ -50,9 +51,10 @@ fn cardinality(
     is_known.then(|| content.distinct_keys(IndexId(index), parts))
 }
 
-fn table_rows(context: &StatementContext<'_>, table: &BaseTable) -> Vec<Row> {
+fn table_rows(context: &RelationContext, asked: &Asked<'_>, table: &BaseTable) -> Vec<Row> {
     let definition = &table.definition;
-    let content = table.storage(context).ok();
+    let content = asked.reads(&["CARDINALITY"]);
+    let content = content.then(|| table.storage(context).ok()).flatten();
     let mut rows = Vec::new();
     for (key_position, key) in definition.keys.iter().enumerate() {
         for (part, sequence) in key.parts.iter().zip(1_u64..) {

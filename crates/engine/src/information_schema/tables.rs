@@ -6,55 +6,52 @@ use itertools::Itertools;
 use mayfly_storage::{DeclaredSize, TableStatistics};
 use mayfly_types::Value;
 
-use super::asked::{Asked, SYSTEM_SCHEMAS};
+use super::asked::Asked;
+use super::context::RelationContext;
 use super::relation::{Relation, Row, row, text};
 use super::source_definition;
 use crate::catalog::BaseTable;
 use crate::catalog::definition::{SECONDARY_ENGINE, TableDefinition};
 use crate::engines::Engine;
-use crate::session::StatementContext;
 use crate::{character_sets, convert};
 
-pub(super) const RELATIONS: &[Relation] = &[Relation::of_tables("TABLES", rows)];
+pub(super) const RELATIONS: &[Relation] =
+    &[Relation::asked("TABLES", rows).with_row_count(RelationContext::table_count)];
 
-pub(super) fn rows(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row> {
+pub(super) fn rows(context: &RelationContext, asked: &Asked<'_>) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     let zone = &context.options().session.time_zone;
     let opened_at = convert::datetime_of_unix(context.database().opened_at, zone);
-    for schema in SYSTEM_SCHEMAS {
-        for source in asked.relations(schema) {
-            if !context.rights().sees_table(schema, &source.name) {
-                continue;
-            }
-            let log = source_definition::log(source);
-            // Programs that copy a server must not copy the tables about accounts, which only account statements can
-            // change.
-            if schema == "mysql" && log.is_none() {
-                continue;
-            }
-            let is_view = schema == "information_schema";
-            let kind = if is_view { "SYSTEM VIEW" } else { "BASE TABLE" };
-            let mut row = row!["def", schema, &source.name, kind];
-            row.resize(21, Value::Null);
-            row[5] = Value::Int(10);
-            row[7..13].fill(Value::UInt(0));
-            row[14] = opened_at.clone();
-            row[19] = text("");
-            row[20] = text("");
-            if let Some(log) = log {
-                row[4] = text(log.engine.name());
-                row[6] = text(log.row_format());
-                row[17] = text(character_sets::row(log.collation).name);
-                row[20] = text(&log.comment);
-            }
-            rows.push(row);
+    for source in asked.relations(context) {
+        let schema = &*source.database;
+        let log = source_definition::log(source);
+        // Programs that copy a server must not copy the tables about accounts, which only account statements can
+        // change.
+        if schema == "mysql" && log.is_none() {
+            continue;
         }
+        let is_view = schema == "information_schema";
+        let kind = if is_view { "SYSTEM VIEW" } else { "BASE TABLE" };
+        let mut row = row!["def", schema, &source.name, kind];
+        row.resize(21, Value::Null);
+        row[5] = Value::Int(10);
+        row[7..13].fill(Value::UInt(0));
+        row[14] = opened_at.clone();
+        row[19] = text("");
+        row[20] = text("");
+        if let Some(log) = log {
+            row[4] = text(log.engine.name());
+            row[6] = text(log.row_format());
+            row[17] = text(character_sets::row(log.collation).name);
+            row[20] = text(&log.comment);
+        }
+        rows.push(row);
     }
     let (tables, views) = (asked.tables(context), asked.views(context));
     let tables = tables.iter().map(|table| {
         let definition = &table.definition;
         let name = (&*definition.database, &*definition.name);
-        (name, row(context, table))
+        (name, row(context, asked, table))
     });
     let views = views.iter().map(|view| {
         let (database, name) = (view.database(), view.name());
@@ -72,15 +69,26 @@ pub(super) fn rows(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row
     rows
 }
 
-fn row(context: &StatementContext<'_>, table: &BaseTable) -> Row {
+/// The columns with sizes, for which the table is opened.
+const SIZES: [&str; 6] = [
+    "TABLE_ROWS",
+    "AVG_ROW_LENGTH",
+    "DATA_LENGTH",
+    "MAX_DATA_LENGTH",
+    "INDEX_LENGTH",
+    "DATA_FREE",
+];
+
+fn row(context: &RelationContext, asked: &Asked<'_>, table: &BaseTable) -> Row {
     let zone = &context.options().session.time_zone;
     let definition = &table.definition;
+    let statistics = asked.reads(&SIZES).then(|| table.statistics(context));
     let TableStatistics {
         rows,
         memory_bytes,
         disk_bytes,
         declared,
-    } = table.statistics(context);
+    } = statistics.unwrap_or_default();
     let bytes = memory_bytes + disk_bytes;
     let size = declared.unwrap_or_else(|| DeclaredSize {
         row_bytes: bytes.checked_div(rows).unwrap_or(0),

@@ -11,12 +11,12 @@ use mayfly_storage::Purpose;
 use mayfly_storage::temptable::RegistryEntry;
 use mayfly_types::Value;
 
+use super::context::RelationContext;
 use super::relation::{IntoValue, Relation, Row, row, text};
 use super::standard;
 use crate::connections::{SessionShared, TemporaryTable};
 use crate::convert;
 use crate::engines::Engine;
-use crate::session::StatementContext;
 use crate::variables::typed;
 
 pub(super) const RELATIONS: &[Relation] = &[
@@ -34,7 +34,7 @@ const TEMPORARY_SPACE: u64 = 4_243_767_290;
 const HIDDEN_COLUMNS: u64 = 3;
 
 /// The transactional temporary tables of all sessions.
-fn transactional_tables(context: &StatementContext<'_>) -> Vec<Row> {
+fn transactional_tables(context: &RelationContext) -> Vec<Row> {
     let mut rows = Vec::new();
     for owner in context.privileges().visible_sessions() {
         let tables = owner.temporary_tables.lock();
@@ -58,12 +58,12 @@ fn own_name(owner: &SessionShared, table: &TemporaryTable) -> String {
 }
 
 /// The tables that CREATE TEMPORARY TABLE has made in one's own session.
-fn own_tables(context: &StatementContext<'_>) -> Vec<Row> {
-    named_tables(context, &context.session.shared)
+fn own_tables(context: &RelationContext) -> Vec<Row> {
+    named_tables(context, &context.session)
 }
 
 /// The tables that CREATE TEMPORARY TABLE has made in all sessions visible to the user.
-fn global_tables(context: &StatementContext<'_>) -> Vec<Row> {
+fn global_tables(context: &RelationContext) -> Vec<Row> {
     let sessions = context.privileges().visible_sessions();
     let rows = sessions
         .iter()
@@ -72,7 +72,7 @@ fn global_tables(context: &StatementContext<'_>) -> Vec<Row> {
 }
 
 /// Sizes do not distinguish indexes from rows: they share pages.
-fn named_tables(context: &StatementContext<'_>, owner: &Arc<SessionShared>) -> Vec<Row> {
+fn named_tables(context: &RelationContext, owner: &Arc<SessionShared>) -> Vec<Row> {
     let zone = &context.options().session.time_zone;
     let session = i64::try_from(owner.id).unwrap_or(i64::MAX);
     let tables = owner.temporary_tables.lock().clone();
@@ -98,7 +98,7 @@ fn named_tables(context: &StatementContext<'_>, owner: &Arc<SessionShared>) -> V
 
 /// The temporary tablespaces of each session, one for user-made tables and one for internal ones, once each has
 /// something in a file.
-fn spaces(context: &StatementContext<'_>) -> Vec<Row> {
+fn spaces(context: &RelationContext) -> Vec<Row> {
     let globals = context.database().globals();
     let directory = globals.text(typed::TMPDIR);
     let row = |other: &Arc<SessionShared>| {
@@ -131,7 +131,7 @@ const EXTENT: u64 = 1 << 20;
 
 /// The files of temporary tables, those of a directory as one: their total and free bytes. Empty before the first
 /// overflow into a directory.
-fn files(context: &StatementContext<'_>) -> Vec<Row> {
+fn files(context: &RelationContext) -> Vec<Row> {
     let space = &context.database().resources.temp_space;
     let options = space.options();
     let tiers = space.tiers().into_iter().enumerate();
@@ -198,7 +198,7 @@ fn bounded(bytes: u64) -> Option<u64> {
     (bytes < UNLIMITED).then_some(bytes)
 }
 
-fn rows(context: &StatementContext<'_>) -> Vec<Row> {
+fn rows(context: &RelationContext) -> Vec<Row> {
     let sessions = context.privileges().visible_sessions();
     let seen: HashMap<u64, &Arc<SessionShared>> = sessions
         .iter()

@@ -7,23 +7,24 @@ use std::sync::Arc;
 use mayfly_syntax::ast::visit_relations;
 
 use super::asked::Asked;
+use super::context::RelationContext;
 use super::relation::{Relation, Row, row, yes_no};
 use crate::catalog::view::ViewDefinition;
-use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
-    Relation::of_tables("VIEWS", rows),
-    Relation::new("VIEW_TABLE_USAGE", table_usage),
+    Relation::asked("VIEWS", rows),
+    Relation::asked("VIEW_TABLE_USAGE", table_usage),
 ];
 
-fn rows(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row> {
+fn rows(context: &RelationContext, asked: &Asked<'_>) -> Vec<Row> {
     let views = asked.views(context);
     let rights = context.rights();
     let catalog = context.catalog();
     let view_of = |database: &str, name: &str| catalog.view(database, name);
     let row = |view: &Arc<ViewDefinition>| {
         let (database, name) = (view.database(), view.name());
-        let query = rights.sees_query(database, name).then(|| view.query_text());
+        let shows_query = asked.reads(&["VIEW_DEFINITION"]) && rights.sees_query(database, name);
+        let query = shows_query.then(|| view.query_text());
         row![
             "def",
             database,
@@ -41,10 +42,13 @@ fn rows(context: &StatementContext<'_>, asked: &Asked<'_>) -> Vec<Row> {
 }
 
 /// The tables and views that each view reads.
-fn table_usage(context: &StatementContext<'_>) -> Vec<Row> {
+fn table_usage(context: &RelationContext, asked: &Asked<'_>) -> Vec<Row> {
     let mut rows = Vec::new();
     let rights = context.rights();
-    let mut views = context.privileges().visible_views();
+    let views = context.privileges().visible_views();
+    let mut views = asked.named(["VIEW_SCHEMA", "VIEW_NAME"], views, |view| {
+        (view.database(), view.name())
+    });
     views.retain(|view| rights.sees_query(view.database(), view.name()));
     for view in views {
         let mut tables = BTreeSet::new();

@@ -4,17 +4,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use mayfly_exec::{ExecutionContext, ExecutionOptions, ResultMemory};
-use mayfly_functions::EvaluationContext;
+use mayfly_exec::{ExecutionContext, ExecutionOptions, ResultMemory, RunContext};
 use mayfly_functions::context::SessionFacts;
+use mayfly_functions::{EvaluationContext, SignatureContext};
+use mayfly_plan::Expression;
 use mayfly_storage::temptable::{
     HashFunction, OverflowPolicy, Purpose, RegistryEntry, StatementOwner, TempTableContext,
     TempTableOptions,
 };
-use mayfly_types::Interrupt;
+use mayfly_types::{Batch, Diagnostics, Interrupt, Value};
 
-use super::StatementContext;
+use super::{StatementContext, StatementTables};
 use crate::budgets::unlimited_if_zero;
+use crate::convert;
 use crate::options::HashMode;
 use crate::status::Counter;
 use crate::variables::typed;
@@ -170,6 +172,16 @@ impl StatementContext<'_> {
         })
     }
 
+    /// The context of expressions that read no table, and whose warnings are thrown away.
+    pub(crate) fn silent_execution(&self) -> Arc<ExecutionContext> {
+        let mut execution = self.execution_context(Arc::new(StatementTables::default()));
+        let own = Arc::get_mut(&mut execution);
+        if let Some(own) = own.and_then(|own| Arc::get_mut(&mut own.evaluation)) {
+            own.diagnostics = Arc::new(Diagnostics::new(0));
+        }
+        execution
+    }
+
     /// Adds a statement's counters to the session's and to its summary.
     pub(crate) fn account(&mut self, execution: &ExecutionContext) {
         let (done, temp) = (&execution.counters, execution.temp.counters());
@@ -231,6 +243,17 @@ impl StatementContext<'_> {
         summary.disk_peak = summary.disk_peak.max(execution.temp.temp_space().peak());
         summary.rows_written += get(&temp.rows_written);
     }
+}
+
+/// The value of an expression that reads no table; `None` where it fails.
+pub(crate) fn constant_value(
+    expression: &Expression,
+    execution: &Arc<ExecutionContext>,
+) -> Option<Value> {
+    let run = RunContext::for_expressions(Arc::clone(execution), &[]);
+    let one_row = Batch::new(Vec::new(), 1);
+    let values = mayfly_exec::evaluate(expression, &one_row, &run).ok()?;
+    Some(convert::value_at(&values, 0))
 }
 
 /// Rows of a temporary table that count as examined by the statement: rows of an intermediate result that another

@@ -50,18 +50,18 @@ pub(crate) use self::client_state::ClientState;
 pub use self::client_state::LocalFiles;
 pub(crate) use self::diagnostics::SessionDiagnostics;
 pub(crate) use self::frame::Frame;
+pub(crate) use self::execution::constant_value;
 pub(crate) use self::locked_tables::LockedTable;
 pub(crate) use self::log_state::{ExplainedPlan, SessionLog};
 pub use self::memory::KeptMemory;
 pub(crate) use self::memory::ParseError;
 pub use self::opening::ConnectionSlot;
 pub(crate) use self::privileges::{LoggedIn, SessionPrivileges};
-pub(crate) use self::profiles::SessionProfiles;
+pub(crate) use self::profiles::{Profile, SessionProfiles};
 pub(crate) use self::settings::SessionSettings;
 pub use self::state_changes::StateChanges;
 pub(crate) use self::state_changes::TransactionWork;
-pub(crate) use self::statement::StatementContext;
-use self::status::SessionStatus;
+pub(crate) use self::statement::{ComputedVariables, StatementContext};
 pub(crate) use self::tables::StatementTables;
 pub(crate) use self::temporary_tables::TemporaryTables;
 pub(crate) use self::traces::{KeptTrace, SessionTraces, StatementTrace, measured};
@@ -325,16 +325,6 @@ impl Session {
     pub(crate) fn drop_temporary_table(&mut self, database: &str, name: &str) -> bool {
         self.note_state_change();
         self.temporary_tables.remove(database, name)
-    }
-
-    /// The session's part of SHOW STATUS.
-    pub(crate) fn status(&self) -> SessionStatus<'_> {
-        SessionStatus {
-            counters: &self.shared.counters,
-            temp_space_used: self.memory.temp_space.used(),
-            temp_space_peak: self.memory.temp_space.peak(),
-            transport: self.shared.transport.get(),
-        }
     }
 
     /// FLUSH STATUS

@@ -1,7 +1,6 @@
 //! The identity of a session, its privileges, and what it may see.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, LazyLock};
@@ -10,6 +9,7 @@ use mayfly_functions::context::ServerFiles;
 use mayfly_syntax::ast::Privilege;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result};
+use parking_lot::Mutex;
 
 use crate::accounts::account::{Account, AccountName, AuthenticationPlugin};
 use crate::accounts::grants::Grants;
@@ -38,7 +38,7 @@ pub(crate) struct LoggedIn {
 }
 
 /// The rights of a session, and the version of the catalog that they were computed for.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct CachedRights {
     version: Option<u64>,
     rights: Arc<Rights>,
@@ -60,11 +60,24 @@ pub(crate) struct SessionPrivileges {
     database: Arc<Database>,
     identity: Arc<Identity>,
     login: LoggedIn,
-    cached: RefCell<CachedRights>,
+    cached: Mutex<CachedRights>,
     /// `USER()`
     user_text: Arc<str>,
     /// The basis of the rights, as a text: only sessions with the same text share plans.
     key: Arc<str>,
+}
+
+impl Clone for SessionPrivileges {
+    fn clone(&self) -> Self {
+        Self {
+            database: Arc::clone(&self.database),
+            identity: Arc::clone(&self.identity),
+            login: self.login.clone(),
+            cached: Mutex::new(self.cached.lock().clone()),
+            user_text: Arc::clone(&self.user_text),
+            key: Arc::clone(&self.key),
+        }
+    }
 }
 
 impl SessionPrivileges {
@@ -76,7 +89,7 @@ impl SessionPrivileges {
     ) -> Self {
         let user_text: Arc<str> = Arc::from(format!("{}@{}", options.user, options.host));
         Self {
-            cached: RefCell::new(CachedRights::of(&options.user, &options.host)),
+            cached: Mutex::new(CachedRights::of(&options.user, &options.host)),
             key: key(&user_text, &login),
             database,
             identity,
@@ -118,7 +131,7 @@ impl SessionPrivileges {
 
     /// The session's current rights.
     pub(crate) fn rights(&self) -> Arc<Rights> {
-        let mut known = self.cached.borrow_mut();
+        let mut known = self.cached.lock();
         let Some(account) = &self.login.account else {
             return Arc::clone(&known.rights);
         };
@@ -254,7 +267,7 @@ impl SessionPrivileges {
     /// SET ROLE
     pub(crate) fn set_roles(&mut self, roles: BTreeSet<AccountName>) {
         self.login.roles = roles;
-        *self.cached.borrow_mut() = CachedRights::of(self.user(), self.host());
+        *self.cached.lock() = CachedRights::of(self.user(), self.host());
         self.key = key(&self.user_text, &self.login);
     }
 

@@ -26,7 +26,7 @@ impl Profile {
 #[derive(Debug, Default)]
 pub(crate) struct SessionProfiles {
     last_id: u64,
-    kept: VecDeque<Profile>,
+    kept: VecDeque<Arc<Profile>>,
     /// Whether the running statement shows profiles, and so gets none.
     pub(crate) is_discarded: bool,
 }
@@ -48,7 +48,7 @@ impl SessionProfiles {
             Arc::from(&text[..kept])
         };
         let id = self.last_id;
-        self.kept.push_back(Profile { id, text, stages });
+        self.kept.push_back(Arc::new(Profile { id, text, stages }));
         self.keep(most);
     }
 
@@ -59,7 +59,7 @@ impl SessionProfiles {
     }
 
     /// The last profiles, at most `most`, the oldest first.
-    pub(crate) fn last(&self, most: usize) -> impl Iterator<Item = &Profile> {
+    pub(crate) fn last(&self, most: usize) -> impl Iterator<Item = &Arc<Profile>> {
         self.kept.iter().skip(self.kept.len().saturating_sub(most))
     }
 

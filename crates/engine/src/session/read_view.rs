@@ -16,7 +16,7 @@ use super::StatementContext;
 use crate::catalog::definition::TableDefinition;
 use crate::catalog::provided_changes::ProvidedChanges;
 use crate::catalog::provider::TableProvider;
-use crate::catalog::{BaseTable, TableAccess, memory_engine};
+use crate::catalog::{BaseTable, RowAccess, TableAccess, memory_engine};
 use crate::engines::Engine;
 use crate::transaction::Isolation;
 use crate::variables::typed;
@@ -89,6 +89,45 @@ impl StatementContext<'_> {
     }
 }
 
+impl RowAccess for StatementContext<'_> {
+    fn changes_directly(&self, table: &BaseTable) -> bool {
+        self.session.transaction.changes_directly(table)
+    }
+
+    fn durable_statement(&self) -> Result<&DurableStatement> {
+        if let Some(statement) = self.durable_statement.get() {
+            return Ok(statement);
+        }
+        let options = DurableStatementOptions {
+            read_lock: self.read_lock,
+            ..self.durable_options(self.read_view())
+        };
+        let statement = self.session.transaction.durable()?.statement(options);
+        Ok(self.durable_statement.get_or_init(|| statement))
+    }
+
+    fn direct_statement(&self) -> Result<&DurableStatement> {
+        if let Some(statement) = self.direct_statement.get() {
+            return Ok(statement);
+        }
+        let transaction = self.session.transaction.direct()?.transaction();
+        let statement = transaction.statement(self.durable_options(ReadView::Statement));
+        Ok(self.direct_statement.get_or_init(|| statement))
+    }
+
+    fn temp_table_context(&self) -> &TempTableContext {
+        StatementContext::temp_table_context(self)
+    }
+
+    fn provided_changes(&self, provider: &Arc<dyn TableProvider>) -> ProvidedChanges {
+        self.session.transaction.provided_changes(provider)
+    }
+
+    fn undo_log(&self) -> &UndoLog {
+        self.session.transaction.undo_log()
+    }
+}
+
 impl TableAccess for StatementContext<'_> {
     fn time_zone(&self) -> &TimeZone {
         &self.options().session.time_zone
@@ -104,14 +143,6 @@ impl TableAccess for StatementContext<'_> {
 
     fn has_data_directory(&self) -> bool {
         self.database().options.datadir.is_some()
-    }
-
-    fn changes_directly(&self, table: &BaseTable) -> bool {
-        self.session.transaction.changes_directly(table)
-    }
-
-    fn provided_changes(&self, provider: &Arc<dyn TableProvider>) -> ProvidedChanges {
-        self.session.transaction.provided_changes(provider)
     }
 
     fn user_table_context(&self, definition: &TableDefinition) -> UserTableContext {
@@ -144,35 +175,6 @@ impl TableAccess for StatementContext<'_> {
             },
             is_private: definition.temporary,
         }
-    }
-
-    fn durable_statement(&self) -> Result<&DurableStatement> {
-        if let Some(statement) = self.durable_statement.get() {
-            return Ok(statement);
-        }
-        let options = DurableStatementOptions {
-            read_lock: self.read_lock,
-            ..self.durable_options(self.read_view())
-        };
-        let statement = self.session.transaction.durable()?.statement(options);
-        Ok(self.durable_statement.get_or_init(|| statement))
-    }
-
-    fn direct_statement(&self) -> Result<&DurableStatement> {
-        if let Some(statement) = self.direct_statement.get() {
-            return Ok(statement);
-        }
-        let transaction = self.session.transaction.direct()?.transaction();
-        let statement = transaction.statement(self.durable_options(ReadView::Statement));
-        Ok(self.direct_statement.get_or_init(|| statement))
-    }
-
-    fn temp_table_context(&self) -> &TempTableContext {
-        StatementContext::temp_table_context(self)
-    }
-
-    fn undo_log(&self) -> &UndoLog {
-        self.session.transaction.undo_log()
     }
 
     fn memory_engine_bytes(&self) -> (u64, u64) {

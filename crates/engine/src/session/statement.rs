@@ -646,22 +646,48 @@ impl<'s> StatementContext<'s> {
             }
             _ => {
                 let setting = || variable.value(self.settings().at(position));
-                let computed = self.computed_variable(variable.name);
+                let computed = self.computed_variables().get(variable.name);
                 Ok((computed.unwrap_or_else(setting), ty))
             }
         }
     }
 
-    /// The value of a session variable that is not a setting.
-    pub(crate) fn computed_variable(&self, name: &str) -> Option<Value> {
+    /// The session variables that are not settings.
+    pub(crate) fn computed_variables(&self) -> ComputedVariables {
         let left = &self.session.diagnostics;
+        ComputedVariables {
+            warning_count: left.before.all,
+            error_count: left.before.errors,
+            last_insert_id: left.last_insert_id(),
+            insert_id: left.insert_id,
+            session: self.id(),
+            now: self.now(),
+        }
+    }
+}
+
+/// The session variables that are not settings.
+#[derive(Debug)]
+pub(crate) struct ComputedVariables {
+    warning_count: u64,
+    error_count: u64,
+    last_insert_id: u64,
+    insert_id: u64,
+    session: u64,
+    /// Microseconds since 1970 UTC.
+    now: i64,
+}
+
+impl ComputedVariables {
+    /// The value of a variable; `None` for a setting.
+    pub(crate) fn get(&self, name: &str) -> Option<Value> {
         Some(match name {
-            "warning_count" => Value::UInt(left.before.all),
-            "error_count" => Value::UInt(left.before.errors),
-            "last_insert_id" | "identity" => Value::UInt(left.last_insert_id()),
-            "insert_id" => Value::UInt(left.insert_id),
-            "pseudo_thread_id" => Value::UInt(self.id()),
-            "timestamp" => Value::Float(self.now() as f64 / 1e6),
+            "warning_count" => Value::UInt(self.warning_count),
+            "error_count" => Value::UInt(self.error_count),
+            "last_insert_id" | "identity" => Value::UInt(self.last_insert_id),
+            "insert_id" => Value::UInt(self.insert_id),
+            "pseudo_thread_id" => Value::UInt(self.session),
+            "timestamp" => Value::Float(self.now as f64 / 1e6),
             _ => return None,
         })
     }

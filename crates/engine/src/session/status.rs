@@ -1,28 +1,13 @@
 //! SHOW STATUS.
 
-use crate::connections::Transport;
+use crate::connections::SessionShared;
 use crate::database::Database;
-use crate::status::{COUNTERS, Counter, Counters, commands};
+use crate::status::{COUNTERS, Counter, commands};
 
-/// A session's part of [`rows`].
-pub(crate) struct SessionStatus<'a> {
-    /// The session's counters.
-    pub(crate) counters: &'a Counters,
-    /// Temporary space in use.
-    pub(crate) temp_space_used: u64,
-    /// Peak of temporary space in use.
-    pub(crate) temp_space_peak: u64,
-    /// The client's transport.
-    pub(crate) transport: Option<&'a Transport>,
-}
-
-/// All rows of SHOW [SESSION | GLOBAL] STATUS, by name. `context` is the session of SHOW SESSION STATUS.
-pub(crate) fn rows(
-    database: &Database,
-    context: Option<SessionStatus<'_>>,
-) -> Vec<(String, String)> {
-    let value = |counter: Counter| match &context {
-        Some(context) => context.counters.get(counter),
+/// All rows of SHOW [SESSION | GLOBAL] STATUS, by name. `session` is that of SHOW SESSION STATUS.
+pub(crate) fn rows(database: &Database, session: Option<&SessionShared>) -> Vec<(String, String)> {
+    let value = |counter: Counter| match session {
+        Some(session) => session.counters.get(counter),
         None => database.counter(counter),
     };
     let mut rows: Vec<(String, String)> = COUNTERS
@@ -36,13 +21,14 @@ pub(crate) fn rows(
     for (name, text) in database.computed_status() {
         rows.push((name.to_owned(), text));
     }
-    let (used, peak) = match &context {
-        Some(context) => (context.temp_space_used, context.temp_space_peak),
+    let space = session.map(|session| session.memory().temp_space);
+    let (used, peak) = match space {
+        Some(space) => (space.used(), space.peak()),
         None => (database.temp_space_used(), database.temp_space_peak()),
     };
     rows.push(("Tmp_space_used".to_owned(), used.to_string()));
     rows.push(("Max_tmp_space_used".to_owned(), peak.to_string()));
-    let transport = context.as_ref().and_then(|context| context.transport);
+    let transport = session.and_then(|session| session.transport.get());
     let encryption = transport.and_then(|transport| transport.encryption.as_ref());
     let (version, cipher) = encryption.map_or(("", ""), |it| (&it.version, &it.cipher));
     rows.push(("Ssl_version".to_owned(), version.to_owned()));

@@ -8,7 +8,6 @@ use mayfly_storage::{ReadLock, Table};
 use mayfly_types::{Error, Result};
 
 use super::StatementContext;
-use crate::system_schemas::FIRST_SYSTEM_ID;
 use crate::transaction::Isolation;
 
 impl StatementContext<'_> {
@@ -47,21 +46,26 @@ impl StatementContext<'_> {
 }
 
 /// The tables that a statement's plan names.
-pub(crate) struct StatementTables(pub(crate) Vec<(TableId, Arc<dyn Table>)>);
+#[derive(Default)]
+pub(crate) struct StatementTables {
+    pub(crate) tables: Vec<(TableId, Arc<dyn Table>)>,
+    /// Number of tables that store rows: the others are computed from the engine's state.
+    pub(crate) stored: usize,
+}
 
 impl StatementTables {
-    /// Number of tables that store rows, and are not made from the engine's state.
-    pub(crate) fn stored(&self) -> usize {
-        let stored = self.0.iter().filter(|(id, _)| id.0 < FIRST_SYSTEM_ID);
-        stored.count()
+    /// A table; `None` for one that the plan does not name.
+    pub(crate) fn get(&self, id: TableId) -> Option<&Arc<dyn Table>> {
+        let mut tables = self.tables.iter();
+        tables
+            .find(|(known, _)| *known == id)
+            .map(|(_, table)| table)
     }
 }
 
 impl mayfly_exec::TableOpener for StatementTables {
     fn open(&self, id: TableId) -> Result<Arc<dyn Table>> {
-        match self.0.iter().find(|(known, _)| *known == id) {
-            Some((_, table)) => Ok(Arc::clone(table)),
-            None => Err(Error::internal("a plan names a table that it did not list")),
-        }
+        let unknown = || Error::internal("a plan names a table that it did not list");
+        self.get(id).cloned().ok_or_else(unknown)
     }
 }

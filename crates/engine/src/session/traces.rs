@@ -35,7 +35,7 @@ impl KeptTrace {
 #[derive(Debug, Default)]
 pub(crate) struct SessionTraces {
     /// Kept traces, the oldest first.
-    kept: VecDeque<KeptTrace>,
+    kept: VecDeque<Arc<KeptTrace>>,
     /// Number of statements traced since the traces were cleared.
     begun: u64,
 }
@@ -67,15 +67,15 @@ impl SessionTraces {
             self.kept.drain(..surplus.min(self.kept.len()));
         }
         if statement.is_hidden.get() {
-            self.kept.push_back(KeptTrace {
+            self.kept.push_back(Arc::new(KeptTrace {
                 query: String::new(),
                 trace: String::new(),
                 missing_bytes: 0,
                 is_hidden: true,
-            });
+            }));
             return;
         }
-        let used: u64 = self.kept.iter().map(KeptTrace::bytes).sum();
+        let used: u64 = self.kept.iter().map(|kept| kept.bytes()).sum();
         let mut left =
             usize::try_from(options.bytes_max.saturating_sub(used)).unwrap_or(usize::MAX);
         let text = &statement.text;
@@ -83,16 +83,16 @@ impl SessionTraces {
         left -= query.len();
         let (trace, missing) = statement.trace.bounded_text(options.layout, left);
         let missing_bytes = text.len() - query.len() + missing;
-        self.kept.push_back(KeptTrace {
+        self.kept.push_back(Arc::new(KeptTrace {
             query,
             trace,
             missing_bytes,
             is_hidden: false,
-        });
+        }));
     }
 
     /// The traces that are shown.
-    pub(crate) fn shown(&self, options: &TraceOptions) -> impl Iterator<Item = &KeptTrace> {
+    pub(crate) fn shown(&self, options: &TraceOptions) -> impl Iterator<Item = &Arc<KeptTrace>> {
         let most = usize::try_from(options.limit).unwrap_or(usize::MAX);
         self.kept.iter().take(most)
     }

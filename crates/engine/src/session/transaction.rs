@@ -107,10 +107,15 @@ impl SessionTransaction {
         Ok(self.durable.get_or_init(|| durable))
     }
 
+    /// The session's transaction in the store of durable tables, if it has used the store.
+    pub(crate) fn known_durable(&self) -> Option<&DurableTransaction> {
+        self.durable.get()
+    }
+
     /// Whether durable changes wait for commit.
     pub(crate) fn has_durable_changes(&self) -> bool {
-        let durable = self.durable.get();
-        durable.is_some_and(DurableTransaction::has_changes)
+        self.known_durable()
+            .is_some_and(DurableTransaction::has_changes)
     }
 
     /// The session's changes to non-transactional tables.

@@ -100,7 +100,10 @@ impl CachedPlan {
             return Ok(None);
         }
         Ok(Some(ReadyPlan {
-            tables: Arc::new(StatementTables(tables)),
+            tables: Arc::new(StatementTables {
+                stored: tables.len(),
+                tables,
+            }),
             plan: self,
         }))
     }

@@ -73,7 +73,7 @@ pub(super) fn run_as(
         }
         // The target of INSERT is not among the tables that its plan reads.
         let written = matches!(&*ready.plan.statement, Statement::Insert(_));
-        context.use_tables(ready.tables.stored() + usize::from(written));
+        context.use_tables(ready.tables.stored + usize::from(written));
         context.tables = Arc::downgrade(&ready.tables);
         context.stages().enter(stage_of(&ready.plan.statement));
         context.offer_plan(Arc::clone(&ready.plan) as _);
@@ -132,17 +132,9 @@ pub(crate) fn plan(
     let plan = catalog.explained(planned)?;
     let values = catalog.values_read();
     let point = slot.and_then(|_| point::plan(context, statement, &plan, &catalog));
-    let query = match &plan {
-        ExecutablePlan::Query(query) => Some(&**query),
-        _ => None,
-    };
-    let (tables, lasting) = catalog.into_tables(query);
+    let (tables, lasting) = catalog.into_tables();
     let is_query = matches!(**statement, Statement::Query(_));
-    let rows_of = |id| {
-        let mut opened = tables.0.iter();
-        let opened = opened.find(|(known, _)| *known == id);
-        opened.map_or(0, |(_, table)| table.statistics().rows)
-    };
+    let rows_of = |id| tables.get(id).map_or(0, |table| table.statistics().rows);
     let lasts = lasting.is_some();
     let slot = slot.filter(|_| lasts);
     // A plan that no slot keeps is never revalidated.

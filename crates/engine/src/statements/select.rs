@@ -37,7 +37,7 @@ pub(crate) fn plan(context: &StatementContext<'_>, query: &Query) -> Result<Plan
     let catalog = SessionCatalog::new(context, &parameters.values);
     let options = context.plan_options();
     let plan = catalog.explained(mayfly_plan::bind_query(query, &catalog, &options))?;
-    let tables = catalog.into_tables(Some(&plan)).0;
+    let tables = catalog.into_tables().0;
     Ok(Planned::new(&Arc::new(plan), &tables))
 }
 
@@ -60,7 +60,7 @@ pub(super) fn plan_trusted_description(
 pub(crate) fn plan_trusted(context: &StatementContext<'_>, query: &Query) -> Result<Planned> {
     let catalog = SessionCatalog::trusting(context);
     let plan = mayfly_plan::bind_query(query, &catalog, &context.options().plan)?;
-    let tables = catalog.into_tables(Some(&plan)).0;
+    let tables = catalog.into_tables().0;
     Ok(Planned::new(&Arc::new(plan), &tables))
 }
 
@@ -139,7 +139,7 @@ impl Reading {
 
     /// Whether the query reads a table.
     pub(super) fn reads(&self, table: TableId) -> bool {
-        self.tables.0.iter().any(|(id, _)| *id == table)
+        self.tables.get(table).is_some()
     }
 
     /// Allows the rows in any order, where SQL leaves the order open.

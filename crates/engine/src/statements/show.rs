@@ -505,7 +505,10 @@ fn limit_of(show: &Show) -> (usize, usize) {
 }
 
 fn count(context: &StatementContext<'_>, name: &str, variable: &str) -> Outcome {
-    let value = context.computed_variable(variable).unwrap_or_default();
+    let value = context
+        .computed_variables()
+        .get(variable)
+        .unwrap_or_default();
     StatementResult::of_rows(&[(name, derive::unsigned_bigint())], &[[value]]).into()
 }
 

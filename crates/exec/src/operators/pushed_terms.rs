@@ -1,13 +1,15 @@
-//! Terms of a scan's predicate that are pushed down to the table: comparisons of one column with a value that is the
-//! same for all rows, in the form that a table can interpret ([`ColumnTerm`]).
+//! Predicates of scans that are pushed down to the table: terms ([`ColumnTerm`]), which compare one column with a value
+//! that is the same for all rows, and the whole predicate ([`ScanPredicate`]), for values that the table already knows.
 //!
-//! The predicate is still evaluated for each row that comes: a term only lets a table leave out rows early.
+//! The predicate is still evaluated for each row that comes: both only let a table leave out rows early.
+
+use std::sync::Arc;
 
 use mayfly_functions::Column;
 use mayfly_plan::{Comparison, Expression, ExpressionKind};
-use mayfly_storage::{ColumnCondition, ColumnId, ColumnTerm};
+use mayfly_storage::{ColumnCondition, ColumnId, ColumnTerm, ScanPredicate};
 use mayfly_types::convert::array_value;
-use mayfly_types::{PhysicalType, Result, TypeKind, Value};
+use mayfly_types::{Batch, PhysicalType, Result, TypeKind, Value};
 
 use super::scan_filter::conjuncts;
 use crate::context::RunContext;
@@ -27,13 +29,34 @@ enum PushedCondition {
     NotNull,
 }
 
-/// Terms of a predicate that may be pushed down to a table.
-pub(super) struct PushedTerms(Vec<PushedTerm>);
+/// A predicate that is pushed down to a table.
+pub(super) struct PushedTerms {
+    terms: Vec<PushedTerm>,
+    /// Its conjuncts that may be evaluated more than once for a row.
+    conjuncts: Vec<Program>,
+}
 
 impl PushedTerms {
     pub(super) fn compile(predicate: Option<&Expression>) -> Self {
         let terms = conjuncts(predicate).iter();
-        Self(terms.filter_map(PushedTerm::compile).collect())
+        let conjuncts = terms.clone().map(Program::compile);
+        Self {
+            terms: terms.filter_map(PushedTerm::compile).collect(),
+            conjuncts: conjuncts.filter(|it| !it.is_volatile()).collect(),
+        }
+    }
+
+    /// The predicate of a scan of these columns.
+    pub(super) fn predicate<'r>(
+        &'r self,
+        columns: &'r [ColumnId],
+        run: &'r RunContext,
+    ) -> PushedPredicate<'r> {
+        PushedPredicate {
+            conjuncts: &self.conjuncts,
+            columns,
+            run,
+        }
     }
 
     /// Terms with their current values, of a scan of these columns.
@@ -47,7 +70,47 @@ impl PushedTerms {
                 condition: term.condition.now(run)?,
             })
         };
-        self.0.iter().map(term).collect()
+        self.terms.iter().map(term).collect()
+    }
+}
+
+/// A predicate within a run.
+#[derive(Debug)]
+pub(super) struct PushedPredicate<'r> {
+    conjuncts: &'r [Program],
+    /// Columns of the scan, which the conjuncts read by their indexes.
+    columns: &'r [ColumnId],
+    run: &'r RunContext,
+}
+
+impl ScanPredicate for PushedPredicate<'_> {
+    fn select(&self, columns: &[ColumnId], values: &dyn Fn() -> Batch) -> Option<Vec<bool>> {
+        let place = |read: usize| {
+            columns
+                .iter()
+                .position(|known| *known == self.columns[read])
+        };
+        let knows = |it: &&Program| it.columns().all(|read| place(read).is_some());
+        let mut conjuncts = self.conjuncts.iter().filter(knows).peekable();
+        conjuncts.peek()?;
+        let values = values();
+        // No conjunct reads the columns that are not known.
+        let read = (0..self.columns.len()).map(|read| {
+            let place = place(read).unwrap_or_default();
+            Arc::clone(values.column(place))
+        });
+        let batch = Batch::new(read.collect(), values.row_count());
+        // Warnings are those of the rows that are made.
+        let run = self.run.without_warnings();
+        let mut selected = vec![true; batch.row_count()];
+        for conjunct in conjuncts {
+            // The statement itself raises the error, if it evaluates such a row.
+            let kept = conjunct.select(&batch, &run).ok()?;
+            for (row, selected) in selected.iter_mut().enumerate() {
+                *selected &= kept.contains(row);
+            }
+        }
+        Some(selected)
     }
 }
 

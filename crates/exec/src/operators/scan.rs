@@ -23,7 +23,7 @@ struct Scan {
     predicate: Option<Program>,
     /// The predicate as terms.
     terms: Arc<Terms>,
-    /// Terms of the predicate that are pushed down to the table.
+    /// The predicate as it is pushed down to the table.
     pushed: PushedTerms,
     rows: AtomicU64,
     wanted: FirstRows,
@@ -66,6 +66,7 @@ impl Node for Scan {
         *lock(&self.scan) = Some(table.scan(&ScanRequest {
             columns: &self.columns,
             terms: &terms,
+            predicate: Some(&self.pushed.predicate(&self.columns, run)),
         })?);
         self.ended.store(false, Ordering::Relaxed);
         // The first row is found by a key lookup.

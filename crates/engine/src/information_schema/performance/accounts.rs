@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 
 use mayfly_types::Value;
 
+use crate::information_schema::context::RelationContext;
 use crate::information_schema::relation::{Relation, Row, row};
-use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
     Relation::new("performance_schema.accounts", accounts),
@@ -22,7 +22,7 @@ struct Connections {
 }
 
 /// The connections of accounts, grouped by the columns that `key` returns.
-fn by_key(context: &StatementContext<'_>, key: impl Fn(&str, &str) -> Vec<String>) -> Vec<Row> {
+fn by_key(context: &RelationContext, key: impl Fn(&str, &str) -> Vec<String>) -> Vec<Row> {
     let mut all: BTreeMap<Vec<String>, Connections> = BTreeMap::new();
     let database = context.database();
     for ((user, host), account) in database.instrumentation.accounts.all() {
@@ -47,14 +47,14 @@ fn by_key(context: &StatementContext<'_>, key: impl Fn(&str, &str) -> Vec<String
     rows.collect()
 }
 
-fn accounts(context: &StatementContext<'_>) -> Vec<Row> {
+fn accounts(context: &RelationContext) -> Vec<Row> {
     by_key(context, |user, host| vec![user.to_owned(), host.to_owned()])
 }
 
-fn users(context: &StatementContext<'_>) -> Vec<Row> {
+fn users(context: &RelationContext) -> Vec<Row> {
     by_key(context, |user, _| vec![user.to_owned()])
 }
 
-fn hosts(context: &StatementContext<'_>) -> Vec<Row> {
+fn hosts(context: &RelationContext) -> Vec<Row> {
     by_key(context, |_, host| vec![host.to_owned()])
 }

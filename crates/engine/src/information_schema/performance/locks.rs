@@ -2,9 +2,9 @@
 
 use mayfly_types::Value;
 
+use crate::information_schema::context::RelationContext;
 use crate::information_schema::relation::{Relation, Row, row};
 use crate::locks::table::TableUse;
-use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] =
     &[Relation::new("performance_schema.metadata_locks", rows)];
@@ -19,7 +19,7 @@ fn lock_type(how: TableUse) -> &'static str {
     }
 }
 
-fn rows(context: &StatementContext<'_>) -> Vec<Row> {
+fn rows(context: &RelationContext) -> Vec<Row> {
     let mut rows = Vec::new();
     for table in context.catalog().all_tables() {
         let definition = &table.definition;

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use mayfly_types::Value;
 
 use crate::budgets::SessionMemory;
+use crate::information_schema::context::RelationContext;
 use crate::information_schema::relation::{Relation, Row, row};
-use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
     Relation::new(
@@ -49,7 +49,7 @@ fn used_row(before: &[Value], name: &str, (used, most): Used) -> Row {
     row
 }
 
-fn global(context: &StatementContext<'_>) -> Vec<Row> {
+fn global(context: &RelationContext) -> Vec<Row> {
     let database = context.database();
     let budgets = &database.budgets;
     let cached = database.statement_cache.bytes();
@@ -85,7 +85,7 @@ fn of_session(memory: &SessionMemory) -> [(&'static str, Used); 3] {
     ]
 }
 
-fn by_thread(context: &StatementContext<'_>) -> Vec<Row> {
+fn by_thread(context: &RelationContext) -> Vec<Row> {
     let sessions = context.database().living_sessions();
     let rows = sessions.iter().flat_map(|session| {
         let before = row![session.id];
@@ -95,7 +95,7 @@ fn by_thread(context: &StatementContext<'_>) -> Vec<Row> {
 }
 
 /// The bytes of the open sessions of accounts, grouped by the columns that `key` returns.
-fn by_key(context: &StatementContext<'_>, key: impl Fn(&str, &str) -> Vec<String>) -> Vec<Row> {
+fn by_key(context: &RelationContext, key: impl Fn(&str, &str) -> Vec<String>) -> Vec<Row> {
     let mut all: BTreeMap<(Vec<String>, &'static str), Used> = BTreeMap::new();
     for session in context.database().living_sessions() {
         let identity = session.identity();
@@ -112,14 +112,14 @@ fn by_key(context: &StatementContext<'_>, key: impl Fn(&str, &str) -> Vec<String
     rows.collect()
 }
 
-fn by_account(context: &StatementContext<'_>) -> Vec<Row> {
+fn by_account(context: &RelationContext) -> Vec<Row> {
     by_key(context, |user, host| vec![user.to_owned(), host.to_owned()])
 }
 
-fn by_user(context: &StatementContext<'_>) -> Vec<Row> {
+fn by_user(context: &RelationContext) -> Vec<Row> {
     by_key(context, |user, _| vec![user.to_owned()])
 }
 
-fn by_host(context: &StatementContext<'_>) -> Vec<Row> {
+fn by_host(context: &RelationContext) -> Vec<Row> {
     by_key(context, |_, host| vec![host.to_owned()])
 }

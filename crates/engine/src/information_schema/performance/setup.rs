@@ -6,6 +6,7 @@ use mayfly_types::error::codes;
 use mayfly_types::{Result, Value};
 
 use crate::error::{ensure, refuse};
+use crate::information_schema::context::RelationContext;
 use crate::information_schema::relation::{IntoValue, Relation, Row, row, yes_no};
 use crate::instrumentation::{Actor, CONSUMERS, Instrument};
 use crate::session::StatementContext;
@@ -19,7 +20,7 @@ pub(super) const RELATIONS: &[Relation] = &[
     Relation::new("performance_schema.performance_timers", timers),
 ];
 
-fn actors(context: &StatementContext<'_>) -> Vec<Row> {
+fn actors(context: &RelationContext) -> Vec<Row> {
     let actors = context.database().instrumentation.actors.all().into_iter();
     let row = |actor: Actor| {
         let (enabled, history) = (yes_no(actor.is_enabled), yes_no(actor.has_history));
@@ -28,7 +29,7 @@ fn actors(context: &StatementContext<'_>) -> Vec<Row> {
     actors.map(row).collect()
 }
 
-fn consumers(context: &StatementContext<'_>) -> Vec<Row> {
+fn consumers(context: &RelationContext) -> Vec<Row> {
     let setup = &context.database().instrumentation.setup;
     let rows = CONSUMERS.iter();
     rows.map(|(consumer, name, _)| row![*name, yes_no(setup.consumes(*consumer))])
@@ -36,7 +37,7 @@ fn consumers(context: &StatementContext<'_>) -> Vec<Row> {
 }
 
 /// Statements and stages can be turned off; memory is always counted.
-fn instruments(context: &StatementContext<'_>) -> Vec<Row> {
+fn instruments(context: &RelationContext) -> Vec<Row> {
     let setup = &context.database().instrumentation.setup;
     let mut rows: Vec<Row> = Instrument::all()
         .map(|instrument| {
@@ -56,13 +57,13 @@ fn instruments(context: &StatementContext<'_>) -> Vec<Row> {
     rows
 }
 
-fn threads(_: &StatementContext<'_>) -> Vec<Row> {
+fn threads(_: &RelationContext) -> Vec<Row> {
     let row = row!["thread/sql/one_connection", "YES", "YES", "user"];
     vec![[row, vec![Value::Int(0), Value::Null]].concat()]
 }
 
 /// All times come from one clock in nanoseconds.
-fn timers(_: &StatementContext<'_>) -> Vec<Row> {
+fn timers(_: &RelationContext) -> Vec<Row> {
     let (frequency, resolution) = (Value::Int(1_000_000_000), Value::Int(1));
     vec![row!["NANOSECOND", frequency, resolution, Value::Null]]
 }

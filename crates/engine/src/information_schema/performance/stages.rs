@@ -4,11 +4,11 @@ use std::time::Instant;
 
 use mayfly_types::{Stage, Value};
 
+use crate::information_schema::context::RelationContext;
 use crate::information_schema::relation::{Relation, Row, row};
 use crate::instrumentation::{
     Consumer, Instrument, StageEvent, StageSums, picoseconds, stage_event_name,
 };
-use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
     Relation::new("performance_schema.events_stages_current", current),
@@ -42,7 +42,7 @@ fn event_row(event: &StageEvent, is_over: bool) -> Row {
 }
 
 /// The present stages of running statements.
-fn current(context: &StatementContext<'_>) -> Vec<Row> {
+fn current(context: &RelationContext) -> Vec<Row> {
     let instrumentation = &context.database().instrumentation;
     let setup = &instrumentation.setup;
     if !setup.keeps(Consumer::StagesCurrent) || !setup.times_stages() {
@@ -66,18 +66,18 @@ fn current(context: &StatementContext<'_>) -> Vec<Row> {
     rows.collect()
 }
 
-fn history(context: &StatementContext<'_>) -> Vec<Row> {
+fn history(context: &RelationContext) -> Vec<Row> {
     let sessions = context.database().living_sessions();
     let events = sessions.iter().flat_map(|session| session.stages.events());
     events.map(|event| event_row(&event, true)).collect()
 }
 
-fn history_long(context: &StatementContext<'_>) -> Vec<Row> {
+fn history_long(context: &RelationContext) -> Vec<Row> {
     let events = context.database().instrumentation.stages_long.events();
     events.iter().map(|event| event_row(event, true)).collect()
 }
 
-fn summary(context: &StatementContext<'_>) -> Vec<Row> {
+fn summary(context: &RelationContext) -> Vec<Row> {
     let summary = &context.database().instrumentation.stages;
     let row = |(stage, sums): (Stage, StageSums)| {
         let pico = |nanoseconds: u64| nanoseconds.saturating_mul(1000);

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use mayfly_types::Value;
 
 use crate::connections::SessionShared;
+use crate::information_schema::context::RelationContext;
 use crate::information_schema::relation::{Relation, Row, row};
 use crate::instrumentation::{Consumer, StatementEvent, event_name, picoseconds};
-use crate::session::StatementContext;
 
 pub(super) const RELATIONS: &[Relation] = &[
     Relation::new("performance_schema.events_statements_current", current),
@@ -95,7 +95,7 @@ fn event_row(event: &StatementEvent) -> Row {
 }
 
 /// The row of a session's running statement: its counters are known when it ends.
-fn running_row(context: &StatementContext<'_>, session: &Arc<SessionShared>) -> Option<Row> {
+fn running_row(context: &RelationContext, session: &Arc<SessionShared>) -> Option<Row> {
     let activity = &session.activity;
     let text = activity.statement()?;
     let instrumentation = &context.database().instrumentation;
@@ -150,7 +150,7 @@ fn running_row(context: &StatementContext<'_>, session: &Arc<SessionShared>) -> 
     Some(row)
 }
 
-fn current(context: &StatementContext<'_>) -> Vec<Row> {
+fn current(context: &RelationContext) -> Vec<Row> {
     let setup = &context.database().instrumentation.setup;
     if !setup.keeps(Consumer::StatementsCurrent) {
         return Vec::new();
@@ -164,13 +164,13 @@ fn current(context: &StatementContext<'_>) -> Vec<Row> {
     seen.filter_map(row).collect()
 }
 
-fn history(context: &StatementContext<'_>) -> Vec<Row> {
+fn history(context: &RelationContext) -> Vec<Row> {
     let sessions = context.database().living_sessions();
     let events = sessions.iter().flat_map(|session| session.history.events());
     events.map(|event| event_row(&event)).collect()
 }
 
-fn history_long(context: &StatementContext<'_>) -> Vec<Row> {
+fn history_long(context: &RelationContext) -> Vec<Row> {
     let events = context.database().instrumentation.history_long.events();
     events.iter().map(event_row).collect()
 }

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use mayfly_types::Value;
 
 use crate::convert;
+use crate::information_schema::context::RelationContext;
 use crate::information_schema::relation::{Relation, Row, row};
 use crate::instrumentation::{
     DigestSummary, Instrument, StatementSums, TimeBucket, event_name, picoseconds,
 };
-use crate::session::StatementContext;
 use crate::status::Counter;
 
 pub(super) const RELATIONS: &[Relation] = &[
@@ -102,7 +102,7 @@ fn temporary_row(sums: &StatementSums) -> Row {
 
 /// A time in nanoseconds since the engine was started, as TIMESTAMP in the session's time zone; the zero date for 0.
 /// `started` is in microseconds since 1970 UTC.
-fn timestamp(context: &StatementContext<'_>, started: i64, nanoseconds: u64) -> Value {
+fn timestamp(context: &RelationContext, started: i64, nanoseconds: u64) -> Value {
     if nanoseconds == 0 {
         return Value::Int(0);
     }
@@ -111,7 +111,7 @@ fn timestamp(context: &StatementContext<'_>, started: i64, nanoseconds: u64) -> 
     convert::datetime_of_unix(time, &context.options().session.time_zone)
 }
 
-fn by_digest(context: &StatementContext<'_>) -> Vec<Row> {
+fn by_digest(context: &RelationContext) -> Vec<Row> {
     let (database, instrumentation) = (context.database(), &context.database().instrumentation);
     let digests = &instrumentation.digests;
     let started = instrumentation.started_utc(database.options.clock.now_utc_microseconds());
@@ -164,10 +164,7 @@ fn kind_rows(before: Row, sums: &ByKind) -> Vec<Row> {
 }
 
 /// The totals by kind of all sessions of each account, including ended ones, grouped by the key that `key` returns.
-fn by_key<K: Ord>(
-    context: &StatementContext<'_>,
-    key: impl Fn(&str, &str) -> K,
-) -> BTreeMap<K, ByKind> {
+fn by_key<K: Ord>(context: &RelationContext, key: impl Fn(&str, &str) -> K) -> BTreeMap<K, ByKind> {
     let mut all: BTreeMap<K, ByKind> = BTreeMap::new();
     let database = context.database();
     for ((user, host), account) in database.instrumentation.accounts.all() {
@@ -185,7 +182,7 @@ fn by_key<K: Ord>(
 }
 
 /// The global totals of every kind, including those that never ran.
-fn global(context: &StatementContext<'_>) -> Vec<Row> {
+fn global(context: &RelationContext) -> Vec<Row> {
     let mut sums = by_key(context, |_, _| ()).remove(&()).unwrap_or_default();
     for instrument in Instrument::all() {
         if matches!(instrument, Instrument::Statement(_)) {
@@ -195,7 +192,7 @@ fn global(context: &StatementContext<'_>) -> Vec<Row> {
     kind_rows(row![], &sums)
 }
 
-fn by_thread(context: &StatementContext<'_>) -> Vec<Row> {
+fn by_thread(context: &RelationContext) -> Vec<Row> {
     let sessions = context.database().living_sessions();
     let rows = sessions.iter().flat_map(|session| {
         let mut sums = ByKind::new();
@@ -205,21 +202,21 @@ fn by_thread(context: &StatementContext<'_>) -> Vec<Row> {
     rows.collect()
 }
 
-fn by_account(context: &StatementContext<'_>) -> Vec<Row> {
+fn by_account(context: &RelationContext) -> Vec<Row> {
     let all = by_key(context, |user, host| (user.to_owned(), host.to_owned()));
     let rows = all.iter();
     rows.flat_map(|((user, host), sums)| kind_rows(row![user, host], sums))
         .collect()
 }
 
-fn by_user(context: &StatementContext<'_>) -> Vec<Row> {
+fn by_user(context: &RelationContext) -> Vec<Row> {
     let all = by_key(context, |user, _| user.to_owned());
     let rows = all.iter();
     rows.flat_map(|(user, sums)| kind_rows(row![user], sums))
         .collect()
 }
 
-fn by_host(context: &StatementContext<'_>) -> Vec<Row> {
+fn by_host(context: &RelationContext) -> Vec<Row> {
     let all = by_key(context, |_, host| host.to_owned());
     let rows = all.iter();
     rows.flat_map(|(host, sums)| kind_rows(row![host], sums))
@@ -246,7 +243,7 @@ fn histogram_rows(before: &[Value], buckets: impl Iterator<Item = TimeBucket> + 
     rows.collect()
 }
 
-fn histogram_by_digest(context: &StatementContext<'_>) -> Vec<Row> {
+fn histogram_by_digest(context: &RelationContext) -> Vec<Row> {
     let digests = context.database().instrumentation.digests.all();
     let rows = digests.iter().flat_map(|digest| {
         let before = row![digest.database.as_deref(), digest.hash()];
@@ -256,7 +253,7 @@ fn histogram_by_digest(context: &StatementContext<'_>) -> Vec<Row> {
     rows.collect()
 }
 
-fn histogram_global(context: &StatementContext<'_>) -> Vec<Row> {
+fn histogram_global(context: &RelationContext) -> Vec<Row> {
     let times = context.database().instrumentation.digests.times();
     histogram_rows(&[], times.into_iter())
 }

@@ -6,13 +6,17 @@ use std::sync::atomic::Ordering;
 use mayfly_types::Value;
 
 use crate::connections::SessionShared;
+use crate::information_schema::asked::Asked;
+use crate::information_schema::context::RelationContext;
 use crate::information_schema::relation::{Relation, Row, row, yes_no};
-use crate::session::StatementContext;
 
-pub(super) const RELATIONS: &[Relation] = &[Relation::new("performance_schema.threads", threads)];
+pub(super) const RELATIONS: &[Relation] = &[Relation::asked("performance_schema.threads", threads)];
 
-fn threads(context: &StatementContext<'_>) -> Vec<Row> {
-    let sessions = context.database().living_sessions();
+fn threads(context: &RelationContext, asked: &Asked<'_>) -> Vec<Row> {
+    let mut sessions = context.database().living_sessions();
+    for id in ["THREAD_ID", "PROCESSLIST_ID"] {
+        sessions = asked.wanted(&[id], sessions, |session| row![session.id]);
+    }
     let row = |session: &Arc<SessionShared>| {
         let (activity, identity, memory) =
             (&session.activity, session.identity(), session.memory());

@@ -14,7 +14,7 @@ use mayfly_types::error::codes;
 use crate::cached_plan::{CachedPlan, ExecutablePlan, InsertPlan};
 use crate::catalog::expression_text::value_text;
 use crate::connections::{PlanParts, RunningPlan};
-use crate::session::{StatementContext, StatementTables};
+use crate::session::StatementContext;
 use crate::statements::plan_validity::ReadyPlan;
 use crate::statements::select::{self, Planned};
 use crate::statements::{hints, planning};
@@ -84,7 +84,7 @@ impl Explained {
     pub(super) fn running(plan: &dyn RunningPlan) -> Option<Self> {
         let (query, change) = plan.parts()?;
         Some(Self {
-            query: query.map(|query| Planned::new(&query, &Arc::new(StatementTables(Vec::new())))),
+            query: query.map(|query| Planned::new(&query, &Arc::default())),
             change,
             rewritten: None,
             removals: Vec::new(),

@@ -68,7 +68,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, load: &LoadData) -> Result
     let planner = (&catalog, &context.options().plan);
     let target = RowTarget::find(context, planner, &load.table, &load.partitions, additions)?;
     note_write(context, &target.table)?;
-    let tables = catalog.into_tables(None).0;
+    let tables = catalog.into_tables().0;
     let (table, definition) = (&target.table, Arc::clone(&target.names));
     let charset = file_charset(context, load)?;
     let targets = targets(&target, &load.targets)?;
