@@ -32,7 +32,7 @@ pub(crate) struct Storing {
     sql_mode: SqlMode,
     ignore: bool,
     time_zone: TimeZone,
-    current_date: DateTime,
+    now: DateTime,
     table: String,
 }
 
@@ -45,7 +45,7 @@ impl Storing {
             table: table.to_owned(),
             sql_mode: clock.options.sql_mode,
             ignore,
-            current_date: time_zone.local_of_unix(clock.now).unwrap_or(ZERO_DATE),
+            now: time_zone.local_of_unix(clock.now).unwrap_or(ZERO_DATE),
             time_zone,
         }
     }
@@ -123,7 +123,7 @@ impl Storing {
                 sql_mode: self.sql_mode,
                 diagnostics,
                 time_zone: &self.time_zone,
-                current_date: self.current_date,
+                now: self.now,
                 operand: "",
                 room: None,
             },

@@ -259,7 +259,7 @@ impl EvaluationContext {
 
     /// The context of a conversion; `operand` is the value's name in messages.
     pub fn cast<'a>(&'a self, operand: &'a str) -> CastContext<'a> {
-        let today = self
+        let now = self
             .time_zone
             .local_of_unix(self.now_utc_microseconds)
             .unwrap_or_default();
@@ -267,7 +267,7 @@ impl EvaluationContext {
             sql_mode: self.sql_mode,
             diagnostics: &self.diagnostics,
             time_zone: &self.time_zone,
-            current_date: today.at_midnight(),
+            now,
             operand,
             room: None,
         }

@@ -108,10 +108,12 @@ fn converted(
         sql_mode: options.sql_mode,
         diagnostics: &quiet,
         time_zone: &options.time_zone,
-        current_date: options
+        // A TIME counts from midnight here, also as a DATE.
+        now: options
             .time_zone
             .local_of_unix(now)
-            .unwrap_or(DateTime::date(0, 0, 0)),
+            .unwrap_or(DateTime::date(0, 0, 0))
+            .at_midnight(),
         operand: "?",
         room: None,
     };

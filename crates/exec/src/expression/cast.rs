@@ -101,7 +101,7 @@ pub(crate) fn cast_context<'a>(
     diagnostics: &'a Diagnostics,
 ) -> CastContext<'a> {
     // Only a TIME needs the current day to become a date or a year.
-    let current_date = match from.kind {
+    let now = match from.kind {
         TypeKind::Time => context
             .time_zone
             .local_of_unix(context.now_utc_microseconds)
@@ -112,7 +112,7 @@ pub(crate) fn cast_context<'a>(
         sql_mode: context.sql_mode,
         diagnostics,
         time_zone: &context.time_zone,
-        current_date,
+        now,
         operand: "(null)",
         room: None,
     }
