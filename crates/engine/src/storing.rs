@@ -35,7 +35,7 @@ pub(crate) struct Storing {
     sql_mode: SqlMode,
     ignore: bool,
     session: Arc<SessionParameters>,
-    current_date: DateTime,
+    now: DateTime,
     table: String,
 }
 
@@ -49,7 +49,7 @@ impl Storing {
             table: table.to_owned(),
             sql_mode: session.sql_mode,
             ignore,
-            current_date: now.unwrap_or(ZERO_DATE),
+            now: now.unwrap_or(ZERO_DATE),
             session,
         }
     }
@@ -127,7 +127,7 @@ impl Storing {
                 sql_mode: self.sql_mode,
                 diagnostics,
                 time_zone: &self.session.time_zone,
-                current_date: self.current_date,
+                now: self.now,
                 operand: "",
                 room: None,
             },

@@ -82,6 +82,23 @@ impl<'a> Binding<'a> {
         Ok(self.in_collation(claim, characters, nullable))
     }
 
+    /// Types of texts that are looked for in each other. Texts of one character set that have no common collation are
+    /// compared in the first one's.
+    pub(crate) fn searched_texts(&self) -> Result<Vec<SqlType>> {
+        let claim = derive::aggregate_collation(self.arguments, self.context, self.name);
+        let collation = |argument: &Argument<'_>| derive::text_of(argument, self.context).collation;
+        let first = self.arguments.first().map(collation).unwrap_or_default();
+        let is_like_first = |argument: &Argument<'_>| {
+            collation(argument).charset() == first.charset()
+                && argument.coercibility != Coercibility::Explicit
+        };
+        let claim = match claim {
+            Err(_) if self.arguments.iter().all(is_like_first) => (first, Coercibility::None),
+            claim => claim?,
+        };
+        Ok(self.in_collation(claim, 0, false).arguments)
+    }
+
     /// The signature of a function that compares its arguments as texts of one collation, and is NULL when an
     /// argument is.
     pub(crate) fn compared_texts(&self, result: SqlType) -> Result<Signature> {

@@ -241,7 +241,7 @@ impl EvaluationContext {
     /// The context of a conversion; `operand` is the value's name in messages.
     pub fn cast<'a>(&'a self, operand: &'a str) -> CastContext<'a> {
         let session = &self.session;
-        let today = session
+        let now = session
             .time_zone
             .local_of_unix(self.now_utc_microseconds)
             .unwrap_or_default();
@@ -249,7 +249,7 @@ impl EvaluationContext {
             sql_mode: session.sql_mode,
             diagnostics: &self.diagnostics,
             time_zone: &session.time_zone,
-            current_date: today.at_midnight(),
+            now,
             operand,
             room: None,
         }

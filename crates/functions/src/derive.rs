@@ -68,7 +68,7 @@ pub(crate) const LENGTH_LIMIT: u64 = 16_777_216;
 /// The signature of a function that makes texts longer: the length reported to clients is limited.
 pub(crate) fn with_length_limit(mut signature: Signature) -> Signature {
     let result = &signature.result;
-    let characters = LENGTH_LIMIT / bytes_per_character(result.collation);
+    let characters = LENGTH_LIMIT.div_ceil(bytes_per_character(result.collation));
     if result.kind == TypeKind::LongText && u64::from(result.length) > characters {
         signature.result.length = u32::try_from(characters).unwrap_or(u32::MAX);
         signature.nullable = true;

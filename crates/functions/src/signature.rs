@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mayfly_types::collation::Coercibility;
-use mayfly_types::{SqlType, Value};
+use mayfly_types::{SqlType, TypeKind, Value};
 
 /// An argument at binding.
 #[derive(Debug, Clone, Copy)]
@@ -37,12 +37,13 @@ pub struct Signature {
 }
 
 impl Signature {
-    /// A signature with the coercibility of a literal for a string result, and of a number otherwise.
+    /// A signature with the coercibility of a literal for a string result, of a column for a document, and of a number
+    /// otherwise.
     pub fn new(arguments: Vec<SqlType>, result: SqlType, nullable: bool) -> Self {
-        let coercibility = if result.is_string() {
-            Coercibility::Coercible
-        } else {
-            Coercibility::Numeric
+        let coercibility = match result.kind {
+            TypeKind::Json => Coercibility::Implicit,
+            _ if result.is_string() => Coercibility::Coercible,
+            _ => Coercibility::Numeric,
         };
         Self {
             arguments,

@@ -125,7 +125,7 @@ fn convert(value: &Value, from: &SqlType, to: &SqlType, context: &EvaluationCont
         sql_mode: context.session.sql_mode,
         diagnostics: &context.diagnostics,
         time_zone: &context.session.time_zone,
-        current_date: DateTime::date(2024, 2, 29),
+        now: DateTime::date(2024, 2, 29),
         operand: "",
         room: None,
     };

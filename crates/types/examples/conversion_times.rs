@@ -107,7 +107,7 @@ fn main() {
         sql_mode: SqlMode::default(),
         diagnostics: &diagnostics,
         time_zone: &TimeZone::UTC,
-        current_date: DateTime::default(),
+        now: DateTime::default(),
         operand: "",
         room: None,
     };

@@ -311,7 +311,7 @@ fn point(json: &Json, ty: &SqlType) -> Option<Point> {
         sql_mode: SqlMode::DEFAULT,
         diagnostics: &diagnostics,
         time_zone: &TimeZone::UTC,
-        current_date: DateTime::default(),
+        now: DateTime::default(),
         operand: "",
         room: None,
     };

@@ -108,11 +108,13 @@ fn converted(
         sql_mode: options.session.sql_mode,
         diagnostics: &quiet,
         time_zone: &options.session.time_zone,
-        current_date: options
+        // A TIME counts from midnight here, also as a DATE.
+        now: options
             .session
             .time_zone
             .local_of_unix(now)
-            .unwrap_or(DateTime::date(0, 0, 0)),
+            .unwrap_or(DateTime::date(0, 0, 0))
+            .at_midnight(),
         operand: "?",
         room: None,
     };

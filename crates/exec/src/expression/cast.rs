@@ -102,7 +102,7 @@ pub(crate) fn cast_context<'a>(
     diagnostics: &'a Diagnostics,
 ) -> CastContext<'a> {
     // Only a TIME needs the current day to become a date or a year.
-    let current_date = match from.kind {
+    let now = match from.kind {
         TypeKind::Time => context
             .session
             .time_zone
@@ -114,7 +114,7 @@ pub(crate) fn cast_context<'a>(
         sql_mode: context.session.sql_mode,
         diagnostics,
         time_zone: &context.session.time_zone,
-        current_date,
+        now,
         operand: "(null)",
         room: None,
     }

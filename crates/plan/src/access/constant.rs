@@ -53,7 +53,7 @@ fn computed(expression: &Expression, parameters: &[Value], sql_mode: SqlMode) ->
                 sql_mode,
                 diagnostics: &context.diagnostics,
                 time_zone: &context.session.time_zone,
-                current_date: DateTime::default(),
+                now: DateTime::default(),
                 operand: "",
                 room: None,
             };

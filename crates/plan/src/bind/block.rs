@@ -1,5 +1,7 @@
 //! A bound query block: its relation and its output columns.
 
+use std::sync::Arc;
+
 use mayfly_functions::Coercibility;
 use mayfly_types::{SqlType, TypeKind};
 
@@ -22,6 +24,8 @@ pub(crate) struct BlockColumn {
     pub(crate) buffered: Buffered,
     /// Coercibility of its collation, if not that of table columns.
     pub(crate) claim: Option<Coercibility>,
+    /// Its value, if it has the same one in all rows of the query block.
+    pub(crate) constant: Option<Arc<Expression>>,
 }
 
 impl BlockColumn {
@@ -36,6 +40,7 @@ impl BlockColumn {
             client_type: ClientType::Plain,
             buffered: Buffered::Unchanged,
             claim: None,
+            constant: None,
         }
     }
 
@@ -84,6 +89,7 @@ impl BlockColumn {
 
     /// Marks the table as copied into a temporary table, which has no keys.
     pub(super) fn copy(&mut self) {
+        self.constant = None;
         if let Some(origin) = &mut self.origin {
             origin.traits = origin.traits.copied();
             origin.is_merged = false;
@@ -139,6 +145,7 @@ impl Block {
             return;
         }
         for column in &mut self.columns {
+            column.constant = None;
             if !self.mergeable {
                 column.ty.temporal_text = false;
             }

@@ -73,10 +73,17 @@ fn column_type(ty: &SqlType) -> Option<SqlType> {
             Some(integer_type(ty, kind))
         }
         _ if !ty.is_string() => Some(ty.clone()),
-        _ if ty.length > VARCHAR_MAX => Some(SqlType {
-            length: ty.length,
+        _ => Some(string_column(ty)),
+    }
+}
+
+/// Type of a temporary table's column for a computed string.
+pub(super) fn string_column(ty: &SqlType) -> SqlType {
+    match ty.length {
+        0..=VARCHAR_MAX => SqlType::varchar(ty.length, ty.collation),
+        length => SqlType {
+            length,
             ..SqlType::text(TypeKind::Text, ty.collation)
-        }),
-        _ => Some(SqlType::varchar(ty.length, ty.collation)),
+        },
     }
 }

@@ -26,10 +26,22 @@ impl Scope {
             return self.buffered_column(id);
         }
         let is_windowed = !self.windows.is_empty();
-        if !is_windowed && self.reads_aggregate(expression) || is_constant(expression) {
+        let is_known = is_constant(expression) || self.reads_constants(expression);
+        if !is_windowed && self.reads_aggregate(expression) || is_known {
             return Buffered::Recomputed;
         }
         Buffered::Computed
+    }
+
+    /// Whether an expression reads columns, and all of them are constants of merged derived tables.
+    fn reads_constants(&self, expression: &Expression) -> bool {
+        let columns = expression.columns();
+        let is_given = |id| {
+            let slot = self.slot_of(id);
+            slot.is_some() && self.buffered_column(id) == Buffered::Recomputed
+        };
+        let is_plain = !has_subquery(expression) && !expression_is_volatile(expression);
+        is_plain && !columns.is_empty() && columns.iter().all(is_given)
     }
 
     /// Reasons for which MySQL may use a temporary table in this query block.
@@ -81,7 +93,11 @@ impl Scope {
 
     fn buffered_column(&self, id: ColumnId) -> Buffered {
         if let Some(slot) = self.slot_of(id) {
-            return self.buffered_at(slot);
+            return match self.buffered_at(slot) {
+                // A constant of a derived table that an outer join makes NULL.
+                Buffered::Recomputed if self.tables[slot.table].null_extended => Buffered::Computed,
+                own => own,
+            };
         }
         if self.windows.makes(id) {
             return Buffered::Computed;
@@ -92,7 +108,7 @@ impl Scope {
             Some((_, call)) => {
                 let names_column = |argument: &Expression| {
                     let text = match &argument.kind {
-                        ExpressionKind::Cast(member, _) => &**member,
+                        ExpressionKind::Cast(member, None) if argument.ty.is_string() => &**member,
                         _ => argument,
                     };
                     matches!(text.kind, ExpressionKind::Column(_))

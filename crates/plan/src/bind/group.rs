@@ -4,7 +4,7 @@
 //! allowed if it is functionally dependent on the keys (the manual, "Detection of Functional Dependence"), or if
 //! ONLY_FULL_GROUP_BY is off.
 
-use mayfly_functions::aggregate;
+use mayfly_functions::aggregate::{self, Kind};
 use mayfly_syntax::ast::Expr;
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlMode, SqlType, Value};
@@ -215,6 +215,16 @@ impl Binder<'_> {
         let mut known: ColumnSet = keys.iter().filter_map(Expression::as_column).collect();
         let mut rules: Vec<(ColumnSet, ColumnId)> = Vec::new();
         collect_dependences(input, &mut rules);
+        // A column of an outer query is a constant.
+        let outer = self.scopes.len().saturating_sub(1);
+        let is_outer = |id| {
+            self.scopes[..outer]
+                .iter()
+                .any(|scope| scope.slot_of(id).is_some())
+        };
+        for (from, _) in &mut rules {
+            *from = from.iter().filter(|id| !is_outer(*id)).collect();
+        }
         loop {
             let mut grew = false;
             for (from, to) in &rules {
@@ -253,16 +263,7 @@ impl Binder<'_> {
         if calls.is_empty() {
             return;
         }
-        let mut replace = |part: &mut Expression| {
-            let call = match part.kind {
-                ExpressionKind::Column(id) => calls.iter().find(|(known, _)| *known == id),
-                _ => None,
-            };
-            if let Some(argument) = call.and_then(|(_, call)| call.arguments.first()) {
-                *part = argument.clone();
-            }
-            call.is_none()
-        };
+        let mut replace = |part: &mut Expression| dissolve_any_value(&calls, part);
         for item in &mut scope.items {
             visit_expression_mut(&mut item.expression, &mut replace);
         }
@@ -278,6 +279,17 @@ impl Binder<'_> {
             for key in window.partition.iter_mut().chain(order) {
                 visit_expression_mut(key, &mut replace);
             }
+        }
+    }
+
+    /// Replaces ANY_VALUE() in a select item by its argument: GROUP BY names the item.
+    pub(super) fn dissolve_grouped_any_values(&mut self, item: usize) {
+        let scope = self.scope();
+        if let Some(item) = scope.items.get_mut(item) {
+            let calls = &scope.aggregates;
+            visit_expression_mut(&mut item.expression, &mut |part| {
+                dissolve_any_value(calls, part)
+            });
         }
     }
 
@@ -473,4 +485,17 @@ fn outer_equalities(join: &crate::tree::logical::Join, rules: &mut Vec<(ColumnSe
             rules.push((from, to));
         }
     }
+}
+
+/// Replaces the result of an ANY_VALUE() by its argument; returns whether it is none.
+fn dissolve_any_value(calls: &[(ColumnId, AggregateCall)], part: &mut Expression) -> bool {
+    let is_called = |(known, call): &&(ColumnId, AggregateCall)| {
+        part.as_column() == Some(*known) && call.function.kind() == Kind::AnyValue
+    };
+    let argument = calls.iter().find(is_called);
+    let argument = argument.and_then(|(_, call)| call.arguments.first());
+    if let Some(argument) = argument {
+        *part = argument.clone();
+    }
+    argument.is_none()
 }

@@ -18,6 +18,7 @@ mod comparison;
 mod expression;
 mod from;
 mod group;
+mod having;
 mod index_hints;
 mod inserted_view;
 mod literal;

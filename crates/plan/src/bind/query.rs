@@ -1,5 +1,7 @@
 //! Query expressions: WITH, set operations, their ORDER BY and LIMIT, VALUES, TABLE.
 
+use std::sync::Arc;
+
 use mayfly_functions::Coercibility;
 use mayfly_syntax::ast::{
     Expr, OrderByExpr, Query, Select, SetExpr, SetOperator, SetQuantifier, TableName,
@@ -9,9 +11,9 @@ use mayfly_syntax::chain::set_chain;
 use mayfly_types::common_type::{Alternatives, aggregate_types};
 use mayfly_types::error::codes;
 use mayfly_types::sql_type::DECIMALS_NOT_FIXED;
-use mayfly_types::{Result, SqlType, TypeKind, Value};
+use mayfly_types::{CollationId, Result, SqlType, TypeKind, Value};
 
-use super::buffered::Buffered;
+use super::buffered::{Buffered, string_column};
 use super::collation::{coercibility, has_collation, unclaimed};
 use super::expression::{bare, is_descending, position_of};
 use super::scope::{Clause, Item, Scope, ScopeTable};
@@ -20,7 +22,7 @@ use crate::bind::binder::Binder;
 use crate::bind::block::{Block, BlockColumn, same_name};
 use crate::catalog::ParameterPlace;
 use crate::tree::expression::{Expression, ExpressionKind};
-use crate::tree::logical::{Buffering, Relation, with_stack};
+use crate::tree::logical::{Buffering, Relation, has_subquery, is_constant, with_stack};
 use crate::tree::physical::{ClientType, ColumnOrigin, SetOperationKind, SortKey, StatementLimit};
 
 /// ORDER BY and LIMIT of a query expression.
@@ -238,11 +240,24 @@ impl Binder<'_> {
             }
             let values: Vec<Expression> =
                 arms.iter().map(|arm| arm.columns[index].value()).collect();
-            let ty = choice_type(
+            let of_column = |id| {
+                let mut columns = arms.iter().map(|arm| &arm.columns[index]);
+                let column = columns.find(|column| column.id == id);
+                column.map_or(ClientType::Plain, |column| column.client_type)
+            };
+            let mut ty = choice_type(
                 &values.iter().collect::<Vec<_>>(),
+                &of_column,
                 Alternatives::SetOperation,
                 "UNION",
             )?;
+            let is_null = ty.kind == TypeKind::Null;
+            if is_null {
+                ty = SqlType::varchar(0, CollationId::BINARY);
+                self.has_claims = true;
+            } else if ty.kind == TypeKind::VarChar {
+                ty = string_column(&ty);
+            }
             let nullable = match kind {
                 SetOperationKind::Union => values.iter().any(|value| value.nullable),
                 SetOperationKind::Intersect => values.iter().all(|value| value.nullable),
@@ -270,7 +285,11 @@ impl Binder<'_> {
                 },
                 name,
                 buffered: Buffered::Unchanged,
-                claim: united_claim(values.iter(), &ty),
+                constant: None,
+                claim: match is_null {
+                    true => Some(Coercibility::Ignorable),
+                    false => united_claim(values.iter(), &ty),
+                },
             });
             types.push(ty);
         }
@@ -309,11 +328,7 @@ impl Binder<'_> {
         let mut computed = Vec::new();
         let mut ids = Vec::with_capacity(types.len());
         for (column, ty) in arm.columns.iter().zip(types) {
-            let converted = if ty.kind == TypeKind::Null {
-                Expression::column(column.id, column.ty.clone(), column.nullable)
-            } else {
-                unclaimed(cast_exactly(united(column.value(), ty), ty))
-            };
+            let converted = unclaimed(cast_exactly(united(column.value(), ty), ty));
             ids.push(self.column_of(converted, &mut computed));
         }
         (arm.relation.extended(computed), ids)
@@ -401,10 +416,9 @@ impl Binder<'_> {
         let mut types = Vec::with_capacity(width);
         for index in 0..width {
             let choices: Vec<&Expression> = bound.iter().map(|row| &row[index]).collect();
-            let ty = choice_type(&choices, Alternatives::SetOperation, "VALUES")?;
-            let client_types = choices
-                .iter()
-                .map(|choice| client_type(choice, &|_| ClientType::Plain));
+            let plain = |_: usize| ClientType::Plain;
+            let ty = choice_type(&choices, &plain, Alternatives::SetOperation, "VALUES")?;
+            let client_types = choices.iter().map(|choice| client_type(choice, &plain));
             let nullable = choices.iter().any(|choice| choice.nullable);
             columns.push(BlockColumn {
                 client_type: computed(client_types),
@@ -480,15 +494,17 @@ impl Binder<'_> {
 
 /// Output column of a select item.
 pub(super) fn column_of_item(item: Item, id: usize, buffered: Buffered) -> BlockColumn {
+    let is_known = is_constant(&item.expression) && !has_subquery(&item.expression);
     BlockColumn {
         id,
         name: item.name,
-        ty: item.expression.ty,
+        ty: item.expression.ty.clone(),
         nullable: item.expression.nullable,
         origin: item.origin,
         client_type: item.client_type,
         buffered,
         claim: item.claim,
+        constant: is_known.then(|| Arc::new(item.expression)),
     }
 }
 

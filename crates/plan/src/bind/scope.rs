@@ -516,12 +516,12 @@ impl Scope {
         None
     }
 
-    fn id(&self, slot: ColumnSlot) -> ColumnId {
+    pub(super) fn id(&self, slot: ColumnSlot) -> ColumnId {
         self.tables[slot.table].id(slot.column)
     }
 
     /// Whether a name refers to a column number. A merged derived table may have one column under several names.
-    fn is_named(&self, id: ColumnId, name: Name<'_>) -> bool {
+    pub(super) fn is_named(&self, id: ColumnId, name: Name<'_>) -> bool {
         self.tables.iter().any(|table| {
             table.is_meant_by(name)
                 && table
@@ -596,6 +596,18 @@ impl Scope {
         match &self.tables[slot.table].columns {
             ScopeColumns::Derived(columns) => columns[slot.column].client_type,
             ScopeColumns::Base { .. } => ClientType::Plain,
+        }
+    }
+
+    /// Value of a column of a merged derived table that has one in all rows.
+    pub(crate) fn constant(&self, id: ColumnId) -> Option<&Expression> {
+        let slot = self.slot_of(id)?;
+        let table = &self.tables[slot.table];
+        match &table.columns {
+            ScopeColumns::Derived(columns) if !table.null_extended => {
+                columns[slot.column].constant.as_deref()
+            }
+            _ => None,
         }
     }
 
@@ -757,21 +769,5 @@ impl Scope {
             return Ok(Some(Found::Item(item)));
         }
         Ok(None)
-    }
-
-    fn find_in_having(&self, name: Name<'_>) -> Result<Option<Found>> {
-        let item = self.find_item(name)?;
-        // A group key that is a column wins over an item of that name.
-        for (index, key) in self.group_keys.iter().enumerate() {
-            let ExpressionKind::Column(id) = &key.kind else {
-                continue;
-            };
-            if self.is_named(*id, name) {
-                let of_item = |item: usize| self.items[item].column.map(|slot| self.id(slot));
-                let hides_item = item.is_some_and(|item| of_item(item) != Some(*id));
-                return Ok(Some(Found::Key { index, hides_item }));
-            }
-        }
-        Ok(item.map(Found::Item))
     }
 }

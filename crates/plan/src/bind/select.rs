@@ -373,8 +373,10 @@ impl Binder<'_> {
             let of_item: Option<usize>;
             let key = match position_of(expr) {
                 Some(position) => {
+                    let at = position.wrapping_sub(1);
+                    self.dissolve_grouped_any_values(at);
                     let scope = self.scope();
-                    let item = position.checked_sub(1).and_then(|at| scope.items.get(at));
+                    let item = scope.items.get(at);
                     let item = item.ok_or_else(|| Clause::GroupBy.unknown(&position))?;
                     if scope.is_made_after_grouping(&item.expression) {
                         return Err(codes::ER_WRONG_GROUP_FIELD.with(&[&item.name]));
@@ -389,7 +391,10 @@ impl Binder<'_> {
                     };
                     of_item = item;
                     let bound = match item {
-                        Some(item) => Ok(self.scope().items[item].expression.clone()),
+                        Some(item) => {
+                            self.dissolve_grouped_any_values(item);
+                            Ok(self.scope().items[item].expression.clone())
+                        }
                         None => self.bind_stored(expr).map(unclaimed),
                     };
                     let key = match bound {

@@ -54,11 +54,12 @@ pub(crate) fn client_type(
         };
     }
     if let Some(results) = choices(expression) {
-        let mut kinds = results.iter().map(|result| client_type(result, of_column));
-        if expression.ty.is_blob() && kinds.any(|kind| kind == ClientType::Collected) {
+        let reported = results.iter().map(|result| client_type(result, of_column));
+        let reported: Vec<ClientType> = reported.collect();
+        if expression.ty.is_blob() && reported.contains(&ClientType::Collected) {
             return ClientType::Collected;
         }
-        if let Some(kind) = choice_kind(&results, expression, of_column) {
+        if let Some(kind) = choice_kind(&results, &reported, expression, of_column) {
             return ClientType::Choice(kind);
         }
     }
@@ -156,20 +157,27 @@ pub(super) fn fixed_string(ty: &SqlType) -> SqlType {
     }
 }
 
-/// Kind of a choice, where a table column would have another one: the kind of a set operation, and that of the longest
+/// Kind of a choice, given the client types of its results, where a table column would have another one: the kind of a set operation, and that of the longest
 /// TEXT.
 fn choice_kind(
     results: &[&Expression],
+    reported: &[ClientType],
     choice: &Expression,
     of_column: &dyn Fn(ColumnId) -> ClientType,
 ) -> Option<TypeKind> {
     let set_operation = || {
-        let types = results.iter().map(|result| {
-            let is_fixed = client_type(result, of_column) == ClientType::Choice(TypeKind::Char);
-            match is_fixed {
-                true => fixed_string(&result.ty),
-                false => result.ty.clone(),
+        let types = results.iter().zip(reported);
+        let types = types.map(|(result, reported)| match *reported {
+            ClientType::Choice(TypeKind::Char) => fixed_string(&result.ty),
+            ClientType::Choice(kind) | ClientType::Kept(kind)
+                if result.ty.is_integer() && kind != TypeKind::Bit =>
+            {
+                SqlType {
+                    kind,
+                    ..result.ty.clone()
+                }
             }
+            _ => result.ty.clone(),
         });
         aggregate_types(&types.collect::<Vec<SqlType>>(), Alternatives::SetOperation)
     };
@@ -179,12 +187,22 @@ fn choice_kind(
         TypeKind::LongText if !results.is_empty() && results.iter().all(is_document) => {
             Some(TypeKind::VarChar)
         }
-        TypeKind::LongText => results
-            .iter()
-            .filter(|result| result.ty.is_blob() && !is_computed(result))
-            .map(|result| &result.ty)
-            .max_by_key(|ty| ty.length)
-            .map(|ty| ty.kind),
+        // A computed TEXT has a kind by its length; a `?` has none of its own.
+        TypeKind::LongText => {
+            let is_given = |result: &Expression| {
+                matches!(unconverted(result).kind, ExpressionKind::Parameter(_))
+            };
+            let texts = results.iter().zip(reported);
+            let texts = texts.filter(|(result, _)| result.ty.is_blob() && !is_given(result));
+            let columns = texts.map(|(result, reported)| match *reported {
+                ClientType::Plain => Some(&result.ty),
+                ClientType::Choice(kind) if kind != TypeKind::VarChar => Some(&result.ty),
+                _ => None,
+            });
+            let columns = columns.collect::<Option<Vec<&SqlType>>>()?;
+            let longest = columns.into_iter().max_by_key(|ty| ty.length);
+            longest.map(|ty| ty.kind)
+        }
         TypeKind::VarChar => {
             // The text of a DATETIME may be longer than any value of GREATEST().
             let ty = set_operation();
@@ -634,12 +652,28 @@ pub(crate) fn argument(expression: &Expression) -> Argument<'_> {
     }
 }
 
-/// Type of a choice between expressions: CASE, COALESCE, UNION.
+/// The DECIMAL for a choice between integers of both signs, if a BIGINT does not hold them.
+pub(super) fn decimal_of_both_signs<'e>(
+    choices: impl Iterator<Item = &'e Expression> + Clone,
+    of_column: &dyn Fn(ColumnId) -> ClientType,
+) -> Option<SqlType> {
+    if !common_type::has_both_signs(choices.clone().map(|choice| &choice.ty)) {
+        return None;
+    }
+    let is_computed = |choice| client_type(choice, of_column) == ClientType::Computed;
+    common_type::decimal_of_both_signs(choices.map(|choice| (&choice.ty, is_computed(choice))))
+}
+
+/// Type of a choice between expressions, given facts about columns: CASE, COALESCE, UNION.
 pub(crate) fn choice_type(
     choices: &[&Expression],
+    of_column: &dyn Fn(ColumnId) -> ClientType,
     alternatives: Alternatives,
     operation: &str,
 ) -> Result<SqlType> {
+    if let Some(ty) = decimal_of_both_signs(choices.iter().copied(), of_column) {
+        return Ok(ty);
+    }
     let types = choices.iter().map(|choice| &choice.ty);
     let mut ty = match texts_of_bytes(choices, alternatives, operation)? {
         Some(collation) => {

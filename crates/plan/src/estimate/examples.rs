@@ -301,7 +301,7 @@ impl Examples {
                     sql_mode: SqlMode::DEFAULT,
                     diagnostics: &context.diagnostics,
                     time_zone: &context.session.time_zone,
-                    current_date: DateTime::default(),
+                    now: DateTime::default(),
                     operand: "",
                     room: None,
                 };

@@ -4,14 +4,17 @@
 //! they follow from a statement: a plan that reads at most one row needs no table; windows always do; groups and an
 //! order do where no index gives them and the rows of one table cannot be sorted instead of its join.
 
-use mayfly_types::{IndexMethod, Value};
+use std::collections::HashMap;
+
+use mayfly_types::{IndexMethod, TypeKind, Value};
 
 use super::planning::Planning;
 use crate::catalog::IndexSource;
 use crate::constants;
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{
-    Buffering, ColumnId, ColumnSet, Join, Query, Relation, Scan, is_immutable, produced, with_stack,
+    Buffering, ColumnId, ColumnSet, Join, Query, Relation, Scan, is_immutable, produced,
+    visit_expression_mut, with_stack,
 };
 use crate::tree::physical::{JoinKind, Purpose};
 
@@ -20,7 +23,12 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
     if query.output.iter().all(|column| column.buffered.is_none()) {
         return;
     }
-    let constants = Constants(planning.constants);
+    let mut known = HashMap::new();
+    note_constants(&query.relation, &mut known);
+    let constants = Constants {
+        evaluator: planning.constants,
+        known: &known,
+    };
     let buffered = buffered(&query.buffering, &query.relation, constants);
     let aggregates = query
         .buffering
@@ -31,13 +39,24 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
         let is_kept = match buffered {
             Kept::Nothing => false,
             Kept::Rows => !is_aggregate,
-            Kept::Groups => true,
+            Kept::Arguments | Kept::Groups => true,
         };
+        if let Some(ty) = &mut column.buffered
+            && buffered == Kept::Arguments
+            && *is_aggregate
+            && ty.kind == TypeKind::BigInt
+            && ty.length < BIGINT_DIGITS
+        {
+            ty.kind = TypeKind::Int;
+        }
         if !is_kept {
             column.buffered = None;
         }
     }
 }
+
+/// Number of digits from which an integer becomes a BIGINT in a temporary table.
+const BIGINT_DIGITS: u32 = 10;
 
 /// Content of the temporary table through which a result is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -46,6 +65,8 @@ enum Kept {
     Nothing,
     /// The inputs of aggregates.
     Rows,
+    /// The inputs of aggregates, whose types the results have.
+    Arguments,
     /// All columns of the groups.
     Groups,
 }
@@ -56,13 +77,22 @@ struct Read<'r> {
     scan: Option<&'r Scan>,
 }
 
-/// Evaluator of constants, if there is one.
+/// Evaluator of constants, if there is one, and the columns that have one value in all rows.
 #[derive(Clone, Copy)]
-struct Constants<'r>(Option<&'r dyn constants::Constants>);
+struct Constants<'r> {
+    evaluator: Option<&'r dyn constants::Constants>,
+    known: &'r HashMap<ColumnId, Expression>,
+}
 
 impl Constants<'_> {
     /// Whether a condition is false or NULL for every row.
     fn is_never_true(&self, predicate: &Expression) -> bool {
+        if let ExpressionKind::IsNull(operand) = &predicate.kind
+            && operand.as_column().is_some()
+            && !operand.nullable
+        {
+            return true;
+        }
         match self.value(predicate) {
             Some(Value::Int(number)) => number == 0,
             Some(Value::Null) => true,
@@ -82,10 +112,58 @@ impl Constants<'_> {
     fn value(&self, expression: &Expression) -> Option<Value> {
         match expression.as_literal() {
             Some(value) => Some(value.clone()),
-            None if is_immutable(expression) => self.0?.constant(expression),
-            None => None,
+            None if is_immutable(expression) => self.evaluator?.constant(expression),
+            None => {
+                let columns = expression.columns();
+                let mut columns = columns.iter();
+                if !columns.all(|id| self.known.contains_key(&id)) {
+                    return None;
+                }
+                let mut given = expression.clone();
+                visit_expression_mut(&mut given, &mut |part| {
+                    let known = part.as_column().and_then(|id| self.known.get(&id));
+                    if let Some(value) = known {
+                        *part = value.clone();
+                    }
+                    true
+                });
+                match is_immutable(&given) {
+                    true => self.evaluator?.constant(&given),
+                    false => None,
+                }
+            }
         }
     }
+}
+
+/// Records the columns of merged derived tables that are constants, unless an outer join may make them NULL.
+fn note_constants(relation: &Relation, known: &mut HashMap<ColumnId, Expression>) {
+    with_stack(|| match relation {
+        Relation::Project { input, columns } | Relation::Extend { input, columns } => {
+            for column in columns {
+                if is_immutable(&column.expression) {
+                    known.insert(column.id, column.expression.clone());
+                }
+            }
+            note_constants(input, known);
+        }
+        Relation::Filter { input, .. }
+        | Relation::Sort { input, .. }
+        | Relation::Block {
+            input,
+            derived: None,
+            ..
+        } => note_constants(input, known),
+        Relation::Window(window) => note_constants(&window.input, known),
+        Relation::Aggregate(aggregate) => note_constants(&aggregate.input, known),
+        Relation::Join(join) => {
+            note_constants(&join.left, known);
+            if join.kind == JoinKind::Inner {
+                note_constants(&join.right, known);
+            }
+        }
+        _ => {}
+    });
 }
 
 /// Tables of a query block, in the order of FROM.
@@ -98,6 +176,7 @@ struct Tables<'r> {
     given: Vec<ColumnId>,
     /// Whether a condition is never true.
     has_no_rows: bool,
+    has_outer_join: bool,
 }
 
 fn buffered(buffering: &Buffering, relation: &Relation, constants: Constants<'_>) -> Kept {
@@ -143,6 +222,8 @@ fn buffered(buffering: &Buffering, relation: &Relation, constants: Constants<'_>
     let sorts_groups = buffering.sorts_groups || buffering.rollup;
     if has_order || buffering.distinct {
         Kept::Groups
+    } else if buffering.rollup && tables.has_outer_join {
+        Kept::Arguments
     } else if sorts_groups {
         if tables.sorts_first(&group) {
             Kept::Nothing
@@ -164,6 +245,7 @@ impl<'r> Tables<'r> {
             equal: Vec::new(),
             given: Vec::new(),
             has_no_rows: false,
+            has_outer_join: false,
         }
     }
 
@@ -241,7 +323,10 @@ impl<'r> Tables<'r> {
             }
             // A single row of NULLs is read, or no partner is ever found.
             JoinKind::Left | JoinKind::Anti if never => {}
-            JoinKind::Left => self.add_inner(join),
+            JoinKind::Left => {
+                self.has_outer_join = true;
+                self.add_inner(join);
+            }
             JoinKind::Semi | JoinKind::Anti => {
                 self.has_no_rows |= never;
                 if becomes_join(&join.right) {

@@ -3,6 +3,7 @@
 use crate::ast::{Ident, SelectItem, TableFactor, TableWithJoins, With};
 
 use super::cursor::{Parser, Result};
+use super::with::TablesRead;
 use crate::ast::{
     Delete, DmlPriority, InsertSource, InsertStatement, RowAlias, SetAssignment, Statement,
     TableName, UpdateStatement,
@@ -128,8 +129,8 @@ impl Parser<'_> {
         let ignore = self.eat(Kw::IGNORE);
         let tables = self.table_references()?;
         self.expect(Kw::SET)?;
-        Ok(Statement::Update(Box::new(UpdateStatement {
-            with,
+        let mut statement = UpdateStatement {
+            with: None,
             low_priority,
             ignore,
             tables,
@@ -138,7 +139,18 @@ impl Parser<'_> {
             // The binder refuses these for several tables: error 1221.
             order_by: self.order_by()?,
             limit: self.after(Kw::LIMIT, Self::limit_number)?,
-        })))
+        };
+        if let Some(with) = with {
+            let values = statement
+                .assignments
+                .iter()
+                .map(|assignment| &assignment.value);
+            let read = values.fold(TablesRead::default(), |read, value| read.of(value));
+            let read = read.of(&statement.tables).of(&statement.selection);
+            let read = read.of(&statement.order_by).of(&statement.limit);
+            statement.with = read.without_others(with);
+        }
+        Ok(Statement::Update(Box::new(statement)))
     }
 
     /// `DELETE`, whose verb is next, in its three forms.
@@ -146,7 +158,7 @@ impl Parser<'_> {
         self.expect(Kw::DELETE)?;
         self.hints();
         let mut statement = Delete {
-            with,
+            with: None,
             low_priority: false,
             quick: false,
             ignore: false,
@@ -203,6 +215,12 @@ impl Parser<'_> {
             if returning || self.eat(Kw::RETURNING) {
                 statement.returning = self.select_items()?;
             }
+        }
+        if let Some(with) = with {
+            let read = TablesRead::default().of(&statement.from);
+            let read = read.of(&statement.selection).of(&statement.order_by);
+            let read = read.of(&statement.limit).of(&statement.returning);
+            statement.with = read.without_others(with);
         }
         Ok(Statement::Delete(Box::new(statement)))
     }

@@ -31,6 +31,7 @@ mod types;
 mod unsupported;
 mod view;
 mod window;
+mod with;
 
 #[cfg(test)]
 mod tests;

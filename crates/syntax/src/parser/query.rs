@@ -8,6 +8,7 @@ use crate::ast::{
 use super::build;
 use super::cursor::{Parser, Result};
 use super::depth::QUERY_WEIGHT;
+use super::with::TablesRead;
 use crate::chain;
 use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
@@ -48,7 +49,10 @@ impl Parser<'_> {
             let has_with = parser.at(Kw::WITH);
             let with = has_with.then(|| parser.with_clause()).transpose()?;
             let body = parser.query_body(0)?;
-            let query = parser.query_tail(with, body)?;
+            let mut query = parser.query_tail(with, body)?;
+            if has_with && let Some(with) = query.with.take() {
+                query.with = TablesRead::default().of(&*query).without_others(with);
+            }
             parser.queries -= 1;
             Ok(query)
         })

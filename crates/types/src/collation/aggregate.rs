@@ -169,18 +169,18 @@ fn merge<'a>(a: CollationMix<'a>, b: CollationMix<'a>) -> Option<CollationMix<'a
         return None;
     }
     let by_code = |mix: CollationMix<'_>| mix.collation.is_binary_order();
-    if by_code(a) {
-        return winner(a);
+    match (by_code(a), by_code(b)) {
+        // utf8mb4_bin and utf8mb4_0900_bin.
+        (true, true) => None,
+        (true, false) => winner(a),
+        (false, true) => winner(b),
+        (false, false) => winner(CollationMix {
+            collation: a.collation.charset().row().binary_collation,
+            coercibility: Coercibility::None,
+            is_ascii,
+            constant: None,
+        }),
     }
-    if by_code(b) {
-        return winner(b);
-    }
-    winner(CollationMix {
-        collation: a.collation.charset().row().binary_collation,
-        coercibility: Coercibility::None,
-        is_ascii,
-        constant: None,
-    })
 }
 
 /// The collation of an operation on `operands`; error 1267 (or 1270, 1271 for three and more) when
@@ -199,11 +199,21 @@ pub fn aggregate_collations<'a>(
             constant: None,
         });
     };
-    let mixed = rest
-        .iter()
-        .try_fold(*first, |mix, operand| merge(mix, *operand))
-        .filter(|mix| !is_comparison || mix.coercibility != Coercibility::None);
-    let mixed = mixed.ok_or_else(|| illegal_mix(operands, operation))?;
+    let (mut mixed, mut is_known) = (*first, true);
+    for operand in rest {
+        match merge(mixed, *operand) {
+            Some(merged) => {
+                is_known |= merged.coercibility < mixed.coercibility;
+                mixed = merged;
+            }
+            // A later operand that binds more strongly decides.
+            None => is_known = false,
+        }
+    }
+    let is_disputed = is_comparison && mixed.coercibility == Coercibility::None;
+    if !is_known || is_disputed {
+        return Err(illegal_mix(operands, operation));
+    }
     for operand in operands {
         operand.check_converted(mixed.collation.charset())?;
     }

@@ -159,6 +159,19 @@ fn coercibility() {
     let concat = aggregate_collations(&[column, other], "concat", false).unwrap();
     assert_eq!(concat.coercibility, Coercibility::None);
     assert_eq!(concat.collation, CollationId::UTF8MB4_BIN);
+    let bytes = mix(CollationId::UTF8MB4_BIN, Coercibility::Implicit);
+    let codes = mix(CollationId::UTF8MB4_0900_BIN, Coercibility::Implicit);
+    for operands in [&[bytes, codes][..], &[codes, column, bytes]] {
+        assert!(aggregate_collations(operands, "concat", false).is_err());
+    }
+    check(&[bytes, codes, explicit], Some(CollationId::UTF8MB4_BIN));
+    let literals = [CollationId::UTF8MB4_BIN, CollationId::UTF8MB4_0900_BIN];
+    let [by_bytes, by_codes] = literals.map(|id| mix(id, Coercibility::Coercible));
+    check(&[by_bytes, by_codes], None);
+    check(
+        &[by_bytes, by_codes, column],
+        Some(CollationId::UTF8MB4_GENERAL_CI),
+    );
 }
 
 #[test]

@@ -176,6 +176,38 @@ pub fn common_type(a: &SqlType, b: &SqlType, alternatives: Alternatives) -> SqlT
     common_string(a, b, alternatives)
 }
 
+/// Whether types are those of signed and of unsigned integers, NULL apart.
+pub fn has_both_signs<'a>(types: impl Iterator<Item = &'a SqlType> + Clone) -> bool {
+    let mut typed = types.filter(|ty| ty.kind != TypeKind::Null);
+    let is_number = |ty: &SqlType| as_value(ty).is_integer() && ty.kind != TypeKind::Bit;
+    typed.clone().all(is_number)
+        && typed.clone().any(is_unsigned)
+        && typed.any(|ty| !is_unsigned(ty))
+}
+
+fn is_unsigned(ty: &SqlType) -> bool {
+    ty.unsigned || ty.kind == TypeKind::Year
+}
+
+/// The DECIMAL that holds integers of both signs among which an unsigned one has 64 bits: a BIGINT, or one of those that
+/// MySQL computes as a BIGINT (the second half of each pair). `None` if there is none.
+pub fn decimal_of_both_signs<'a>(
+    alternatives: impl Iterator<Item = (&'a SqlType, bool)>,
+) -> Option<SqlType> {
+    let (mut has_long, mut digits) = (false, 0);
+    for (ty, is_computed) in alternatives {
+        let is_long = is_computed || ty.kind == TypeKind::BigInt;
+        has_long |= is_unsigned(ty) && is_long;
+        let long = SqlType {
+            kind: TypeKind::BigInt,
+            ..ty.clone()
+        };
+        digits = digits.max(decimal_of_numeric(if is_long { &long } else { ty }).length);
+    }
+    let digits = u8::try_from(digits).unwrap_or(u8::MAX);
+    has_long.then(|| SqlType::decimal(digits, 0))
+}
+
 /// Orders the integer kinds by their range.
 fn integer_rank(ty: &SqlType) -> u8 {
     match ty.kind {
@@ -230,7 +262,7 @@ fn common_number(a: &SqlType, b: &SqlType, alternatives: Alternatives) -> SqlTyp
         TypeKind::BigInt if is_function && ty.length < 10 && a.kind != b.kind => 4,
         _ => integer_rank(ty),
     };
-    let unsigned = |ty: &SqlType| ty.unsigned || matches!(ty.kind, TypeKind::Year | TypeKind::Bit);
+    let unsigned = |ty: &SqlType| is_unsigned(ty) || ty.kind == TypeKind::Bit;
     let mut result = rank(a).max(rank(b));
     if is_function {
         result = result.max(4);

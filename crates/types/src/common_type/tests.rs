@@ -173,3 +173,23 @@ fn a_short_literal_is_no_bigint_beside_an_int() {
     assert_eq!(kind(&bits[0], &bits[0]), TypeKind::Int);
     assert_eq!(kind(&bits[1], &bits[1]), TypeKind::BigInt);
 }
+
+#[test]
+fn computed_integers_of_both_signs_are_a_decimal() {
+    // COALESCE() of INT UNSIGNED and TINYINT is a BIGINT, of INT UNSIGNED + 1 and TINYINT a DECIMAL.
+    let sum = SqlType {
+        length: 11,
+        ..column_type("int unsigned")
+    };
+    let tiny = column_type("tinyint");
+    let of = |unsigned: &SqlType, is_computed| {
+        let alternatives = [(unsigned, is_computed), (&tiny, false)].into_iter();
+        assert!(has_both_signs(alternatives.clone().map(|(ty, _)| ty)));
+        decimal_of_both_signs(alternatives)
+    };
+    assert_eq!(of(&column_type("int unsigned"), false), None);
+    assert_eq!(of(&sum, true), Some(SqlType::decimal(11, 0)));
+    let bigint = column_type("bigint unsigned");
+    assert_eq!(of(&bigint, false), Some(SqlType::decimal(20, 0)));
+    assert!(!has_both_signs([&tiny, &SqlType::null()].into_iter()));
+}

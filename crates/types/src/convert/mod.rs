@@ -45,8 +45,9 @@ pub struct CastContext<'a> {
     pub diagnostics: &'a Diagnostics,
     /// The session's time zone, for text with an offset.
     pub time_zone: &'a TimeZone,
-    /// The statement's date in the session's time zone: the day of a TIME that becomes a DATETIME.
-    pub current_date: DateTime,
+    /// The statement's time in the session's time zone: a TIME that becomes a DATETIME is one of its day, and one that
+    /// becomes a DATE counts from it.
+    pub now: DateTime,
     /// The name of the value in warning 1264 and error 1690.
     pub operand: &'a str,
     /// Called with the length of each string of a new column; may fail for lack of memory.

@@ -79,9 +79,19 @@ pub(super) fn json_text<'a>(datum: Datum<'a>, from: &SqlType) -> Option<Cow<'a, 
     }
 }
 
+/// A TIME as a DATE: of a time of day the statement's day, of any other one the day of the statement's time and that
+/// time together, as in MySQL.
+pub(super) fn date_of_time(micros: i64, context: &CastContext<'_>) -> Option<DateTime> {
+    let now = context.now;
+    if (0..MICROS_PER_DAY).contains(&micros) {
+        return Some(now.at_midnight());
+    }
+    DateTime::from_micros(i128::from(now.to_micros()) + i128::from(micros))
+}
+
 /// A TIME on the statement's day.
 pub(super) fn datetime_of_time(micros: i64, context: &CastContext<'_>) -> Option<DateTime> {
-    let day = context.current_date.at_midnight();
+    let day = context.now.at_midnight();
     if (0..MICROS_PER_DAY).contains(&micros) {
         return Some(day.with_time_of_day(micros));
     }
@@ -112,6 +122,9 @@ pub(super) fn to_datetime(
                 return None;
             };
             local_value(&parsed, context)
+        }
+        Datum::Int(micros) if from.kind == TypeKind::Time && is_date => {
+            date_of_time(micros, context)
         }
         Datum::Int(micros) if from.kind == TypeKind::Time => datetime_of_time(micros, context),
         Datum::Int(packed) if from.is_temporal() => {

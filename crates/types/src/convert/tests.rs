@@ -44,7 +44,7 @@ fn cast_line(line: &str) -> Vec<String> {
         sql_mode: SqlMode::DEFAULT,
         diagnostics: &diagnostics,
         time_zone: &TimeZone::UTC,
-        current_date: now.value,
+        now: now.value,
         operand: &operand,
         room: None,
     };

@@ -132,7 +132,7 @@ mod tests {
                     sql_mode: SqlMode::DEFAULT,
                     diagnostics: &diagnostics,
                     time_zone: &TimeZone::UTC,
-                    current_date: DateTime::default(),
+                    now: DateTime::default(),
                     operand: "",
                     room: None,
                 };

@@ -54,6 +54,22 @@ pub(crate) fn datetime_type(binding: &Binding<'_>, index: usize) -> SqlType {
     }
 }
 
+/// The type that an argument is converted to where a date without its time of day is expected.
+pub(crate) fn date_type(binding: &Binding<'_>, index: usize) -> SqlType {
+    match binding.arguments[index].ty.kind {
+        TypeKind::Time => SqlType::temporal(TypeKind::Date, 0),
+        _ => datetime_type(binding, index),
+    }
+}
+
+/// [`date_type`] for a function that accepts a zero month or day.
+pub(crate) fn zero_date_type(binding: &Binding<'_>, index: usize) -> SqlType {
+    match binding.arguments[index].ty.kind {
+        TypeKind::Time => date_type(binding, index),
+        _ => zero_datetime_type(binding, index),
+    }
+}
+
 /// [`datetime_type`] for a function that accepts a zero month or day: a number stays a number, so that 0 is such a
 /// date, and a YEAR stays a YEAR, which has neither.
 pub(crate) fn zero_datetime_type(binding: &Binding<'_>, index: usize) -> SqlType {
@@ -83,8 +99,8 @@ fn unconverted(binding: &Binding<'_>, index: usize) -> Option<SqlType> {
 }
 
 /// The types of a function of a date.
-pub(crate) fn of_datetime(binding: &Binding<'_>, result: SqlType) -> Result<Signature> {
-    let types = vec![datetime_type(binding, 0)];
+pub(crate) fn of_date(binding: &Binding<'_>, result: SqlType) -> Result<Signature> {
+    let types = vec![date_type(binding, 0)];
     Ok(Signature::new(types, result, true))
 }
 

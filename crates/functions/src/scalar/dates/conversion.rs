@@ -23,7 +23,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
 ];
 
 fn date_signature(binding: &Binding<'_>) -> Result<Signature> {
-    arguments::of_datetime(binding, SqlType::temporal(TypeKind::Date, 0))
+    arguments::of_date(binding, SqlType::temporal(TypeKind::Date, 0))
 }
 
 fn date(call: &Call<'_>) -> Result<ArrayRef> {

@@ -24,7 +24,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
 ];
 
 fn datediff_signature(binding: &Binding<'_>) -> Result<Signature> {
-    let types = [0, 1].map(|index| arguments::datetime_type(binding, index));
+    let types = [0, 1].map(|index| arguments::date_type(binding, index));
     Ok(Signature::new(
         types.to_vec(),
         derive::int_of_width(9),

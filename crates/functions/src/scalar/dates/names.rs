@@ -29,7 +29,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {
     // The longest name has nine letters.
-    arguments::of_datetime(binding, binding.string(9))
+    arguments::of_date(binding, binding.string(9))
 }
 
 fn name(

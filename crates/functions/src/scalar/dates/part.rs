@@ -58,7 +58,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
         part_of_day(call, calendar::day_number)
     })
     .parameters(Parameters::Typed(&[(ParameterType::DateTime, 0..1)])),
-    Row::new(&["to_seconds"], 1..=1, signature::<21>, to_seconds)
+    Row::new(&["to_seconds"], 1..=1, seconds_signature, to_seconds)
         .parameters(Parameters::Typed(&[(ParameterType::DateTime, 0..1)])),
     Row::new(&["week"], 1..=2, signature::<3>, |call| {
         by_week(call, call.context.session.default_week_format, week_of)
@@ -85,13 +85,13 @@ fn week_of(date: DateTime, mode: u8) -> i64 {
 /// The types of a function of a date, perhaps with a week mode; the result is an integer with a display width.
 fn signature<const WIDTH: u32>(binding: &Binding<'_>) -> Result<Signature> {
     let mut types = vec![SqlType::bigint(); binding.arguments.len()];
-    types[0] = arguments::datetime_type(binding, 0);
+    types[0] = arguments::date_type(binding, 0);
     Ok(Signature::new(types, integer_result(WIDTH, false), true))
 }
 
 /// The types of a part that dates with a zero month or day have, too.
 fn zero_signature<const WIDTH: u32>(binding: &Binding<'_>) -> Result<Signature> {
-    let types = vec![arguments::zero_datetime_type(binding, 0)];
+    let types = vec![arguments::zero_date_type(binding, 0)];
     Ok(Signature::new(types, integer_result(WIDTH, false), true))
 }
 
@@ -112,7 +112,7 @@ fn year_signature(binding: &Binding<'_>) -> Result<Signature> {
         unsigned: true,
         ..SqlType::temporal(TypeKind::Year, 0)
     };
-    let types = vec![arguments::zero_datetime_type(binding, 0)];
+    let types = vec![arguments::zero_date_type(binding, 0)];
     Ok(Signature::new(types, year, true))
 }
 
@@ -121,6 +121,11 @@ fn year(call: &Call<'_>) -> Result<ArrayRef> {
     output::uints(call.rows, |row| {
         Ok(dates.get(row).map(|date| u64::from(date.year)))
     })
+}
+
+fn seconds_signature(binding: &Binding<'_>) -> Result<Signature> {
+    let types = vec![arguments::datetime_type(binding, 0)];
+    Ok(Signature::new(types, integer_result(21, false), true))
 }
 
 fn to_seconds(call: &Call<'_>) -> Result<ArrayRef> {

@@ -183,10 +183,22 @@ fn is_subset(call: &Call<'_>) -> Result<ArrayRef> {
 }
 
 fn subtract_signature(binding: &Binding<'_>) -> Result<Signature> {
-    let length = derive::character_length(&binding.text(0));
-    let result = derive::string_type(length, CollationId::UTF8MB3_GENERAL_CI);
-    binding.of_texts_or_null(result)
+    let collation = CollationId::UTF8MB3_GENERAL_CI;
+    let length = |index: usize| {
+        let bytes = derive::length_in(binding.arguments[index].ty, CollationId::BINARY);
+        i64::try_from(bytes).unwrap_or(i64::MAX / 5)
+    };
+    // A set grows where it is split: `1-100` without `9` is `1-8:10-100`. MySQL subtracts the length of a UUID from
+    // that of the second set first, and takes a negative length for a very large one.
+    let grown = length(0) + ((length(1) - UUID_LENGTH) * 5).div_euclid(2);
+    let characters = u64::try_from(grown).unwrap_or(derive::LENGTH_LIMIT);
+    let own = derive::character_length(&binding.text(0));
+    let result = derive::string_type(characters.max(own), collation);
+    Ok(derive::with_length_limit(binding.of_texts_or_null(result)?))
 }
+
+/// Length of the text of a UUID.
+const UUID_LENGTH: i64 = 36;
 
 fn subtract(call: &Call<'_>) -> Result<ArrayRef> {
     let difference = differences(call)?;

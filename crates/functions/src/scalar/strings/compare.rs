@@ -59,7 +59,7 @@ fn field_signature(binding: &Binding<'_>) -> Result<Signature> {
     let mut types = binding.arguments.iter().map(|argument| argument.ty);
     // Compared as strings when there is no number among them, as integers when all are, as doubles otherwise.
     let types = if !types.clone().any(SqlType::is_numeric) {
-        binding.collated_text(0, false)?.arguments
+        binding.searched_texts()?
     } else if types.all(numeric::is_integer) {
         binding.each(|argument| numeric::integer_argument(argument.ty))
     } else {

@@ -20,7 +20,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {
     let texts = binding.part(..2).named("locate");
-    let mut types = texts.collated_text(0, false)?.arguments;
+    let mut types = texts.searched_texts()?;
     types.resize(binding.arguments.len(), SqlType::bigint());
     let nullable = binding.any_nullable();
     Ok(Signature::new(types, derive::int_of_width(11), nullable))

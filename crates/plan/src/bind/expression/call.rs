@@ -7,7 +7,7 @@ use mayfly_functions::scalar::Fact;
 use mayfly_functions::{ScalarFunction, aggregate, scalar};
 use mayfly_syntax::ast::{self, Expr, Function, FunctionArg, FunctionArguments, IntervalUnit};
 use mayfly_types::error::codes;
-use mayfly_types::{Result, SqlType, Value};
+use mayfly_types::{Result, SqlType, TypeKind, Value};
 
 use super::aggregate::has_aggregates;
 use super::plain;
@@ -16,7 +16,7 @@ use crate::bind::block::same_name;
 use crate::bind::literal::{null, string, word};
 use crate::bind::numbers;
 use crate::bind::scope::{Clause, Name, Scope};
-use crate::bind::types::{argument, cast, cast_exactly};
+use crate::bind::types::{argument, cast, cast_exactly, decimal_of_both_signs};
 use crate::bind::variables::check_user_variable;
 use crate::catalog::{ColumnSource, DefaultSource};
 use crate::not_supported::not_supported;
@@ -284,6 +284,15 @@ impl Binder<'_> {
             && let Some(argument) = arguments.first_mut()
         {
             argument.change(numbers::as_double);
+        }
+        if function.has(Fact::Choice) {
+            let of_column = |id| self.innermost().client_type(id);
+            if let Some(ty) = decimal_of_both_signs(arguments.iter(), &of_column) {
+                let typed = arguments
+                    .iter_mut()
+                    .filter(|it| it.ty.kind != TypeKind::Null);
+                typed.for_each(|argument| argument.change(|argument| cast(argument, &ty)));
+            }
         }
         let mut signature = {
             let known: Vec<_> = arguments.iter().map(argument).collect();

@@ -222,10 +222,15 @@ impl Binder<'_> {
         let operand = as_value(self.bind_expression(expr)?);
         let collation =
             CollationId::by_name(name).ok_or_else(|| codes::ER_UNKNOWN_COLLATION.with(&[&name]))?;
-        let own = operand.ty.collation.charset();
-        let compatible = own == collation.charset()
-            || !operand.ty.is_string() && operand.ty.kind != TypeKind::Bit
-            || collation == CollationId::BINARY;
+        let is_null = operand.ty.kind == TypeKind::Null
+            && !matches!(operand.kind, ExpressionKind::Parameter(_));
+        let own = match is_null {
+            true => Charset::Binary,
+            false => operand.ty.collation.charset(),
+        };
+        let has_charset = operand.ty.is_string() || operand.ty.kind == TypeKind::Bit || is_null;
+        let compatible =
+            own == collation.charset() || !has_charset || collation == CollationId::BINARY;
         if !compatible {
             return Err(
                 codes::ER_COLLATION_CHARSET_MISMATCH.with(&[&collation.name(), &own.name()])

@@ -55,7 +55,7 @@ impl Binder<'_> {
             .transpose()?;
         let results = branches.iter_mut().map(|(_, result)| result);
         self.type_parameters_of_choice(results.chain(&mut otherwise));
-        choice(branches, otherwise, "case")
+        self.choice(branches, otherwise, "case")
     }
 
     /// Binds the condition of IF and CASE. There a document is true if it converts to a nonzero number; elsewhere, as
@@ -78,7 +78,7 @@ impl Binder<'_> {
         let condition = self.bind_choice_condition(condition)?;
         let (mut yes, mut no) = (self.bind_stored(yes)?, self.bind_stored(no)?);
         self.type_parameters_of_choice([&mut yes, &mut no]);
-        choice(vec![(condition, yes)], Some(no), "if")
+        self.choice(vec![(condition, yes)], Some(no), "if")
     }
 
     /// COALESCE and IFNULL. Written as CASE, each choice is evaluated twice; an expensive one is left to the function,
@@ -109,7 +109,7 @@ impl Binder<'_> {
             branches.push((not(is_null(choice.clone())), choice));
         }
         let nullable = last.nullable && branches.iter().all(|(_, result)| result.nullable);
-        let mut expression = choice(branches, Some(last), name)?;
+        let mut expression = self.choice(branches, Some(last), name)?;
         expression.nullable = nullable;
         Ok(expression)
     }
@@ -122,7 +122,7 @@ impl Binder<'_> {
             let equal = binder.compare_for(first.clone(), Comparison::Equal, second, "nullif")?;
             let null = crate::bind::literal::null();
             let unsigned = first.ty.unsigned;
-            let mut choice = choice(vec![(equal, null)], Some(first), "nullif")?;
+            let mut choice = binder.choice(vec![(equal, null)], Some(first), "nullif")?;
             // An unsigned DECIMAL stays unsigned, unlike in other choices.
             if choice.ty.kind == TypeKind::Decimal {
                 choice.ty.unsigned = unsigned;
@@ -134,6 +134,45 @@ impl Binder<'_> {
         } else {
             self.with_local(first, choose)
         }
+    }
+
+    /// A CASE whose results are converted to their common type.
+    fn choice(
+        &self,
+        branches: Vec<(Expression, Expression)>,
+        otherwise: Option<Expression>,
+        operation: &str,
+    ) -> Result<Expression> {
+        let ty = {
+            let results: Vec<&Expression> = branches
+                .iter()
+                .map(|(_, result)| result)
+                .chain(otherwise.as_ref())
+                .collect();
+            let of_column = |id| self.innermost().client_type(id);
+            choice_type(&results, &of_column, Alternatives::Function, operation)?
+        };
+        let nullable = otherwise
+            .as_ref()
+            .is_none_or(|otherwise| otherwise.nullable)
+            || branches.iter().any(|(_, result)| result.nullable);
+        let convert = |result: Expression| {
+            if ty.kind == TypeKind::Null {
+                result
+            } else {
+                cast_exactly(as_value(result), &ty)
+            }
+        };
+        let branches: Vec<_> = branches
+            .into_iter()
+            .map(|(condition, result)| (condition, convert(result)))
+            .collect();
+        let otherwise = otherwise.map(|otherwise| Box::new(convert(otherwise)));
+        let kind = ExpressionKind::Case {
+            branches,
+            otherwise,
+        };
+        Ok(Expression::new(kind, ty, nullable))
     }
 }
 
@@ -152,41 +191,4 @@ fn is_cheap(expression: &Expression) -> bool {
         },
         _ => is_value(expression),
     }
-}
-
-/// A CASE whose results are converted to their common type.
-fn choice(
-    branches: Vec<(Expression, Expression)>,
-    otherwise: Option<Expression>,
-    operation: &str,
-) -> Result<Expression> {
-    let ty = {
-        let results: Vec<&Expression> = branches
-            .iter()
-            .map(|(_, result)| result)
-            .chain(otherwise.as_ref())
-            .collect();
-        choice_type(&results, Alternatives::Function, operation)?
-    };
-    let nullable = otherwise
-        .as_ref()
-        .is_none_or(|otherwise| otherwise.nullable)
-        || branches.iter().any(|(_, result)| result.nullable);
-    let convert = |result: Expression| {
-        if ty.kind == TypeKind::Null {
-            result
-        } else {
-            cast_exactly(as_value(result), &ty)
-        }
-    };
-    let branches: Vec<_> = branches
-        .into_iter()
-        .map(|(condition, result)| (condition, convert(result)))
-        .collect();
-    let otherwise = otherwise.map(|otherwise| Box::new(convert(otherwise)));
-    let kind = ExpressionKind::Case {
-        branches,
-        otherwise,
-    };
-    Ok(Expression::new(kind, ty, nullable))
 }

@@ -13,7 +13,9 @@ use mayfly_types::{Result, SqlType, TypeKind, Value};
 
 use super::{comparison_of, comparison_text, one_column};
 use crate::bind::binder::Binder;
-use crate::bind::collation::{aggregate_collations, claimed, coercibility, has_collation};
+use crate::bind::collation::{
+    aggregate_collations, claimed, coercibility, has_collation, unclaimed,
+};
 use crate::bind::comparison::{documents_as_scalars, is_moment, unify_for_comparison};
 use crate::bind::literal::{is_hexadecimal, null};
 use crate::bind::types::{cast, compare, is_date, not, with_collation};
@@ -223,7 +225,14 @@ impl Binder<'_> {
         if self.catalog.describes() {
             return Ok(());
         }
-        if !is_date(&temporal.ty) || !other.ty.is_string() || is_hexadecimal(other) {
+        if !is_date(&temporal.ty) || !other.ty.is_string() {
+            return Ok(());
+        }
+        let column = unclaimed(other.clone()).as_column();
+        let known = column.and_then(|id| self.innermost().constant(id));
+        let known = known.cloned();
+        let other = known.as_ref().unwrap_or(other);
+        if is_hexadecimal(other) {
             return Ok(());
         }
         match &other.kind {

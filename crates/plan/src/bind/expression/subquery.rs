@@ -11,7 +11,7 @@ use crate::bind::block::{Block, BlockColumn};
 use crate::bind::comparison::unify_for_comparison;
 use crate::not_supported::not_supported;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
-use crate::tree::logical::{ColumnId, Relation, Subquery, SubqueryKind};
+use crate::tree::logical::{ColumnId, Relation, Subquery, SubqueryKind, outer_columns};
 use crate::tree::physical::ClientType;
 
 impl Binder<'_> {
@@ -110,6 +110,9 @@ impl Binder<'_> {
         let block = self.bind_query_expression(query, false);
         self.ignores_distinct = false;
         let mut block = block?;
+        if is_membership || !outer_columns(&[&block.relation]).is_empty() {
+            self.check_constant_texts(&left, &block)?;
+        }
         let (left, columns) = self.unify_sides(left, comparison, &mut block)?;
         let kind = SubqueryKind::Quantified {
             left,
@@ -117,6 +120,16 @@ impl Binder<'_> {
             all,
         };
         Ok(subquery(kind, block, columns, SqlType::boolean(), true))
+    }
+
+    /// Checks texts that a subquery gives in all of its rows where they are compared with dates.
+    fn check_constant_texts(&mut self, left: &[Expression], block: &Block) -> Result<()> {
+        let pairs = left.iter().zip(&block.columns);
+        let known = pairs.filter_map(|(value, column)| Some((value, column.constant.as_ref()?)));
+        for (value, constant) in known {
+            self.check_temporal_texts(value, constant)?;
+        }
+        Ok(())
     }
 
     /// `(a, b) comparison (subquery)`

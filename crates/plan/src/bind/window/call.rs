@@ -201,7 +201,13 @@ impl Binder<'_> {
             [only] => only.ty.clone(),
             choices => {
                 let choices: Vec<&Expression> = choices.iter().collect();
-                choice_type(&choices, Alternatives::Function, function.name())?
+                let of_column = |id| self.innermost().client_type(id);
+                choice_type(
+                    &choices,
+                    &of_column,
+                    Alternatives::Function,
+                    function.name(),
+                )?
             }
         };
         let own = result;

@@ -215,7 +215,7 @@ pub(super) fn decimal(
 pub(super) fn year(datum: Datum<'_>, from: &SqlType, context: &StoreContext<'_>) -> Result<u64> {
     let mut truncated = false;
     let number = match datum {
-        Datum::Int(_) if from.kind == TypeKind::Time => i128::from(context.cast.current_date.year),
+        Datum::Int(_) if from.kind == TypeKind::Time => i128::from(context.cast.now.year),
         Datum::Int(packed) if from.is_temporal() => i128::from(DateTime::unpack(packed).year),
         _ => {
             let whole = whole(datum, from, context)?;

@@ -69,7 +69,7 @@ fn store_line(line: &str) -> Vec<String> {
             },
             diagnostics: &diagnostics,
             time_zone: &TimeZone::UTC,
-            current_date: now.value,
+            now: now.value,
             operand: "",
             room: None,
         },

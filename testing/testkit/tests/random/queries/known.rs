@@ -61,6 +61,12 @@ const fn known(slug: &'static str, explains: fn(&Difference<'_>) -> bool) -> Kno
 
 /// All known differences.
 pub(crate) const KNOWN: &[Known] = &[
+    known("quantified-windows", |found| {
+        found.refuses(&[1235], "contained window functions")
+    }),
+    known("unsigned-distances", |found| {
+        found.names(&[" RANGE "]) && found.refuses(&[1690], "BIGINT UNSIGNED")
+    }),
     known("decimal-scale", |found| {
         found.names(&CHOICES) && same_numbers(found, 0.0)
     }),
@@ -75,15 +81,6 @@ pub(crate) const KNOWN: &[Known] = &[
     }),
     known("year-zero", |found| {
         shows(found.ours, &["0000"]) && same_numbers(found, 0.0)
-    }),
-    known("having-columns", |found| {
-        let clauses = ["'having clause'", "'HAVING'"];
-        clauses.iter().any(|clause| found.refuses(&[1054], clause))
-    }),
-    known("json-collation", |found| {
-        let mixes = [1267, 1270, 1271];
-        found.refuses(&mixes, "(utf8mb4_bin,")
-            && (found.query.contains("JSON") || found.tables.contains(" JSON"))
     }),
     known("binary-texts", |found| {
         found.refuses(&[3854], "from binary to") || found.refuses(&[3995], "'binary'")
@@ -100,10 +97,6 @@ pub(crate) const KNOWN: &[Known] = &[
     known("small-numbers-as-dates", |found| {
         let names = found.names(&["DAYNAME(", "MONTHNAME("]);
         names && found.tables.contains(" YEAR") && shows(found.ours, &["NULL"])
-    }),
-    known("time-as-date", |found| {
-        let has_time = found.names(&["TIME'"]) || found.tables.contains(" TIME");
-        has_time && found.names(&["DATE(", "AS DATE", "AS YEAR", "MONTH", "DAY"])
     }),
     known(
         "decimal-digits",
@@ -141,7 +134,7 @@ pub(crate) const KNOWN: &[Known] = &[
         found.refuses(&[1253, 1267], "utf8mb3")
     }),
     known("null-collation", |found| {
-        found.refuses(&[1253], "CHARACTER SET 'binary'") && found.names(&["NULL"])
+        found.flavour == Flavour::MariaDb && matches!(found.ours, Answer::Error(1253, _))
     }),
     known("rollup-constants", |found| {
         match (found.ours, found.theirs) {
@@ -188,9 +181,6 @@ pub(crate) const KNOWN: &[Known] = &[
     }),
     known("count-distinct-null", |found| {
         found.names(&["COUNT(DISTINCT "]) && found.names(&["(SELECT "])
-    }),
-    known("window-rules", |found| {
-        found.refuses(&[1235], "contained window functions")
     }),
     known("null-beside-values", |found| {
         let choosing = [
