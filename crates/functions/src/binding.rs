@@ -85,8 +85,8 @@ impl<'a> Binding<'a> {
     /// Types of texts that are looked for in each other. Texts of one character set that have no common collation are
     /// compared in the first one's.
     pub(crate) fn searched_texts(&self) -> Result<Vec<SqlType>> {
-        let claim = derive::aggregate_collation(self.arguments, self.context, self.name);
-        let collation = |argument: &Argument<'_>| derive::text_of(argument, self.context).collation;
+        let claim = derive::aggregate_collation(self.arguments, self.session, self.name);
+        let collation = |argument: &Argument<'_>| derive::text_of(argument, self.session).collation;
         let first = self.arguments.first().map(collation).unwrap_or_default();
         let is_like_first = |argument: &Argument<'_>| {
             collation(argument).charset() == first.charset()

@@ -195,7 +195,7 @@ impl FrameList {
 
 #[cfg(test)]
 mod tests {
-    use crate::*;
+    use super::*;
 
     #[test]
     fn frames_are_found_until_they_are_removed() {

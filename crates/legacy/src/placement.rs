@@ -164,7 +164,7 @@ pub(crate) fn starts_on_disk(
 
 #[cfg(test)]
 mod tests {
-    use crate::*;
+    use super::*;
 
     #[test]
     fn the_512_rule() {

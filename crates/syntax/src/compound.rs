@@ -264,7 +264,7 @@ mod tests {
         let mut statements = Vec::new();
         let mut at = 0;
         while at < text.len() {
-            let next = lex_statement(text, at, &ParseOptions::default()).next;
+            let next = lex_statement(text, at, &ParseOptions::MYSQL_DEFAULT).next;
             statements.push(text[at..next].trim().trim_end_matches(';').trim_end());
             at = next;
         }

@@ -255,7 +255,7 @@ mod tests {
         ] {
             let query = format!("SELECT * FROM {from}");
             session.execute(&query).unwrap();
-            assert_eq!(session.last_summary().rows_examined, rows, "{from}");
+            assert_eq!(session.diagnostics.summary.rows_examined, rows, "{from}");
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use mayfly_exec::{ExecutionContext, ExecutionOptions, ResultMemory, RunContext};
 use mayfly_functions::context::SessionFacts;
-use mayfly_functions::{EvaluationContext, SignatureContext};
+use mayfly_functions::EvaluationContext;
 use mayfly_plan::Expression;
 use mayfly_storage::temptable::{
     HashFunction, OverflowPolicy, Purpose, RegistryEntry, StatementOwner, TempTableContext,

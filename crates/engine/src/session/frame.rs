@@ -77,7 +77,7 @@ impl StatementContext<'_> {
         if let Some(planned) = self.tables.upgrade() {
             session
                 .used_tables
-                .extend(planned.0.iter().map(|(id, _)| *id));
+                .extend(planned.tables.iter().map(|(id, _)| *id));
         }
         session.used_tables.extend(written);
         let diagnostics = session.diagnostics.inner(session.settings.options());

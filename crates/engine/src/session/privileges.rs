@@ -190,7 +190,7 @@ impl SessionPrivileges {
             expired: false,
         };
         Ok(Some(Self {
-            cached: RefCell::new(CachedRights {
+            cached: Mutex::new(CachedRights {
                 version: None,
                 rights,
             }),

@@ -1,8 +1,7 @@
 //! INSERT: VALUES, SET and queries as sources of rows. How rows enter a table is in
 //! [`row_sink`](super::row_sink).
 
-use std::cell::OnceCell;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use mayfly_exec::ExecutionContext;
 use mayfly_plan::physical::QueryPlan;

@@ -183,7 +183,7 @@ fn temporal(scalar: &[u8], ty: &SqlType) -> Result<Value> {
         sql_mode: SqlMode::DEFAULT,
         diagnostics: &diagnostics,
         time_zone: &TimeZone::UTC,
-        current_date: DateTime::default(),
+        now: DateTime::default(),
         operand: "",
         room: None,
     };

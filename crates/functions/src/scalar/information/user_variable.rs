@@ -120,7 +120,7 @@ mod tests {
     fn the_last_row_stays_and_takes_the_type_that_is_asked_for() {
         let context = context();
         let name = Column::Constant(Value::from("Total"));
-        let words = SqlType::varchar(5, context.collation_connection);
+        let words = SqlType::varchar(5, context.session.collation_connection);
         let signature = |ty: SqlType| Signature::new(vec![words.clone(), ty.clone()], ty, true);
         let values = Column::Array(Arc::new(Int64Array::from(vec![1, 2, 3])));
         let arguments = [name, values];
