@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use mayfly_exec::{ExecutionContext, ExecutionOptions, ResultMemory, RunContext};
-use mayfly_functions::context::SessionFacts;
 use mayfly_functions::EvaluationContext;
+use mayfly_functions::context::SessionFacts;
 use mayfly_plan::Expression;
 use mayfly_storage::temptable::{
     HashFunction, OverflowPolicy, Purpose, RegistryEntry, StatementOwner, TempTableContext,

@@ -18,7 +18,8 @@ use super::constant::known_value;
 use crate::catalog::{IndexSource, TableSource};
 use crate::tree::expression::{Comparison, Expression, ExpressionKind, same_expression};
 use crate::tree::key_ranges::{
-    Analysis, Condition, KeyBox, KeyRanges, RangePart, SoughtElements, has_many_beginnings, is_rounded,
+    Analysis, Condition, KeyBox, KeyRanges, RangePart, SoughtElements, has_many_beginnings,
+    is_rounded,
 };
 use crate::tree::logical::{ColumnId, Computed, expression_is_volatile, with_stack};
 
