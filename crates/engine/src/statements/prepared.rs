@@ -65,7 +65,7 @@ impl Prepared {
 
     /// The statement of a text with `?`, if it may be a point statement.
     pub(crate) fn parameterized(session: &Session, text: &str) -> Option<Self> {
-        let prepared = parse(session, text).ok()?;
+        let prepared = parse_preparable(session, text).ok()?;
         point::may_be_point(&prepared.statement).then_some(prepared)
     }
 
@@ -131,7 +131,15 @@ impl Prepared {
     }
 }
 
-/// Parses a statement.
+/// Parses a statement for PREPARE: 1295 for one that cannot be prepared.
+fn parse_preparable(session: &Session, text: &str) -> Result<Prepared> {
+    let prepared = parse(session, text)?;
+    let is_preparable = properties(&prepared.statement).is_preparable;
+    ensure(is_preparable, || codes::ER_UNSUPPORTED_PS.error())?;
+    Ok(prepared)
+}
+
+/// Parses a text of one statement.
 pub(super) fn parse(session: &Session, text: &str) -> Result<Prepared> {
     let mut reader = session.statements_of(text);
     let (parsed, _tree) = session.parse_statement(&mut reader)?;
@@ -144,15 +152,13 @@ pub(super) fn parse(session: &Session, text: &str) -> Result<Prepared> {
     if prepared.parameters > usize::from(u16::MAX) {
         return Err(codes::ER_PS_MANY_PARAM.error());
     }
-    let is_preparable = properties(&prepared.statement).is_preparable;
-    ensure(is_preparable, || codes::ER_UNSUPPORTED_PS.error())?;
     Ok(prepared)
 }
 
 /// Parses a statement, derives its columns, and counts it.
 fn make(context: &mut StatementContext<'_>, text: &str) -> Result<Prepared> {
     context.count(Counter::ComStmtPrepare);
-    let mut prepared = parse(context.session, text)?;
+    let mut prepared = parse_preparable(context.session, text)?;
     let database = context.database();
     let most = database.globals().get(typed::MAX_PREPARED_STMT_COUNT);
     let counted = Counted::new(&database.prepared_statements, most)?;

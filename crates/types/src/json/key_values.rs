@@ -278,14 +278,14 @@ mod tests {
     #[test]
     fn what_is_sought_is_in_the_index_or_not_sought_in_it() {
         let found = |document: &str| sought_values(document.as_bytes(), &unsigned());
-        assert_eq!(found("[1,null]"), Some(vec![Value::UInt(1)]));
+        assert_eq!(found("[1, null]"), Some(vec![Value::UInt(1)]));
         assert_eq!(found("[2.0]"), Some(vec![Value::UInt(2)]));
         for unknown in [
             "[]",
             "null",
             "[2.5]",
-            "[1,\"x\"]",
-            "{\"a\":1}",
+            "[1, \"x\"]",
+            "{\"a\": 1}",
             "[[1]]",
             "[-1]",
         ] {
