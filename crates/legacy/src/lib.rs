@@ -25,7 +25,6 @@ mod myisam;
 mod placement;
 mod refusal;
 mod row;
-mod scan;
 mod spec;
 mod statement;
 mod store;
@@ -40,7 +39,6 @@ pub use key_cache::{KeyCache, KeyCacheCounters, KeyCacheOptions, KeyCaches};
 pub use placement::{
     CONVERT_IF_BIGGER_TO_BLOB, Conversion, LegacyEngine, Placement, PlacementReason,
 };
-pub use scan::LegacyScan;
 pub use spec::{DeclaredForm, DiskEngine, LegacyColumn, LegacyOptions, LegacyTableSpec};
 pub use statement::LegacyTables;
-pub use table::LegacyTable;
+pub use table::{LegacyScan, LegacyTable};

@@ -14,9 +14,8 @@ use mayfly_types::{Batch, Error, Result, Stage};
 use crate::environment::{LegacyEnvironment, SessionDisk};
 use crate::placement::{Conversion, LegacyEngine, Placement, PlacementReason, starts_on_disk};
 use crate::refusal::{Outcome, Refusal};
-use crate::scan::LegacyScan;
 use crate::spec::{LegacyOptions, LegacyTableSpec, StoreForm};
-use crate::store::{Store, StoreSource, copy};
+use crate::store::{Store, StoreCursor, StoreSource, copy};
 
 /// Number of rows after which a conversion checks the interrupt.
 const ROWS_PER_CHECK: u64 = 1024;
@@ -24,9 +23,7 @@ const ROWS_PER_CHECK: u64 = 1024;
 /// Bytes of rows that are kept between two changes.
 const IMAGES_KEPT: usize = 1 << 20;
 
-/// Internal temporary table of a former MySQL engine.
-///
-/// It is filled as an [`InternalTable`].
+/// Internal temporary table of a former MySQL engine, filled as an [`InternalTable`].
 #[derive(Debug)]
 pub struct LegacyTable {
     // Declared first, to be released before `record`.
@@ -392,6 +389,54 @@ impl InternalTable for LegacyTable {
             scan: LegacyTable::scan(&self, None)?,
             table: self,
         }))
+    }
+}
+
+/// Bytes of strings at which a batch ends.
+const BATCH_BYTES_MAX: usize = 16 << 20;
+
+/// Cursor over a table's rows. Several may read one table at the same time; it must not be changed while they do.
+#[derive(Debug)]
+pub struct LegacyScan {
+    columns: Vec<usize>,
+    cursor: StoreCursor,
+}
+
+impl LegacyTable {
+    /// A scan of `columns` (all if `None`).
+    pub fn scan(&self, columns: Option<&[usize]>) -> Result<LegacyScan> {
+        let all = || (0..self.spec().columns.len()).collect();
+        let reservation = self.context().memory().reservation();
+        let cursor = self
+            .store()
+            .cursor(self.options().read_buffer(), reservation);
+        Ok(LegacyScan {
+            columns: columns.map_or_else(all, <[usize]>::to_vec),
+            cursor: cursor.map_err(|refusal| self.error(refusal))?,
+        })
+    }
+}
+
+impl LegacyScan {
+    /// The next rows of the scan's table; `None` at the end. Never an empty batch.
+    pub fn next_batch(&mut self, table: &LegacyTable) -> Result<Option<Batch>> {
+        let context = table.context();
+        context.interrupt().check()?;
+        let batch_rows = context.options().batch_rows.max(1);
+        let store = table.store();
+        let mut sink = store.sink(&self.columns);
+        while sink.rows() < batch_rows && sink.bytes() < BATCH_BYTES_MAX {
+            let row = store.next_row(&mut self.cursor, |column, value| sink.push(column, value));
+            match row.map_err(|refusal| table.error(refusal))? {
+                Some(_) => sink.end_row(),
+                None => break,
+            }
+        }
+        if sink.rows() == 0 {
+            return Ok(None);
+        }
+        table.count_read(sink.rows() as u64);
+        Ok(Some(sink.finish()))
     }
 }
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use mayfly_types::{Result, SqlType, Value};
 
-use crate::prepared::Prepared;
 use crate::result::StatementResult;
 
 /// What the statements of a stored program run under, whoever invokes it.
@@ -21,13 +20,7 @@ pub(crate) struct Environment {
 
 /// Statements inside a running statement.
 pub(crate) trait InnerStatements {
-    /// Parses a statement, in the session's current settings.
-    fn prepare(&mut self, text: &str) -> Result<Prepared>;
-
-    /// Runs a statement to its end. After an error the statement's own changes are undone.
-    fn run(
-        &mut self,
-        statement: &Prepared,
-        parameters: &[(Value, SqlType)],
-    ) -> Result<StatementResult>;
+    /// Runs a text of one statement to its end, under the settings of the frame. After an error the statement's own
+    /// changes are undone.
+    fn run(&mut self, text: &str, parameters: &[(Value, SqlType)]) -> Result<StatementResult>;
 }

@@ -33,6 +33,10 @@ pub(crate) enum RowEvent {
 
 /// The row that a hook runs for, as it was (`OLD`) and as it becomes (`NEW`). Values are of their columns' types, with
 /// TIMESTAMPs in the session's time zone.
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "hooks read rows; only tests have hooks so far")
+)]
 pub(crate) struct HookedRow<'r> {
     /// `None` for an INSERT.
     pub(crate) old: Option<&'r [Value]>,
@@ -41,6 +45,10 @@ pub(crate) struct HookedRow<'r> {
 }
 
 /// A new or changed row.
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "hooks read rows; only tests have hooks so far")
+)]
 pub(crate) trait NewRow {
     /// The values of all columns.
     fn values(&self) -> &[Value];

@@ -10,7 +10,7 @@ use mayfly_storage::{ColumnId, ScanRequest};
 use mayfly_types::SqlType;
 
 use super::context::RelationContext;
-use super::relation::{Row, row};
+use super::row::{Row, row};
 use crate::builder;
 use crate::catalog::BaseTable;
 use crate::catalog::view::ViewDefinition;

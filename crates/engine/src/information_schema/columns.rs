@@ -14,7 +14,8 @@ use mayfly_types::{SqlType, TypeKind, Value};
 
 use super::asked::Asked;
 use super::context::RelationContext;
-use super::relation::{Relation, Row, row, text, yes_no};
+use super::relation::Relation;
+use super::row::{Row, row, text, yes_no};
 use super::source_definition;
 use super::view_columns::view_columns;
 use crate::accounts::privileges::PrivilegeSet;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use mayfly_types::Value;
 
 use super::context::RelationContext;
-use super::relation::{Relation, Row, row};
+use super::relation::Relation;
+use super::row::{Row, row};
 use crate::connections::SessionShared;
 
 pub(super) const RELATIONS: &[Relation] = &[

@@ -7,7 +7,8 @@ use mayfly_types::Value;
 use super::asked::Asked;
 use super::columns::escaped_quotes;
 use super::context::RelationContext;
-use super::relation::{Relation, Row, row, yes_no};
+use super::relation::Relation;
+use super::row::{Row, row, yes_no};
 use crate::catalog::definition::{ForeignKeyDefinition, TableDefinition};
 
 pub(super) const RELATIONS: &[Relation] = &[

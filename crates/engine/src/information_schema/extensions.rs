@@ -5,7 +5,8 @@ use mayfly_types::Value;
 
 use super::asked::Asked;
 use super::context::RelationContext;
-use super::relation::{Relation, Row, text};
+use super::relation::Relation;
+use super::row::{Row, text};
 use super::{columns, constraints, schemata, tables};
 
 pub(super) const RELATIONS: &[Relation] = &[

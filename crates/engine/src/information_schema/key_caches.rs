@@ -3,7 +3,8 @@
 use mayfly_types::Value;
 
 use super::context::RelationContext;
-use super::relation::{Relation, Row, row};
+use super::relation::Relation;
+use super::row::{Row, row};
 
 pub(super) const RELATIONS: &[Relation] = &[Relation::new("KEY_CACHES", rows)];
 

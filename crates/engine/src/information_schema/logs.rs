@@ -5,7 +5,8 @@ use std::time::Duration;
 use mayfly_types::Value;
 
 use super::context::RelationContext;
-use super::relation::{Relation, Row, row};
+use super::relation::Relation;
+use super::row::{Row, row};
 use crate::convert;
 use crate::session::StatementContext;
 

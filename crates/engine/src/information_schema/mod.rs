@@ -21,6 +21,7 @@ mod privileges;
 mod processlist;
 mod profiling;
 mod relation;
+mod row;
 mod schemata;
 mod server;
 mod source_definition;

@@ -8,7 +8,8 @@ use mayfly_syntax::ast::{PasswordExpire, Require};
 use mayfly_types::{SqlType, TypeKind, Value};
 
 use super::context::RelationContext;
-use super::relation::{IntoValue, Relation, Row, row, text};
+use super::relation::Relation;
+use super::row::{IntoValue, Row, row, text};
 use super::standard;
 use crate::accounts::account::{Account, AccountName};
 use crate::accounts::privileges::{DynamicSet, PrivilegeSet, STATIC};

@@ -9,7 +9,8 @@ use parking_lot::Mutex;
 
 use super::asked::Asked;
 use super::context::RelationContext;
-use super::relation::{Relation, Row, push_stored};
+use super::relation::Relation;
+use super::row::{Row, push_stored};
 use crate::builder::ColumnBuilder;
 use crate::catalog::provider::{ProvidedColumn, ProvidedRows, TableProvider};
 

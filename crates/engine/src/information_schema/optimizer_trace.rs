@@ -5,7 +5,8 @@ use std::sync::Arc;
 use mayfly_types::Value;
 
 use super::context::RelationContext;
-use super::relation::{Relation, Row, row};
+use super::relation::Relation;
+use super::row::{Row, row};
 use crate::session::KeptTrace;
 
 pub(super) const RELATIONS: &[Relation] = &[Relation::new("OPTIMIZER_TRACE", rows)];

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use mayfly_syntax::ast::Privilege;
 
 use super::context::RelationContext;
-use super::relation::{Relation, Row, row, yes_no};
+use super::relation::Relation;
+use super::row::{Row, row, yes_no};
 use crate::accounts::account::{Account, AccountName};
 use crate::accounts::privileges::{DynamicSet, PrivilegeSet};
 

@@ -4,7 +4,8 @@ use mayfly_types::Value;
 
 use super::asked::Asked;
 use super::context::RelationContext;
-use super::relation::{Relation, Row, row};
+use super::relation::Relation;
+use super::row::{Row, row};
 use crate::connections::host_and_port;
 
 pub(super) const RELATIONS: &[Relation] = &[

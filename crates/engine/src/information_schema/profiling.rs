@@ -7,7 +7,8 @@ use mayfly_types::Value;
 use mayfly_types::error::codes;
 
 use super::context::RelationContext;
-use super::relation::{Relation, Row, row};
+use super::relation::Relation;
+use super::row::{Row, row};
 
 pub(super) const RELATIONS: &[Relation] = &[
     Relation::new("PROFILING", shown),

@@ -6,7 +6,8 @@ use mayfly_types::charset::CHARSETS;
 use mayfly_types::collation::COLLATIONS;
 
 use super::context::RelationContext;
-use super::relation::{Relation, Row, row, yes_no};
+use super::relation::Relation;
+use super::row::{Row, row, yes_no};
 use crate::catalog::system_views::STATEMENT_CHARACTERS;
 use crate::engines::Engine;
 use crate::names::word_if;

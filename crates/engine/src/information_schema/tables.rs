@@ -8,7 +8,8 @@ use mayfly_types::Value;
 
 use super::asked::Asked;
 use super::context::RelationContext;
-use super::relation::{Relation, Row, row, text};
+use super::relation::Relation;
+use super::row::{Row, row, text};
 use super::source_definition;
 use crate::catalog::BaseTable;
 use crate::catalog::definition::{SECONDARY_ENGINE, TableDefinition};

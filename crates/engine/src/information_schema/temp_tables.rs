@@ -12,7 +12,8 @@ use mayfly_storage::temptable::RegistryEntry;
 use mayfly_types::Value;
 
 use super::context::RelationContext;
-use super::relation::{IntoValue, Relation, Row, row, text};
+use super::relation::Relation;
+use super::row::{IntoValue, Row, row, text};
 use super::standard;
 use crate::connections::{SessionShared, TemporaryTable};
 use crate::convert;

@@ -5,7 +5,8 @@ use mayfly_types::Value;
 
 use super::asked::Asked;
 use super::context::RelationContext;
-use super::relation::{Relation, Row, row};
+use super::relation::Relation;
+use super::row::{Row, row};
 use crate::connections::SessionShared;
 use crate::persisted::PersistedVariable;
 use crate::session::status as session_status;

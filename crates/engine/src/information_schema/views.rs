@@ -8,7 +8,8 @@ use mayfly_syntax::ast::visit_relations;
 
 use super::asked::Asked;
 use super::context::RelationContext;
-use super::relation::{Relation, Row, row, yes_no};
+use super::relation::Relation;
+use super::row::{Row, row, yes_no};
 use crate::catalog::view::ViewDefinition;
 
 pub(super) const RELATIONS: &[Relation] = &[

@@ -7,25 +7,18 @@ use mayfly_types::{Result, SqlType, Value};
 
 use super::{execute, prepared, transaction_work};
 use crate::catalog::inner_statements::{Environment, InnerStatements};
-use crate::prepared::Prepared;
 use crate::result::{Outcome, StatementResult};
 use crate::session::{Frame, StatementContext};
 use crate::spool::{KEPT_FOR_CLIENT, SpoolBuilder, physical_types};
 use crate::stream::ResultStream;
 
 impl InnerStatements for Frame<'_> {
-    fn prepare(&mut self, text: &str) -> Result<Prepared> {
-        prepared::parse(self.session, text)
-    }
-
-    fn run(
-        &mut self,
-        statement: &Prepared,
-        parameters: &[(Value, SqlType)],
-    ) -> Result<StatementResult> {
+    fn run(&mut self, text: &str, parameters: &[(Value, SqlType)]) -> Result<StatementResult> {
+        let statement = prepared::parse(self.session, text)?;
         transaction_work::note(self.session, statement.statement());
         let context = self.begin(statement.keeps_diagnostics());
-        let stream = ResultStream::run(context, |context| execute(context, statement, parameters))?;
+        let stream =
+            ResultStream::run(context, |context| execute(context, &statement, parameters))?;
         stream.into_result()
     }
 }
@@ -45,8 +38,7 @@ pub(super) fn run_text(context: &mut StatementContext<'_>, text: &str) -> Result
         let mut reader = frame.session.statements_of(rest);
         let end = reader.next().and_then(|parsed| Some(parsed.ok()?.end));
         let (first, behind) = rest.split_at(end.unwrap_or(rest.len()));
-        let prepared = frame.prepare(first)?;
-        let result = frame.run(&prepared, &[])?;
+        let result = frame.run(first, &[])?;
         if result.has_rows() {
             let types: Vec<SqlType> = result.columns.iter().map(|it| it.ty.clone()).collect();
             let mut rows = SpoolBuilder::new(&kept, physical_types(&types), KEPT_FOR_CLIENT);

@@ -15,7 +15,6 @@ use mayfly_types::{Error, Interrupt, Result, Stage};
 use super::queue::{MemoryQueue, QueuePlace, QueueShare};
 use super::record::{LimitHit, StatementOwner};
 use super::registry::{Registry, StatementCounters};
-use super::rows::hash_bytes;
 use crate::error::{ANONYMOUS_TABLE, user_error};
 use crate::workers::WorkerPool;
 
@@ -118,17 +117,6 @@ pub enum HashFunction {
     Colliding,
     /// Test function with 64 hashes: as [`Self::Colliding`], but for tables of very many keys.
     Crowded,
-}
-
-impl HashFunction {
-    /// The hash of a string, stable within the process.
-    pub fn hash_bytes(self, bytes: &[u8]) -> u64 {
-        match self {
-            Self::Standard => hash_bytes(bytes),
-            Self::Colliding => 0,
-            Self::Crowded => hash_bytes(bytes) & 63,
-        }
-    }
 }
 
 /// Options of temporary tables, read once a statement from the system variables.

@@ -556,9 +556,9 @@ fn copy_directory(from: &Path, to: &Path) {
     for entry in std::fs::read_dir(from).unwrap().flatten() {
         let (path, copy) = (entry.path(), to.join(entry.file_name()));
         if path.is_dir() {
-            copy_directory(&path, &copy)
+            copy_directory(&path, &copy);
         } else {
-            drop(std::fs::copy(path, copy).unwrap())
+            std::fs::copy(path, copy).unwrap();
         }
     }
 }

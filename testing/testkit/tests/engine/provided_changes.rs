@@ -1,5 +1,6 @@
 //! Changes of a table whose rows are outside of the engine, as a part of a session's transaction. The provider here is
 //! a small store with transactions of its own; a durable table beside it tells whether both end alike.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

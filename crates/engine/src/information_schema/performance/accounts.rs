@@ -6,7 +6,8 @@ use std::sync::atomic::Ordering;
 use mayfly_types::Value;
 
 use crate::information_schema::context::RelationContext;
-use crate::information_schema::relation::{Relation, Row, row};
+use crate::information_schema::relation::Relation;
+use crate::information_schema::row::{Row, row};
 
 pub(super) const RELATIONS: &[Relation] = &[
     Relation::new("performance_schema.accounts", accounts),

@@ -3,7 +3,8 @@
 use mayfly_types::Value;
 
 use crate::information_schema::context::RelationContext;
-use crate::information_schema::relation::{Relation, Row, row};
+use crate::information_schema::relation::Relation;
+use crate::information_schema::row::{Row, row};
 use crate::locks::table::TableUse;
 
 pub(super) const RELATIONS: &[Relation] =

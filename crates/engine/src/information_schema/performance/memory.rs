@@ -7,7 +7,8 @@ use mayfly_types::Value;
 
 use crate::budgets::SessionMemory;
 use crate::information_schema::context::RelationContext;
-use crate::information_schema::relation::{Relation, Row, row};
+use crate::information_schema::relation::Relation;
+use crate::information_schema::row::{Row, row};
 
 pub(super) const RELATIONS: &[Relation] = &[
     Relation::new(

@@ -7,7 +7,8 @@ use mayfly_types::{Result, Value};
 
 use crate::error::{ensure, refuse};
 use crate::information_schema::context::RelationContext;
-use crate::information_schema::relation::{IntoValue, Relation, Row, row, yes_no};
+use crate::information_schema::relation::Relation;
+use crate::information_schema::row::{IntoValue, Row, row, yes_no};
 use crate::instrumentation::{Actor, CONSUMERS, Instrument};
 use crate::session::StatementContext;
 use crate::variable_checks;

@@ -5,7 +5,8 @@ use std::time::Instant;
 use mayfly_types::{Stage, Value};
 
 use crate::information_schema::context::RelationContext;
-use crate::information_schema::relation::{Relation, Row, row};
+use crate::information_schema::relation::Relation;
+use crate::information_schema::row::{Row, row};
 use crate::instrumentation::{
     Consumer, Instrument, StageEvent, StageSums, picoseconds, stage_event_name,
 };

@@ -6,7 +6,8 @@ use mayfly_types::Value;
 
 use crate::connections::SessionShared;
 use crate::information_schema::context::RelationContext;
-use crate::information_schema::relation::{Relation, Row, row};
+use crate::information_schema::relation::Relation;
+use crate::information_schema::row::{Row, row};
 use crate::instrumentation::{Consumer, StatementEvent, event_name, picoseconds};
 
 pub(super) const RELATIONS: &[Relation] = &[

@@ -7,7 +7,8 @@ use mayfly_types::Value;
 
 use crate::convert;
 use crate::information_schema::context::RelationContext;
-use crate::information_schema::relation::{Relation, Row, row};
+use crate::information_schema::relation::Relation;
+use crate::information_schema::row::{Row, row};
 use crate::instrumentation::{
     DigestSummary, Instrument, StatementSums, TimeBucket, event_name, picoseconds,
 };

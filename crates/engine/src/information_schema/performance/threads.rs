@@ -8,7 +8,8 @@ use mayfly_types::Value;
 use crate::connections::SessionShared;
 use crate::information_schema::asked::Asked;
 use crate::information_schema::context::RelationContext;
-use crate::information_schema::relation::{Relation, Row, row, yes_no};
+use crate::information_schema::relation::Relation;
+use crate::information_schema::row::{Row, row, yes_no};
 
 pub(super) const RELATIONS: &[Relation] = &[Relation::asked("performance_schema.threads", threads)];
 

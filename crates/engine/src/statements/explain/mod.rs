@@ -156,7 +156,7 @@ fn of_connection(
     refuse(!may, || privileges.access_denied())?;
     let is_idle = other.activity.work() == crate::connections::Work::Nothing;
     let running = other.running.lock().clone();
-    let explained = running.as_deref().and_then(|plan| Explained::running(plan));
+    let explained = running.as_deref().and_then(Explained::running);
     let Some(explained) = explained else {
         // A session that waits for its client has no plan to show.
         refuse(!is_idle || id == context.id(), || {

@@ -104,8 +104,7 @@ impl LocalFiles for TwoLines {
 
 /// Runs a statement in a frame; returns its rows, columns separated by spaces.
 fn inner(statements: &mut dyn InnerStatements, text: &str) -> Result<String> {
-    let prepared = statements.prepare(text)?;
-    let result = statements.run(&prepared, &[])?;
+    let result = statements.run(text, &[])?;
     let rows = result.rows_text().into_iter().map(|row| {
         let values = row
             .into_iter()

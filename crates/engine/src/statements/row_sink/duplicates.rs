@@ -278,7 +278,7 @@ pub(crate) struct DuplicateUpdate {
 
 impl DuplicateUpdate {
     /// The changed row; `None` when nothing changes. `hook` may change the row and mark more columns as assigned.
-    pub(crate) fn apply(
+    pub(super) fn apply(
         &self,
         rules: &RowRules<'_>,
         old: &Batch,

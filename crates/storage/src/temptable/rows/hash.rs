@@ -25,6 +25,17 @@ pub(crate) fn hash_bytes(bytes: &[u8]) -> u64 {
     HashKeys::of_process().hash_bytes(bytes)
 }
 
+impl HashFunction {
+    /// The hash of a string, stable within the process.
+    pub fn hash_bytes(self, bytes: &[u8]) -> u64 {
+        match self {
+            Self::Standard => hash_bytes(bytes),
+            Self::Colliding => 0,
+            Self::Crowded => hash_bytes(bytes) & 63,
+        }
+    }
+}
+
 /// Hasher of the keys of batches.
 #[derive(Debug)]
 pub struct KeyHasher {
