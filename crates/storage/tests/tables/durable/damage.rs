@@ -134,7 +134,7 @@ fn damages() -> Vec<(&'static str, Damage, &'static [&'static str])> {
         ("a block twice", twice, disorder),
         ("blocks exchanged", exchanged, disorder),
         ("a block of another tree", foreign, other_tree),
-        ("an entry too many", too_many, &["entries for"]),
+        ("an entry too many", too_many, &["entries, and its table"]),
     ]);
     all
 }

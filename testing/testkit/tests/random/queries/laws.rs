@@ -25,10 +25,10 @@ What is aggregated of the parts is that of the whole.
   SELECT SUM(c), MIN(l), MAX(h), SUM(n), MAX(m) FROM (⟨SELECT COUNT(*) AS c, MIN({value}) AS l, MAX({value}) AS h, COUNT({number}) AS n, MAX({number}) AS m FROM {from} WHERE {part}⟩) AS d
 So it is for each group.
   SELECT {value} AS k, COUNT(*) AS c, MAX({number}) AS m FROM {from} GROUP BY {value}
-  SELECT k, SUM(c), MAX(m) FROM (⟨SELECT {value} AS k, COUNT(*) AS c, MAX({number}) AS m FROM {from} WHERE {part} GROUP BY {value}⟩) AS d GROUP BY k
+  SELECT k, SUM(c), MAX(m) FROM (⟨SELECT {value} AS k, COUNT(*) AS c, MAX({number}) + 0 AS m FROM {from} WHERE {part} GROUP BY {value}⟩) AS d GROUP BY k
 Groups are those with a condition of theirs, without it, and where it is NULL.
-  SELECT {value} AS k, MAX({number}) AS m FROM {from} GROUP BY {value}
-  SELECT {value} AS k, MAX({number}) AS m FROM {from} GROUP BY {value} HAVING MAX({number}) > COUNT(*) UNION ALL SELECT {value} AS k, MAX({number}) AS m FROM {from} GROUP BY {value} HAVING NOT (MAX({number}) > COUNT(*)) UNION ALL SELECT {value} AS k, MAX({number}) AS m FROM {from} GROUP BY {value} HAVING (MAX({number}) > COUNT(*)) IS NULL
+  SELECT {value} AS k, MAX({number}) + 0 AS m FROM {from} GROUP BY {value}
+  SELECT {value} AS k, MAX({number}) + 0 AS m FROM {from} GROUP BY {value} HAVING MAX({number}) > COUNT(*) UNION ALL SELECT {value} AS k, MAX({number}) + 0 AS m FROM {from} GROUP BY {value} HAVING NOT (MAX({number}) > COUNT(*)) UNION ALL SELECT {value} AS k, MAX({number}) + 0 AS m FROM {from} GROUP BY {value} HAVING (MAX({number}) > COUNT(*)) IS NULL
 A join keeps what its condition is true for.
   SELECT {value}, y.id FROM {from} JOIN t1 AS y ON {condition}
   SELECT v, i FROM (SELECT {value} AS v, y.id AS i, ({condition}) IS TRUE AS p FROM {from} CROSS JOIN t1 AS y) AS d WHERE p
