@@ -65,7 +65,8 @@ impl Participant for ProvidedChanges {
     }
 }
 
-/// A statement's handle to a provider's table that can be changed.
+/// A statement's handle to a provider's table that can be changed, and the writer of its rows.
+#[derive(Clone)]
 pub(super) struct ChangeableTable {
     table: Arc<ProvidedTable>,
     changes: ProvidedChanges,
@@ -87,21 +88,13 @@ impl ChangeableTable {
 
     /// The transaction, which begins here if it has not yet.
     fn begun(&self) -> Result<MappedMutexGuard<'_, Box<dyn ProviderTransaction>>> {
-        begun(&self.table, &self.changes)
+        let mut transaction = self.changes.0.lock();
+        let begun = match transaction.take() {
+            Some(begun) => begun,
+            None => self.table.provider().begin()?,
+        };
+        Ok(MutexGuard::map(transaction, |it| it.insert(begun)))
     }
-}
-
-fn begun<'c>(
-    table: &ProvidedTable,
-    changes: &'c ProvidedChanges,
-) -> Result<MappedMutexGuard<'c, Box<dyn ProviderTransaction>>> {
-    let mut transaction = changes.0.lock();
-    let begun = match transaction.take() {
-        Some(begun) => begun,
-        None => table.provider().begin()?,
-    };
-    *transaction = Some(begun);
-    MutexGuard::try_map(transaction, Option::as_mut).map_err(|_| table.read_only())
 }
 
 impl Table for ChangeableTable {
@@ -124,26 +117,11 @@ impl Table for ChangeableTable {
     }
 
     fn writer(&self) -> Result<Box<dyn TableWriter>> {
-        Ok(Box::new(Writer {
-            table: Arc::clone(&self.table),
-            changes: self.changes.clone(),
-        }))
+        Ok(Box::new(self.clone()))
     }
 
     fn truncate(&self) -> Result<()> {
         self.begun()?.truncate()
-    }
-}
-
-/// Writer of a provider's rows. Its changes are undone by the statement's savepoint.
-struct Writer {
-    table: Arc<ProvidedTable>,
-    changes: ProvidedChanges,
-}
-
-impl Writer {
-    fn begun(&self) -> Result<MappedMutexGuard<'_, Box<dyn ProviderTransaction>>> {
-        begun(&self.table, &self.changes)
     }
 }
 
@@ -153,7 +131,8 @@ fn positions(array: &ArrayRef) -> Vec<&[u8]> {
     (0..array.len()).map(|row| array.value(row)).collect()
 }
 
-impl TableWriter for Writer {
+/// Changes are undone by the statement's savepoint.
+impl TableWriter for ChangeableTable {
     fn append(&mut self, batch: &Batch) -> Result<()> {
         self.begun()?.insert(batch)
     }

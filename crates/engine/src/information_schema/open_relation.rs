@@ -134,7 +134,7 @@ mod tests {
     use crate::database::Database;
     use crate::information_schema::{context_of, find};
     use crate::options::DatabaseOptions;
-    use crate::session::StatementContext;
+    use crate::session::{Session, StatementContext};
 
     /// Wants the rows with a text in a column.
     #[derive(Debug)]
@@ -149,16 +149,20 @@ mod tests {
         }
     }
 
-    #[test]
-    fn only_rows_that_a_scan_may_want_are_made() {
+    /// A session of a database with the tables `test.one` and `test.two`.
+    fn with_two_tables() -> Session {
         let database = Database::open(DatabaseOptions::default()).unwrap();
         let mut session = database.session();
-        for statement in [
-            "CREATE TABLE test.one (a INT)",
-            "CREATE TABLE test.two (a INT)",
-        ] {
-            session.execute(statement).unwrap();
+        for name in ["one", "two"] {
+            let statement = format!("CREATE TABLE test.{name} (a INT)");
+            session.execute(&statement).unwrap();
         }
+        session
+    }
+
+    #[test]
+    fn only_rows_that_a_scan_may_want_are_made() {
+        let mut session = with_two_tables();
         let context = StatementContext::internal(&mut session);
         let state = Arc::new(context_of(&context));
         for (name, column, value, rows) in [
@@ -220,14 +224,7 @@ mod tests {
 
     #[test]
     fn every_condition_on_known_values_leaves_out_rows() {
-        let database = Database::open(DatabaseOptions::default()).unwrap();
-        let mut session = database.session();
-        for statement in [
-            "CREATE TABLE test.one (a INT)",
-            "CREATE TABLE test.two (a INT)",
-        ] {
-            session.execute(statement).unwrap();
-        }
+        let mut session = with_two_tables();
         for (from, rows) in [
             (
                 "information_schema.TABLES WHERE TABLE_SCHEMA = 'test' AND TABLE_NAME IN ('one', 'x')",
