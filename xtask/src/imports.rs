@@ -18,10 +18,6 @@ use crate::tidy::{root, rust_files};
 /// Greatest number of files in a cycle.
 const CYCLE_MAX: usize = 4;
 
-/// Folders whose files define one recursive data type, and their number of files: an expression holds a subquery's
-/// plan, whose operators hold expressions.
-const RECURSIVE_TYPES: &[(&str, usize)] = &[("tree::", 6)];
-
 /// The floors of a crate's modules, the lowest first: a module imports only modules of lower floors, and those of its
 /// own floor where that makes no cycle.
 const MODULE_FLOORS: &[(&str, &[&str])] = &[(
@@ -443,11 +439,7 @@ fn is_small_folder(cycle: &[String], modules: &[String]) -> bool {
             .iter()
             .filter(|name| is_inside(name))
             .all(|name| cycle.contains(name));
-    let recursive = RECURSIVE_TYPES
-        .iter()
-        .find(|(folder, _)| cycle.iter().all(|name| name.starts_with(folder)));
-    let most = recursive.map_or(CYCLE_MAX, |(_, files)| *files);
-    cycle.len() <= most && (is_folder || are_siblings)
+    cycle.len() <= CYCLE_MAX && (is_folder || are_siblings)
 }
 
 /// Findings of a crate.

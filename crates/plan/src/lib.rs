@@ -28,6 +28,7 @@ mod text;
 mod trace;
 pub mod tree;
 mod walk;
+pub mod window;
 
 pub use access::key_value;
 pub use bind::{ChangedTable, ScalarColumn, ScalarNames, bind_returning, bind_scalar};
@@ -48,10 +49,10 @@ pub use options::{OptimizerSwitches, PlanOptions};
 pub use stack::with_stack;
 pub use statistics::ColumnStatistics;
 pub use trace::{Trace, TraceFeatures, TraceLayout};
-pub use tree::access::GroupRows;
+pub use tree::access::{GroupRows, KeyRanges};
 pub use tree::expression::{Comparison, Expression, ExpressionKind, LENGTH_CASTS};
-pub use tree::key_ranges::KeyRanges;
-pub use tree::{expression, logical, physical, window};
+
+pub use tree::{expression, logical, physical};
 
 use mayfly_syntax::ast;
 use mayfly_types::{Result, Stage};

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use mayfly_types::{IndexMethod, Value};
 
+use crate::access::key_ranges::Condition;
 use crate::catalog::{
     IndexContent, IndexPartSource, IndexSource, TableSource, TableStatistics, ValueRange,
 };
@@ -18,7 +19,6 @@ use crate::options::PlanOptions;
 use crate::rules;
 use crate::statistics::ColumnStatistics;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
-use crate::tree::key_ranges::Condition;
 use crate::tree::logical::{Query, Relation, ScanStatistics};
 use crate::tree::physical::{
     Grouping, IndexScan, Operator, POSITION, Plan, Purpose, QueryPlan, SetOperationKind, SortKey,

@@ -15,7 +15,7 @@ use mayfly_types::{CollationId, SqlType, TypeKind, Value};
 use crate::tree::expression::{Comparison, Expression, ExpressionKind, SubqueryKind};
 use crate::tree::logical::{self, with_stack};
 use crate::tree::physical::{AggregateCall, FirstRows, SortKey};
-use crate::tree::window::{Over, WindowCall, WindowFunction, WindowKeys};
+use crate::window::{Over, WindowCall, WindowFunction, WindowKeys};
 
 /// Names of columns in the text.
 pub(crate) trait Names {

@@ -4,24 +4,13 @@
 //! are constants in MySQL, so that from one row to the next both ends of a frame only move forward. The evaluation of a
 //! window may rely on that: a value enters a frame once and leaves it once.
 
-use mayfly_types::SqlType;
-
 use crate::tree::expression::Expression;
+pub use crate::tree::expression::{
+    Frame, FrameBound, Over, ValueBound, WindowCall, WindowFunction,
+};
+pub use crate::tree::logical::Window;
 use crate::tree::logical::{ColumnId, Relation};
-use crate::tree::physical::{AggregateCall, SortKey, WindowOrder};
-
-/// Functions over one window, in logical plans.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Window {
-    /// Input, in the order of `partition` and `order`.
-    pub input: Box<Relation>,
-    /// PARTITION BY: columns of the input.
-    pub partition: Vec<Expression>,
-    /// ORDER BY: columns of the input.
-    pub order: Vec<SortKey>,
-    /// Calls, each with its output column.
-    pub calls: Vec<(ColumnId, WindowCall)>,
-}
+use crate::tree::physical::{SortKey, WindowOrder};
 
 /// Partition and sort keys of a window.
 #[derive(Debug, Clone, Copy)]
@@ -30,36 +19,6 @@ pub struct WindowKeys<'w> {
     pub partition: &'w [Expression],
     /// ORDER BY
     pub order: &'w [SortKey],
-}
-
-/// A call of a window function.
-#[derive(Debug, Clone, PartialEq)]
-pub struct WindowCall {
-    /// Window function.
-    pub function: WindowFunction,
-    /// Arguments over the input row; those of an aggregate are in its call.
-    pub arguments: Vec<Expression>,
-    /// Frame, if the function depends on it.
-    pub frame: Frame,
-    /// Type of the value.
-    pub result: SqlType,
-    /// Whether the value may be NULL.
-    pub nullable: bool,
-    /// Window as written.
-    pub over: Over,
-}
-
-/// Name and clauses of a window, for EXPLAIN.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Over {
-    /// `OVER name`
-    pub name: Option<String>,
-    /// `OVER (base …)`: the named window that it extends.
-    pub base: Option<String>,
-    /// Whether it has an ORDER BY of its own, not that of its base.
-    pub has_own_order: bool,
-    /// Text of its frame.
-    pub frame: Option<String>,
 }
 
 impl Over {
@@ -80,71 +39,6 @@ impl Over {
             frame: None,
         }
     }
-}
-
-/// The window functions.
-#[derive(Debug, Clone, PartialEq)]
-pub enum WindowFunction {
-    /// ROW_NUMBER()
-    RowNumber,
-    /// RANK()
-    Rank,
-    /// DENSE_RANK()
-    DenseRank,
-    /// PERCENT_RANK()
-    PercentRank,
-    /// CUME_DIST()
-    CumeDist,
-    /// NTILE(n): number of buckets.
-    Ntile(u64),
-    /// LAG(value, n, default): number of rows before.
-    Lag(u64),
-    /// LEAD(value, n, default): number of rows behind.
-    Lead(u64),
-    /// FIRST_VALUE(value)
-    FirstValue,
-    /// LAST_VALUE(value)
-    LastValue,
-    /// NTH_VALUE(value, n): number of the row in the frame, from 1 on.
-    NthValue(u64),
-    /// An aggregate over the rows of the frame.
-    Aggregate(Box<AggregateCall>),
-}
-
-/// Rows of a partition that a function reads, relative to the current row.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Frame {
-    /// ROWS: CURRENT ROW means the row alone; else (RANGE) also its peers, the rows with equal keys.
-    pub counts_rows: bool,
-    /// Start of the frame.
-    pub start: FrameBound,
-    /// End of the frame.
-    pub end: FrameBound,
-}
-
-/// One end of a frame.
-#[derive(Debug, Clone, PartialEq)]
-pub enum FrameBound {
-    /// The first row of the partition as a start, the last one as an end.
-    Unbounded,
-    /// The row itself, or its peers.
-    CurrentRow,
-    /// Offset in rows from the current row: negative before it, positive behind it.
-    Rows(i64),
-    /// Rows whose key is not before this value (as a start) or not behind it (as an end). For a row whose key is NULL,
-    /// its peers.
-    Value(Box<ValueBound>),
-}
-
-/// A bound by the value of the single sort key.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ValueBound {
-    /// Sort key, converted to the type of the bound.
-    pub key: Expression,
-    /// Value of the bound. NULL, where it is out of range, means no bound.
-    pub value: Expression,
-    /// Whether keys are in descending order.
-    pub descending: bool,
 }
 
 /// Cause of the sort below a window.

@@ -15,12 +15,12 @@ use mayfly_types::collation::POINT_WEIGHTS;
 use mayfly_types::{IndexMethod, PhysicalType, SqlMode, SqlType, TypeKind, Value};
 
 use super::constant::known_value;
-use crate::catalog::{IndexSource, TableSource};
-use crate::tree::expression::{Comparison, Expression, ExpressionKind, same_expression};
-use crate::tree::key_ranges::{
+use crate::access::key_ranges::{
     Analysis, Condition, KeyBox, KeyRanges, RangePart, SoughtElements, has_many_beginnings,
     is_rounded,
 };
+use crate::catalog::{IndexSource, TableSource};
+use crate::tree::expression::{Comparison, Expression, ExpressionKind, same_expression};
 use crate::tree::logical::{ColumnId, Computed, expression_is_volatile, with_stack};
 
 /// Maximum number of boxes of a product; larger products are not multiplied out.

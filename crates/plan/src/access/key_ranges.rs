@@ -3,7 +3,6 @@
 
 use std::cmp::Ordering;
 use std::ops::Bound;
-use std::sync::Arc;
 
 use mayfly_types::charset::utf8;
 use mayfly_types::json::{self, JsonKind};
@@ -11,73 +10,10 @@ use mayfly_types::{CollationId, PhysicalType, Result, SqlType, TypeKind, Value};
 
 use crate::access::interval::{Fit, Interval, ValueOrder, fit, intersection};
 use crate::catalog::ValueRange;
+pub(crate) use crate::tree::access::{
+    Analysis, Condition, KeyBox, KeyRanges, RangePart, SoughtElements,
+};
 use crate::tree::expression::{Comparison, Expression};
-
-/// Ranges of an index that a statement reads: rows that are in one of the boxes.
-#[derive(Debug, Clone, PartialEq)]
-pub struct KeyRanges {
-    /// First parts of the index.
-    pub parts: Vec<RangePart>,
-    /// Boxes, each with conditions for some of the first parts; all but its last part are points.
-    pub boxes: Vec<KeyBox>,
-}
-
-/// Ranges of an index that hold all rows which meet some conditions.
-#[derive(Debug, Clone)]
-pub(crate) struct Analysis {
-    /// The ranges.
-    pub(crate) ranges: KeyRanges,
-    /// For each conjunct, whether the ranges cover it completely.
-    pub(crate) covered: Vec<bool>,
-    /// For each conjunct, whether the number of rows in the ranges accounts for it (nearly).
-    pub(crate) counted: Vec<bool>,
-}
-
-/// A part of an index's key.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RangePart {
-    /// Type of its column.
-    pub ty: SqlType,
-    /// Prefix length: only the first `n` characters are in the index.
-    pub prefix: Option<u32>,
-    /// DESC
-    pub descending: bool,
-}
-
-/// Conjunction of conditions on the first parts of a key.
-#[derive(Debug, Clone, PartialEq)]
-pub struct KeyBox {
-    /// Conditions by part.
-    pub parts: Vec<Vec<Condition>>,
-}
-
-/// A condition on the value of a key part.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Condition {
-    /// Comparison with a value, which has the comparison type.
-    Compare(Comparison, Expression),
-    /// IN (…), with a list of values of a type.
-    In(Arc<[Value]>, SqlType),
-    /// IS NULL
-    IsNull,
-    /// IS NOT NULL
-    IsNotNull,
-    /// LIKE, up to the first wildcard of the pattern; with the escape character.
-    Like(Expression, Option<char>),
-    /// The array has an element in common with a constant.
-    Elements(SoughtElements),
-}
-
-/// Elements that a multi-valued index is searched for.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SoughtElements {
-    /// A document or a text.
-    pub value: Expression,
-    /// Whether the value is a single element: a text is no document, and a document no array.
-    pub is_element: bool,
-    /// Number of elements, or an assumption about it.
-    pub count: usize,
-}
 
 impl SoughtElements {
     /// The keys of the elements, if the index finds by them every array that has one; `ty` is the type of its elements.
@@ -145,7 +81,7 @@ pub(crate) fn has_many_beginnings(column: &SqlType, prefix: Option<u32>) -> bool
 }
 
 /// Function that gives the value of an expression without columns; `None` while it is not known.
-pub type ValueOf<'a> = &'a mut dyn FnMut(&Expression) -> Result<Option<Value>>;
+pub(crate) type ValueOf<'a> = &'a mut dyn FnMut(&Expression) -> Result<Option<Value>>;
 
 impl KeyRanges {
     /// Calls `visit` on every value that the ranges depend on.

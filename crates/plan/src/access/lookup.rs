@@ -4,11 +4,11 @@ use mayfly_types::{IndexMethod, PhysicalType};
 
 use super::analysis::key_column;
 use super::path::{ROW_COST, doublings, is_usable, left_over, row_cost, rows_per_key};
+use crate::access::key_ranges::is_rounded;
 use crate::estimate::selectivity;
 use crate::options::PlanOptions;
 use crate::tree::access::{HintPurpose, Lookup, LookupKey};
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
-use crate::tree::key_ranges::is_rounded;
 use crate::tree::logical::{ColumnSet, Scan};
 
 /// Costs of finding one key of a small table, and of each doubling of the table. Measured like those of [`row_cost`]:

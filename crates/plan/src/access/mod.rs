@@ -7,6 +7,7 @@
 pub(crate) mod analysis;
 pub(crate) mod constant;
 pub(crate) mod interval;
+pub(crate) mod key_ranges;
 pub(crate) mod lookup;
 pub(crate) mod path;
 #[cfg(test)]

@@ -6,7 +6,7 @@ use mayfly_types::Result;
 use crate::tree::expression::Expression;
 use crate::tree::logical::ColumnId;
 use crate::tree::physical::{ClientType, SortKey};
-use crate::tree::window::{Frame, Over, WindowCall};
+use crate::window::{Frame, Over, WindowCall};
 
 /// Name of an unnamed window in errors.
 pub(super) const UNNAMED: &str = "<unnamed window>";

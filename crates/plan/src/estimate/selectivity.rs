@@ -16,11 +16,11 @@ use super::columns::{ColumnFacts, Columns, TableFacts};
 use super::{examples, having};
 use crate::access::analysis::analyse;
 use crate::access::constant::known_value;
+use crate::access::key_ranges::{Condition, KeyRanges};
 use crate::asked::ColumnRanges;
 use crate::catalog::{IndexPartSource, IndexSource, ValueRange};
 use crate::statistics::{ColumnStatistics, Point};
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
-use crate::tree::key_ranges::{Condition, KeyRanges};
 use crate::tree::logical::{ColumnId, free_columns, with_stack};
 
 /// Selectivities of an equality, an inequality, a range and LIKE on a column without statistics.

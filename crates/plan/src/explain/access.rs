@@ -6,11 +6,11 @@ use mayfly_types::{SqlMode, Value};
 
 use super::names::Columns;
 use crate::access::constant::known_value;
+use crate::access::key_ranges::{Condition, KeyRanges};
 use crate::catalog::{IndexSource, TableSource, ValueRange};
 use crate::document::{Document, Members};
 use crate::text::{Names, expression_text};
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
-use crate::tree::key_ranges::{Condition, KeyRanges};
 use crate::tree::physical::{IndexLookupJoin, IndexMerge, IndexScan, MergeKind};
 
 /// Columns of the traditional format for an index.

@@ -11,7 +11,7 @@ use crate::tree::logical::with_stack;
 use crate::tree::physical::{
     Operator, Plan, QueryPlan, SetOperationKind, SharedSource, TemporaryTable,
 };
-use crate::tree::window::WindowCall;
+use crate::window::WindowCall;
 
 /// Number of rows beyond its limit that a sort with a limit may hold.
 const UNWANTED_ROWS: f64 = 4096.0;

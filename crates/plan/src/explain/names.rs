@@ -6,7 +6,7 @@ use crate::text::{Names, call_text, expression_text, window_text};
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::visit_expression;
 use crate::tree::physical::{AggregateCall, Grouping};
-use crate::tree::window::{WindowCall, WindowKeys};
+use crate::window::{WindowCall, WindowKeys};
 
 /// Name of a column.
 #[derive(Debug, Clone, Default)]

@@ -29,7 +29,7 @@ use crate::tree::physical::{
     Grouping, IndexMerge, IndexScan, MergeKind, Operator, POSITION, Plan, Purpose, QueryPlan,
     SetOperationKind, SharedId, SharedResult, SharedSource, TemporaryTable, position_type,
 };
-use crate::tree::window::WindowCall;
+use crate::window::WindowCall;
 
 /// Lowers a bound and rewritten statement.
 pub(crate) fn lower(mut query: logical::Query, planning: &Planning<'_>) -> Result<QueryPlan> {

@@ -12,7 +12,7 @@ use super::planning::Planning;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{ColumnId, Query, Relation, Window};
 use crate::tree::physical::FirstRows;
-use crate::tree::window::{FrameBound, WindowCall, WindowFunction};
+use crate::window::{FrameBound, WindowCall, WindowFunction};
 
 pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
     if !planning.options.switches.window_limit_pushdown {

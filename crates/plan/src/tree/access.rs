@@ -1,7 +1,10 @@
 //! Access paths in a plan: the indexes through which a table is read, their ranges, and the hints about them.
 
-use super::expression::Expression;
-use super::key_ranges::KeyRanges;
+use std::sync::Arc;
+
+use mayfly_types::{SqlType, Value};
+
+use super::expression::{Comparison, Expression};
 use super::physical::MergeKind;
 
 /// Access path of a table.
@@ -151,4 +154,70 @@ pub struct MergeAccess {
     pub rows: f64,
     /// Total cost.
     pub(crate) cost: f64,
+}
+
+/// Ranges of an index that a statement reads: rows that are in one of the boxes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeyRanges {
+    /// First parts of the index.
+    pub parts: Vec<RangePart>,
+    /// Boxes, each with conditions for some of the first parts; all but its last part are points.
+    pub boxes: Vec<KeyBox>,
+}
+
+/// Ranges of an index that hold all rows which meet some conditions.
+#[derive(Debug, Clone)]
+pub(crate) struct Analysis {
+    /// The ranges.
+    pub(crate) ranges: KeyRanges,
+    /// For each conjunct, whether the ranges cover it completely.
+    pub(crate) covered: Vec<bool>,
+    /// For each conjunct, whether the number of rows in the ranges accounts for it (nearly).
+    pub(crate) counted: Vec<bool>,
+}
+
+/// A part of an index's key.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RangePart {
+    /// Type of its column.
+    pub ty: SqlType,
+    /// Prefix length: only the first `n` characters are in the index.
+    pub prefix: Option<u32>,
+    /// DESC
+    pub descending: bool,
+}
+
+/// Conjunction of conditions on the first parts of a key.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeyBox {
+    /// Conditions by part.
+    pub parts: Vec<Vec<Condition>>,
+}
+
+/// A condition on the value of a key part.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Condition {
+    /// Comparison with a value, which has the comparison type.
+    Compare(Comparison, Expression),
+    /// IN (…), with a list of values of a type.
+    In(Arc<[Value]>, SqlType),
+    /// IS NULL
+    IsNull,
+    /// IS NOT NULL
+    IsNotNull,
+    /// LIKE, up to the first wildcard of the pattern; with the escape character.
+    Like(Expression, Option<char>),
+    /// The array has an element in common with a constant.
+    Elements(SoughtElements),
+}
+
+/// Elements that a multi-valued index is searched for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SoughtElements {
+    /// A document or a text.
+    pub value: Expression,
+    /// Whether the value is a single element: a text is no document, and a document no array.
+    pub is_element: bool,
+    /// Number of elements, or an assumption about it.
+    pub count: usize,
 }

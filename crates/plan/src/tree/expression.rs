@@ -1,4 +1,5 @@
-//! Bound expressions: names resolved, types derived, conversions explicit.
+//! Bound expressions, and the calls of aggregates and window functions: names resolved, types derived, conversions
+//! explicit.
 //!
 //! Logical and physical plans share this tree; only the meaning of [`ExpressionKind::Column`] differs. After binding
 //! every operand has exactly the type that its operator or function works on: an implicit conversion of MySQL is a
@@ -7,12 +8,12 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use mayfly_functions::{ScalarFunction, Signature};
+use mayfly_functions::{AggregateFunction, AggregateSignature, ScalarFunction, Signature};
 use mayfly_types::{SqlType, Value};
 
 use crate::asked::Computation;
 use crate::tree::logical;
-use crate::tree::physical::{Plan, SortKey};
+use crate::tree::physical::Plan;
 
 /// A typed expression. Two are equal when their trees are; [`same_expression`] decides whether they are the same
 /// computation.
@@ -206,6 +207,136 @@ impl SubqueryKind {
             Self::Quantified { left, .. } | Self::Row { left, .. } => left,
         }
     }
+}
+
+/// A sort key.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SortKey {
+    /// Expression to sort by; NULL sorts lowest.
+    pub expression: Expression,
+    /// DESC
+    pub descending: bool,
+}
+
+/// An aggregate call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AggregateCall {
+    /// Aggregate function.
+    pub function: &'static AggregateFunction,
+    /// Types of arguments, state and result.
+    pub signature: AggregateSignature,
+    /// Arguments over the input row, converted to the types of the signature.
+    pub arguments: Vec<Expression>,
+    /// Constants that belong to the call (GROUP_CONCAT's separator).
+    pub options: Vec<Value>,
+    /// DISTINCT: each combination of arguments counts once (rows with a NULL argument never do).
+    pub distinct: bool,
+    /// ORDER BY inside the call.
+    pub order_by: Vec<SortKey>,
+    /// Text of the call as written, for EXPLAIN.
+    pub text: String,
+}
+
+impl AggregateCall {
+    /// Whether duplicate rows do not change the result.
+    pub(crate) fn minds_no_repeats(&self) -> bool {
+        self.function.ignores_duplicates() || self.distinct && !self.function.is_order_sensitive()
+    }
+}
+
+/// A call of a window function.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WindowCall {
+    /// Window function.
+    pub function: WindowFunction,
+    /// Arguments over the input row; those of an aggregate are in its call.
+    pub arguments: Vec<Expression>,
+    /// Frame, if the function depends on it.
+    pub frame: Frame,
+    /// Type of the value.
+    pub result: SqlType,
+    /// Whether the value may be NULL.
+    pub nullable: bool,
+    /// Window as written.
+    pub over: Over,
+}
+
+/// Name and clauses of a window, for EXPLAIN.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Over {
+    /// `OVER name`
+    pub name: Option<String>,
+    /// `OVER (base …)`: the named window that it extends.
+    pub base: Option<String>,
+    /// Whether it has an ORDER BY of its own, not that of its base.
+    pub has_own_order: bool,
+    /// Text of its frame.
+    pub frame: Option<String>,
+}
+
+/// The window functions.
+#[derive(Debug, Clone, PartialEq)]
+pub enum WindowFunction {
+    /// ROW_NUMBER()
+    RowNumber,
+    /// RANK()
+    Rank,
+    /// DENSE_RANK()
+    DenseRank,
+    /// PERCENT_RANK()
+    PercentRank,
+    /// CUME_DIST()
+    CumeDist,
+    /// NTILE(n): number of buckets.
+    Ntile(u64),
+    /// LAG(value, n, default): number of rows before.
+    Lag(u64),
+    /// LEAD(value, n, default): number of rows behind.
+    Lead(u64),
+    /// FIRST_VALUE(value)
+    FirstValue,
+    /// LAST_VALUE(value)
+    LastValue,
+    /// NTH_VALUE(value, n): number of the row in the frame, from 1 on.
+    NthValue(u64),
+    /// An aggregate over the rows of the frame.
+    Aggregate(Box<AggregateCall>),
+}
+
+/// Rows of a partition that a function reads, relative to the current row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Frame {
+    /// ROWS: CURRENT ROW means the row alone; else (RANGE) also its peers, the rows with equal keys.
+    pub counts_rows: bool,
+    /// Start of the frame.
+    pub start: FrameBound,
+    /// End of the frame.
+    pub end: FrameBound,
+}
+
+/// One end of a frame.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FrameBound {
+    /// The first row of the partition as a start, the last one as an end.
+    Unbounded,
+    /// The row itself, or its peers.
+    CurrentRow,
+    /// Offset in rows from the current row: negative before it, positive behind it.
+    Rows(i64),
+    /// Rows whose key is not before this value (as a start) or not behind it (as an end). For a row whose key is NULL,
+    /// its peers.
+    Value(Box<ValueBound>),
+}
+
+/// A bound by the value of the single sort key.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ValueBound {
+    /// Sort key, converted to the type of the bound.
+    pub key: Expression,
+    /// Value of the bound. NULL, where it is out of range, means no bound.
+    pub value: Expression,
+    /// Whether keys are in descending order.
+    pub descending: bool,
 }
 
 impl Expression {

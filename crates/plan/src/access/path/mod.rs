@@ -11,13 +11,13 @@ use mayfly_types::{IndexMethod, Value};
 
 use super::analysis::analyse;
 use super::constant::known_value;
+use crate::access::key_ranges::{Analysis, Condition, KeyRanges};
 use crate::asked::IndexRanges;
 use crate::catalog::{IndexPartSource, IndexSource, ValueRange};
 use crate::estimate::{self, TableFacts, selectivity};
 use crate::options::PlanOptions;
 use crate::tree::access::{Access, HintPurpose, IndexAccess};
 use crate::tree::expression::Expression;
-use crate::tree::key_ranges::{Analysis, Condition, KeyRanges};
 use crate::tree::logical::{ColumnSet, Scan};
 
 /// Minimum number of rows assumed for a table. It may have more than its statistics say, and a statement that locks

@@ -13,7 +13,7 @@ use crate::catalog::ParameterPlace;
 use crate::not_supported::not_supported;
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::physical::ClientType;
-use crate::tree::window::WindowFunction;
+use crate::window::WindowFunction;
 
 /// A bound function with its arguments and the type of its value.
 pub(super) struct BoundFunction {

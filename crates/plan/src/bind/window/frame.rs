@@ -14,7 +14,7 @@ use crate::not_supported::not_supported;
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::visit_expression;
 use crate::tree::physical::SortKey;
-use crate::tree::window::{Frame, FrameBound, ValueBound};
+use crate::window::{Frame, FrameBound, ValueBound};
 
 /// A bound in the syntax.
 #[derive(Clone, Copy)]

@@ -24,7 +24,7 @@ use crate::tree::expression::{
 };
 use crate::tree::logical::{Computed, Relation, Window, visit_expression_mut};
 use crate::tree::physical::SortKey;
-use crate::tree::window::{WindowCall, WindowFunction};
+use crate::window::{WindowCall, WindowFunction};
 
 impl Binder<'_> {
     /// Error 3593: a window function is not allowed here.

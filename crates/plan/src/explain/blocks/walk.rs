@@ -14,7 +14,7 @@ use crate::tree::physical::{
     BlockTable, Grouping, IndexLookupJoin, IndexMerge, IndexScan, JoinKind, Operator, Plan,
     Purpose, QueryPlan, SetOperationKind, SharedId, SharedSource, TemporaryTable,
 };
-use crate::tree::window::WindowKeys;
+use crate::window::WindowKeys;
 
 pub(super) struct Explainer<'p> {
     plan: &'p QueryPlan,

@@ -9,7 +9,7 @@ use crate::text::{first_rows_text, order_text};
 use crate::tree::physical::{
     AggregateCall, Grouping, Operator, Plan, Purpose, SetOperationKind, SharedId, SharedSource,
 };
-use crate::tree::window::{WindowCall, WindowKeys};
+use crate::window::{WindowCall, WindowKeys};
 
 impl Outliner<'_> {
     pub(super) fn aggregate(

@@ -9,7 +9,7 @@ use crate::text::{Names, call_text, expression_text, window_text};
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::{self, ColumnId, Relation, with_stack};
 use crate::tree::physical::AggregateCall;
-use crate::tree::window::WindowCall;
+use crate::window::WindowCall;
 
 /// Meaning of a column number.
 #[derive(Debug, Clone)]

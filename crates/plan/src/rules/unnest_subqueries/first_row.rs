@@ -13,7 +13,7 @@ use crate::rules::rule::{NewColumns, is_movable};
 use crate::tree::expression::{Comparison, Expression};
 use crate::tree::logical::{ColumnSet, Computed, Relation, Window, has_subquery};
 use crate::tree::physical::SortKey;
-use crate::tree::window::{Frame, FrameBound, Over, WindowCall, WindowFunction};
+use crate::window::{Frame, FrameBound, Over, WindowCall, WindowFunction};
 
 /// `ORDER BY order LIMIT offset, 1`.
 pub(super) struct FirstRow {

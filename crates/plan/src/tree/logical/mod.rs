@@ -24,15 +24,12 @@ use mayfly_types::SqlType;
 
 use crate::asked::AskedStatistics;
 use crate::catalog::TableSource;
-use crate::tree::access::{Access, IndexHints, Lookup};
-use crate::tree::expression::Expression;
+use crate::tree::access::{Access, Analysis, IndexHints, Lookup};
 pub use crate::tree::expression::SubqueryKind;
-use crate::tree::key_ranges::Analysis;
+use crate::tree::expression::{AggregateCall, Expression, SortKey, WindowCall};
 use crate::tree::physical::{
-    AggregateCall, ClientType, DateOperand, JoinKind, Purpose, SetOperationKind, SortKey,
-    TemporaryTable, WindowOrder,
+    ClientType, DateOperand, JoinKind, Purpose, SetOperationKind, TemporaryTable, WindowOrder,
 };
-pub use crate::tree::window::Window;
 
 /// Statistics of a scan's table, with cached answers to questions about its expressions.
 pub(crate) type ScanStatistics = AskedStatistics<Expression, Analysis>;
@@ -214,6 +211,19 @@ pub struct Aggregate {
     pub purpose: Purpose,
     /// Cause, for users.
     pub cause: String,
+}
+
+/// Functions over one window, in logical plans.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Window {
+    /// Input, in the order of `partition` and `order`.
+    pub input: Box<Relation>,
+    /// PARTITION BY: columns of the input.
+    pub partition: Vec<Expression>,
+    /// ORDER BY: columns of the input.
+    pub order: Vec<SortKey>,
+    /// Calls, each with its output column.
+    pub calls: Vec<(ColumnId, WindowCall)>,
 }
 
 /// A join.

@@ -4,16 +4,14 @@ mod output;
 
 use std::sync::Arc;
 
-use mayfly_functions::{AggregateFunction, AggregateSignature};
 pub use mayfly_types::Purpose;
-use mayfly_types::{SqlType, TypeKind, Value};
+use mayfly_types::{SqlType, TypeKind};
 pub use output::{ClientType, ColumnOrigin, OutputColumn, ViewColumn};
 
 use crate::catalog::TableSource;
-use crate::tree::access::{GroupRows, LookupKey};
-use crate::tree::expression::Expression;
-use crate::tree::key_ranges::KeyRanges;
-use crate::tree::window::WindowCall;
+use crate::tree::access::{GroupRows, KeyRanges, LookupKey};
+pub use crate::tree::expression::{AggregateCall, SortKey};
+use crate::tree::expression::{Expression, WindowCall};
 
 /// A query plan, which can be run any number of times.
 #[derive(Debug, Clone)]
@@ -608,41 +606,6 @@ pub struct BlockTable {
     pub alias: String,
     /// Names of the columns.
     pub columns: Vec<String>,
-}
-
-/// An aggregate call.
-#[derive(Debug, Clone, PartialEq)]
-pub struct AggregateCall {
-    /// Aggregate function.
-    pub function: &'static AggregateFunction,
-    /// Types of arguments, state and result.
-    pub signature: AggregateSignature,
-    /// Arguments over the input row, converted to the types of the signature.
-    pub arguments: Vec<Expression>,
-    /// Constants that belong to the call (GROUP_CONCAT's separator).
-    pub options: Vec<Value>,
-    /// DISTINCT: each combination of arguments counts once (rows with a NULL argument never do).
-    pub distinct: bool,
-    /// ORDER BY inside the call.
-    pub order_by: Vec<SortKey>,
-    /// Text of the call as written, for EXPLAIN.
-    pub text: String,
-}
-
-impl AggregateCall {
-    /// Whether duplicate rows do not change the result.
-    pub(crate) fn minds_no_repeats(&self) -> bool {
-        self.function.ignores_duplicates() || self.distinct && !self.function.is_order_sensitive()
-    }
-}
-
-/// A sort key.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SortKey {
-    /// Expression to sort by; NULL sorts lowest.
-    pub expression: Expression,
-    /// DESC
-    pub descending: bool,
 }
 
 /// Order that windows need of the rows that they read.
