@@ -2,7 +2,7 @@
 
 use arrow_array::ArrayRef;
 use mayfly_types::charset::utf8;
-use mayfly_types::collation::LikePattern;
+use mayfly_types::collation::{CollationMix, LikePattern, aggregate_collations};
 use mayfly_types::error::codes;
 use mayfly_types::json::text::{elements, members, unquote};
 use mayfly_types::json::{self, JsonKind, kind_of};
@@ -12,7 +12,7 @@ use super::arguments::{self, Documents, Paths, Wildcards};
 use super::extract::append_array;
 use crate::scalar::Row;
 use crate::scalar::facts::{ParameterType, Parameters};
-use crate::{Binding, Call, Signature, input, output};
+use crate::{Binding, Call, Coercibility, Signature, derive, input, output};
 
 pub(crate) const FUNCTIONS: &[Row] =
     &[
@@ -21,6 +21,10 @@ pub(crate) const FUNCTIONS: &[Row] =
     ];
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {
+    // The document's strings are compared with the pattern as LIKE compares them.
+    let strings = CollationMix::new(CollationId::UTF8MB4_BIN, Coercibility::Coercible);
+    let pattern = derive::collation_mix(&binding.arguments[2], binding.context);
+    aggregate_collations(&[strings, pattern], "like", true)?;
     arguments::of_document_and_texts(binding, SqlType::json())
 }
 

@@ -110,7 +110,8 @@ pub(crate) const KNOWN: &[Known] = &[
     known("week-mode", |found| {
         let is_zero = |row: &String| row.split('\t').any(|cell| cell == "0");
         let is_unknown = matches!(found.theirs, Answer::Rows(rows) if rows.iter().any(is_zero));
-        found.names(&["WEEK("]) && (is_unknown || found.tables.contains("BIT(64)"))
+        let is_wide = found.tables.contains("BIT(64)") || found.query.contains("1234567890");
+        found.names(&["WEEK("]) && (is_unknown || is_wide)
     }),
     known("interval-of-choices", |found| {
         let at_midnight = shows(found.theirs, &[" 00:00:00"]);
