@@ -52,9 +52,23 @@ pub const OWN_SERVER: &str = "own-server";
 /// # Errors
 /// When the file cannot be read.
 pub fn needs(path: &Path) -> std::io::Result<Vec<String>> {
+    header(path, "# needs: ")
+}
+
+/// The configurations that a golden file is about, by name, and that no draw leaves out for it: the words of its first
+/// line, `# always: all_rewrites`, or of its second one.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn always(path: &Path) -> std::io::Result<Vec<String>> {
+    header(path, "# always: ")
+}
+
+/// The words of a line with this beginning, one of a file's first two.
+fn header(path: &Path, beginning: &str) -> std::io::Result<Vec<String>> {
     let text = std::fs::read_to_string(path)?;
-    let first = text.lines().next().unwrap_or_default();
-    let needs = first.strip_prefix("# needs: ").unwrap_or_default();
-    let words = needs.split(", ").filter(|need| !need.is_empty());
+    let mut lines = text.lines().take(2);
+    let words = lines.find_map(|line| line.strip_prefix(beginning));
+    let words = words.into_iter().flat_map(|words| words.split(", "));
     Ok(words.map(str::to_owned).collect())
 }

@@ -1,5 +1,6 @@
-//! Every golden file under the default configuration, and under a fifth of the others that a seed draws: five
-//! consecutive seeds run all. A trial lists every record that fails. One that takes too long fails separately, so that
+//! Every golden file under the default configuration and those that it is about, and under a fifth of the others that a
+//! seed draws: five consecutive seeds run all. A file that needs more than the default has runs under each configuration
+//! that has it. A trial lists every record that fails. One that takes too long fails separately, so that
 //! a statement that does not end is found and named. A file whose need a configuration does not meet is ignored there,
 //! and counted as such.
 //!
@@ -34,10 +35,12 @@ pub(crate) fn trials(all: bool) -> Result<Vec<Trial>, String> {
         .map(|path| Config::read(path))
         .collect::<Result<_, _>>()?;
     let default = configs.iter().find(|config| config.name == DEFAULT);
-    let lacks = default.ok_or("no default configuration")?.lacks.clone();
+    let default = default.ok_or("no default configuration")?.clone();
+    let lacks = default.lacks.clone();
     for config in &mut configs {
         config.lacks.extend(lacks.clone());
     }
+    let names: Vec<String> = configs.iter().map(|config| config.name.clone()).collect();
     let mut trials = Vec::new();
     for (file_number, file) in (0..).zip(corpus::files("slt", "slt")) {
         let name = corpus::short_name(&file);
@@ -47,13 +50,20 @@ pub(crate) fn trials(all: bool) -> Result<Vec<Trial>, String> {
                 return Err(format!("{name}: no configuration lacks or changes {need}"));
             }
         }
+        let mut always = corpus::always(&file).map_err(|error| format!("{name}: {error}"))?;
+        if let Some(unknown) = always.iter().find(|name| !names.contains(*name)) {
+            return Err(format!("{name}: no configuration {unknown}"));
+        }
+        always.push(DEFAULT.to_owned());
+        let is_rare = default.for_needs(&needs).is_none();
         for (config_number, config) in (0..).zip(&configs) {
-            if config.name != DEFAULT && !draw.has(file_number + config_number) {
-                continue;
-            }
             let kind = config.name.clone();
             let (config, file) = (config.for_needs(&needs), file.clone());
             let skipped = config.is_none();
+            let is_drawn = draw.has(file_number + config_number) || is_rare && !skipped;
+            if !is_drawn && !always.contains(&kind) {
+                continue;
+            }
             let run = move || config.map_or(Ok(()), |config| run_in_time(config, file));
             let trial = Trial::test(name.clone(), run).with_kind(kind);
             trials.push(trial.with_ignored_flag(skipped));
