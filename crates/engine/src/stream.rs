@@ -170,7 +170,8 @@ impl<'s> ResultStream<'s> {
                 builder::row(types, &self.context.session.row)
             })),
             Source::Plan { rows, .. } => {
-                let advance = AssertUnwindSafe(|| rows.next_batch());
+                let context = &mut self.context;
+                let advance = AssertUnwindSafe(|| context.lending(|| rows.next_batch()));
                 let next = catch_unwind(advance)
                     .unwrap_or_else(|payload| Err(Error::of_panic(payload.as_ref())));
                 // After an interruption the reader of the rows may be gone, too.

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::fmt::{self, Write};
 
-use mayfly_functions::ScalarFunction;
+use mayfly_functions::FunctionRef;
 use mayfly_functions::aggregate::Kind;
 use mayfly_functions::scalar::Printed;
 use mayfly_types::convert::text::format_value;
@@ -63,7 +63,7 @@ pub(crate) fn first_rows_text(first: FirstRows) -> String {
 
 /// Text of a call that is not bound yet, unless it is longer than `bytes_max`.
 pub(crate) fn bounded_call_text(
-    function: &ScalarFunction,
+    function: &FunctionRef,
     arguments: &[Expression],
     names: &dyn Names,
     bytes_max: usize,
@@ -400,7 +400,7 @@ fn write_junction(
 
 fn write_call(
     out: &mut dyn Write,
-    function: &ScalarFunction,
+    function: &FunctionRef,
     arguments: &[Expression],
     names: &dyn Names,
 ) -> fmt::Result {

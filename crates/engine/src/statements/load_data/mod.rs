@@ -369,7 +369,8 @@ impl Loader<'_, '_> {
             return self.sink.append_stored(given, rows);
         }
         let assignments = &self.assignments;
-        let assigned = assignments.evaluate(self.definition, of_table, variables, rows)?;
+        let evaluate = || assignments.evaluate(self.definition, of_table, variables, rows);
+        let assigned = self.sink.context.lending(evaluate)?;
         let given = self.given.positions.iter().zip(&self.given.sources);
         let given = given.map(|(position, source)| match source {
             Source::Field(index) => {
@@ -511,7 +512,8 @@ impl Loader<'_, '_> {
         for index in 0..self.assignments.len() {
             let row = self.sink.current_row();
             let assignments = &self.assignments;
-            match assignments.evaluate_row(index, &row, &self.last, &self.text)? {
+            let value = || assignments.evaluate_row(index, &row, &self.last, &self.text);
+            match self.sink.context.lending(value)? {
                 (position, Some((value, ty))) => self.sink.set(position, &value, &ty)?,
                 (position, None) => self.sink.set_default(position)?,
             }
