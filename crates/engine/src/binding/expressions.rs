@@ -244,7 +244,16 @@ pub(crate) fn evaluate(
     if let Some(literal) = plain_literal(context.options().session.collation_connection, expr) {
         return Ok(literal);
     }
-    let bound = bind_with(context, expr, &[], &context.plan_options())?;
+    let catalog = SessionCatalog::new(context, &[]);
+    let options = context.plan_options();
+    let expression = bind_scalar(expr, ScalarNames::default(), &catalog, &options)?;
+    let tables = catalog.into_tables().0;
+    drop(options);
+    context.tables = Arc::downgrade(&tables);
+    let bound = Bound {
+        expression: Arc::new(expression),
+        execution: context.execution_context(tables),
+    };
     let parameters = Arc::clone(&context.parameters().values);
     context.lending(|| bound.scalar(&one_row(), &parameters))
 }

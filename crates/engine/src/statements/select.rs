@@ -126,6 +126,7 @@ pub(super) struct Reading {
 impl Reading {
     /// Starts a planned query without counting its work.
     pub(super) fn start(context: &mut StatementContext<'_>, planned: &Planned) -> Result<Self> {
+        context.tables = Arc::downgrade(&planned.tables);
         let execution = context.execution_context(Arc::clone(&planned.tables) as _);
         let values = Arc::clone(&context.parameters().values);
         let execute = || mayfly_exec::execute(&planned.plan, &execution, &values);

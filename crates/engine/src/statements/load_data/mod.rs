@@ -69,6 +69,8 @@ pub(super) fn run(context: &mut StatementContext<'_>, load: &LoadData) -> Result
     let target = RowTarget::find(context, planner, &load.table, &load.partitions, additions)?;
     note_write(context, &target.table)?;
     let tables = catalog.into_tables().0;
+    context.tables = Arc::downgrade(&tables);
+    context.target = Some(target.table.id);
     let (table, definition) = (&target.table, Arc::clone(&target.names));
     let charset = file_charset(context, load)?;
     let targets = targets(&target, &load.targets)?;

@@ -32,6 +32,19 @@ const ONLY_CONSTANT_PATHS: &str = "Only constant XPATH queries are supported";
 /// times.
 const OVERFLOW_TEXT_MAX: usize = 400;
 
+/// Functions that are no rows of a table: their arguments are not plain expressions.
+const OTHER_FUNCTIONS: [&str; 5] = ["chr", "default", "grouping", "value", "values"];
+
+/// Whether a name is that of a function that is not stored. Clauses that the parser encodes as calls have a `#`.
+pub fn is_built_in(name: &str) -> bool {
+    scalar::by_name(name).is_some()
+        || aggregate::by_name(name).is_some()
+        || name.contains('#')
+        || OTHER_FUNCTIONS
+            .iter()
+            .any(|known| name.eq_ignore_ascii_case(known))
+}
+
 impl Binder<'_> {
     pub(super) fn bind_function(&mut self, call: &Function) -> Result<Expression> {
         let empty: &[FunctionArg] = &[];
