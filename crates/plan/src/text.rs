@@ -22,6 +22,11 @@ pub(crate) trait Names {
     /// The name of a column.
     fn column(&self, column: usize) -> String;
 
+    /// Name of a stored function.
+    fn function(&self, name: &str) -> String {
+        name.to_owned()
+    }
+
     /// Name of a named window.
     fn window(&self, name: &str) -> String {
         name.to_owned()
@@ -416,7 +421,11 @@ fn write_call(
             write!(out, "(@{}:={})", word(variable), text(value))
         }
         _ => {
-            write!(out, "{}(", function.name())?;
+            match function {
+                FunctionRef::BuiltIn(function) => out.write_str(function.name())?,
+                FunctionRef::Stored(function) => out.write_str(&names.function(&function.name))?,
+            }
+            out.write_char('(')?;
             write_list(out, arguments, ",", names)?;
             out.write_char(')')
         }

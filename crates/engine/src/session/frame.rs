@@ -77,11 +77,14 @@ impl StatementContext<'_> {
         self.session.frame(environment, planned.chain(written))
     }
 
-    /// 1442 for a table that a statement around this one uses.
+    /// 1442 for a table that a statement around this one uses, and 1137 for a temporary table.
     pub(crate) fn refuse_used_outside(&self, table: &BaseTable) -> Result<()> {
         refuse(self.session.used_tables.contains(&table.id), || {
-            let name = &table.definition.name;
-            codes::ER_CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG.with(&[name])
+            let error = match table.definition.temporary {
+                true => &codes::ER_CANT_REOPEN_TABLE,
+                false => &codes::ER_CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG,
+            };
+            error.with(&[&table.definition.name])
         })
     }
 }

@@ -338,7 +338,8 @@ impl<'t> TableChange<'t> {
         let positions = columns.pop();
         self.rules
             .complete_change(&mut columns, &assigned.set, rows, before)?;
-        let checked = self.rules.check(&Batch::new(columns.clone(), rows))?;
+        let batch = Batch::new(columns.clone(), rows);
+        let checked = context.lending(|| self.rules.check(&batch))?;
         let mut good = checked.map(|good| good.iter().flatten().collect::<Vec<bool>>());
         if let Some(found) = &found
             && let Some(shown) = self.shown(context, found, &columns)?

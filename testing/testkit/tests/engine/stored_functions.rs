@@ -574,6 +574,108 @@ fn temporary_tables_and_several_threads_are_left_to_the_session() {
 }
 
 #[test]
+fn a_temporary_table_in_use_outside_is_read_and_not_changed() {
+    let (fixture, mut session) = engine();
+    session.must("CREATE TEMPORARY TABLE tt (a INT); INSERT INTO tt VALUES (1), (2)");
+    let add = statement_of("INSERT INTO tt VALUES (?)");
+    for function in [
+        of_number("fill", DataAccess::ModifiesSqlData, add),
+        of_nothing(
+            "filled",
+            DataAccess::ReadsSqlData,
+            "SELECT COUNT(*) FROM tt",
+        ),
+    ] {
+        fixture.database.add_function("test", function).unwrap();
+    }
+    assert_eq!(
+        session.must("SELECT a, fill(a) FROM t"),
+        ["1\t1", "2\t1", "3\t1", "4\t1"]
+    );
+    assert_eq!(session.value("SELECT filled()"), "6");
+    assert_eq!(
+        error_of(&mut session, "SELECT fill(a) FROM tt"),
+        "1137 Can't reopen table: 'tt'"
+    );
+    // A temporary table may be read twice (`temporary-table-reuse`).
+    assert_eq!(
+        session.must("SELECT a FROM tt WHERE filled() > a + 3"),
+        ["1", "2", "1", "2"]
+    );
+    session.must("UPDATE tt SET a = filled()");
+    assert_eq!(session.must("SELECT DISTINCT a FROM tt"), ["6"]);
+    session.must("INSERT INTO tt SELECT filled() FROM t WHERE a < 3");
+    assert_eq!(session.must("SELECT a FROM tt WHERE a > 6"), ["7"]);
+    session.must("DELETE FROM tt WHERE filled() > 0");
+    assert_eq!(session.value("SELECT filled()"), "0");
+}
+
+#[test]
+fn every_statement_calls_functions() {
+    let (_fixture, mut session) = engine();
+    for (sql, rows) in [
+        ("SELECT inc(1) INTO @v; SELECT @v", "2"),
+        ("SET @v = inc(@v); SELECT @v", "3"),
+        ("SET @v = (SELECT SUM(inc(a)) FROM t); SELECT @v", "14"),
+        (
+            "SET sql_select_limit = inc(9); SELECT @@sql_select_limit",
+            "10",
+        ),
+        (
+            "CREATE TABLE c AS SELECT inc(a) x FROM t; SELECT SUM(x) FROM c",
+            "14",
+        ),
+        (
+            "REPLACE INTO t VALUES (inc(0), inc(99)); SELECT b FROM t WHERE a = 1",
+            "100",
+        ),
+        (
+            "UPDATE t SET b = inc(b) WHERE a = inc(0); SELECT b FROM t WHERE a = 1",
+            "101",
+        ),
+        (
+            "UPDATE t, (SELECT 1 k UNION SELECT 2) d SET b = inc(b) WHERE a = 1; SELECT b FROM t \
+             WHERE a = 1",
+            "102",
+        ),
+        ("SELECT a FROM t WHERE inc(a) = 3 FOR UPDATE", "2"),
+        ("SELECT a FROM t WHERE a = (SELECT inc(2) FOR UPDATE)", "3"),
+        ("SHOW TABLES WHERE inc(1) = 2 AND Tables_in_test = 'c'", "c"),
+        ("PREPARE p FROM 'SELECT ?'; EXECUTE p USING @v", "14"),
+        (
+            "WITH RECURSIVE r AS (SELECT 1 n UNION SELECT inc(n) FROM r WHERE n < 9) SELECT MAX(n) FROM r",
+            "9",
+        ),
+        (
+            "SELECT SUM(a) OVER (ORDER BY inc(a)) FROM t ORDER BY a LIMIT 1",
+            "1",
+        ),
+        (
+            "SELECT t.a FROM t LEFT JOIN c ON c.x = inc(t.a) WHERE c.x = 4",
+            "3",
+        ),
+        (
+            "DELETE FROM t WHERE inc(a) = 5; SELECT COUNT(*) FROM t",
+            "3",
+        ),
+    ] {
+        assert_eq!(session.must(sql), [rows], "{sql}");
+    }
+    let measured = session
+        .must("EXPLAIN ANALYZE SELECT a FROM t WHERE inc(a) > 2")
+        .join("\n");
+    assert!(measured.contains("(inc(t.a) > 2)"), "{measured}");
+    session.must("EXPLAIN FORMAT=TRADITIONAL SELECT inc(a) FROM t");
+    let rewritten = session.must("SHOW WARNINGS").join("\n");
+    let call = "`inc`(`test`.`t`.`a`) AS `inc(a)`";
+    assert!(rewritten.contains(call), "{rewritten}");
+    session.must("CREATE VIEW few AS SELECT * FROM t WHERE inc(a) < 9 WITH CHECK OPTION");
+    session.must("INSERT INTO few VALUES (7, 7)");
+    assert_eq!(session.errno("INSERT INTO few VALUES (8, 8)"), 1369);
+    assert_eq!(session.errno("UPDATE few SET a = 8 WHERE a = 7"), 1369);
+}
+
+#[test]
 fn a_panic_in_a_function_leaves_the_session() {
     let (fixture, mut session) = engine();
     mayfly_testkit::fixture::quiet_panics();

@@ -321,7 +321,7 @@ impl DuplicateUpdate {
         rules.update_timestamps(&mut columns, &assigned, 1);
         rules.generate(&mut columns, 1, number - 1)?;
         let changed = Batch::new(columns, 1);
-        match rules.check(&changed)? {
+        match context.lending(|| rules.check(&changed))? {
             // With IGNORE the row is unchanged.
             Some(_) => Ok(None),
             None => Ok(Some(changed)),

@@ -492,7 +492,8 @@ impl<'t, 's> RowSink<'t, 's> {
             None => self.compute(&mut columns, rows)?,
         }
         let batch = Batch::new(columns, rows);
-        let checked = self.rules.check(&batch)?;
+        let rules = &self.rules;
+        let checked = self.context.lending(|| rules.check(&batch))?;
         let checked = checked.as_ref();
         let numbered = numbered.map(|flags| -> Result<_> {
             let flags = Batch::new(vec![Arc::new(flags)], rows);
