@@ -124,7 +124,7 @@ impl CallStored for NoSession {
         _signature: &Signature,
         _context: &EvaluationContext,
     ) -> Result<Value> {
-        Err(Error::internal(&format!(
+        Err(Error::internal(format!(
             "{function:?} is called outside of a session"
         )))
     }

@@ -114,7 +114,7 @@ impl Routine {
 /// Calls of stored functions in a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) enum FunctionUse {
-    /// It calls none.
+    /// No calls.
     #[default]
     None,
     /// Calls whose number and order does not matter: the statement runs on one thread.
