@@ -56,9 +56,11 @@ mod visible_names;
 
 pub use self::accounts::account::AuthenticationPlugin;
 pub use self::authentication::{FastCheck, Login, LoginFailure, NewRoot, RootPassword};
+pub use self::catalog::inner_statements::InnerStatements;
 pub use self::catalog::provider::{
     ProvidedColumn, ProvidedRows, ProviderTransaction, TableProvider,
 };
+pub use self::catalog::stored_functions::{FunctionBody, FunctionDefinition, FunctionWork};
 pub use self::client::{
     BatchEncoder, ClientValue, Cursor, FieldDefinition, FieldFlags, FieldType, ResultEncoder,
 };
@@ -81,6 +83,7 @@ pub use crate::connections::{
 pub use crate::prepared::Prepared;
 pub use crate::session::ConnectionSlot;
 pub use crate::stream::ResultStream;
+pub use mayfly_functions::DataAccess;
 pub use mayfly_storage::temptable::RegistryEntry as TemporaryTableRecord;
 pub use mayfly_storage::{
     ColumnCondition, ColumnId, ColumnTerm, Participant, ScanRequest, WorkerPool,

@@ -170,7 +170,8 @@ impl<'s> ResultStream<'s> {
                 builder::row(types, &self.context.session.row)
             })),
             Source::Plan { rows, .. } => {
-                let advance = AssertUnwindSafe(|| rows.next_batch());
+                let context = &mut self.context;
+                let advance = AssertUnwindSafe(|| context.lending(|| rows.next_batch()));
                 let next = catch_unwind(advance)
                     .unwrap_or_else(|payload| Err(Error::of_panic(payload.as_ref())));
                 // After an interruption the reader of the rows may be gone, too.
@@ -191,10 +192,7 @@ impl<'s> ResultStream<'s> {
                 }
                 Ok(Some(batch))
             }
-            Ok(None) => {
-                self.end();
-                Ok(None)
-            }
+            Ok(None) => self.complete().map(|()| None),
             Err(error) => {
                 self.close_source();
                 self.ended = true;
@@ -214,17 +212,26 @@ impl<'s> ResultStream<'s> {
         }
     }
 
+    /// Ends the statement where nobody waits for an error.
     fn end(&mut self) {
+        let _ = self.complete();
+    }
+
+    /// Ends the statement.
+    ///
+    /// # Errors
+    /// Those of committing what stored functions have changed.
+    fn complete(&mut self) -> Result<()> {
         if self.ended {
-            return;
+            return Ok(());
         }
         self.ended = true;
         // All others were committed before they returned anything ([`StatementContext::run`]).
         let is_reading = matches!(self.source, Source::Plan { .. } | Source::Row(_));
         self.close_source();
-        if is_reading {
-            // Ending a read-only transaction cannot fail.
-            let _ = self.context.commit();
+        if is_reading && let Err(error) = self.context.commit() {
+            self.context.abandon(&error);
+            return Err(error);
         }
         let diagnostics = &mut self.context.session.diagnostics;
         diagnostics.summary.rows_affected = self.result.affected_rows;
@@ -238,6 +245,7 @@ impl<'s> ResultStream<'s> {
         }
         self.result.warning_count = diagnostics.own_conditions();
         self.context.end();
+        Ok(())
     }
 
     /// Reads the remaining rows into a spool, for a client that fetches them in parts.

@@ -17,6 +17,7 @@ use mayfly_types::{
 };
 
 use crate::block_encryption::BlockEncryption;
+use crate::stored::{CallStored, NoSession};
 
 /// Environment of a call: settings, clock and diagnostics, all injected, so that a statement can be run again with
 /// the same result. Made once per statement; shared by its threads.
@@ -49,6 +50,8 @@ pub struct EvaluationContext {
     pub files: Arc<dyn ServerFiles>,
     /// The session's interface to named locks: GET_LOCK().
     pub user_locks: Arc<dyn UserLocks>,
+    /// The session as stored functions are called in it.
+    pub stored_functions: Arc<dyn CallStored>,
     /// The next UUID_SHORT() of the server.
     pub short_uuids: Arc<AtomicU64>,
     /// Tells whether the statement is to end; polled by SLEEP() and BENCHMARK().
@@ -231,6 +234,7 @@ impl EvaluationContext {
             server: Arc::new(NoServer),
             files: Arc::new(NoFiles),
             user_locks: Arc::new(NoLocks),
+            stored_functions: Arc::new(NoSession),
             short_uuids: Arc::default(),
             interrupt: Interrupt::default(),
             memory: Arc::new(Unlimited),

@@ -18,9 +18,11 @@ pub mod logic;
 #[cfg(test)]
 mod names;
 pub mod output;
+mod reference;
 pub mod repeated;
 pub mod scalar;
 pub mod signature;
+mod stored;
 #[cfg(test)]
 mod testing;
 
@@ -31,8 +33,10 @@ pub use call::Call;
 pub use column::Column;
 pub use context::{EvaluationContext, SessionFacts, UserVariables};
 pub use mayfly_types::collation::Coercibility;
+pub use reference::FunctionRef;
 pub use scalar::ScalarFunction;
 pub use signature::{Argument, Signature};
+pub use stored::{CallStored, DataAccess, StoredFunction};
 
 /// Looks up a case-insensitive name in a table of lower-case names, without allocating.
 fn lower_case_lookup<T: Copy>(

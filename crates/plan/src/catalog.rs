@@ -4,6 +4,7 @@ use std::fmt::Debug;
 use std::ops::Bound;
 use std::sync::Arc;
 
+use mayfly_functions::StoredFunction;
 use mayfly_syntax::ast::{Expr, Query};
 use mayfly_types::error::codes;
 use mayfly_types::{Error, IndexMethod, Result, SqlType, Stage, Value};
@@ -334,6 +335,13 @@ pub trait Catalog {
 
     /// Looks up a view, if there is one of the name.
     fn view(&self, database: Option<&str>, name: &str) -> Result<Option<Arc<ViewSource>>> {
+        let _ = (database, name);
+        Ok(None)
+    }
+
+    /// Looks up a stored function, in the default database unless one is named. Below a view, the default is the
+    /// view's database.
+    fn function(&self, database: Option<&str>, name: &str) -> Result<Option<Arc<StoredFunction>>> {
         let _ = (database, name);
         Ok(None)
     }

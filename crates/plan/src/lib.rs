@@ -31,6 +31,7 @@ mod walk;
 pub mod window;
 
 pub use access::key_value;
+pub use bind::is_built_in;
 pub use bind::{ChangedTable, ScalarColumn, ScalarNames, bind_returning, bind_scalar};
 pub use bind::{ViewTarget, bind_view_target};
 pub use bind::{array_cast, array_element_type};

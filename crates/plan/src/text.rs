@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::fmt::{self, Write};
 
-use mayfly_functions::ScalarFunction;
+use mayfly_functions::FunctionRef;
 use mayfly_functions::aggregate::Kind;
 use mayfly_functions::scalar::Printed;
 use mayfly_types::convert::text::format_value;
@@ -21,6 +21,11 @@ use crate::window::{Over, WindowCall, WindowFunction, WindowKeys};
 pub(crate) trait Names {
     /// The name of a column.
     fn column(&self, column: usize) -> String;
+
+    /// Name of a stored function.
+    fn function(&self, name: &str) -> String {
+        name.to_owned()
+    }
 
     /// Name of a named window.
     fn window(&self, name: &str) -> String {
@@ -63,7 +68,7 @@ pub(crate) fn first_rows_text(first: FirstRows) -> String {
 
 /// Text of a call that is not bound yet, unless it is longer than `bytes_max`.
 pub(crate) fn bounded_call_text(
-    function: &ScalarFunction,
+    function: &FunctionRef,
     arguments: &[Expression],
     names: &dyn Names,
     bytes_max: usize,
@@ -400,7 +405,7 @@ fn write_junction(
 
 fn write_call(
     out: &mut dyn Write,
-    function: &ScalarFunction,
+    function: &FunctionRef,
     arguments: &[Expression],
     names: &dyn Names,
 ) -> fmt::Result {
@@ -416,7 +421,11 @@ fn write_call(
             write!(out, "(@{}:={})", word(variable), text(value))
         }
         _ => {
-            write!(out, "{}(", function.name())?;
+            match function {
+                FunctionRef::BuiltIn(function) => out.write_str(function.name())?,
+                FunctionRef::Stored(function) => out.write_str(&names.function(&function.name))?,
+            }
+            out.write_char('(')?;
             write_list(out, arguments, ",", names)?;
             out.write_char(')')
         }

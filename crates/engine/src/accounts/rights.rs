@@ -195,6 +195,28 @@ impl Rights {
         )
     }
 
+    /// 1370 unless a privilege holds on the routines of a database.
+    pub(crate) fn require_on_routine(
+        &self,
+        database: &str,
+        name: &str,
+        wanted: Privilege,
+    ) -> Result<()> {
+        let privilege = PrivilegeSet::of(&[wanted]);
+        ensure(
+            self.global.has(privilege) || self.on_database(database).has(privilege),
+            || {
+                let wanted = match wanted {
+                    Privilege::AlterRoutine => "alter routine",
+                    _ => "execute",
+                };
+                let routine = format!("{database}.{name}");
+                let denied = codes::ER_PROCACCESS_DENIED_ERROR;
+                denied.with(&[&wanted, &self.user, &self.host, &routine])
+            },
+        )
+    }
+
     /// 1142 unless all these privileges hold on a table; the error names the missing ones.
     pub(crate) fn require_on_table(
         &self,

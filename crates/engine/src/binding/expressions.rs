@@ -227,13 +227,35 @@ pub(crate) fn value_column<'n>(table: &'n str, name: &'n str, ty: &'n SqlType) -
     }
 }
 
-/// The value and type of an expression without columns.
-pub(crate) fn evaluate(context: &StatementContext<'_>, expr: &Expr) -> Result<(Value, SqlType)> {
+/// The value and type of an expression of a definition, without columns or stored functions.
+pub(crate) fn evaluate_in_definition(
+    context: &StatementContext<'_>,
+    expr: &Expr,
+) -> Result<(Value, SqlType)> {
+    let bound = bind_with(context, expr, &[], &context.plan_options())?;
+    bound.scalar(&one_row(), &context.parameters().values)
+}
+
+/// The value and type of an expression of a statement, without columns.
+pub(crate) fn evaluate(
+    context: &mut StatementContext<'_>,
+    expr: &Expr,
+) -> Result<(Value, SqlType)> {
     if let Some(literal) = plain_literal(context.options().session.collation_connection, expr) {
         return Ok(literal);
     }
-    let bound = bind_with(context, expr, &[], &context.plan_options())?;
-    bound.scalar(&one_row(), &context.parameters().values)
+    let catalog = SessionCatalog::new(context, &[]);
+    let options = context.plan_options();
+    let expression = bind_scalar(expr, ScalarNames::default(), &catalog, &options)?;
+    let tables = catalog.into_tables().0;
+    drop(options);
+    context.tables = Arc::downgrade(&tables);
+    let bound = Bound {
+        expression: Arc::new(expression),
+        execution: context.execution_context(tables),
+    };
+    let parameters = Arc::clone(&context.parameters().values);
+    context.lending(|| bound.scalar(&one_row(), &parameters))
 }
 
 /// The value of a string or small integer without binding: most values of an INSERT are such.

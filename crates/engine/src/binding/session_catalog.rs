@@ -5,6 +5,7 @@ use std::cell::{Cell, OnceCell, Ref, RefCell};
 use std::ops::Bound;
 use std::sync::Arc;
 
+use mayfly_functions::StoredFunction;
 use mayfly_plan::catalog::VariableScope;
 use mayfly_plan::{
     Catalog, ColumnStatistics, Constants, Expression, TableId, TableSource, TableStatistics, Trace,
@@ -47,8 +48,8 @@ pub(crate) struct SessionCatalog<'s> {
     values_read: RefCell<Vec<usize>>,
     /// Rights used so far: the session's first, then those of views' definers.
     rights: RefCell<Vec<Arc<Rights>>>,
-    /// Indexes of the rights in force below the views being bound, the innermost last.
-    below_views: RefCell<Vec<usize>>,
+    /// Indexes of the rights in force below the views being bound, and the views' databases, the innermost last.
+    below_views: RefCell<Vec<(usize, String)>>,
     /// EXPLAIN and the optimizer trace show the tables below a view only with the privileges to read them and to show the view.
     checks_views: bool,
     /// Whether one of these privileges is missing.
@@ -384,6 +385,22 @@ impl Catalog for SessionCatalog<'_> {
         Ok(Some(Arc::clone(&view.source)))
     }
 
+    fn function(&self, database: Option<&str>, name: &str) -> Result<Option<Arc<StoredFunction>>> {
+        let below = self.below_views.borrow();
+        let of_view = below.last().map(|(_, database)| database.as_str());
+        let database = database.or(of_view).or(self.context.current_database());
+        let Some(database) = database else {
+            return Ok(None);
+        };
+        let rights = self.rights(below.last().map_or(0, |(rights, _)| *rights));
+        rights.require_on_routine(database, name, Privilege::Execute)?;
+        let function = self.context.catalog().function(database, name);
+        if let Some(function) = &function {
+            self.context.note_function(function);
+        }
+        Ok(function)
+    }
+
     fn statistics(&self, id: TableId) -> Option<Arc<dyn TableStatistics>> {
         let tables = self.tables.borrow();
         let (_, table) = tables.iter().find(|(known, _)| *known == id)?;
@@ -446,7 +463,10 @@ impl Catalog for SessionCatalog<'_> {
     }
 
     fn current_rights(&self) -> usize {
-        self.below_views.borrow().last().copied().unwrap_or(0)
+        self.below_views
+            .borrow()
+            .last()
+            .map_or(0, |(rights, _)| *rights)
     }
 
     fn check_column(
@@ -491,7 +511,8 @@ impl Catalog for SessionCatalog<'_> {
             }
             None => self.current_rights(),
         };
-        self.below_views.borrow_mut().push(number);
+        let database = view.database.clone();
+        self.below_views.borrow_mut().push((number, database));
         Ok(())
     }
 

@@ -20,6 +20,7 @@ pub(crate) use self::changes::{
 };
 pub(crate) use self::point::{AutoNumber, Key, PointPlan, RowAccess, Source};
 use crate::catalog::BaseTable;
+use crate::catalog::stored_functions::FunctionUse;
 use crate::result::ResultColumn;
 use crate::statement_options::StatementOptions;
 
@@ -44,6 +45,8 @@ pub(crate) struct CachedPlan {
     /// The statement.
     pub(crate) statement: Arc<Statement>,
     pub(crate) plan: ExecutablePlan,
+    /// The stored functions that it calls. A change of one changes the version of the catalog.
+    pub(crate) functions: FunctionUse,
     /// Columns of the result set.
     pub(crate) columns: Arc<[ResultColumn]>,
     /// Direct access to one row by a unique key, if the statement does nothing else.

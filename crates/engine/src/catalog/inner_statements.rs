@@ -19,7 +19,7 @@ pub(crate) struct Environment {
 }
 
 /// Statements inside a running statement.
-pub(crate) trait InnerStatements {
+pub trait InnerStatements {
     /// Runs a text of one statement to its end, under the settings of the frame. After an error the statement's own
     /// changes are undone.
     fn run(&mut self, text: &str, parameters: &[(Value, SqlType)]) -> Result<StatementResult>;

@@ -24,6 +24,7 @@ pub(crate) mod provider;
 pub(crate) mod row_hooks;
 pub(crate) mod show_create;
 pub(crate) mod state;
+pub(crate) mod stored_functions;
 pub(crate) mod system_views;
 pub(crate) mod table_access;
 mod table_rows;
@@ -38,6 +39,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
+use mayfly_functions::StoredFunction;
 use mayfly_plan::TableId;
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Error, Result};
@@ -237,6 +239,38 @@ impl Catalog {
             .get(database)
             .map(|entry| entry.views.get(name).cloned());
         own.unwrap_or_else(|| system_views::view(database, name))
+    }
+
+    /// A stored function; `None` when there is no such database or function.
+    pub(crate) fn function(&self, database: &str, name: &str) -> Option<Arc<StoredFunction>> {
+        let databases = self.read();
+        let functions = &databases.get(database)?.functions;
+        functions.get(&name.to_lowercase()).cloned()
+    }
+
+    /// Adds a stored function: 1049 without its database, 1304 when that has a function of the name.
+    pub(crate) fn add_function(
+        &self,
+        access: &dyn TableAccess,
+        function: StoredFunction,
+    ) -> Result<()> {
+        self.change(access, |catalog| catalog.add_function(function))
+    }
+
+    /// Removes a stored function; false when there is none of that name.
+    pub(crate) fn drop_function(
+        &self,
+        access: &dyn TableAccess,
+        database: &str,
+        name: &str,
+    ) -> Result<bool> {
+        if self.function(database, name).is_none() {
+            return Ok(false);
+        }
+        self.change(
+            access,
+            |catalog| Ok(catalog.remove_function(database, name)),
+        )
     }
 
     /// The lock of views of this name.

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use mayfly_functions::StoredFunction;
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result};
 use rpds::RedBlackTreeMapSync;
@@ -17,6 +18,7 @@ use super::definition::TableDefinition;
 use super::entry_name::EntryName;
 use super::foreign_keys::Children;
 use super::view::ViewDefinition;
+use crate::error::refuse;
 
 /// Databases by name.
 pub(crate) type Databases = RedBlackTreeMapSync<String, DatabaseEntry>;
@@ -30,6 +32,8 @@ pub(crate) struct DatabaseEntry {
     pub(crate) tables: RedBlackTreeMapSync<String, Arc<BaseTable>>,
     /// Its views, by name; tables and views share one namespace.
     pub(crate) views: RedBlackTreeMapSync<String, Arc<ViewDefinition>>,
+    /// Its stored functions, by name in lower case.
+    pub(crate) functions: RedBlackTreeMapSync<String, Arc<StoredFunction>>,
 }
 
 impl DatabaseEntry {
@@ -38,6 +42,7 @@ impl DatabaseEntry {
             collation,
             tables: RedBlackTreeMapSync::new_sync(),
             views: RedBlackTreeMapSync::new_sync(),
+            functions: RedBlackTreeMapSync::new_sync(),
         }
     }
 
@@ -166,6 +171,23 @@ impl CatalogChange {
             let name = (database.to_owned(), name.to_owned());
             self.touched.insert(EntryName::View(name));
         }
+    }
+
+    /// Adds a stored function: 1049 without its database, 1304 when that has a function of the name.
+    pub(crate) fn add_function(&mut self, function: StoredFunction) -> Result<()> {
+        let entry = self.entry_mut(&function.database)?;
+        let name = function.name.to_lowercase();
+        refuse(entry.functions.contains_key(&name), || {
+            codes::ER_SP_ALREADY_EXISTS.with(&[&"FUNCTION", &function.name])
+        })?;
+        entry.functions.insert_mut(name, Arc::new(function));
+        Ok(())
+    }
+
+    /// Removes a stored function; false when there is none of that name.
+    pub(crate) fn remove_function(&mut self, database: &str, name: &str) -> bool {
+        let entry = self.state.databases.get_mut(database);
+        entry.is_some_and(|entry| entry.functions.remove_mut(&name.to_lowercase()))
     }
 
     /// The database of a name; 1049 when there is none.

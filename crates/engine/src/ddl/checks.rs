@@ -5,7 +5,8 @@ use std::fmt::Display;
 use std::ops::ControlFlow;
 
 use mayfly_functions::scalar::{self, Fact};
-use mayfly_syntax::ast::{self, Expr, KeyKind, visit_expressions};
+use mayfly_plan::is_built_in;
+use mayfly_syntax::ast::{self, Expr, Ident, KeyKind, visit_expressions};
 use mayfly_types::error::codes;
 use mayfly_types::{Error, ErrorCode, Result, SqlType, TypeKind};
 
@@ -68,24 +69,31 @@ impl Use {
                 Some(self.variable.with(&[&owner]))
             }
             Expr::Function(function) => {
-                let [name] = function.name.0.as_slice() else {
-                    return None;
+                let parts = function.name.0.as_slice();
+                let name = match parts {
+                    [name] if function.over.is_some() || is_built_in(&name.value) => {
+                        name.value.to_lowercase()
+                    }
+                    _ => return Some(self.disallowed_function(owner, &quoted(parts))),
                 };
-                let name = name.value.to_lowercase();
                 let has = |fact| scalar::by_name(&name).is_some_and(|known| known.has(fact));
                 // VALUES() is a column of the row that an INSERT adds.
                 let allowed = name != "values"
                     && !has(Fact::NotInDefinitions)
                     && (self.is_default || !has(Fact::OnlyInDefaults));
-                let arguments: &[&dyn Display] = if self.function == self.subquery {
-                    &[&owner]
-                } else {
-                    &[&owner, &name]
-                };
-                (!allowed).then(|| self.function.with(arguments))
+                (!allowed).then(|| self.disallowed_function(owner, &name))
             }
             _ => None,
         }
+    }
+
+    fn disallowed_function(&self, owner: &str, name: &str) -> Error {
+        let arguments: &[&dyn Display] = if self.function == self.subquery {
+            &[&owner]
+        } else {
+            &[&owner, &name]
+        };
+        self.function.with(arguments)
     }
 
     /// Checks the expression of a column, constraint or key named `owner`.
@@ -99,6 +107,12 @@ impl Use {
             ControlFlow::Continue(()) => Ok(()),
         }
     }
+}
+
+/// The name of a stored function as errors show it.
+fn quoted(parts: &[Ident]) -> String {
+    let parts = parts.iter().map(|part| format!("`{}`", part.value));
+    parts.collect::<Vec<_>>().join(".")
 }
 
 /// Checks the expression of a part of a key.

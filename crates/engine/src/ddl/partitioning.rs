@@ -13,7 +13,7 @@ pub(crate) fn computed(
 ) -> Partitioning {
     let mut partitioning = partitioning.clone();
     let compute = |value: &mut Expr| {
-        let number = match expressions::evaluate(context, value) {
+        let number = match expressions::evaluate_in_definition(context, value) {
             Ok((Value::Int(number), _)) => number.to_string(),
             Ok((Value::UInt(number), _)) => number.to_string(),
             _ => return,

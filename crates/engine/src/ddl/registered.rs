@@ -1,4 +1,4 @@
-//! Registration of tables with rows outside of the engine, by an embedding program.
+//! Registration of tables with rows outside of the engine, and of stored functions, by an embedding program.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -8,6 +8,7 @@ use mayfly_types::error::codes;
 
 use crate::catalog::BaseTable;
 use crate::catalog::provider::TableProvider;
+use crate::catalog::stored_functions::FunctionDefinition;
 use crate::database::Database;
 use crate::error::refuse;
 use crate::names::check_name;
@@ -43,5 +44,21 @@ impl Database {
         let context = StatementContext::internal(&mut session);
         let table = BaseTable::provided(id, (database, name), provider, context.now());
         self.catalog.add_table(&context, Arc::new(table), false)
+    }
+
+    /// Adds a stored function to a database; DROP FUNCTION removes it. It is not kept in the data directory.
+    ///
+    /// # Errors
+    /// 1049 without the database, 1059 for a name that is too long, 1304 when the database has a function of the name.
+    pub fn add_function(
+        self: &Arc<Self>,
+        database: &str,
+        function: FunctionDefinition,
+    ) -> Result<()> {
+        check_name(&function.name, &codes::ER_SP_WRONG_NAME)?;
+        let mut session = self.session();
+        let context = StatementContext::internal(&mut session);
+        self.catalog
+            .add_function(&context, function.in_database(database))
     }
 }

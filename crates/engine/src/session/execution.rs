@@ -111,6 +111,11 @@ impl StatementContext<'_> {
         let database = &self.database().options;
         let (batch_rows, threads) = self.rows_at_once();
         let temp = self.temp_table_context().clone();
+        let others = EvaluationContext::new(
+            Arc::clone(&options.session),
+            Arc::clone(self.diagnostics()),
+            self.now(),
+        );
         let evaluation = EvaluationContext {
             facts: SessionFacts {
                 version: crate::VERSION,
@@ -136,11 +141,11 @@ impl StatementContext<'_> {
                 resources: self.database().resources.clone(),
                 budget: self.session.memory.own.clone(),
             }),
-            ..EvaluationContext::new(
-                Arc::clone(&options.session),
-                Arc::clone(self.diagnostics()),
-                self.now(),
-            )
+            stored_functions: match self.function_caller() {
+                Some(caller) => caller,
+                None => Arc::clone(&others.stored_functions),
+            },
+            ..others
         };
         Arc::new(ExecutionContext {
             evaluation: Arc::new(evaluation),

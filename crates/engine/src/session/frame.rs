@@ -14,7 +14,8 @@
 //!   stack because each borrows the context of the statement around it.
 //! - **A statement** has its [`StatementContext`]. An inner one borrows the session from the frame.
 //!
-//! A frame needs the session for itself ([`StatementContext::frame`] takes `&mut`), so nothing that lives across rows
+//! A frame needs the session for itself ([`StatementContext::frame`] takes `&mut`; operators have it lent,
+//! `session::lending`), so nothing that lives across rows
 //! may hold a reference into the session: `RowSink` holds the context exclusively, `RowRules` has handles to what it
 //! needs of the statement, and `Writers` and `TableChange` are given the context with each call. The writers of tables
 //! hold rows back to write many at once, and are flushed before hooks run (`statements::row_hooks`). A table without
@@ -27,6 +28,7 @@
 
 use std::sync::Arc;
 
+use mayfly_functions::StoredFunction;
 use mayfly_plan::TableId;
 use mayfly_types::Result;
 use mayfly_types::error::codes;
@@ -56,6 +58,8 @@ struct OuterState {
     privileges: Option<SessionPrivileges>,
     /// Number of tables that statements around the outer one use.
     used_tables: usize,
+    /// Number of stored functions around the outer frame.
+    functions: usize,
 }
 
 impl StatementContext<'_> {
@@ -67,19 +71,39 @@ impl StatementContext<'_> {
         written: impl Iterator<Item = TableId>,
     ) -> Result<Frame<'_>> {
         self.has_frames = true;
+        let planned = self.tables.upgrade();
+        let planned = planned.iter().flat_map(|planned| &planned.tables);
+        let planned = planned.map(|(id, _)| *id);
+        self.session.frame(environment, planned.chain(written))
+    }
+
+    /// 1442 for a table that a statement around this one uses, and 1137 for a temporary table.
+    pub(crate) fn refuse_used_outside(&self, table: &BaseTable) -> Result<()> {
+        refuse(self.session.used_tables.contains(&table.id), || {
+            let error = match table.definition.temporary {
+                true => &codes::ER_CANT_REOPEN_TABLE,
+                false => &codes::ER_CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG,
+            };
+            error.with(&[&table.definition.name])
+        })
+    }
+}
+
+impl Session {
+    /// A frame for statements inside the running one, which uses these tables. 1449 without the definer's account.
+    pub(super) fn frame(
+        &mut self,
+        environment: &Environment,
+        used: impl Iterator<Item = TableId>,
+    ) -> Result<Frame<'_>> {
+        let session = self;
         let definer = match &environment.definer {
-            Some(definer) => self.session.privileges.of_definer(definer)?,
+            Some(definer) => session.privileges.of_definer(definer)?,
             None => None,
         };
-        let session = &mut *self.session;
         session.frames += 1;
         let used_tables = session.used_tables.len();
-        if let Some(planned) = self.tables.upgrade() {
-            session
-                .used_tables
-                .extend(planned.tables.iter().map(|(id, _)| *id));
-        }
-        session.used_tables.extend(written);
+        session.used_tables.extend(used);
         let diagnostics = session.diagnostics.inner(session.settings.options());
         let outer = OuterState {
             diagnostics: std::mem::replace(&mut session.diagnostics, diagnostics),
@@ -88,6 +112,7 @@ impl StatementContext<'_> {
             sql_mode: session.settings.variables().get(typed::SQL_MODE),
             privileges: definer.map(|definer| std::mem::replace(&mut session.privileges, definer)),
             used_tables,
+            functions: session.functions.len(),
         };
         session
             .settings
@@ -99,14 +124,6 @@ impl StatementContext<'_> {
         }
         Ok(frame)
     }
-
-    /// 1442 for a table that a statement around this one uses.
-    pub(crate) fn refuse_used_outside(&self, table: &BaseTable) -> Result<()> {
-        refuse(self.session.used_tables.contains(&table.id), || {
-            let name = &table.definition.name;
-            codes::ER_CANT_UPDATE_USED_TABLE_IN_SF_OR_TRG.with(&[name])
-        })
-    }
 }
 
 impl Frame<'_> {
@@ -115,6 +132,17 @@ impl Frame<'_> {
         let session = &mut *self.session;
         session.diagnostics.begin(keeps, session.settings.options());
         StatementContext::internal(session)
+    }
+
+    /// Makes the frame that of a stored function: 1424 if the function is around it already.
+    pub(super) fn enter(&mut self, function: &Arc<StoredFunction>) -> Result<()> {
+        let is_same = |around: &Arc<StoredFunction>| {
+            around.database == function.database && around.name == function.name
+        };
+        let mut around = self.session.functions.iter();
+        refuse(around.any(is_same), || codes::ER_SP_NO_RECURSION.error())?;
+        self.session.functions.push(Arc::clone(function));
+        Ok(())
     }
 
     fn set_sql_mode(&mut self, mode: u64) {
@@ -138,6 +166,7 @@ impl Drop for Frame<'_> {
             session.privileges = privileges;
         }
         session.used_tables.truncate(outer.used_tables);
+        session.functions.truncate(outer.functions);
         session.frames -= 1;
     }
 }

@@ -14,6 +14,7 @@ mod diagnostics;
 mod events;
 mod execution;
 mod frame;
+mod lending;
 pub(crate) mod locked_rows;
 mod locked_tables;
 mod log_state;
@@ -40,6 +41,7 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use mayfly_exec::Progress;
+use mayfly_functions::StoredFunction;
 use mayfly_legacy::SessionDisk;
 use mayfly_plan::TableId;
 use mayfly_storage::UndoLog;
@@ -115,6 +117,8 @@ pub struct Session {
     frames: usize,
     /// The tables that the statements around it use.
     used_tables: Vec<TableId>,
+    /// The stored functions around it.
+    functions: Vec<Arc<StoredFunction>>,
 }
 
 /// Reusable buffers for the values of one row and the bytes of its key.
@@ -160,7 +164,43 @@ impl Session {
         let actors = &database.instrumentation.actors;
         shared.set_seen(actors.sees(&identity.user, &identity.host));
         let current_database: Option<Arc<str>> = options.database.as_deref().map(Arc::from);
-        shared.activity.use_database(current_database.clone());
+        shared.activity.use_database(current_database);
+        Self::of_parts(
+            (database, slot, shared),
+            identity,
+            options,
+            login,
+            (variables, memory),
+        )
+    }
+
+    /// A session that runs no statement, in the place of this one while it is away. No other session sees it.
+    fn idle(&self) -> Self {
+        let (database, identity) = (
+            Arc::clone(&self.database),
+            Arc::clone(self.privileges.identity()),
+        );
+        let memory = SessionMemory::new(&database.budgets, &identity.user);
+        let shared = SessionShared::new(0, None, Arc::clone(&identity), memory.clone(), (0, 0));
+        let variables = self.settings.variables().clone();
+        Self::of_parts(
+            (database, None, Arc::new(shared)),
+            identity,
+            SessionOptions::new(),
+            LoggedIn::default(),
+            (variables, memory),
+        )
+    }
+
+    /// A session of its connection, account, variables and budgets.
+    fn of_parts(
+        (database, slot, shared): (Arc<Database>, Option<ConnectionSlot>, Arc<SessionShared>),
+        identity: Arc<Identity>,
+        options: SessionOptions,
+        login: LoggedIn,
+        (variables, memory): (Settings, SessionMemory),
+    ) -> Self {
+        let current_database: Option<Arc<str>> = options.database.as_deref().map(Arc::from);
         let clock = &database.options.clock;
         let seed = clock.now_utc_microseconds().cast_unsigned() ^ shared.id;
         let own = memory.kept.reservation();
@@ -198,6 +238,7 @@ impl Session {
             statement_text: Arc::from(""),
             frames: 0,
             used_tables: Vec::new(),
+            functions: Vec::new(),
             shared,
             database,
         }

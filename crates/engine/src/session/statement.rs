@@ -10,17 +10,20 @@ use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 use mayfly_exec::Measures;
+use mayfly_functions::StoredFunction;
 use mayfly_plan::Explanation;
 use mayfly_plan::catalog::VariableScope;
-use mayfly_plan::{ParameterPlace, PlanOptions};
+use mayfly_plan::{ParameterPlace, PlanOptions, TableId};
 use mayfly_storage::temptable::TempTableContext;
 use mayfly_storage::{ReadLock, Statement as DurableStatement};
 use mayfly_syntax::VariableUse;
 use mayfly_types::error::codes;
 use mayfly_types::{Diagnostics, Error, Interrupt, Level, Result, SqlType, Stage, Stages, Value};
 
+use super::lending::LentSession;
 use super::{Session, SessionPrivileges, StatementTables, StatementTrace, TreeMemory};
 use crate::accounts::rights::Rights;
+use crate::catalog::stored_functions::FunctionUse;
 use crate::catalog::{BaseTable, Catalog};
 use crate::connections::{RunningPlan, Work};
 use crate::database::Database;
@@ -79,6 +82,14 @@ pub(crate) struct StatementContext<'s> {
     pub(super) has_frames: bool,
     /// The tables of its plan, while it runs.
     pub(crate) tables: Weak<StatementTables>,
+    /// The table that it adds rows to, which is not among those of its plan.
+    pub(crate) target: Option<TableId>,
+    /// Stored functions that it calls.
+    pub(super) functions: Cell<FunctionUse>,
+    /// Whether tables may have been opened before its functions were known.
+    has_stale_tables: Cell<bool>,
+    /// The place of the session while its functions have it, once needed.
+    pub(super) lent: OnceCell<Arc<LentSession>>,
     /// The memory of the statement's tree, until the statement ends.
     pub(crate) tree: TreeMemory,
     /// Set for a statement that is only planned.
@@ -144,6 +155,10 @@ impl<'s> StatementContext<'s> {
             },
             has_frames: false,
             tables: Weak::new(),
+            target: None,
+            functions: Cell::default(),
+            has_stale_tables: Cell::new(false),
+            lent: OnceCell::new(),
             ahead: None,
             own_settings: None,
             names_database: None,
@@ -476,10 +491,46 @@ impl<'s> StatementContext<'s> {
     /// an expression of the row before has set.
     pub(crate) fn rows_at_once(&self) -> (usize, usize) {
         let options = &self.database().options;
-        match self.variables {
-            VariableUse::InConditions => (1, 1),
-            _ => (options.batch_size, options.threads),
+        match (self.variables, self.functions.get()) {
+            (VariableUse::InConditions, _) | (_, FunctionUse::ByRow) => (1, 1),
+            (_, FunctionUse::InBatches) => (options.batch_size, 1),
+            (_, FunctionUse::None) => (options.batch_size, options.threads),
         }
+    }
+
+    /// Stored functions that the statement calls, as far as it is planned.
+    pub(crate) fn functions(&self) -> FunctionUse {
+        self.functions.get()
+    }
+
+    /// Records the functions that a cached plan calls, before its tables are opened.
+    pub(crate) fn expect_functions(&self, functions: FunctionUse) {
+        self.functions.set(self.functions.get().max(functions));
+    }
+
+    /// Records a function that the statement calls.
+    pub(crate) fn note_function(&self, function: &Arc<StoredFunction>) {
+        let before = self.functions.get();
+        self.expect_functions(FunctionUse::of(function));
+        if self.functions.get() != before {
+            self.has_stale_tables.set(true);
+        }
+    }
+
+    /// Closes tables that may have been opened for more rows at once, or more threads, than the statement's functions
+    /// allow, so that it has to be planned again. False if there are none.
+    pub(crate) fn closes_stale_tables(&mut self) -> bool {
+        if !self.has_stale_tables.take() {
+            return false;
+        }
+        if let Some(traced) = &self.trace {
+            traced.trace.restart();
+        }
+        let session = &mut *self.session;
+        session.diagnostics.reset(session.settings.options());
+        self.temp = OnceCell::new();
+        self.close_views();
+        true
     }
 
     /// The clock for conversions.

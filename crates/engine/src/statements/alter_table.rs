@@ -381,7 +381,7 @@ fn copy_rows(
     select::read(context, &planned, |context, reading| {
         let sink = RowSink::new(context, Insertion::plain(new, &positions))?;
         let mut sink = sink.replacing_table(by_copy);
-        while let Some(batch) = reading.next_batch()? {
+        while let Some(batch) = reading.next_batch(sink.context)? {
             let count = batch.row_count();
             let mut columns: Vec<ArrayRef> = batch.columns()[..kept].to_vec();
             columns.extend(

@@ -216,10 +216,14 @@ fn run(
 }
 
 /// Finds all rows before the first is changed.
-fn find(context: &StatementContext<'_>, types: &[SqlType], reading: &mut Reading) -> Result<Spool> {
-    let temp = context.temp_table_context();
-    let mut found = SpoolBuilder::new(temp, physical_types(types), CHANGED_LATER);
-    while let Some(batch) = reading.next_batch()? {
+fn find(
+    context: &mut StatementContext<'_>,
+    types: &[SqlType],
+    reading: &mut Reading,
+) -> Result<Spool> {
+    let temp = context.temp_table_context().clone();
+    let mut found = SpoolBuilder::new(&temp, physical_types(types), CHANGED_LATER);
+    while let Some(batch) = reading.next_batch(context)? {
         context.refuse_warnings()?;
         found.add(batch)?;
     }

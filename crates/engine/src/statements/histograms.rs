@@ -288,9 +288,9 @@ fn counted(
         }
         _ => column.ty.clone(),
     };
-    select::read(context, &planned, |_, reading| {
+    select::read(context, &planned, |context, reading| {
         let (mut values, mut nulls) = (Vec::new(), 0);
-        while let Some(batch) = reading.next_batch()? {
+        while let Some(batch) = reading.next_batch(context)? {
             let (array, counts) = (batch.column(0), batch.column(1));
             for row in 0..batch.row_count() {
                 let count = match convert::value_at(counts, row) {

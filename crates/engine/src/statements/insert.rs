@@ -244,6 +244,7 @@ pub(super) fn execute(
     if table.id != known.id {
         return Ok(None);
     }
+    context.target = Some(table.id);
     let first_number = std::mem::take(&mut context.session.diagnostics.insert_id);
     let parts = (insert, plan);
     let (written, batches) = match plan.query() {
@@ -358,12 +359,14 @@ fn insert_values(
                     } else {
                         expressions::one_row()
                     };
-                    bound.scalar(&row, &parameters.values)?
+                    let value = || bound.scalar(&row, &parameters.values);
+                    sink.context.lending(value)?
                 }
             };
             sink.set(*position, &value, &ty)?;
         }
         sink.end_row()?;
+        sink.show_to_functions()?;
     }
     sink.finish_returning()
 }
@@ -439,8 +442,9 @@ pub(super) fn copy_rows(
         reading.give_in_any_order();
     }
     let mut sink = RowSink::new(context, insertion)?;
-    while let Some(batch) = reading.next_batch()? {
+    while let Some(batch) = reading.next_batch(sink.context)? {
         sink.append(&batch, types)?;
+        sink.show_to_functions()?;
     }
     sink.finish_returning()
 }

@@ -13,7 +13,7 @@ use crate::session::StatementContext;
 use crate::variable_checks::text_of;
 
 /// Runs the statement.
-pub(super) fn run(context: &StatementContext<'_>, target: KillTarget, id: &Expr) -> Result<()> {
+pub(super) fn run(context: &mut StatementContext<'_>, target: KillTarget, id: &Expr) -> Result<()> {
     let (value, _) = expressions::evaluate(context, id)?;
     let id = match value {
         Value::Int(id) => u64::try_from(id).unwrap_or(0),

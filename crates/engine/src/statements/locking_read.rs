@@ -120,20 +120,19 @@ pub(super) fn execute(
     }
     let found = select::read(context, &planned, |context, reading| {
         let types = select::column_types(&planned.plan.columns[..plan.shown]);
-        let temp = context.temp_table_context();
+        let temp = context.temp_table_context().clone();
         let mut locking = Locking {
-            context,
             locks: &plan.locks,
             tables: handles,
             shown: plan.shown,
-            rows: SpoolBuilder::new(temp, physical_types(&types), CHANGED_LATER),
+            rows: SpoolBuilder::new(&temp, physical_types(&types), CHANGED_LATER),
             offset: plan.limit.map_or(0, |(offset, _)| offset),
             wanted: plan.limit.map_or(u64::MAX, |(_, count)| count),
         };
         while locking.wanted > 0
-            && let Some(batch) = reading.next_batch()?
+            && let Some(batch) = reading.next_batch(context)?
         {
-            if !locking.take(batch)? {
+            if !locking.take(context, batch)? {
                 return Ok(None);
             }
         }
@@ -164,7 +163,6 @@ fn wait_of(context: &StatementContext<'_>, lock: &RowLock) -> LockWait {
 }
 
 struct Locking<'s> {
-    context: &'s StatementContext<'s>,
     locks: &'s [RowLock],
     tables: Vec<Arc<dyn Table>>,
     shown: usize,
@@ -178,12 +176,12 @@ struct Locking<'s> {
 impl Locking<'_> {
     /// Locks the rows of a batch, a few at a time when only a few are wanted, and keeps those that were locked.
     /// False: the query is to be retried.
-    fn take(&mut self, batch: Batch) -> Result<bool> {
+    fn take(&mut self, context: &StatementContext<'_>, batch: Batch) -> Result<bool> {
         let mut first = 0;
         while first < batch.row_count() && self.wanted > 0 {
             let asked = usize::try_from(self.offset.saturating_add(self.wanted));
             let count = asked.unwrap_or(usize::MAX).min(batch.row_count() - first);
-            let Some(locked) = self.lock(batch.slice(first, count))? else {
+            let Some(locked) = self.lock(context, batch.slice(first, count))? else {
                 return Ok(false);
             };
             first += count;
@@ -201,7 +199,7 @@ impl Locking<'_> {
         Ok(true)
     }
 
-    fn lock(&self, mut batch: Batch) -> Result<Option<Batch>> {
+    fn lock(&self, context: &StatementContext<'_>, mut batch: Batch) -> Result<Option<Batch>> {
         for (lock, table) in self.locks.iter().zip(&self.tables) {
             let positions = batch.column(lock.position);
             let present = (0..positions.len()).map(|row| positions.is_valid(row));
@@ -211,7 +209,7 @@ impl Locking<'_> {
             } else {
                 LockMode::Exclusive
             };
-            let wait = wait_of(self.context, lock);
+            let wait = wait_of(context, lock);
             // An outer join returns rows without a row of this table.
             let some = Batch::new(vec![Arc::clone(positions)], present.len());
             let some = filtered(some, Some(&BooleanArray::from(present.clone())))?;

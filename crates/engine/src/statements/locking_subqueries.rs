@@ -137,7 +137,7 @@ fn rows_of(context: &mut StatementContext<'_>, query: &Query) -> Result<LockedRo
             execution,
             ..
         } => {
-            let read = std::iter::from_fn(|| rows.next_batch().transpose())
+            let read = std::iter::from_fn(|| context.lending(|| rows.next_batch()).transpose())
                 .try_for_each(|batch| keep(batch?));
             drop(rows);
             context.account(&execution);

@@ -198,10 +198,10 @@ fn sum_of_rows(context: &mut StatementContext<'_>, table: &BaseTable) -> Result<
     );
     let query = parse_own_query(&text)?;
     let planned = select::plan_trusted(context, &query)?;
-    select::read(context, &planned, |_, reading| {
+    select::read(context, &planned, |context, reading| {
         let mut sum: u32 = 0;
         let mut bytes = Vec::new();
-        while let Some(batch) = reading.next_batch()? {
+        while let Some(batch) = reading.next_batch(context)? {
             for row in 0..batch.row_count() {
                 bytes.clear();
                 for (array, column) in batch.columns().iter().zip(&definition.columns) {

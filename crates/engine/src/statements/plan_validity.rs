@@ -81,6 +81,7 @@ impl CachedPlan {
         if !is_same || !self.is_in(context) {
             return Ok(None);
         }
+        context.expect_functions(self.functions);
         let known = &self.dependencies.tables;
         let mut tables = Vec::with_capacity(known.len());
         for (table, _) in known {

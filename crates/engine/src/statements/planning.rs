@@ -12,6 +12,7 @@ use super::select::{self, Planned};
 use super::{change, insert, locking_read, logging, point, returning};
 use crate::binding::session_catalog::SessionCatalog;
 use crate::cached_plan::{CachedPlan, ExecutablePlan, PlanDependencies};
+use crate::catalog::stored_functions::FunctionUse;
 use crate::prepared::{PlanSlot, Prepared};
 use crate::result::{Outcome, ResultColumn};
 use crate::session::StatementContext;
@@ -67,7 +68,10 @@ pub(super) fn run_as(
 ) -> Result<(Outcome, ReadyPlan)> {
     // Each attempt keeps the locks of the attempts before, so that the loop ends.
     loop {
-        let ready = plan(context)?;
+        let mut ready = plan(context)?;
+        if context.closes_stale_tables() {
+            ready = plan(context)?;
+        }
         if context.wants_explain() {
             logging::explain(context, &ready.plan);
         }
@@ -131,7 +135,9 @@ pub(crate) fn plan(
     let planned = executable(context, statement, &catalog, &context.plan_options());
     let plan = catalog.explained(planned)?;
     let values = catalog.values_read();
-    let point = slot.and_then(|_| point::plan(context, statement, &plan, &catalog));
+    let is_plain = context.functions() == FunctionUse::None;
+    let point = slot.filter(|_| is_plain);
+    let point = point.and_then(|_| point::plan(context, statement, &plan, &catalog));
     let (tables, lasting) = catalog.into_tables();
     let is_query = matches!(**statement, Statement::Query(_));
     let rows_of = |id| tables.get(id).map_or(0, |table| table.statistics().rows);
@@ -142,6 +148,7 @@ pub(crate) fn plan(
     let plan = Arc::new(CachedPlan {
         columns: columns(&plan),
         plan,
+        functions: context.functions(),
         point: point.filter(|_| lasts).map(Box::new),
         dependencies: PlanDependencies {
             tables: read

@@ -244,7 +244,7 @@ pub(super) fn derived_types(
 }
 
 /// The text of a statement; empty for NULL.
-fn text_of(context: &StatementContext<'_>, source: &PrepareSource) -> Result<String> {
+fn text_of(context: &mut StatementContext<'_>, source: &PrepareSource) -> Result<String> {
     let value = match source {
         PrepareSource::Text(text) => return Ok(text.clone()),
         PrepareSource::Variable(name) => {
@@ -260,13 +260,14 @@ fn text_of(context: &StatementContext<'_>, source: &PrepareSource) -> Result<Str
 }
 
 /// The value of an expression given for a `?`.
-fn value_of(context: &StatementContext<'_>, expr: &Expr) -> Result<(Value, SqlType)> {
+fn value_of(context: &mut StatementContext<'_>, expr: &Expr) -> Result<(Value, SqlType)> {
     if let Some(Variable::User(name)) = encodings::variable(expr) {
         let variable = context.session.settings.user_variables().get(name);
         return Ok(variable.map_or((Value::Null, SqlType::null()), |(ty, value)| (value, ty)));
     }
     let bound = expressions::bind(context, expr, &[])?;
-    bound.scalar(&expressions::one_row(), &context.parameters().values)
+    let parameters = Arc::clone(&context.parameters().values);
+    context.lending(|| bound.scalar(&expressions::one_row(), &parameters))
 }
 
 /// PREPARE

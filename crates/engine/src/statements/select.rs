@@ -71,7 +71,7 @@ pub(super) fn column_types(columns: &[OutputColumn]) -> Vec<SqlType> {
 
 /// Starts a planned query, whose rows are read from the outcome.
 pub(super) fn execute(
-    context: &StatementContext<'_>,
+    context: &mut StatementContext<'_>,
     planned: &Planned,
     columns: Arc<[ResultColumn]>,
 ) -> Result<Outcome> {
@@ -125,10 +125,12 @@ pub(super) struct Reading {
 
 impl Reading {
     /// Starts a planned query without counting its work.
-    pub(super) fn start(context: &StatementContext<'_>, planned: &Planned) -> Result<Self> {
+    pub(super) fn start(context: &mut StatementContext<'_>, planned: &Planned) -> Result<Self> {
+        context.tables = Arc::downgrade(&planned.tables);
         let execution = context.execution_context(Arc::clone(&planned.tables) as _);
-        let values = &context.parameters().values;
-        let rows = mayfly_exec::execute(&planned.plan, &execution, values)?;
+        let values = Arc::clone(&context.parameters().values);
+        let execute = || mayfly_exec::execute(&planned.plan, &execution, &values);
+        let rows = context.lending(execute)?;
         let tables = Arc::clone(&planned.tables);
         Ok(Self {
             rows,
@@ -148,8 +150,11 @@ impl Reading {
     }
 
     /// The next rows.
-    pub(super) fn next_batch(&mut self) -> Result<Option<Batch>> {
-        self.rows.next_batch()
+    pub(super) fn next_batch(
+        &mut self,
+        context: &mut StatementContext<'_>,
+    ) -> Result<Option<Batch>> {
+        context.lending(|| self.rows.next_batch())
     }
 
     /// The number of rows for FOUND_ROWS() so far.

@@ -57,8 +57,8 @@ pub(super) fn run(
             let columns = &planned.plan.columns;
             let mut writer = Writer::new(context, path, format, charset, columns)?;
             let mut found = context.session.diagnostics.found_rows;
-            let written = select::read(context, &planned, |_, reading| {
-                let written = writer.write_all(reading, columns);
+            let written = select::read(context, &planned, |context, reading| {
+                let written = writer.write_all(context, reading, columns);
                 found = reading.found_rows();
                 written
             });
@@ -70,9 +70,9 @@ pub(super) fn run(
 
 /// The row, if there is one: 1172 when there are more.
 fn only_row(context: &mut StatementContext<'_>, planned: &Planned) -> Result<Option<Batch>> {
-    let (row, found) = select::read(context, planned, |_, reading| {
+    let (row, found) = select::read(context, planned, |context, reading| {
         let mut only = None;
-        while let Some(batch) = reading.next_batch()? {
+        while let Some(batch) = reading.next_batch(context)? {
             match batch.row_count() {
                 0 => {}
                 1 if only.is_none() => only = Some(batch),
@@ -191,10 +191,15 @@ impl Writer {
         })
     }
 
-    fn write_all(&mut self, reading: &mut Reading, columns: &[OutputColumn]) -> Result<u64> {
+    fn write_all(
+        &mut self,
+        context: &mut StatementContext<'_>,
+        reading: &mut Reading,
+        columns: &[OutputColumn],
+    ) -> Result<u64> {
         let mut rows = 0;
         let (mut line, mut value) = (Vec::new(), Vec::new());
-        while let Some(batch) = reading.next_batch()? {
+        while let Some(batch) = reading.next_batch(context)? {
             for row in 0..batch.row_count() {
                 line.clear();
                 line.extend_from_slice(&self.format.line_start);

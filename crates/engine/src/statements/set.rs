@@ -82,7 +82,7 @@ pub(super) fn run(context: &mut StatementContext<'_>, items: &[SetItem]) -> Resu
 
 /// The session's settings after a SET.
 pub(super) fn session_settings(
-    context: &StatementContext<'_>,
+    context: &mut StatementContext<'_>,
     items: &[SetItem],
 ) -> Result<Vec<(usize, Setting)>> {
     let mut changes = Vec::with_capacity(items.len());
@@ -159,7 +159,11 @@ fn refuse_while_open(context: &StatementContext<'_>, changes: &[Change]) -> Resu
     })
 }
 
-fn check(context: &StatementContext<'_>, item: &SetItem, changes: &mut Vec<Change>) -> Result<()> {
+fn check(
+    context: &mut StatementContext<'_>,
+    item: &SetItem,
+    changes: &mut Vec<Change>,
+) -> Result<()> {
     match item {
         SetItem::Assign {
             target: SetTarget::User(name),
@@ -195,7 +199,7 @@ fn check(context: &StatementContext<'_>, item: &SetItem, changes: &mut Vec<Chang
     }
 }
 
-fn user_value(context: &StatementContext<'_>, value: &SetValue) -> Result<(Value, SqlType)> {
+fn user_value(context: &mut StatementContext<'_>, value: &SetValue) -> Result<(Value, SqlType)> {
     match value {
         SetValue::Expr(expr) => expressions::evaluate(context, expr),
         SetValue::Word(word) => Err(codes::ER_BAD_FIELD_ERROR.with(&[word, &"field list"])),
@@ -254,7 +258,7 @@ fn names(
 }
 
 fn system(
-    context: &StatementContext<'_>,
+    context: &mut StatementContext<'_>,
     scope: Option<VariableScope>,
     name: &str,
     value: &SetValue,
@@ -449,7 +453,7 @@ fn default_log_file(context: &StatementContext<'_>, position: usize) -> Option<S
     database.logs.default_file(&database.globals(), position)
 }
 
-fn system_value(context: &StatementContext<'_>, value: &SetValue) -> Result<(Value, SqlType)> {
+fn system_value(context: &mut StatementContext<'_>, value: &SetValue) -> Result<(Value, SqlType)> {
     match value {
         SetValue::Word(word) => {
             let ty = SqlType::varchar(64, context.options().session.collation_connection);

@@ -413,7 +413,7 @@ fn filtered(
     // What SHOW reads is not counted as the user's work.
     let mut reading = select::Reading::start(context, &planned)?;
     let mut batches = Vec::new();
-    while let Some(batch) = reading.next_batch()? {
+    while let Some(batch) = reading.next_batch(context)? {
         batches.push(batch);
     }
     let columns = planned.plan.columns.iter().map(|column| ResultColumn {

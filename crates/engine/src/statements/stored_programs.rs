@@ -1,4 +1,4 @@
-//! Stored programs. CREATE is not supported, so DROP never finds one.
+//! Stored programs. CREATE is not supported: DROP finds functions of the embedding program alone.
 
 use mayfly_syntax::ast::{DropStoredProgram, Privilege, StoredProgramKind};
 use mayfly_types::Result;
@@ -20,6 +20,11 @@ pub(super) fn drop(context: &StatementContext<'_>, statement: &DropStoredProgram
     } else {
         let (database, name) = qualified(context, name)?;
         require_privilege(context, statement.kind, &database, &name)?;
+        if statement.kind == StoredProgramKind::Function
+            && context.catalog().drop_function(context, &database, &name)?
+        {
+            return Ok(());
+        }
         let routine = |kind: &str| {
             codes::ER_SP_DOES_NOT_EXIST.with(&[&kind, &format_args!("{database}.{name}")])
         };
@@ -50,13 +55,7 @@ fn require_privilege(
     let rights = context.rights();
     match kind {
         StoredProgramKind::Procedure | StoredProgramKind::Function => {
-            let wanted = PrivilegeSet::of(&[Privilege::AlterRoutine]);
-            if (rights.global().with(rights.on_database(database))).has(wanted) {
-                return Ok(());
-            }
-            let routine = format!("{database}.{name}");
-            let (user, host) = (context.privileges().user(), context.privileges().host());
-            Err(codes::ER_PROCACCESS_DENIED_ERROR.with(&[&"alter routine", &user, &host, &routine]))
+            rights.require_on_routine(database, name, Privilege::AlterRoutine)
         }
         StoredProgramKind::Event => {
             rights.require_in_database(database, PrivilegeSet::of(&[Privilege::Event]))

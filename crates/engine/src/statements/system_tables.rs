@@ -187,7 +187,7 @@ fn delete_actors(context: &mut StatementContext<'_>, delete: &Delete) -> Result<
 
 /// The key and some values of each row for which a condition holds.
 fn rows_of(
-    context: &StatementContext<'_>,
+    context: &mut StatementContext<'_>,
     tables: &[TableWithJoins],
     condition: Option<&Expr>,
     key: &str,
@@ -204,7 +204,7 @@ fn rows_of(
     let planned = select::plan(context, &query)?;
     let mut reading = select::Reading::start(context, &planned)?;
     let mut rows = Vec::new();
-    while let Some(batch) = reading.next_batch()? {
+    while let Some(batch) = reading.next_batch(context)? {
         let row = |row| {
             let columns = batch.columns().iter();
             columns

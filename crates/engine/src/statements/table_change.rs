@@ -28,6 +28,7 @@ use crate::builder::{self, ColumnBuilder};
 use crate::catalog::BaseTable;
 use crate::catalog::definition::TableDefinition;
 use crate::catalog::row_hooks::{RowEvent, RowHooks};
+use crate::catalog::stored_functions::FunctionUse;
 use crate::convert;
 use crate::session::StatementContext;
 use crate::variables::typed;
@@ -291,9 +292,14 @@ impl<'t> TableChange<'t> {
         if shared {
             self.refresh(writers, &positions, &mut old)?;
         }
-        let mut assigned = match self.assign(&batch, &old, before, true)? {
+        // Assignments that call functions are computed once.
+        let quietly = match context.functions() {
+            FunctionUse::None => self.assign(context, &batch, &old, before, true)?,
+            _ => None,
+        };
+        let mut assigned = match quietly {
             Some(assigned) => assigned,
-            None => self.assign_row_by_row(&batch, &old, before)?,
+            None => self.assign_row_by_row(context, &batch, &old, before)?,
         };
         let hooks = self.hooks.clone();
         if let Some(hooks) = &hooks {
@@ -332,10 +338,11 @@ impl<'t> TableChange<'t> {
         let positions = columns.pop();
         self.rules
             .complete_change(&mut columns, &assigned.set, rows, before)?;
-        let checked = self.rules.check(&Batch::new(columns.clone(), rows))?;
+        let batch = Batch::new(columns.clone(), rows);
+        let checked = context.lending(|| self.rules.check(&batch))?;
         let mut good = checked.map(|good| good.iter().flatten().collect::<Vec<bool>>());
         if let Some(found) = &found
-            && let Some(shown) = self.shown(found, &columns)?
+            && let Some(shown) = self.shown(context, found, &columns)?
         {
             let refusal = || match &self.target.check {
                 Some(check) => codes::ER_VIEW_CHECK_FAILED.with(&[&check.view.0, &check.view.1]),
@@ -368,12 +375,17 @@ impl<'t> TableChange<'t> {
     }
 
     /// The changed rows that pass WITH CHECK OPTION; `None`: all.
-    fn shown(&self, found: &Batch, row: &[ArrayRef]) -> Result<Option<BooleanArray>> {
+    fn shown(
+        &self,
+        context: &mut StatementContext<'_>,
+        found: &Batch,
+        row: &[ArrayRef],
+    ) -> Result<Option<BooleanArray>> {
         let Some(check) = &self.check else {
             return Ok(None);
         };
         let rows = self.with_row(found, row);
-        let values = check.evaluate_with(&rows, self.parameters)?;
+        let values = context.lending(|| check.evaluate_with(&rows, self.parameters))?;
         self.rules.refuse_warnings()?;
         Ok(true_rows(&values))
     }
@@ -456,6 +468,7 @@ impl<'t> TableChange<'t> {
     /// The rows with their new values. `quietly`: `None` when a value needs an error or a warning.
     fn assign(
         &self,
+        context: &mut StatementContext<'_>,
         batch: &Batch,
         old: &[ArrayRef],
         rows_before: u64,
@@ -488,7 +501,8 @@ impl<'t> TableChange<'t> {
                 Source::Column(position, ty) => (Arc::clone(batch.column(*position)), ty),
                 Source::Computed(bound) => {
                     let row = self.with_row(batch, &columns);
-                    let values = bound.evaluate_with(&row, self.parameters)?;
+                    let values = || bound.evaluate_with(&row, self.parameters);
+                    let values = context.lending(values)?;
                     self.rules.refuse_warnings()?;
                     (values, bound.ty())
                 }
@@ -509,6 +523,7 @@ impl<'t> TableChange<'t> {
 
     fn assign_row_by_row(
         &self,
+        context: &mut StatementContext<'_>,
         batch: &Batch,
         old: &[ArrayRef],
         rows_before: u64,
@@ -518,7 +533,8 @@ impl<'t> TableChange<'t> {
         for row in 0..batch.row_count() {
             let one: Vec<ArrayRef> = old.iter().map(|column| column.slice(row, 1)).collect();
             let number = rows_before + row as u64;
-            if let Some(assigned) = self.assign(&batch.slice(row, 1), &one, number, false)? {
+            let batch = batch.slice(row, 1);
+            if let Some(assigned) = self.assign(context, &batch, &one, number, false)? {
                 for (builder, column) in builders.iter_mut().zip(&assigned.columns) {
                     builder.push(&convert::value_at(column, 0));
                 }

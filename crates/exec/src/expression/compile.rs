@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use mayfly_functions::scalar::{Fact, Volatility};
+use mayfly_functions::FunctionRef;
+use mayfly_functions::scalar::Volatility;
 use mayfly_plan::{Expression, ExpressionKind, with_stack};
 use mayfly_types::convert::is_total_cast;
 use mayfly_types::{PhysicalType, TypeKind};
@@ -22,10 +23,14 @@ pub(super) fn compile(expression: &Expression) -> Program {
         of_rows: 0,
     };
     let root = compiler.node(expression);
-    let assigns = compiler.nodes.iter().any(|node| match &node.operation {
-        Operation::Call { function, .. } => function.has(Fact::SetsVariable),
-        _ => false,
-    });
+    let calls = |is: fn(&FunctionRef) -> bool| {
+        compiler.nodes.iter().any(|node| match &node.operation {
+            Operation::Call { function, .. } => is(function),
+            _ => false,
+        })
+    };
+    let assigns = calls(FunctionRef::changes_state);
+    let runs_statements = calls(FunctionRef::runs_statements);
     let is_computed = !matches!(
         compiler.nodes[root as usize].operation,
         Operation::Constant(_) | Operation::Column(_) | Operation::Parameter(_)
@@ -39,6 +44,7 @@ pub(super) fn compile(expression: &Expression) -> Program {
         nodes: compiler.nodes,
         root,
         assigns,
+        runs_statements,
         physical: expression.ty.physical(),
     }
 }
@@ -74,8 +80,8 @@ impl Compiler {
                     function,
                     signature,
                     ..
-                }
-                | Operation::LazyCall {
+                } => !function.is_total(signature),
+                Operation::LazyCall {
                     function,
                     signature,
                     ..
@@ -117,7 +123,7 @@ impl Compiler {
             ExpressionKind::Parameter(index) => Operation::Parameter(*index),
             ExpressionKind::Local(local) => Operation::Local(*local),
             ExpressionKind::Call {
-                function,
+                function: FunctionRef::BuiltIn(function),
                 arguments,
                 signature,
             } if function.is_lazy() => Operation::LazyCall {
@@ -130,7 +136,7 @@ impl Compiler {
                 arguments,
                 signature,
             } => Operation::Call {
-                function,
+                function: function.clone(),
                 arguments: arguments.iter().map(|value| self.node(value)).collect(),
                 signature: Arc::clone(signature),
                 volatile: function.volatility() == Volatility::Volatile,

@@ -35,7 +35,7 @@ use arrow_array::builder::BooleanBufferBuilder;
 use arrow_array::{ArrayRef, new_empty_array};
 use compare::Comparer;
 use in_list::InList;
-use mayfly_functions::{Column, ScalarFunction, Signature};
+use mayfly_functions::{Column, FunctionRef, ScalarFunction, Signature};
 use mayfly_plan::{Comparison, Expression};
 pub use mayfly_types::Selection;
 use mayfly_types::{Batch, PhysicalType, Result, SqlType, Value};
@@ -55,8 +55,10 @@ pub struct Program {
     nodes: Vec<Node>,
     root: NodeId,
     physical: PhysicalType,
-    /// Whether a user variable is assigned, which the next row may read.
+    /// Whether a call changes state that the next row may read: a user variable, or what a stored function writes.
     assigns: bool,
+    /// Whether a stored function is called.
+    runs_statements: bool,
     /// Whether an intermediate result may be long: rows are taken in slices.
     wide: bool,
     /// Whether the result itself may be long.
@@ -93,7 +95,7 @@ enum Operation {
     Column(usize),
     Parameter(usize),
     Call {
-        function: &'static ScalarFunction,
+        function: FunctionRef,
         arguments: Box<[NodeId]>,
         signature: Arc<Signature>,
         volatile: bool,
@@ -174,7 +176,7 @@ impl Program {
         self.physical
     }
 
-    /// Whether rows must be evaluated one after another, because one may set a user variable that the next one reads.
+    /// Whether rows must be evaluated one after another, because one may change what the next one reads.
     pub(crate) fn assigns(&self) -> bool {
         self.assigns
     }
@@ -278,9 +280,9 @@ impl Program {
         })
     }
 
-    /// Whether the program is evaluated over all rows of a batch at once.
+    /// Whether the program is evaluated over all rows of a batch at once, also within a scan of the table.
     pub(crate) fn takes_whole_columns(&self) -> bool {
-        !self.assigns && !self.wide
+        !self.assigns && !self.wide && !self.runs_statements
     }
 
     /// Whether the program may be evaluated over one row, and computes no long strings.
@@ -291,6 +293,7 @@ impl Program {
     /// Whether the value may depend on previous rows, or on the number of evaluations.
     pub(crate) fn is_volatile(&self) -> bool {
         self.assigns
+            || self.runs_statements
             || self.nodes.iter().any(|node| match &node.operation {
                 Operation::Call { volatile, .. } => *volatile,
                 Operation::Subquery(_) => true,
@@ -354,9 +357,10 @@ pub fn evaluate(expression: &Expression, batch: &Batch, run: &RunContext) -> Res
     Program::compile(expression).evaluate_array(batch, run)
 }
 
-/// Number of rows that count for parallelism: 0 where a row reads what the one before has assigned.
+/// Number of rows that count for parallelism: 0 where a row reads what the one before has changed, or runs statements.
 pub(crate) fn rows_of<'p>(programs: impl IntoIterator<Item = &'p Program>, rows: u64) -> u64 {
-    if programs.into_iter().any(Program::assigns) {
+    let is_serial = |program: &Program| program.assigns || program.runs_statements;
+    if programs.into_iter().any(is_serial) {
         0
     } else {
         rows

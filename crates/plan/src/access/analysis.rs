@@ -179,7 +179,7 @@ fn same_document(a: &Expression, b: &Expression) -> bool {
                 },
             ) if a.ty.kind == TypeKind::Json && b.ty.kind == TypeKind::Json => {
                 let mut pairs = a_arguments.iter().zip(b_arguments);
-                f.names() == g.names()
+                f == g
                     && a_arguments.len() == b_arguments.len()
                     && pairs.all(|(a, b)| same_document(a, b) || same_path(a, b))
             }

@@ -618,6 +618,8 @@ pub(super) fn view_error((database, name): (&str, &str), error: Error) -> Error 
         &codes::ER_TABLEACCESS_DENIED_ERROR,
         &codes::ER_COLUMNACCESS_DENIED_ERROR,
         &codes::ER_DBACCESS_DENIED_ERROR,
+        &codes::ER_SP_DOES_NOT_EXIST,
+        &codes::ER_PROCACCESS_DENIED_ERROR,
     ];
     if codes.iter().any(|code| error.is(code)) {
         codes::ER_VIEW_INVALID.with(&[&database, &name])

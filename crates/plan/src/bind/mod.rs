@@ -48,7 +48,7 @@ use crate::options::PlanOptions;
 use crate::tree::logical::Query;
 pub(crate) use change::{bind_delete, bind_update};
 pub use expression::{array_cast, array_element_type};
-pub use expression::{calls_aggregates, has_aggregates, has_window_functions};
+pub use expression::{calls_aggregates, has_aggregates, has_window_functions, is_built_in};
 pub use inserted_view::{ViewTarget, bind_view_target};
 pub(crate) use locking::bind_locking;
 pub use numbers::as_stored_number;

@@ -132,9 +132,11 @@ impl Binder<'_> {
             _ => operand,
         });
         self.infer(operand, met, place);
-        let function = *function;
         // A type that an operator of numbers rejects is not an error.
-        let Ok(typed) = function.signature(&[argument(operand)], &self.options.session) else {
+        let typed = function
+            .built_in()
+            .map(|function| function.signature(&[argument(operand)], &self.options.session));
+        let Some(Ok(typed)) = typed else {
             return;
         };
         operand.change(|operand| cast(operand, &typed.arguments[0]));

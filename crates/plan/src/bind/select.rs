@@ -1,5 +1,8 @@
 //! Query blocks: SELECT with all clauses up to LIMIT.
 
+use std::sync::Arc;
+
+use mayfly_functions::FunctionRef;
 use mayfly_functions::scalar::Fact;
 use mayfly_syntax::ast::{Expr, ObjectName, OrderByExpr, Select, SelectItem};
 use mayfly_types::error::codes;
@@ -315,10 +318,16 @@ impl Binder<'_> {
         let claim = claim(&expression);
         self.has_claims |= claim.is_some();
         let mut expression = unclaimed(expression);
-        if let ExpressionKind::Cast(_, text) = &mut expression.kind
-            && !expression.ty.is_string()
-        {
-            text.get_or_insert_with(|| name.as_str().into());
+        match &mut expression.kind {
+            ExpressionKind::Cast(_, text) if !expression.ty.is_string() => {
+                text.get_or_insert_with(|| name.as_str().into());
+            }
+            ExpressionKind::Call {
+                function: FunctionRef::Stored(_),
+                signature,
+                ..
+            } => Arc::make_mut(signature).text = Some(name.as_str().into()),
+            _ => {}
         }
         let scope = self.scope();
         let column = match expression.kind {

@@ -55,7 +55,7 @@ pub(crate) fn distinct_of(columns: &dyn Columns, expression: &Expression) -> Opt
                 {
                     std::str::from_utf8(unit).ok().and_then(scalar::by_name)
                 }
-                _ => Some(*function),
+                _ => function.built_in(),
             };
             let most = part.and_then(ScalarFunction::distinct_values_max);
             let is_year = part.is_some_and(|part| part.has(Fact::YearOfDate));

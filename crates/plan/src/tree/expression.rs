@@ -8,7 +8,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use mayfly_functions::{AggregateFunction, AggregateSignature, ScalarFunction, Signature};
+use mayfly_functions::{AggregateFunction, AggregateSignature, FunctionRef, Signature};
 use mayfly_types::{SqlType, Value};
 
 use crate::asked::Computation;
@@ -81,10 +81,10 @@ pub enum ExpressionKind {
     Column(usize),
     /// A value set before a plan runs: a `?` of a prepared statement, or a column of an outer query's current row.
     Parameter(usize),
-    /// A function or operator of crate `functions`. All arguments are evaluated.
+    /// A function or operator of crate `functions`, or a stored function. All arguments are evaluated.
     Call {
         /// Function called.
-        function: &'static ScalarFunction,
+        function: FunctionRef,
         /// Arguments, converted to the types of the signature.
         arguments: Vec<Expression>,
         /// Signature of the function for the types of its arguments; passed to every evaluation.
@@ -352,7 +352,7 @@ impl Expression {
 
     /// A function call, of the type of its signature.
     pub fn call(
-        function: &'static ScalarFunction,
+        function: impl Into<FunctionRef>,
         arguments: Vec<Expression>,
         signature: Signature,
     ) -> Self {
@@ -360,7 +360,7 @@ impl Expression {
             ty: signature.result.clone(),
             nullable: signature.nullable,
             kind: ExpressionKind::Call {
-                function,
+                function: function.into(),
                 arguments,
                 signature: Arc::new(signature),
             },
@@ -454,11 +454,11 @@ pub fn same_expression(a: &Expression, b: &Expression) -> bool {
                 }
                 _ => false,
             };
-            if is_named(a) && is_named(b) && f.names() == g.names() {
+            if is_named(a) && is_named(b) && f == g {
                 return same_expression(&a[0], &b[0]);
             }
             f.volatility() != Volatility::Volatile
-                && f.names() == g.names()
+                && f == g
                 && first.arguments == second.arguments
                 && same_expressions(a, b)
         }

@@ -199,8 +199,10 @@ codes! {
     ER_INVALID_CHARACTER_STRING = (1300, "HY000", "Invalid {} character string: '{}'");
     ER_WARN_ALLOWED_PACKET_OVERFLOWED = (1301, "HY000", "Result of {}() was larger than max_allowed_packet ({}) - truncated");
     ER_CONFLICTING_DECLARATIONS = (1302, "HY000", "Conflicting declarations: '{}{}' and '{}{}'");
+    ER_SP_ALREADY_EXISTS = (1304, "42000", "{} {} already exists");
     ER_SP_DOES_NOT_EXIST = (1305, "42000", "{} {} does not exist");
     ER_QUERY_INTERRUPTED = (1317, "70100", "Query execution was interrupted");
+    ER_SP_WRONG_NO_OF_ARGS = (1318, "42000", "Incorrect number of arguments for {} {}; expected {}, got {}");
     ER_SP_UNDECLARED_VAR = (1327, "42000", "Undeclared variable: {}");
     ER_SP_FETCH_NO_DATA = (1329, "02000", "No data - zero rows fetched, selected, or processed");
     ER_VIEW_NO_EXPLAIN = (1345, "HY000", "EXPLAIN/SHOW can not be issued; lacking privileges for underlying table");
@@ -235,6 +237,7 @@ codes! {
     ER_STMT_HAS_NO_OPEN_CURSOR = (1421, "HY000", "The statement ({}) has no open cursor.");
     ER_COMMIT_NOT_ALLOWED_IN_SF_OR_TRG = (1422, "HY000", "Explicit or implicit commit is not allowed in stored function or trigger.");
     ER_NO_DEFAULT_FOR_VIEW_FIELD = (1423, "HY000", "Field of view '{}.{}' underlying table doesn't have a default value");
+    ER_SP_NO_RECURSION = (1424, "HY000", "Recursive stored functions and triggers are not allowed.");
     ER_TOO_BIG_SCALE = (1425, "42000", "Too big scale {} specified for column '{}'. Maximum is {}.");
     ER_TOO_BIG_PRECISION = (1426, "42000", "Too-big precision {} specified for '{}'. Maximum is {}.");
     ER_M_BIGGER_THAN_D = (1427, "42000", "For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '{}').");
@@ -248,6 +251,7 @@ codes! {
     ER_FORBID_SCHEMA_CHANGE = (1450, "HY000", "Changing schema from '{}' to '{}' is not allowed.");
     ER_ROW_IS_REFERENCED_2 = (1451, "23000", "Cannot delete or update a parent row: a foreign key constraint fails ({})");
     ER_NO_REFERENCED_ROW_2 = (1452, "23000", "Cannot add or update a child row: a foreign key constraint fails ({})");
+    ER_SP_WRONG_NAME = (1458, "42000", "Incorrect routine name '{}'");
     ER_MAX_PREPARED_STMT_COUNT_REACHED = (1461, "42000", "Can't create more than max_prepared_stmt_count statements (current value: {})");
     ER_VIEW_RECURSIVE = (1462, "HY000", "`{}`.`{}` contains view recursion");
     ER_AUTOINC_READ_FAILED = (1467, "HY000", "Failed to read auto-increment value from storage engine");

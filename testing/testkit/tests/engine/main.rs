@@ -27,6 +27,7 @@ mod point_statements;
 mod provided_changes;
 mod server;
 mod several_results;
+mod stored_functions;
 mod system_calls;
 mod temp_directories;
 mod temp_space;

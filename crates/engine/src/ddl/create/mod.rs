@@ -346,7 +346,7 @@ impl Builder<'_> {
             ensure(takes_now(&column.ty, digits), invalid)?;
             return Ok(ColumnDefault::Now);
         }
-        let (value, ty) = expressions::evaluate(self.context, expr)?;
+        let (value, ty) = expressions::evaluate_in_definition(self.context, expr)?;
         if value.is_null() {
             ensure(column.nullable, invalid)?;
             return Ok(ColumnDefault::Null);

@@ -24,9 +24,9 @@ pub(super) fn query_of(
         return Ok(Measurements::default());
     };
     let measures = begin(context, planned.plan.operator_count);
-    select::read(context, planned, |_, reading| {
+    select::read(context, planned, |context, reading| {
         reading.give_in_any_order();
-        while reading.next_batch()?.is_some() {}
+        while reading.next_batch(context)?.is_some() {}
         Ok(())
     })?;
     Ok(measurements(
@@ -66,7 +66,7 @@ pub(super) fn statement(
         measures = Some(begin(context, operators));
         Ok(ready)
     })?;
-    drain(outcome)?;
+    drain(context, outcome)?;
     let explained = Explained::of_change(context, &ready)?;
     let measured = match (&measures, query_plan(&ready)) {
         (Some(measures), Some(query)) => measurements(context, measures, query, planning),
@@ -76,9 +76,9 @@ pub(super) fn statement(
 }
 
 /// Discards the rows that a change returns.
-fn drain(outcome: Outcome) -> Result<()> {
+fn drain(context: &mut StatementContext<'_>, outcome: Outcome) -> Result<()> {
     if let Outcome::Rows { mut rows, .. } = outcome {
-        while rows.next_batch()?.is_some() {}
+        while context.lending(|| rows.next_batch())?.is_some() {}
     }
     Ok(())
 }

@@ -69,6 +69,8 @@ pub(super) fn run(context: &mut StatementContext<'_>, load: &LoadData) -> Result
     let target = RowTarget::find(context, planner, &load.table, &load.partitions, additions)?;
     note_write(context, &target.table)?;
     let tables = catalog.into_tables().0;
+    context.tables = Arc::downgrade(&tables);
+    context.target = Some(target.table.id);
     let (table, definition) = (&target.table, Arc::clone(&target.names));
     let charset = file_charset(context, load)?;
     let targets = targets(&target, &load.targets)?;
@@ -369,7 +371,8 @@ impl Loader<'_, '_> {
             return self.sink.append_stored(given, rows);
         }
         let assignments = &self.assignments;
-        let assigned = assignments.evaluate(self.definition, of_table, variables, rows)?;
+        let evaluate = || assignments.evaluate(self.definition, of_table, variables, rows);
+        let assigned = self.sink.context.lending(evaluate)?;
         let given = self.given.positions.iter().zip(&self.given.sources);
         let given = given.map(|(position, source)| match source {
             Source::Field(index) => {
@@ -511,7 +514,8 @@ impl Loader<'_, '_> {
         for index in 0..self.assignments.len() {
             let row = self.sink.current_row();
             let assignments = &self.assignments;
-            match assignments.evaluate_row(index, &row, &self.last, &self.text)? {
+            let value = || assignments.evaluate_row(index, &row, &self.last, &self.text);
+            match self.sink.context.lending(value)? {
                 (position, Some((value, ty))) => self.sink.set(position, &value, &ty)?,
                 (position, None) => self.sink.set_default(position)?,
             }

@@ -341,7 +341,7 @@ fn sum_of(
     else {
         return None;
     };
-    let subtracts = match function.names() {
+    let subtracts = match function.built_in()?.names() {
         ["+"] => false,
         ["-"] => true,
         _ => return None,

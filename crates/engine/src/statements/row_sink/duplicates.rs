@@ -280,12 +280,11 @@ impl DuplicateUpdate {
     /// The changed row; `None` when nothing changes. `hook` may change the row and mark more columns as assigned.
     pub(super) fn apply(
         &self,
+        context: &mut StatementContext<'_>,
         rules: &RowRules<'_>,
-        old: &Batch,
-        new: &Batch,
-        extra: Option<&Batch>,
+        (old, new, extra): (&Batch, &Batch, Option<&Batch>),
         number: u64,
-        hook: impl FnOnce(&mut [ArrayRef], &mut [bool]) -> Result<()>,
+        hook: impl FnOnce(&mut StatementContext<'_>, &mut [ArrayRef], &mut [bool]) -> Result<()>,
     ) -> Result<Option<Batch>> {
         let width = old.columns().len();
         let mut columns = old.columns().to_vec();
@@ -299,7 +298,8 @@ impl DuplicateUpdate {
             let value = match value {
                 Some(bound) => {
                     let row = Batch::new(columns.clone(), 1);
-                    let (value, ty) = bound.scalar(&row, &self.parameters)?;
+                    let value = || bound.scalar(&row, &self.parameters);
+                    let (value, ty) = context.lending(value)?;
                     rules.refuse_warnings()?;
                     rules.store_assigned(&value, &ty, column, number)?
                 }
@@ -312,7 +312,7 @@ impl DuplicateUpdate {
             assigned[*position] = true;
         }
         columns.truncate(width);
-        hook(&mut columns, &mut assigned)?;
+        hook(context, &mut columns, &mut assigned)?;
         let same = |column: usize| same_value(old.column(column), &columns[column], 0);
         if (0..width).all(same) {
             return Ok(None);
@@ -321,7 +321,7 @@ impl DuplicateUpdate {
         rules.update_timestamps(&mut columns, &assigned, 1);
         rules.generate(&mut columns, 1, number - 1)?;
         let changed = Batch::new(columns, 1);
-        match rules.check(&changed)? {
+        match context.lending(|| rules.check(&changed))? {
             // With IGNORE the row is unchanged.
             Some(_) => Ok(None),
             None => Ok(Some(changed)),

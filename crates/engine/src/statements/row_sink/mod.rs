@@ -29,6 +29,7 @@ use crate::builder::{self, ColumnBuilder};
 use crate::catalog::BaseTable;
 use crate::catalog::definition::{ColumnDefinition, TableDefinition};
 use crate::catalog::row_hooks::{HookTime, RowEvent, RowHooks};
+use crate::catalog::stored_functions::FunctionUse;
 use crate::convert;
 use crate::result::StatementResult;
 use crate::session::StatementContext;
@@ -268,9 +269,23 @@ impl<'t, 's> RowSink<'t, 's> {
         parts.try_for_each(|first| self.append_part(&batch.slice(first, at_once), types))
     }
 
-    /// Number of rows to write at once, of those there are: one by one if the table has hooks.
+    /// Number of rows to write at once, of those there are: one by one if the table has hooks, or the next row may
+    /// read this one.
     fn rows_at_once(&self, rows: usize) -> usize {
-        if self.hooks.is_some() { 1 } else { rows.max(1) }
+        if self.hooks.is_some() || self.context.functions() != FunctionUse::None {
+            1
+        } else {
+            rows.max(1)
+        }
+    }
+
+    /// Writes the rows so far, if the statement calls stored functions, which may read them.
+    pub(super) fn show_to_functions(&mut self) -> Result<()> {
+        if self.context.functions() == FunctionUse::None {
+            return Ok(());
+        }
+        self.flush_rows()?;
+        self.writers.flush()
     }
 
     fn append_part(&mut self, batch: &Batch, types: &[SqlType]) -> Result<()> {
@@ -477,7 +492,8 @@ impl<'t, 's> RowSink<'t, 's> {
             None => self.compute(&mut columns, rows)?,
         }
         let batch = Batch::new(columns, rows);
-        let checked = self.rules.check(&batch)?;
+        let rules = &self.rules;
+        let checked = self.context.lending(|| rules.check(&batch))?;
         let checked = checked.as_ref();
         let numbered = numbered.map(|flags| -> Result<_> {
             let flags = Batch::new(vec![Arc::new(flags)], rows);
@@ -646,7 +662,9 @@ impl<'t, 's> RowSink<'t, 's> {
                 let extra = ready.extra.as_ref().map(|extra| extra.slice(row, 1));
                 let number = rows_before + row as u64 + 1;
                 let (context, writers) = (&mut *self.context, &mut self.writers);
-                let hook = |columns: &mut [ArrayRef], set: &mut [bool]| match &self.hooks {
+                let hook = |context: &mut StatementContext<'_>,
+                            columns: &mut [ArrayRef],
+                            set: &mut [bool]| match &self.hooks {
                     Some(hooks) => {
                         let (of_row, new) = ((&**hooks, &self.rules), (columns, set));
                         let (old, before) = (old.columns(), number - 1);
@@ -654,8 +672,8 @@ impl<'t, 's> RowSink<'t, 's> {
                     }
                     None => Ok(()),
                 };
-                let changed =
-                    update.apply(&self.rules, &old, &new, extra.as_ref(), number, hook)?;
+                let rows = (&old, &new, extra.as_ref());
+                let changed = update.apply(context, &self.rules, rows, number, hook)?;
                 match changed {
                     Some(changed) => self.update_duplicate(position, &old, changed)?,
                     None => {

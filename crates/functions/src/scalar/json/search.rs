@@ -23,7 +23,7 @@ pub(crate) const FUNCTIONS: &[Row] =
 fn signature(binding: &Binding<'_>) -> Result<Signature> {
     // The document's strings are compared with the pattern as LIKE compares them.
     let strings = CollationMix::new(CollationId::UTF8MB4_BIN, Coercibility::Coercible);
-    let pattern = derive::collation_mix(&binding.arguments[2], binding.context);
+    let pattern = derive::collation_mix(&binding.arguments[2], binding.session);
     aggregate_collations(&[strings, pattern], "like", true)?;
     arguments::of_document_and_texts(binding, SqlType::json())
 }

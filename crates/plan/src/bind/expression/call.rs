@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mayfly_functions::aggregate::Kind;
 use mayfly_functions::scalar::Fact;
-use mayfly_functions::{ScalarFunction, aggregate, scalar};
+use mayfly_functions::{FunctionRef, ScalarFunction, aggregate, scalar};
 use mayfly_syntax::ast::{self, Expr, Function, FunctionArg, FunctionArguments, IntervalUnit};
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType, TypeKind, Value};
@@ -32,20 +32,36 @@ const ONLY_CONSTANT_PATHS: &str = "Only constant XPATH queries are supported";
 /// times.
 const OVERFLOW_TEXT_MAX: usize = 400;
 
+/// Functions that are no rows of a table: their arguments are not plain expressions.
+const OTHER_FUNCTIONS: [&str; 5] = ["chr", "default", "grouping", "value", "values"];
+
+/// Whether a name is that of a function that is not stored. Clauses that the parser encodes as calls have a `#`.
+pub fn is_built_in(name: &str) -> bool {
+    scalar::by_name(name).is_some()
+        || aggregate::by_name(name).is_some()
+        || name.contains('#')
+        || OTHER_FUNCTIONS
+            .iter()
+            .any(|known| name.eq_ignore_ascii_case(known))
+}
+
 impl Binder<'_> {
     pub(super) fn bind_function(&mut self, call: &Function) -> Result<Expression> {
-        let name = match call.name.0.as_slice() {
-            [name] => name.value.as_str(),
-            _ => return Err(self.unknown_function(&call.name.to_string(), true)),
-        };
-        if let Some(over) = &call.over {
-            return self.bind_window_call(name, call, over);
-        }
         let empty: &[FunctionArg] = &[];
         let arguments = match &call.args {
             FunctionArguments::List(list) => list.args.as_slice(),
             FunctionArguments::None => empty,
         };
+        let name = match call.name.0.as_slice() {
+            [name] => name.value.as_str(),
+            [database, name] if call.over.is_none() => {
+                return self.bind_stored_function(Some(&database.value), &name.value, arguments);
+            }
+            _ => return Err(self.unknown_function(&call.name.to_string(), true)),
+        };
+        if let Some(over) = &call.over {
+            return self.bind_window_call(name, call, over);
+        }
         if let Some(function) = aggregate::by_name(name) {
             // ANY_VALUE() is an aggregate only where aggregates are allowed, and its argument has none.
             let aggregates = self.scopes.last().is_some_and(|scope| {
@@ -59,7 +75,7 @@ impl Binder<'_> {
             return Ok(bound);
         }
         let Some(function) = scalar::by_name(name) else {
-            return Err(self.unknown_function(name, false));
+            return self.bind_stored_function(None, name, arguments);
         };
         let bound = arguments
             .iter()
@@ -69,6 +85,40 @@ impl Binder<'_> {
             return Err(codes::ER_UNKNOWN_ERROR.with(&[&ONLY_CONSTANT_PATHS]));
         }
         self.call_function(name, function, bound)
+    }
+
+    /// Binds a call of a stored function. Its arguments are converted when it is called.
+    fn bind_stored_function(
+        &mut self,
+        database: Option<&str>,
+        name: &str,
+        arguments: &[FunctionArg],
+    ) -> Result<Expression> {
+        let Some(function) = self.catalog.function(database, name)? else {
+            return Err(match database {
+                Some(database) => self.unknown_function(&format!("{database}.{name}"), true),
+                None => self.unknown_function(name, false),
+            });
+        };
+        let (expected, given) = (function.parameters.len(), arguments.len());
+        if expected != given {
+            let name = function.full_name();
+            let wrong = codes::ER_SP_WRONG_NO_OF_ARGS;
+            return Err(wrong.with(&[&"FUNCTION", &name, &expected, &given]));
+        }
+        let mut bound = Vec::with_capacity(given);
+        for (argument, (_, ty)) in arguments.iter().zip(&function.parameters) {
+            let mut argument = self.bind_stored(plain(argument)?)?;
+            self.infer_parameter(&mut argument, ty);
+            bound.push(argument);
+        }
+        let types = bound.iter().map(|argument| argument.ty.clone()).collect();
+        let signature = function.signature(types);
+        Ok(Expression::call(
+            FunctionRef::Stored(function),
+            bound,
+            signature,
+        ))
     }
 
     /// Binds functions that are evaluated lazily or read their arguments in their own way.
@@ -331,11 +381,11 @@ impl Binder<'_> {
     /// Text of a call as error 1690 shows it: with the full names of columns.
     fn overflow_text(
         &self,
-        function: &ScalarFunction,
+        function: &'static ScalarFunction,
         arguments: &[Expression],
     ) -> Option<Arc<str>> {
         let names = |id: usize| self.shown_column(id);
-        bounded_call_text(function, arguments, &names, OVERFLOW_TEXT_MAX).map(Arc::from)
+        bounded_call_text(&function.into(), arguments, &names, OVERFLOW_TEXT_MAX).map(Arc::from)
     }
 
     /// Text of an expression as error 1690 shows it.

@@ -213,7 +213,7 @@ impl Binder<'_> {
                 function,
                 arguments,
                 ..
-            } if function.name() == "char" => self.call_bound(name, arguments),
+            } if function.has(Fact::Characters) => self.call_bound(name, arguments),
             kind => Ok(Expression { kind, ..operand }),
         }
     }

@@ -13,6 +13,7 @@ mod variable;
 pub use aggregate::{calls_aggregates, has_aggregates, has_window_functions};
 pub(crate) use aggregate::{claim_of_aggregate, is_descending, position_of};
 pub use array_cast::{array_cast, array_element_type};
+pub use call::is_built_in;
 pub(crate) use operator::bare;
 
 use mayfly_syntax::ast::{self, BinaryOperator, Expr, UnaryOperator};

@@ -217,6 +217,10 @@ impl Names for Scope<'_> {
         self.text_of(column)
     }
 
+    fn function(&self, name: &str) -> String {
+        quoted(name)
+    }
+
     fn window(&self, name: &str) -> String {
         quoted(name)
     }
