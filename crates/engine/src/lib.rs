@@ -95,8 +95,8 @@ pub use mayfly_types::decimal::{Decimal, parse_decimal};
 pub use mayfly_types::error::codes;
 pub use mayfly_types::temporal::DateTime;
 pub use mayfly_types::{
-    Batch, Checkpoint, CollationId, Condition, Error, Level, Result, SqlType, Stage, TypeKind,
-    Value, printable, printable_lines,
+    Batch, Checkpoint, CollationId, Condition, Error, Level, OrderColumn, Result, SqlType, Stage,
+    TermOperator, TermShape, TermSupport, TypeKind, Value, printable, printable_lines,
 };
 
 /// The result of VERSION(): the version of MySQL that Mayfly is compatible with, and its name.

@@ -150,6 +150,7 @@ impl StatementOptions {
                     index_merge_union: switch("index_merge_union"),
                     index_merge_sort_union: switch("index_merge_sort_union"),
                     index_merge_intersection: switch("index_merge_intersection"),
+                    engine_condition_pushdown: switch("engine_condition_pushdown"),
                     use_invisible_indexes: switch("use_invisible_indexes"),
                     prefer_ordering_index: switch("prefer_ordering_index"),
                 },

@@ -339,6 +339,8 @@ pub(crate) fn scan(table: &Arc<TableSource>) -> Plan {
             alias: table.name.clone(),
             columns: (0..output.len()).collect(),
             predicate: None,
+            pushed: Vec::new(),
+            order: Vec::new(),
             possible: Vec::new(),
         },
         &output,

@@ -50,7 +50,10 @@ pub use self::database::{Database, Options};
 pub use self::parameters::{Parameter, Parameters, ToParameter};
 pub use self::rows::{Column, ColumnIndex, OwnedRow, Row, Rows, StoredRows};
 pub use self::source::{
-    Batches, Condition as ColumnCondition, RecordBatches, Request, TableSource, Term,
+    Batches, Condition as ColumnCondition, Order, RecordBatches, Request, TableSource, Term,
+    TermShape,
 };
 pub use self::value::{Date, FromValue, Time, Value};
-pub use mayfly_engine::{Condition, DateTime, Decimal, Error, Level, Result, codes};
+pub use mayfly_engine::{
+    Condition, DateTime, Decimal, Error, Level, Result, TermOperator, TermSupport, codes,
+};

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};
 use mayfly_engine::{
-    Batch, ColumnCondition, Error, ProvidedColumn, ProvidedRows, Result, ScanRequest, SqlType,
-    TableProvider,
+    Batch, CollationId, ColumnCondition, Error, OrderColumn, ProvidedColumn, ProvidedRows, Result,
+    ScanRequest, SqlType, TableProvider, TermOperator, TermSupport,
 };
 
 use crate::arrow_in;
@@ -15,6 +15,10 @@ use crate::value::Value;
 
 /// A table whose rows a program provides as record batches of Arrow: a file, a directory of files, another server.
 /// [`Database::register`](crate::Database::register) puts it into a database, where statements read it as any other table.
+///
+/// A source that can filter or order its rows says so with [`supports`](Self::supports) and [`orders`](Self::orders).
+/// Then a statement leaves that work to it, as EXPLAIN shows: `with pushed condition` in place of a filter, and no sort.
+/// The answers must always be the same ones: the plans of statements are kept.
 pub trait TableSource: Debug + Send + Sync {
     /// The columns, always the same ones. The module `arrow_in` of the documentation has the SQL type of each Arrow type.
     fn schema(&self) -> SchemaRef;
@@ -22,6 +26,18 @@ pub trait TableSource: Debug + Send + Sync {
     /// How many rows there are, about, for whoever orders joins.
     fn row_count(&self) -> Option<u64> {
         None
+    }
+
+    /// How precisely the source answers a term. [`TermSupport::Exact`] is a promise: rows that do not meet the term are
+    /// not left out by anybody else.
+    fn supports(&self, term: &TermShape) -> TermSupport {
+        let _ = term;
+        TermSupport::Inexact
+    }
+
+    /// Orders in which the source can give its rows. A request has one of them, or the first columns of one.
+    fn orders(&self) -> Vec<Vec<Order>> {
+        Vec::new()
     }
 
     /// Begins to read rows, perhaps for several statements at once. Each batch has the columns of the request, in its order.
@@ -39,8 +55,13 @@ pub type RecordBatches = Box<dyn Iterator<Item = Result<RecordBatch>> + Send>;
 pub struct Request {
     /// The columns that it reads, by their places in the schema.
     pub columns: Vec<usize>,
-    /// What every row meets that it wants: all of these. Rows that do not may be left out, and need not be.
+    /// What every row meets that it wants: all of these. Rows that do not meet a term that the source has called exact
+    /// must be left out; other rows may be left out, and need not be.
     pub terms: Vec<Term>,
+    /// The order in which rows must come; empty: any order.
+    pub order: Vec<Order>,
+    /// How many rows are read at most: the source may stop there, and need not. Every term is an exact one then.
+    pub limit: Option<u64>,
 }
 
 /// A condition on a column.
@@ -50,9 +71,74 @@ pub struct Term {
     pub column: usize,
     /// What its values meet.
     pub condition: Condition,
+    /// How texts and bytes are compared: `utf8mb4_0900_ai_ci` (without regard to case and accents), or `binary`.
+    pub collation: Option<&'static str>,
 }
 
-/// What values of a column meet. Texts are compared without regard to case and accents, as MySQL does by default.
+/// A term before its values are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TermShape {
+    /// The column, by its place in the schema.
+    pub column: usize,
+    /// The operator.
+    pub operator: TermOperator,
+    /// How texts and bytes are compared, as in [`Term`].
+    pub collation: Option<&'static str>,
+}
+
+/// A column of an order. NULL comes before all values, and behind them in descending order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Order {
+    /// The column, by its place in the schema.
+    pub column: usize,
+    /// DESC
+    pub descending: bool,
+    /// The order of texts and bytes, as in [`Term`]; an order that is not that of its column is not made use of.
+    pub collation: Option<&'static str>,
+}
+
+impl Order {
+    /// Ascending numbers, or times.
+    pub fn ascending(column: usize) -> Self {
+        Self {
+            column,
+            descending: false,
+            collation: None,
+        }
+    }
+
+    /// Descending numbers, or times.
+    pub fn descending(column: usize) -> Self {
+        Self {
+            descending: true,
+            ..Self::ascending(column)
+        }
+    }
+
+    /// Texts or bytes in the order of a collation.
+    #[must_use]
+    pub fn by(self, collation: &'static str) -> Self {
+        Self {
+            collation: Some(collation),
+            ..self
+        }
+    }
+
+    /// `None` for a collation that is not known.
+    fn to_engine(self) -> Option<OrderColumn> {
+        let collation = self.collation.map(CollationId::by_name);
+        Some(OrderColumn {
+            column: self.column,
+            descending: self.descending,
+            collation: match collation {
+                Some(known) => Some(known?),
+                None => None,
+            },
+        })
+    }
+}
+
+/// What values of a column meet.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Condition {
     /// =
@@ -71,8 +157,6 @@ pub enum Condition {
     Null,
     /// IS NOT NULL
     NotNull,
-    /// No value meets it: the statement wants no row.
-    Never,
 }
 
 impl Condition {
@@ -87,7 +171,6 @@ impl Condition {
             ColumnCondition::Among(list) => Self::Among(list.iter().map(value).collect()),
             ColumnCondition::Null => Self::Null,
             ColumnCondition::NotNull => Self::NotNull,
-            ColumnCondition::Never => Self::Never,
         }
     }
 }
@@ -121,15 +204,37 @@ impl<S: TableSource> TableProvider for Provider<S> {
         self.source.row_count().unwrap_or(10_000)
     }
 
+    fn term(&self, term: &mayfly_engine::TermShape) -> TermSupport {
+        self.source.supports(&TermShape {
+            column: term.column,
+            operator: term.operator,
+            collation: term.collation.map(CollationId::name),
+        })
+    }
+
+    fn orders(&self) -> Vec<Vec<OrderColumn>> {
+        let orders = self.source.orders().into_iter();
+        let known = |order: Vec<Order>| order.into_iter().map_while(Order::to_engine).collect();
+        orders.map(known).collect()
+    }
+
     fn scan(&self, request: &ScanRequest<'_>) -> Result<Box<dyn ProvidedRows>> {
         let terms = request.terms.iter().map(|term| Term {
             column: term.column.0,
             condition: Condition::of(&term.condition, &self.columns[term.column.0].ty),
+            collation: term.collation.map(CollationId::name),
         });
         let columns = request.columns.iter().map(|column| column.0);
+        let order = request.order.iter().map(|order| Order {
+            column: order.column,
+            descending: order.descending,
+            collation: order.collation.map(CollationId::name),
+        });
         let request = Request {
             columns: columns.collect(),
             terms: terms.collect(),
+            order: order.collect(),
+            limit: request.limit,
         };
         Ok(Box::new(Reading {
             batches: self.source.scan(&request)?,

@@ -1,6 +1,7 @@
 //! Tables whose rows a program provides.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use mayfly::arrow_array::types::Int32Type;
@@ -11,8 +12,8 @@ use mayfly::arrow_array::{
 };
 use mayfly::arrow_schema::{DataType, Field, Schema, SchemaRef};
 use mayfly::{
-    Batches, ColumnCondition, Connection, Database, RecordBatches, Request, TableSource, Term,
-    Value,
+    Batches, ColumnCondition, Connection, Database, Order, RecordBatches, Request, TableSource,
+    Term, TermOperator, TermShape, TermSupport, Value,
 };
 
 /// A source that remembers what it was asked for.
@@ -117,16 +118,18 @@ fn terms_of_a_predicate_reach_the_source() {
     let source = source();
     database.register("n", source.clone()).unwrap();
     let mut connection = database.connect();
-    let equal = |column, value| Term {
-        column,
-        condition: ColumnCondition::Equal(value),
-    };
     let id = |condition| Term {
         column: 0,
         condition,
+        collation: None,
+    };
+    let name = |name: &'static str| Term {
+        column: 1,
+        condition: ColumnCondition::Equal(Value::Text(name.into())),
+        collation: Some("utf8mb4_0900_ai_ci"),
     };
     let cases = [
-        ("id = 5", vec![equal(0, Value::Int(5))]),
+        ("id = 5", vec![id(ColumnCondition::Equal(Value::Int(5)))]),
         ("5 < id", vec![id(ColumnCondition::Greater(Value::Int(5)))]),
         (
             "id BETWEEN 3 AND 4 AND name IS NOT NULL",
@@ -136,6 +139,7 @@ fn terms_of_a_predicate_reach_the_source() {
                 Term {
                     column: 1,
                     condition: ColumnCondition::NotNull,
+                    collation: None,
                 },
             ],
         ),
@@ -146,10 +150,7 @@ fn terms_of_a_predicate_reach_the_source() {
                 Value::Int(2),
             ]))],
         ),
-        (
-            "name = 'NAME 3'",
-            vec![equal(1, Value::Text("NAME 3".into()))],
-        ),
+        ("name = 'NAME 3'", vec![name("NAME 3")]),
         // Of these nothing can be told: compared as something else, or not the same for all rows.
         ("name = 3", vec![]),
         ("id = id + 0", vec![]),
@@ -328,4 +329,81 @@ fn what_sql_has_no_value_for_is_an_error() {
         1049
     );
     assert_eq!(database.register("", source()).unwrap_err().errno(), 1103);
+}
+
+/// Numbers from 1 on, in order, of which as many are made as are read.
+#[derive(Debug, Clone)]
+struct Counting {
+    asked: Arc<Mutex<Vec<Request>>>,
+    made: Arc<AtomicUsize>,
+}
+
+impl TableSource for Counting {
+    fn schema(&self) -> SchemaRef {
+        numbers().schema()
+    }
+
+    fn supports(&self, term: &TermShape) -> TermSupport {
+        match (term.column, term.operator) {
+            (0, TermOperator::Greater) => TermSupport::Exact,
+            _ => TermSupport::Unsupported,
+        }
+    }
+
+    fn orders(&self) -> Vec<Vec<Order>> {
+        vec![
+            vec![Order::ascending(0)],
+            // Orders of texts have a collation.
+            vec![Order::descending(1)],
+            vec![Order::descending(1).by("no_such_collation")],
+            vec![Order::descending(1).by("utf8mb4_bin")],
+            vec![Order::ascending(1).by("utf8mb4_0900_ai_ci")],
+        ]
+    }
+
+    fn scan(&self, request: &Request) -> mayfly::Result<RecordBatches> {
+        self.asked.lock().unwrap().push(request.clone());
+        let first = match request.terms.first().map(|term| &term.condition) {
+            Some(ColumnCondition::Greater(Value::Int(number))) => *number,
+            _ => 0,
+        };
+        let (made, columns) = (Arc::clone(&self.made), request.columns.clone());
+        let one = move |id: i64| {
+            made.fetch_add(1, Ordering::Relaxed);
+            let row = numbers().slice(usize::try_from(id).unwrap(), 1);
+            Ok(row.project(&columns).unwrap())
+        };
+        Ok(Box::new((first..1000).map(one)))
+    }
+}
+
+#[test]
+fn a_source_filters_orders_and_stops_itself() {
+    let database = Database::in_memory().unwrap();
+    let source = Counting {
+        asked: Arc::default(),
+        made: Arc::default(),
+    };
+    database.register("n", source.clone()).unwrap();
+    let mut connection = database.connect();
+    let prepared = "SELECT id FROM n WHERE id > ? ORDER BY id LIMIT 2";
+    let prepared = connection.prepare(prepared).unwrap();
+    for after in [10, 500] {
+        let row = connection.query_row(&prepared, [after]).unwrap();
+        assert_eq!(row.get::<i64>(0), Ok(after + 1));
+        let asked = source.asked.lock().unwrap().pop().unwrap();
+        assert_eq!(asked.order, [Order::ascending(0)]);
+        assert_eq!(asked.limit, Some(2));
+        assert_eq!(asked.terms.len(), 1);
+        assert!(source.made.swap(0, Ordering::Relaxed) <= 3);
+    }
+    let mut orders_of = |sql: &str| {
+        connection.execute(sql, ()).unwrap();
+        source.asked.lock().unwrap().pop().unwrap().order
+    };
+    assert_eq!(orders_of("SELECT id FROM n ORDER BY name DESC"), []);
+    assert_eq!(
+        orders_of("SELECT id FROM n ORDER BY name"),
+        [Order::ascending(1).by("utf8mb4_0900_ai_ci")]
+    );
 }

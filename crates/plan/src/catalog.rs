@@ -7,7 +7,9 @@ use std::sync::Arc;
 use mayfly_functions::StoredFunction;
 use mayfly_syntax::ast::{Expr, Query};
 use mayfly_types::error::codes;
-use mayfly_types::{Error, IndexMethod, Result, SqlType, Stage, Value};
+use mayfly_types::{
+    Error, IndexMethod, OrderColumn, Result, SqlType, Stage, TermShape, TermSupport, Value,
+};
 
 use crate::statistics::ColumnStatistics;
 use crate::trace::Trace;
@@ -121,8 +123,19 @@ pub struct TableSource {
     pub partitioned: bool,
     /// Content of its indexes.
     pub index_content: IndexContent,
-    /// Whether a scan of it makes use of terms of the predicate.
-    pub takes_terms: bool,
+    /// Capabilities of its scans, if they make use of the predicate.
+    pub scans: Option<Arc<dyn ScanCapabilities>>,
+}
+
+/// Capabilities of the scans of a table, which are the same for as long as the table exists.
+pub trait ScanCapabilities: Debug + Send + Sync {
+    /// Precision with which scans answer a term of the predicate.
+    fn term(&self, term: &TermShape) -> TermSupport;
+
+    /// Orders in which scans can give the rows.
+    fn orders(&self) -> Vec<Vec<OrderColumn>> {
+        Vec::new()
+    }
 }
 
 /// Content of the indexes of a table.
@@ -163,7 +176,7 @@ impl TableSource {
             temporary: false,
             partitioned: false,
             index_content: IndexContent::Unavailable,
-            takes_terms: false,
+            scans: None,
         }
     }
 }

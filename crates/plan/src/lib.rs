@@ -39,8 +39,8 @@ pub use bind::{as_stored_number, check_user_variable, parameter_type};
 pub use bind::{calls_aggregates, has_aggregates, has_outer_join, has_window_functions};
 pub use catalog::{
     Catalog, ColumnSource, ColumnTraits, DefaultSource, Explanation, IndexContent, IndexPartSource,
-    IndexSource, ParameterPlace, TableId, TableSource, TableStatistics, Usage, ValueRange,
-    ViewSource, refuse_partitions,
+    IndexSource, ParameterPlace, ScanCapabilities, TableId, TableSource, TableStatistics, Usage,
+    ValueRange, ViewSource, refuse_partitions,
 };
 pub use change::RowLock;
 pub use change::{Assignment, ChangePlan, ChangeTarget, LockingPlan, NewValue, RowCheck};

@@ -53,6 +53,8 @@ pub struct OptimizerSwitches {
     pub index_merge_sort_union: bool,
     /// `index_merge_intersection`
     pub index_merge_intersection: bool,
+    /// `engine_condition_pushdown`: terms are pushed down to tables whose rows are outside of the engine's stores.
+    pub engine_condition_pushdown: bool,
     /// `use_invisible_indexes`: invisible indexes are used.
     pub use_invisible_indexes: bool,
     /// `prefer_ordering_index`: an index is read only for its order when a LIMIT ends the reading soon.
@@ -113,6 +115,7 @@ impl Default for OptimizerSwitches {
             index_merge_union: true,
             index_merge_sort_union: true,
             index_merge_intersection: true,
+            engine_condition_pushdown: true,
             use_invisible_indexes: false,
             prefer_ordering_index: true,
             subquery_to_derived: false,

@@ -80,7 +80,6 @@ fn table(
     Arc::new(TableSource {
         unique_keys: unique_keys.iter().map(|key| key.to_vec()).collect(),
         index_content: IndexContent::Rows,
-        takes_terms: false,
         ..TableSource::new(TableId(id), "test", name, columns.collect(), row_count)
     })
 }

@@ -21,8 +21,8 @@ pub use random::Random;
 pub const BUDGET_SECONDS: u64 = 60;
 
 /// Random tests, each with its share of the budget in thousandths.
-const SHARES: [(&str, u64); 19] = [
-    ("broken_statements", 120),
+const SHARES: [(&str, u64); 20] = [
+    ("broken_statements", 100),
     ("crash", 80),
     ("histories, LockingReads", 23),
     ("histories, ReadCommitted", 23),
@@ -39,6 +39,7 @@ const SHARES: [(&str, u64); 19] = [
     ("new_directory", 30),
     ("people", 60),
     ("power_cuts", 90),
+    ("provided_scans", 20),
     ("queries", 145),
     ("user_tables", 40),
 ];

@@ -52,7 +52,9 @@ impl BaseTable {
         let mut source = table_source(id, &definition, store.index_storage());
         let timestamps = timestamps(&definition);
         // Terms have TIMESTAMPs in the session's time zone, the rows of a provider in UTC.
-        source.takes_terms = matches!(store, TableStore::Provided(_)) && timestamps.is_empty();
+        if let (TableStore::Provided(table), true) = (&store, timestamps.is_empty()) {
+            source.scans = Some(Arc::clone(table) as _);
+        }
         Self {
             timestamps,
             has_transactions: definition.engine.has_transactions(),
@@ -289,6 +291,6 @@ fn table_source(id: TableId, definition: &TableDefinition, indexes: IndexStorage
         temporary: definition.temporary,
         partitioned: definition.partitioning.is_some(),
         index_content,
-        takes_terms: false,
+        scans: None,
     }
 }

@@ -7,9 +7,10 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use mayfly_plan::ScanCapabilities;
 use mayfly_storage::{ColumnId, ScanRequest, Table, TableScan, TableStatistics, TableWriter};
 use mayfly_types::error::codes;
-use mayfly_types::{Batch, Error, PhysicalType, Result};
+use mayfly_types::{Batch, Error, OrderColumn, PhysicalType, Result, TermShape, TermSupport};
 use parking_lot::Mutex;
 
 use super::definition::{ColumnDefinition, TableDefinition};
@@ -110,6 +111,16 @@ impl Table for ProvidedTable {
 
     fn truncate(&self) -> Result<()> {
         Err(self.read_only())
+    }
+}
+
+impl ScanCapabilities for ProvidedTable {
+    fn term(&self, term: &TermShape) -> TermSupport {
+        self.provider.term(term)
+    }
+
+    fn orders(&self) -> Vec<Vec<OrderColumn>> {
+        self.provider.orders()
     }
 }
 

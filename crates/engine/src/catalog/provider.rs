@@ -4,7 +4,7 @@
 use std::fmt::Debug;
 
 use mayfly_storage::{Participant, ScanRequest};
-use mayfly_types::{Batch, Error, Result, SqlType};
+use mayfly_types::{Batch, Error, OrderColumn, Result, SqlType, TermShape, TermSupport};
 
 /// A column of a [`TableProvider`].
 #[derive(Debug, Clone)]
@@ -26,11 +26,25 @@ pub trait ProvidedRows: Send {
     fn next_batch(&mut self) -> Result<Option<Batch>>;
 }
 
-/// Provider of a table's rows. It makes of a scan's request what it can: the columns are exact, the predicate is
-/// approximate in both of its forms, and the rows may come in any order.
+/// Provider of a table's rows. Of a scan's request it must obey the columns, the terms that it has called exact, and the
+/// order, which is one of its own; it may obey the rest.
+///
+/// What a provider promises never changes, and holds for the scans of its transactions too. TIMESTAMPs are in UTC: a
+/// table with such a column is asked for no terms and no order, for statements see them in their session's time zone.
 pub trait TableProvider: Debug + Send + Sync {
     /// The columns; they never change.
     fn columns(&self) -> Vec<ProvidedColumn>;
+
+    /// Precision with which scans answer a term of a predicate.
+    fn term(&self, term: &TermShape) -> TermSupport {
+        let _ = term;
+        TermSupport::Inexact
+    }
+
+    /// Orders in which scans can give the rows. A scan is asked for one of them, or for its first columns.
+    fn orders(&self) -> Vec<Vec<OrderColumn>> {
+        Vec::new()
+    }
 
     /// Estimated number of rows.
     fn row_count(&self) -> u64 {

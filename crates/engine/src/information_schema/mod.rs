@@ -36,9 +36,9 @@ mod views;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
-use mayfly_plan::{TableId, TableSource};
+use mayfly_plan::{ScanCapabilities, TableId, TableSource};
 use mayfly_storage::Table;
-use mayfly_types::Result;
+use mayfly_types::{Result, TermShape, TermSupport};
 
 pub(crate) use self::context::RelationContext;
 use self::open_relation::OpenRelation;
@@ -98,7 +98,7 @@ static ALL: LazyLock<Relations> = LazyLock::new(|| {
         let (schema, name) = relation.full_name();
         let columns = standard::columns(relation.name).to_vec();
         Arc::new(TableSource {
-            takes_terms: true,
+            scans: Some(Arc::new(WholePredicate)),
             ..TableSource::new(TableId(FIRST_ID + position), schema, name, columns, 0)
         })
     };
@@ -118,6 +118,16 @@ static ALL: LazyLock<Relations> = LazyLock::new(|| {
         by_name,
     }
 });
+
+/// Relations make use of the whole predicate alone ([`asked`]).
+#[derive(Debug)]
+struct WholePredicate;
+
+impl ScanCapabilities for WholePredicate {
+    fn term(&self, _: &TermShape) -> TermSupport {
+        TermSupport::Unsupported
+    }
+}
 
 /// A relation as a table of its database.
 #[derive(Debug, Clone, Copy)]

@@ -176,7 +176,7 @@ fn rows_of(context: &mut StatementContext<'_>, query: &Query) -> Result<LockedRo
         temporary: false,
         partitioned: false,
         index_content: IndexContent::Unavailable,
-        takes_terms: false,
+        scans: None,
     };
     Ok(LockedRows {
         source: Arc::new(source),

@@ -89,7 +89,6 @@ pub(crate) const OPTIMIZER_SWITCHES: &[&str] = &[
 
 /// The switches of [`OPTIMIZER_SWITCHES`] without effect; the others are in `mayfly_plan::OptimizerSwitches`.
 pub(crate) const SWITCHES_WITHOUT_EFFECT: &[&str] = &[
-    "engine_condition_pushdown",
     "index_condition_pushdown",
     "mrr",
     "mrr_cost_based",

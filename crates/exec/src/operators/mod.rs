@@ -67,8 +67,16 @@ fn build_one(plan: &Plan, wanted: Wanted<'_>, run: &RunContext) -> Result<Arc<dy
             table,
             columns,
             predicate,
+            pushed,
+            order,
             ..
-        } => scan::build(table, columns, predicate.as_ref(), plan.number),
+        } => scan::build(
+            table,
+            columns,
+            predicate.as_ref(),
+            (pushed, order),
+            plan.number,
+        )?,
         Operator::IndexScan(scan) => index_scan::build(scan, plan.number),
         Operator::IndexMerge(merge) => {
             index_merge::build(merge, build(&merge.positions, run)?, plan.number)

@@ -1,15 +1,16 @@
 //! Predicates of scans that are pushed down to the table: terms ([`ColumnTerm`]), which compare one column with a value
-//! that is the same for all rows, and the whole predicate ([`ScanPredicate`]), for values that the table already knows.
+//! that is the same for all rows, and the rest of the predicate ([`ScanPredicate`]), for values that the table already
+//! knows.
 //!
-//! The predicate is still evaluated for each row that comes: both only let a table leave out rows early.
+//! The rest is still evaluated for each row that comes; terms in it only let a table leave out rows early.
 
 use std::sync::Arc;
 
 use mayfly_functions::Column;
-use mayfly_plan::{Comparison, Expression, ExpressionKind};
+use mayfly_plan::{Expression, ExpressionKind, physical};
 use mayfly_storage::{ColumnCondition, ColumnId, ColumnTerm, ScanPredicate};
 use mayfly_types::convert::array_value;
-use mayfly_types::{Batch, PhysicalType, Result, TypeKind, Value};
+use mayfly_types::{Batch, Error, Result, TermOperator, TermShape, Value};
 
 use super::scan_filter::conjuncts;
 use crate::context::RunContext;
@@ -17,13 +18,12 @@ use crate::expression::Program;
 
 /// A term whose values are computed when the statement runs.
 struct PushedTerm {
-    /// Index of the column in the scan.
-    place: usize,
+    shape: TermShape,
     condition: PushedCondition,
 }
 
 enum PushedCondition {
-    Compare(Comparison, Program),
+    Compare(Program),
     Among(Vec<Value>),
     Null,
     NotNull,
@@ -37,13 +37,19 @@ pub(super) struct PushedTerms {
 }
 
 impl PushedTerms {
-    pub(super) fn compile(predicate: Option<&Expression>) -> Self {
-        let terms = conjuncts(predicate).iter();
-        let conjuncts = terms.clone().map(Program::compile);
-        Self {
-            terms: terms.filter_map(PushedTerm::compile).collect(),
+    /// Terms, and the rest of the predicate of a table that makes use of it.
+    pub(super) fn compile(
+        terms: &[physical::PushedTerm],
+        rest: Option<&Expression>,
+    ) -> Result<Self> {
+        let conjuncts = conjuncts(rest).iter().map(Program::compile);
+        Ok(Self {
+            terms: terms
+                .iter()
+                .map(PushedTerm::compile)
+                .collect::<Result<_>>()?,
             conjuncts: conjuncts.filter(|it| !it.is_volatile()).collect(),
-        }
+        })
     }
 
     /// The predicate of a scan of these columns.
@@ -59,18 +65,15 @@ impl PushedTerms {
         }
     }
 
-    /// Terms with their current values, of a scan of these columns.
+    /// Terms with their current values; `None` if no row meets all of them.
     ///
     /// # Errors
     /// Errors of computing a value.
-    pub(super) fn now(&self, columns: &[ColumnId], run: &RunContext) -> Result<Vec<ColumnTerm>> {
-        let term = |term: &PushedTerm| {
-            Ok(ColumnTerm {
-                column: columns[term.place],
-                condition: term.condition.now(run)?,
-            })
-        };
-        self.terms.iter().map(term).collect()
+    pub(super) fn now(&self, run: &RunContext) -> Result<Option<Vec<ColumnTerm>>> {
+        self.terms
+            .iter()
+            .map(|term| term.now(run))
+            .collect::<Result<_>>()
     }
 }
 
@@ -115,82 +118,55 @@ impl ScanPredicate for PushedPredicate<'_> {
 }
 
 impl PushedTerm {
-    fn compile(term: &Expression) -> Option<Self> {
-        let column = |expression: &Expression| match expression.kind {
-            ExpressionKind::Column(place) => Some(place),
-            _ => None,
-        };
-        let (place, condition) = match &term.kind {
-            ExpressionKind::IsNull(operand) => (column(operand)?, PushedCondition::Null),
-            ExpressionKind::Not(inner) => match &inner.kind {
-                ExpressionKind::IsNull(operand) => (column(operand)?, PushedCondition::NotNull),
-                _ => return None,
-            },
-            ExpressionKind::InList {
-                operand,
-                list,
-                negated: false,
-            } => {
+    fn compile(term: &physical::PushedTerm) -> Result<Self> {
+        let condition = match &term.predicate.kind {
+            ExpressionKind::IsNull(_) => PushedCondition::Null,
+            ExpressionKind::Not(_) => PushedCondition::NotNull,
+            ExpressionKind::InList { list, .. } => {
                 let values = list.iter().filter(|value| !value.is_null());
-                let values = values.cloned().collect();
-                (column(operand)?, PushedCondition::Among(values))
+                PushedCondition::Among(values.cloned().collect())
             }
-            ExpressionKind::Compare {
-                comparison,
-                left,
-                right,
-            } => {
-                let (place, value, other, comparison) = match (&left.kind, &right.kind) {
-                    (ExpressionKind::Column(place), _) => (*place, right, left, *comparison),
-                    (_, ExpressionKind::Column(place)) => {
-                        (*place, left, right, comparison.mirrored())
-                    }
-                    _ => return None,
+            ExpressionKind::Compare { left, right, .. } => {
+                let value = match left.kind {
+                    ExpressionKind::Column(_) => right,
+                    _ => left,
                 };
-                // The collation of the comparison is that of its left side.
-                let is_of_column = match other.ty.physical() {
-                    PhysicalType::Bytes => {
-                        other.ty.kind != TypeKind::Json && left.ty.collation == other.ty.collation
-                    }
-                    physical => value.ty.physical() == physical,
-                };
-                let is_range =
-                    !matches!(comparison, Comparison::NotEqual | Comparison::NullSafeEqual);
-                let value = Program::compile(value);
-                // A value that fails or warns does so where a row is evaluated, or not at all.
-                let is_constant =
-                    value.is_alike() && value.is_total() && value.columns().next().is_none();
-                if !is_of_column || !is_range || !is_constant {
-                    return None;
-                }
-                (place, PushedCondition::Compare(comparison, value))
+                PushedCondition::Compare(Program::compile(value))
             }
-            _ => return None,
+            _ => return Err(Error::internal("a term of another form is pushed down")),
         };
-        Some(Self { place, condition })
-    }
-}
-
-impl PushedCondition {
-    fn now(&self, run: &RunContext) -> Result<ColumnCondition> {
-        let (comparison, value) = match self {
-            Self::Compare(comparison, value) => (comparison, value),
-            Self::Among(values) if values.is_empty() => return Ok(ColumnCondition::Never),
-            Self::Among(values) => return Ok(ColumnCondition::Among(values.clone())),
-            Self::Null => return Ok(ColumnCondition::Null),
-            Self::NotNull => return Ok(ColumnCondition::NotNull),
-        };
-        let value = match value.evaluate_rows(&[], 1, run)? {
-            Column::Constant(value) => value,
-            Column::Array(array) => array_value(&array, 0),
-        };
-        Ok(match (value, comparison) {
-            (Value::Null, _) => ColumnCondition::Never,
-            (value, Comparison::Less) => ColumnCondition::Less(value),
-            (value, Comparison::LessOrEqual) => ColumnCondition::AtMost(value),
-            (value, Comparison::Greater) => ColumnCondition::Greater(value),
-            (value, Comparison::GreaterOrEqual) => ColumnCondition::AtLeast(value),
-            (value, _) => ColumnCondition::Equal(value),
+        Ok(Self {
+            shape: term.shape,
+            condition,
         })
+    }
+
+    /// The term with its current value; `None` if no row meets it, such as a comparison with NULL.
+    fn now(&self, run: &RunContext) -> Result<Option<ColumnTerm>> {
+        let condition = match &self.condition {
+            PushedCondition::Among(values) if values.is_empty() => return Ok(None),
+            PushedCondition::Among(values) => ColumnCondition::Among(values.clone()),
+            PushedCondition::Null => ColumnCondition::Null,
+            PushedCondition::NotNull => ColumnCondition::NotNull,
+            PushedCondition::Compare(value) => {
+                let value = match value.evaluate_rows(&[], 1, run)? {
+                    Column::Constant(value) => value,
+                    Column::Array(array) => array_value(&array, 0),
+                };
+                match (value, self.shape.operator) {
+                    (Value::Null, _) => return Ok(None),
+                    (value, TermOperator::Less) => ColumnCondition::Less(value),
+                    (value, TermOperator::AtMost) => ColumnCondition::AtMost(value),
+                    (value, TermOperator::Greater) => ColumnCondition::Greater(value),
+                    (value, TermOperator::AtLeast) => ColumnCondition::AtLeast(value),
+                    (value, _) => ColumnCondition::Equal(value),
+                }
+            }
+        };
+        Ok(Some(ColumnTerm {
+            column: ColumnId(self.shape.column),
+            condition,
+            collation: self.shape.collation,
+        }))
     }
 }

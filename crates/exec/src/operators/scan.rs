@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use mayfly_plan::physical::OperatorNumber;
+use mayfly_plan::physical::{OperatorNumber, PushedTerm};
 use mayfly_plan::{Expression, TableSource};
 use mayfly_storage::{ColumnId, ScanRequest, TableScan};
-use mayfly_types::{Batch, Error, Result};
+use mayfly_types::{Batch, Error, OrderColumn, Result};
 
 use super::first_rows::{FirstRows, passed};
 use super::pushed_terms::PushedTerms;
@@ -23,8 +23,12 @@ struct Scan {
     predicate: Option<Program>,
     /// The predicate as terms.
     terms: Arc<Terms>,
-    /// The predicate as it is pushed down to the table.
+    /// The part of the whole condition that is pushed down to the table.
     pushed: PushedTerms,
+    /// Order in which the table gives the rows; one cursor, the first that is opened, reads them. Empty: any order.
+    order: Vec<OrderColumn>,
+    /// Whether an ordered scan has its one cursor.
+    taken: AtomicBool,
     rows: AtomicU64,
     wanted: FirstRows,
     ended: AtomicBool,
@@ -39,22 +43,26 @@ pub(super) fn build(
     table: &Arc<TableSource>,
     columns: &[usize],
     predicate: Option<&Expression>,
+    (pushed, order): (&[PushedTerm], &[OrderColumn]),
     number: OperatorNumber,
-) -> Arc<dyn Node> {
-    Arc::new(Scan {
+) -> Result<Arc<dyn Node>> {
+    let rest = predicate.filter(|_| table.scans.is_some());
+    Ok(Arc::new(Scan {
         number,
         table: Arc::clone(table),
         columns: columns.iter().copied().map(ColumnId).collect(),
         predicate: predicate.map(Program::compile),
         terms: Arc::new(Terms::compile(predicate)),
-        pushed: PushedTerms::compile(predicate.filter(|_| table.takes_terms)),
+        pushed: PushedTerms::compile(pushed, rest)?,
+        order: order.to_vec(),
+        taken: AtomicBool::new(false),
         rows: AtomicU64::new(0),
         wanted: FirstRows::all(),
         ended: AtomicBool::new(false),
         filters: Mutex::default(),
         codes: Mutex::default(),
         scan: Mutex::new(None),
-    })
+    }))
 }
 
 impl Node for Scan {
@@ -62,13 +70,19 @@ impl Node for Scan {
         let table = run.statement.tables.open(self.table.id)?;
         let rows = table.statistics().rows;
         self.rows.store(rows, Ordering::Relaxed);
-        let terms = self.pushed.now(&self.columns, run)?;
-        *lock(&self.scan) = Some(table.scan(&ScanRequest {
-            columns: &self.columns,
-            terms: &terms,
-            predicate: Some(&self.pushed.predicate(&self.columns, run)),
-        })?);
+        let wanted = self.wanted.get();
+        *lock(&self.scan) = Some(match self.pushed.now(run)? {
+            None => Box::new(NoRows),
+            Some(terms) => table.scan(&ScanRequest {
+                columns: &self.columns,
+                terms: &terms,
+                predicate: Some(&self.pushed.predicate(&self.columns, run)),
+                limit: (self.predicate.is_none() && wanted != u64::MAX).then_some(wanted),
+                order: &self.order,
+            })?,
+        });
         self.ended.store(false, Ordering::Relaxed);
+        self.taken.store(false, Ordering::Relaxed);
         // The first row is found by a key lookup.
         count(&run.statement.counters.handler_read_first, 1);
         count(&run.statement.counters.handler_read_key, 1);
@@ -77,6 +91,9 @@ impl Node for Scan {
     }
 
     fn rows_hint(&self) -> u64 {
+        if !self.order.is_empty() {
+            return 0;
+        }
         rows_of(&self.predicate, self.rows.load(Ordering::Relaxed))
     }
 
@@ -85,7 +102,9 @@ impl Node for Scan {
     }
 
     fn open_node(self: Arc<Self>, _run: &RunContext) -> Result<Box<dyn Cursor>> {
+        let again = !self.order.is_empty() && self.taken.swap(true, Ordering::Relaxed);
         let mut scan = match lock(&self.scan).as_ref() {
+            Some(_) if again => Box::new(NoRows),
             Some(scan) => scan.for_another_worker(),
             None => return Err(Error::internal("a scan was not prepared")),
         };
@@ -107,7 +126,7 @@ impl Node for Scan {
     }
 
     fn is_unordered(&self) -> bool {
-        !self.predicate.as_ref().is_some_and(Program::is_volatile)
+        self.order.is_empty() && !self.predicate.as_ref().is_some_and(Program::is_volatile)
     }
 
     fn takes_filter(&self, _column: usize) -> bool {
@@ -141,6 +160,19 @@ impl Scan {
         let keys = filters.iter();
         let keys = keys.filter_map(|(column, given)| Some((*column, given.filter.clone()?)));
         Some(ScanFilter::new(&self.terms, keys)).filter(|filter| !filter.is_empty())
+    }
+}
+
+/// A scan that gives no row.
+struct NoRows;
+
+impl TableScan for NoRows {
+    fn next_batch(&mut self) -> Result<Option<Batch>> {
+        Ok(None)
+    }
+
+    fn for_another_worker(&self) -> Box<dyn TableScan> {
+        Box::new(Self)
     }
 }
 

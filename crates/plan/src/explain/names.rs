@@ -2,10 +2,11 @@
 //! conditions of FORMAT=JSON version 1, and `db.t.a` where columns are listed.
 
 use crate::catalog::TableSource;
+use crate::predicates::conjunction;
 use crate::text::{Names, call_text, expression_text, window_text};
 use crate::tree::expression::{Expression, ExpressionKind};
 use crate::tree::logical::visit_expression;
-use crate::tree::physical::{AggregateCall, Grouping};
+use crate::tree::physical::{AggregateCall, Grouping, PushedTerm};
 use crate::window::{WindowCall, WindowKeys};
 
 /// Name of a column.
@@ -79,6 +80,18 @@ impl Columns {
             }
         };
         Self(columns.iter().map(name).collect())
+    }
+
+    /// All columns of a table, and the conjunction of the terms that it answers, if there are any.
+    pub(super) fn of_pushed_terms(
+        terms: &[PushedTerm],
+        table: &TableSource,
+        alias: &str,
+    ) -> Option<(Self, Expression)> {
+        let columns: Vec<usize> = (0..table.columns.len()).collect();
+        let terms = terms.iter().map(|term| term.predicate.clone());
+        let condition = conjunction(terms.collect())?;
+        Some((Self::of_table(table, alias, &columns), condition))
     }
 
     /// Columns of a derived table or common table expression.

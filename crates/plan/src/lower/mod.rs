@@ -7,6 +7,7 @@
 mod expression;
 mod join;
 mod lowered;
+mod pushed_terms;
 mod sizes;
 
 use std::sync::Arc;
@@ -36,6 +37,7 @@ pub(crate) fn lower(mut query: logical::Query, planning: &Planning<'_>) -> Resul
     let estimates = Estimates::of(&mut query);
     let mut lowering = Lowering::new(query.shared, query.parameter_count, estimates);
     lowering.sizes_tables = planning.sizes_tables;
+    lowering.pushes_terms = planning.options.switches.engine_condition_pushdown;
     let required: ColumnSet = query.columns.iter().copied().collect();
     let root = lowering.relation(query.relation, &required)?;
     let root = exact(root, &query.columns)?;
@@ -115,6 +117,8 @@ pub(super) struct Lowering {
     estimates: Estimates,
     /// Whether bytes of temporary tables are estimated.
     sizes_tables: bool,
+    /// Whether terms are pushed down to tables.
+    pushes_terms: bool,
 }
 
 /// Error for an impossible plan: a bug of the binder or a rule.
@@ -134,6 +138,7 @@ impl Lowering {
             numbering: Numbering::default(),
             estimates,
             sizes_tables: false,
+            pushes_terms: false,
         }
     }
 
@@ -307,6 +312,7 @@ impl Lowering {
         let mut covered = scan.access.covered().iter();
         scan.predicates
             .retain(|_| !covered.next().copied().unwrap_or(false));
+        let pushed = self.pushed_terms(&mut scan)?;
         let mut needed = ColumnSet::new();
         needed.add_read_by(&scan.predicates);
         let mut columns = Vec::new();
@@ -327,11 +333,16 @@ impl Lowering {
         }
         let never = scan.predicates.iter().any(is_never_true);
         let operator = match scan.access {
-            Access::Table => Operator::TableScan {
+            Access::Table | Access::InOrder(_) => Operator::TableScan {
                 predicate: self.conjunction(scan.predicates, &layout)?,
                 table: scan.table,
                 alias: scan.alias,
                 columns,
+                pushed,
+                order: match scan.access {
+                    Access::InOrder(order) => order,
+                    _ => Vec::new(),
+                },
                 possible: scan.possible,
             },
             Access::Index(access) => {

@@ -266,7 +266,7 @@ pub(super) fn cost(
 /// Cost of reading a table with the chosen access path.
 pub(super) fn scan_cost(scan: &Scan, needed: &ColumnSet, options: &PlanOptions) -> f64 {
     let chosen = match &scan.access {
-        Access::Table => None,
+        Access::Table | Access::InOrder(_) => None,
         Access::Merge(merge) => return merge.cost,
         Access::Index(access) => match access.ranges {
             Some(_) => path::range_path(scan, access.index, needed, options),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mayfly_types::{SqlType, Value};
+use mayfly_types::{OrderColumn, SqlType, Value};
 
 use super::expression::{Comparison, Expression};
 use super::physical::MergeKind;
@@ -13,6 +13,8 @@ pub enum Access {
     /// Full table scan, in any order.
     #[default]
     Table,
+    /// Full table scan in an order that the table gives.
+    InOrder(Vec<OrderColumn>),
     /// Index scan.
     Index(Box<IndexAccess>),
     /// Index merge.
@@ -23,7 +25,7 @@ impl Access {
     /// For each of the scan's predicates, whether the access path covers it; empty if it covers none.
     pub fn covered(&self) -> &[bool] {
         match self {
-            Self::Table => &[],
+            Self::Table | Self::InOrder(_) => &[],
             Self::Index(access) => &access.covered,
             Self::Merge(merge) => &merge.covered,
         }
@@ -32,7 +34,7 @@ impl Access {
     /// Indexes that are read.
     pub fn indexes(&self) -> &[IndexAccess] {
         match self {
-            Self::Table => &[],
+            Self::Table | Self::InOrder(_) => &[],
             Self::Index(access) => std::slice::from_ref(access),
             Self::Merge(merge) => &merge.parts,
         }
@@ -41,7 +43,7 @@ impl Access {
     /// Mutable indexes that are read.
     pub(crate) fn indexes_mut(&mut self) -> &mut [IndexAccess] {
         match self {
-            Self::Table => &mut [],
+            Self::Table | Self::InOrder(_) => &mut [],
             Self::Index(access) => std::slice::from_mut(access),
             Self::Merge(merge) => &mut merge.parts,
         }

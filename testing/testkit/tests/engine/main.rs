@@ -25,6 +25,7 @@ mod parameters;
 mod places;
 mod point_statements;
 mod provided_changes;
+mod provided_scans;
 mod server;
 mod several_results;
 mod stored_functions;

@@ -139,6 +139,8 @@ pub(super) struct TableUse {
 pub(super) enum Note {
     /// Merged indexes: `Using union(a,b)`.
     Merge(String),
+    /// Terms that the table answers: `Using pushed condition (…)`.
+    PushedCondition(String),
     /// Message in place of a table.
     Message(&'static str),
     FirstMatch(String),
@@ -154,6 +156,7 @@ impl Note {
     pub(super) fn text(&self) -> String {
         match self {
             Self::Merge(text) => text.clone(),
+            Self::PushedCondition(text) => format!("Using pushed condition {text}"),
             Self::Message(text) => (*text).to_owned(),
             Self::FirstMatch(table) => format!("FirstMatch({table})"),
             Self::NotExists => "Not exists".to_owned(),

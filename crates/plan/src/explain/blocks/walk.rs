@@ -204,11 +204,16 @@ impl<'p> Explainer<'p> {
                 alias,
                 columns,
                 predicate,
+                pushed,
                 possible,
+                ..
             } => {
                 let rows = table.row_count as f64;
+                let pushed = Columns::of_pushed_terms(pushed, table, alias);
+                let pushed = pushed.map(|(all, pushed)| all.quoted_text(&pushed));
                 let scan = TableUse {
                     possible: index_names(table, possible),
+                    notes: Vec::from_iter(pushed.map(Note::PushedCondition)),
                     ..TableUse::scanned(Some(alias), Some(table.row_count))
                 };
                 let scan = scan.of(table, columns, SCAN_COST + rows * ROW_COST);

@@ -178,12 +178,19 @@ impl Outliner<'_> {
                 alias,
                 columns,
                 predicate,
+                pushed,
                 ..
             } => {
                 let names = Columns::of_table(table, alias, columns);
                 let all = table.row_count as f64;
                 let text = format!("Table scan on {alias}");
-                let scan = reading(text, "table", (table, alias), columns);
+                let mut scan = reading(text, "table", (table, alias), columns);
+                if let Some((all, pushed)) = Columns::of_pushed_terms(pushed, table, alias) {
+                    let pushed = all.plain_text(&pushed);
+                    scan.text.push_str(", with pushed condition: ");
+                    scan.text.push_str(&pushed);
+                    scan = scan.with("pushed_condition", pushed);
+                }
                 // Without a condition the output is the rows that key filters of hash joins leave.
                 let read = if predicate.is_some() { all } else { rows };
                 let scan = scan.costing(SCAN_COST + all * ROW_COST, read);

@@ -1,5 +1,5 @@
-//! Orders from indexes: ORDER BY without a sort, GROUP BY and DISTINCT without a table (the manual, "ORDER BY
-//! Optimization", "GROUP BY Optimization").
+//! Orders from indexes, and from tables whose scans have orders: ORDER BY without a sort, GROUP BY and DISTINCT without a
+//! table (the manual, "ORDER BY Optimization", "GROUP BY Optimization").
 //!
 //! Rows keep the order of a table's index through filters, computed columns, and index lookup joins into right tables.
 //! Whether reading the table by that index pays is decided by cost; a LIMIT above favours plans that stop reading
@@ -11,7 +11,7 @@ use super::access_paths::{add_possible, cost, needed_columns};
 use super::noted::orders::{self, Clause};
 use super::noted::words::block_of;
 use super::planning::Planning;
-use mayfly_types::IndexMethod;
+use mayfly_types::{IndexMethod, OrderColumn};
 
 use crate::access::path::{self, Path};
 use crate::catalog::{IndexSource, TableSource};
@@ -25,7 +25,8 @@ use crate::tree::physical::{Purpose, SortKey};
 
 pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
     // Without indexes there is no choice, but the trace records that.
-    if planning.trace.is_none() && query.tables.iter().all(|table| table.indexes.is_empty()) {
+    let has_no_order = |table: &TableSource| table.indexes.is_empty() && table.scans.is_none();
+    if planning.trace.is_none() && query.tables.iter().all(|table| has_no_order(table)) {
         return;
     }
     let is_ordered =
@@ -271,7 +272,7 @@ impl<'a> Orders<'a> {
     /// Cost of reading a table with the chosen access path.
     fn chosen_cost(&self, scan: &Scan) -> f64 {
         match &scan.access {
-            Access::Table => path::table_path(scan).cost,
+            Access::Table | Access::InOrder(_) => path::table_path(scan).cost,
             Access::Merge(merge) => merge.cost,
             Access::Index(access) => self.path(scan, access.index).map_or(0.0, |path| path.cost),
         }
@@ -305,7 +306,7 @@ impl<'a> Orders<'a> {
         is_limited: bool,
     ) -> Vec<Path> {
         let is_chosen = |position: usize| match &scan.access {
-            Access::Table | Access::Merge(_) => false,
+            Access::Table | Access::InOrder(_) | Access::Merge(_) => false,
             Access::Index(access) => access.index == position,
         };
         let mut ways = Vec::new();
@@ -331,6 +332,10 @@ impl<'a> Orders<'a> {
             access.ordered = true;
             ways.push(path);
         }
+        ways.extend(scan_order(&scan.table, wanted).map(|order| Path {
+            access: Access::InOrder(order),
+            ..path::table_path(scan)
+        }));
         ways
     }
 }
@@ -368,6 +373,35 @@ fn fixed_parts(access: &IndexAccess) -> usize {
         .ranges
         .as_ref()
         .map_or(0, |ranges| ranges.fixed_parts())
+}
+
+/// A wanted order that a scan of a table gives: the start of one that it declares.
+fn scan_order(table: &TableSource, wanted: &Wanted<'_>) -> Option<Vec<OrderColumn>> {
+    let orders = table.scans.as_ref()?.orders();
+    let is_usable = |it: &&OrderColumn| {
+        let column = table.columns.get(it.column);
+        column.is_some_and(|column| it.is_of(&column.ty))
+    };
+    orders.into_iter().find_map(|mut order| {
+        order.truncate(order.iter().take_while(is_usable).count());
+        let length = match wanted {
+            Wanted::Sequence(keys) => begins_with(&order, keys).then_some(keys.len()),
+            Wanted::Groups(keys) => {
+                let is_key = |it: &&OrderColumn| keys.iter().any(|(key, _)| *key == it.column);
+                let length = order.iter().take_while(is_key).count();
+                let has = |(key, _): &Key| order[..length].iter().any(|it| it.column == *key);
+                keys.iter().all(has).then_some(length)
+            }
+        };
+        order.truncate(length?);
+        Some(order)
+    })
+}
+
+/// Whether rows in an order are in that of the keys.
+fn begins_with(order: &[OrderColumn], keys: &[Key]) -> bool {
+    let order = order.iter().map(|it| (it.column, it.descending));
+    keys.len() <= order.len() && order.zip(keys).all(|(it, key)| it == *key)
 }
 
 /// Direction in which an index gives an order, if it does. Rows with equal keys are in the order of the clustered
@@ -515,7 +549,7 @@ fn follow<'r>(
         }
         Relation::Join(join) if join.lookup.is_some() => follow(&mut join.left, keys, collations),
         Relation::Aggregate(aggregate) if aggregate.ordered => {
-            // The groups come in the order of the index that gives their rows.
+            // The groups come in the order of the index or scan that gives their rows.
             let keys = keys
                 .into_iter()
                 .map(|(id, descending)| {
@@ -531,13 +565,16 @@ fn follow<'r>(
                 Source::InOrder => return Some(Source::InOrder),
             };
             let (scan, keys) = scan;
-            let Access::Index(access) = &mut scan.access else {
-                return None;
-            };
-            let index = scan.table.indexes.get(access.index)?;
-            let reverse = direction(&scan.table, index, access, &Wanted::Sequence(&keys))?;
-            access.reverse = reverse;
-            Some(Source::InOrder)
+            match &mut scan.access {
+                Access::Index(access) => {
+                    let index = scan.table.indexes.get(access.index)?;
+                    let wanted = Wanted::Sequence(&keys);
+                    access.reverse = direction(&scan.table, index, access, &wanted)?;
+                    Some(Source::InOrder)
+                }
+                Access::InOrder(order) => begins_with(order, &keys).then_some(Source::InOrder),
+                Access::Table | Access::Merge(_) => None,
+            }
         }
         _ => None,
     })

@@ -248,7 +248,7 @@ fn is_same(a: &Access, b: &Access) -> bool {
 pub(super) fn only_plan(scan: &Scan, cost: f64) -> Document {
     let rows = scan.rows.unwrap_or(0.0);
     let (access_type, index, read) = match &scan.access {
-        Access::Table => ("scan", None, scan.table.row_count as f64),
+        Access::Table | Access::InOrder(_) => ("scan", None, scan.table.row_count as f64),
         Access::Merge(merge) => ("range", None, merge.rows),
         Access::Index(access) => {
             let kind = match access.ranges {

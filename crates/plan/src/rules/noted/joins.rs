@@ -131,7 +131,7 @@ impl Candidate {
     ) -> Self {
         let access_type = match access {
             None => "derived",
-            Some(Access::Table) => "scan",
+            Some(Access::Table | Access::InOrder(_)) => "scan",
             Some(Access::Index(_) | Access::Merge(_)) => "range",
         };
         let path: Members = vec![

@@ -75,7 +75,7 @@ pub(in crate::rules) fn compared(
 ) {
     let index_name = |path: &Path| match &path.access {
         Access::Index(access) => scan.table.indexes.get(access.index),
-        Access::Table | Access::Merge(_) => None,
+        Access::Table | Access::InOrder(_) | Access::Merge(_) => None,
     };
     let step = |path: &Path| {
         let index = index_name(path).map_or("", |index| index.name.as_str());
@@ -90,7 +90,7 @@ pub(in crate::rules) fn compared(
     let chosen = ways.get(best).filter(|_| taken.is_ok());
     let access = chosen.and_then(|path| match &path.access {
         Access::Index(access) => Some(access),
-        Access::Table | Access::Merge(_) => None,
+        Access::Table | Access::InOrder(_) | Access::Merge(_) => None,
     });
     let direction = match access {
         None => "undefined",
@@ -100,7 +100,7 @@ pub(in crate::rules) fn compared(
     let index = chosen.and_then(index_name);
     let before = match &scan.access {
         Access::Index(access) => Some(access.index),
-        Access::Table | Access::Merge(_) => None,
+        Access::Table | Access::InOrder(_) | Access::Merge(_) => None,
     };
     let changed = access.is_some_and(|access| Some(access.index) != before);
     let mut summary: Members = vec![

@@ -5,7 +5,7 @@ mod output;
 use std::sync::Arc;
 
 pub use mayfly_types::Purpose;
-use mayfly_types::{SqlType, TypeKind};
+use mayfly_types::{OrderColumn, SqlType, TermShape, TypeKind};
 pub use output::{ClientType, ColumnOrigin, OutputColumn, ViewColumn};
 
 use crate::catalog::TableSource;
@@ -104,7 +104,12 @@ impl Plan {
     pub fn for_each_expression<'p>(&'p self, visit: &mut dyn FnMut(&'p Expression)) {
         match &self.operator {
             Operator::Values { rows } => rows.iter().flatten().for_each(visit),
-            Operator::TableScan { predicate, .. } => predicate.iter().for_each(visit),
+            Operator::TableScan {
+                predicate, pushed, ..
+            } => {
+                let pushed = pushed.iter().map(|term| &term.predicate);
+                predicate.iter().chain(pushed).for_each(visit);
+            }
             Operator::IndexScan(scan) => {
                 scan.predicate.iter().for_each(&mut *visit);
                 if let Some(ranges) = &scan.ranges {
@@ -266,6 +271,10 @@ pub enum Operator {
         columns: Vec<usize>,
         /// Predicate over the scanned columns.
         predicate: Option<Expression>,
+        /// Terms that the table answers.
+        pushed: Vec<PushedTerm>,
+        /// Order in which the table gives the rows; empty: any order.
+        order: Vec<OrderColumn>,
         /// Indexes that the conditions could use.
         possible: Vec<usize>,
     },
@@ -489,6 +498,17 @@ impl Grouping {
             None => TemporaryTable::new(purpose, cause),
         }
     }
+}
+
+/// A term of a scan's predicate that is pushed down to the table.
+#[derive(Debug, Clone)]
+pub struct PushedTerm {
+    /// Its shape, which the table has been asked for.
+    pub shape: TermShape,
+    /// The term, over all columns of the table.
+    pub predicate: Expression,
+    /// Whether the table answers it exactly. Otherwise it is also a part of the scan's predicate.
+    pub is_exact: bool,
 }
 
 /// Properties of [`Operator::IndexScan`].
