@@ -81,7 +81,7 @@ pub(crate) struct Transaction {
     has_written: Cell<bool>,
     not_undone: BTreeSet<NotUndone>,
     /// SET TRANSACTION without a scope: characteristics of the next transaction.
-    next: Option<Characteristics>,
+    next: Cell<Option<Characteristics>>,
 }
 
 impl std::fmt::Debug for Transaction {
@@ -103,7 +103,7 @@ impl Transaction {
             begun: None,
             has_written: Cell::new(false),
             not_undone: BTreeSet::new(),
-            next: None,
+            next: Cell::default(),
         }
     }
 
@@ -124,7 +124,7 @@ impl Transaction {
 
     /// Begins the transaction.
     pub(crate) fn begin(&mut self, characteristics: Characteristics) {
-        self.next = None;
+        self.next.take();
         self.has_written.set(false);
         self.begun = Some(characteristics);
     }
@@ -132,7 +132,7 @@ impl Transaction {
     /// The characteristics of the open transaction, or else of the next one.
     #[inline]
     pub(crate) fn characteristics(&self) -> Option<Characteristics> {
-        self.begun.or(self.next)
+        self.begun.or(self.next.get())
     }
 
     /// SET TRANSACTION without a scope: 1568 inside a transaction.
@@ -140,7 +140,7 @@ impl Transaction {
         if self.is_begun() {
             return Err(codes::ER_CANT_CHANGE_TX_CHARACTERISTICS.error());
         }
-        self.next = Some(characteristics);
+        self.next.set(Some(characteristics));
         Ok(())
     }
 
@@ -223,9 +223,9 @@ impl Transaction {
     }
 
     /// Records that the running statement, a transaction of its own, has made changes that it cannot undo.
-    pub(crate) fn changed_alone(&mut self) {
+    pub(crate) fn changed_alone(&self) {
         if !self.is_begun() {
-            self.next = None;
+            self.next.take();
         }
     }
 
@@ -247,7 +247,7 @@ impl Transaction {
         let changed = self.first.savepoint() > 0;
         if self.begun.take().is_none() && changed {
             // SET TRANSACTION was for the statement's own transaction.
-            self.next = None;
+            self.next.take();
         }
     }
 

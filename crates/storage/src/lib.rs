@@ -30,7 +30,7 @@ pub use base::{
 };
 pub use batch_table::BatchTable;
 pub use error::{ANONYMOUS_TABLE, user_error};
-pub use key_encoding::{ByteRange, KeyEncoder, RowKeys};
+pub use key_encoding::{ByteRange, KeyEncoder, RowKeyEncoder, RowKeys};
 pub use row_filter::{FilterKind, FilteredRows, NumberRange, RowFilter};
 pub use scan_request::{ColumnCondition, ColumnId, ColumnTerm, ScanPredicate, ScanRequest};
 pub use table::{

@@ -15,8 +15,6 @@ pub(crate) struct PointPlan {
     /// Weak: a cached plan must not keep a dropped table alive.
     pub(crate) table: Weak<BaseTable>,
     pub(crate) access: RowAccess,
-    /// The TIMESTAMP columns to convert, when the session's time zone is not UTC.
-    pub(crate) zoned: Vec<usize>,
 }
 
 #[derive(Debug)]

@@ -16,8 +16,9 @@ use super::indexes::{IndexStorage, index_sources};
 use super::provided::{self, ProvidedTable};
 use super::provider::TableProvider;
 use super::row_hooks::RowHooks;
-use super::table_store::{RowStore, TableStore};
+use super::table_store::{ProvidedStore, SingleRows, TableRows, TableStore};
 use super::trees::Trees;
+use super::zoned_table::zoned;
 use crate::locks::table::{TableLock, TableUse};
 
 /// A base table or a user's temporary table.
@@ -27,7 +28,9 @@ pub(crate) struct BaseTable {
     pub(crate) id: TableId,
     /// The table's definition.
     pub(crate) definition: Arc<TableDefinition>,
-    pub(super) store: TableStore,
+    pub(super) store: Arc<dyn TableStore>,
+    /// The rows as statements use them: the store, and what is attached to the table.
+    pub(super) rows: Arc<dyn TableRows>,
     /// The positions of the TIMESTAMP columns.
     pub(crate) timestamps: Vec<usize>,
     /// Whether its rows take part in transactions.
@@ -48,14 +51,17 @@ pub(crate) struct BaseTable {
 
 impl BaseTable {
     /// A table whose rows are in this store.
-    pub(super) fn over(id: TableId, definition: TableDefinition, store: TableStore) -> Self {
+    pub(super) fn over(
+        id: TableId,
+        definition: TableDefinition,
+        store: Arc<dyn TableStore>,
+    ) -> Self {
         let mut source = table_source(id, &definition, store.index_storage());
         let timestamps = timestamps(&definition);
         // Terms have TIMESTAMPs in the session's time zone, the rows of a provider in UTC.
-        if let (TableStore::Provided(table), true) = (&store, timestamps.is_empty()) {
-            source.scans = Some(Arc::clone(table) as _);
-        }
+        source.scans = store.scans().filter(|_| timestamps.is_empty());
         Self {
+            rows: zoned(&store, &timestamps),
             timestamps,
             has_transactions: definition.engine.has_transactions(),
             source: Mutex::new(Arc::new(source)),
@@ -81,12 +87,12 @@ impl BaseTable {
         let mut definition = provided::definition(database, name, &**provider);
         definition.created = created;
         let table = ProvidedTable::new(provider, name);
-        Self::over(id, definition, TableStore::Provided(Arc::new(table)))
+        Self::over(id, definition, Arc::new(ProvidedStore(Arc::new(table))))
     }
 
     /// Whether its rows are outside of the engine.
     pub(crate) fn is_provided(&self) -> bool {
-        matches!(self.store, TableStore::Provided(_))
+        self.store.scans().is_some()
     }
 
     /// The table as the planner sees it, with the row count of the last use.
@@ -102,7 +108,7 @@ impl BaseTable {
             recording: Arc::clone(&self.recording),
             lock: Arc::clone(&self.lock),
             hooks: self.hooks.clone(),
-            ..Self::over(id, definition, self.store.clone())
+            ..Self::over(id, definition, Arc::clone(&self.store))
         }
     }
 
@@ -131,40 +137,29 @@ impl BaseTable {
 
     /// Its definition in the data directory's store, if it is there.
     pub(crate) fn durable(&self) -> Option<Arc<mayfly_storage::TableDefinition>> {
-        match &self.store {
-            TableStore::Durable(definition, _) => Some(Arc::clone(definition)),
-            TableStore::User(_) | TableStore::Provided(_) => None,
-        }
+        self.store
+            .durable()
+            .map(|(definition, _)| Arc::clone(definition))
     }
 
     /// Its trees in the data directory, if it is there.
     pub(crate) fn trees(&self) -> Option<&Trees> {
-        match &self.store {
-            TableStore::Durable(_, trees) => Some(trees),
-            TableStore::User(_) | TableStore::Provided(_) => None,
-        }
+        self.store.durable().map(|(_, trees)| trees)
     }
 
     /// Its rows, if they are visible to one session only or of the MEMORY engine.
     pub(crate) fn session_rows(&self) -> Option<&UserTable> {
-        match &self.store {
-            TableStore::User(rows) => Some(rows),
-            TableStore::Durable(..) | TableStore::Provided(_) => None,
-        }
+        self.store.session_rows()
     }
 
-    /// The store of the rows, if it supports this use of single rows by key. Rows of a table with hooks are not written
-    /// so: the hooks run in the generic path only.
+    /// The single rows, if the table has them for this use. Rows of a table with hooks are not written so: the hooks
+    /// run in the generic path only.
     #[inline]
-    pub(crate) fn row_store(&self, how: TableUse) -> Option<RowStore<'_>> {
-        match &self.store {
-            _ if how != TableUse::Read && self.hooks.is_some() => None,
-            TableStore::User(rows) if self.definition.temporary && rows.has_single_rows() => {
-                Some(RowStore::Session(rows))
-            }
-            TableStore::User(_) | TableStore::Provided(_) => None,
-            TableStore::Durable(rows, _) => Some(RowStore::Durable(rows)),
+    pub(crate) fn single_rows(&self, how: TableUse) -> Option<&dyn SingleRows> {
+        if how != TableUse::Read && self.hooks.is_some() {
+            return None;
         }
+        self.rows.single_rows()
     }
 
     /// The AUTO_INCREMENT number of the next row.

@@ -50,7 +50,7 @@ use self::definition::{ForeignKeyDefinition, TableDefinition};
 pub(crate) use self::entry_name::FullName;
 pub(crate) use self::state::{CatalogChange, CatalogState};
 pub(crate) use self::table_access::{RowAccess, TableAccess};
-pub(crate) use self::table_store::RowStore;
+pub(crate) use self::table_store::{RowRef, RowStatement, RowUpdate, SingleRows};
 pub(crate) use self::trees::Trees;
 use self::view::ViewDefinition;
 use crate::locks::table::TableLock;

@@ -2,8 +2,8 @@
 //! manual, "Using Triggers").
 //!
 //! Hooks belong to the table ([`BaseTable::hooks`](super::BaseTable::hooks)), not to the statements that write to it.
-//! Single rows of a table with hooks are not written by their keys ([`BaseTable::row_store`](super::BaseTable::row_store)), and the
-//! places through which all other rows pass, `statements::row_sink` and `statements::table_change`, cut their batches
+//! Single rows of a table with hooks are not written by their keys ([`BaseTable::single_rows`](super::BaseTable::single_rows)),
+//! and the places through which all other rows pass, `statements::row_sink` and `statements::table_change`, cut their batches
 //! at each row for it. So no path can leave a hook out. As in MySQL, changes that foreign keys cascade to other rows
 //! run no hook, nor do TRUNCATE TABLE and the copying of rows by ALTER TABLE.
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mayfly_storage::temptable::TempTableContext;
 use mayfly_storage::{
-    DurableTransaction, Statement as DurableStatement, UndoLog, UserTableContext,
+    DurableTransaction, ReadView, Statement as DurableStatement, UndoLog, UserTableContext,
 };
 use mayfly_types::Result;
 use mayfly_types::temporal::TimeZone;
@@ -33,12 +33,20 @@ pub(crate) trait RowAccess {
 
     /// The undo log of changes to temporary tables.
     fn undo_log(&self) -> &UndoLog;
+
+    /// The time zone that TIMESTAMP columns are shown in.
+    fn time_zone(&self) -> &TimeZone;
 }
 
 /// The statement that uses a table, as the catalog sees it.
 pub(crate) trait TableAccess: RowAccess {
-    /// The time zone that TIMESTAMP columns are shown in.
-    fn time_zone(&self) -> &TimeZone;
+    /// The transaction, and the read view of a statement that reads nothing but one row of a table, whose changes are
+    /// made `directly` or not.
+    fn view_of_row(&self, directly: bool) -> Result<(&DurableTransaction, ReadView)>;
+
+    /// The undo log for a statement that changes one row of a temporary table; `None` if the change can never be
+    /// undone.
+    fn undo_of_row(&self) -> Option<&UndoLog>;
 
     /// The transaction in the store of durable tables.
     fn durable(&self) -> Result<&DurableTransaction>;

@@ -7,21 +7,17 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use mayfly_plan::{IndexPartSource, TableId, TableSource};
-use mayfly_storage::{
-    ColumnId, IndexId, KeyRange, ScanRequest, Table, TableStatistics, UserTable, UserTableContext,
-};
+use mayfly_storage::{ColumnId, IndexId, KeyRange, ScanRequest, Table, TableStatistics};
 use mayfly_types::temporal::ZoneClock;
 use mayfly_types::{Result, Value};
 
 use super::auto_increment_record::next_number;
 use super::base_table::BaseTable;
 use super::definition::TableDefinition;
-use super::indexes::index_specs;
-use super::provided_changes::ChangeableTable;
+use super::memory_engine;
 use super::table_access::{RowAccess, TableAccess};
-use super::table_store::TableStore;
+use super::table_store::{durable_store, new_store};
 use super::trees::Trees;
-use super::{memory_engine, zoned_table};
 use crate::convert;
 use crate::engines::Engine;
 
@@ -32,7 +28,7 @@ impl BaseTable {
         definition: TableDefinition,
         access: &dyn TableAccess,
     ) -> Result<Self> {
-        let store = TableStore::new(&definition, access)?;
+        let store = new_store(&definition, access)?;
         Ok(Self::over(id, definition, store))
     }
 
@@ -47,9 +43,9 @@ impl BaseTable {
         let store = match trees {
             Some(trees) => {
                 next = next_number(access.durable()?, &trees)?;
-                TableStore::durable_of(&definition, trees)
+                durable_store(&definition, trees)
             }
-            None => TableStore::new(&definition, access)?,
+            None => new_store(&definition, access)?,
         };
         let table = Self::over(id, definition, store);
         table.advance_auto_increment(next);
@@ -93,9 +89,7 @@ impl BaseTable {
 
     /// The rows as a statement of the session sees them, in its time zone.
     pub(crate) fn rows_in(&self, access: &dyn TableAccess) -> Result<Arc<dyn Table>> {
-        let zone = access.time_zone();
-        let rows = self.storage(access)?;
-        Ok(zoned_table::read_in(zone, rows, &self.timestamps))
+        self.rows.open(access, access.changes_directly(self))
     }
 
     /// The rows as a statement of the session sees them, with UTC in TIMESTAMP columns.
@@ -145,63 +139,12 @@ impl BaseTable {
     pub(crate) fn truncate(&self, access: &dyn TableAccess) -> Result<()> {
         self.storage(access)?.truncate()?;
         self.column_statistics.forget();
-        if let TableStore::User(table) = &self.store
+        if let Some(table) = self.session_rows()
             && self.definition.engine == Engine::Memory
         {
             let bytes = access.memory_engine_bytes();
             table.empty_under(&memory_engine::limits(&self.definition, bytes));
         }
         Ok(())
-    }
-}
-
-impl TableStore {
-    /// An empty store for a table, as its definition requires.
-    pub(crate) fn new(definition: &TableDefinition, access: &dyn TableAccess) -> Result<Self> {
-        Ok(
-            match definition.temporary || definition.engine == Engine::Memory {
-                true => Self::user(definition, access.user_table_context(definition)),
-                false => Self::durable(definition, access)?,
-            },
-        )
-    }
-
-    fn user(definition: &TableDefinition, context: UserTableContext) -> Self {
-        let columns = definition.columns.iter().map(|column| column.ty.physical());
-        let indexes = index_specs(definition);
-        Self::User(UserTable::new(context, columns.collect(), indexes))
-    }
-
-    /// A durable store, visible to other sessions once the transaction commits.
-    fn durable(definition: &TableDefinition, access: &dyn TableAccess) -> Result<Self> {
-        let transaction = access.durable()?;
-        let indexes = index_specs(definition);
-        let rows = transaction.new_tree()?;
-        let indexes = indexes.iter().map(|_| transaction.new_tree());
-        let indexes = indexes.collect::<Result<_>>()?;
-        Ok(Self::durable_of(definition, Trees { rows, indexes }))
-    }
-
-    /// A handle for a session's statement: it sees the current rows, and its changes are part of the session's
-    /// transaction, or persist in any case if `directly`.
-    pub(crate) fn open(&self, access: &dyn RowAccess, directly: bool) -> Result<Arc<dyn Table>> {
-        Ok(match self {
-            Self::User(table) => table.open(access.temp_table_context(), access.undo_log()),
-            Self::Durable(definition, _) => {
-                let statement = if directly {
-                    access.direct_statement()
-                } else {
-                    access.durable_statement()
-                };
-                Arc::new(statement?.table(definition)?)
-            }
-            Self::Provided(table) if table.provider().is_read_only() => {
-                Arc::clone(table) as Arc<dyn Table>
-            }
-            Self::Provided(table) => {
-                let changes = access.provided_changes(table.provider());
-                Arc::new(ChangeableTable::new(table, changes))
-            }
-        })
     }
 }

@@ -1,66 +1,295 @@
-//! Stores of tables' rows.
+//! Rows of tables ([`TableRows`]), their stores ([`TableStore`]), and what is attached to a table as decorators around them.
+//!
+//! Rows are an object of all sessions; a statement reaches its own state through [`RowAccess`]. It reads and changes rows
+//! in two ways: many through a handle ([`TableRows::open`]), or a single one by a unique key
+//! ([`TableRows::single_rows`]), without a handle and without batches. Both ways start at the same object, and there
+//! are no single rows unless it says so: a decorator that knows nothing of them leaves all rows to the handle.
 
+use std::fmt::Debug;
 use std::sync::Arc;
 
-use mayfly_storage::{IndexId, TableDefinition as DurableDefinition, UserTable};
+use mayfly_plan::ScanCapabilities;
+use mayfly_storage::{
+    IndexId, RowChange, RowKeyEncoder, Statement as DurableStatement, Table,
+    TableDefinition as DurableDefinition, UserTable,
+};
 use mayfly_types::{Result, Value};
 
 use super::definition::TableDefinition;
 use super::indexes::{IndexStorage, index_specs};
 use super::provided::ProvidedTable;
+use super::provided_changes::ChangeableTable;
+use super::table_access::{RowAccess, TableAccess};
 use super::trees::Trees;
+use crate::engines::Engine;
 
-/// A table's store. Cloning gives another handle to the same rows.
-#[derive(Debug, Clone)]
-pub(crate) enum TableStore {
-    /// A session's temporary table, or a table of the MEMORY engine.
-    User(UserTable),
-    /// In the store of base tables: the data directory, if there is one.
-    Durable(Arc<DurableDefinition>, Trees),
-    /// A table whose rows are outside of the engine.
-    Provided(Arc<ProvidedTable>),
+/// A table's rows, for statements of all sessions.
+pub(crate) trait TableRows: Debug + Send + Sync {
+    /// A handle for a session's statement: it sees the current rows, and its changes are part of the session's
+    /// transaction, or persist in any case if `directly`.
+    fn open(&self, access: &dyn RowAccess, directly: bool) -> Result<Arc<dyn Table>>;
+
+    /// The single rows, if there is such an access.
+    fn single_rows(&self) -> Option<&dyn SingleRows> {
+        None
+    }
 }
 
-impl TableStore {
-    /// The store of a table whose rows are in these trees.
-    pub(crate) fn durable_of(definition: &TableDefinition, trees: Trees) -> Self {
-        let columns = definition.columns.iter().map(|column| column.ty.physical());
-        let indexes = index_specs(definition);
-        let (rows, index_trees) = (trees.rows, trees.indexes.clone());
-        let definition = DurableDefinition::new(columns.collect(), indexes, rows, index_trees);
-        Self::Durable(Arc::new(definition), trees)
-    }
-
+/// A store of a table's rows, with UTC in TIMESTAMP columns.
+pub(crate) trait TableStore: TableRows {
     /// The storage form of its indexes.
-    pub(crate) fn index_storage(&self) -> IndexStorage {
-        match self {
-            Self::User(_) | Self::Provided(_) => IndexStorage::Keys,
-            Self::Durable(..) => IndexStorage::Rows,
-        }
+    fn index_storage(&self) -> IndexStorage {
+        IndexStorage::Keys
+    }
+
+    /// Its definition and trees, if it is in the store of base tables.
+    fn durable(&self) -> Option<(&Arc<DurableDefinition>, &Trees)> {
+        None
+    }
+
+    /// The rows, if they are visible to one session only or of the MEMORY engine.
+    fn session_rows(&self) -> Option<&UserTable> {
+        None
+    }
+
+    /// The capabilities of scans, if the rows are outside of the engine.
+    fn scans(&self) -> Option<Arc<dyn ScanCapabilities>> {
+        None
     }
 }
 
-/// Store of a table whose rows are accessible by a unique key. TIMESTAMP columns are in UTC.
-#[derive(Clone, Copy)]
-pub(crate) enum RowStore<'t> {
-    /// Rows visible to one session only.
-    Session(&'t UserTable),
-    /// Rows in the data directory.
-    Durable(&'t Arc<DurableDefinition>),
+/// Access to one row at a time by a unique key. Changes that the store cannot make in this way are left to the handle:
+/// nothing is changed then.
+pub(crate) trait SingleRows {
+    /// The encoder of the keys of a unique index.
+    fn keys(&self, index: IndexId) -> Result<RowKeyEncoder<'_>>;
+
+    /// Reads columns of a row into `values`, reusing its memory; returns whether the row exists.
+    fn read(&self, row: RowRef<'_>, columns: &[usize], values: &mut Vec<Value>) -> Result<bool>;
+
+    /// Adds a row, given the values of all columns, which may be overwritten.
+    fn insert(&self, statement: RowStatement<'_>, values: &mut [Value]) -> Result<RowChange>;
+
+    /// Locks and updates a row; `None`: left to the handle.
+    fn update(&self, row: RowRef<'_>, update: RowUpdate<'_>) -> Result<Option<RowChange>>;
+
+    /// Locks and deletes a row; `None`: left to the handle.
+    fn delete(&self, row: RowRef<'_>) -> Result<Option<RowChange>>;
 }
 
-impl RowStore<'_> {
-    /// The encoded key of a row in an index, from non-NULL values of all of its parts.
-    #[inline]
-    pub(crate) fn row_key<'v>(
-        self,
-        index: IndexId,
-        values: impl IntoIterator<Item = &'v Value>,
-        key: &mut Vec<u8>,
-    ) -> Result<()> {
-        match self {
-            Self::Session(rows) => rows.row_key(index, values, key),
-            Self::Durable(rows) => rows.row_key(index, values, key),
+/// A row that a statement uses.
+#[derive(Clone, Copy)]
+pub(crate) struct RowRef<'s> {
+    pub(crate) statement: RowStatement<'s>,
+    /// A unique index, and a key as [`SingleRows::keys`] encodes it.
+    pub(crate) key: (IndexId, &'s [u8]),
+}
+
+/// An update of one row.
+pub(crate) struct RowUpdate<'u> {
+    /// The columns of numbers that new values are computed from.
+    pub(crate) read: &'u [usize],
+    /// Memory for their values.
+    pub(crate) old: &'u mut Vec<Value>,
+    /// The columns that get new values.
+    pub(crate) columns: &'u [usize],
+    /// Memory for the new values.
+    pub(crate) new: &'u mut Vec<Value>,
+    /// Computes the new values from the old ones; false: left to the handle.
+    pub(crate) compute: &'u dyn Fn(&[Value], &mut Vec<Value>) -> bool,
+}
+
+/// A statement that uses single rows of a table.
+#[derive(Clone, Copy)]
+pub(crate) struct RowStatement<'s> {
+    pub(crate) access: &'s dyn TableAccess,
+    /// Whether changes persist in any case.
+    pub(crate) directly: bool,
+}
+
+impl<'s> RowStatement<'s> {
+    fn durable(self) -> Result<&'s DurableStatement> {
+        durable_statement(self.access, self.directly)
+    }
+}
+
+fn durable_statement(access: &dyn RowAccess, directly: bool) -> Result<&DurableStatement> {
+    if directly {
+        access.direct_statement()
+    } else {
+        access.durable_statement()
+    }
+}
+
+/// An empty store for a table, as its definition requires.
+pub(super) fn new_store(
+    definition: &TableDefinition,
+    access: &dyn TableAccess,
+) -> Result<Arc<dyn TableStore>> {
+    let indexes = index_specs(definition);
+    if definition.temporary || definition.engine == Engine::Memory {
+        let columns = definition.columns.iter().map(|column| column.ty.physical());
+        let context = access.user_table_context(definition);
+        let rows = UserTable::new(context, columns.collect(), indexes);
+        return Ok(Arc::new(rows));
+    }
+    // Visible to other sessions once the transaction commits.
+    let transaction = access.durable()?;
+    let rows = transaction.new_tree()?;
+    let indexes = indexes.iter().map(|_| transaction.new_tree());
+    let indexes = indexes.collect::<Result<_>>()?;
+    Ok(durable_store(definition, Trees { rows, indexes }))
+}
+
+/// The store of a table whose rows are in these trees.
+pub(super) fn durable_store(definition: &TableDefinition, trees: Trees) -> Arc<dyn TableStore> {
+    let columns = definition.columns.iter().map(|column| column.ty.physical());
+    let indexes = index_specs(definition);
+    let (rows, index_trees) = (trees.rows, trees.indexes.clone());
+    let definition = DurableDefinition::new(columns.collect(), indexes, rows, index_trees);
+    Arc::new(DurableTableStore {
+        definition: Arc::new(definition),
+        trees,
+    })
+}
+
+/// A session's temporary table, or a table of the MEMORY engine.
+impl TableRows for UserTable {
+    fn open(&self, access: &dyn RowAccess, _directly: bool) -> Result<Arc<dyn Table>> {
+        Ok(Self::open(
+            self,
+            access.temp_table_context(),
+            access.undo_log(),
+        ))
+    }
+
+    fn single_rows(&self) -> Option<&dyn SingleRows> {
+        self.has_single_rows().then_some(self)
+    }
+}
+
+impl TableStore for UserTable {
+    fn session_rows(&self) -> Option<&UserTable> {
+        Some(self)
+    }
+}
+
+impl SingleRows for UserTable {
+    fn keys(&self, index: IndexId) -> Result<RowKeyEncoder<'_>> {
+        self.row_keys(index)
+    }
+
+    fn read(&self, row: RowRef<'_>, columns: &[usize], values: &mut Vec<Value>) -> Result<bool> {
+        self.read_row(row.key, columns, values)
+    }
+
+    fn insert(&self, statement: RowStatement<'_>, values: &mut [Value]) -> Result<RowChange> {
+        self.insert_row(values, statement.access.undo_of_row())
+    }
+
+    fn update(&self, row: RowRef<'_>, update: RowUpdate<'_>) -> Result<Option<RowChange>> {
+        // Nothing is computed from a row that does not exist.
+        let is_there = update.read.is_empty() || self.read_row(row.key, update.read, update.old)?;
+        if !is_there || !(update.compute)(update.old, update.new) {
+            return Ok(None);
         }
+        let undo = row.statement.access.undo_of_row();
+        let changed = self.update_row(row.key, update.columns, update.new, undo)?;
+        Ok(Some(changed))
+    }
+
+    fn delete(&self, row: RowRef<'_>) -> Result<Option<RowChange>> {
+        let undo = row.statement.access.undo_of_row();
+        self.delete_row(row.key, undo).map(Some)
+    }
+}
+
+/// A table in the store of base tables: the data directory, if there is one.
+#[derive(Debug)]
+struct DurableTableStore {
+    definition: Arc<DurableDefinition>,
+    trees: Trees,
+}
+
+impl TableRows for DurableTableStore {
+    fn open(&self, access: &dyn RowAccess, directly: bool) -> Result<Arc<dyn Table>> {
+        let statement = durable_statement(access, directly)?;
+        Ok(Arc::new(statement.table(&self.definition)?))
+    }
+
+    fn single_rows(&self) -> Option<&dyn SingleRows> {
+        Some(self)
+    }
+}
+
+impl TableStore for DurableTableStore {
+    fn index_storage(&self) -> IndexStorage {
+        IndexStorage::Rows
+    }
+
+    fn durable(&self) -> Option<(&Arc<DurableDefinition>, &Trees)> {
+        Some((&self.definition, &self.trees))
+    }
+}
+
+impl SingleRows for DurableTableStore {
+    fn keys(&self, index: IndexId) -> Result<RowKeyEncoder<'_>> {
+        self.definition.row_keys(index)
+    }
+
+    fn read(&self, row: RowRef<'_>, columns: &[usize], values: &mut Vec<Value>) -> Result<bool> {
+        let (transaction, view) = row.statement.access.view_of_row(row.statement.directly)?;
+        transaction.read_row(view, &self.definition, row.key, columns, values)
+    }
+
+    fn insert(&self, statement: RowStatement<'_>, values: &mut [Value]) -> Result<RowChange> {
+        statement.durable()?.insert_row(&self.definition, values)
+    }
+
+    fn update(&self, row: RowRef<'_>, update: RowUpdate<'_>) -> Result<Option<RowChange>> {
+        let statement = row.statement.durable()?;
+        let Some(row) = statement.lock_row(&self.definition, row.key)? else {
+            return Ok(None);
+        };
+        let old = update
+            .read
+            .iter()
+            .map(|column| row.values()[*column].clone());
+        update.old.clear();
+        update.old.extend(old);
+        if !(update.compute)(update.old, update.new) {
+            return Ok(None);
+        }
+        row.update(update.columns, update.new).map(Some)
+    }
+
+    fn delete(&self, row: RowRef<'_>) -> Result<Option<RowChange>> {
+        let statement = row.statement.durable()?;
+        let Some(row) = statement.lock_row(&self.definition, row.key)? else {
+            return Ok(None);
+        };
+        row.delete()?;
+        Ok(Some(RowChange::Done))
+    }
+}
+
+/// A table whose rows are outside of the engine.
+#[derive(Debug)]
+pub(super) struct ProvidedStore(pub(super) Arc<ProvidedTable>);
+
+impl TableRows for ProvidedStore {
+    fn open(&self, access: &dyn RowAccess, _directly: bool) -> Result<Arc<dyn Table>> {
+        let provider = self.0.provider();
+        if provider.is_read_only() {
+            return Ok(Arc::clone(&self.0) as _);
+        }
+        let changes = access.provided_changes(provider);
+        Ok(Arc::new(ChangeableTable::new(&self.0, changes)))
+    }
+}
+
+impl TableStore for ProvidedStore {
+    fn scans(&self) -> Option<Arc<dyn ScanCapabilities>> {
+        Some(Arc::clone(&self.0) as _)
     }
 }

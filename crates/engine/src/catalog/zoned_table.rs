@@ -1,6 +1,6 @@
 //! TIMESTAMP columns: a table holds UTC, a statement sees local time in its session's time zone.
 //!
-//! Only this module converts between the two: [`read_in`] gives a table whose scans and writers use local time. All
+//! Only this module converts between the two: [`zoned`] gives rows of which handles and single rows use local time. All
 //! else (comparisons, grouping, functions, results) knows local time only. A table without such columns, or a session
 //! in UTC, pays nothing.
 
@@ -12,18 +12,107 @@ use arrow_array::{Array, ArrayRef, Int64Array, UInt32Array};
 use arrow_buffer::ScalarBuffer;
 use mayfly_storage::{
     ColumnId, FilterKind, FilteredRows, IndexId, IndexSpec, KeyBound, KeyRange, LockMode, LockWait,
-    Locked, ReadLock, RowFilter, RowsWritten, ScanRequest, Table, TableScan, TableStatistics,
-    TableWriter,
+    Locked, ReadLock, RowChange, RowFilter, RowKeyEncoder, RowsWritten, ScanRequest, Table,
+    TableScan, TableStatistics, TableWriter,
 };
 use mayfly_types::temporal::{DateTime, TimeZone, ZoneClock};
-use mayfly_types::{Batch, PhysicalType, Result, Selection, SqlType, TypeKind, Value};
+use mayfly_types::{Batch, Error, PhysicalType, Result, Selection, SqlType, TypeKind, Value};
 
-/// A table as a session in a time zone reads it. `timestamps` are its TIMESTAMP columns.
-pub(super) fn read_in(
-    zone: &TimeZone,
-    table: Arc<dyn Table>,
-    timestamps: &[usize],
-) -> Arc<dyn Table> {
+use super::table_access::RowAccess;
+use super::table_store::{RowRef, RowStatement, RowUpdate, SingleRows, TableRows, TableStore};
+
+/// The rows of a store as sessions use them, each in its time zone. `timestamps` are the TIMESTAMP columns.
+pub(super) fn zoned(store: &Arc<dyn TableStore>, timestamps: &[usize]) -> Arc<dyn TableRows> {
+    let rows = Arc::clone(store) as Arc<dyn TableRows>;
+    if timestamps.is_empty() {
+        return rows;
+    }
+    Arc::new(ZonedRows {
+        rows,
+        timestamps: timestamps.to_vec(),
+    })
+}
+
+#[derive(Debug)]
+struct ZonedRows {
+    rows: Arc<dyn TableRows>,
+    timestamps: Vec<usize>,
+}
+
+impl TableRows for ZonedRows {
+    fn open(&self, access: &dyn RowAccess, directly: bool) -> Result<Arc<dyn Table>> {
+        let table = self.rows.open(access, directly)?;
+        Ok(read_in(access.time_zone(), table, &self.timestamps))
+    }
+
+    fn single_rows(&self) -> Option<&dyn SingleRows> {
+        self.rows.single_rows().map(|_| self as _)
+    }
+}
+
+impl ZonedRows {
+    fn inner(&self) -> Result<&dyn SingleRows> {
+        let rows = self.rows.single_rows();
+        rows.ok_or_else(|| Error::internal("the table has no single rows"))
+    }
+
+    /// Converts the TIMESTAMPs among values of columns.
+    fn convert(
+        &self,
+        statement: RowStatement<'_>,
+        columns: impl Iterator<Item = usize>,
+        values: &mut [Value],
+        convert: fn(&mut ZoneClock, i64) -> i64,
+    ) {
+        let mut clock = None;
+        for (column, value) in columns.zip(values) {
+            if let Value::Int(packed) = value
+                && self.timestamps.contains(&column)
+            {
+                let zone = statement.access.time_zone();
+                let clock = clock.get_or_insert_with(|| ZoneClock::new(zone));
+                *packed = convert(clock, *packed);
+            }
+        }
+    }
+}
+
+/// Keys with a TIMESTAMP are left to handles: `statements::point` names no such index, unless the session is in UTC.
+impl SingleRows for ZonedRows {
+    fn keys(&self, index: IndexId) -> Result<RowKeyEncoder<'_>> {
+        self.inner()?.keys(index)
+    }
+
+    fn read(&self, row: RowRef<'_>, columns: &[usize], values: &mut Vec<Value>) -> Result<bool> {
+        let found = self.inner()?.read(row, columns, values)?;
+        let columns = columns.iter().copied();
+        self.convert(row.statement, columns, values, ZoneClock::local_of_utc);
+        Ok(found)
+    }
+
+    fn insert(&self, statement: RowStatement<'_>, values: &mut [Value]) -> Result<RowChange> {
+        self.convert(statement, 0..values.len(), values, ZoneClock::utc_of_local);
+        self.inner()?.insert(statement, values)
+    }
+
+    fn update(&self, row: RowRef<'_>, update: RowUpdate<'_>) -> Result<Option<RowChange>> {
+        let (columns, compute) = (update.columns, update.compute);
+        let compute = &|old: &[Value], new: &mut Vec<Value>| {
+            let is_computed = compute(old, new);
+            let columns = columns.iter().copied();
+            self.convert(row.statement, columns, new, ZoneClock::utc_of_local);
+            is_computed
+        };
+        self.inner()?.update(row, RowUpdate { compute, ..update })
+    }
+
+    fn delete(&self, row: RowRef<'_>) -> Result<Option<RowChange>> {
+        self.inner()?.delete(row)
+    }
+}
+
+/// A table as a session in a time zone reads it.
+fn read_in(zone: &TimeZone, table: Arc<dyn Table>, timestamps: &[usize]) -> Arc<dyn Table> {
     if timestamps.is_empty() {
         return table;
     }

@@ -14,6 +14,7 @@ use mayfly_storage::{
     DurableTransaction, ReadLock, ReadView, Statement as DurableStatement,
     StatementOptions as DurableStatementOptions, UndoLog,
 };
+use mayfly_types::temporal::TimeZone;
 use mayfly_types::{Diagnostics, Error, Result};
 
 use crate::accounts::rights::Rights;
@@ -164,5 +165,9 @@ impl RowAccess for RelationContext {
 
     fn undo_log(&self) -> &UndoLog {
         &self.undo
+    }
+
+    fn time_zone(&self) -> &TimeZone {
+        &self.options.session.time_zone
     }
 }

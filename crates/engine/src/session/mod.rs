@@ -351,7 +351,7 @@ impl Session {
 
     /// The undo log for a statement that changes one row of a temporary table; `None` if the change can never be
     /// undone.
-    pub(crate) fn undo_of_row(&mut self) -> Option<&UndoLog> {
+    pub(super) fn undo_of_row(&self) -> Option<&UndoLog> {
         if self.is_in_transaction() {
             return Some(self.transaction.undo_log());
         }

@@ -50,29 +50,11 @@ impl StatementContext<'_> {
         }
     }
 
-    /// The statement's view of the store that holds a table's rows.
-    pub(crate) fn statement_of(&self, table: &BaseTable) -> Result<&DurableStatement> {
-        if self.session.transaction.changes_directly(table) {
-            return self.direct_statement();
-        }
-        self.durable_statement()
-    }
-
     fn read_view(&self) -> ReadView {
         match self.isolation() {
             _ if self.reads_newest || self.locks_what_it_reads() => ReadView::Statement,
             Isolation::ReadUncommitted | Isolation::ReadCommitted => ReadView::Statement,
             Isolation::RepeatableRead | Isolation::Serializable => ReadView::Transaction,
-        }
-    }
-
-    /// The read view of a statement that reads nothing but one row of a table.
-    pub(crate) fn read_view_of_row(&self, table: &BaseTable) -> ReadView {
-        // A statement outside of a transaction reads its snapshot only once.
-        if self.is_in_transaction() && !self.session.transaction.changes_directly(table) {
-            self.read_view()
-        } else {
-            ReadView::Statement
         }
     }
 
@@ -126,11 +108,29 @@ impl RowAccess for StatementContext<'_> {
     fn undo_log(&self) -> &UndoLog {
         self.session.transaction.undo_log()
     }
+
+    fn time_zone(&self) -> &TimeZone {
+        &self.options().session.time_zone
+    }
 }
 
 impl TableAccess for StatementContext<'_> {
-    fn time_zone(&self) -> &TimeZone {
-        &self.options().session.time_zone
+    fn view_of_row(&self, directly: bool) -> Result<(&DurableTransaction, ReadView)> {
+        let transaction = &self.session.transaction;
+        if directly {
+            return Ok((transaction.direct()?.transaction(), ReadView::Statement));
+        }
+        // A statement outside of a transaction reads its snapshot only once.
+        let view = if self.is_in_transaction() {
+            self.read_view()
+        } else {
+            ReadView::Statement
+        };
+        Ok((transaction.durable()?, view))
+    }
+
+    fn undo_of_row(&self) -> Option<&UndoLog> {
+        self.session.undo_of_row()
     }
 
     fn durable(&self) -> Result<&DurableTransaction> {

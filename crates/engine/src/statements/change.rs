@@ -84,22 +84,34 @@ pub(super) fn update(
     let Some(done) = run(context, &work, &plan.change, tables)? else {
         return Ok(None);
     };
-    context.counters().add(Counter::HandlerUpdate, done.changed);
+    let updated = update_result(context, done.matched, done.changed);
+    Ok(Some(updated.into()))
+}
+
+/// The result of an UPDATE, which is counted.
+pub(super) fn update_result(
+    context: &StatementContext<'_>,
+    matched: u64,
+    changed: u64,
+) -> StatementResult {
+    context.counters().add(Counter::HandlerUpdate, changed);
     let warnings = context.diagnostics().count();
-    let result = StatementResult {
+    StatementResult {
         affected_rows: if context.session.client.counts_found_rows {
-            done.matched
+            matched
         } else {
-            done.changed
+            changed
         },
-        info: format!(
-            "Rows matched: {}  Changed: {}  Warnings: {warnings}",
-            done.matched, done.changed
-        )
-        .into(),
+        // The usual ones of a single row need no memory.
+        info: match (matched, changed, warnings) {
+            (1, 0, 0) => "Rows matched: 1  Changed: 0  Warnings: 0".into(),
+            (1, 1, 0) => "Rows matched: 1  Changed: 1  Warnings: 0".into(),
+            _ => {
+                format!("Rows matched: {matched}  Changed: {changed}  Warnings: {warnings}").into()
+            }
+        },
         ..StatementResult::default()
-    };
-    Ok(Some(result.into()))
+    }
 }
 
 /// Runs the plan of a DELETE; `None` when another transaction changed a row before it was locked.

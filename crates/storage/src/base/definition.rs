@@ -8,10 +8,10 @@
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
-use mayfly_types::{IndexMethod, PhysicalType, Result, Value};
+use mayfly_types::{IndexMethod, PhysicalType, Result};
 
 use super::record_key::TreeId;
-use crate::key_encoding::KeyEncoder;
+use crate::key_encoding::{KeyEncoder, RowKeyEncoder};
 use crate::table::{IndexId, IndexPart, IndexSpec, no_index};
 
 /// A durable table's definition. ALTER TABLE makes a new one.
@@ -133,17 +133,10 @@ impl TableDefinition {
         self.trees.get(index.0)
     }
 
-    /// The key of a row in an index, from values of all key parts, none of them NULL.
-    #[inline]
-    pub fn row_key<'v>(
-        &self,
-        index: IndexId,
-        values: impl IntoIterator<Item = &'v Value>,
-        key: &mut Vec<u8>,
-    ) -> Result<()> {
+    /// The encoder of the keys of rows in an index.
+    pub fn row_keys(&self, index: IndexId) -> Result<RowKeyEncoder<'_>> {
         let tree = self.index(index).ok_or_else(no_index)?;
-        key.clear();
-        tree.encoder.append_values(values, key)
+        Ok(RowKeyEncoder::new(&tree.encoder, |_| ()))
     }
 
     pub(super) fn is_clustered(&self, index: IndexId) -> bool {

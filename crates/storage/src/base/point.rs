@@ -26,7 +26,7 @@ pub struct LockedRow {
 }
 
 impl DurableTransaction {
-    /// Reads columns of the row with a key of a unique index (see [`TableDefinition::row_key`]) into `values`, reusing
+    /// Reads columns of the row with a key of a unique index (see [`TableDefinition::row_keys`]) into `values`, reusing
     /// its memory; returns whether the row exists. Error 1412 when the table was created after the transaction's
     /// snapshot.
     pub fn read_row(

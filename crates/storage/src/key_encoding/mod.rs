@@ -57,6 +57,33 @@ pub struct KeyEncoder {
     is_multi_valued: bool,
 }
 
+/// Encoder of the keys of single rows in an index, in the form that its store keeps.
+#[derive(Debug, Clone, Copy)]
+pub struct RowKeyEncoder<'e> {
+    encoder: &'e KeyEncoder,
+    kept: fn(&mut Vec<u8>),
+}
+
+impl<'e> RowKeyEncoder<'e> {
+    /// An encoder whose keys `kept` brings into the store's form.
+    pub(crate) fn new(encoder: &'e KeyEncoder, kept: fn(&mut Vec<u8>)) -> Self {
+        Self { encoder, kept }
+    }
+
+    /// Sets `key` to the key of values of all key parts, none of them NULL.
+    #[inline]
+    pub fn encode<'v>(
+        self,
+        values: impl IntoIterator<Item = &'v Value>,
+        key: &mut Vec<u8>,
+    ) -> Result<()> {
+        key.clear();
+        self.encoder.append_values(values, key)?;
+        (self.kept)(key);
+        Ok(())
+    }
+}
+
 /// Half-open range of encoded keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ByteRange {

@@ -1,15 +1,13 @@
 //! Point statements: they read or change one row by a unique key, without operators and batches.
 //!
 //! [`plan`] recognizes such a plan, and determines the index and the sources of the key's and the columns' values. As
-//! long as the plan is valid the statement then accesses the row directly, in either store. Any unusual value of a
+//! long as the plan is valid the statement then accesses the row directly ([`SingleRows`]). Any unusual value of a
 //! run (NULL in a key, a conversion with an error or warning, a duplicate key) is left to the generic path before
 //! anything is changed, so that each error and warning is produced in one place.
 
 mod auto_number;
 mod recognize;
-mod zoned_columns;
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -17,10 +15,10 @@ use mayfly_storage::{IndexId, ReadLock, RowChange};
 use mayfly_types::{Result, SqlType, Value};
 
 pub(crate) use self::recognize::{may_be_point, plan};
-use self::zoned_columns::ZonedColumns;
+use super::change::update_result;
 use super::row_sink::NUMBERS_AHEAD;
 use crate::cached_plan::{AutoNumber, Key, PointPlan, RowAccess, Source};
-use crate::catalog::{BaseTable, RowStore};
+use crate::catalog::{BaseTable, RowRef, RowStatement, RowUpdate, SingleRows};
 use crate::locks::table::TableUse;
 use crate::result::{Outcome, ResultColumn, StatementResult};
 use crate::session::{RowScratch, StatementContext};
@@ -71,13 +69,14 @@ fn sum(a: &Value, b: &Value, subtracts: bool, ty: &SqlType) -> Option<Value> {
 
 impl Key {
     /// Encodes the lookup key; false if a value is not of its column's type.
-    fn find(&self, store: RowStore<'_>, parameters: &Parameters, bytes: &mut Vec<u8>) -> bool {
+    fn find(&self, rows: &dyn SingleRows, parameters: &Parameters, bytes: &mut Vec<u8>) -> bool {
         let values = self.parts.iter().map(|part| part.value(parameters));
         if values.clone().any(Value::is_null) {
             return false;
         }
         // A value that is not of its column's type may equal no stored value.
-        store.row_key(self.index, values, bytes).is_ok()
+        let keys = rows.keys(self.index);
+        keys.and_then(|keys| keys.encode(values, bytes)).is_ok()
     }
 }
 
@@ -148,7 +147,7 @@ impl PointPlan {
         parameters: &Parameters,
         scratch: &mut RowScratch,
     ) -> Result<Option<Outcome>> {
-        let Some(store) = table.row_store(self.table_use()) else {
+        let Some(rows) = table.single_rows(self.table_use()) else {
             return Ok(None);
         };
         if self.table_use() == TableUse::Write {
@@ -160,17 +159,21 @@ impl PointPlan {
             }
         }
         if let Some(key) = self.key()
-            && !key.find(store, parameters, &mut scratch.key)
+            && !key.find(rows, parameters, &mut scratch.key)
         {
             return Ok(None);
         }
-        let row = (table, store);
         match &self.access {
             RowAccess::Read {
                 key,
                 columns,
                 shown,
-            } => self.read(context, row, (key.index, &scratch.key), (columns, shown)),
+            } => read(
+                context,
+                (table, rows),
+                (key.index, &scratch.key),
+                (columns, shown),
+            ),
             RowAccess::Insert {
                 sources,
                 storing,
@@ -180,86 +183,23 @@ impl PointPlan {
                     context,
                     table,
                     storing,
-                    old: &[],
                     numbered: number.as_ref().map(|number| number.column),
                 };
                 let values = &mut scratch.values;
-                if !stored.store(values, sources, 0..sources.len(), parameters) {
+                if !stored.store((&[], values), sources, 0..sources.len(), parameters) {
                     return Ok(None);
                 }
-                self.insert(context, row, values, number.as_ref())
+                insert(context, (table, rows), values, number.as_ref())
             }
-            RowAccess::Update { .. } => self.update(context, row, parameters, scratch),
-            RowAccess::Delete { key } => delete(context, row, (key.index, &scratch.key)),
+            RowAccess::Update { .. } => self.update(context, (table, rows), parameters, scratch),
+            RowAccess::Delete { key } => delete(context, (table, rows), (key.index, &scratch.key)),
         }
-    }
-
-    fn read(
-        &self,
-        context: &mut StatementContext<'_>,
-        (table, store): (&BaseTable, RowStore<'_>),
-        (index, key): (IndexId, &[u8]),
-        (columns, shown): (&[usize], &Arc<[ResultColumn]>),
-    ) -> Result<Option<Outcome>> {
-        context.count(Counter::ComSelect);
-        let found = match store {
-            RowStore::Session(rows) => {
-                rows.read_row(index, key, columns, &mut context.session.row)?
-            }
-            RowStore::Durable(rows) => {
-                let view = context.read_view_of_row(table);
-                let session = &mut *context.session;
-                let transaction = session.transaction.of_table(table)?;
-                transaction.read_row(view, rows, (index, key), columns, &mut session.row)?
-            }
-        };
-        ZonedColumns::new(context, &self.zoned).show(columns, &mut context.session.row);
-        note_read(context, found);
-        let columns = Arc::clone(shown);
-        Ok(Some(Outcome::Row { columns, found }))
-    }
-
-    fn insert(
-        &self,
-        context: &mut StatementContext<'_>,
-        (table, store): (&BaseTable, RowStore<'_>),
-        values: &mut [Value],
-        number: Option<&AutoNumber>,
-    ) -> Result<Option<Outcome>> {
-        ZonedColumns::new(context, &self.zoned).to_utc(0..values.len(), values);
-        let taken = number.map(|number| number.take(context, table, values));
-        let Some(number) = taken.map_or(Some(None), |taken| taken.map(Some)) else {
-            return Ok(None);
-        };
-        let done = match store {
-            RowStore::Session(rows) => rows.insert_row(values, context.session.undo_of_row())?,
-            RowStore::Durable(rows) => context.statement_of(table)?.insert_row(rows, values)?,
-        };
-        if done == RowChange::Duplicate {
-            if let Some(number) = number {
-                number.give_back(table);
-            }
-            return Ok(None);
-        }
-        context.count(Counter::ComInsert);
-        context.count(Counter::HandlerWrite);
-        context.session.diagnostics.insert_id = 0;
-        let last_insert_id = number.map_or(0, |number| number.confirm(context, table));
-        if last_insert_id > 0 && table.trees().is_some() {
-            table.keep_numbers(context.session.transaction.of_table(table)?, NUMBERS_AHEAD)?;
-        }
-        let result = StatementResult {
-            affected_rows: 1,
-            last_insert_id,
-            ..StatementResult::default()
-        };
-        Ok(Some(result.into()))
     }
 
     fn update(
         &self,
         context: &mut StatementContext<'_>,
-        (table, store): (&BaseTable, RowStore<'_>),
+        (table, rows): Rows<'_>,
         parameters: &Parameters,
         scratch: &mut RowScratch,
     ) -> Result<Option<Outcome>> {
@@ -274,81 +214,122 @@ impl PointPlan {
             return Ok(None);
         };
         let RowScratch { values, old, key } = scratch;
-        let mut locked = None;
-        let is_there = match store {
-            RowStore::Session(rows) => {
-                read.is_empty() || rows.read_row(by.index, key, read, old)?
-            }
-            RowStore::Durable(rows) => {
-                let statement = context.statement_of(table)?;
-                locked = statement.lock_row(rows, (by.index, key))?;
-                if let Some(row) = &locked {
-                    old.clear();
-                    old.extend(read.iter().map(|column| row.values()[*column].clone()));
-                }
-                locked.is_some()
-            }
-        };
-        let row = StoredRow {
+        let stored = StoredRow {
             context,
             table,
             storing,
-            old,
             numbered: None,
         };
-        // Nothing is computed without a row.
-        if !is_there || !row.store(values, sources, columns.iter().copied(), parameters) {
-            return Ok(None);
-        }
-        ZonedColumns::new(context, &self.zoned).to_utc(columns.iter().copied(), values);
-        let change = match (store, locked) {
-            (RowStore::Session(rows), _) => {
-                let undo = context.session.undo_of_row();
-                rows.update_row(by.index, key, columns, values, undo)?
-            }
-            (RowStore::Durable(_), Some(row)) => row.update(columns, values)?,
-            (RowStore::Durable(_), None) => return Ok(None),
+        let update = RowUpdate {
+            read,
+            old,
+            columns,
+            new: values,
+            compute: &|old, new| {
+                stored.store((old, new), sources, columns.iter().copied(), parameters)
+            },
         };
-        let (matched, changes, info) = match change {
-            RowChange::Duplicate => return Ok(None),
-            RowChange::Missing => (0, 0, "Rows matched: 0  Changed: 0  Warnings: 0"),
-            RowChange::Same => (1, 0, "Rows matched: 1  Changed: 0  Warnings: 0"),
-            RowChange::Done => (1, 1, "Rows matched: 1  Changed: 1  Warnings: 0"),
+        let row = row_of(context, table, (by.index, key));
+        let change = rows.update(row, update)?;
+        let (matched, changed) = match change {
+            None | Some(RowChange::Duplicate) => return Ok(None),
+            Some(RowChange::Missing) => (0, 0),
+            Some(RowChange::Same) => (1, 0),
+            Some(RowChange::Done) => (1, 1),
         };
         context.count(Counter::ComUpdate);
         note_read(context, matched == 1);
-        context.counters().add(Counter::HandlerUpdate, changes);
-        let reported = if context.session.client.counts_found_rows {
-            matched
-        } else {
-            changes
-        };
-        Ok(Some(changed(reported, Cow::Borrowed(info))))
+        Ok(Some(update_result(context, matched, changed).into()))
     }
+}
+
+/// A table and its single rows.
+type Rows<'t> = (&'t BaseTable, &'t dyn SingleRows);
+
+/// The statement, as it uses single rows of a table.
+fn statement<'c>(context: &'c StatementContext<'_>, table: &BaseTable) -> RowStatement<'c> {
+    RowStatement {
+        access: context,
+        directly: context.session.transaction.changes_directly(table),
+    }
+}
+
+fn row_of<'c>(
+    context: &'c StatementContext<'_>,
+    table: &BaseTable,
+    key: (IndexId, &'c [u8]),
+) -> RowRef<'c> {
+    let statement = statement(context, table);
+    RowRef { statement, key }
+}
+
+fn read(
+    context: &mut StatementContext<'_>,
+    (table, rows): Rows<'_>,
+    key: (IndexId, &[u8]),
+    (columns, shown): (&[usize], &Arc<[ResultColumn]>),
+) -> Result<Option<Outcome>> {
+    context.count(Counter::ComSelect);
+    let mut values = std::mem::take(&mut context.session.row);
+    let found = rows.read(row_of(context, table, key), columns, &mut values);
+    context.session.row = values;
+    let found = found?;
+    note_read(context, found);
+    let columns = Arc::clone(shown);
+    Ok(Some(Outcome::Row { columns, found }))
+}
+
+fn insert(
+    context: &mut StatementContext<'_>,
+    (table, rows): Rows<'_>,
+    values: &mut [Value],
+    number: Option<&AutoNumber>,
+) -> Result<Option<Outcome>> {
+    let taken = number.map(|number| number.take(context, table, values));
+    let Some(number) = taken.map_or(Some(None), |taken| taken.map(Some)) else {
+        return Ok(None);
+    };
+    if rows.insert(statement(context, table), values)? == RowChange::Duplicate {
+        if let Some(number) = number {
+            number.give_back(table);
+        }
+        return Ok(None);
+    }
+    context.count(Counter::ComInsert);
+    context.count(Counter::HandlerWrite);
+    context.session.diagnostics.insert_id = 0;
+    let last_insert_id = number.map_or(0, |number| number.confirm(context, table));
+    if last_insert_id > 0 && table.trees().is_some() {
+        table.keep_numbers(context.session.transaction.of_table(table)?, NUMBERS_AHEAD)?;
+    }
+    let result = StatementResult {
+        affected_rows: 1,
+        last_insert_id,
+        ..StatementResult::default()
+    };
+    Ok(Some(result.into()))
 }
 
 fn delete(
     context: &mut StatementContext<'_>,
-    (table, store): (&BaseTable, RowStore<'_>),
-    (index, key): (IndexId, &[u8]),
+    (table, rows): Rows<'_>,
+    key: (IndexId, &[u8]),
 ) -> Result<Option<Outcome>> {
-    let deleted = match store {
-        RowStore::Session(rows) => {
-            rows.delete_row(index, key, context.session.undo_of_row())? == RowChange::Done
-        }
-        RowStore::Durable(rows) => {
-            let Some(row) = context.statement_of(table)?.lock_row(rows, (index, key))? else {
-                return Ok(None);
-            };
-            row.delete()?;
-            true
-        }
+    let Some(change) = rows.delete(row_of(context, table, key))? else {
+        return Ok(None);
     };
+    let deleted = change == RowChange::Done;
     context.count(Counter::ComDelete);
     note_read(context, deleted);
-    let deleted = u64::from(deleted);
-    context.counters().add(Counter::HandlerDelete, deleted);
-    Ok(Some(changed(deleted, Cow::Borrowed(""))))
+    let affected_rows = u64::from(deleted);
+    context
+        .counters()
+        .add(Counter::HandlerDelete, affected_rows);
+    let result = StatementResult {
+        affected_rows,
+        ..StatementResult::default()
+    };
+    Ok(Some(result.into()))
 }
 
 /// Values of a row under construction.
@@ -356,29 +337,30 @@ struct StoredRow<'r> {
     context: &'r StatementContext<'r>,
     table: &'r BaseTable,
     storing: &'r Storing,
-    /// The values that were read from the row.
-    old: &'r [Value],
     /// The AUTO_INCREMENT column, which may be left without a value.
     numbered: Option<usize>,
 }
 
 impl StoredRow<'_> {
-    /// Evaluates the sources into columns; false when a value needs an error or a warning.
+    /// Evaluates the sources into columns, given the values that were read from the row; false when a value needs an
+    /// error or a warning.
     fn store(
         &self,
-        values: &mut Vec<Value>,
+        (old, values): (&[Value], &mut Vec<Value>),
         sources: &[Source],
         columns: impl Iterator<Item = usize>,
         parameters: &Parameters,
     ) -> bool {
         values.resize(sources.len(), Value::Null);
         let mut slots = values.iter_mut().zip(sources).zip(columns);
-        slots.all(|((stored, source), column)| self.store_one(stored, source, column, parameters))
+        slots.all(|((stored, source), column)| {
+            self.store_one((old, stored), source, column, parameters)
+        })
     }
 
     fn store_one(
         &self,
-        stored: &mut Value,
+        (row, stored): (&[Value], &mut Value),
         source: &Source,
         column: usize,
         parameters: &Parameters,
@@ -406,7 +388,7 @@ impl StoredRow<'_> {
                 other,
                 ty,
             } => {
-                let old = self.old.get(*old).unwrap_or(&Value::Null);
+                let old = row.get(*old).unwrap_or(&Value::Null);
                 match sum(old, other.value(parameters), *subtracts, ty) {
                     Some(sum) => computed = sum,
                     None => return false,
@@ -426,14 +408,4 @@ fn note_read(context: &mut StatementContext<'_>, found: bool) {
     counters.add(Counter::SelectRange, 1);
     counters.add(Counter::HandlerReadKey, 1);
     context.session.diagnostics.summary.rows_examined += found;
-}
-
-#[inline]
-fn changed(affected_rows: u64, info: Cow<'static, str>) -> Outcome {
-    let result = StatementResult {
-        affected_rows,
-        info,
-        ..StatementResult::default()
-    };
-    result.into()
 }

@@ -9,9 +9,9 @@ use mayfly_syntax::ast::{
     BinaryOperator, Expr, InsertSource, InsertStatement, Query, SetExpr, Statement, TableWithJoins,
 };
 use mayfly_syntax::encodings::is_default;
+use mayfly_types::temporal::ZoneClock;
 use mayfly_types::{SqlType, TypeKind, Value};
 
-use super::zoned_columns::zoned_columns;
 use crate::binding::expressions;
 use crate::binding::session_catalog::SessionCatalog;
 use crate::cached_plan::{
@@ -121,13 +121,13 @@ fn of_query(
         (column < table.definition.columns.len()).then_some(column)
     };
     let columns: Vec<usize> = (0..plan.columns.len()).map(column).collect::<Option<_>>()?;
-    table.row_store(TableUse::Read)?;
+    table.single_rows(TableUse::Read)?;
     let access = RowAccess::Read {
         key: access.key,
         columns,
         shown: ResultColumn::of_plan(&plan.columns),
     };
-    Some(PointPlan::new(context, table, access))
+    Some(PointPlan::new(table, access))
 }
 
 fn of_change(
@@ -143,12 +143,12 @@ fn of_change(
         return None;
     }
     let (access, table) = access(context, &plan.query, tables)?;
-    table.row_store(TableUse::Write)?;
+    table.single_rows(TableUse::Write)?;
     let definition = &table.definition;
     if target.assignments.is_empty() {
         let key = access.key;
         let is_referenced = is_referenced(context, definition, None);
-        return (!is_referenced).then(|| PointPlan::new(context, table, RowAccess::Delete { key }));
+        return (!is_referenced).then(|| PointPlan::new(table, RowAccess::Delete { key }));
     }
     if !is_plain(definition) || definition.columns.iter().any(|column| column.on_update_now) {
         return None;
@@ -176,7 +176,6 @@ fn of_change(
         return None;
     }
     Some(PointPlan::new(
-        context,
         table,
         RowAccess::Update {
             key: access.key,
@@ -203,7 +202,7 @@ fn of_insert(
     };
     let (table, positions) = (plan.table()?, &plan.positions);
     let definition = &table.definition;
-    table.row_store(TableUse::Write)?;
+    table.single_rows(TableUse::Write)?;
     if insert.ignore
         || !definition.foreign_keys.is_empty()
         || !plan.is_plain()
@@ -230,7 +229,6 @@ fn of_insert(
     };
     let sources = (0..definition.columns.len()).map(source);
     Some(PointPlan::new(
-        context,
         &table,
         RowAccess::Insert {
             sources: sources.collect::<Option<_>>()?,
@@ -241,11 +239,10 @@ fn of_insert(
 }
 
 impl PointPlan {
-    fn new(context: &StatementContext<'_>, table: &Arc<BaseTable>, access: RowAccess) -> Self {
+    fn new(table: &Arc<BaseTable>, access: RowAccess) -> Self {
         Self {
             table: Arc::downgrade(table),
             access,
-            zoned: zoned_columns(context, table),
         }
     }
 }
@@ -290,8 +287,9 @@ fn access<'p, 't>(
     {
         return None;
     }
-    let zoned = zoned_columns(context, table);
-    if index.parts.iter().any(|part| zoned.contains(&part.column)) {
+    let is_utc = || ZoneClock::new(&context.options().session.time_zone).is_utc();
+    let mut parts_of_index = index.parts.iter();
+    if parts_of_index.any(|part| table.timestamps.contains(&part.column)) && !is_utc() {
         return None;
     }
     let parts = parts.iter().map(|part| source_of(part, &part.ty));

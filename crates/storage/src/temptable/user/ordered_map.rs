@@ -120,7 +120,7 @@ impl OrderedMap {
     pub(crate) fn remove(&self, key: &[u8], undo: Option<&UndoLog>) -> Result<()> {
         let mut encoded = Vec::new();
         encode(&self.core().shape.encoders[0], key, &mut encoded);
-        let removed = self.0.delete_row(crate::IndexId(0), &encoded, undo);
+        let removed = self.0.delete_row((crate::IndexId(0), &encoded), undo);
         removed.map(|_| ())
     }
 

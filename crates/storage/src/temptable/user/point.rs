@@ -13,6 +13,7 @@ use super::tree::Position;
 use super::undo::UndoLog;
 use super::writer::{Change, Done, Stopped};
 use crate::error::wrong_type;
+use crate::key_encoding::RowKeyEncoder;
 use crate::table::{IndexId, RowChange, no_index};
 use crate::temptable::rows::{Cell, Resolver};
 
@@ -42,18 +43,10 @@ impl UserTable {
         self.0.write_lock.is_none()
     }
 
-    /// The key of a row in an index, from values of all key parts, none of them NULL.
-    pub fn row_key<'v>(
-        &self,
-        index: IndexId,
-        values: impl IntoIterator<Item = &'v Value>,
-        key: &mut Vec<u8>,
-    ) -> Result<()> {
+    /// The encoder of the keys of rows in an index.
+    pub fn row_keys(&self, index: IndexId) -> Result<RowKeyEncoder<'_>> {
         let encoder = self.0.shape.encoders.get(index.0).ok_or_else(no_index)?;
-        key.clear();
-        encoder.append_values(values, key)?;
-        super::tree::shorten_key(key);
-        Ok(())
+        Ok(RowKeyEncoder::new(encoder, super::tree::shorten_key))
     }
 
     /// Reads columns of the row with a key of a unique index into `values`, reusing its memory; returns whether the
@@ -61,8 +54,7 @@ impl UserTable {
     #[expect(unsafe_code, reason = "rows are raw bytes; see the layout")]
     pub fn read_row(
         &self,
-        index: IndexId,
-        key: &[u8],
+        (index, key): (IndexId, &[u8]),
         columns: &[usize],
         values: &mut Vec<Value>,
     ) -> Result<bool> {
@@ -106,8 +98,7 @@ impl UserTable {
     /// Updates columns of the row with a key of a unique index.
     pub fn update_row(
         &self,
-        index: IndexId,
-        key: &[u8],
+        (index, key): (IndexId, &[u8]),
         columns: &[usize],
         values: &[Value],
         undo: Option<&UndoLog>,
@@ -148,8 +139,7 @@ impl UserTable {
     /// Deletes the row with a key of a unique index.
     pub fn delete_row(
         &self,
-        index: IndexId,
-        key: &[u8],
+        (index, key): (IndexId, &[u8]),
         undo: Option<&UndoLog>,
     ) -> Result<RowChange> {
         self.change(undo, |change, _| {
