@@ -17,7 +17,8 @@ use mayfly_types::{
 };
 
 use crate::block_encryption::BlockEncryption;
-use crate::stored::{CallStored, NoSession};
+use crate::signature::Signature;
+use crate::stored::StoredFunction;
 
 /// Environment of a call: settings, clock and diagnostics, all injected, so that a statement can be run again with
 /// the same result. Made once per statement; shared by its threads.
@@ -198,6 +199,37 @@ impl UserLocks for NoLocks {
 
     fn release_all(&self) -> u64 {
         0
+    }
+}
+
+/// Caller of stored functions in the session of a running statement.
+pub trait CallStored: fmt::Debug + Send + Sync {
+    /// Runs the body for arguments of the signature's types; the value is of the type of the signature's result. The
+    /// signature's text names the value in messages.
+    fn call(
+        &self,
+        function: &Arc<StoredFunction>,
+        arguments: &[Value],
+        signature: &Signature,
+        context: &EvaluationContext,
+    ) -> Result<Value>;
+}
+
+/// No session: constant folding, and expressions that contain no stored function.
+#[derive(Debug)]
+struct NoSession;
+
+impl CallStored for NoSession {
+    fn call(
+        &self,
+        function: &Arc<StoredFunction>,
+        _arguments: &[Value],
+        _signature: &Signature,
+        _context: &EvaluationContext,
+    ) -> Result<Value> {
+        Err(Error::internal(format!(
+            "{function:?} is called outside of a session"
+        )))
     }
 }
 

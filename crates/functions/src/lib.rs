@@ -31,12 +31,12 @@ pub use binding::Binding;
 pub use block_encryption::BlockEncryption;
 pub use call::Call;
 pub use column::Column;
-pub use context::{EvaluationContext, SessionFacts, UserVariables};
+pub use context::{CallStored, EvaluationContext, SessionFacts, UserVariables};
 pub use mayfly_types::collation::Coercibility;
 pub use reference::FunctionRef;
 pub use scalar::ScalarFunction;
 pub use signature::{Argument, Signature};
-pub use stored::{CallStored, DataAccess, StoredFunction};
+pub use stored::{DataAccess, StoredFunction};
 
 /// Looks up a case-insensitive name in a table of lower-case names, without allocating.
 fn lower_case_lookup<T: Copy>(

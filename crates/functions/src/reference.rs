@@ -7,10 +7,11 @@
 use std::sync::Arc;
 
 use arrow_array::ArrayRef;
+use mayfly_types::convert::{array_of_values, array_value};
 use mayfly_types::{Result, Value};
 
 use crate::scalar::{Fact, Parameters, Printed, ScalarFunction, Volatility};
-use crate::stored::StoredFunction;
+use crate::stored::{DataAccess, StoredFunction};
 use crate::{Column, EvaluationContext, Signature};
 
 /// The function that a call calls.
@@ -48,7 +49,7 @@ impl FunctionRef {
     pub fn volatility(&self) -> Volatility {
         match self {
             Self::BuiltIn(function) => function.volatility(),
-            Self::Stored(function) => function.volatility(),
+            Self::Stored(function) => stored_volatility(function),
         }
     }
 
@@ -97,7 +98,10 @@ impl FunctionRef {
     ) -> Result<ArrayRef> {
         match self {
             Self::BuiltIn(function) => function.evaluate(arguments, rows, signature, context),
-            Self::Stored(function) => function.evaluate(arguments, rows, signature, context),
+            Self::Stored(function) => {
+                let call = (arguments, rows, signature);
+                evaluate_stored(function, call, context)
+            }
         }
     }
 }
@@ -117,4 +121,33 @@ impl PartialEq for FunctionRef {
             _ => false,
         }
     }
+}
+
+/// Whether calls of a stored function may be moved or left out: not those that give different results or change
+/// tables. Even a deterministic function is not computed before its statement runs.
+fn stored_volatility(function: &StoredFunction) -> Volatility {
+    if function.is_deterministic && function.access != DataAccess::ModifiesSqlData {
+        Volatility::Stable
+    } else {
+        Volatility::Volatile
+    }
+}
+
+/// Computes some rows of a stored function, one after another.
+fn evaluate_stored(
+    function: &Arc<StoredFunction>,
+    (arguments, rows, signature): (&[Column], usize, &Signature),
+    context: &EvaluationContext,
+) -> Result<ArrayRef> {
+    let value = |row: usize| {
+        let values = arguments.iter().map(|argument| match argument {
+            Column::Constant(value) => value.clone(),
+            Column::Array(array) => array_value(array, row),
+        });
+        let values: Vec<Value> = values.collect();
+        let caller = &context.stored_functions;
+        caller.call(function, &values, signature, context)
+    };
+    let values = (0..rows).map(value).collect::<Result<Vec<_>>>()?;
+    Ok(array_of_values(&values, signature.result.physical()))
 }

@@ -5,17 +5,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use mayfly_exec::{ExecutionContext, ExecutionOptions, ResultMemory, RunContext};
-use mayfly_functions::EvaluationContext;
 use mayfly_functions::context::SessionFacts;
-use mayfly_plan::Expression;
+use mayfly_functions::{CallStored, EvaluationContext};
+use mayfly_plan::{Expression, TableId};
 use mayfly_storage::temptable::{
     HashFunction, OverflowPolicy, Purpose, RegistryEntry, StatementOwner, TempTableContext,
     TempTableOptions,
 };
 use mayfly_types::{Batch, Diagnostics, Interrupt, Value};
 
+use super::lending::LentSession;
 use super::{StatementContext, StatementTables};
 use crate::budgets::unlimited_if_zero;
+use crate::catalog::stored_functions::FunctionUse;
 use crate::convert;
 use crate::options::HashMode;
 use crate::status::Counter;
@@ -247,6 +249,34 @@ impl StatementContext<'_> {
         summary.memory_peak = summary.memory_peak.max(execution.temp.memory().peak());
         summary.disk_peak = summary.disk_peak.max(execution.temp.temp_space().peak());
         summary.rows_written += get(&temp.rows_written);
+    }
+}
+
+impl StatementContext<'_> {
+    /// Does work in which the statement's expressions are evaluated: stored functions have the session.
+    pub(crate) fn lending<T>(&mut self, work: impl FnOnce() -> T) -> T {
+        let Some(place) = self.lent.get().map(Arc::clone) else {
+            return work();
+        };
+        self.has_frames = true;
+        let used_tables = self.used_tables();
+        place.with(&mut *self.session, used_tables, work)
+    }
+
+    /// The session as the expressions of the statement call functions in it; `None` if they call none.
+    fn function_caller(&self) -> Option<Arc<dyn CallStored>> {
+        if self.functions() == FunctionUse::None {
+            return None;
+        }
+        let place = || Arc::new(LentSession::of_idle(self.session.idle()));
+        Some(Arc::clone(self.lent.get_or_init(place)) as _)
+    }
+
+    /// The tables of the statement's plan, and the table that it adds rows to.
+    fn used_tables(&self) -> Vec<TableId> {
+        let planned = self.tables.upgrade();
+        let planned = planned.iter().flat_map(|planned| &planned.tables);
+        planned.map(|(id, _)| *id).chain(self.target).collect()
     }
 }
 

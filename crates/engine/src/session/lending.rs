@@ -1,7 +1,7 @@
 //! Lending of a session to the stored functions that its statement's expressions call.
 //!
 //! Expressions are evaluated by operators, which have no access to the session, while the statement that runs them
-//! holds the session for itself. Whoever lets operators work ([`StatementContext::lending`]) therefore moves the session
+//! holds the session for itself. Whoever lets operators work ([`StatementContext::lending`](super::StatementContext::lending)) therefore moves the session
 //! into a place that the operators' context knows ([`LentSession`]), and puts an idle one in its own place until the work
 //! is done, also by a panic. A call takes the session from there, opens a [`Frame`](super::Frame) in it, and runs the
 //! body. A statement that calls no function lends nothing.
@@ -18,8 +18,8 @@ use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlType, Value};
 use parking_lot::{Mutex, MutexGuard};
 
-use super::{Session, StatementContext};
-use crate::catalog::stored_functions::{FunctionUse, Routine};
+use super::Session;
+use crate::catalog::stored_functions::Routine;
 
 /// The place of a session for the operators of its statement.
 #[derive(Debug)]
@@ -55,47 +55,32 @@ impl Drop for Loan<'_> {
     }
 }
 
-impl StatementContext<'_> {
-    /// Does work in which the statement's expressions are evaluated: stored functions have the session.
-    pub(crate) fn lending<T>(&mut self, work: impl FnOnce() -> T) -> T {
-        let Some(place) = self.lent.get() else {
-            return work();
-        };
-        let place = Arc::clone(place);
-        self.has_frames = true;
-        place.0.lock().used_tables = self.used_tables();
+impl LentSession {
+    /// A place for a session, with another one in it.
+    pub(super) fn of_idle(session: Session) -> Self {
+        Self(Mutex::new(Place {
+            session: Box::new(session),
+            is_lent: false,
+            used_tables: Vec::new(),
+        }))
+    }
+
+    /// Does work with a session in the place, whose statement uses these tables.
+    pub(super) fn with<T>(
+        self: &Arc<Self>,
+        session: &mut Session,
+        used_tables: Vec<TableId>,
+        work: impl FnOnce() -> T,
+    ) -> T {
+        self.0.lock().used_tables = used_tables;
         let mut loan = Loan {
-            place,
-            home: &mut *self.session,
+            place: Arc::clone(self),
+            home: session,
         };
         loan.exchange(true);
         work()
     }
 
-    /// The session as the expressions of the statement call functions in it; `None` if they call none.
-    pub(super) fn function_caller(&self) -> Option<Arc<dyn CallStored>> {
-        if self.functions.get() == FunctionUse::None {
-            return None;
-        }
-        let place = self.lent.get_or_init(|| {
-            Arc::new(LentSession(Mutex::new(Place {
-                session: Box::new(self.session.idle()),
-                is_lent: false,
-                used_tables: Vec::new(),
-            })))
-        });
-        Some(Arc::clone(place) as _)
-    }
-
-    /// The tables of the statement's plan, and the table that it adds rows to.
-    fn used_tables(&self) -> Vec<TableId> {
-        let planned = self.tables.upgrade();
-        let planned = planned.iter().flat_map(|planned| &planned.tables);
-        planned.map(|(id, _)| *id).chain(self.target).collect()
-    }
-}
-
-impl LentSession {
     /// The place while the session is in it.
     fn place(&self) -> Result<MutexGuard<'_, Place>> {
         let place = self.0.try_lock().filter(|place| place.is_lent);
