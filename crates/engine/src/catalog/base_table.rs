@@ -33,8 +33,6 @@ pub(crate) struct BaseTable {
     pub(super) rows: Arc<dyn TableRows>,
     /// The positions of the TIMESTAMP columns.
     pub(crate) timestamps: Vec<usize>,
-    /// Whether its rows take part in transactions.
-    pub(crate) has_transactions: bool,
     /// The table as the planner sees it, with the row count of the last use.
     pub(super) source: Mutex<Arc<TableSource>>,
     /// Cached statistics of its columns' values.
@@ -63,7 +61,6 @@ impl BaseTable {
         Self {
             rows: zoned(&store, &timestamps),
             timestamps,
-            has_transactions: definition.engine.has_transactions(),
             source: Mutex::new(Arc::new(source)),
             column_statistics: Arc::default(),
             next_auto_increment: Arc::new(AtomicU64::new(definition.auto_increment_start.max(1))),

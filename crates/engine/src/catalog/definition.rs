@@ -8,7 +8,7 @@ use mayfly_types::temporal::TimeZone;
 use mayfly_types::{CollationId, SqlType, TypeKind, Value};
 
 use super::histogram::Histogram;
-use super::zoned_table;
+use super::zoned_default;
 use crate::engines::Engine;
 use crate::names::same_name;
 
@@ -184,7 +184,7 @@ impl ColumnDefinition {
     /// The default as a session in this time zone sees it, if it is a constant.
     pub(crate) fn default_value(&self, zone: &TimeZone) -> Option<Value> {
         match &self.default {
-            ColumnDefault::Value(value) => Some(zoned_table::value_in(zone, value, &self.ty)),
+            ColumnDefault::Value(value) => Some(zoned_default::value_in(zone, value, &self.ty)),
             _ => None,
         }
     }

@@ -29,11 +29,12 @@ pub(crate) mod system_views;
 pub(crate) mod table_access;
 mod table_rows;
 pub(crate) mod table_store;
-mod trees;
+pub(crate) mod trees;
 pub(crate) mod type_text;
 pub(crate) mod view;
 pub(crate) mod view_query;
-pub(crate) mod zoned_table;
+pub(crate) mod zoned_default;
+mod zoned_table;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -9,15 +9,15 @@ use mayfly_storage::{
 use mayfly_types::Result;
 use mayfly_types::temporal::TimeZone;
 
-use super::BaseTable;
 use super::definition::TableDefinition;
 use super::provided_changes::ProvidedChanges;
 use super::provider::TableProvider;
+use super::trees::Trees;
 
 /// Access to the rows of tables that exist.
 pub(crate) trait RowAccess {
     /// Whether changes to a table stay even if the statement fails or its transaction is rolled back.
-    fn changes_directly(&self, table: &BaseTable) -> bool;
+    fn changes_directly(&self, definition: &TableDefinition, trees: Option<&Trees>) -> bool;
 
     /// The statement's view of durable tables.
     fn durable_statement(&self) -> Result<&DurableStatement>;

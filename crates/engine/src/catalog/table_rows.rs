@@ -89,12 +89,18 @@ impl BaseTable {
 
     /// The rows as a statement of the session sees them, in its time zone.
     pub(crate) fn rows_in(&self, access: &dyn TableAccess) -> Result<Arc<dyn Table>> {
-        self.rows.open(access, access.changes_directly(self))
+        self.rows.open(
+            access,
+            access.changes_directly(&self.definition, self.trees()),
+        )
     }
 
     /// The rows as a statement of the session sees them, with UTC in TIMESTAMP columns.
     pub(crate) fn storage(&self, access: &dyn RowAccess) -> Result<Arc<dyn Table>> {
-        self.store.open(access, access.changes_directly(self))
+        self.store.open(
+            access,
+            access.changes_directly(&self.definition, self.trees()),
+        )
     }
 
     /// Its numbers of rows and bytes; 0 when they cannot be read.

@@ -16,7 +16,7 @@ use mayfly_storage::{
     TableScan, TableStatistics, TableWriter,
 };
 use mayfly_types::temporal::{DateTime, TimeZone, ZoneClock};
-use mayfly_types::{Batch, Error, PhysicalType, Result, Selection, SqlType, TypeKind, Value};
+use mayfly_types::{Batch, Error, PhysicalType, Result, Selection, Value};
 
 use super::table_access::RowAccess;
 use super::table_store::{RowRef, RowStatement, RowUpdate, SingleRows, TableRows, TableStore};
@@ -125,26 +125,6 @@ fn read_in(zone: &TimeZone, table: Arc<dyn Table>, timestamps: &[usize]) -> Arc<
         timestamps: timestamps.to_vec(),
         clock,
     })
-}
-
-/// A column's default in UTC, for the table's definition.
-pub(crate) fn value_to_utc(zone: &TimeZone, value: Value, ty: &SqlType) -> Value {
-    match (ty.kind, value) {
-        (TypeKind::Timestamp, Value::Int(packed)) => {
-            Value::Int(ZoneClock::new(zone).utc_of_local(packed))
-        }
-        (_, value) => value,
-    }
-}
-
-/// A column's default in a session's time zone.
-pub(crate) fn value_in(zone: &TimeZone, value: &Value, ty: &SqlType) -> Value {
-    match (ty.kind, value) {
-        (TypeKind::Timestamp, Value::Int(packed)) => {
-            Value::Int(ZoneClock::new(zone).local_of_utc(*packed))
-        }
-        (_, value) => value.clone(),
-    }
 }
 
 fn convert(batch: &Batch, columns: &[usize], mut value: impl FnMut(i64) -> i64) -> Batch {

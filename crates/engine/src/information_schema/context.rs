@@ -18,8 +18,10 @@ use mayfly_types::temporal::TimeZone;
 use mayfly_types::{Diagnostics, Error, Result};
 
 use crate::accounts::rights::Rights;
+use crate::catalog::definition::TableDefinition;
 use crate::catalog::provided_changes::ProvidedChanges;
 use crate::catalog::provider::TableProvider;
+use crate::catalog::trees::Trees;
 use crate::catalog::{BaseTable, Catalog, RowAccess};
 use crate::connections::SessionShared;
 use crate::database::Database;
@@ -126,7 +128,7 @@ impl RelationContext {
 
 /// Sizes are those of the newest committed rows, and of the session's own.
 impl RowAccess for RelationContext {
-    fn changes_directly(&self, _table: &BaseTable) -> bool {
+    fn changes_directly(&self, _definition: &TableDefinition, _trees: Option<&Trees>) -> bool {
         false
     }
 

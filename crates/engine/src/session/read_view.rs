@@ -16,7 +16,8 @@ use super::StatementContext;
 use crate::catalog::definition::TableDefinition;
 use crate::catalog::provided_changes::ProvidedChanges;
 use crate::catalog::provider::TableProvider;
-use crate::catalog::{BaseTable, RowAccess, TableAccess, memory_engine};
+use crate::catalog::trees::Trees;
+use crate::catalog::{RowAccess, TableAccess, memory_engine};
 use crate::engines::Engine;
 use crate::transaction::Isolation;
 use crate::variables::typed;
@@ -72,8 +73,9 @@ impl StatementContext<'_> {
 }
 
 impl RowAccess for StatementContext<'_> {
-    fn changes_directly(&self, table: &BaseTable) -> bool {
-        self.session.transaction.changes_directly(table)
+    fn changes_directly(&self, definition: &TableDefinition, trees: Option<&Trees>) -> bool {
+        let transaction = &self.session.transaction;
+        transaction.changes_directly(definition, trees)
     }
 
     fn durable_statement(&self) -> Result<&DurableStatement> {

@@ -14,7 +14,7 @@ use crate::catalog::definition::{
     CheckConstraint, ColumnDefault, ColumnDefinition, GeneratedColumn, KeyDefinition, KeyPart,
     KeyTarget, SECONDARY_ENGINE, TABLE_OPTIONS, TableDefinition,
 };
-use crate::catalog::{engine_limits, expression_text, zoned_table};
+use crate::catalog::{engine_limits, expression_text, zoned_default};
 use crate::ddl::column_type::{self, DeclaredCollation};
 use crate::ddl::{checks, partitioning};
 use crate::engines::Engine;
@@ -358,7 +358,7 @@ impl Builder<'_> {
         let stored = storing.value(&value, &ty, column, 1, self.context.diagnostics());
         let stored = stored.map_err(|_| invalid())?;
         let zone = &self.context.options().session.time_zone;
-        let stored = zoned_table::value_to_utc(zone, stored, &column.ty);
+        let stored = zoned_default::value_to_utc(zone, stored, &column.ty);
         Ok(ColumnDefault::Value(stored))
     }
 

@@ -250,7 +250,10 @@ type Rows<'t> = (&'t BaseTable, &'t dyn SingleRows);
 fn statement<'c>(context: &'c StatementContext<'_>, table: &BaseTable) -> RowStatement<'c> {
     RowStatement {
         access: context,
-        directly: context.session.transaction.changes_directly(table),
+        directly: context
+            .session
+            .transaction
+            .changes_directly(&table.definition, table.trees()),
     }
 }
 

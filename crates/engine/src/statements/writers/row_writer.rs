@@ -73,7 +73,10 @@ impl RowWriter {
             writer: None,
             refuses_duplicates: false,
             last_key,
-            stays: context.session.transaction.changes_directly(&table),
+            stays: context
+                .session
+                .transaction
+                .changes_directly(&table.definition, table.trees()),
             table,
             is_apart,
             links: None,
