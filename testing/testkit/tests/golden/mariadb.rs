@@ -6,10 +6,8 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::time::Duration;
 
 use libtest_mimic::{Failed, Trial};
-use mayfly_testkit::client::{Client, LOST};
 use mayfly_testkit::complete::UNEXPLAINED;
 use mayfly_testkit::corpus::{self, OWN_SERVER};
 use mayfly_testkit::runner::{self, Paths, Strictness, verdict};
@@ -32,39 +30,14 @@ pub(crate) fn trials() -> Vec<Trial> {
     trials
 }
 
-/// Runs a file, again where a crash of the server breaks it: random queries run on the server at the same time.
 fn run(socket: &Path, file: &Path) -> Result<(), Failed> {
     let paths = Paths::new().map_err(|error| error.to_string())?;
     let connect =
         |user: &str| ServerSession::connect_as(user, socket, Flavour::MariaDb, paths.clone());
     let restart = || Err("this server has other sessions".to_owned());
-    loop {
-        let mut witness = connected(socket)?;
-        let report = runner::run_file(file, Strictness::Family, connect, restart);
-        let mut has_crashed = || {
-            let answer = witness.query("SELECT 1");
-            answer.is_err_and(|error| error.code == LOST)
-        };
-        if report
-            .as_ref()
-            .is_ok_and(|report| report.failures.is_empty())
-            || !has_crashed()
-        {
-            paths.clean();
-            return verdict(report?.failures.iter().map(ToString::to_string));
-        }
-    }
-}
-
-/// A connection, as soon as the server is up.
-fn connected(socket: &Path) -> Result<Client, Failed> {
-    let mut tries = 0..120;
-    loop {
-        match Client::connect(socket, runner::ROOT) {
-            Err(_) if tries.next().is_some() => std::thread::sleep(Duration::from_millis(500)),
-            answer => return Ok(answer?),
-        }
-    }
+    let report = runner::run_file(file, Strictness::Family, connect, restart)?;
+    paths.clean();
+    verdict(report.failures.iter().map(ToString::to_string))
 }
 
 /// Each difference has a reason, each reason a row in COMPAT.md, and each row there a difference.
