@@ -15,10 +15,9 @@
 //! - **A statement** has its [`StatementContext`]. An inner one borrows the session from the frame.
 //!
 //! A frame needs the session for itself ([`StatementContext::frame`] takes `&mut`; operators have it lent,
-//! `session::lending`), so nothing that lives across rows
-//! may hold a reference into the session: `RowSink` holds the context exclusively, `RowRules` has handles to what it
-//! needs of the statement, and `Writers` and `TableChange` are given the context with each call. The writers of tables
-//! hold rows back to write many at once, and are flushed before hooks run (`statements::row_hooks`). A table without
+//! `session::lending`), so nothing that lives across rows may hold a reference into the session: `RowSink` holds the
+//! context exclusively, `RowRules` has handles to what it needs of the statement, and `Writers` and `TableChange` are
+//! given the context with each call. The writers of tables hold rows back to write many at once, and are flushed before hooks run (`statements::row_hooks`). A table without
 //! hooks is written in batches as if there were no frames.
 //!
 //! Inner statements run under two rules of MySQL. None ends the transaction (1422): each has a savepoint, to which its

@@ -1,10 +1,11 @@
 //! Lending of a session to the stored functions that its statement's expressions call.
 //!
 //! Expressions are evaluated by operators, which have no access to the session, while the statement that runs them
-//! holds the session for itself. Whoever lets operators work ([`StatementContext::lending`](super::StatementContext::lending)) therefore moves the session
-//! into a place that the operators' context knows ([`LentSession`]), and puts an idle one in its own place until the work
-//! is done, also by a panic. A call takes the session from there, opens a [`Frame`](super::Frame) in it, and runs the
-//! body. A statement that calls no function lends nothing.
+//! holds the session for itself. Whoever lets operators work
+//! ([`StatementContext::lending`](super::StatementContext::lending)) therefore moves the session into a place that the
+//! operators' context knows ([`LentSession`]), and puts an idle one in its own place until the work is done, also by a
+//! panic. A call takes the session from there, opens a [`Frame`](super::Frame) in it, and runs the body. A statement that
+//! calls no function lends nothing.
 //!
 //! One thread works while a session is lent, because plans that call stored functions run on one; and it waits for a
 //! call at a place where it holds no lock of a table's rows, because such expressions are not evaluated within scans.
