@@ -16,8 +16,8 @@ use super::trees::Trees;
 
 /// Access to the rows of tables that exist.
 pub(crate) trait RowAccess {
-    /// Whether changes to a table stay even if the statement fails or its transaction is rolled back.
-    fn changes_directly(&self, definition: &TableDefinition, trees: Option<&Trees>) -> bool;
+    /// Whether the statement that creates a table with these trees has ended.
+    fn is_created(&self, definition: &TableDefinition, trees: &Trees) -> bool;
 
     /// The statement's view of durable tables.
     fn durable_statement(&self) -> Result<&DurableStatement>;

@@ -87,20 +87,22 @@ impl BaseTable {
         Ok(greatest)
     }
 
+    /// Whether changes persist even if the statement fails or its transaction is rolled back. A table that is still
+    /// being created is undone with its statement.
+    #[inline]
+    pub(crate) fn changes_directly(&self, access: &dyn RowAccess) -> bool {
+        let is_created = |trees| access.is_created(&self.definition, trees);
+        !self.definition.engine.has_transactions() && self.trees().is_none_or(is_created)
+    }
+
     /// The rows as a statement of the session sees them, in its time zone.
     pub(crate) fn rows_in(&self, access: &dyn TableAccess) -> Result<Arc<dyn Table>> {
-        self.rows.open(
-            access,
-            access.changes_directly(&self.definition, self.trees()),
-        )
+        self.rows.open(access, self.changes_directly(access))
     }
 
     /// The rows as a statement of the session sees them, with UTC in TIMESTAMP columns.
     pub(crate) fn storage(&self, access: &dyn RowAccess) -> Result<Arc<dyn Table>> {
-        self.store.open(
-            access,
-            access.changes_directly(&self.definition, self.trees()),
-        )
+        self.store.open(access, self.changes_directly(access))
     }
 
     /// Its numbers of rows and bytes; 0 when they cannot be read.

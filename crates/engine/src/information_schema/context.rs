@@ -128,7 +128,7 @@ impl RelationContext {
 
 /// Sizes are those of the newest committed rows, and of the session's own.
 impl RowAccess for RelationContext {
-    fn changes_directly(&self, _definition: &TableDefinition, _trees: Option<&Trees>) -> bool {
+    fn is_created(&self, _definition: &TableDefinition, _trees: &Trees) -> bool {
         false
     }
 

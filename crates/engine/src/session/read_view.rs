@@ -17,7 +17,7 @@ use crate::catalog::definition::TableDefinition;
 use crate::catalog::provided_changes::ProvidedChanges;
 use crate::catalog::provider::TableProvider;
 use crate::catalog::trees::Trees;
-use crate::catalog::{RowAccess, TableAccess, memory_engine};
+use crate::catalog::{BaseTable, RowAccess, TableAccess, memory_engine};
 use crate::engines::Engine;
 use crate::transaction::Isolation;
 use crate::variables::typed;
@@ -72,10 +72,22 @@ impl StatementContext<'_> {
     }
 }
 
-impl RowAccess for StatementContext<'_> {
-    fn changes_directly(&self, definition: &TableDefinition, trees: Option<&Trees>) -> bool {
+impl StatementContext<'_> {
+    /// The transaction in the store of a table.
+    pub(crate) fn transaction_of(&self, table: &BaseTable) -> Result<&DurableTransaction> {
         let transaction = &self.session.transaction;
-        transaction.changes_directly(definition, trees)
+        if table.changes_directly(self) {
+            return Ok(transaction.direct()?.transaction());
+        }
+        transaction.durable()
+    }
+}
+
+impl RowAccess for StatementContext<'_> {
+    fn is_created(&self, definition: &TableDefinition, trees: &Trees) -> bool {
+        let catalog = &self.session.database.catalog;
+        let known = catalog.table(&definition.database, &definition.name);
+        known.is_some_and(|known| known.trees() == Some(trees))
     }
 
     fn durable_statement(&self) -> Result<&DurableStatement> {

@@ -10,11 +10,9 @@ use mayfly_types::error::codes;
 
 use super::SessionPrivileges;
 use super::locked_tables::{LockedTable, LockedTables};
-use crate::catalog::definition::TableDefinition;
+use crate::catalog::FullName;
 use crate::catalog::provided_changes::ProvidedChanges;
 use crate::catalog::provider::TableProvider;
-use crate::catalog::trees::Trees;
-use crate::catalog::{BaseTable, FullName};
 use crate::connections::SessionShared;
 use crate::database::Database;
 use crate::direct_changes::DirectChanges;
@@ -144,31 +142,6 @@ impl SessionTransaction {
         self.current.join(Box::new(changes.clone()));
         known.push((Arc::downgrade(provider), changes.clone()));
         changes
-    }
-
-    /// Whether changes to a table persist even if the statement fails or the transaction is rolled back. A table that
-    /// is still being created is undone with its statement.
-    pub(crate) fn changes_directly(
-        &self,
-        definition: &TableDefinition,
-        trees: Option<&Trees>,
-    ) -> bool {
-        if definition.engine.has_transactions() {
-            return false;
-        }
-        let catalog = &self.database.catalog;
-        let known = || catalog.table(&definition.database, &definition.name);
-        let is_it = |trees| known().is_some_and(|known| known.trees() == Some(trees));
-        trees.is_none_or(is_it)
-    }
-
-    /// The transaction in the store of a table.
-    #[inline]
-    pub(crate) fn of_table(&self, table: &BaseTable) -> Result<&DurableTransaction> {
-        if self.changes_directly(&table.definition, table.trees()) {
-            return Ok(self.direct()?.transaction());
-        }
-        self.durable()
     }
 
     /// Whether LOCK TABLES is in force.

@@ -250,10 +250,7 @@ type Rows<'t> = (&'t BaseTable, &'t dyn SingleRows);
 fn statement<'c>(context: &'c StatementContext<'_>, table: &BaseTable) -> RowStatement<'c> {
     RowStatement {
         access: context,
-        directly: context
-            .session
-            .transaction
-            .changes_directly(&table.definition, table.trees()),
+        directly: table.changes_directly(context),
     }
 }
 
@@ -303,7 +300,7 @@ fn insert(
     context.session.diagnostics.insert_id = 0;
     let last_insert_id = number.map_or(0, |number| number.confirm(context, table));
     if last_insert_id > 0 && table.trees().is_some() {
-        table.keep_numbers(context.session.transaction.of_table(table)?, NUMBERS_AHEAD)?;
+        table.keep_numbers(context.transaction_of(table)?, NUMBERS_AHEAD)?;
     }
     let result = StatementResult {
         affected_rows: 1,

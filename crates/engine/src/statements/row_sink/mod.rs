@@ -760,7 +760,7 @@ impl<'t, 's> RowSink<'t, 's> {
         counters.add(Counter::HandlerDelete, self.written.deleted);
         self.writers.flush()?;
         if self.written.inserted + self.written.updated > 0 && self.table.trees().is_some() {
-            let transaction = self.context.session.transaction.of_table(self.table)?;
+            let transaction = self.context.transaction_of(self.table)?;
             self.table.keep_numbers(transaction, NUMBERS_AHEAD)?;
         }
         Ok(())

@@ -73,10 +73,7 @@ impl RowWriter {
             writer: None,
             refuses_duplicates: false,
             last_key,
-            stays: context
-                .session
-                .transaction
-                .changes_directly(&table.definition, table.trees()),
+            stays: table.changes_directly(context),
             table,
             is_apart,
             links: None,
