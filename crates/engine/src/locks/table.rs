@@ -8,9 +8,9 @@
 //! A wait that would close a deadlock cycle fails with 1213.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use mayfly_memory::sync::UsedMutex;
 use mayfly_storage::Participant;
 use mayfly_types::error::codes;
 use mayfly_types::{Interrupt, Result, Stage};
@@ -196,38 +196,31 @@ fn wait(
 
 /// Table locks that a session holds until its transaction ends.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct TransactionTables(Arc<Held>);
-
-#[derive(Debug, Default)]
-struct Held {
-    tables: Mutex<Vec<HeldTable>>,
-    /// Whether there are any: a transaction without locks ends without taking the mutex.
-    is_any: AtomicBool,
-}
+pub(crate) struct TransactionTables(Arc<UsedMutex<Vec<HeldTable>>>);
 
 impl TransactionTables {
     fn release(&self) {
-        if self.0.is_any.load(Ordering::Acquire) {
-            self.0.is_any.store(false, Ordering::Release);
-            self.0.tables.lock().clear();
+        if let Some(mut tables) = self.0.used() {
+            tables.clear();
+            self.0.end_use(tables);
         }
     }
 
     /// Whether a table is held in this mode or a stronger one.
     pub(crate) fn has(&self, lock: &Arc<TableLock>, how: TableUse) -> bool {
         let is_it = |table: &HeldTable| Arc::ptr_eq(&table.lock, lock) && table.how >= how;
-        self.is_any() && self.0.tables.lock().iter().any(is_it)
+        let tables = self.0.used();
+        tables.is_some_and(|tables| tables.iter().any(is_it))
     }
 
     /// Whether any lock is held.
     pub(crate) fn is_any(&self) -> bool {
-        self.0.is_any.load(Ordering::Acquire)
+        self.0.used().is_some()
     }
 
     /// Adds a held lock.
     pub(crate) fn add(&self, table: HeldTable) {
-        self.0.tables.lock().push(table);
-        self.0.is_any.store(true, Ordering::Release);
+        self.0.lock().push(table);
     }
 }
 

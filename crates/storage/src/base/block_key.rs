@@ -23,6 +23,8 @@ use super::record_key::{TreeId, record_key, record_key_in, separator_of};
 pub(super) const MAX_KEY: usize = 511;
 /// Longest separator, in bytes, that is stored uncut.
 pub(super) const PREFIX_BYTES: usize = 500;
+/// Length that most keys do not exceed.
+const SHORT_KEY: usize = 28;
 /// Bytes of an ordinal, the most significant first.
 pub(super) const ORDINAL_BYTES: usize = MAX_KEY - 4 - PREFIX_BYTES;
 /// Exclusive upper bound of ordinals.
@@ -103,8 +105,15 @@ pub(super) fn floor<'t>(
     let mut found = match key.split_at_checked(PREFIX_BYTES) {
         None => {
             // Every read of a row by its key comes here.
-            let mut bytes = [0; 4 + PREFIX_BYTES];
-            last_up_to(all, tree, record_key_in(tree, key, &mut bytes))?
+            let (mut few, mut many);
+            let bytes: &mut [u8] = if key.len() <= SHORT_KEY {
+                few = [0; 4 + SHORT_KEY];
+                &mut few
+            } else {
+                many = [0; 4 + PREFIX_BYTES];
+                &mut many
+            };
+            last_up_to(all, tree, record_key_in(tree, key, bytes))?
         }
         Some((prefix, _)) => {
             let last = last_up_to(all, tree, &group_key(tree, prefix, ORDINALS - 1))?;

@@ -1,5 +1,6 @@
 //! The open file of durable tables.
 
+use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -133,9 +134,12 @@ fn open_environment(directory: &Path) -> Result<Env<WithoutTls>> {
         };
         match opened {
             Ok(env) => return Ok(env),
+            // Less address space: Linux says that there is no memory, emulators of it that the size is invalid.
             Err(heed::Error::Io(error))
-                if error.kind() == std::io::ErrorKind::OutOfMemory
-                    && bytes > SMALLEST_MAP_BYTES =>
+                if matches!(
+                    error.kind(),
+                    ErrorKind::OutOfMemory | ErrorKind::InvalidInput
+                ) && bytes > SMALLEST_MAP_BYTES =>
             {
                 bytes /= 2;
             }

@@ -48,8 +48,18 @@ impl DurableTransaction {
         };
         let changes = transaction.tree_changes(definition.rows());
         let types = definition.types();
-        let view = TreeView::new(&snapshot, definition.rows(), types, changes);
-        let found = position.map_or(Ok(None), |position| view.find(position, None))?;
+        let found = match (position, changes) {
+            (None, _) => None,
+            // No view is made of a tree that the transaction has not changed.
+            (Some(position), None) => {
+                let found = snapshot.find(definition.rows(), position)?;
+                found.map(|(block, row)| RowLocation::Block(block, row))
+            }
+            (Some(position), changes) => {
+                let view = TreeView::new(&snapshot, definition.rows(), types, changes);
+                view.find(position, None)?
+            }
+        };
         let Some(found) = found else {
             // A table that was created later has no rows in the snapshot, which does not mean that it is empty.
             transaction.check_definition(definition)?;

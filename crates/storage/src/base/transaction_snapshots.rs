@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
-use mayfly_memory::sync::lock;
+use mayfly_memory::sync::{UsedMutex, lock};
 use mayfly_types::Result;
 use mayfly_types::error::codes;
 
@@ -16,7 +16,7 @@ use super::snapshot::Snapshot;
 
 /// Snapshot slot of a transaction.
 #[derive(Debug, Default)]
-pub(super) struct TransactionSnapshot(Mutex<State>);
+pub(super) struct TransactionSnapshot(UsedMutex<State>);
 
 #[derive(Debug, Default)]
 enum State {
@@ -45,18 +45,14 @@ impl State {
 }
 
 impl TransactionSnapshot {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        lock(&self.0)
-    }
-
     /// The snapshot, if the transaction has one.
     pub(super) fn get(&self) -> Result<Option<Arc<Snapshot>>> {
-        self.lock().get()
+        self.0.used().map_or(Ok(None), |state| state.get())
     }
 
     /// The transaction's snapshot, set to `snapshot` if there is none yet.
     pub(super) fn get_or_set(&self, snapshot: Arc<Snapshot>) -> Result<Arc<Snapshot>> {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         if let Some(snapshot) = state.get()? {
             return Ok(snapshot);
         }
@@ -66,14 +62,13 @@ impl TransactionSnapshot {
 
     /// Replaces the snapshot.
     pub(super) fn set(&self, snapshot: Arc<Snapshot>) {
-        let before = std::mem::replace(&mut *self.lock(), State::Held(snapshot));
+        let before = std::mem::replace(&mut *self.0.lock(), State::Held(snapshot));
         drop(before);
     }
 
     /// Ends the snapshot with its transaction.
     pub(super) fn end(&self) {
-        let before = std::mem::take(&mut *self.lock());
-        drop(before);
+        drop(self.0.take());
     }
 }
 
@@ -107,7 +102,8 @@ impl TransactionSnapshots {
         let all: Vec<Arc<TransactionSnapshot>> =
             transactions.all.iter().filter_map(Weak::upgrade).collect();
         drop(transactions);
-        let mut all: Vec<MutexGuard<'_, State>> = all.iter().map(|one| one.lock()).collect();
+        let used = all.iter().filter_map(|one| one.0.used());
+        let mut all: Vec<MutexGuard<'_, State>> = used.collect();
         let mut keepers: HashMap<*const Snapshot, usize> = HashMap::new();
         for one in &all {
             if let State::Held(snapshot) = &**one {

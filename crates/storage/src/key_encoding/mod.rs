@@ -425,8 +425,20 @@ fn nothing() -> ByteRange {
 impl Part {
     #[inline(always)]
     fn put<const N: usize>(&self, bytes: [u8; N], key: &mut Vec<u8>) {
-        key.push(VALUE ^ self.inversion);
-        key.extend_from_slice(&bytes.map(|byte| byte ^ self.inversion));
+        let first = key.len();
+        key.push(VALUE);
+        key.extend_from_slice(&bytes);
+        self.invert(first, key);
+    }
+
+    /// Inverts the bytes from `first` on if the part is descending.
+    #[inline(always)]
+    fn invert(&self, first: usize, key: &mut [u8]) {
+        if self.inversion != 0 {
+            for byte in &mut key[first..] {
+                *byte ^= self.inversion;
+            }
+        }
     }
 
     #[inline(always)]
@@ -496,11 +508,7 @@ impl Part {
     fn end_text(&self, first: usize, key: &mut Vec<u8>) {
         escape(key, first + 1);
         key.push(END);
-        if self.inversion != 0 {
-            for byte in &mut key[first..] {
-                *byte ^= self.inversion;
-            }
-        }
+        self.invert(first, key);
     }
 
     #[inline]

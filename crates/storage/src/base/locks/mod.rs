@@ -21,7 +21,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use mayfly_memory::Reservation;
-use mayfly_memory::sync::lock;
+use mayfly_memory::sync::{UsedMutex, lock};
 use mayfly_types::error::codes;
 use mayfly_types::{Interrupt, Result, Stage};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
@@ -200,7 +200,7 @@ impl Held {
 /// The owner that requests locks, their mode, and how long it waits for one.
 pub(super) struct Request<'a> {
     pub(super) owner: LockOwner,
-    pub(super) held: &'a Mutex<Held>,
+    pub(super) held: &'a UsedMutex<Held>,
     pub(super) mode: LockMode,
     pub(super) wait: LockWait,
     pub(super) interrupt: &'a Interrupt,
@@ -410,7 +410,7 @@ impl Locks {
         keys: impl Iterator<Item = &'k [u8]>,
         mut acquired: impl FnMut(bool),
     ) -> Result<()> {
-        let mut held = lock(request.held);
+        let mut held = request.held.lock();
         let mut state: Option<MutexGuard<'_, State>> = None;
         for key in keys {
             let name = self.name(tree, key);
@@ -468,7 +468,7 @@ impl Locks {
             return Ok(false);
         }
         let whole = self.name(*rows, key);
-        let mut held = lock(request.held);
+        let mut held = request.held.lock();
         let is_needed = |(tree, name): &(TreeId, Name)| !trees.contains(tree) || *name == whole;
         let (needed, others) = std::mem::take(&mut held.names)
             .into_iter()
@@ -481,8 +481,8 @@ impl Locks {
     }
 
     /// Whether a transaction has a whole table locked.
-    pub(super) fn is_whole(&self, held: &Mutex<Held>, rows: TreeId) -> bool {
-        lock(held).whole.contains(&rows)
+    pub(super) fn is_whole(&self, held: &UsedMutex<Held>, rows: TreeId) -> bool {
+        held.used().is_some_and(|held| held.whole.contains(&rows))
     }
 
     /// Waits for a lock that another owner holds.
@@ -629,7 +629,7 @@ impl Locks {
                 let more = state.ranges.settle(coming, is_held);
                 if is_held {
                     drop(state);
-                    let mut held = lock(request.held);
+                    let mut held = request.held.lock();
                     held.range_bytes += more;
                     if !held.range_trees.contains(&tree) {
                         held.range_trees.push(tree);
@@ -696,8 +696,8 @@ impl Locks {
     }
 
     /// Releases all locks of a transaction.
-    pub(super) fn release(&self, owner: LockOwner, held: &Mutex<Held>) {
-        let held = std::mem::take(&mut *lock(held));
+    pub(super) fn release(&self, owner: LockOwner, held: &UsedMutex<Held>) {
+        let held = held.take();
         if !held.range_trees.is_empty() {
             let mut state = lock(&self.state);
             state.ranges.release(owner, &held.range_trees);

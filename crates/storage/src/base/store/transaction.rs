@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use mayfly_memory::Reservation;
-use mayfly_memory::sync::lock;
+use mayfly_memory::sync::{UsedMutex, lock};
 use mayfly_types::error::codes;
 use mayfly_types::{Interrupt, Result};
 
@@ -62,12 +62,12 @@ pub struct DurableTransaction(pub(in crate::base) Arc<Transaction>);
 pub(in crate::base) struct Transaction {
     pub(in crate::base) store: Arc<Store>,
     pub(in crate::base) owner: LockOwner,
-    state: Mutex<State>,
+    state: UsedMutex<State>,
     /// The snapshot of [`ReadView::Transaction`].
     pub(in crate::base) snapshot: Arc<TransactionSnapshot>,
     /// Storage of the changes.
     pub(in crate::base) storage: ChangeStorage,
-    pub(in crate::base) held: Mutex<Held>,
+    pub(in crate::base) held: UsedMutex<Held>,
     /// Changes of running statements.
     writing: Mutex<Vec<WriterTrees>>,
     /// The transaction's number in the store's list.
@@ -122,7 +122,7 @@ impl DurableTransaction {
         let transaction = Arc::new(Transaction {
             store: Arc::clone(store),
             owner,
-            state: Mutex::new(State {
+            state: UsedMutex::new(State {
                 changes: Changes::default(),
                 committing: Overlay::default(),
                 reservation: storage.memory.reservation(),
@@ -130,7 +130,7 @@ impl DurableTransaction {
             }),
             snapshot: store.environment.transaction_snapshots.add(),
             storage,
-            held: Mutex::default(),
+            held: UsedMutex::default(),
             writing: Mutex::default(),
             number: store.next_transaction(),
         });
@@ -179,7 +179,7 @@ impl DurableTransaction {
 
     /// Whether there are uncommitted changes.
     pub fn has_changes(&self) -> bool {
-        self.0.state().changes.len() > 0
+        self.0.change_count() > 0
     }
 
     /// Commits: makes the changes durable and visible to others, and ends the transaction. After an error nothing is
@@ -200,8 +200,14 @@ impl DurableTransaction {
 }
 
 impl Transaction {
+    /// The state, to change it.
     fn state(&self) -> MutexGuard<'_, State> {
-        lock(&self.state)
+        self.state.lock()
+    }
+
+    /// Number of changes since the transaction began.
+    fn change_count(&self) -> u64 {
+        self.state.used().map_or(0, |state| state.changes.len())
     }
 
     fn writing(&self) -> MutexGuard<'_, Vec<WriterTrees>> {
@@ -239,11 +245,10 @@ impl Transaction {
                 return Ok(true);
             }
         }
-        let (own, committing) = {
-            let state = self.state();
+        let (own, committing) = self.state.used().map_or((None, None), |state| {
             let own = state.changes.overlay.tree(tree).cloned();
             (own, state.committing.tree(tree).cloned())
-        };
+        });
         for changes in own.into_iter().chain(committing) {
             if is_in_the_way(&changes, tree, mode, newest, ranges)? {
                 return Ok(true);
@@ -254,7 +259,7 @@ impl Transaction {
 
     /// The transaction's changes of a tree.
     pub(in crate::base) fn tree_changes(&self, tree: TreeId) -> Option<Arc<TreeChanges>> {
-        self.state().changes.overlay.tree(tree).cloned()
+        self.state.used()?.changes.overlay.tree(tree).cloned()
     }
 
     /// Error 1412 when a table, or an index of it, was created after the transaction's snapshot.
@@ -309,7 +314,9 @@ impl Transaction {
 
     /// Reserves memory for the transaction's locks.
     pub(in crate::base) fn reserve_locks(&self) -> Result<()> {
-        let mut held = lock(&self.held);
+        let Some(mut held) = self.held.used() else {
+            return Ok(());
+        };
         let needed = held.bytes();
         let empty = || self.storage.memory.reservation();
         let reservation = held.reservation.get_or_insert_with(empty);
@@ -342,8 +349,11 @@ impl Transaction {
 
     /// Ends the transaction without its changes.
     fn end(&self) {
-        let committed = self.state().clear();
-        drop(committed);
+        if let Some(mut state) = self.state.used() {
+            let committed = state.clear();
+            self.state.end_use(state);
+            drop(committed);
+        }
         self.end_reading();
     }
 
@@ -368,13 +378,13 @@ impl Transaction {
     }
 
     fn commit(&self) -> Result<()> {
-        let mut state = self.state();
-        if state.changes.overlay.is_empty() && !state.new_trees {
-            state.clear();
-            drop(state);
-            self.end_reading();
+        let used = self.state.used();
+        let changed =
+            |state: &MutexGuard<'_, State>| state.new_trees || !state.changes.overlay.is_empty();
+        let Some(mut state) = used.filter(changed) else {
+            self.end();
             return Ok(());
-        }
+        };
         if state.new_trees {
             let (name, number) = self.store.last_tree_record();
             let number = Some(Arc::from(number.as_slice()));
@@ -459,18 +469,16 @@ impl Drop for Transaction {
 
 impl Participant for DurableTransaction {
     fn savepoint(&mut self) -> u64 {
-        self.0.state().changes.len()
+        self.0.change_count()
     }
 
     fn roll_back_to(&mut self, savepoint: u64) -> bool {
-        let mut state = self.0.state();
-        state.changes.undo(savepoint);
-        let less = state
-            .reservation
-            .bytes()
-            .saturating_sub(state.changes.bytes());
-        state.reservation.shrink(less);
-        drop(state);
+        if let Some(mut state) = self.0.state.used() {
+            state.changes.undo(savepoint);
+            let reserved = state.reservation.bytes();
+            let less = reserved.saturating_sub(state.changes.bytes());
+            state.reservation.shrink(less);
+        }
         self.0.store.locks.undone(self.0.owner);
         false
     }
