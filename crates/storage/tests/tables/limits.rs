@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::common::work::{TYPES, WORKS};
 use crate::common::{Fixture, filled_by, random_batches, rows, sorted_text, spec};
@@ -11,7 +12,7 @@ use mayfly_storage::{
 };
 use mayfly_trials::Random;
 use mayfly_types::error::codes;
-use mayfly_types::{Batch, PhysicalType};
+use mayfly_types::{Batch, Checkpoint, Interrupt, PhysicalType};
 
 fn options(tmp_table_size: u64) -> TempTableOptions {
     TempTableOptions {
@@ -155,5 +156,37 @@ fn a_key_that_is_larger_than_memory_is_joined_in_pieces() {
     assert!(queue.next_pair().unwrap().is_none());
     assert!(fixture.memory.peak() <= 2 << 20);
     drop((pair, queue, build_table, probe_table, context));
+    fixture.assert_clean();
+}
+
+/// The number of times that a statement asks whether it is to end.
+#[derive(Debug, Default)]
+struct Checks(AtomicU64);
+
+impl Checkpoint for Checks {
+    fn reached(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Whoever wants memory asks idle holders for it again and again, since one may be busy; a killed one is not.
+#[test]
+fn partitions_of_a_killed_statement_refuse_to_make_room_once() {
+    let fixture = Fixture::new("killed-holder");
+    let (checks, interrupt) = (Arc::<Checks>::default(), Interrupt::default());
+    let interrupt = interrupt.with_checkpoint(Some(Arc::clone(&checks) as _));
+    let context = fixture.interruptible(options(u64::MAX), interrupt.clone());
+    let batches = random_batches(&mut Random(33), &TYPES, 120_000, 40_000, 90);
+    let keys = Access::Hash(vec![KeyColumn::binary(0)]);
+    let table = filled_by(1, &context, spec(&TYPES, keys), &batches).unwrap();
+    let queue = table.partitions();
+    let taken = queue.next_partition().unwrap().unwrap();
+    interrupt.kill();
+    fixture.memory.set_limit(fixture.memory.used());
+    checks.0.store(0, Ordering::Relaxed);
+    let other = fixture.memory.child("another statement", u64::MAX);
+    fixture.resources.make_room(1 << 20, &other);
+    assert_eq!(checks.0.load(Ordering::Relaxed), 1);
+    drop((taken, queue, table, context));
     fixture.assert_clean();
 }

@@ -60,6 +60,9 @@ struct State {
     splitting: usize,
     /// File for waiting partitions when memory is short.
     file: Option<TempFile>,
+    /// Whether writing to it has failed, or the statement is to end: who asks for memory again does not wait for more
+    /// attempts.
+    has_failed: bool,
 }
 
 /// Result of [`PartitionQueue::next_taken`].
@@ -93,13 +96,21 @@ impl Reclaim for Queue {
             return 0;
         };
         let mut freed = 0;
-        let State { waiting, file, .. } = &mut *state;
+        let State {
+            waiting,
+            file,
+            has_failed,
+            ..
+        } = &mut *state;
         // The last partitions are taken last.
         for other in waiting.iter_mut().rev() {
-            if freed >= wanted {
+            if freed >= wanted || *has_failed {
                 break;
             }
-            freed += self.send_away(other, wanted - freed, file).unwrap_or(0);
+            match self.send_away(other, wanted - freed, file) {
+                Ok(bytes) => freed += bytes,
+                Err(_) => *has_failed = true,
+            }
         }
         freed
     }

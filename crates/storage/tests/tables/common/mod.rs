@@ -58,13 +58,22 @@ impl Fixture {
     }
 
     pub(crate) fn context(&self, options: TempTableOptions) -> TempTableContext {
+        self.interruptible(options, Interrupt::default())
+    }
+
+    /// A context of a statement that `interrupt` may end.
+    pub(crate) fn interruptible(
+        &self,
+        options: TempTableOptions,
+        interrupt: Interrupt,
+    ) -> TempTableContext {
         TempTableContext::new(
             self.resources.clone(),
             self.memory.child("statement", u64::MAX),
             self.temp_space.child("statement", u64::MAX),
             StatementOwner::default(),
             options,
-            Interrupt::default(),
+            interrupt,
         )
     }
 
