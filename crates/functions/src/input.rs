@@ -8,9 +8,13 @@ use arrow_array::{
     Array, BinaryViewArray, BooleanArray, Decimal128Array, Decimal256Array, PrimitiveArray,
 };
 use arrow_buffer::{NullBuffer, i256};
+use mayfly_memory::prefetch;
 use mayfly_types::{Error, Result, Value};
 
 use crate::Column;
+
+/// Bytes of the longest value that its view holds.
+const IN_VIEW_MAX: u32 = 12;
 
 /// An argument of one of the primitive physical types.
 #[derive(Debug)]
@@ -207,6 +211,21 @@ pub enum Texts<'a> {
     Array(&'a BinaryViewArray),
     /// One value for all rows.
     Constant(Option<&'a [u8]>),
+}
+
+/// Prefetches the beginning of a row's value, if there is such a row and its view does not hold the value.
+#[inline(always)]
+pub(crate) fn prefetch_text(array: &BinaryViewArray, row: usize) {
+    let Some(view) = array.views().get(row) else {
+        return;
+    };
+    // From the lowest: length, first bytes, buffer and offset, with four bytes each.
+    let [length, _, buffer, offset] = [0, 32, 64, 96].map(|bit| (*view >> bit) as u32);
+    if length > IN_VIEW_MAX
+        && let Some(buffer) = array.data_buffers().get(buffer as usize)
+    {
+        prefetch(buffer.as_ptr().wrapping_add(offset as usize));
+    }
 }
 
 impl<'a> Texts<'a> {

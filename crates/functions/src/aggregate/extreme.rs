@@ -17,6 +17,9 @@ use crate::comparison::compare_texts;
 use crate::input::{Numbers, Texts};
 use crate::{Accumulator, AggregateSignature, Binding, EvaluationContext, derive, input, output};
 
+/// Number of rows between the prefetch of a text and its comparison.
+const TEXTS_AHEAD: usize = 16;
+
 /// Which value of a group is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keeps {
@@ -351,7 +354,12 @@ impl Kept for Strings {
         let views = texts.views();
         let collation = (!self.is_json).then(|| self.collation.collation());
         let states = [self.store.places()];
+        // In rows that are in order nearly every value is read, and lies anywhere.
+        let mut reads = false;
         state::for_each_valid(groups, state::nulls(array), states, |group, row| {
+            if std::mem::take(&mut reads) {
+                input::prefetch_text(texts, row + TEXTS_AHEAD);
+            }
             let group = group as usize;
             let start = (views[row] >> 32) as u32;
             let current = self.store.start(group);
@@ -360,10 +368,12 @@ impl Kept for Strings {
                 _ => None,
             };
             let order = decided.or_else(|| {
+                reads = true;
                 let current = self.store.get(group)?;
                 Some(self.compare(keeps, texts.value(row), current))
             });
             if order.is_none_or(|order| keeps.replaces(order)) {
+                reads = true;
                 self.store.set(group, texts.value(row));
             }
         });

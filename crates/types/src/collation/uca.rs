@@ -282,6 +282,7 @@ impl Uca {
         }
     }
 
+    #[inline]
     fn table(self) -> &'static Table {
         let index = usize::from(self.source);
         TABLES[index].get_or_init(|| {
