@@ -107,6 +107,10 @@ pub(crate) struct ServeOptions {
     /// Creates root without a password, and listens on loopback addresses only.
     #[arg(long)]
     pub(crate) insecure: bool,
+    #[expect(
+        rustdoc::broken_intra_doc_links,
+        reason = "the groups of a file in brackets, for the help"
+    )]
     /// Configuration file, such as my.cnf: its groups [mayfly] and [mysqld].
     #[arg(long, value_name = "FILE", alias = "defaults-file")]
     pub(crate) config: Option<PathBuf>,

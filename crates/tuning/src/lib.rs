@@ -7,7 +7,7 @@
 //!
 //! 1. A scan ([`FileScans`]) does what MyISAM does: it reads a buffer's length at a time and goes over the rows in it,
 //!    each copied into a record.
-//! 2. Sizes are measured alternately ([`measure`]): a round has each size once, in a random order. What disturbs the
+//! 2. Sizes are measured alternately ([`mod@measure`]): a round has each size once, in a random order. What disturbs the
 //!    machine disturbs all sizes, and sizes are compared within rounds only.
 //! 3. The choice ([`Choice`]) does not trust small differences: it is the smallest size that cannot be told from the
 //!    best.

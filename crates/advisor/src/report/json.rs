@@ -1,4 +1,4 @@
-//! The report as JSON: the members are those of [`Report`](super::Report), described in `docs/advise.md`.
+//! The report as JSON: the members are those of [`Report`], described in `docs/advise.md`.
 
 use super::Report;
 

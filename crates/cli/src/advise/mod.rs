@@ -36,6 +36,10 @@ pub(crate) struct AdviseOptions {
     /// Prompts for the password.
     #[arg(short, long)]
     pub(crate) password: bool,
+    #[expect(
+        rustdoc::broken_intra_doc_links,
+        reason = "the groups of a file in brackets, for the help"
+    )]
     /// Option file with user, password, host, port or socket in its group [client].
     #[arg(long, value_name = "FILE")]
     pub(crate) defaults_file: Option<PathBuf>,

@@ -74,7 +74,7 @@ impl BaseTable {
         }
     }
 
-    /// A table of a [`TableProvider`](super::provider::TableProvider).
+    /// A table of a [`TableProvider`].
     pub(crate) fn provided(
         id: TableId,
         (database, name): (&str, &str),

@@ -78,7 +78,7 @@ pub trait TableProvider: Debug + Send + Sync {
 /// A position is the identity of a row, in bytes that the provider chooses. It stays valid until the row is removed or
 /// the transaction ends. As a [`Participant`] the transaction begins at savepoint 0.
 pub trait ProviderTransaction: Participant {
-    /// Starts a scan of the rows as the transaction sees them now. A requested [`ColumnId::POSITION`] is an array of
+    /// Starts a scan of the rows as the transaction sees them now. A requested [`ColumnId::POSITION`](mayfly_storage::ColumnId::POSITION) is an array of
     /// type BinaryView.
     ///
     /// # Errors

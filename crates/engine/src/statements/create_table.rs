@@ -1,4 +1,4 @@
-//! CREATE [TEMPORARY] TABLE, in its three forms.
+//! `CREATE [TEMPORARY] TABLE`, in its three forms.
 
 use std::sync::Arc;
 

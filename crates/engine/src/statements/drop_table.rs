@@ -1,4 +1,4 @@
-//! DROP [TEMPORARY] TABLE and TRUNCATE TABLE.
+//! `DROP [TEMPORARY] TABLE` and TRUNCATE TABLE.
 
 use std::sync::Arc;
 

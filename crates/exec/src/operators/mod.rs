@@ -1,7 +1,7 @@
 //! Operators: one file each.
 //!
 //! A [`Node`] is an operator of one run. Its life: `prepare` once, on the thread that coordinates the statement
-//! (pipeline breakers drain their inputs here, in parallel); then any number of workers `open` a [`Cursor`] each and
+//! (pipeline breakers drain their inputs here, in parallel); then any number of workers `open` a [`Cursor`](crate::context::Cursor) each and
 //! pull batches; the cursors of a node share its rows between them. Dropping the node drops its temporary tables.
 //!
 //! Between operators no column has the physical type Bool: a predicate that leaves an expression is an Int64 of 0 and

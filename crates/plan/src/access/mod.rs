@@ -1,6 +1,6 @@
 //! Access paths: the index by which a table is read, and its ranges (the manual, "Optimization and Indexes").
 //!
-//! [`analysis`] finds the ranges of an index that conditions leave, [`crate::tree::key_ranges`] computes them when the
+//! [`analysis`] finds the ranges of an index that conditions leave, [`key_ranges`] computes them when the
 //! plan runs, [`path`] compares the access paths of one table, and [`lookup`] the index lookup joins into it. The rules
 //! `access_paths` and `index_orders` put the choice into the logical plan.
 

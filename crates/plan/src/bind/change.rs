@@ -1,4 +1,4 @@
-//! UPDATE and DELETE: the query that finds their rows, and the changes of these rows; see [`crate::change`].
+//! UPDATE and DELETE: the query that finds their rows, and the changes of these rows; see [`mod@crate::change`].
 
 use std::sync::Arc;
 

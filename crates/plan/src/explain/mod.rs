@@ -6,11 +6,11 @@
 //! |---|---|---|
 //! | TREE | [`outline`]: a step for each operator | `tree` |
 //! | JSON, version 2 | the same steps | `plan_document` |
-//! | TRADITIONAL | [`blocks`]: query blocks and the tables that each reads | [`traditional`] |
+//! | TRADITIONAL | [`blocks`]: query blocks and the tables that each reads | [`mod@traditional`] |
 //! | JSON, version 1 | the same query blocks | `block_document` |
 //!
 //! The line of a step that creates a temporary table has a description of the table in brackets ([`facts`]); in JSON it
-//! is a member that MySQL does not have. The rewritten statement ([`rewritten`]) and the advice on avoiding each
+//! is a member that MySQL does not have. The rewritten statement ([`mod@rewritten`]) and the advice on avoiding each
 //! temporary table ([`crate::removal`]) are computed during planning, if asked for ([`crate::Catalog::explains`]).
 
 pub(crate) mod access;

@@ -9,8 +9,8 @@
 //! * [`Json::append_to`]: a tree to normalised text
 //! * [`text`]: reading normalised text without building a tree
 //! * [`path`]: path expressions, evaluated on normalised text
-//! * [`compare`]: the order of documents
-//! * [`key_values`]: the values by which a multi-valued index finds documents
+//! * [`mod@compare`]: the order of documents
+//! * [`mod@key_values`]: the values by which a multi-valued index finds documents
 //!
 //! A scalar whose text does not say which type it had before it came into the document (a DECIMAL, a
 //! date, bytes) is followed by a [`TypeTag`]. Only casts make such scalars; what users see of a document is

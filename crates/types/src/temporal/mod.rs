@@ -5,7 +5,7 @@
 //! number. TIME is a signed count of microseconds. See the manual, "Date and Time Data Types".
 //!
 //! * [`calendar`]: day numbers, weeks, month lengths
-//! * [`parse`]: text to values; [`number`]: numbers to values and back; [`format`]: values to text
+//! * [`parse`]: text to values; [`number`]: numbers to values and back; [`mod@format`]: values to text
 //! * [`interval`]: `INTERVAL` units, adding them, differences
 //! * [`zone`]: time zones and Unix time
 //! * [`locale`]: names of days and months

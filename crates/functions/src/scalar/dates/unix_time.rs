@@ -1,4 +1,4 @@
-//! UNIX_TIMESTAMP([date]) and FROM_UNIXTIME(seconds[, format]).
+//! `UNIX_TIMESTAMP([date])` and `FROM_UNIXTIME(seconds[, format])`.
 
 use arrow_array::ArrayRef;
 use arrow_buffer::i256;

@@ -1,7 +1,7 @@
 //! A session's transactions in the store, one after the other.
 //!
 //! A transaction begins with its first statement and ends with commit or roll back; the next
-//! statement begins another. What it has changed is an [`Overlay`](crate::base::overlay::Overlay) that its
+//! statement begins another. What it has changed is an [`Overlay`] that its
 //! own reads look through.
 
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Tables of CREATE TEMPORARY TABLE, of ENGINE=MEMORY, and of the engines without transactions.
 //!
 //! A [`UserTable`] is created once and opened by each statement: [`UserTable::open`] gives the statement's
-//! [`Table`](crate::Table), which sees a snapshot. A row keeps its position, eight bytes, for its lifetime. Changes by
+//! [`Table`], which sees a snapshot. A row keeps its position, eight bytes, for its lifetime. Changes by
 //! a transactional table's writer are recorded in the session's [`UndoLog`]; the records end with the table.
 //!
 //! Rows are in the layout of all temporary tables ([`heap`]), with their long values beside them ([`blobs`]); the
