@@ -30,7 +30,7 @@ pub use aggregate::{Accumulator, AggregateFunction, AggregateSignature};
 pub use binding::Binding;
 pub use block_encryption::BlockEncryption;
 pub use call::Call;
-pub use column::Column;
+pub use column::{Column, not_null};
 pub use context::{CallStored, EvaluationContext, SessionFacts, UserVariables};
 pub use mayfly_types::collation::Coercibility;
 pub use reference::FunctionRef;

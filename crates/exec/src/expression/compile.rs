@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use mayfly_functions::FunctionRef;
 use mayfly_functions::scalar::Volatility;
+use mayfly_functions::{FunctionRef, Signature};
 use mayfly_plan::{Expression, ExpressionKind, with_stack};
 use mayfly_types::convert::is_total_cast;
 use mayfly_types::{PhysicalType, TypeKind};
@@ -123,24 +123,10 @@ impl Compiler {
             ExpressionKind::Parameter(index) => Operation::Parameter(*index),
             ExpressionKind::Local(local) => Operation::Local(*local),
             ExpressionKind::Call {
-                function: FunctionRef::BuiltIn(function),
-                arguments,
-                signature,
-            } if function.is_lazy() => Operation::LazyCall {
-                function,
-                arguments: arguments.iter().map(|value| self.lazy(value)).collect(),
-                signature: Arc::clone(signature),
-            },
-            ExpressionKind::Call {
                 function,
                 arguments,
                 signature,
-            } => Operation::Call {
-                function: function.clone(),
-                arguments: arguments.iter().map(|value| self.node(value)).collect(),
-                signature: Arc::clone(signature),
-                volatile: function.volatility() == Volatility::Volatile,
-            },
+            } => self.call(function, arguments, signature),
             ExpressionKind::Cast(input, text) => Operation::Cast {
                 from: Box::new(input.ty.clone()),
                 to: Box::new(expression.ty.clone()),
@@ -164,7 +150,7 @@ impl Compiler {
                     collation: left.ty.comparison_collation(),
                 },
                 left: self.node(left),
-                right: self.node(right),
+                right: self.lazy(right),
             },
             ExpressionKind::And(terms) => self.logic(true, terms),
             ExpressionKind::Or(terms) => self.logic(false, terms),
@@ -205,6 +191,48 @@ impl Compiler {
             ExpressionKind::Subquery(subquery) => {
                 Operation::Subquery(Box::new(SubqueryNode::compile(subquery)))
             }
+        }
+    }
+
+    fn call(
+        &mut self,
+        function: &FunctionRef,
+        arguments: &[Expression],
+        signature: &Arc<Signature>,
+    ) -> Operation {
+        let signature = Arc::clone(signature);
+        if let Some(function) = function.built_in()
+            && let Some(order) = function.evaluation_order(arguments.len())
+        {
+            let parts = order.into_iter().map(|place| {
+                let part = self.lazy(&arguments[place]);
+                (place, part)
+            });
+            let parts: Box<[(usize, Lazy)]> = parts.collect();
+            let is_total = |(_, part): &(usize, Lazy)| self.nodes[part.node as usize].total;
+            if function.is_lazy() || !parts.iter().skip(1).all(is_total) {
+                return Operation::LazyCall {
+                    function,
+                    arguments: parts,
+                    signature,
+                };
+            }
+            let mut nodes: Box<[NodeId]> = vec![0; arguments.len()].into();
+            for (place, part) in &parts {
+                nodes[*place] = part.node;
+            }
+            return Operation::Call {
+                function: FunctionRef::BuiltIn(function),
+                arguments: nodes,
+                signature,
+                volatile: function.volatility() == Volatility::Volatile,
+            };
+        }
+        Operation::Call {
+            function: function.clone(),
+            arguments: arguments.iter().map(|value| self.node(value)).collect(),
+            signature,
+            volatile: function.volatility() == Volatility::Volatile,
         }
     }
 

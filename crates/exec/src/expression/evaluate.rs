@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef};
 use arrow_buffer::BooleanBuffer;
-use mayfly_functions::Column;
-use mayfly_plan::with_stack;
+use mayfly_functions::{Column, not_null};
+use mayfly_plan::{Comparison, with_stack};
 use mayfly_types::convert::array_value;
 use mayfly_types::{Error, PhysicalType, Result, Value};
 
@@ -135,7 +135,13 @@ impl Program {
                 comparer,
             } => {
                 let left = self.node(*left, rows, run)?;
-                let right = self.node(*right, rows, run)?;
+                let right = match comparison {
+                    Comparison::NullSafeEqual => self.node(right.node, rows, run)?,
+                    _ => {
+                        let needed = || Ok(not_null(std::slice::from_ref(&left), rows.count));
+                        self.needed_part(right, needed, rows, run)?
+                    }
+                };
                 comparer.compare(*comparison, &left, &right, rows.count)
             }
             Operation::Logic { conjunction, terms } => {
@@ -261,27 +267,20 @@ impl Program {
             } => {
                 let context = run.evaluation();
                 let mut known: Vec<Column> = Vec::with_capacity(arguments.len());
-                for argument in arguments {
-                    let node = &self.nodes[argument.node as usize];
-                    let needed = (!node.total && !known.is_empty())
-                        .then(|| function.needs(&known, rows.count, signature, context))
-                        .transpose()?;
-                    let count = needed.as_ref().map(BooleanBuffer::count_set_bits);
-                    known.push(match (needed, count) {
-                        (Some(_), Some(0)) => Column::Constant(Value::Null),
-                        (Some(needed), Some(count)) if count < rows.count && !node.alike => {
-                            let others = Branch {
-                                column: Column::Constant(Value::Null),
-                                is_whole: false,
-                                selection: !&needed,
-                            };
-                            let branch = self.branch(argument, needed, count, rows, run)?;
-                            combine(vec![branch, others], node.physical, rows.count)?
-                        }
-                        _ => self.node(argument.node, rows, run)?,
-                    });
+                for (_, argument) in arguments {
+                    let column = if known.is_empty() {
+                        self.node(argument.node, rows, run)?
+                    } else {
+                        let needed = || function.needs(&known, rows.count, signature, context);
+                        self.needed_part(argument, needed, rows, run)?
+                    };
+                    known.push(column);
                 }
-                let result = function.evaluate(&known, rows.count, signature, context)?;
+                let mut columns = vec![Column::Constant(Value::Null); known.len()];
+                for ((place, _), column) in arguments.iter().zip(known) {
+                    columns[*place] = column;
+                }
+                let result = function.evaluate(&columns, rows.count, signature, context)?;
                 Ok(Column::Array(result))
             }
             Operation::Cast {
@@ -316,6 +315,34 @@ impl Program {
             Operation::Subquery(subquery) => {
                 subquery.evaluate(rows.columns.arrays()?, rows.count, run)
             }
+        }
+    }
+
+    /// Values of a part where they are needed, and NULL elsewhere; all values of a part that cannot fail.
+    fn needed_part(
+        &self,
+        part: &Lazy,
+        needed: impl FnOnce() -> Result<BooleanBuffer>,
+        rows: Rows<'_>,
+        run: &RunContext,
+    ) -> Result<Column> {
+        let node = &self.nodes[part.node as usize];
+        if node.total {
+            return self.node(part.node, rows, run);
+        }
+        let needed = needed()?;
+        match needed.count_set_bits() {
+            0 => Ok(Column::Constant(Value::Null)),
+            count if count < rows.count && !node.alike => {
+                let others = Branch {
+                    column: Column::Constant(Value::Null),
+                    is_whole: false,
+                    selection: !&needed,
+                };
+                let branch = self.branch(part, needed, count, rows, run)?;
+                combine(vec![branch, others], node.physical, rows.count)
+            }
+            _ => self.node(part.node, rows, run),
         }
     }
 

@@ -100,10 +100,11 @@ enum Operation {
         signature: Arc<Signature>,
         volatile: bool,
     },
-    /// Call of a function that evaluates only the arguments that it needs.
+    /// Call of a function that evaluates only the arguments that it needs, with its arguments and their places in the
+    /// order of evaluation.
     LazyCall {
         function: &'static ScalarFunction,
-        arguments: Box<[Lazy]>,
+        arguments: Box<[(usize, Lazy)]>,
         signature: Arc<Signature>,
     },
     Cast {
@@ -119,7 +120,8 @@ enum Operation {
     Compare {
         comparison: Comparison,
         left: NodeId,
-        right: NodeId,
+        /// Evaluated where the left side is not NULL, except for `<=>`.
+        right: Lazy,
         comparer: Comparer,
     },
     /// AND if `conjunction`, else OR.

@@ -12,6 +12,10 @@ use std::ops::Range;
 pub enum Fact {
     /// NULL whenever an argument is NULL.
     Strict,
+    /// Evaluates its arguments one after another until one is NULL: later ones can neither fail nor warn then.
+    StopsAtNull,
+    /// [`Fact::StopsAtNull`] for a function that evaluates its arguments in another order, which names the first ones.
+    StopsAtNullIn(&'static [usize]),
     /// Raises error 1690, which shows the call.
     Overflows,
     /// Its second argument is an XPath expression, which must be a constant.

@@ -9,7 +9,7 @@ use arrow_buffer::BooleanBuffer;
 use mayfly_types::{Result, SessionParameters, Value};
 
 use super::facts::{Fact, Parameters, Printed};
-use crate::{Argument, Binding, Call, Column, EvaluationContext, Signature};
+use crate::{Argument, Binding, Call, Column, EvaluationContext, Signature, not_null};
 
 /// How the planner may treat a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -195,13 +195,27 @@ impl ScalarFunction {
         (self.is_total)(signature)
     }
 
-    /// Whether it may skip arguments ([`ScalarFunction::needs`]).
+    /// Whether it chooses which arguments it needs ([`ScalarFunction::needs`]), and not by NULLs alone.
     pub fn is_lazy(&self) -> bool {
         self.needs.is_some()
     }
 
-    /// The rows that need the argument after the given ones; the rest of the call is as for
-    /// [`ScalarFunction::evaluate`].
+    /// The places of `count` arguments in the order in which they are evaluated, if later ones may not be needed.
+    pub fn evaluation_order(&self, count: usize) -> Option<Vec<usize>> {
+        let order = |fact: &Fact| match fact {
+            Fact::StopsAtNull => Some((0..count).collect()),
+            Fact::StopsAtNullIn(order) => {
+                let given = order.iter().copied().filter(|place| *place < count);
+                Some(given.chain(order.len()..count).collect())
+            }
+            _ => None,
+        };
+        let order = self.facts.iter().find_map(order);
+        order.or_else(|| self.is_lazy().then(|| (0..count).collect()))
+    }
+
+    /// The rows that need the argument after the given ones, which are in the order of evaluation; the rest of the call
+    /// is as for [`ScalarFunction::evaluate`].
     pub fn needs(
         &self,
         known: &[Column],
@@ -210,7 +224,7 @@ impl ScalarFunction {
         context: &EvaluationContext,
     ) -> Result<BooleanBuffer> {
         match self.needs {
-            None => Ok(BooleanBuffer::new_set(rows)),
+            None => Ok(not_null(known, rows)),
             Some(needs) => needs(&Call {
                 name: self.names[0],
                 arguments: known,

@@ -13,14 +13,11 @@ impl Scope {
     /// Column of a temporary table for an item of the select list.
     pub(super) fn buffered(&self, item: &Item) -> Buffered {
         let expression = &item.expression;
-        // A rolled-up value is computed.
-        if self.rollup
-            && self
-                .group_keys
-                .iter()
-                .any(|key| same_expression(key, expression))
-        {
-            return Buffered::Computed;
+        if self.is_rolled_up(expression) {
+            return match self.reads_constants(expression) {
+                true => Buffered::Recomputed,
+                false => Buffered::Computed,
+            };
         }
         if let ExpressionKind::Column(id) = expression.kind {
             return self.buffered_column(id);
@@ -31,6 +28,21 @@ impl Scope {
             return Buffered::Recomputed;
         }
         Buffered::Computed
+    }
+
+    /// Whether an expression is a key of GROUP BY … WITH ROLLUP, whose values are computed.
+    fn is_rolled_up(&self, expression: &Expression) -> bool {
+        let mut keys = self.group_keys.iter();
+        self.rollup && keys.any(|key| same_expression(key, expression))
+    }
+
+    /// Whether an item is a rolled-up key, and neither a column of a table nor a constant.
+    fn is_rolled_value(&self, item: &Item) -> bool {
+        let is_value = match item.expression.kind {
+            ExpressionKind::Column(id) => self.is_merged(id),
+            _ => !item.expression.columns().is_empty(),
+        };
+        is_value && self.is_rolled_up(&item.expression)
     }
 
     /// Whether an expression reads columns, and all of them are constants of merged derived tables.
@@ -61,7 +73,10 @@ impl Scope {
         let order: &[&Expression] = if is_given { &[] } else { order };
         let is_late = |expression: &&Expression| {
             let reads_result = self.reads_aggregate(expression) || self.reads_window(expression);
-            reads_result || expression_is_volatile(expression)
+            // A subquery in the select list is evaluated once for each row.
+            let is_selected = |item: &Item| same_expression(&item.expression, expression);
+            let is_subquery = depends_on_rows(expression) && self.items.iter().any(is_selected);
+            reads_result || is_subquery || expression_is_volatile(expression)
         };
         let columns = keys.iter().map(Expression::as_column);
         let is_aggregate = |item: &Item| self.buffered(item) == Buffered::Aggregate;
@@ -78,6 +93,11 @@ impl Scope {
             one_group: keys.is_empty() && !self.aggregates.is_empty(),
             rollup: self.rollup,
             aggregates: aggregates.collect(),
+            rolled_values: self
+                .items
+                .iter()
+                .map(|item| self.is_rolled_value(item))
+                .collect(),
             sorts_groups: self
                 .aggregates
                 .iter()

@@ -376,6 +376,7 @@ impl Binder<'_> {
             },
             null_extended: false,
             unseen: false,
+            merged: false,
             unique_keys,
         })?;
         let select_id = self.scope().select_id;
@@ -558,6 +559,7 @@ impl Binder<'_> {
         self.add_table(ScopeTable {
             database: database.map(str::to_owned),
             unique_keys: block.unique_keys,
+            merged,
             ..ScopeTable::derived(alias.to_owned(), block.columns)
         })?;
         Ok(relation)

@@ -150,6 +150,8 @@ pub(crate) struct ScopeTable {
     pub(crate) unseen: bool,
     /// Sets of columns in which no two rows are equal.
     pub(crate) unique_keys: Vec<Vec<usize>>,
+    /// Whether it is a derived table that MySQL merges, so that its columns are expressions.
+    pub(crate) merged: bool,
 }
 
 impl ScopeTable {
@@ -162,6 +164,7 @@ impl ScopeTable {
             null_extended: false,
             unseen: false,
             unique_keys: Vec::new(),
+            merged: false,
         }
     }
 
@@ -596,6 +599,29 @@ impl Scope {
         match &self.tables[slot.table].columns {
             ScopeColumns::Derived(columns) => columns[slot.column].client_type,
             ScopeColumns::Base { .. } => ClientType::Plain,
+        }
+    }
+
+    /// Whether a column is one of a merged derived table.
+    pub(super) fn is_merged(&self, id: ColumnId) -> bool {
+        let slot = self.slot_of(id);
+        slot.is_some_and(|slot| self.tables[slot.table].merged)
+    }
+
+    /// Type of an argument in which a temporary table keeps it. An integer that a derived table has computed is a
+    /// column with room for all numbers of its type.
+    pub(crate) fn kept_argument(&self, argument: &Expression, ty: SqlType) -> SqlType {
+        let slot = argument.as_column().and_then(|id| self.slot_of(id));
+        let is_derived = slot.is_some_and(|slot| {
+            let table = &self.tables[slot.table];
+            !table.merged && matches!(table.columns, ScopeColumns::Derived(_))
+        });
+        match ty.kind {
+            TypeKind::Int | TypeKind::BigInt if is_derived => SqlType {
+                unsigned: ty.unsigned,
+                ..SqlType::integer(ty.kind)
+            },
+            _ => ty,
         }
     }
 

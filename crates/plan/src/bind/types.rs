@@ -13,7 +13,7 @@ use mayfly_types::{CollationId, Error, PhysicalType, Result, SqlType, TypeKind, 
 use super::collation::{aggregate_collations, coercibility, has_collation};
 use super::variables::{is_read_as, read_as};
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
-use crate::tree::logical::{ColumnId, SubqueryKind};
+use crate::tree::logical::{ColumnId, SubqueryKind, has_subquery};
 use crate::tree::physical::{AggregateCall, ClientType};
 pub(crate) use mayfly_types::common_type::string_of;
 
@@ -63,7 +63,7 @@ pub(crate) fn client_type(
             return ClientType::Choice(kind);
         }
     }
-    if is_computed(expression) {
+    if is_computed(expression, of_column) {
         ClientType::Computed
     } else {
         ClientType::Plain
@@ -214,7 +214,7 @@ fn choice_kind(
         TypeKind::Int | TypeKind::BigInt if !results.is_empty() && results.iter().all(is_bits) => {
             Some(TypeKind::Bit)
         }
-        TypeKind::Int if !results.iter().any(|result| is_computed(result)) => {
+        TypeKind::Int if !results.iter().any(|result| is_computed(result, of_column)) => {
             let kind = set_operation().kind;
             Some(kind).filter(|kind| !matches!(kind, TypeKind::Int | TypeKind::Bit))
         }
@@ -287,21 +287,26 @@ fn unconverted(expression: &Expression) -> &Expression {
 
 /// Whether a value is computed, and not only a choice of columns' values: MySQL computes integers as BIGINT, whatever
 /// the width of a table column, and FLOAT and DOUBLE with room for a sign.
-fn is_computed(expression: &Expression) -> bool {
+fn is_computed(expression: &Expression, of_column: &dyn Fn(ColumnId) -> ClientType) -> bool {
     if let Some(results) = choices(expression) {
         let is_float = matches!(expression.ty.kind, TypeKind::Float | TypeKind::Double);
         let is_fixed = expression.ty.decimals < DECIMALS_NOT_FIXED;
         return is_float && (is_fixed || !is_nullif(expression))
-            || results.into_iter().any(is_computed);
+            || results
+                .into_iter()
+                .any(|result| is_computed(result, of_column));
     }
     match &expression.kind {
-        ExpressionKind::Column(_) | ExpressionKind::Local(_) | ExpressionKind::Subquery(_) => false,
+        ExpressionKind::Column(id) => of_column(*id) == ClientType::Computed,
+        ExpressionKind::Local(_) | ExpressionKind::Subquery(_) => false,
         ExpressionKind::LogicalSubquery(subquery) => subquery.client_type == ClientType::Computed,
         // YEAR() and CAST(… AS YEAR) are of the column type.
         _ if expression.ty.kind == TypeKind::Year => false,
         ExpressionKind::Literal(value) => !value.is_null(),
-        ExpressionKind::Cast(inner, _) if expression.ty.is_integer() => is_computed(inner),
-        ExpressionKind::Let { body, .. } => is_computed(body),
+        ExpressionKind::Cast(inner, _) if expression.ty.is_integer() => {
+            is_computed(inner, of_column)
+        }
+        ExpressionKind::Let { body, .. } => is_computed(body, of_column),
         _ => true,
     }
 }
@@ -419,8 +424,11 @@ fn negate(kind: &mut SubqueryKind) -> bool {
     }
 }
 
-/// `operand IS NULL`
+/// `operand IS NULL`; false for a predicate that is never NULL, which MySQL does not evaluate.
 pub(crate) fn is_null(operand: Expression) -> Expression {
+    if operand.ty.kind == TypeKind::Boolean && !operand.nullable && !has_subquery(&operand) {
+        return Expression::literal(Value::Int(0), SqlType::boolean());
+    }
     Expression::predicate(ExpressionKind::IsNull(Box::new(operand)), false)
 }
 

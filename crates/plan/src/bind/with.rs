@@ -211,8 +211,10 @@ impl Binder<'_> {
             definition.readers += weight;
         }
         let ids = columns.iter().map(|column| column.id).collect();
+        let merged = self.shared[shared].mergeable && self.options.switches.derived_merge;
         self.add_table(ScopeTable {
             unique_keys,
+            merged,
             ..ScopeTable::derived(alias.to_owned(), columns)
         })?;
         let scan = Relation::SharedScan {

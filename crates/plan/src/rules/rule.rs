@@ -6,7 +6,7 @@ use mayfly_functions::scalar::Fact;
 use mayfly_types::{SqlType, TypeKind};
 
 use crate::lower::is_never_true;
-use crate::tree::expression::{Expression, ExpressionKind};
+use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{ColumnId, ColumnSet, Computed, Query, Relation, SharedRelation};
 
 /// Generator of numbers for columns that rules create.
@@ -112,7 +112,6 @@ pub(super) fn is_exact(ty: &SqlType) -> bool {
 ///
 /// Only columns, conversions, comparisons and arithmetic are recognized.
 pub(super) fn is_null_with(expression: &Expression, columns: &ColumnSet) -> bool {
-    use crate::tree::expression::Comparison;
     let any = |operands: &[Expression]| {
         operands
             .iter()
@@ -167,6 +166,16 @@ pub(super) fn rejects_nulls(predicate: &Expression, columns: &ColumnSet) -> bool
             ExpressionKind::IsNull(inner) => is_null_with(inner, columns),
             _ => false,
         },
+        // A value is not NULL.
+        ExpressionKind::Compare {
+            comparison: Comparison::NullSafeEqual,
+            left,
+            right,
+        } => {
+            let is_value = |side: &Expression| side.as_literal().is_some_and(|it| !it.is_null());
+            is_value(left) && is_null_with(right, columns)
+                || is_value(right) && is_null_with(left, columns)
+        }
         ExpressionKind::IsTruth(operand, Some(true)) => rejects_nulls(operand, columns),
         ExpressionKind::IsTruth(operand, Some(false)) => is_null_with(operand, columns),
         _ => false,

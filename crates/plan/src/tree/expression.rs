@@ -518,6 +518,17 @@ pub fn same_expression(a: &Expression, b: &Expression) -> bool {
                 negated: n,
             },
         ) => m == n && x == y && same_expression(a, b),
+        // A copy keeps the numbers of its local values.
+        (ExpressionKind::Local(a), ExpressionKind::Local(b)) => a == b,
+        (
+            ExpressionKind::Let { values: a, body: x },
+            ExpressionKind::Let { values: b, body: y },
+        ) => {
+            let same = |((m, a), (n, b)): (&(usize, Expression), &(usize, Expression))| {
+                m == n && same_expression(a, b)
+            };
+            a.len() == b.len() && a.iter().zip(b).all(same) && same_expression(x, y)
+        }
         _ => false,
     })
 }

@@ -18,12 +18,22 @@ pub(crate) const FUNCTIONS: &[Row] = &[
         // Of equal texts the last one.
         evaluate(call, Ordering::is_ge)
     })
-    .with(&[Fact::GivesArgument, Fact::Choice, Fact::Extreme])
+    .with(&[
+        Fact::StopsAtNull,
+        Fact::GivesArgument,
+        Fact::Choice,
+        Fact::Extreme,
+    ])
     .parameters(Parameters::OfOthers(ParameterType::Text)),
     Row::new(&["least"], 2..=usize::MAX, signature, |call| {
         evaluate(call, Ordering::is_lt)
     })
-    .with(&[Fact::GivesArgument, Fact::Choice, Fact::Extreme])
+    .with(&[
+        Fact::StopsAtNull,
+        Fact::GivesArgument,
+        Fact::Choice,
+        Fact::Extreme,
+    ])
     .parameters(Parameters::OfOthers(ParameterType::Text)),
 ];
 

@@ -11,10 +11,10 @@ use crate::{Binding, Call, Signature, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["addtime"], 2..=2, signature, |call| add(call, 1))
-        .with(&[Fact::FixedString])
+        .with(&[Fact::StopsAtNull, Fact::FixedString])
         .parameters(Parameters::Typed(&[(ParameterType::Time, 0..2)])),
     Row::new(&["subtime"], 2..=2, signature, |call| add(call, -1))
-        .with(&[Fact::FixedString])
+        .with(&[Fact::StopsAtNull, Fact::FixedString])
         .parameters(Parameters::Typed(&[(ParameterType::Time, 0..2)])),
 ];
 

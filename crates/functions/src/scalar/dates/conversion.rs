@@ -15,9 +15,12 @@ pub(crate) const FUNCTIONS: &[Row] = &[
         .parameters(Parameters::Typed(&[(ParameterType::Date, 0..1)])),
     Row::new(&["time"], 1..=1, time_signature, time)
         .parameters(Parameters::Typed(&[(ParameterType::DateTime, 0..1)])),
-    Row::new(&["timestamp"], 1..=2, timestamp_signature, timestamp).parameters(Parameters::Typed(
-        &[(ParameterType::DateTime, 0..1), (ParameterType::Time, 1..2)],
-    )),
+    Row::new(&["timestamp"], 1..=2, timestamp_signature, timestamp)
+        .parameters(Parameters::Typed(&[
+            (ParameterType::DateTime, 0..1),
+            (ParameterType::Time, 1..2),
+        ]))
+        .with(&[Fact::StopsAtNull]),
     Row::new(&["last_day"], 1..=1, date_signature, last_day)
         .parameters(Parameters::Typed(&[(ParameterType::DateTime, 0..1)])),
 ];

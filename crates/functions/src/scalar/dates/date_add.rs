@@ -23,19 +23,19 @@ pub(crate) const FUNCTIONS: &[Row] = &[
         date_add_signature,
         |call| evaluate(call, DATE_ADD, |interval| interval),
     )
-    .with(&[Fact::Strict, Fact::FixedString]),
+    .with(&[Fact::StopsAtNull, Fact::Strict, Fact::FixedString]),
     Row::new(
         &["date_sub", "subdate"],
         3..=3,
         date_add_signature,
         |call| evaluate(call, DATE_ADD, Interval::negate),
     )
-    .with(&[Fact::Strict, Fact::FixedString]),
+    .with(&[Fact::StopsAtNull, Fact::Strict, Fact::FixedString]),
     Row::new(&["timestampadd"], 3..=3, timestampadd_signature, |call| {
         evaluate(call, TIMESTAMPADD, |interval| interval)
     })
     .parameters(Parameters::Interval)
-    .with(&[Fact::FixedString]),
+    .with(&[Fact::StopsAtNullIn(&[0, 2, 1]), Fact::FixedString]),
 ];
 
 /// The positions of the date, the amount and the unit.

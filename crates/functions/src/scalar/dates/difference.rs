@@ -19,8 +19,9 @@ pub(crate) const FUNCTIONS: &[Row] = &[
         timestampdiff_signature,
         timestampdiff,
     )
-    .parameters(Parameters::Typed(&[(ParameterType::DateTime, 1..3)])),
-    Row::new(&["timediff"], 2..=2, timediff_signature, timediff),
+    .parameters(Parameters::Typed(&[(ParameterType::DateTime, 1..3)]))
+    .with(&[Fact::StopsAtNull]),
+    Row::new(&["timediff"], 2..=2, timediff_signature, timediff).with(&[Fact::StopsAtNull]),
 ];
 
 fn datediff_signature(binding: &Binding<'_>) -> Result<Signature> {

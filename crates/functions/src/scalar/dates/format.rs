@@ -6,13 +6,15 @@ use mayfly_types::{Result, SqlType, Value};
 
 use super::arguments::{self, DateTimes, Temporal, Temporals, Wanted, ZeroParts};
 use crate::scalar::Row;
-use crate::scalar::facts::{ParameterType, Parameters};
+use crate::scalar::facts::{Fact, ParameterType, Parameters};
 use crate::{Binding, Call, Signature, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["date_format"], 2..=2, date_format_signature, date_format)
-        .parameters(Parameters::Typed(&[(ParameterType::DateTime, 0..1)])),
-    Row::new(&["time_format"], 2..=2, time_format_signature, time_format),
+        .parameters(Parameters::Typed(&[(ParameterType::DateTime, 0..1)]))
+        .with(&[Fact::StopsAtNull]),
+    Row::new(&["time_format"], 2..=2, time_format_signature, time_format)
+        .with(&[Fact::StopsAtNull]),
 ];
 
 fn date_format_signature(binding: &Binding<'_>) -> Result<Signature> {

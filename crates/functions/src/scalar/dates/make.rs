@@ -14,9 +14,9 @@ use crate::scalar::operators::numeric;
 use crate::{Argument, Binding, Call, Signature, derive, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
-    Row::new(&["makedate"], 2..=2, date_signature, make_date),
+    Row::new(&["makedate"], 2..=2, date_signature, make_date).with(&[Fact::StopsAtNullIn(&[1, 0])]),
     Row::new(&["from_days"], 1..=1, date_signature, from_days),
-    Row::new(&["maketime"], 3..=3, time_signature, make_time),
+    Row::new(&["maketime"], 3..=3, time_signature, make_time).with(&[Fact::StopsAtNull]),
     Row::new(&["sec_to_time"], 1..=1, time_signature, sec_to_time).with(&[Fact::ReadsIntegers(1)]),
 ];
 

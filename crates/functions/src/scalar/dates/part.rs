@@ -64,14 +64,16 @@ pub(crate) const FUNCTIONS: &[Row] = &[
         by_week(call, call.context.session.default_week_format, week_of)
     })
     .parameters(Parameters::Typed(&[(ParameterType::DateTime, 0..1)]))
-    .distinct_values(53),
+    .distinct_values(53)
+    .with(&[Fact::StopsAtNull]),
     Row::new(&["yearweek"], 1..=2, signature::<7>, |call| {
         by_week(call, 0, |date, mode| {
             let (year, week) = calendar::week(date, WeekMode::new(mode | 2));
             i64::from(year) * 100 + i64::from(week)
         })
     })
-    .parameters(Parameters::Typed(&[(ParameterType::DateTime, 0..1)])),
+    .parameters(Parameters::Typed(&[(ParameterType::DateTime, 0..1)]))
+    .with(&[Fact::StopsAtNull]),
 ];
 
 fn weekday(date: DateTime) -> i64 {
@@ -86,6 +88,13 @@ fn week_of(date: DateTime, mode: u8) -> i64 {
 fn signature<const WIDTH: u32>(binding: &Binding<'_>) -> Result<Signature> {
     let mut types = vec![SqlType::bigint(); binding.arguments.len()];
     types[0] = arguments::date_type(binding, 0);
+    if binding
+        .arguments
+        .get(1)
+        .is_some_and(|mode| mode.ty.unsigned)
+    {
+        types[1] = SqlType::bigint_unsigned();
+    }
     Ok(Signature::new(types, integer_result(WIDTH, false), true))
 }
 
@@ -143,11 +152,11 @@ fn by_week(
     compute: impl Fn(DateTime, u8) -> i64,
 ) -> Result<ArrayRef> {
     let dates = DateTimes::new(call, 0, Wanted::Date, ZeroParts::Refused)?;
-    let modes = call.optional(1, input::ints)?;
+    let modes = call.optional(1, input::any_ints)?;
+    // MySQL takes the low 32 bits as a signed number, and 0 for a negative one.
+    let of_number = |number: i128| ((number as i32).max(0) & 7) as u8;
     output::ints(call.rows, |row| {
-        let mode = modes.map_or(default_mode, |modes| {
-            (modes.get(row).unwrap_or(0) & 7) as u8
-        });
+        let mode = modes.map_or(default_mode, |modes| modes.get(row).map_or(0, of_number));
         Ok(dates.get(row).map(|date| compute(date, mode)))
     })
 }

@@ -6,6 +6,7 @@ use mayfly_types::{Result, SqlType};
 
 use super::make::year_of;
 use crate::scalar::Row;
+use crate::scalar::facts::Fact;
 use crate::{Binding, Call, Signature, derive, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
@@ -13,10 +14,12 @@ pub(crate) const FUNCTIONS: &[Row] = &[
         evaluate(call, |months, added| {
             Some(period_of(months.wrapping_add(added)))
         })
-    }),
+    })
+    .with(&[Fact::StopsAtNull]),
     Row::new(&["period_diff"], 2..=2, signature, |call| {
         evaluate(call, |months, other| Some(months - months_of(other)?))
-    }),
+    })
+    .with(&[Fact::StopsAtNull]),
 ];
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {

@@ -8,9 +8,11 @@ use mayfly_types::{Result, SqlType, TypeKind, Value};
 
 use super::arguments::{self, FRACTION_MAX};
 use crate::scalar::Row;
+use crate::scalar::facts::Fact;
 use crate::{Binding, Call, Signature, output};
 
-pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["str_to_date"], 2..=2, signature, evaluate)];
+pub(crate) const FUNCTIONS: &[Row] =
+    &[Row::new(&["str_to_date"], 2..=2, signature, evaluate).with(&[Fact::StopsAtNull])];
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {
     binding.of_texts_or_null(match binding.arguments[1].constant {

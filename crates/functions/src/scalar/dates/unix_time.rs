@@ -31,7 +31,7 @@ pub(crate) const FUNCTIONS: &[Row] = &[
         from_unixtime_signature,
         from_unixtime,
     )
-    .with(&[Fact::ReadsIntegers(1)])
+    .with(&[Fact::StopsAtNull, Fact::ReadsIntegers(1)])
     .stable(),
 ];
 

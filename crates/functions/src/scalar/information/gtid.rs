@@ -8,11 +8,12 @@ use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Result};
 
 use crate::scalar::Row;
+use crate::scalar::facts::Fact;
 use crate::{Binding, Call, Signature, choice, derive, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
-    Row::new(&["gtid_subset"], 2..=2, subset_signature, is_subset),
-    Row::new(&["gtid_subtract"], 2..=2, subtract_signature, subtract),
+    Row::new(&["gtid_subset"], 2..=2, subset_signature, is_subset).with(&[Fact::StopsAtNull]),
+    Row::new(&["gtid_subtract"], 2..=2, subtract_signature, subtract).with(&[Fact::StopsAtNull]),
     Row::new(&["wait_for_executed_gtid_set"], 1..=2, wait_signature, wait).volatile(),
 ];
 

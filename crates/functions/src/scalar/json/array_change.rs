@@ -7,7 +7,7 @@ use mayfly_types::json::{Json, JsonPath};
 
 use super::set::{change_by_pairs, pairs_signature};
 use crate::scalar::Row;
-use crate::scalar::facts::{ParameterType, Parameters};
+use crate::scalar::facts::{Fact, ParameterType, Parameters};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(
@@ -16,14 +16,16 @@ pub(crate) const FUNCTIONS: &[Row] = &[
         pairs_signature,
         |call| change_by_pairs(call, append),
     )
-    .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)])),
+    .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)]))
+    .with(&[Fact::StopsAtNull]),
     Row::new(
         &["json_array_insert"],
         3..=usize::MAX,
         pairs_signature,
         |call| change_by_pairs(call, insert),
     )
-    .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)])),
+    .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)]))
+    .with(&[Fact::StopsAtNull]),
 ];
 
 /// Appends to an array; any other value becomes the array's first element.

@@ -13,7 +13,7 @@ use crate::{Binding, Call, Signature, derive, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["json_contains"], 2..=3, contains_signature, json_contains)
-        .with(&[Fact::JsonContains])
+        .with(&[Fact::StopsAtNull, Fact::JsonContains])
         .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)])),
     Row::new(
         &["json_contains_path"],
@@ -21,11 +21,13 @@ pub(crate) const FUNCTIONS: &[Row] = &[
         path_signature,
         contains_path,
     )
-    .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)])),
+    .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)]))
+    .with(&[Fact::StopsAtNull]),
     Row::new(&["member of"], 2..=2, member_signature, member_of)
-        .with(&[Fact::MemberOf])
+        .with(&[Fact::StopsAtNull, Fact::MemberOf])
         .printed(Printed::Infix("member of")),
-    Row::new(&["json_overlaps"], 2..=2, overlaps_signature, overlaps).with(&[Fact::JsonOverlaps]),
+    Row::new(&["json_overlaps"], 2..=2, overlaps_signature, overlaps)
+        .with(&[Fact::StopsAtNull, Fact::JsonOverlaps]),
 ];
 
 fn contains_signature(binding: &Binding<'_>) -> Result<Signature> {

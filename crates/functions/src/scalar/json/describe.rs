@@ -10,7 +10,7 @@ use super::arguments::{self, Documents, Paths, Wildcards};
 use super::extract::append_array;
 use crate::choice::{as_value, is_null};
 use crate::scalar::Row;
-use crate::scalar::facts::{ParameterType, Parameters};
+use crate::scalar::facts::{Fact, ParameterType, Parameters};
 use crate::{Binding, Call, Signature, derive, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
@@ -21,9 +21,11 @@ pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["json_depth"], 1..=1, count_signature, depth)
         .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)])),
     Row::new(&["json_length"], 1..=2, count_signature, json_length)
-        .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)])),
+        .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)]))
+        .with(&[Fact::StopsAtNull]),
     Row::new(&["json_keys"], 1..=2, keys_signature, keys)
-        .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)])),
+        .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)]))
+        .with(&[Fact::StopsAtNull]),
 ];
 
 fn valid_signature(binding: &Binding<'_>) -> Result<Signature> {

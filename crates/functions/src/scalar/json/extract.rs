@@ -5,13 +5,14 @@ use mayfly_types::{Result, SqlType};
 
 use super::arguments::{self, Documents, Paths, Wildcards};
 use crate::scalar::Row;
-use crate::scalar::facts::{ParameterType, Parameters};
+use crate::scalar::facts::{Fact, ParameterType, Parameters};
 use crate::{Binding, Call, Signature, output};
 
 pub(crate) const FUNCTIONS: &[Row] =
     &[
         Row::new(&["json_extract"], 2..=usize::MAX, signature, evaluate)
-            .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)])),
+            .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)]))
+            .with(&[Fact::StopsAtNull]),
     ];
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {

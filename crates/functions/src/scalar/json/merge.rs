@@ -6,6 +6,7 @@ use mayfly_types::{Result, SqlType};
 
 use super::arguments::{self, Documents};
 use crate::scalar::Row;
+use crate::scalar::facts::Fact;
 use crate::{Binding, Call, Signature, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
@@ -26,7 +27,8 @@ pub(crate) const FUNCTIONS: &[Row] = &[
                 Some(preserve(merged?, document?))
             })
         },
-    ),
+    )
+    .with(&[Fact::StopsAtNull]),
 ];
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {

@@ -11,13 +11,14 @@ use mayfly_types::{CollationId, Result, SqlType};
 use super::arguments::{self, Documents, Paths, Wildcards};
 use super::extract::append_array;
 use crate::scalar::Row;
-use crate::scalar::facts::{ParameterType, Parameters};
+use crate::scalar::facts::{Fact, ParameterType, Parameters};
 use crate::{Binding, Call, Coercibility, Signature, derive, input, output};
 
 pub(crate) const FUNCTIONS: &[Row] =
     &[
         Row::new(&["json_search"], 3..=usize::MAX, signature, evaluate)
-            .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)])),
+            .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)]))
+            .with(&[Fact::StopsAtNull]),
     ];
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {

@@ -9,7 +9,7 @@ use mayfly_types::{Result, SqlType};
 
 use super::arguments::{self, Documents, Paths, Values, Wildcards};
 use crate::scalar::Row;
-use crate::scalar::facts::{ParameterType, Parameters};
+use crate::scalar::facts::{Fact, ParameterType, Parameters};
 use crate::{Binding, Call, Signature, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
@@ -19,28 +19,32 @@ pub(crate) const FUNCTIONS: &[Row] = &[
         pairs_signature,
         set::<true, true>,
     )
-    .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)])),
+    .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)]))
+    .with(&[Fact::StopsAtNull]),
     Row::new(
         &["json_insert"],
         3..=usize::MAX,
         pairs_signature,
         set::<false, true>,
     )
-    .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)])),
+    .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)]))
+    .with(&[Fact::StopsAtNull]),
     Row::new(
         &["json_replace"],
         3..=usize::MAX,
         pairs_signature,
         set::<true, false>,
     )
-    .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)])),
+    .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)]))
+    .with(&[Fact::StopsAtNull]),
     Row::new(
         &["json_remove"],
         2..=usize::MAX,
         remove_signature,
         json_remove,
     )
-    .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)])),
+    .parameters(Parameters::Typed(&[(ParameterType::Json, 0..1)]))
+    .with(&[Fact::StopsAtNull]),
 ];
 
 /// The types of a document followed by pairs of a path and a value.

@@ -10,7 +10,7 @@ use crate::scalar::facts::Fact;
 use crate::{Argument, Binding, Call, EvaluationContext, Signature, derive, input, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
-    Row::new(&["conv"], 3..=3, signature, conv).with(&[Fact::ReadsIntegers(1)]),
+    Row::new(&["conv"], 3..=3, signature, conv).with(&[Fact::StopsAtNull, Fact::ReadsIntegers(1)]),
     Row::new(&["bin"], 1..=1, signature, in_base::<2>).with(&[Fact::ReadsIntegers(1)]),
     Row::new(&["oct"], 1..=1, signature, in_base::<8>).with(&[Fact::ReadsIntegers(1)]),
 ];

@@ -11,10 +11,10 @@ use crate::scalar::facts::Fact;
 use crate::{Binding, Call, Signature, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
-    Row::new(&["atan", "atan2"], 1..=2, signature, atan),
-    Row::new(&["log"], 1..=2, signature, log),
+    Row::new(&["atan", "atan2"], 1..=2, signature, atan).with(&[Fact::StopsAtNull]),
+    Row::new(&["log"], 1..=2, signature, log).with(&[Fact::StopsAtNull]),
     Row::new(&["pi"], 0..=0, pi_signature, pi),
-    Row::new(&["pow", "power"], 2..=2, signature, pow).with(&[Fact::Overflows]),
+    Row::new(&["pow", "power"], 2..=2, signature, pow).with(&[Fact::StopsAtNull, Fact::Overflows]),
     Row::new(&["sin"], 1..=1, signature, |call| total(call, f64::sin)),
     Row::new(&["cos"], 1..=1, signature, |call| total(call, f64::cos)),
     Row::new(&["tan"], 1..=1, signature, |call| total(call, f64::tan)),

@@ -14,10 +14,20 @@ use crate::{Argument, Binding, Call, Signature, derive, input, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["round"], 1..=2, signature::<false>, evaluate::<false>)
-        .with(&[Fact::Strict, Fact::Overflows, Fact::ReadsDouble])
+        .with(&[
+            Fact::StopsAtNull,
+            Fact::Strict,
+            Fact::Overflows,
+            Fact::ReadsDouble,
+        ])
         .parameters(Parameters::Typed(&[(ParameterType::Decimal, 0..1)])),
     Row::new(&["truncate"], 2..=2, signature::<true>, evaluate::<true>)
-        .with(&[Fact::Strict, Fact::Overflows, Fact::ReadsDouble])
+        .with(&[
+            Fact::StopsAtNull,
+            Fact::Strict,
+            Fact::Overflows,
+            Fact::ReadsDouble,
+        ])
         .parameters(Parameters::Typed(&[(ParameterType::Decimal, 0..1)])),
 ];
 

@@ -17,27 +17,27 @@ pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["&"], 2..=2, binary_signature, |call| {
         combine(call, |a, b| a & b, |a, b| a & b)
     })
-    .with(&[Fact::Strict])
+    .with(&[Fact::StopsAtNull, Fact::Strict])
     .parameters(Parameters::OfOthers(ParameterType::Bytes))
     .printed(Printed::Infix("&")),
     Row::new(&["|"], 2..=2, binary_signature, |call| {
         combine(call, |a, b| a | b, |a, b| a | b)
     })
-    .with(&[Fact::Strict])
+    .with(&[Fact::StopsAtNull, Fact::Strict])
     .parameters(Parameters::OfOthers(ParameterType::Bytes))
     .printed(Printed::Infix("|")),
     Row::new(&["^"], 2..=2, binary_signature, |call| {
         combine(call, |a, b| a ^ b, |a, b| a ^ b)
     })
-    .with(&[Fact::Strict])
+    .with(&[Fact::StopsAtNull, Fact::Strict])
     .parameters(Parameters::OfOthers(ParameterType::Bytes))
     .printed(Printed::Infix("^")),
     Row::new(&["<<"], 2..=2, unary_signature, shift::<true>)
-        .with(&[Fact::Strict])
+        .with(&[Fact::StopsAtNull, Fact::Strict])
         .parameters(Parameters::Typed(&[(ParameterType::Bytes, 0..1)]))
         .printed(Printed::Infix("<<")),
     Row::new(&[">>"], 2..=2, unary_signature, shift::<false>)
-        .with(&[Fact::Strict])
+        .with(&[Fact::StopsAtNull, Fact::Strict])
         .parameters(Parameters::Typed(&[(ParameterType::Bytes, 0..1)]))
         .printed(Printed::Infix(">>")),
 ];

@@ -15,7 +15,7 @@ use crate::scalar::facts::{Fact, Printed};
 use crate::{Binding, Call, Signature, input, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["like"], 2..=3, signature, evaluate)
-    .with(&[Fact::Strict, Fact::Like])
+    .with(&[Fact::StopsAtNull, Fact::Strict, Fact::Like])
     .printed(Printed::Infix("like"))];
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {

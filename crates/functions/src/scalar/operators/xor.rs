@@ -5,11 +5,12 @@ use arrow_array::ArrayRef;
 use mayfly_types::{Result, SqlType};
 
 use crate::scalar::Row;
-use crate::scalar::facts::Printed;
+use crate::scalar::facts::{Fact, Printed};
 use crate::{Binding, Call, Signature, output};
 
-pub(crate) const FUNCTIONS: &[Row] =
-    &[Row::new(&["xor"], 2..=2, signature, evaluate).printed(Printed::Infix("xor"))];
+pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["xor"], 2..=2, signature, evaluate)
+    .printed(Printed::Infix("xor"))
+    .with(&[Fact::StopsAtNull])];
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {
     let types = vec![SqlType::boolean(); 2];

@@ -14,6 +14,7 @@ use sha2::{Digest, Sha512};
 
 use crate::block_encryption::{BlockEncryption, Mode};
 use crate::scalar::Row;
+use crate::scalar::facts::Fact;
 use crate::scalar::strings::chars;
 use crate::{Binding, Call, Signature, derive, input, output};
 
@@ -23,12 +24,14 @@ pub(crate) const FUNCTIONS: &[Row] = &[
             cipher.encrypt(mode, initial, text);
             true
         })
-    }),
+    })
+    .with(&[Fact::StopsAtNull]),
     Row::new(&["aes_decrypt"], 2..=6, decrypt_signature, |call| {
         evaluate(call, |cipher, mode, initial, text| {
             cipher.decrypt(mode, initial, text).is_some()
         })
-    }),
+    })
+    .with(&[Fact::StopsAtNull]),
 ];
 
 const BLOCK: usize = 16;

@@ -6,12 +6,13 @@ use arrow_buffer::BooleanBuffer;
 use mayfly_types::{Result, SqlType};
 
 use crate::scalar::Row;
+use crate::scalar::facts::Fact;
 use crate::{Binding, Call, Signature, derive, input, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["elt"], 2..=usize::MAX, elt_signature, elt).lazy(is_next),
     Row::new(&["make_set"], 2..=usize::MAX, make_set_signature, make_set).lazy(has_next),
-    Row::new(&["export_set"], 3..=5, export_set_signature, export_set),
+    Row::new(&["export_set"], 3..=5, export_set_signature, export_set).with(&[Fact::StopsAtNull]),
 ];
 
 /// Length in characters of each argument.

@@ -10,13 +10,14 @@ use mayfly_types::{PhysicalType, Result, SqlType};
 use crate::choice::is_null;
 use crate::comparison::{compare_texts, text_equals};
 use crate::scalar::Row;
-use crate::scalar::facts::{ParameterType, Parameters};
+use crate::scalar::facts::{Fact, ParameterType, Parameters};
 use crate::scalar::operators::numeric;
 use crate::{Binding, Call, Signature, derive, input, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
-    Row::new(&["strcmp"], 2..=2, strcmp_signature, strcmp),
-    Row::new(&["find_in_set"], 2..=2, find_in_set_signature, find_in_set),
+    Row::new(&["strcmp"], 2..=2, strcmp_signature, strcmp).with(&[Fact::StopsAtNull]),
+    Row::new(&["find_in_set"], 2..=2, find_in_set_signature, find_in_set)
+        .with(&[Fact::StopsAtNull]),
     Row::new(&["field"], 2..=usize::MAX, field_signature, field)
         .parameters(Parameters::OfOthers(ParameterType::Text))
         .lazy(not_found),

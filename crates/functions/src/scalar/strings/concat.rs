@@ -11,7 +11,7 @@ use crate::{Binding, Call, Signature, derive, input, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["concat"], 1..=usize::MAX, concat_signature, concat)
-        .with(&[Fact::Strict])
+        .with(&[Fact::StopsAtNull, Fact::Strict])
         .total_where(fits_packet),
     Row::new(
         &["concat_ws"],

@@ -8,13 +8,14 @@ use sha1::Sha1;
 use sha2::{Sha224, Sha256, Sha384, Sha512};
 
 use crate::scalar::Row;
+use crate::scalar::facts::Fact;
 use crate::scalar::strings::chars;
 use crate::{Binding, Call, Signature, derive, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["md5"], 1..=1, signature::<32>, digest::<Md5>),
     Row::new(&["sha1", "sha"], 1..=1, signature::<40>, digest::<Sha1>),
-    Row::new(&["sha2"], 2..=2, sha2_signature, sha2),
+    Row::new(&["sha2"], 2..=2, sha2_signature, sha2).with(&[Fact::StopsAtNull]),
 ];
 
 fn signature<const CHARACTERS: u64>(binding: &Binding<'_>) -> Result<Signature> {

@@ -8,10 +8,12 @@ use mayfly_types::temporal::Locale;
 use mayfly_types::{PhysicalType, Result, SqlType};
 
 use crate::scalar::Row;
+use crate::scalar::facts::Fact;
 use crate::scalar::operators::numeric;
 use crate::{Binding, Call, EvaluationContext, Signature, input, output};
 
-pub(crate) const FUNCTIONS: &[Row] = &[Row::new(&["format"], 2..=3, signature, evaluate)];
+pub(crate) const FUNCTIONS: &[Row] =
+    &[Row::new(&["format"], 2..=3, signature, evaluate).with(&[Fact::StopsAtNullIn(&[1, 0, 2])])];
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {
     let ty = match numeric::kind_of(binding.arguments[0].ty) {

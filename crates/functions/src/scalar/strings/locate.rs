@@ -6,16 +6,19 @@ use mayfly_types::{Result, SqlType};
 
 use crate::input::{self, Texts};
 use crate::scalar::Row;
+use crate::scalar::facts::Fact;
 use crate::scalar::strings::chars;
 use crate::{Binding, Call, Signature, derive, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
     Row::new(&["locate", "position"], 2..=3, signature, |call| {
         locate(call, call.texts(1)?, call.texts(0)?)
-    }),
+    })
+    .with(&[Fact::StopsAtNullIn(&[1, 0, 2])]),
     Row::new(&["instr"], 2..=2, signature, |call| {
         locate(call, call.texts(0)?, call.texts(1)?)
-    }),
+    })
+    .with(&[Fact::StopsAtNull]),
 ];
 
 fn signature(binding: &Binding<'_>) -> Result<Signature> {

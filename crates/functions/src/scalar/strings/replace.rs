@@ -10,8 +10,10 @@ use crate::scalar::strings::chars;
 use crate::{Binding, Call, Signature, derive, output};
 
 pub(crate) const FUNCTIONS: &[Row] = &[
-    Row::new(&["replace"], 3..=3, replace_signature, replace).with(&[Fact::Strict]),
-    Row::new(&["insert"], 4..=4, insert_signature, insert),
+    Row::new(&["replace"], 3..=3, replace_signature, replace)
+        .with(&[Fact::StopsAtNull, Fact::Strict]),
+    Row::new(&["insert"], 4..=4, insert_signature, insert)
+        .with(&[Fact::StopsAtNullIn(&[0, 3, 1, 2])]),
     Row::new(&["quote"], 1..=1, quote_signature, quote),
 ];
 

@@ -20,15 +20,18 @@ pub(crate) const FUNCTIONS: &[Row] = &[
             substring(call, lengths)
         },
     )
-    .with(&[Fact::Strict]),
-    Row::new(&["left"], 2..=2, side_signature, side::<true>).with(&[Fact::Strict]),
-    Row::new(&["right"], 2..=2, side_signature, side::<false>).with(&[Fact::Strict]),
+    .with(&[Fact::StopsAtNull, Fact::Strict]),
+    Row::new(&["left"], 2..=2, side_signature, side::<true>)
+        .with(&[Fact::StopsAtNull, Fact::Strict]),
+    Row::new(&["right"], 2..=2, side_signature, side::<false>)
+        .with(&[Fact::StopsAtNull, Fact::Strict]),
     Row::new(
         &["substring_index"],
         3..=3,
         index_signature,
         substring_index,
-    ),
+    )
+    .with(&[Fact::StopsAtNullIn(&[0, 2, 1])]),
 ];
 
 /// The types of a part of at most `characters`, given by numbers.

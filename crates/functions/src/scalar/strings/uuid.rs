@@ -19,8 +19,10 @@ pub(crate) const FUNCTIONS: &[Row] = &[
         .with(&[Fact::OnlyInDefaults, Fact::UnsafeInLogs])
         .volatile(),
     Row::new(&["is_uuid"], 1..=1, is_uuid_signature, is_uuid),
-    Row::new(&["uuid_to_bin"], 1..=2, uuid_to_bin_signature, uuid_to_bin),
-    Row::new(&["bin_to_uuid"], 1..=2, bin_to_uuid_signature, bin_to_uuid),
+    Row::new(&["uuid_to_bin"], 1..=2, uuid_to_bin_signature, uuid_to_bin)
+        .with(&[Fact::StopsAtNull]),
+    Row::new(&["bin_to_uuid"], 1..=2, bin_to_uuid_signature, bin_to_uuid)
+        .with(&[Fact::StopsAtNull]),
 ];
 
 fn uuid_signature(_binding: &Binding<'_>) -> Result<Signature> {

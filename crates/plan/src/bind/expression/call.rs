@@ -22,7 +22,7 @@ use crate::catalog::{ColumnSource, DefaultSource};
 use crate::not_supported::not_supported;
 use crate::text::{bounded_call_text, bounded_text};
 use crate::tree::expression::{Expression, ExpressionKind};
-use crate::tree::logical::is_constant;
+use crate::tree::logical::{is_constant, visit_expression_mut};
 use crate::tree::physical::ColumnOrigin;
 
 /// Message of error 1105 for any other path.
@@ -77,14 +77,34 @@ impl Binder<'_> {
         let Some(function) = scalar::by_name(name) else {
             return self.bind_stored_function(None, name, arguments);
         };
-        let bound = arguments
+        let mut bound = arguments
             .iter()
             .map(|argument| self.bind_expression(plain(argument)?))
             .collect::<Result<Vec<_>>>()?;
-        if function.has(Fact::ConstantPath) && bound.get(1).is_some_and(|path| !is_constant(path)) {
-            return Err(codes::ER_UNKNOWN_ERROR.with(&[&ONLY_CONSTANT_PATHS]));
+        let mut has_path = true;
+        if function.has(Fact::ConstantPath)
+            && let Some(path) = bound.get_mut(1)
+        {
+            self.read_constants(path);
+            has_path = is_constant(path);
         }
-        self.call_function(name, function, bound)
+        // Collations that cannot be combined come before it.
+        let call = self.call_function(name, function, bound)?;
+        match has_path {
+            true => Ok(call),
+            false => Err(codes::ER_UNKNOWN_ERROR.with(&[&ONLY_CONSTANT_PATHS])),
+        }
+    }
+
+    /// Replaces columns of merged derived tables that have one value in all rows by the value.
+    fn read_constants(&self, expression: &mut Expression) {
+        visit_expression_mut(expression, &mut |part| {
+            let of_scope = |id| self.scopes.iter().rev().find_map(|it| it.constant(id));
+            if let Some(value) = part.as_column().and_then(of_scope) {
+                *part = value.clone();
+            }
+            true
+        });
     }
 
     /// Binds a call of a stored function. Its arguments are converted when it is called.

@@ -229,8 +229,8 @@ impl Binder<'_> {
             return Ok(());
         }
         let column = unclaimed(other.clone()).as_column();
-        let known = column.and_then(|id| self.innermost().constant(id));
-        let known = known.cloned();
+        let of_scope = |id| self.scopes.iter().rev().find_map(|it| it.constant(id));
+        let known = column.and_then(of_scope).cloned();
         let other = known.as_ref().unwrap_or(other);
         if is_hexadecimal(other) {
             return Ok(());

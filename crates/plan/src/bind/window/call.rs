@@ -72,7 +72,14 @@ impl Binder<'_> {
             let mut call = self.bind_aggregate_parts(name, function, list)?;
             let own = call.signature.result.clone();
             if matches!(function.kind(), Kind::Min | Kind::Max) {
-                call.signature.result = kept_extreme(call.signature.result);
+                let result = match call.arguments.first() {
+                    Some(argument) => {
+                        let scope = self.innermost();
+                        scope.kept_argument(argument, call.signature.result)
+                    }
+                    None => call.signature.result,
+                };
+                call.signature.result = kept_extreme(result);
             }
             return Ok(BoundFunction {
                 client_type: self.own_client_type(&call.arguments, &own, &call.signature.result),
@@ -177,8 +184,16 @@ impl Binder<'_> {
         let is_computed = |value| client_type(value, &of_column) == ClientType::Computed;
         let is_reported =
             own.is_integer() || matches!(own.kind, TypeKind::Char | TypeKind::Enum | TypeKind::Set);
+        let texts = values.iter().map(|value| &value.ty);
+        let longest = texts.filter(|ty| ty.is_blob()).max_by_key(|ty| ty.length);
         if own.is_integer() && values.iter().any(is_computed) {
             ClientType::Computed
+        } else if own.kind == TypeKind::VarChar
+            && values.iter().all(|value| value.ty.kind == TypeKind::Char)
+        {
+            ClientType::Choice(TypeKind::Char)
+        } else if own.is_blob() && values.len() > 1 {
+            longest.map_or(ClientType::Plain, |ty| ClientType::Choice(ty.kind))
         } else if is_reported && own.kind != kept.kind {
             ClientType::Choice(own.kind)
         } else {
@@ -211,7 +226,11 @@ impl Binder<'_> {
             }
         };
         let own = result;
-        let result = kept_type(own.clone());
+        let result = match choices.as_slice() {
+            [only] => self.innermost().kept_argument(only, own.clone()),
+            _ => own.clone(),
+        };
+        let result = kept_type(result);
         let client_type = self.own_client_type(&choices, &own, &result);
         let nullable = choices.len() < 2 || choices.iter().any(|choice| choice.nullable);
         if result.kind != TypeKind::Null {

@@ -370,6 +370,9 @@ pub struct Buffering {
     pub rollup: bool,
     /// For each select item, whether it is an aggregate.
     pub aggregates: Vec<bool>,
+    /// For each select item, whether it is a key that WITH ROLLUP rolls up, and a column of a merged derived table or
+    /// computed from columns.
+    pub rolled_values: Vec<bool>,
     /// Whether an aggregate needs the rows of a group contiguously: DISTINCT in it, GROUP_CONCAT().
     pub sorts_groups: bool,
     /// DISTINCT

@@ -2,8 +2,8 @@
 //! error numbers, as text and prepared in the binary protocol, in strict mode and not.
 //!
 //! It runs where `MAYFLY_QUERIES_COMPARED` gives the number of queries and a socket names MySQL or MariaDB
-//! (`MAYFLY_MYSQL_SOCKET`, `MAYFLY_MARIADB_SOCKET`), and fails at a difference in rows or between rows and an error for
-//! which [`KNOWN`] has no reason.
+//! (`MAYFLY_MYSQL_SOCKET`, `MAYFLY_MARIADB_SOCKET`), and fails at a difference for which [`KNOWN`] has no reason. A difference is reduced before a reason is sought, so that the reason is one for what is
+//! left.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -24,6 +24,7 @@ use crate::queries::case::Case;
 use crate::queries::generate::Generator;
 use crate::queries::known::{Difference, KNOWN};
 use crate::queries::peers::{MARIADB_OFF, MYSQL_OFF};
+use crate::queries::reduced::{Class, Pair, Reduced};
 use crate::queries::schema::{Schema, Tables};
 
 /// Number of queries on each set of tables.
@@ -32,20 +33,21 @@ const QUERIES: usize = 60;
 /// Greatest number of differences without a reason that are printed.
 const PRINTED: usize = 40;
 
-/// Number of example queries of each kind of other difference.
-const EXAMPLES: usize = 8;
+/// Number of example queries of each kind of other difference; `MAYFLY_QUERIES_EXAMPLES` is another one.
+const EXAMPLES: u64 = 8;
 
 /// How many characters of an answer are printed beside such a query.
 const ANSWER_SHOWN: usize = 300;
 
 /// Answer of a server.
-struct Given {
-    answer: Answer,
-    types: Vec<ColumnType>,
+#[derive(Clone)]
+pub(crate) struct Given {
+    pub(crate) answer: Answer,
+    pub(crate) types: Vec<ColumnType>,
 }
 
 /// A server with the statements for it.
-struct Server {
+pub(crate) struct Server {
     client: Client,
     socket: PathBuf,
 }
@@ -103,8 +105,17 @@ impl Server {
         }
     }
 
+    /// A statement that changes rows.
+    pub(crate) fn change(&mut self, statement: &str) {
+        let _ = self.client.query(statement);
+    }
+
     /// The answer to a query, given as text, or prepared with the values of its `?`.
-    fn ask(&mut self, case: &Case, prepared: Option<&(String, Vec<Value>)>) -> Option<Given> {
+    pub(crate) fn ask(
+        &mut self,
+        case: &Case,
+        prepared: Option<&(String, Vec<Value>)>,
+    ) -> Option<Given> {
         let found = match prepared {
             Some((text, values)) => self.client.execute(text, values.clone()),
             None => self.client.query(&case.text()),
@@ -158,34 +169,23 @@ impl Server {
 }
 
 impl Counts {
-    /// Counts two answers; `None` where the other server's answer cannot be compared.
-    fn count(&mut self, ours: &Given, theirs: &Given, query: impl Fn() -> String) -> bool {
-        self.asked += 1;
-        match (&ours.answer, &theirs.answer) {
-            (Answer::Rows(a), Answer::Rows(b)) if a == b => {
-                if ours.types == theirs.types {
-                    self.equal += 1;
-                    return true;
-                }
-                let mut both = ours.types.iter().zip(&theirs.types);
-                let column = both.position(|(a, b)| a != b).unwrap_or_default();
-                let pair = format!("{:?} for {:?}", ours.types[column], theirs.types[column]);
-                let pair = pair.replace("MYSQL_TYPE_", "");
-                note(&mut self.types, pair, || {
-                    format!("column {column} of {}", query())
-                });
-                true
-            }
-            (Answer::Error(a, _), Answer::Error(b, _)) => {
-                if a == b {
-                    self.equal += 1;
-                } else {
-                    let pair = format!("{a} for {b}");
-                    note(&mut self.errors, pair, query);
-                }
-                true
-            }
-            _ => false,
+    /// Counts a reduced difference.
+    fn count(&mut self, class: Class, found: &Reduced, place: &str, reason: Option<&str>) {
+        let asked_for = match &found.prepared {
+            None => found.case.text(),
+            Some((text, values)) => format!("{text} {values:?}"),
+        };
+        let tables = found.tables();
+        let answers = [&found.ours.answer, &found.theirs.answer].map(first_line);
+        let answers = answers.join("\n      ");
+        let example = || format!("{place}\n      {tables};\n      {asked_for}\n      {answers}");
+        let Some(reason) = reason else {
+            return self.unexplained.push(example());
+        };
+        match class {
+            Class::Types(pair) => note(&mut self.types, format!("{pair} ({reason})"), example),
+            Class::Errors(pair) => note(&mut self.errors, format!("{pair} ({reason})"), example),
+            Class::Rows(..) => note(&mut self.reasons, reason.to_owned(), example),
         }
     }
 
@@ -204,7 +204,7 @@ impl Counts {
             let mut all: Vec<_> = counts.iter().collect();
             all.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count));
             for (pair, (count, queries)) in all {
-                eprintln!("  {what}: {count} {pair}: {}", queries.join("\n    "));
+                eprintln!("  {what}: {count} {pair}:\n    {}", queries.join("\n    "));
             }
         }
         eprintln!("  rows without a reason: {}", self.unexplained.len());
@@ -218,7 +218,7 @@ impl Counts {
 fn note(into: &mut Kinds, kind: String, query: impl FnOnce() -> String) {
     let (count, queries) = into.entry(kind).or_default();
     *count += 1;
-    if queries.len() < EXAMPLES {
+    if queries.len() < number("MAYFLY_QUERIES_EXAMPLES").unwrap_or(EXAMPLES) as usize {
         queries.push(query());
     }
 }
@@ -230,7 +230,7 @@ fn first_line(answer: &Answer) -> String {
 }
 
 /// The query with its constants as parameters of random protocol types.
-fn prepared(case: &Case, random: &mut Random) -> Option<(String, Vec<Value>)> {
+pub(crate) fn prepared(case: &Case, random: &mut Random) -> Option<(String, Vec<Value>)> {
     let (text, constants) = case.parameterized();
     let value = |constant: &String| -> Option<Value> {
         if let Some(inner) = constant.strip_prefix('\'') {
@@ -289,6 +289,63 @@ pub(crate) fn compare() -> Result<(), Failed> {
     }
 }
 
+/// The reason for a reduced difference in rows, if there is one.
+fn reason(
+    found: &Reduced,
+    flavour: Flavour,
+    peer: &mut Server,
+    strict: bool,
+) -> Option<&'static str> {
+    let (ours, theirs) = (&found.ours.answer, &found.theirs.answer);
+    let (text, tables) = (found.case.text(), found.tables());
+    let difference = Difference {
+        flavour,
+        query: &text,
+        tables: &tables,
+        ours,
+        theirs,
+    };
+    if let Some(rule) = KNOWN.iter().find(|rule| (rule.explains)(&difference)) {
+        return Some(rule.slug);
+    }
+    let by_plan = ours.depends_on_rows() || theirs.depends_on_rows();
+    if by_plan && !found.case.sees_all_rows() {
+        return Some("(an error of rows that a plan reads)");
+    }
+    // Its answer to the text is Mayfly's answer to both.
+    let of_text = found
+        .prepared
+        .as_ref()
+        .and_then(|_| peer.ask(&found.case, None));
+    if of_text.is_some_and(|given| given.answer == *ours) {
+        return Some("parameter-values");
+    }
+    let answers = peer.plainly(&found.case, &found.schema, strict);
+    answers.contains(ours).then_some("(contradicts itself)")
+}
+
+/// The reason for a difference in the types of a column, `ours for theirs`, if there is one.
+fn reason_of_types(pair: &str) -> Option<&'static str> {
+    let are_all = |kinds: &[&str]| pair.split(" for ").all(|kind| kinds.contains(&kind));
+    if are_all(&["TINY", "SHORT", "INT24", "LONG", "LONGLONG", "YEAR"]) {
+        return Some("result-tables");
+    }
+    if are_all(&["NULL", "VAR_STRING"]) {
+        return Some("result-tables");
+    }
+    let texts = [
+        "STRING",
+        "VAR_STRING",
+        "ENUM",
+        "SET",
+        "TINY_BLOB",
+        "BLOB",
+        "MEDIUM_BLOB",
+        "LONG_BLOB",
+    ];
+    are_all(&texts).then_some("string-kinds")
+}
+
 /// Runs `count` queries on all servers; returns their number.
 fn ask_all(
     mut own: Server,
@@ -307,7 +364,7 @@ fn ask_all(
             peer.begin(&schema, strict);
         }
         for at in 0..QUERIES {
-            let tree = Generator::new(&mut random, &schema).statement();
+            let tree = Generator::of_supported_queries(&mut random, &schema).statement();
             let case = Case { tree, law: None };
             let prepared = match at % 2 {
                 0 => None,
@@ -326,56 +383,37 @@ fn ask_all(
                     peer.begin(&schema, strict);
                     continue;
                 };
-                let text = case.text();
-                let asked_for = prepared.as_ref().map_or(text.as_str(), |(text, _)| text);
-                let place = || format!("seed {seed}, query {at}, strict {strict}: {asked_for}");
                 // An error about a missing function is not an answer.
                 if lacks_function(&theirs.answer) {
                     continue;
                 }
-                if counts.count(&ours, &theirs, place) {
+                counts.asked += 1;
+                let Some(class) = Class::of(&ours, &theirs) else {
+                    counts.equal += 1;
                     continue;
-                }
-                let all_rows = case.sees_all_rows();
-                let by_plan = ours.answer.depends_on_rows() || theirs.answer.depends_on_rows();
-                let tables = schema.statements(true, Tables::Base).join(";\n");
-                let difference = Difference {
-                    flavour: *flavour,
-                    query: &text,
-                    tables: &tables,
-                    ours: &ours.answer,
-                    theirs: &theirs.answer,
                 };
-                let known = KNOWN.iter().find(|rule| (rule.explains)(&difference));
-                let reason = match known {
-                    Some(rule) => Some(rule.slug),
-                    None if !all_rows && by_plan => Some("(an error of rows that a plan reads)"),
-                    // Its answer to the text is Mayfly's answer to both.
-                    None if prepared.is_some()
-                        && peer
-                            .ask(&case, None)
-                            .is_some_and(|text| text.answer == ours.answer) =>
-                    {
-                        Some("parameter-values")
-                    }
-                    None if peer.plainly(&case, &schema, strict).contains(&ours.answer) => {
-                        Some("(contradicts itself)")
-                    }
-                    None => None,
+                let first = Reduced {
+                    case: case.clone(),
+                    schema: schema.clone(),
+                    prepared: prepared.clone(),
+                    ours: ours.clone(),
+                    theirs,
                 };
-                match reason {
-                    Some(reason) => note(&mut counts.reasons, reason.to_owned(), || {
-                        let answers = [&ours.answer, &theirs.answer].map(first_line);
-                        format!("{}\n      {}", place(), answers.join("\n      "))
-                    }),
-                    None => counts.unexplained.push(format!(
-                        "seed {seed}, query {at}, strict {strict}, {flavour:?}:\n{tables};\n{}\n{:?}\nours: {}\ntheirs: {}",
-                        asked_for,
-                        prepared.as_ref().map(|(_, values)| values),
-                        ours.answer,
-                        theirs.answer
-                    )),
-                }
+                let pair = Pair {
+                    own: &mut own,
+                    peer,
+                    schema: schema.clone(),
+                };
+                let found = pair.reduce(first, &class);
+                let reason = match &class {
+                    Class::Rows(..) => reason(&found, *flavour, peer, strict),
+                    Class::Types(pair) => reason_of_types(pair),
+                    Class::Errors(_) => Some("first-error"),
+                };
+                let place = format!("seed {seed}, query {at}, strict {strict}");
+                counts.count(class, &found, &place, reason);
+                own.begin(&schema, strict);
+                peer.begin(&schema, strict);
             }
         }
         seed += 1;

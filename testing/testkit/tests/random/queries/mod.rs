@@ -16,6 +16,7 @@ mod generate;
 mod known;
 mod laws;
 mod peers;
+mod reduced;
 mod round;
 mod schema;
 mod tree;

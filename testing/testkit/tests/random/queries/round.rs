@@ -224,7 +224,7 @@ impl Round {
             }
         }
         let text = case.text();
-        let schema = self.without_what_is_not_named(&text);
+        let schema = self.schema.named_by(&text);
         let statements = schema.statements(true, Tables::Base).join(";\n");
         format!("{statements};\n{text};\n{}", difference.text)
     }
@@ -234,32 +234,5 @@ impl Round {
         let schema = &self.schema;
         let peers = self.peers.iter_mut().filter(|peer| peer.takes(schema));
         peers.for_each(|peer| peer.change(statement));
-    }
-
-    /// The tables without columns, and without empty or full tables, that a text does not name.
-    fn without_what_is_not_named(&self, text: &str) -> Schema {
-        let mut schema = self.schema.clone();
-        let view = text.contains(crate::queries::schema::VIEW);
-        let mut first = true;
-        schema
-            .tables
-            .retain(|table| std::mem::take(&mut first) && view || text.contains(&table.name));
-        for table in &mut schema.tables {
-            let named: Vec<bool> = table
-                .columns
-                .iter()
-                .map(|column| {
-                    let is_read = text.contains(&format!(".{}", column.name));
-                    is_read || table.keys.iter().any(|key| key.contains(&column.name))
-                })
-                .collect();
-            let mut keeps = named.iter();
-            table.columns.retain(|_| *keeps.next().unwrap_or(&true));
-            for (_, values) in &mut table.rows {
-                let mut keeps = named.iter();
-                values.retain(|_| *keeps.next().unwrap_or(&true));
-            }
-        }
-        schema
     }
 }

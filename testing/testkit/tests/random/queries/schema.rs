@@ -207,8 +207,9 @@ impl Schema {
                 all.push(format!("INSERT IGNORE INTO {name} VALUES ({values})"));
             }
         }
-        if tables != Tables::Temporary {
-            let first = &self.tables[0];
+        if let Some(first) = self.tables.first()
+            && tables != Tables::Temporary
+        {
             let mut columns: Vec<&str> = first.columns.iter().map(|c| c.name.as_str()).collect();
             if columns.is_empty() {
                 columns.push("id");
@@ -220,5 +221,32 @@ impl Schema {
             ));
         }
         all
+    }
+
+    /// The tables without columns, and without empty or full tables, that a text does not name.
+    pub(crate) fn named_by(&self, text: &str) -> Self {
+        let mut schema = self.clone();
+        let view = text.contains(VIEW);
+        let mut first = true;
+        schema
+            .tables
+            .retain(|table| std::mem::take(&mut first) && view || text.contains(&table.name));
+        for table in &mut schema.tables {
+            let named: Vec<bool> = table
+                .columns
+                .iter()
+                .map(|column| {
+                    let is_read = text.contains(&format!(".{}", column.name));
+                    is_read || table.keys.iter().any(|key| key.contains(&column.name))
+                })
+                .collect();
+            let mut keeps = named.iter();
+            table.columns.retain(|_| *keeps.next().unwrap_or(&true));
+            for (_, values) in &mut table.rows {
+                let mut keeps = named.iter();
+                values.retain(|_| *keeps.next().unwrap_or(&true));
+            }
+        }
+        schema
     }
 }

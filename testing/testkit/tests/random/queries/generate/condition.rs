@@ -82,13 +82,12 @@ impl Generator<'_> {
         if self.random.one_in(4) {
             let second = self.kind();
             let right = self.value(second, seen, below);
-            let query = self.query(&[other, second], seen, below);
+            let query = self.quantified_query(&[other, second], seen, below, false);
             let text = self
                 .random
                 .pick(&["(({}, {}) IN ({}))", "(({}, {}) NOT IN ({}))"]);
             return Tree::of(Kind::Condition, text, vec![value, right, query]);
         }
-        let query = self.query(&[other], seen, below);
         let text = self.random.pick(&[
             "({} IN ({}))",
             "({} NOT IN ({}))",
@@ -104,6 +103,18 @@ impl Generator<'_> {
             "({} <> ANY ({}))",
             "({} = ALL ({}))",
         ]);
+        // MySQL materializes the subquery of an equality unless it compares a text with a value of another type, or a
+        // constant, and computes that of `<` and its kind once.
+        let is_equality = ["IN", "<> ALL", "= ANY"]
+            .iter()
+            .any(|word| text.contains(word));
+        let is_order = ["{} <", "{} >"].iter().any(|word| text.contains(word));
+        let is_order = is_order && !text.contains("<>");
+        let reads_column = seen
+            .iter()
+            .any(|column| value.text().contains(&column.name));
+        let is_materialized = is_order || is_equality && kind == other && reads_column;
+        let query = self.quantified_query(&[other], seen, below, is_materialized);
         Tree::of(Kind::Condition, text, vec![value, query])
     }
 

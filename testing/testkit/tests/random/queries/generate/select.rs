@@ -8,6 +8,17 @@ use crate::queries::tree::{Kind, Tree};
 impl Generator<'_> {
     /// A query that gives columns `c0`, `c1`, … of these kinds.
     pub(super) fn query(&mut self, kinds: &[Kind], outer: &[Column], depth: usize) -> Tree {
+        self.query_with(kinds, outer, depth, true)
+    }
+
+    /// [`Self::query`], whose own query blocks have window functions only if `windows` is set.
+    fn query_with(
+        &mut self,
+        kinds: &[Kind],
+        outer: &[Column],
+        depth: usize,
+        windows: bool,
+    ) -> Tree {
         let is_exact = kinds.iter().all(|kind| kind.is_exact());
         if depth > 0 && is_exact && self.random.one_in(6) {
             let operator = self.random.pick(&[
@@ -18,15 +29,33 @@ impl Generator<'_> {
                 "EXCEPT ALL",
                 "INTERSECT ALL",
             ]);
-            let left = self.select(kinds, outer, depth - 1);
-            let right = self.select(kinds, outer, depth - 1);
+            let left = self.select(kinds, outer, depth - 1, windows);
+            let right = self.select(kinds, outer, depth - 1, windows);
             let text = format!("{{}} {operator} {{}}");
             return Tree::of(Kind::Query, &text, vec![left, right]);
         }
-        self.select(kinds, outer, depth)
+        self.select(kinds, outer, depth, windows)
     }
 
-    fn select(&mut self, kinds: &[Kind], outer: &[Column], depth: usize) -> Tree {
+    /// A query for IN, ANY or ALL. Window functions are in a query block that reads no outer column where only those
+    /// are supported, and in none if not even they are.
+    pub(super) fn quantified_query(
+        &mut self,
+        kinds: &[Kind],
+        outer: &[Column],
+        depth: usize,
+        is_materialized: bool,
+    ) -> Tree {
+        match self.supported {
+            false => self.query(kinds, outer, depth),
+            true if is_materialized && self.random.one_in(4) => {
+                self.select(kinds, &[], depth, true)
+            }
+            true => self.query_with(kinds, outer, depth, false),
+        }
+    }
+
+    fn select(&mut self, kinds: &[Kind], outer: &[Column], depth: usize, windows: bool) -> Tree {
         let (from, own) = self.from(outer, depth);
         let mut seen = own.clone();
         seen.extend_from_slice(outer);
@@ -37,7 +66,8 @@ impl Generator<'_> {
             return self.grouped(kinds, from, &own, condition, depth);
         }
         // MariaDB has other rules for windows.
-        let has_windows = self.wild && is_exact && own.iter().any(|one| one.kind.is_exact());
+        let has_windows =
+            windows && self.wild && is_exact && own.iter().any(|one| one.kind.is_exact());
         if has_windows && self.random.one_in(4) {
             return self.windowed(kinds, from, &own, condition);
         }

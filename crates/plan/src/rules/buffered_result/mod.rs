@@ -4,17 +4,19 @@
 //! they follow from a statement: a plan that reads at most one row needs no table; windows always do; groups and an
 //! order do where no index gives them and the rows of one table cannot be sorted instead of its join.
 
+mod conditions;
+
 use std::collections::HashMap;
 
-use mayfly_types::{IndexMethod, TypeKind, Value};
+use mayfly_types::{IndexMethod, SqlType, TypeKind, Value};
 
+use self::conditions::{Constants, note_constants};
 use super::planning::Planning;
 use crate::catalog::IndexSource;
-use crate::constants;
-use crate::tree::expression::{Expression, ExpressionKind};
+use crate::tree::expression::{Comparison, Expression, ExpressionKind};
 use crate::tree::logical::{
-    Buffering, ColumnId, ColumnSet, Join, Query, Relation, Scan, is_immutable, produced,
-    visit_expression_mut, with_stack,
+    Buffering, ColumnId, ColumnSet, Join, Query, Relation, Scan, SharedRelation, produced,
+    with_stack,
 };
 use crate::tree::physical::{JoinKind, Purpose};
 
@@ -28,6 +30,7 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
     let constants = Constants {
         evaluator: planning.constants,
         known: &known,
+        shared: &query.shared,
     };
     let buffered = buffered(&query.buffering, &query.relation, constants);
     let aggregates = query
@@ -35,7 +38,12 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
         .aggregates
         .iter()
         .chain(std::iter::repeat(&false));
-    for (column, is_aggregate) in query.output.iter_mut().zip(aggregates) {
+    let rolled = query
+        .buffering
+        .rolled_values
+        .iter()
+        .chain(std::iter::repeat(&false));
+    for ((column, is_aggregate), is_rolled) in query.output.iter_mut().zip(aggregates).zip(rolled) {
         let is_kept = match buffered {
             Kept::Nothing => false,
             Kept::Rows => !is_aggregate,
@@ -48,6 +56,18 @@ pub(super) fn apply(query: &mut Query, planning: &Planning<'_>) {
             && ty.length < BIGINT_DIGITS
         {
             ty.kind = TypeKind::Int;
+        }
+        // The inputs of groups are kept, and not what rolls them up.
+        if let Some(ty) = &mut column.buffered
+            && matches!(buffered, Kept::Rows | Kept::Arguments)
+            && *is_rolled
+            && ty.is_integer()
+            && ty.kind != TypeKind::Bit
+        {
+            let kept = SqlType::integer(ty.kind);
+            let sign = u32::from(ty.unsigned && ty.kind == TypeKind::Int);
+            ty.length = kept.length - sign;
+            ty.kind = TypeKind::BigInt;
         }
         if !is_kept {
             column.buffered = None;
@@ -77,95 +97,6 @@ struct Read<'r> {
     scan: Option<&'r Scan>,
 }
 
-/// Evaluator of constants, if there is one, and the columns that have one value in all rows.
-#[derive(Clone, Copy)]
-struct Constants<'r> {
-    evaluator: Option<&'r dyn constants::Constants>,
-    known: &'r HashMap<ColumnId, Expression>,
-}
-
-impl Constants<'_> {
-    /// Whether a condition is false or NULL for every row.
-    fn is_never_true(&self, predicate: &Expression) -> bool {
-        if let ExpressionKind::IsNull(operand) = &predicate.kind
-            && operand.as_column().is_some()
-            && !operand.nullable
-        {
-            return true;
-        }
-        match self.value(predicate) {
-            Some(Value::Int(number)) => number == 0,
-            Some(Value::Null) => true,
-            _ => self.is_never_true_of_parts(predicate),
-        }
-    }
-
-    /// Whether the parts make a predicate never true: one part of AND is enough, OR needs all.
-    fn is_never_true_of_parts(&self, predicate: &Expression) -> bool {
-        match &predicate.kind {
-            ExpressionKind::And(parts) => parts.iter().any(|part| self.is_never_true(part)),
-            ExpressionKind::Or(parts) => parts.iter().all(|part| self.is_never_true(part)),
-            _ => false,
-        }
-    }
-
-    fn value(&self, expression: &Expression) -> Option<Value> {
-        match expression.as_literal() {
-            Some(value) => Some(value.clone()),
-            None if is_immutable(expression) => self.evaluator?.constant(expression),
-            None => {
-                let columns = expression.columns();
-                let mut columns = columns.iter();
-                if !columns.all(|id| self.known.contains_key(&id)) {
-                    return None;
-                }
-                let mut given = expression.clone();
-                visit_expression_mut(&mut given, &mut |part| {
-                    let known = part.as_column().and_then(|id| self.known.get(&id));
-                    if let Some(value) = known {
-                        *part = value.clone();
-                    }
-                    true
-                });
-                match is_immutable(&given) {
-                    true => self.evaluator?.constant(&given),
-                    false => None,
-                }
-            }
-        }
-    }
-}
-
-/// Records the columns of merged derived tables that are constants, unless an outer join may make them NULL.
-fn note_constants(relation: &Relation, known: &mut HashMap<ColumnId, Expression>) {
-    with_stack(|| match relation {
-        Relation::Project { input, columns } | Relation::Extend { input, columns } => {
-            for column in columns {
-                if is_immutable(&column.expression) {
-                    known.insert(column.id, column.expression.clone());
-                }
-            }
-            note_constants(input, known);
-        }
-        Relation::Filter { input, .. }
-        | Relation::Sort { input, .. }
-        | Relation::Block {
-            input,
-            derived: None,
-            ..
-        } => note_constants(input, known),
-        Relation::Window(window) => note_constants(&window.input, known),
-        Relation::Aggregate(aggregate) => note_constants(&aggregate.input, known),
-        Relation::Join(join) => {
-            note_constants(&join.left, known);
-            if join.kind == JoinKind::Inner {
-                note_constants(&join.right, known);
-            }
-        }
-        _ => {}
-    });
-}
-
 /// Tables of a query block, in the order of FROM.
 struct Tables<'r> {
     constants: Constants<'r>,
@@ -174,6 +105,8 @@ struct Tables<'r> {
     equal: Vec<(ColumnId, ColumnId)>,
     /// Columns that have a single value.
     given: Vec<ColumnId>,
+    /// Columns that are compared with NULL.
+    compared_with_null: Vec<ColumnId>,
     /// Whether a condition is never true.
     has_no_rows: bool,
     has_outer_join: bool,
@@ -183,6 +116,7 @@ fn buffered(buffering: &Buffering, relation: &Relation, constants: Constants<'_>
     let mut tables = Tables::new(constants);
     tables.collect(relation);
     tables.leave_out_rows();
+    tables.note_empty_ranges();
     if tables.has_no_rows || tables.read.is_empty() {
         return Kept::Nothing;
     }
@@ -244,6 +178,7 @@ impl<'r> Tables<'r> {
             read: Vec::new(),
             equal: Vec::new(),
             given: Vec::new(),
+            compared_with_null: Vec::new(),
             has_no_rows: false,
             has_outer_join: false,
         }
@@ -293,7 +228,17 @@ impl<'r> Tables<'r> {
             Relation::Window(window) => self.collect(&window.input),
             Relation::Aggregate(aggregate) => self.collect(&aggregate.input),
             Relation::Join(join) => self.collect_join(join),
-            Relation::SharedScan { .. } | Relation::SetOperation { .. } => self.read.push(Read {
+            Relation::SharedScan { shared, .. } => {
+                if let Some(SharedRelation::Plain(source)) = &self.constants.shared[*shared].source
+                {
+                    self.has_no_rows |= self.constants.has_no_rows(source);
+                }
+                self.read.push(Read {
+                    columns: produced(relation),
+                    scan: None,
+                });
+            }
+            Relation::SetOperation { .. } => self.read.push(Read {
                 columns: produced(relation),
                 scan: None,
             }),
@@ -354,6 +299,21 @@ impl<'r> Tables<'r> {
     fn note(&mut self, predicates: &[Expression]) {
         self.has_no_rows |= self.any_is_never_true(predicates);
         for predicate in predicates {
+            if let ExpressionKind::Compare {
+                comparison,
+                left,
+                right,
+            } = &predicate.kind
+                && *comparison != Comparison::NullSafeEqual
+            {
+                let is_null = |side: &Expression| matches!(side.as_literal(), Some(Value::Null));
+                let column = match (is_null(left), is_null(right)) {
+                    (true, _) => right.as_column(),
+                    (_, true) => left.as_column(),
+                    _ => None,
+                };
+                self.compared_with_null.extend(column);
+            }
             let Some((left, right)) = predicate.as_equality() else {
                 continue;
             };
@@ -386,6 +346,24 @@ impl<'r> Tables<'r> {
             };
             !table.scan.as_ref().is_some_and(is_given)
         });
+    }
+
+    /// Looks for columns that are compared with NULL and begin an index: MySQL finds that the range is empty.
+    fn note_empty_ranges(&mut self) {
+        let begins_index = |scan: &Scan| {
+            scan.table.indexes.iter().any(|index| {
+                let part = index.parts.first().filter(|_| index.id.is_some());
+                part.is_some_and(|part| {
+                    self.compared_with_null
+                        .contains(&(scan.first + part.column))
+                })
+            })
+        };
+        let is_empty = self
+            .read
+            .iter()
+            .any(|table| table.scan.is_some_and(begins_index));
+        self.has_no_rows |= is_empty;
     }
 
     /// Whether rows can be sorted by reading the first table in that order: each other table is found by keys.
