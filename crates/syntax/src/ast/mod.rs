@@ -70,7 +70,7 @@ pub use self::query::{
     JsonTableColumnErrorHandling, JsonTableNamedColumn, LimitClause, LockClause, LockType,
     NamedWindowDefinition, NonBlock, OrderByExpr, OrderBySort, Query, Select, SelectItem,
     SelectModifiers, SetExpr, SetOperator, SetQuantifier, TableAlias, TableFactor,
-    TableIndexHintForClause, TableIndexHintType, TableIndexHints, TableWithJoins, WindowFrame,
+    TableFunctionArgument, TableFunctionCall, TableIndexHintForClause, TableIndexHintType, TableIndexHints, TableWithJoins, WindowFrame,
     WindowFrameBound, WindowFrameUnits, WindowSpec, WindowType, With,
 };
 pub use self::set::{SetItem, SetTarget, SetValue, VariableScope};

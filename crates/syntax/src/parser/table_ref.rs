@@ -1,4 +1,4 @@
-//! The `FROM` clause: tables, derived tables, joins, `JSON_TABLE`.
+//! The `FROM` clause: tables, derived tables, joins, table functions, names of files.
 //!
 //! A join without a condition followed by further joins could lean either way; as in MySQL, a
 //! following `ON` belongs to the nearest open join, and joins that stay without a condition lean
@@ -6,8 +6,8 @@
 
 use crate::ast::{
     Expr, Ident, Join, JoinConstraint, JoinOperator, JsonTableColumn, JsonTableColumnErrorHandling,
-    JsonTableNamedColumn, ObjectName, Query, TableAlias, TableFactor, TableIndexHintForClause,
-    TableIndexHintType, TableIndexHints, TableWithJoins,
+    JsonTableNamedColumn, ObjectName, Query, TableAlias, TableFactor, TableFunctionArgument,
+    TableFunctionCall, TableIndexHintForClause, TableIndexHintType, TableIndexHints, TableWithJoins,
 };
 
 use super::build;
@@ -149,6 +149,13 @@ impl Parser<'_> {
                 self.derived(query, true)
             }
             Kind::Word if self.at(Kw::JSON_TABLE) => self.json_table(),
+            Kind::String => {
+                let argument = TableFunctionArgument {
+                    name: None,
+                    value: build::string(self.string()?),
+                };
+                self.function_table(None, vec![argument])
+            }
             _ => self.base_table(),
         }
     }
@@ -215,7 +222,12 @@ impl Parser<'_> {
     /// A table by its name, with partitions, alias and index hints.
     fn base_table(&mut self) -> Result<TableFactor> {
         self.eat_kind(Kind::Dot);
-        let mut name = vec![self.ident()?];
+        let first = self.ident()?;
+        if self.at_kind(Kind::LeftParen) {
+            let arguments = self.paren_list_or_empty(Self::table_function_argument)?;
+            return self.function_table(Some(first), arguments);
+        }
+        let mut name = vec![first];
         if self.eat_kind(Kind::Dot) {
             name.push(self.ident()?);
         }
@@ -228,6 +240,36 @@ impl Parser<'_> {
             partitions: partitions.unwrap_or_default(),
             index_hints,
         })
+    }
+
+    /// `value`, `name => value` or `name = value`.
+    fn table_function_argument(&mut self) -> Result<TableFunctionArgument> {
+        let is_named = self.at_identifier() && self.ahead(1).kind == Kind::Equal;
+        let name = match is_named {
+            true => {
+                let name = self.ident()?;
+                self.take();
+                self.eat_kind(Kind::Greater);
+                Some(name)
+            }
+            false => None,
+        };
+        let value = self.expr()?;
+        Ok(TableFunctionArgument { name, value })
+    }
+
+    /// `[AS] alias [(columns)]` behind a call of a table function.
+    fn function_table(
+        &mut self,
+        name: Option<Ident>,
+        arguments: Vec<TableFunctionArgument>,
+    ) -> Result<TableFactor> {
+        let mut alias = self.table_alias()?;
+        if let Some(alias) = &mut alias {
+            alias.columns = self.alias_columns()?;
+        }
+        let call = TableFunctionCall { name, arguments };
+        Ok(TableFactor::Function { call, alias })
     }
 
     /// `[AS] alias`.
