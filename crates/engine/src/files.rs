@@ -244,10 +244,7 @@ impl StatementFiles {
 }
 
 fn is_missing(error: &IoError) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::NotFound | ErrorKind::NotADirectory
-    )
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
 /// The error of a file that cannot be opened: 1017 if there is none, otherwise 1016.

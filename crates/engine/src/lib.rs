@@ -90,8 +90,8 @@ pub use crate::prepared::Prepared;
 pub use crate::session::ConnectionSlot;
 pub use crate::stream::ResultStream;
 pub use mayfly_functions::DataAccess;
-pub use mayfly_storage::temptable::RegistryEntry as TemporaryTableRecord;
 pub use mayfly_memory::Reservation;
+pub use mayfly_storage::temptable::RegistryEntry as TemporaryTableRecord;
 pub use mayfly_storage::{
     ColumnCondition, ColumnId, ColumnTerm, Participant, ScanRequest, WorkerPool,
 };
@@ -100,10 +100,12 @@ pub use mayfly_types::convert::ColumnFormatter;
 pub use mayfly_types::convert::text::format_value;
 pub use mayfly_types::decimal::{Decimal, parse_decimal};
 pub use mayfly_types::error::codes;
+pub use mayfly_types::json;
 pub use mayfly_types::temporal::DateTime;
 pub use mayfly_types::{
     Batch, Checkpoint, CollationId, Condition, Diagnostics, Error, Interrupt, Level, OrderColumn,
-    PhysicalType, Result, SessionParameters, SqlType, Stage, TermOperator, TermShape, TermSupport, TypeKind, Value, printable, printable_lines,
+    PhysicalType, Result, SessionParameters, SqlType, Stage, TermOperator, TermShape, TermSupport,
+    TypeKind, Value, printable, printable_lines,
 };
 
 /// The result of VERSION(): the version of MySQL that Mayfly is compatible with, and its name.

@@ -84,7 +84,10 @@ impl Format for ArrowFiles {
     }
 
     fn scan(&self, request: FileRequest) -> Result<Arc<dyn Pieces>> {
-        let types = self.columns.iter().map(|column| column.ty.physical().arrow());
+        let types = self
+            .columns
+            .iter()
+            .map(|column| column.ty.physical().arrow());
         Ok(Arc::new(Queue {
             files: Arc::clone(&self.files),
             access: self.context.files.clone(),
@@ -171,15 +174,19 @@ impl Piece for Batches {
                 return Ok(None);
             };
             let record = record.map_err(|error| damaged(&file.path, error))?;
-            let columns = self.columns.iter().map(|column| match file.places[*column] {
-                None => Ok(new_null_array(&self.types[*column], record.num_rows())),
-                Some(place) => {
-                    let array = record.columns().get(place);
-                    let array = array
-                        .ok_or_else(|| damaged(&file.path, "it has changed while it is read"))?;
-                    arrow_in::values(array, &file.fields[place])
-                }
-            });
+            let columns = self
+                .columns
+                .iter()
+                .map(|column| match file.places[*column] {
+                    None => Ok(new_null_array(&self.types[*column], record.num_rows())),
+                    Some(place) => {
+                        let array = record.columns().get(place);
+                        let array = array.ok_or_else(|| {
+                            damaged(&file.path, "it has changed while it is read")
+                        })?;
+                        arrow_in::values(array, &file.fields[place])
+                    }
+                });
             let columns = columns.collect::<Result<_>>()?;
             Ok(Some(Batch::new(columns, record.num_rows())))
         })

@@ -33,8 +33,8 @@ impl Columns {
         for field in fields {
             let column = arrow_in::column(field)?;
             let is_null = *field.data_type() == DataType::Null;
-            let Some(at) = position(&self.columns, &column.name).filter(|at| *at < has.len())
-            else {
+            let is_free = |at: usize| has.get(at) == Some(&false);
+            let Some(at) = position(&self.columns, &column.name, is_free) else {
                 if !is_first && !self.by_name {
                     return Err(another(path, &column.name, &first));
                 }
@@ -86,24 +86,29 @@ fn another(path: &str, name: &str, first: &str) -> mayfly_engine::Error {
     damaged(path, why)
 }
 
-/// The column of a name: of that very name, or else without regard to case.
-fn position(columns: &[ProvidedColumn], name: &str) -> Option<usize> {
-    let exact = columns.iter().position(|column| column.name == name);
-    exact.or_else(|| {
-        let name = name.to_lowercase();
-        let mut columns = columns.iter();
-        columns.position(|column| column.name.to_lowercase() == name)
-    })
+/// The first free column of a name: of that very name, or else without regard to case.
+fn position(
+    columns: &[ProvidedColumn],
+    name: &str,
+    is_free: impl Fn(usize) -> bool,
+) -> Option<usize> {
+    let find = |is_it: &dyn Fn(&str) -> bool| {
+        let mut columns = columns.iter().enumerate();
+        columns.find(|(at, column)| is_free(*at) && is_it(&column.name))
+    };
+    let lower = name.to_lowercase();
+    let found = find(&|it| it == name).or_else(|| find(&|it| it.to_lowercase() == lower));
+    found.map(|(at, _)| at)
 }
 
 /// For each column its index among a file's fields; `None` if the file has none or only NULLs.
 pub(crate) fn places(columns: &[ProvidedColumn], fields: &[Field]) -> Vec<Option<usize>> {
     let mut places = vec![None; columns.len()];
+    let mut used = vec![false; columns.len()];
     for (at, field) in fields.iter().enumerate() {
-        if *field.data_type() != DataType::Null
-            && let Some(column) = position(columns, field.name())
-        {
-            places[column].get_or_insert(at);
+        if let Some(column) = position(columns, field.name(), |column| !used[column]) {
+            used[column] = true;
+            places[column] = (*field.data_type() != DataType::Null).then_some(at);
         }
     }
     places

@@ -8,7 +8,7 @@ use mayfly_engine::{Result, TableArguments, TableFunction, TableFunctionContext,
 use crate::guard::damaged;
 use crate::paths::{DataFile, Found, Search};
 use crate::table::{FileTable, Format};
-use crate::{arrow, csv, parquet};
+use crate::{arrow, csv, json, parquet};
 
 /// A file format.
 #[derive(Debug)]
@@ -30,6 +30,12 @@ pub(crate) const FORMATS: &[FileFormat] = &[
         endings: &["csv", "tsv", "tab"],
         begin: b"",
         open: csv::open,
+    },
+    FileFormat {
+        function: "read_json",
+        endings: &["json", "ndjson", "jsonl"],
+        begin: b"{",
+        open: json::open,
     },
     FileFormat {
         function: "read_parquet",

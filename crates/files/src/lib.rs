@@ -11,16 +11,19 @@ mod columns;
 mod csv;
 mod function;
 mod guard;
+mod json;
 mod parquet;
 mod paths;
 mod table;
 mod terms;
+mod text;
 
 use std::sync::Arc;
 
 use mayfly_engine::Database;
 
-/// Adds the functions that read files to a database: `read_csv`, `read_parquet`, `read_arrow`, and `read_file`, which
+/// Adds the functions that read files to a database: `read_csv`, `read_json`, `read_parquet`, `read_arrow`,
+/// and `read_file`, which
 /// `FROM 'name'` calls.
 pub fn register(database: &Database) {
     let functions = function::FORMATS

@@ -198,7 +198,9 @@ fn keys_of(path: &str) -> Vec<(String, Option<String>)> {
     let Some((directories, _)) = path.rsplit_once('/') else {
         return Vec::new();
     };
-    let pairs = directories.split('/').filter_map(|part| part.split_once('='));
+    let pairs = directories
+        .split('/')
+        .filter_map(|part| part.split_once('='));
     let pairs = pairs.filter(|(key, _)| !key.is_empty());
     pairs
         .map(|(key, value)| {
@@ -262,7 +264,9 @@ fn matches(pattern: &[u8], name: &[u8]) -> bool {
             (None, None) => return false,
         };
     }
-    pattern.get(at.0..).is_some_and(|rest| rest.iter().all(|byte| *byte == b'*'))
+    pattern
+        .get(at.0..)
+        .is_some_and(|rest| rest.iter().all(|byte| *byte == b'*'))
 }
 
 fn character_length(first: u8) -> usize {
@@ -313,7 +317,11 @@ mod tests {
             ("", "a", false),
             ("**", "abc", true),
         ] {
-            assert_eq!(matches(pattern.as_bytes(), name.as_bytes()), is_match, "{pattern} {name}");
+            assert_eq!(
+                matches(pattern.as_bytes(), name.as_bytes()),
+                is_match,
+                "{pattern} {name}"
+            );
         }
     }
 
@@ -322,7 +330,11 @@ mod tests {
         let key = |key: &str, value: Option<&str>| (key.to_owned(), value.map(str::to_owned));
         assert_eq!(
             keys_of("/d/year=007/town=a%2Fb%zz/x=__HIVE_DEFAULT_PARTITION__/part=1.parquet"),
-            [key("year", Some("007")), key("town", Some("a/b%zz")), key("x", None)]
+            [
+                key("year", Some("007")),
+                key("town", Some("a/b%zz")),
+                key("x", None)
+            ]
         );
     }
 }

@@ -14,6 +14,7 @@ use mayfly_engine::{
     SqlType, TableProvider, TermShape, TermSupport, TypeKind, Value,
 };
 
+use crate::guard::damaged;
 use crate::paths::DataFile;
 use crate::terms::Range;
 
@@ -126,6 +127,10 @@ impl FileTable {
         let mut columns: Vec<ProvidedColumn> =
             own.iter().map(|at| format.columns()[*at].clone()).collect();
         columns.extend(constants.iter().map(|it| it.column.clone()));
+        if columns.is_empty() {
+            let path = files.first().map_or("", |file| &file.path);
+            return Err(damaged(path, "it has no column"));
+        }
         make_distinct(&mut columns);
         Ok(Self {
             file_count: files.len(),
@@ -223,15 +228,16 @@ impl TableProvider for FileTable {
             }
         }
         let mut columns = Vec::new();
-        let places = request.columns.iter().map(|column| {
-            match self.own.get(column.0) {
+        let places = request
+            .columns
+            .iter()
+            .map(|column| match self.own.get(column.0) {
                 Some(own) => {
                     columns.push(*own);
                     Place::Own
                 }
                 None => Place::Constant(column.0 - self.own.len()),
-            }
-        });
+            });
         let places = places.collect();
         let request = FileRequest {
             columns,
@@ -314,7 +320,10 @@ mod tests {
             key_column("k".to_owned(), texts.iter())
         };
         let numbers = values(&[Some("7"), None, Some("-12")]);
-        assert_eq!(*numbers.values, [Value::Int(7), Value::Null, Value::Int(-12)]);
+        assert_eq!(
+            *numbers.values,
+            [Value::Int(7), Value::Null, Value::Int(-12)]
+        );
         assert!(numbers.column.nullable);
         let texts = values(&[Some("007"), Some("12")]);
         assert_eq!(*texts.values, [Value::from("007"), Value::from("12")]);

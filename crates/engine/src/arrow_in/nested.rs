@@ -133,7 +133,11 @@ impl Prepared {
                 let ranges = offsets.map(|it| (it[0] as usize, it[1] as usize)).collect();
                 let keys = Self::new(map.keys(), name)?;
                 let values = Self::new(map.values(), name)?;
-                Ok(Self::Map(Arc::clone(array), ranges, Box::new((keys, values))))
+                Ok(Self::Map(
+                    Arc::clone(array),
+                    ranges,
+                    Box::new((keys, values)),
+                ))
             }
             DataType::Struct(fields) => {
                 let columns = fields.iter().zip(array.as_struct().columns());

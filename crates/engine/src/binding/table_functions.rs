@@ -1,9 +1,11 @@
 //! Calls of table functions: the values of their arguments, and the facts of the statement that they are given.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use mayfly_syntax::ast::{Expr, Privilege, TableFunctionCall, Value as Literal};
+use mayfly_syntax::ast::{Expr, Privilege, TableFunctionCall, Value as Literal, visit_expressions};
 use mayfly_types::Result;
+use mayfly_types::error::codes;
 
 use crate::accounts::privileges::PrivilegeSet;
 use crate::accounts::rights::Rights;
@@ -12,6 +14,7 @@ use crate::catalog::BaseTable;
 use crate::catalog::table_functions::{
     FILE_FUNCTION, StatementMemory, TableArguments, TableFunctionContext, table_name,
 };
+use crate::error::refuse;
 use crate::files::StatementFiles;
 use crate::session::StatementContext;
 
@@ -30,6 +33,11 @@ pub(super) fn call(
     };
     let function = catalog.table_functions.get(function_name)?;
     let values = call.arguments.iter().map(|argument| {
+        let is_unknown = context.parameters().values.is_empty() && has_parameter(&argument.value);
+        refuse(is_unknown, || {
+            let why = format!("{function_name}: the value of a ? is not known yet");
+            codes::ER_WRONG_ARGUMENTS.with(&[&why])
+        })?;
         let (value, ty) = expressions::evaluate_in_definition(context, &argument.value)?;
         let name = argument.name.as_ref().map(|name| name.value.clone());
         Ok((name, value, ty))
@@ -58,6 +66,14 @@ pub(super) fn call(
         &provider,
         context.now(),
     ))
+}
+
+fn has_parameter(expression: &Expr) -> bool {
+    let found = visit_expressions(expression, |inner| match inner {
+        Expr::Value(Literal::Placeholder(_)) => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    });
+    found.is_break()
 }
 
 /// The name of a call's table where no alias is given: a file's, or the function's.

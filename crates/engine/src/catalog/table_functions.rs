@@ -14,9 +14,7 @@ use mayfly_memory::{Budget, Reservation};
 use mayfly_storage::WorkerPool;
 use mayfly_storage::temptable::Resources;
 use mayfly_types::error::codes;
-use mayfly_types::{
-    Diagnostics, Error, Interrupt, Result, SessionParameters, SqlType, Value,
-};
+use mayfly_types::{Diagnostics, Error, Interrupt, Result, SessionParameters, SqlType, Value};
 use parking_lot::RwLock;
 
 use super::provider::TableProvider;
@@ -292,7 +290,10 @@ mod tests {
 
     #[test]
     fn arguments_that_are_left_are_refused_with_the_nearest_name() {
-        let text = SqlType::text(mayfly_types::TypeKind::VarChar, mayfly_types::CollationId::default());
+        let text = SqlType::text(
+            mayfly_types::TypeKind::VarChar,
+            mayfly_types::CollationId::default(),
+        );
         let option = (Some("delimter".to_owned()), Value::Int(1), text);
         let mut arguments = TableArguments::new("read_csv", [option]);
         assert!(arguments.flag("header").expect("is not given").is_none());

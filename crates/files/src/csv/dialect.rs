@@ -110,7 +110,11 @@ mod tests {
             ("", b','),
         ] {
             let found = Dialect::of(sample.as_bytes(), &Dialect::default(), None);
-            assert_eq!(char::from(found.delimiter), char::from(delimiter), "{sample:?}");
+            assert_eq!(
+                char::from(found.delimiter),
+                char::from(delimiter),
+                "{sample:?}"
+            );
         }
         let old = Dialect::of(b"a,b\r1,2\r", &Dialect::default(), None);
         assert_eq!(old.row_end, b'\r');

@@ -102,7 +102,10 @@ impl<'t> Fields<'t> {
                 if rest[end] == delimiter {
                     return (Field::Plain(&rest[..end]), Next::Field);
                 }
-                (Field::Plain(without_return(&rest[..end], row_end)), Next::Row)
+                (
+                    Field::Plain(without_return(&rest[..end], row_end)),
+                    Next::Row,
+                )
             }
             None => {
                 self.at = self.text.len();
@@ -211,7 +214,10 @@ mod tests {
             ("\"a\nb\",c\n", vec![row(&["[a\nb]", "c"])]),
             ("5\" pipe,x\n", vec![row(&["5\" pipe", "x"])]),
             ("\n\n", vec![row(&[""]), row(&[""])]),
-            ("\"a\"b,c\nd,e\n", vec![Err(Malformed::BehindQuote), row(&["d", "e"])]),
+            (
+                "\"a\"b,c\nd,e\n",
+                vec![Err(Malformed::BehindQuote), row(&["d", "e"])],
+            ),
             ("\"a", vec![Err(Malformed::Unclosed)]),
             ("\"a\"\r", vec![row(&["[a]"])]),
             ("a\0b,c", vec![row(&["a\0b", "c"])]),

@@ -172,7 +172,11 @@ impl Guess {
 
     fn kinds_of_number(&mut self, number: &Number<'_>, bytes: &[u8]) -> u8 {
         if number.exponent || number.negative && number.is_zero() {
-            return DOUBLE;
+            // A double has neither 1e400 nor 1e-400.
+            let double = std::str::from_utf8(bytes).unwrap_or_default().parse();
+            let is_double =
+                double.is_ok_and(|it: f64| it.is_finite() && (it != 0.0 || number.is_zero()));
+            return if is_double { DOUBLE } else { 0 };
         }
         let whole = u32::try_from(number.whole.len()).unwrap_or(u32::MAX);
         let fraction = u32::try_from(number.fraction.len()).unwrap_or(u32::MAX);
@@ -331,13 +335,19 @@ fn is_exact_double(number: &Number<'_>, bytes: &[u8]) -> bool {
         let end = fraction.iter().rposition(|digit| *digit != b'0');
         &fraction[..end.map_or(0, |end| end + 1)]
     }
-    let whole = if number.whole.is_empty() { b"0" } else { number.whole };
+    let whole = if number.whole.is_empty() {
+        b"0"
+    } else {
+        number.whole
+    };
     shown.whole == whole && without_zeros(shown.fraction) == without_zeros(number.fraction)
 }
 
 /// The orders in which a text is a date.
 fn orders(bytes: &[u8]) -> u8 {
-    let valid = DateOrder::ALL.into_iter().filter(|order| date(bytes, *order).is_some());
+    let valid = DateOrder::ALL
+        .into_iter()
+        .filter(|order| date(bytes, *order).is_some());
     valid.fold(0, |orders, order| orders | order as u8)
 }
 
@@ -349,7 +359,12 @@ pub(crate) fn date(bytes: &[u8], order: DateOrder) -> Option<(u16, u8, u8)> {
         return None;
     }
     let mut parts = bytes.split(|byte| *byte == separator);
-    let parts = [parts.next()?, parts.next()?, parts.next()?, parts.next().unwrap_or(b"")];
+    let parts = [
+        parts.next()?,
+        parts.next()?,
+        parts.next()?,
+        parts.next().unwrap_or(b""),
+    ];
     let [first, second, third, b""] = parts else {
         return None;
     };
@@ -367,7 +382,11 @@ pub(crate) fn date(bytes: &[u8], order: DateOrder) -> Option<(u16, u8, u8)> {
         let number = |it: u16, digit: &u8| it * 10 + u16::from(digit - b'0');
         digits.then(|| text.iter().fold(0_u16, number))
     };
-    let (year, month, day) = (number(year, 4..=4)?, number(month, 1..=2)?, number(day, 1..=2)?);
+    let (year, month, day) = (
+        number(year, 4..=4)?,
+        number(month, 1..=2)?,
+        number(day, 1..=2)?,
+    );
     let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let days = match month {
         2 if is_leap => 29,
@@ -398,7 +417,11 @@ pub(crate) fn time(bytes: &[u8]) -> Option<(i64, u8)> {
     };
     let hours = parts.next()?;
     let is_number = (2..=3).contains(&hours.len()) && hours.iter().all(u8::is_ascii_digit);
-    let hours = is_number.then(|| hours.iter().fold(0, |it, digit| it * 10 + i64::from(digit - b'0')));
+    let hours = is_number.then(|| {
+        hours
+            .iter()
+            .fold(0, |it, digit| it * 10 + i64::from(digit - b'0'))
+    });
     let (hours, minutes) = (hours?, two(parts.next()?)?);
     let seconds = match parts.next() {
         Some(seconds) => two(seconds)?,
@@ -412,7 +435,9 @@ pub(crate) fn time(bytes: &[u8]) -> Option<(i64, u8)> {
     if more.iter().any(|digit| *digit != b'0') || !shown.iter().all(u8::is_ascii_digit) {
         return None;
     }
-    let mut micros = shown.iter().fold(0, |it, digit| it * 10 + i64::from(digit - b'0'));
+    let mut micros = shown
+        .iter()
+        .fold(0, |it, digit| it * 10 + i64::from(digit - b'0'));
     for _ in shown.len()..6 {
         micros *= 10;
     }
@@ -451,7 +476,10 @@ mod tests {
             (&["1", "-20"][..], Kind::Int),
             (&["18446744073709551615", "1"], Kind::UInt),
             (&["18446744073709551615", "-1"], Kind::Decimal(20, 0)),
-            (&["123456789012345678901234567890123456789"], Kind::Decimal(39, 0)),
+            (
+                &["123456789012345678901234567890123456789"],
+                Kind::Decimal(39, 0),
+            ),
             (&["1", "2.50"], Kind::Decimal(3, 2)),
             (&[".5", "-12"], Kind::Decimal(3, 1)),
             (&["1e3", "2.5"], Kind::Double),
@@ -463,6 +491,8 @@ mod tests {
             (&["1,5"], Kind::Text(3)),
             (&["5."], Kind::Text(2)),
             (&["inf"], Kind::Text(3)),
+            (&["1e400", "1"], Kind::Text(5)),
+            (&["1e-400"], Kind::Text(6)),
             (&["1", "x"], Kind::Text(1)),
             (&["1", "true"], Kind::Text(4)),
             (&["true", "FALSE"], Kind::Bool),
@@ -473,7 +503,10 @@ mod tests {
             (&["01/02/2024", "02/01/2024"], Kind::Text(10)),
             (&["13/02/2024", "02/13/2024"], Kind::Text(10)),
             (&["01.02.2024"], Kind::Date(Dmy)),
-            (&["2024-01-01", "2024-01-01 10:00:00.25"], Kind::DateTime(Ymd, 2)),
+            (
+                &["2024-01-01", "2024-01-01 10:00:00.25"],
+                Kind::DateTime(Ymd, 2),
+            ),
             (&["2024-01-01T10:00:00"], Kind::DateTime(Ymd, 0)),
             (&["2024-01-01T10:00:00Z"], Kind::Text(20)),
             (&["2024-01-01 25:00:00"], Kind::Text(19)),

@@ -3,12 +3,14 @@
 use mayfly_engine::{Result, TableFunctionContext};
 use parking_lot::Mutex;
 
+use super::cut::RowCut;
 use super::dialect::{Dialect, SAMPLE};
 use super::fields::{Field, Fields, Next};
 use super::guess::{Guess, Kind};
-use super::input::{Block, Input, Version};
 use super::options::Options;
-use super::rows::{Rows, check_utf8};
+use super::rows::Rows;
+use crate::text::input::{Block, Input, Version, check_utf8};
+use crate::text::queue::divided;
 
 /// A column of a file.
 #[derive(Debug, Clone)]
@@ -44,7 +46,7 @@ pub(crate) fn infer(
         }
         options.is_settled = true;
     }
-    let first = row(&mut Fields::new(&sample, &options.dialect, 0)).unwrap_or_default();
+    let first = first_row(&sample, options);
     let has_header = options.header == Some(true);
     let columns = first.iter().enumerate().map(|(at, field)| {
         let given = options.names.as_ref().and_then(|names| names.get(at));
@@ -68,28 +70,15 @@ pub(crate) fn infer(
         context.interrupt.check()?;
         let mut shared = shared.lock();
         let (input, is_header) = &mut *shared;
-        let block = input.block(&options.dialect)?;
+        let block = input.block(&mut RowCut::new(&options.dialect))?;
         Ok(block.map(|block| (block, std::mem::take(is_header))))
     };
     let blank: Vec<Guess> = columns.iter().map(|column| column.guess).collect();
     let work = || guess_blocks(path, options, blank.clone(), &next, context);
-    let parts = std::thread::scope(|scope| {
-        // A small file is read before a thread has begun.
-        let helpers = if is_whole { 0 } else { context.threads - 1 };
-        let helpers = (0..helpers).map_while(|_| context.workers.spawn_scoped(scope, |_| work()));
-        let helpers: Vec<_> = helpers.collect();
-        let mut parts = vec![work()];
-        for helper in helpers {
-            parts.push(match helper.join() {
-                Ok(part) => part,
-                Err(payload) => std::panic::resume_unwind(payload),
-            });
-        }
-        parts
-    });
+    // A small file is read before a thread has begun.
+    let parts = divided(context, is_whole, work)?;
     let (mut rows, mut ignored) = (0, 0);
     for part in parts {
-        let part = part?;
         rows += part.rows;
         ignored += part.ignored;
         for (column, guess) in columns.iter_mut().zip(&part.guesses) {
@@ -123,7 +112,7 @@ fn guess_blocks(
     path: &str,
     options: &Options,
     mut guesses: Vec<Guess>,
-    next: &dyn Fn() -> Result<Option<(Block, bool)>>,
+    next: &(dyn Fn() -> Result<Option<(Block, bool)>> + Sync),
     context: &TableFunctionContext,
 ) -> Result<Part> {
     let (mut count, mut ignored) = (0, 0);
@@ -152,9 +141,23 @@ fn guess_blocks(
     })
 }
 
+/// The fields of the first row of a sample: of several fields behind empty lines, or of one; none if it is malformed.
+fn first_row<'t>(sample: &'t [u8], options: &'t Options) -> Vec<Field<'t>> {
+    let row = |passes_empty| {
+        let mut fields = Fields::new(sample, &options.dialect, 0);
+        row(&mut fields, passes_empty).unwrap_or_default()
+    };
+    let several = row(true);
+    if several.len() > 1 {
+        several
+    } else {
+        row(false)
+    }
+}
+
 /// The fields of the next row of a sample; `None` if it is malformed or there is none.
-fn row<'t>(fields: &mut Fields<'t>) -> Option<Vec<Field<'t>>> {
-    fields.row_start(false)?;
+fn row<'t>(fields: &mut Fields<'t>, passes_empty: bool) -> Option<Vec<Field<'t>>> {
+    fields.row_start(passes_empty)?;
     let mut row = Vec::new();
     loop {
         let (field, next) = fields.field().ok()?;
@@ -168,7 +171,7 @@ fn row<'t>(fields: &mut Fields<'t>) -> Option<Vec<Field<'t>>> {
 /// Whether the first row of a sample has names: distinct texts that are no dates or the like. One may be empty, as that of
 /// an index often is.
 fn has_header(sample: &[u8], options: &Options) -> bool {
-    let first = row(&mut Fields::new(sample, &options.dialect, 0)).unwrap_or_default();
+    let first = first_row(sample, options);
     let is_name = |field: &Field<'_>| {
         let mut guess = Guess::new(options.date_order);
         guess.add(field);

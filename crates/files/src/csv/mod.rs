@@ -1,29 +1,29 @@
 //! CSV files and their like: `read_csv('a.csv', delimiter => ';', …)`.
 //!
 //! A file is read twice. When a statement is planned, all of its rows decide the types of the columns ([`guess`]): no value
-//! is changed because the rows before it were of another kind. The scan then reads blocks of rows ([`input`]), each of
+//! is changed because the rows before it were of another kind. The scan then reads blocks of rows, each of
 //! which is a piece of the scan. Both passes are divided among the workers of the statement.
 
+mod cut;
 mod dialect;
-mod fields;
-mod guess;
+pub(crate) mod fields;
+pub(crate) mod guess;
 mod infer;
-mod input;
 mod options;
 mod rows;
 mod scan;
-mod values;
+pub(crate) mod values;
 
 use std::sync::Arc;
 
 use mayfly_engine::{ProvidedColumn, Result, TableArguments, TableFunctionContext};
 
 use self::guess::Kind;
-use self::input::Version;
 use self::options::Options;
 use crate::guard::damaged;
 use crate::paths::DataFile;
 use crate::table::{FileRequest, Format, Pieces};
+use crate::text::input::Version;
 
 /// A file, and where it has the columns of the table.
 #[derive(Debug)]
@@ -63,7 +63,13 @@ pub(crate) fn open(
             continue;
         };
         rows += found.rows;
-        let places = unite(&mut columns, &mut found.columns, path, opened.first(), &options)?;
+        let places = unite(
+            &mut columns,
+            &mut found.columns,
+            path,
+            opened.first(),
+            &options,
+        )?;
         opened.push((path.clone(), found.version, found.columns.len(), places));
     }
     let Some((first, ..)) = opened.first() else {
@@ -73,15 +79,17 @@ pub(crate) fn open(
         let why = format!("it has more than {COLUMNS_MAX} columns");
         return Err(damaged(first, why));
     }
-    let opened = opened.into_iter().map(|(path, version, width, mut places)| {
-        places.resize(columns.len(), None);
-        CsvFile {
-            path,
-            version,
-            width,
-            places,
-        }
-    });
+    let opened = opened
+        .into_iter()
+        .map(|(path, version, width, mut places)| {
+            places.resize(columns.len(), None);
+            CsvFile {
+                path,
+                version,
+                width,
+                places,
+            }
+        });
     let kinds: Arc<[Kind]> = columns.iter().map(|column| column.guess.kind()).collect();
     Ok(Box::new(CsvFiles {
         files: opened.collect(),
@@ -136,11 +144,14 @@ fn unite(
         columns[same].guess.merge(&column.guess);
         places[same] = Some(at);
     }
-    for (column, _) in columns.iter_mut().zip(&places).filter(|(_, place)| place.is_none()) {
+    for (column, _) in columns
+        .iter_mut()
+        .zip(&places)
+        .filter(|(_, place)| place.is_none())
+    {
         if !options.union_by_name {
             let name = &column.name;
-            let why =
-                format!("it has no column '{name}'; union_by_name => true gives NULL for it");
+            let why = format!("it has no column '{name}'; union_by_name => true gives NULL for it");
             return Err(damaged(path, why));
         }
         column.guess.has_nulls = true;

@@ -4,7 +4,7 @@ use mayfly_engine::{Result, TableArguments};
 
 use super::dialect::Dialect;
 use super::guess::DateOrder;
-use super::input::Encoding;
+use crate::text::input::Encoding;
 
 /// What a call says of its files; what it leaves open is found in the first one.
 #[derive(Debug, Clone)]

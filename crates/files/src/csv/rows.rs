@@ -5,9 +5,9 @@ use std::fmt::Display;
 use mayfly_engine::{Error, Result};
 
 use super::fields::{Field, Fields, Next};
-use super::input::Block;
 use super::options::Options;
 use crate::guard::damaged;
+use crate::text::input::Block;
 
 /// A block that is read row by row.
 pub(crate) struct Rows<'b> {
@@ -106,15 +106,4 @@ impl<'b> Rows<'b> {
         let line = self.first_line + memchr::memchr_iter(b'\n', before).count() as u64;
         damaged(self.path, format!("line {line}: {why}"))
     }
-}
-
-/// 1105 with the line of the first bytes of a block that are not UTF-8.
-pub(crate) fn check_utf8(path: &str, text: &[u8], first_line: u64) -> Result<()> {
-    let Err(error) = std::str::from_utf8(text) else {
-        return Ok(());
-    };
-    let before = text.get(..error.valid_up_to()).unwrap_or_default();
-    let line = first_line + memchr::memchr_iter(b'\n', before).count() as u64;
-    let why = format!("line {line}: it is not UTF-8; encoding => 'latin1' reads any bytes");
-    Err(damaged(path, why))
 }

@@ -8,27 +8,23 @@ use arrow_schema::DataType;
 use mayfly_engine::{Batch, Reservation, Result, TableFunctionContext};
 use parking_lot::Mutex;
 
+use super::cut::RowCut;
 use super::fields::Field;
 use super::guess::Kind;
-use super::input::{Block, Input};
 use super::options::Options;
-use super::rows::{Rows, check_utf8};
+use super::rows::Rows;
 use super::values::Values;
 use super::{CsvFile, CsvFiles};
-use crate::guard::damaged;
 use crate::table::{FileRequest, Piece, Pieces};
+use crate::text::input::{Input, check_utf8};
+use crate::text::queue::{BlockQueue, open_again};
 
 /// The blocks that no worker has taken yet.
 pub(super) struct Blocks {
     reading: Arc<Reading>,
     context: TableFunctionContext,
-    state: Mutex<State>,
-}
-
-struct State {
-    files: std::vec::IntoIter<usize>,
-    /// The file that is being read, and whether its header is still to come.
-    current: Option<(usize, Input, bool)>,
+    /// The blocks, and whether none of the current file was taken.
+    queue: Mutex<BlockQueue<bool>>,
 }
 
 /// What is read of each block.
@@ -54,50 +50,30 @@ impl Blocks {
                 batch_rows: files.context.batch_rows,
             }),
             context: files.context.clone(),
-            state: Mutex::new(State {
-                files: request.files.into_iter(),
-                current: None,
-            }),
+            queue: Mutex::new(BlockQueue::new(request.files)),
         }
     }
 
-    /// The next block, with the index of its file and whether a header begins it.
-    fn block(&self) -> Result<Option<(usize, Block, bool)>> {
-        let mut state = self.state.lock();
-        loop {
-            let State { files, current } = &mut *state;
-            let (at, input, is_header) = match current {
-                Some(current) => current,
-                None => match files.next() {
-                    None => return Ok(None),
-                    Some(at) => {
-                        let (input, is_header) = self.open(at)?;
-                        current.insert((at, input, is_header))
-                    }
-                },
-            };
-            match input.block(&self.reading.options.dialect)? {
-                Some(block) => return Ok(Some((*at, block, std::mem::take(is_header)))),
-                None => *current = None,
-            }
-        }
-    }
-
-    fn open(&self, at: usize) -> Result<(Input, bool)> {
+    fn open(&self, at: usize) -> Result<Input> {
         let (file, options) = (&self.reading.files[at], &self.reading.options);
-        let (mut input, version) = Input::open(&self.context.files, &file.path, options.encoding)?;
-        if version != file.version {
-            return Err(damaged(&file.path, "it has changed while it is read"));
-        }
+        let mut input = open_again(&self.context, &file.path, options.encoding, file.version)?;
         input.skip_lines(options.skip)?;
-        Ok((input, options.header == Some(true)))
+        Ok(input)
     }
 }
 
 impl Pieces for Blocks {
     fn next(&self) -> Result<Option<Box<dyn Piece>>> {
         self.context.interrupt.check()?;
-        let Some((at, block, is_header)) = self.block()? else {
+        let options = &self.reading.options;
+        let next = self.queue.lock().next(
+            |at| Ok((self.open(at)?, true)),
+            |input, is_first| {
+                let block = input.block(&mut RowCut::new(&options.dialect))?;
+                Ok(block.map(|block| (block, std::mem::take(is_first))))
+            },
+        )?;
+        let Some((at, block, is_first)) = next else {
             return Ok(None);
         };
         let memory = self.context.memory.reserve(block.text.len() as u64)?;
@@ -111,7 +87,7 @@ impl Pieces for Blocks {
             memory,
             reading: Arc::clone(&self.reading),
         };
-        if is_header {
+        if is_first && options.header == Some(true) {
             let mut rows = new.rows();
             rows.next()?;
             new.position = rows.position();
@@ -136,7 +112,13 @@ impl BlockRows {
     fn rows(&self) -> Rows<'_> {
         let file = &self.reading.files[self.at];
         let block = (self.text.as_slice(), self.line);
-        Rows::new(&file.path, block, &self.reading.options, file.width, self.position)
+        Rows::new(
+            &file.path,
+            block,
+            &self.reading.options,
+            file.width,
+            self.position,
+        )
     }
 }
 
@@ -165,9 +147,9 @@ impl Piece for BlockRows {
                 let Some(values) = values else {
                     continue;
                 };
-                let field = row.get(*place).filter(|field| {
-                    !matches!(field, Field::Plain(text) if options.is_null(text))
-                });
+                let field = row
+                    .get(*place)
+                    .filter(|field| !matches!(field, Field::Plain(text) if options.is_null(text)));
                 if !values.add(field, text) {
                     let bytes = field.map(Field::bytes).unwrap_or_default();
                     bad = Some(String::from_utf8_lossy(bytes).into_owned());

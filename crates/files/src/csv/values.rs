@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use arrow_array::builder::BinaryViewBuilder;
-use arrow_array::{ArrayRef, Decimal128Array, Decimal256Array, Float64Array, Int64Array, UInt64Array};
+use arrow_array::{
+    ArrayRef, Decimal128Array, Decimal256Array, Float64Array, Int64Array, UInt64Array,
+};
 use arrow_buffer::{Buffer, i256};
 use mayfly_engine::{DateTime, parse_decimal};
 
@@ -57,12 +59,14 @@ impl Values {
                     return true;
                 };
                 let offset = (bytes.as_ptr() as usize).wrapping_sub(text.as_ptr() as usize);
-                let is_part = offset.checked_add(bytes.len()).is_some_and(|end| end <= text.len());
-                let place = u32::try_from(offset).ok().zip(u32::try_from(bytes.len()).ok());
+                let is_part = offset
+                    .checked_add(bytes.len())
+                    .is_some_and(|end| end <= text.len());
+                let place = u32::try_from(offset)
+                    .ok()
+                    .zip(u32::try_from(bytes.len()).ok());
                 match place.filter(|_| is_part && bytes.len() > INLINE) {
-                    Some((offset, length)) => {
-                        texts.try_append_view(*block, offset, length).is_ok()
-                    }
+                    Some((offset, length)) => texts.try_append_view(*block, offset, length).is_ok(),
                     None => texts.try_append_value(bytes).is_ok(),
                 }
             }
@@ -143,7 +147,9 @@ fn whole(bytes: &[u8]) -> Option<i64> {
     if digits.is_empty() || digits.len() > 18 || !digits.iter().all(u8::is_ascii_digit) {
         return as_text(bytes)?.parse().ok();
     }
-    let number = digits.iter().fold(0, |it, digit| it * 10 + i64::from(digit - b'0'));
+    let number = digits
+        .iter()
+        .fold(0, |it, digit| it * 10 + i64::from(digit - b'0'));
     Some(if negative { -number } else { number })
 }
 

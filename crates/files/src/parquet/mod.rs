@@ -13,7 +13,7 @@ use std::time::SystemTime;
 use arrow_array::{ArrayRef, RecordBatchReader, new_null_array};
 use mayfly_engine::{
     Batch, ColumnTerm, ProvidedColumn, Reservation, Result, StatementFiles, StatementMemory,
-    TableArguments,    TableFunctionContext, TermOperator, TermShape, TermSupport, TypeKind, arrow_in,
+    TableArguments, TableFunctionContext, TermOperator, TermShape, TermSupport, TypeKind, arrow_in,
 };
 use parking_lot::Mutex;
 use parquet::arrow::ProjectionMask;
@@ -116,7 +116,10 @@ impl Format for ParquetFiles {
     }
 
     fn scan(&self, request: FileRequest) -> Result<Arc<dyn Pieces>> {
-        let types = self.columns.iter().map(|column| column.ty.physical().arrow());
+        let types = self
+            .columns
+            .iter()
+            .map(|column| column.ty.physical().arrow());
         Ok(Arc::new(RowGroups {
             files: Arc::clone(&self.files),
             access: self.context.files.clone(),
@@ -176,7 +179,13 @@ impl Pieces for RowGroups {
                 let place = file.places.get(term.column.0).copied().flatten();
                 // A failure to read the statistics leaves nothing out.
                 let read = guarded(&file.path, || {
-                    Ok(prune::may_meet(&file.footer, &file.fields, place, group, term))
+                    Ok(prune::may_meet(
+                        &file.footer,
+                        &file.fields,
+                        place,
+                        group,
+                        term,
+                    ))
                 });
                 read.unwrap_or(true)
             });

@@ -9,7 +9,9 @@ use crate::support::Files;
 
 pub(crate) fn batches() -> Vec<RecordBatch> {
     let batch = |range: std::ops::Range<i32>| {
-        let texts = range.clone().map(|number| format!("a text of number {number}"));
+        let texts = range
+            .clone()
+            .map(|number| format!("a text of number {number}"));
         let columns: [(&str, ArrayRef); 2] = [
             ("n", Arc::new(Int32Array::from_iter_values(range))),
             ("t", Arc::new(StringArray::from_iter_values(texts))),
@@ -41,7 +43,9 @@ fn files_and_streams() {
         .write("named_otherwise", file_bytes(&batches));
     for name in ["f.arrow", "s.arrows", "named_otherwise"] {
         assert_eq!(
-            files.rows(&format!("SELECT COUNT(*), SUM(n), MAX(t) FROM '@/{name}' WHERE n > 0")),
+            files.rows(&format!(
+                "SELECT COUNT(*), SUM(n), MAX(t) FROM '@/{name}' WHERE n > 0"
+            )),
             ["4|10|a text of number 4"],
             "{name}"
         );

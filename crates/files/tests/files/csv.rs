@@ -36,32 +36,114 @@ fn content_and_options() {
         (b"a\n1\n\n3\n", "FROM '@/f.csv'", &["1", "NULL", "3"]),
         (b"a,b\n\"\",1\n,2\n", "FROM '@/f.csv'", &["|1", "NULL|2"]),
         (b"a,b\n", "FROM '@/f.csv'", &[]),
+        (b"\r\n\na,b\n\n1,2\n", "FROM '@/f.csv'", &["1|2"]),
+        (
+            b"\n1\n",
+            "FROM read_csv('@/f.csv', header => false)",
+            &["NULL", "1"],
+        ),
         (b"1,2\n3,4\n", "FROM '@/f.csv'", &["1|2", "3|4"]),
-        (b"1,2\n3,4\n", "FROM read_csv('@/f.csv', header => true)", &["3|4"]),
-        (b"a,b\n1,2\n", "FROM read_csv('@/f.csv', header = false)", &["a|b", "1|2"]),
-        (b"a,a,\n1,2,3\n", "FROM read_csv('@/f.csv', header => true) AS t(x, y, z) WHERE y = 2", &["1|2|3"]),
-        (b"x y\n", "FROM read_csv('@/f.csv', delim => ' ', names => 'p, q')", &["x|y"]),
-        (b"a|b\n'x|y'|2\n", "FROM read_csv('@/f.csv', quote => '''')", &["x|y|2"]),
-        (b"a,b\n\"x\\\"y\",2\n", "FROM read_csv('@/f.csv', escape => '\\\\')", &["x\"y|2"]),
-        (b"# c\na,b\n#x\n1,2\n", "FROM read_csv('@/f.csv', comment => '#')", &["1|2"]),
-        (b"junk\na,b\n1,2\n", "FROM read_csv('@/f.csv', skip => 1)", &["1|2"]),
-        (b"a,b\n1,NA\n2,3\n", "FROM read_csv('@/f.csv', nullstr => 'NA')", &["1|NULL", "2|3"]),
+        (
+            b"1,2\n3,4\n",
+            "FROM read_csv('@/f.csv', header => true)",
+            &["3|4"],
+        ),
+        (
+            b"a,b\n1,2\n",
+            "FROM read_csv('@/f.csv', header = false)",
+            &["a|b", "1|2"],
+        ),
+        (
+            b"a,a,\n1,2,3\n",
+            "FROM read_csv('@/f.csv', header => true) AS t(x, y, z) WHERE y = 2",
+            &["1|2|3"],
+        ),
+        (
+            b"x y\n",
+            "FROM read_csv('@/f.csv', delim => ' ', names => 'p, q')",
+            &["x|y"],
+        ),
+        (
+            b"a|b\n'x|y'|2\n",
+            "FROM read_csv('@/f.csv', quote => '''')",
+            &["x|y|2"],
+        ),
+        (
+            b"a,b\n\"x\\\"y\",2\n",
+            "FROM read_csv('@/f.csv', escape => '\\\\')",
+            &["x\"y|2"],
+        ),
+        (
+            b"# c\na,b\n#x\n1,2\n",
+            "FROM read_csv('@/f.csv', comment => '#')",
+            &["1|2"],
+        ),
+        (
+            b"junk\na,b\n1,2\n",
+            "FROM read_csv('@/f.csv', skip => 1)",
+            &["1|2"],
+        ),
+        (
+            b"a,b\n1,NA\n2,3\n",
+            "FROM read_csv('@/f.csv', nullstr => 'NA')",
+            &["1|NULL", "2|3"],
+        ),
         (b"a,b\n1,\\N\n2,3\n", "FROM '@/f.csv'", &["1|NULL", "2|3"]),
-        (b"a,b\n1,2\n3\n4,5,6\n", "FROM read_csv('@/f.csv', ignore_errors => true)", &["1|2"]),
-        (b"a,b\n1,2\n3\n", "FROM read_csv('@/f.csv', null_padding => true)", &["1|2", "3|NULL"]),
-        (b"a\n\xE9\x80\n", "FROM read_csv('@/f.csv', encoding => 'latin1', header => true)", &["é€"]),
-        (b"\xFF\xFEa\0,\0b\0\n\0\xE9\0,\x002\0\n\0", "FROM '@/f.csv'", &["é|2"]),
-        (b"d\n01/02/2024\n", "FROM read_csv('@/f.csv', date_order => 'dmy')", &["2024-02-01"]),
+        (
+            b"a,b\n1,2\n3\n4,5,6\n",
+            "FROM read_csv('@/f.csv', ignore_errors => true)",
+            &["1|2"],
+        ),
+        (
+            b"a,b\n1,2\n3\n",
+            "FROM read_csv('@/f.csv', null_padding => true)",
+            &["1|2", "3|NULL"],
+        ),
+        (
+            b"a\n\xE9\x80\n",
+            "FROM read_csv('@/f.csv', encoding => 'latin1', header => true)",
+            &["é€"],
+        ),
+        (
+            b"\xFF\xFEa\0,\0b\0\n\0\xE9\0,\x002\0\n\0",
+            "FROM '@/f.csv'",
+            &["é|2"],
+        ),
+        (
+            b"d\n01/02/2024\n",
+            "FROM read_csv('@/f.csv', date_order => 'dmy')",
+            &["2024-02-01"],
+        ),
         (b"d\n01/02/2024\n", "FROM '@/f.csv'", &["01/02/2024"]),
         (b"z,n\n00501,+49\n", "FROM '@/f.csv'", &["00501|+49"]),
         (b"n,x\n1,a\n2.5,b\n", "FROM '@/f.csv'", &["1.0|a", "2.5|b"]),
-        (b"n,x\n99999999999999999999999999999999999999,a\n", "FROM '@/f.csv'", &["99999999999999999999999999999999999999|a"]),
-        (b"n,x\n0.1,a\n1e300,b\n", "FROM '@/f.csv'", &["0.1|a", "1e300|b"]),
-        (b"t,x\n23:59:59.5,a\n-12:30,b\n", "FROM '@/f.csv'", &["23:59:59.5|a", "-12:30:00.0|b"]),
-        (b"t,x\n2024-01-01 01:02:03.25,a\n2024-01-02,b\n", "FROM '@/f.csv'", &["2024-01-01 01:02:03.25|a", "2024-01-02 00:00:00.00|b"]),
+        (
+            b"n,x\n99999999999999999999999999999999999999,a\n",
+            "FROM '@/f.csv'",
+            &["99999999999999999999999999999999999999|a"],
+        ),
+        (
+            b"n,x\n0.1,a\n1e300,b\n",
+            "FROM '@/f.csv'",
+            &["0.1|a", "1e300|b"],
+        ),
+        (
+            b"t,x\n23:59:59.5,a\n-12:30,b\n",
+            "FROM '@/f.csv'",
+            &["23:59:59.5|a", "-12:30:00.0|b"],
+        ),
+        (
+            b"t,x\n2024-01-01 01:02:03.25,a\n2024-01-02,b\n",
+            "FROM '@/f.csv'",
+            &["2024-01-01 01:02:03.25|a", "2024-01-02 00:00:00.00|b"],
+        ),
         (b"a,b\n\"x\ny\",2\n", "FROM '@/f.csv'", &["x\ny|2"]),
         (b"a,b\nx\0y,2\n", "FROM '@/f.csv'", &["x\0y|2"]),
-        (b"ok,x\ntrue,1\nFALSE,2\n", "FROM '@/f.csv'", &["1|1", "0|2"]),
+        (
+            b"ok,x\ntrue,1\nFALSE,2\n",
+            "FROM '@/f.csv'",
+            &["1|1", "0|2"],
+        ),
     ];
     for (content, from, expected) in checks {
         let files = Files::new();
@@ -106,9 +188,21 @@ fn bad_rows_are_errors_with_their_line() {
             "read_csv('@/f.csv', header => 'x')",
             "1210 Incorrect arguments to read_csv: option 'header' takes true or false",
         ),
-        (b"a\n", "read_csv(7)", "1210 Incorrect arguments to read_csv: the name of a file is a text"),
-        (b"a\n", "read_csv()", "1210 Incorrect arguments to read_csv: no file is named"),
-        (b"a\n", "read_cvs('x')", "1305 FUNCTION read_cvs (did you mean read_csv?) does not exist"),
+        (
+            b"a\n",
+            "read_csv(7)",
+            "1210 Incorrect arguments to read_csv: the name of a file is a text",
+        ),
+        (
+            b"a\n",
+            "read_csv()",
+            "1210 Incorrect arguments to read_csv: no file is named",
+        ),
+        (
+            b"a\n",
+            "read_cvs('x')",
+            "1305 FUNCTION read_cvs (did you mean read_csv?) does not exist",
+        ),
         (
             b"a\n",
             "'@/none.csv'",
@@ -117,7 +211,11 @@ fn bad_rows_are_errors_with_their_line() {
     ] {
         let files = Files::new();
         files.write("f.csv", content);
-        assert_eq!(files.error(&format!("SELECT * FROM {from}")), expected, "{from}");
+        assert_eq!(
+            files.error(&format!("SELECT * FROM {from}")),
+            expected,
+            "{from}"
+        );
     }
 }
 
@@ -138,7 +236,10 @@ fn all_rows_decide_types() {
     // One thread reads them in their order.
     assert_eq!(
         files.rows("SELECT n, t FROM '@/f.csv' LIMIT 2"),
-        ["0.0|row 0, \"quoted\"\nsecond line", "1.0|row 1, \"quoted\"\nsecond line"]
+        [
+            "0.0|row 0, \"quoted\"\nsecond line",
+            "1.0|row 1, \"quoted\"\nsecond line"
+        ]
     );
 }
 
@@ -161,7 +262,9 @@ fn compressed_files() {
 #[test]
 fn columns_of_several_files_are_united_by_name() {
     let files = Files::new();
-    files.write("1.csv", "a,b\n1,x\n").write("2.csv", "b,a\ny,2.5\n");
+    files
+        .write("1.csv", "a,b\n1,x\n")
+        .write("2.csv", "b,a\ny,2.5\n");
     files.write("3/x.csv", "a,c\n3,z\n");
     assert_eq!(
         files.rows("SELECT a, b, filename LIKE '%/2.csv' FROM read_csv('@/?.csv', filename => true) ORDER BY a"),

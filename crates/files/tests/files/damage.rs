@@ -60,7 +60,10 @@ fn damage(name: &str, bytes: &[u8]) {
         }
         assert_eq!(files.run(&mut session, "SELECT 1").expect("goes on"), ["1"]);
     }
-    assert!(read > 0 && refused > 0, "{name}: {read} read, {refused} refused");
+    assert!(
+        read > 0 && refused > 0,
+        "{name}: {read} read, {refused} refused"
+    );
     drop(session);
 }
 
@@ -68,14 +71,21 @@ fn damage(name: &str, bytes: &[u8]) {
 fn damaged_csv() {
     let mut text = String::from("id,name,day,amount\n");
     for row in 0..50 {
-        let _ = writeln!(text, "{row},\"name {row}, \"\"x\"\"\",2024-01-{:02},{row}.50", row % 28 + 1);
+        let _ = writeln!(
+            text,
+            "{row},\"name {row}, \"\"x\"\"\",2024-01-{:02},{row}.50",
+            row % 28 + 1
+        );
     }
     damage("f.csv", text.as_bytes());
 }
 
 #[test]
 fn damaged_arrow() {
-    damage("f.arrow", &crate::arrow::file_bytes(&crate::arrow::batches()));
+    damage(
+        "f.arrow",
+        &crate::arrow::file_bytes(&crate::arrow::batches()),
+    );
 }
 
 #[test]
@@ -91,4 +101,18 @@ fn damaged_gzip() {
         writeln!(encoder, "{row},x{row}").expect("compresses");
     }
     damage("f.csv.gz", &encoder.finish().expect("ends"));
+}
+
+#[test]
+fn damaged_json() {
+    let mut text = String::new();
+    for row in 0..50 {
+        let _ = writeln!(
+            text,
+            "{{\"id\": {row}, \"name\": \"n\\u00e9{row}\", \"list\": [1, {{\"x\": null}}]}}"
+        );
+    }
+    damage("f.ndjson", text.as_bytes());
+    let rows: Vec<&str> = text.lines().collect();
+    damage("f.json", format!("[{}]", rows.join(",")).as_bytes());
 }

@@ -3,7 +3,8 @@
 mod arrow;
 mod csv;
 mod damage;
-mod paths;
+mod json;
 mod parquet;
+mod paths;
 mod statements;
 mod support;

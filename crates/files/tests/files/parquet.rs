@@ -26,7 +26,12 @@ fn numbers(range: std::ops::Range<i64>) -> RecordBatch {
     batch(vec![
         ("n", Arc::new(Int64Array::from_iter_values(range.clone()))),
         ("t", Arc::new(StringArray::from_iter_values(texts))),
-        ("h", Arc::new(Float64Array::from_iter_values(range.map(|it| it as f64 / 2.0)))),
+        (
+            "h",
+            Arc::new(Float64Array::from_iter_values(
+                range.map(|it| it as f64 / 2.0),
+            )),
+        ),
     ])
 }
 
@@ -53,28 +58,88 @@ fn values_of_each_type() {
             Arc::new(Date32Array::from(vec![Some(0), Some(-1)])),
         ),
     ]);
-    let wide = Decimal256Array::from(vec![i256::from_string("1234567890123456789012345678901234567890"), None]);
-    let uuid = FixedSizeBinaryArray::try_from_iter(vec![[0xAB; 16], [0; 16]].into_iter()).expect("16 bytes");
+    let wide = Decimal256Array::from(vec![
+        i256::from_string("1234567890123456789012345678901234567890"),
+        None,
+    ]);
+    let uuid = FixedSizeBinaryArray::try_from_iter(vec![[0xAB; 16], [0; 16]].into_iter())
+        .expect("16 bytes");
     let columns: Vec<(&str, ArrayRef, &str)> = vec![
-        ("b", Arc::new(BooleanArray::from(vec![Some(true), None])), "1 NULL"),
+        (
+            "b",
+            Arc::new(BooleanArray::from(vec![Some(true), None])),
+            "1 NULL",
+        ),
         ("i8", Arc::new(Int8Array::from(vec![-128, 127])), "-128 127"),
-        ("u64", Arc::new(UInt64Array::from(vec![u64::MAX, 0])), "18446744073709551615 0"),
-        ("f", Arc::new(Float32Array::from(vec![1.5, -0.25])), "1.5 -0.25"),
-        ("d", Arc::new(Decimal128Array::from(vec![12345, -5]).with_precision_and_scale(38, 3).expect("fits")), "12.345 -0.005"),
-        ("w", Arc::new(wide.with_precision_and_scale(40, 2).expect("fits")), "12345678901234567890123456789012345678.90 NULL"),
-        ("day", Arc::new(Date32Array::from(vec![19_782, -25_567])), "2024-02-29 1900-01-01"),
-        ("at", Arc::new(TimestampMicrosecondArray::from(vec![1, -1]).with_timezone("UTC")), "1970-01-01_00:00:00.000001 1969-12-31_23:59:59.999999"),
-        ("ns", Arc::new(TimestampNanosecondArray::from(vec![1_000, 0])), "1970-01-01_00:00:00.000001 1970-01-01_00:00:00.000000"),
-        ("time", Arc::new(Time64MicrosecondArray::from(vec![86_400_000_000, 1])), "24:00:00.000000 00:00:00.000001"),
-        ("bytes", Arc::new(BinaryArray::from(vec![&b"\x41"[..], b""])), "A "),
-        ("dict", Arc::new(DictionaryArray::<arrow_array::types::Int32Type>::from_iter([Some("x"), None])), "x NULL"),
+        (
+            "u64",
+            Arc::new(UInt64Array::from(vec![u64::MAX, 0])),
+            "18446744073709551615 0",
+        ),
+        (
+            "f",
+            Arc::new(Float32Array::from(vec![1.5, -0.25])),
+            "1.5 -0.25",
+        ),
+        (
+            "d",
+            Arc::new(
+                Decimal128Array::from(vec![12345, -5])
+                    .with_precision_and_scale(38, 3)
+                    .expect("fits"),
+            ),
+            "12.345 -0.005",
+        ),
+        (
+            "w",
+            Arc::new(wide.with_precision_and_scale(40, 2).expect("fits")),
+            "12345678901234567890123456789012345678.90 NULL",
+        ),
+        (
+            "day",
+            Arc::new(Date32Array::from(vec![19_782, -25_567])),
+            "2024-02-29 1900-01-01",
+        ),
+        (
+            "at",
+            Arc::new(TimestampMicrosecondArray::from(vec![1, -1]).with_timezone("UTC")),
+            "1970-01-01_00:00:00.000001 1969-12-31_23:59:59.999999",
+        ),
+        (
+            "ns",
+            Arc::new(TimestampNanosecondArray::from(vec![1_000, 0])),
+            "1970-01-01_00:00:00.000001 1970-01-01_00:00:00.000000",
+        ),
+        (
+            "time",
+            Arc::new(Time64MicrosecondArray::from(vec![86_400_000_000, 1])),
+            "24:00:00.000000 00:00:00.000001",
+        ),
+        (
+            "bytes",
+            Arc::new(BinaryArray::from(vec![&b"\x41"[..], b""])),
+            "A ",
+        ),
+        (
+            "dict",
+            Arc::new(DictionaryArray::<arrow_array::types::Int32Type>::from_iter(
+                [Some("x"), None],
+            )),
+            "x NULL",
+        ),
         ("list", Arc::new(list.finish()), "[1,_null] NULL"),
         ("map", Arc::new(map.finish()), "{\"a\":_null,_\"b\":_1} {}"),
-        ("struct", Arc::new(structs), "{\"day\":_\"1970-01-01\",_\"name\":_\"\\\"x\\\"\"} {\"day\":_\"1969-12-31\",_\"name\":_null}"),
+        (
+            "struct",
+            Arc::new(structs),
+            "{\"day\":_\"1970-01-01\",_\"name\":_\"\\\"x\\\"\"} {\"day\":_\"1969-12-31\",_\"name\":_null}",
+        ),
         ("none", Arc::new(NullArray::new(2)), "NULL NULL"),
         ("raw", Arc::new(uuid), ""),
     ];
-    let arrays = columns.iter().map(|(name, array, _)| (*name, Arc::clone(array)));
+    let arrays = columns
+        .iter()
+        .map(|(name, array, _)| (*name, Arc::clone(array)));
     files.write_parquet("t.parquet", &[batch(arrays.collect())]);
     for (name, _, expected) in &columns {
         if *name == "raw" {
@@ -87,7 +152,9 @@ fn values_of_each_type() {
         assert_eq!(rows.join(" "), *expected, "{name}");
     }
     assert_eq!(
-        files.rows("SELECT JSON_EXTRACT(struct, '$.name'), COUNT(*) OVER () FROM '@/t.parquet' WHERE d > 0"),
+        files.rows(
+            "SELECT JSON_EXTRACT(struct, '$.name'), COUNT(*) OVER () FROM '@/t.parquet' WHERE d > 0"
+        ),
         ["\"\\\"x\\\"\"|1"]
     );
 }
@@ -96,11 +163,16 @@ fn values_of_each_type() {
 #[test]
 fn row_groups_are_left_out_only_where_no_row_can_meet_the_terms() {
     let files = Files::new();
-    let groups: Vec<RecordBatch> = (0..20).map(|at| numbers(at * 1000..(at + 1) * 1000)).collect();
+    let groups: Vec<RecordBatch> = (0..20)
+        .map(|at| numbers(at * 1000..(at + 1) * 1000))
+        .collect();
     files.write_parquet("t.parquet", &groups);
     let mut session = files.database.session();
     let run = |session: &mut _, sql: &str| files.run(session, sql).expect("runs");
-    run(&mut session, "CREATE TABLE s AS SELECT * FROM '@/t.parquet'");
+    run(
+        &mut session,
+        "CREATE TABLE s AS SELECT * FROM '@/t.parquet'",
+    );
     for condition in [
         "n = 4321",
         "n < 1000",
@@ -115,39 +187,79 @@ fn row_groups_are_left_out_only_where_no_row_can_meet_the_terms() {
         "n = '12'",
         "n < 0",
     ] {
-        let of = |table: &str| format!("SELECT COUNT(*), SUM(n), MIN(t), MAX(h) FROM {table} WHERE {condition}");
+        let of = |table: &str| {
+            format!("SELECT COUNT(*), SUM(n), MIN(t), MAX(h) FROM {table} WHERE {condition}")
+        };
         let expected = run(&mut session, &of("s"));
-        assert_eq!(run(&mut session, &of("'@/t.parquet'")), expected, "{condition}");
+        assert_eq!(
+            run(&mut session, &of("'@/t.parquet'")),
+            expected,
+            "{condition}"
+        );
     }
-    assert_eq!(run(&mut session, "SELECT n FROM '@/t.parquet' LIMIT 2"), ["0", "1"]);
-    assert_eq!(run(&mut session, "SELECT COUNT(*) FROM '@/t.parquet'"), ["20000"]);
-    let plan = run(&mut session, "EXPLAIN FORMAT=TREE SELECT t FROM '@/t.parquet' WHERE n = 3");
+    assert_eq!(
+        run(&mut session, "SELECT n FROM '@/t.parquet' LIMIT 2"),
+        ["0", "1"]
+    );
+    assert_eq!(
+        run(&mut session, "SELECT COUNT(*) FROM '@/t.parquet'"),
+        ["20000"]
+    );
+    let plan = run(
+        &mut session,
+        "EXPLAIN FORMAT=TREE SELECT t FROM '@/t.parquet' WHERE n = 3",
+    );
     assert!(plan[0].contains("Table scan on t"), "{plan:?}");
     // A damaged row group that is not needed is not read.
     let mut bytes = std::fs::read(files.path("t.parquet")).expect("reads");
     bytes[4..200].fill(0xFF);
     files.write("bad.parquet", &bytes);
-    assert_eq!(run(&mut session, "SELECT t FROM '@/bad.parquet' WHERE n = 5000"), ["row 5000"]);
+    assert_eq!(
+        run(&mut session, "SELECT t FROM '@/bad.parquet' WHERE n = 5000"),
+        ["row 5000"]
+    );
     let error = files.error("SELECT SUM(n) FROM '@/bad.parquet'");
     assert!(error.starts_with("1105 file '@/bad.parquet': "), "{error}");
+}
+
+/// Columns of one name are all there, under names of their own.
+#[test]
+fn columns_of_equal_names() {
+    let files = Files::new();
+    let number = |number| Arc::new(Int32Array::from(vec![number])) as ArrayRef;
+    let columns = vec![("a", number(1)), ("A", number(2)), ("b", number(3))];
+    files.write_parquet("t.parquet", &[batch(columns)]);
+    assert_eq!(files.rows("SELECT a, A_2, b FROM '@/t.parquet'"), ["1|2|3"]);
 }
 
 #[test]
 fn not_a_number_is_found() {
     let files = Files::new();
     let values = vec![1.0, f64::NAN, -f64::NAN, 3.0];
-    files.write_parquet("t.parquet", &[batch(vec![("f", Arc::new(Float64Array::from(values)))])]);
-    assert_eq!(files.rows("SELECT COUNT(*) FROM '@/t.parquet' WHERE NOT f <= 3"), ["2"]);
-    assert_eq!(files.rows("SELECT COUNT(*) FROM '@/t.parquet' WHERE f IS NOT NULL"), ["4"]);
+    files.write_parquet(
+        "t.parquet",
+        &[batch(vec![("f", Arc::new(Float64Array::from(values)))])],
+    );
+    assert_eq!(
+        files.rows("SELECT COUNT(*) FROM '@/t.parquet' WHERE NOT f <= 3"),
+        ["2"]
+    );
+    assert_eq!(
+        files.rows("SELECT COUNT(*) FROM '@/t.parquet' WHERE f IS NOT NULL"),
+        ["4"]
+    );
 }
 
 #[test]
 fn values_beyond_mysqls_ranges_are_errors() {
     let files = Files::new();
-    files.write_parquet("t.parquet", &[batch(vec![
-        ("n", Arc::new(Int32Array::from(vec![1, 2]))),
-        ("day", Arc::new(Date32Array::from(vec![0, i32::MAX]))),
-    ])]);
+    files.write_parquet(
+        "t.parquet",
+        &[batch(vec![
+            ("n", Arc::new(Int32Array::from(vec![1, 2]))),
+            ("day", Arc::new(Date32Array::from(vec![0, i32::MAX]))),
+        ])],
+    );
     assert_eq!(
         files.error("SELECT day FROM '@/t.parquet'"),
         "1264 Out of range value for column 'day' at row 2"

@@ -376,7 +376,10 @@ impl Binder<'_> {
             }
             let columns = &mut Arc::make_mut(&mut table).columns;
             for (index, name) in names.iter().enumerate() {
-                if names[..index].iter().any(|it| same_name(&it.value, &name.value)) {
+                if names[..index]
+                    .iter()
+                    .any(|it| same_name(&it.value, &name.value))
+                {
                     return Err(codes::ER_DUP_FIELDNAME.with(&[&name.value]));
                 }
                 columns[index].name.clone_from(&name.value);

@@ -6,8 +6,8 @@ use std::fmt::{self, Display, Formatter, Write as _};
 use super::{
     BinaryOperator, Expr, Function, FunctionArg, FunctionArguments, Ident, JoinConstraint,
     JoinOperator, ObjectName, OrderByExpr, OrderBySort, Query, Select, SelectItem, SetExpr,
-    SetOperator, SetQuantifier, TableAlias, TableFactor, TableFunctionArgument, TableFunctionCall, TableWithJoins, TemporalLiteral,
-    TrimWhereField, UnaryOperator, Value, WindowType,
+    SetOperator, SetQuantifier, TableAlias, TableFactor, TableFunctionArgument, TableFunctionCall,
+    TableWithJoins, TemporalLiteral, TrimWhereField, UnaryOperator, Value, WindowType,
 };
 
 impl Display for Ident {

@@ -9,7 +9,8 @@ use std::ops::ControlFlow;
 use super::{
     Cte, Expr, Function, FunctionArg, FunctionArguments, GroupBy, Join, JoinConstraint,
     LimitClause, NamedWindowDefinition, ObjectName, OrderByExpr, Query, Select, SelectItem,
-    SetExpr, TableFactor, TableFunctionArgument, TableWithJoins, WindowFrameBound, WindowSpec, WindowType, With,
+    SetExpr, TableFactor, TableFunctionArgument, TableWithJoins, WindowFrameBound, WindowSpec,
+    WindowType, With,
 };
 
 /// Stack that must be left; below it, a walk continues on a new segment.

@@ -7,7 +7,8 @@
 use crate::ast::{
     Expr, Ident, Join, JoinConstraint, JoinOperator, JsonTableColumn, JsonTableColumnErrorHandling,
     JsonTableNamedColumn, ObjectName, Query, TableAlias, TableFactor, TableFunctionArgument,
-    TableFunctionCall, TableIndexHintForClause, TableIndexHintType, TableIndexHints, TableWithJoins,
+    TableFunctionCall, TableIndexHintForClause, TableIndexHintType, TableIndexHints,
+    TableWithJoins,
 };
 
 use super::build;
@@ -149,14 +150,10 @@ impl Parser<'_> {
                 self.derived(query, true)
             }
             Kind::Word if self.at(Kw::JSON_TABLE) => self.json_table(),
-            Kind::String => {
-                let argument = TableFunctionArgument {
-                    name: None,
-                    value: build::string(self.string()?),
-                };
-                self.function_table(None, vec![argument])
-            }
-            _ => self.base_table(),
+            _ => match self.table_function_call()? {
+                Some(call) => self.function_table(call),
+                None => self.base_table(),
+            },
         }
     }
 
@@ -222,12 +219,7 @@ impl Parser<'_> {
     /// A table by its name, with partitions, alias and index hints.
     fn base_table(&mut self) -> Result<TableFactor> {
         self.eat_kind(Kind::Dot);
-        let first = self.ident()?;
-        if self.at_kind(Kind::LeftParen) {
-            let arguments = self.paren_list_or_empty(Self::table_function_argument)?;
-            return self.function_table(Some(first), arguments);
-        }
-        let mut name = vec![first];
+        let mut name = vec![self.ident()?];
         if self.eat_kind(Kind::Dot) {
             name.push(self.ident()?);
         }
@@ -240,6 +232,27 @@ impl Parser<'_> {
             partitions: partitions.unwrap_or_default(),
             index_hints,
         })
+    }
+
+    /// A call of a table function or the name of a file, if one is next.
+    pub(crate) fn table_function_call(&mut self) -> Result<Option<TableFunctionCall>> {
+        if self.at_kind(Kind::String) {
+            let argument = TableFunctionArgument {
+                name: None,
+                value: build::string(self.string()?),
+            };
+            return Ok(Some(TableFunctionCall {
+                name: None,
+                arguments: vec![argument],
+            }));
+        }
+        if !self.at_identifier() || self.ahead(1).kind != Kind::LeftParen {
+            return Ok(None);
+        }
+        Ok(Some(TableFunctionCall {
+            name: Some(self.ident()?),
+            arguments: self.paren_list_or_empty(Self::table_function_argument)?,
+        }))
     }
 
     /// `value`, `name => value` or `name = value`.
@@ -259,16 +272,11 @@ impl Parser<'_> {
     }
 
     /// `[AS] alias [(columns)]` behind a call of a table function.
-    fn function_table(
-        &mut self,
-        name: Option<Ident>,
-        arguments: Vec<TableFunctionArgument>,
-    ) -> Result<TableFactor> {
+    fn function_table(&mut self, call: TableFunctionCall) -> Result<TableFactor> {
         let mut alias = self.table_alias()?;
         if let Some(alias) = &mut alias {
             alias.columns = self.alias_columns()?;
         }
-        let call = TableFunctionCall { name, arguments };
         Ok(TableFactor::Function { call, alias })
     }
 

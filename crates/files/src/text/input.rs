@@ -1,8 +1,7 @@
-//! The text of a CSV file in blocks of whole rows.
+//! The text of a file in blocks of whole rows.
 //!
 //! One reader decodes a file (gzip of one or several members, zstd, byte order marks, UTF-16, Latin-1) and cuts it behind a
-//! row's end; workers split the blocks into fields. A quote opens a field only at its start, so that the cut looks at
-//! quotes and row ends alone.
+//! row's end, which each format finds in its own way ([`Cut`]); workers read the rows of the blocks.
 
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
@@ -10,9 +9,8 @@ use std::time::SystemTime;
 
 use flate2::bufread::MultiGzDecoder;
 use mayfly_engine::{Result, StatementFiles};
-use memchr::{memchr, memchr2};
+use memchr::memchr;
 
-use super::dialect::Dialect;
 use crate::guard::damaged;
 
 /// Bytes of a block, unless a row is longer.
@@ -39,6 +37,13 @@ pub(crate) struct Block {
     pub(crate) text: Vec<u8>,
     /// The number of the first line, from 1.
     pub(crate) line: u64,
+}
+
+/// The search for the end of the last whole row of a text that grows, from the start of a row on.
+pub(crate) trait Cut {
+    /// Looks at the text behind what it has seen already; returns the end of the last whole row in the text, if there is
+    /// one.
+    fn run(&mut self, text: &[u8], is_at_end: bool) -> Option<usize>;
 }
 
 /// Length and time of the last change of a file.
@@ -117,26 +122,47 @@ impl Input {
         Ok(&self.rest[..self.rest.len().min(bytes)])
     }
 
+    /// Takes white space, and then a byte if it is next.
+    pub(crate) fn take(&mut self, byte: u8) -> Result<bool> {
+        loop {
+            let blank = self
+                .rest
+                .iter()
+                .take_while(|it| it.is_ascii_whitespace())
+                .count();
+            if blank < self.rest.len() || !self.fill()? {
+                let is_next = self.rest.get(blank) == Some(&byte);
+                if is_next {
+                    let taken = memchr::memchr_iter(b'\n', &self.rest[..blank]).count();
+                    self.line += taken as u64;
+                    self.rest.drain(..=blank);
+                }
+                return Ok(is_next);
+            }
+        }
+    }
+
     /// Whether the sample is the whole file.
     pub(crate) fn is_at_end(&self) -> bool {
         self.is_at_end
     }
 
     /// The next block of whole rows; `None` at the end.
-    pub(crate) fn block(&mut self, dialect: &Dialect) -> Result<Option<Block>> {
-        let mut cut = Cut::default();
+    pub(crate) fn block(&mut self, cut: &mut dyn Cut) -> Result<Option<Block>> {
+        let (mut seen, mut end) = (0, 0);
         loop {
-            while self.rest.len() < BLOCK.max(cut.seen + 1) && self.fill()? {}
+            while self.rest.len() < BLOCK.max(seen + 1) && self.fill()? {}
             if self.rest.is_empty() {
                 return Ok(None);
             }
-            cut.run(&self.rest, dialect, self.is_at_end);
-            if self.is_at_end || cut.end > 0 {
+            end = cut.run(&self.rest, self.is_at_end).unwrap_or(end);
+            seen = self.rest.len();
+            if self.is_at_end || end > 0 {
                 break;
             }
             if self.rest.len() > ROW_MAX {
                 let why = format!(
-                    "line {}: a row of more than {ROW_MAX} bytes, perhaps behind a quote that is not closed",
+                    "line {}: a row of more than {ROW_MAX} bytes, perhaps because a quote is not closed",
                     self.line
                 );
                 return Err(damaged(&self.path, why));
@@ -144,7 +170,7 @@ impl Input {
         }
         let end = match self.is_at_end {
             true => self.rest.len(),
-            false => cut.end,
+            false => end,
         };
         let behind = self.rest.split_off(end);
         let text = std::mem::replace(&mut self.rest, behind);
@@ -166,7 +192,9 @@ impl Input {
             return Ok(read > 0);
         }
         let mut bytes = Vec::new();
-        let read = (&mut self.reader).take(BLOCK as u64).read_to_end(&mut bytes);
+        let read = (&mut self.reader)
+            .take(BLOCK as u64)
+            .read_to_end(&mut bytes);
         read.map_err(|error| damaged(&self.path, error))?;
         self.is_at_end = bytes.is_empty();
         if self.is_at_end && !self.undecoded.is_empty() {
@@ -192,12 +220,17 @@ impl Input {
         let (pairs, _) = self.undecoded.as_chunks::<2>();
         let mut units: Vec<u16> = pairs.iter().map(|pair| from(*pair)).collect();
         // The second half of a surrogate pair may be in the next bytes.
-        if units.last().is_some_and(|unit| (0xD800..0xDC00).contains(unit)) {
+        if units
+            .last()
+            .is_some_and(|unit| (0xD800..0xDC00).contains(unit))
+        {
             units.pop();
         }
         self.undecoded.drain(..units.len() * 2);
         let text = char::decode_utf16(units);
-        let text: String = text.map(|it| it.unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+        let text: String = text
+            .map(|it| it.unwrap_or(char::REPLACEMENT_CHARACTER))
+            .collect();
         self.rest.extend_from_slice(text.as_bytes());
     }
 }
@@ -227,95 +260,13 @@ fn latin1(byte: u8) -> char {
     }
 }
 
-/// The search for the end of the last whole row.
-#[derive(Debug, Default)]
-struct Cut {
-    /// Bytes that were looked at.
-    seen: usize,
-    /// Whether a quoted field is open behind them.
-    is_quoted: bool,
-    /// The end of the last whole row.
-    end: usize,
-}
-
-impl Cut {
-    fn run(&mut self, text: &[u8], dialect: &Dialect, is_at_end: bool) {
-        let Some(quote) = dialect.quote else {
-            self.end = memchr::memrchr(dialect.row_end, text).map_or(self.end, |at| at + 1);
-            self.seen = text.len();
-            return;
-        };
-        while self.seen < text.len() {
-            let rest = &text[self.seen..];
-            if self.is_quoted {
-                let found = match dialect.escape {
-                    Some(escape) if escape != quote => memchr2(quote, escape, rest),
-                    _ => memchr(quote, rest),
-                };
-                let Some(found) = found.map(|found| self.seen + found) else {
-                    self.seen = text.len();
-                    return;
-                };
-                let is_escape = text[found] != quote;
-                let next = text.get(found + 1).copied();
-                // Whether the quote is doubled is to be seen with the next byte.
-                if next.is_none() && !is_at_end {
-                    self.seen = found;
-                    return;
-                }
-                if is_escape || next == Some(quote) && dialect.escape == Some(quote) {
-                    self.seen = found + 2;
-                } else {
-                    self.is_quoted = false;
-                    self.seen = found + 1;
-                }
-                continue;
-            }
-            let Some(found) = memchr2(quote, dialect.row_end, rest) else {
-                self.seen = text.len();
-                return;
-            };
-            let found = self.seen + found;
-            self.seen = found + 1;
-            if text[found] == dialect.row_end {
-                self.end = self.seen;
-            } else {
-                let before = found.checked_sub(1).and_then(|at| text.get(at));
-                self.is_quoted = before
-                    .is_none_or(|byte| *byte == dialect.delimiter || *byte == dialect.row_end);
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn end_of(text: &str, steps: usize) -> usize {
-        let dialect = Dialect::default();
-        let mut cut = Cut::default();
-        for end in (0..text.len()).step_by(steps).chain([text.len()]) {
-            if end > 0 {
-                cut.run(&text.as_bytes()[..end], &dialect, end == text.len());
-            }
-        }
-        cut.end
-    }
-
-    #[test]
-    fn rows_end_outside_of_quotes_however_the_text_comes() {
-        for (text, end) in [
-            ("a,b\nc", 4),
-            ("a,\"b\nc\"\nd", 8),
-            ("a,\"b\"\"\nc\"\nd", 10),
-            ("\"a\"\"\"\nb", 6),
-            ("5\" pipe,\n\"x\n", 9),
-            ("a\"b\nc\n", 6),
-        ] {
-            for steps in 1..=text.len() {
-                assert_eq!(end_of(text, steps), end, "{text:?} by {steps}");
-            }
-        }
-    }
+/// 1105 with the line of the first bytes of a block that are not UTF-8.
+pub(crate) fn check_utf8(path: &str, text: &[u8], first_line: u64) -> Result<()> {
+    let Err(error) = std::str::from_utf8(text) else {
+        return Ok(());
+    };
+    let before = text.get(..error.valid_up_to()).unwrap_or_default();
+    let line = first_line + memchr::memchr_iter(b'\n', before).count() as u64;
+    let why = format!("line {line}: it is not UTF-8; encoding => 'latin1' reads any bytes");
+    Err(damaged(path, why))
 }
