@@ -20,8 +20,11 @@ pub(crate) struct FileFormat {
     /// The first bytes of its files; empty if they have none.
     begin: &'static [u8],
     /// Reads what the columns of files need.
-    open: fn(&[DataFile], &mut TableArguments, &TableFunctionContext) -> Result<Box<dyn Format>>,
+    open: Open,
 }
+
+/// Reads what the columns of files need.
+type Open = fn(&[DataFile], &mut TableArguments, &TableFunctionContext) -> Result<Box<dyn Format>>;
 
 /// The formats.
 pub(crate) const FORMATS: &[FileFormat] = &[

@@ -72,7 +72,7 @@ impl<'t> Fields<'t> {
             let first = *rest.first()?;
             let is_comment = self.dialect.comment == Some(first);
             let is_empty = first == self.dialect.row_end || rest.starts_with(b"\r\n");
-            if !is_comment && !(is_empty && passes_empty) {
+            if !(is_comment || is_empty && passes_empty) {
                 return Some(self.at);
             }
             let end = memchr(self.dialect.row_end, rest);

@@ -4,11 +4,12 @@ use mayfly_engine::{Result, TableFunctionContext};
 use parking_lot::Mutex;
 
 use super::cut::RowCut;
-use super::dialect::{Dialect, SAMPLE};
+use super::dialect::Dialect;
 use super::fields::{Field, Fields, Next};
 use super::guess::{Guess, Kind};
 use super::options::Options;
 use super::rows::Rows;
+use super::sniff::SAMPLE;
 use crate::text::input::{Block, Input, Version, check_utf8};
 use crate::text::queue::divided;
 

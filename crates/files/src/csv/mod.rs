@@ -12,6 +12,7 @@ mod infer;
 mod options;
 mod rows;
 mod scan;
+mod sniff;
 pub(crate) mod values;
 
 use std::sync::Arc;
