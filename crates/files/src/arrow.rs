@@ -58,7 +58,7 @@ pub(crate) fn open(
             let fields = schema.fields().iter().map(|field| Field::clone(field));
             Ok(fields.collect::<Vec<_>>())
         })?;
-        columns.add(path, &fields)?;
+        columns.add(path, &fields, &context.diagnostics)?;
         opened.push((path.clone(), fields));
     }
     let columns = columns.into_columns();

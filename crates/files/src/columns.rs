@@ -1,7 +1,7 @@
 //! The columns of a table of several files, whose types are those of all files.
 
 use arrow_schema::{DataType, Field};
-use mayfly_engine::{ProvidedColumn, Result, SqlType, arrow_in};
+use mayfly_engine::{Diagnostics, ProvidedColumn, Result, SqlType, arrow_in};
 
 use crate::guard::damaged;
 
@@ -26,12 +26,24 @@ impl Columns {
     }
 
     /// Adds the columns of a file, which must be those of the first one unless they are united.
-    pub(crate) fn add(&mut self, path: &str, fields: &[Field]) -> Result<()> {
+    /// A column that SQL has no type for is left out, with a warning.
+    pub(crate) fn add(
+        &mut self,
+        path: &str,
+        fields: &[Field],
+        diagnostics: &Diagnostics,
+    ) -> Result<()> {
         let is_first = self.first.is_none();
         let first = self.first.get_or_insert_with(|| path.to_owned()).clone();
         let mut has = vec![false; self.columns.len()];
         for field in fields {
-            let column = arrow_in::column(field)?;
+            let column = match arrow_in::column(field) {
+                Ok(column) => column,
+                Err(error) => {
+                    diagnostics.warn(error);
+                    continue;
+                }
+            };
             let is_null = *field.data_type() == DataType::Null;
             let is_free = |at: usize| has.get(at) == Some(&false);
             let Some(at) = position(&self.columns, &column.name, is_free) else {

@@ -124,7 +124,10 @@ impl<'t> Fields<'t> {
                 Some(escape) if escape != quote => memchr2(quote, escape, rest),
                 _ => memchr(quote, rest),
             };
-            let found = at + found.ok_or(Malformed::Unclosed)?;
+            let Some(found) = found.map(|found| at + found) else {
+                self.at = self.text.len();
+                return Err(Malformed::Unclosed);
+            };
             let next = self.text.get(found + 1);
             let is_escape = self.text[found] != quote;
             let is_doubled = next == Some(&quote) && self.dialect.escape == Some(quote);
@@ -132,6 +135,7 @@ impl<'t> Fields<'t> {
                 break found;
             }
             if next.is_none() {
+                self.at = self.text.len();
                 return Err(Malformed::Unclosed);
             }
             value.to_mut().extend_from_slice(&self.text[from..found]);
@@ -149,13 +153,16 @@ impl<'t> Fields<'t> {
             [first, ..] if *first == self.dialect.row_end => (1, Next::Row),
             [b'\r', second, ..] if *second == self.dialect.row_end => (2, Next::Row),
             [b'\r'] => (1, Next::Row),
-            _ => return Err(Malformed::BehindQuote),
+            _ => {
+                self.at = end + 1;
+                return Err(Malformed::BehindQuote);
+            }
         };
         self.at = end + 1 + length;
         Ok((Field::Quoted(value), next))
     }
 
-    /// Passes over the rest of a malformed row: up to the end of its line.
+    /// Passes over the rest of a malformed row: up to the line's end behind the malformed field.
     pub(crate) fn pass(&mut self) {
         let rest = self.text.get(self.at..).unwrap_or_default();
         let end = memchr(self.dialect.row_end, rest);
@@ -217,6 +224,10 @@ mod tests {
             (
                 "\"a\"b,c\nd,e\n",
                 vec![Err(Malformed::BehindQuote), row(&["d", "e"])],
+            ),
+            (
+                "\"a\nb\"c,d\ne,f\n",
+                vec![Err(Malformed::BehindQuote), row(&["e", "f"])],
             ),
             ("\"a", vec![Err(Malformed::Unclosed)]),
             ("\"a\"\r", vec![row(&["[a]"])]),

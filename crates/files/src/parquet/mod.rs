@@ -61,7 +61,7 @@ pub(crate) fn open(
         context.interrupt.check()?;
         let file = context.files.open(path)?;
         let (footer, fields) = guarded(path, || schema::footer(path, &file))?;
-        columns.add(path, &fields)?;
+        columns.add(path, &fields, &context.diagnostics)?;
         opened.push((path, version(path, &file)?, footer, fields));
     }
     let columns = columns.into_columns();

@@ -43,8 +43,14 @@ fn originals() -> Vec<(&'static str, Vec<u8>)> {
     let (mut csv, mut json) = (String::from("id,name,day,amount\n"), String::new());
     for row in 0..50 {
         let day = row % 28 + 1;
-        let _ = writeln!(csv, "{row},\"name {row}, \"\"x\"\"\",2024-01-{day:02},{row}.50");
-        let _ = writeln!(json, "{{\"id\": {row}, \"n\": \"\\u00e9{row}\", \"l\": [1, {{\"x\": null}}]}}");
+        let _ = writeln!(
+            csv,
+            "{row},\"name {row}, \"\"x\"\"\",2024-01-{day:02},{row}.50"
+        );
+        let _ = writeln!(
+            json,
+            "{{\"id\": {row}, \"n\": \"\\u00e9{row}\", \"l\": [1, {{\"x\": null}}]}}"
+        );
     }
     let array = format!("[{}]", json.lines().collect::<Vec<_>>().join(","));
     let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
