@@ -1,12 +1,15 @@
 //! Row groups that no row of which can meet a term, by the statistics in the footer.
 //!
-//! The bounds of floating-point columns say nothing: writers leave NaN out of them.
+//! The bounds of floating-point columns say nothing, because writers leave NaN out of them. Nor do those that old writers
+//! found in the order of signed bytes, and those of timestamps of 12 bytes.
 
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::Field;
 use mayfly_engine::{ColumnCondition, ColumnTerm, Value, arrow_in, value_at};
 use parquet::arrow::arrow_reader::ArrowReaderMetadata;
 use parquet::arrow::arrow_reader::statistics::StatisticsConverter;
+use parquet::basic::Type as Physical;
+use parquet::file::statistics::Statistics;
 
 use crate::terms::Range;
 
@@ -49,7 +52,14 @@ fn range(
         ..Range::default()
     };
     let of_null = matches!(condition, ColumnCondition::Null | ColumnCondition::NotNull);
-    if of_null || field.data_type().is_floating() {
+    let has_order = converter.parquet_column_index().is_some_and(|leaf| {
+        let column = group.column(leaf);
+        let statistics = column.statistics();
+        let is_good =
+            |it: &Statistics| !it.is_min_max_deprecated() || it.is_min_max_backwards_compatible();
+        column.column_type() != Physical::INT96 && statistics.is_some_and(is_good)
+    });
+    if of_null || field.data_type().is_floating() || !has_order {
         return Some(range);
     }
     let bound = |array: parquet::errors::Result<ArrayRef>| {
