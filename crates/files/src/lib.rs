@@ -1,7 +1,7 @@
 //! Data files as tables: `FROM 'sales.csv'`, `FROM read_parquet('years/*.parquet')`.
 //!
-//! Each format is a table function of the engine. A call finds its files ([`paths`]), reads as much of them as their
-//! columns need, and gives the engine a provider ([`table`]) whose scans are divided into pieces (row groups, blocks of
+//! Each format is a table function of the engine. A call finds its files (`paths`), reads as much of them as their
+//! columns need, and gives the engine a provider (`table`) whose scans are divided into pieces (row groups, blocks of
 //! text) that the workers of a statement take one after another. `docs/files.md` has the types and options.
 //!
 //! No value is changed without a word: what a SQL type cannot hold is an error that names file and place.

@@ -9,6 +9,7 @@ mod dialect;
 pub(crate) mod fields;
 pub(crate) mod guess;
 mod infer;
+mod literals;
 mod options;
 mod rows;
 mod scan;

@@ -3,7 +3,7 @@
 use mayfly_engine::{Result, TableArguments};
 
 use super::dialect::Dialect;
-use super::guess::DateOrder;
+use super::literals::DateOrder;
 use crate::text::input::Encoding;
 
 /// What a call says of its files; what it leaves open is found in the first one.

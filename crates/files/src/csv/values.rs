@@ -10,7 +10,8 @@ use arrow_buffer::{Buffer, i256};
 use mayfly_engine::{DateTime, parse_decimal};
 
 use super::fields::Field;
-use super::guess::{Kind, Number, boolean, date, time};
+use super::guess::Kind;
+use super::literals::{Number, boolean, date, time};
 
 /// The values of a column of some rows.
 pub(crate) enum Values {
