@@ -22,8 +22,9 @@ const FLOORS: &[(&str, u8)] = &[
     ("mayfly-exec", 3),
     ("mayfly-advisor", 3),
     ("mayfly-engine", 4),
-    ("mayfly", 5),
+    ("mayfly-files", 5),
     ("mayfly-wire", 5),
+    ("mayfly", 6),
     ("mayfly-cli", 6),
     ("mayfly-bench", 6),
 ];

@@ -34,7 +34,7 @@ const MODULE_FLOORS: &[(&str, &[&str])] = &[(
         "connections",
         "locks",
         "catalog storing",
-        "cached_plan",
+        "arrow_in cached_plan",
         "prepared",
         "variable_checks",
         // Modules shared by sessions.

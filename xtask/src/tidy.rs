@@ -41,7 +41,7 @@ const WORD_RULES: &[WordRule] = &[
     },
     WordRule {
         words: &["std::fs", "File::open(", "File::create(", " OpenOptions"],
-        is_allowed_in: |file| is_of(file, &["memory", "engine", "wire", "cli"]),
+        is_allowed_in: |file| is_of(file, &["memory", "engine", "files", "wire", "cli"]),
         why: "file access below the engine belongs to `memory`",
     },
     WordRule {

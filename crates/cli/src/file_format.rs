@@ -10,6 +10,8 @@ use std::path::Path;
 pub(crate) enum FileFormat {
     /// Rows with delimiters between their fields.
     Delimited,
+    /// Rows that the engine reads from the file.
+    Data,
     /// Statements.
     Script,
 }
@@ -17,17 +19,19 @@ pub(crate) enum FileFormat {
 /// File name extensions of tables.
 const DELIMITED: [&str; 3] = ["csv", "tsv", "tab"];
 
+/// File name extensions of data that the engine reads.
+const DATA: [&str; 8] = [
+    "json", "ndjson", "jsonl", "parquet", "pq", "arrow", "arrows", "feather",
+];
+
+/// File name extensions of text, before those of its compression.
+const COMPRESSED: [&str; 6] = ["csv", "tsv", "tab", "json", "ndjson", "jsonl"];
+
 /// File name extensions of formats that cannot be read yet, and the names of the formats.
-const UNREADABLE: [(&str, &str); 22] = [
-    ("json", "JSON"),
-    ("ndjson", "JSON lines"),
-    ("jsonl", "JSON lines"),
+const UNREADABLE: [(&str, &str); 16] = [
     ("geojson", "JSON"),
-    ("parquet", "Parquet"),
     ("avro", "Avro"),
     ("orc", "ORC"),
-    ("arrow", "Arrow"),
-    ("feather", "Arrow"),
     ("xls", "a spreadsheet"),
     ("xlsx", "a spreadsheet"),
     ("ods", "a spreadsheet"),
@@ -70,8 +74,20 @@ pub(crate) fn of(path: &str) -> Result<Option<FileFormat>, String> {
     if DELIMITED.contains(&ending(path).as_str()) {
         return Ok(Some(FileFormat::Delimited));
     }
+    if is_data(path) {
+        return Ok(Some(FileFormat::Data));
+    }
     require_script(path)?;
     Ok(Some(FileFormat::Script))
+}
+
+/// Whether a file's name says that the engine reads it.
+fn is_data(path: &str) -> bool {
+    let ending = ending(path);
+    let is_compressed = matches!(ending.as_str(), "gz" | "zst");
+    let inner = Path::new(path).file_stem().unwrap_or_default();
+    let inner = self::ending(&inner.to_string_lossy());
+    DATA.contains(&ending.as_str()) || is_compressed && COMPRESSED.contains(&inner.as_str())
 }
 
 /// The extension of a name, in lower case.
@@ -86,7 +102,7 @@ fn ending(path: &str) -> String {
 /// A table, or a format that is not read.
 pub(crate) fn require_script(path: &str) -> Result<(), String> {
     let ending = ending(path);
-    if DELIMITED.contains(&ending.as_str()) {
+    if DELIMITED.contains(&ending.as_str()) || is_data(path) {
         return Err(format!(
             "{path}: this is a table and no script: mayfly {path} opens it"
         ));
@@ -135,13 +151,15 @@ mod tests {
         };
         assert_eq!(of("a.csv", b"1,2\n"), Ok(Some(FileFormat::Delimited)));
         assert_eq!(of("a.TSV", b"1\t2\n"), Ok(Some(FileFormat::Delimited)));
+        for name in ["a.parquet", "a.JSON", "a.csv.gz", "a.ndjson.zst"] {
+            assert_eq!(of(name, b"SELECT 1;"), Ok(Some(FileFormat::Data)), "{name}");
+        }
         assert_eq!(of("a.sql", b"SELECT 1;"), Ok(Some(FileFormat::Script)));
         assert_eq!(of("a", b"SELECT '\xff\0';"), Ok(Some(FileFormat::Script)));
         for (name, content, what) in [
-            ("a.csv.gz", &b"anything"[..], "gzip"),
-            ("a.json", b"SELECT 1;", "JSON"),
-            ("a.ndjson", b"{}", "JSON lines"),
-            ("a.parquet", b"PAR1", "Parquet"),
+            ("a.sql.gz", &b"anything"[..], "gzip"),
+            ("a.avro", b"SELECT 1;", "Avro"),
+            ("a.xlsx", b"{}", "spreadsheet"),
             ("b", b"\x1f\x8b\x08", "gzip"),
             ("c", b"\n [1, 2]", "JSON"),
         ] {

@@ -7,6 +7,7 @@ mod advise;
 mod client_command;
 mod csv_table;
 mod data_directory;
+mod data_view;
 mod demo;
 mod failed_statements;
 mod file_format;
@@ -65,6 +66,7 @@ fn start(options: &Options) -> Result<ExitCode, String> {
     for input in &options.inputs {
         match file_format::of(input)? {
             Some(FileFormat::Delimited) => csv_table::open(&mut session, input)?,
+            Some(FileFormat::Data) => data_view::open(&mut session, input)?,
             Some(FileFormat::Script) => texts.push(Text::Script(input)),
             None if looks_like_sql(input) => texts.push(Text::Statements(input)),
             None => return Err(no_such_file(input)),

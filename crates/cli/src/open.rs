@@ -8,6 +8,7 @@ use crate::options::Options;
 /// not exist.
 pub(crate) fn open(options: &Options, current: &str) -> Result<Session, String> {
     let database = Database::open(options.database_options()?).map_err(|e| e.to_string())?;
+    mayfly_files::register(&database);
     let mut session = database.session();
     let quoted = current.replace('`', "``");
     for sql in [

@@ -13,7 +13,7 @@ use mayfly_types::{SqlType, Value};
 pub(crate) const ZERO_DATE: DateTime = DateTime::date(0, 0, 0);
 
 /// The value of a row.
-pub(crate) fn value_at(array: &ArrayRef, row: usize) -> Value {
+pub fn value_at(array: &ArrayRef, row: usize) -> Value {
     convert::array_value(array, row)
 }
 

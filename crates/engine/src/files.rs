@@ -1,8 +1,9 @@
 //! File access of statements, within `secure_file_priv` and outside of the engine's own directories.
 
 use std::fs::File;
-use std::io::{Error as IoError, Read};
+use std::io::{Error as IoError, ErrorKind, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use mayfly_functions::context::{FileContents, ServerFiles};
 use mayfly_memory::TempSpace;
@@ -153,6 +154,107 @@ impl ServerFiles for NoFiles {
     fn read(&self, _path: &str, _most: u64) -> FileContents {
         FileContents::Missing
     }
+}
+
+/// The files that a statement may read as tables: those that its [`FileRules`] allow, and none without the FILE privilege.
+/// Cloning shares it.
+#[derive(Debug, Clone)]
+pub struct StatementFiles {
+    rules: Arc<FileRules>,
+    has_privilege: bool,
+}
+
+/// An entry of a directory.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DirectoryEntry {
+    /// Its name in the directory.
+    pub name: String,
+    /// Whether it is a directory, or a link to one.
+    pub is_directory: bool,
+}
+
+impl StatementFiles {
+    /// The files of a session with or without the FILE privilege.
+    pub(crate) fn new(rules: &Arc<FileRules>, has_privilege: bool) -> Self {
+        Self {
+            rules: Arc::clone(rules),
+            has_privilege,
+        }
+    }
+
+    /// The path with all links resolved, if access is allowed.
+    fn allowed(&self, path: &str) -> Result<PathBuf> {
+        refuse(!self.has_privilege, || {
+            codes::ER_SPECIFIC_ACCESS_DENIED_ERROR.with(&[&"FILE"])
+        })?;
+        self.rules.allowed(path)
+    }
+
+    /// Opens a regular file for reading.
+    ///
+    /// # Errors
+    /// 1227 without the FILE privilege, 1290 outside of `secure_file_priv`, 1017 if there is none, 1016 if it cannot be
+    /// opened.
+    pub fn open(&self, path: &str) -> Result<File> {
+        let real = self.allowed(path)?;
+        let is_file = std::fs::metadata(&real).map(|it| it.is_file());
+        let is_file = is_file.map_err(|error| read_error(path, &error))?;
+        refuse(!is_file, || {
+            codes::ER_CANT_OPEN_FILE.with(&[&path, &"it is no regular file"])
+        })?;
+        File::open(&real).map_err(|error| read_error(path, &error))
+    }
+
+    /// Whether a path is a directory; `None` where there is nothing.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn is_directory(&self, path: &str) -> Result<Option<bool>> {
+        let real = self.allowed(path)?;
+        match std::fs::metadata(real) {
+            Ok(metadata) => Ok(Some(metadata.is_dir())),
+            Err(error) if is_missing(&error) => Ok(None),
+            Err(error) => Err(read_error(path, &error)),
+        }
+    }
+
+    /// The entries of a directory in the order of their names; names that are not UTF-8 are left out.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn entries(&self, directory: &str) -> Result<Vec<DirectoryEntry>> {
+        let failed = |error: IoError| read_error(directory, &error);
+        let real = self.allowed(directory)?;
+        let mut entries = Vec::new();
+        for entry in std::fs::read_dir(real).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let Ok(name) = entry.file_name().into_string() else {
+                continue;
+            };
+            // Of a link its target counts; one that leads nowhere fails when it is opened.
+            let metadata = std::fs::metadata(entry.path());
+            entries.push(DirectoryEntry {
+                name,
+                is_directory: metadata.is_ok_and(|it| it.is_dir()),
+            });
+        }
+        entries.sort_unstable();
+        Ok(entries)
+    }
+}
+
+fn is_missing(error: &IoError) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+}
+
+/// The error of a file that cannot be opened: 1017 if there is none, otherwise 1016.
+pub(crate) fn read_error(path: &str, error: &IoError) -> Error {
+    let code = match is_missing(error) {
+        true => codes::ER_FILE_NOT_FOUND,
+        false => codes::ER_CANT_OPEN_FILE,
+    };
+    let errno = error.raw_os_error().unwrap_or(0);
+    code.with(&[&path, &format!("{errno} - {}", system_text(error))])
 }
 
 /// A new file for SELECT … INTO: 1086 when it exists.

@@ -6,6 +6,7 @@
 //! This crate has no network protocol, prints nothing, and starts no async runtime.
 
 mod accounts;
+pub mod arrow_in;
 mod authentication;
 mod binding;
 mod budgets;
@@ -61,11 +62,16 @@ pub use self::catalog::provider::{
     ProvidedColumn, ProvidedRows, ProviderTransaction, TableProvider,
 };
 pub use self::catalog::stored_functions::{FunctionBody, FunctionDefinition, FunctionWork};
+pub use self::catalog::table_functions::{
+    StatementMemory, TableArguments, TableFunction, TableFunctionContext,
+};
 pub use self::client::{
     BatchEncoder, ClientValue, Cursor, FieldDefinition, FieldFlags, FieldType, ResultEncoder,
 };
 pub use self::connections::ConnectionError;
+pub use self::convert::value_at;
 pub use self::database::Database;
+pub use self::files::{DirectoryEntry, StatementFiles};
 pub use self::options::{
     BackgroundErrors, Clock, DatabaseOptions, Defaults, FileAccess, HashMode, LogFiles, Randomness,
     SystemClock, SystemLogFiles, SystemRandomness,
@@ -84,6 +90,7 @@ pub use crate::prepared::Prepared;
 pub use crate::session::ConnectionSlot;
 pub use crate::stream::ResultStream;
 pub use mayfly_functions::DataAccess;
+pub use mayfly_memory::Reservation;
 pub use mayfly_storage::temptable::RegistryEntry as TemporaryTableRecord;
 pub use mayfly_storage::{
     ColumnCondition, ColumnId, ColumnTerm, Participant, ScanRequest, WorkerPool,
@@ -93,10 +100,12 @@ pub use mayfly_types::convert::ColumnFormatter;
 pub use mayfly_types::convert::text::format_value;
 pub use mayfly_types::decimal::{Decimal, parse_decimal};
 pub use mayfly_types::error::codes;
+pub use mayfly_types::json;
 pub use mayfly_types::temporal::DateTime;
 pub use mayfly_types::{
-    Batch, Checkpoint, CollationId, Condition, Error, Level, OrderColumn, Result, SqlType, Stage,
-    TermOperator, TermShape, TermSupport, TypeKind, Value, printable, printable_lines,
+    Batch, Checkpoint, CollationId, Condition, Diagnostics, Error, Interrupt, Level, OrderColumn,
+    PhysicalType, Result, SessionParameters, SqlType, Stage, TermOperator, TermShape, TermSupport,
+    TypeKind, Value, printable, printable_lines,
 };
 
 /// The result of VERSION(): the version of MySQL that Mayfly is compatible with, and its name.

@@ -156,7 +156,10 @@ impl Options {
     /// # Errors
     /// When a directory cannot be used, another process has the database open, or a variable has no such value.
     pub fn open(self) -> Result<Database> {
-        mayfly_engine::Database::open(self.0).map(Database)
+        let database = mayfly_engine::Database::open(self.0)?;
+        #[cfg(feature = "files")]
+        mayfly_files::register(&database);
+        Ok(Database(database))
     }
 }
 

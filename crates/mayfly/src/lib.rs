@@ -34,7 +34,6 @@
 //! number, SQLSTATE and text ([`Error`]).
 
 mod arrow;
-mod arrow_in;
 mod connection;
 mod database;
 mod parameters;

@@ -7,10 +7,9 @@ use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};
 use mayfly_engine::{
     Batch, CollationId, ColumnCondition, Error, OrderColumn, ProvidedColumn, ProvidedRows, Result,
-    ScanRequest, SqlType, TableProvider, TermOperator, TermSupport,
+    ScanRequest, SqlType, TableProvider, TermOperator, TermSupport, arrow_in,
 };
 
-use crate::arrow_in;
 use crate::value::Value;
 
 /// A table whose rows a program provides as record batches of Arrow: a file, a directory of files, another server.

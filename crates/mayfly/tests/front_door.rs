@@ -309,3 +309,24 @@ fn a_statement_may_give_several_sets_of_rows() {
     assert_eq!(sets.len(), 1, "a query gives its rows");
     assert!(connection.query_sets("DO 0", ()).unwrap().is_empty());
 }
+
+#[cfg(feature = "files")]
+#[test]
+fn files_are_tables() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("t.csv");
+    std::fs::write(&path, "n,t\n1,x\n2,y\n").unwrap();
+    let path = path.to_str().unwrap();
+    let mut connection = connection();
+    let sum = connection.query_row(&format!("SELECT SUM(n) FROM '{path}'"), ());
+    assert_eq!(sum.unwrap().get::<i64>(0), Ok(3));
+    let named = "SELECT t FROM read_csv(?) WHERE n = ?";
+    let text = connection.query_row(named, params![path, 2]).unwrap();
+    assert_eq!(text.get::<String>(0), Ok("y".to_owned()));
+    let statement = connection.prepare(named).unwrap();
+    let text = connection.query_row(&statement, params![path, 1]).unwrap();
+    assert_eq!(text.get::<String>(0), Ok("x".to_owned()));
+    let refuses = Options::new().without_files().open().unwrap();
+    let refused = refuses.connect().query_row(named, params![path, 2]);
+    assert_eq!(refused.unwrap_err().errno(), 1290);
+}

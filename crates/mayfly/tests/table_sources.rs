@@ -10,7 +10,7 @@ use mayfly::arrow_array::{
     Int64Array, NullArray, RecordBatch, StringArray, Time64NanosecondArray, TimestampSecondArray,
     UInt64Array,
 };
-use mayfly::arrow_schema::{DataType, Field, Schema, SchemaRef};
+use mayfly::arrow_schema::{DataType, Field, IntervalUnit, Schema, SchemaRef};
 use mayfly::{
     Batches, ColumnCondition, Connection, Database, Order, RecordBatches, Request, TableSource,
     Term, TermOperator, TermShape, TermSupport, Value,
@@ -304,13 +304,13 @@ fn arrows_types_keep_their_values() {
 #[test]
 fn what_sql_has_no_value_for_is_an_error() {
     let days = |days| Arc::new(Date32Array::from(vec![0, days])) as ArrayRef;
-    let lists = DataType::List(Arc::new(Field::new("item", DataType::Int32, true)));
+    let intervals = DataType::Interval(IntervalUnit::DayTime);
     let database = Database::in_memory().unwrap();
-    let list = Batches::new(
-        Arc::new(Schema::new(vec![Field::new("l", lists, true)])),
+    let interval = Batches::new(
+        Arc::new(Schema::new(vec![Field::new("i", intervals, true)])),
         [],
     );
-    assert_eq!(database.register("l", list).unwrap_err().errno(), 1235);
+    assert_eq!(database.register("i", interval).unwrap_err().errno(), 1235);
     let mut connection = database.connect();
     let late = RecordBatch::try_from_iter([("d", days(3_000_000))]).unwrap();
     database

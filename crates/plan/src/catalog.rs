@@ -5,7 +5,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use mayfly_functions::StoredFunction;
-use mayfly_syntax::ast::{Expr, Query};
+use mayfly_syntax::ast::{Expr, Query, TableFunctionCall};
 use mayfly_types::error::codes;
 use mayfly_types::{
     Error, IndexMethod, OrderColumn, Result, SqlType, Stage, TermShape, TermSupport, Value,
@@ -119,6 +119,8 @@ pub struct TableSource {
     pub row_count: u64,
     /// Whether the table was made by CREATE TEMPORARY TABLE.
     pub temporary: bool,
+    /// Whether it is the result of a table function: it belongs to no database.
+    pub is_call: bool,
     /// The table was created with PARTITION BY.
     pub partitioned: bool,
     /// Content of its indexes.
@@ -174,6 +176,7 @@ impl TableSource {
             indexes: Vec::new(),
             row_count,
             temporary: false,
+            is_call: false,
             partitioned: false,
             index_content: IndexContent::Unavailable,
             scans: None,
@@ -344,6 +347,12 @@ pub trait Catalog {
     /// Looks up a base table for a view: a temporary table of the name is a different one.
     fn table_of_view(&self, database: Option<&str>, name: &str) -> Result<Arc<TableSource>> {
         self.table(database, name)
+    }
+
+    /// The table that a call of a table function gives, for this statement alone.
+    fn table_function(&self, call: &TableFunctionCall) -> Result<Arc<TableSource>> {
+        let name = call.name.as_ref().map_or("", |name| &name.value);
+        Err(codes::ER_SP_DOES_NOT_EXIST.with(&[&"FUNCTION", &name]))
     }
 
     /// Looks up a view, if there is one of the name.

@@ -21,9 +21,10 @@ pub use random::Random;
 pub const BUDGET_SECONDS: u64 = 60;
 
 /// Random tests, each with its share of the budget in thousandths.
-const SHARES: [(&str, u64); 20] = [
+const SHARES: [(&str, u64); 21] = [
     ("broken_statements", 100),
     ("crash", 80),
+    ("damaged_files", 20),
     ("histories, LockingReads", 23),
     ("histories, ReadCommitted", 23),
     ("histories, ReadUncommitted", 23),
@@ -40,7 +41,7 @@ const SHARES: [(&str, u64); 20] = [
     ("people", 60),
     ("power_cuts", 90),
     ("provided_scans", 20),
-    ("queries", 145),
+    ("queries", 125),
     ("user_tables", 40),
 ];
 

@@ -43,6 +43,7 @@ pub(crate) fn run(serve: &ServeOptions, options: &Options) -> Result<ExitCode, S
     }
     settings.database.background_errors = Some(Arc::new(ServerLog));
     let database = Database::open(settings.database).map_err(|error| error.to_string())?;
+    mayfly_files::register(&database);
     let most = database.variable("max_connections");
     if let Err(warning) = descriptors::raise_limit(most.and_then(|it| it.parse().ok()).unwrap_or(0))
     {

@@ -183,13 +183,38 @@ fn texts_in_utf_16() {
 }
 
 #[test]
+fn files_that_the_engine_reads_are_views() {
+    for (name, content) in [
+        ("t.ndjson", "{\"id\": 7}\n"),
+        ("t.json", "[{\"id\": 7}]"),
+        ("it's.t.json", "[{\"id\": 7}]"),
+    ] {
+        let view = if name == "t.json" || name == "t.ndjson" {
+            "t"
+        } else {
+            "`it's`"
+        };
+        let output = open(
+            name,
+            content.as_bytes(),
+            &format!("SELECT id + 1 AS n FROM {view}"),
+        );
+        assert_eq!(text(&output.stdout), "n\n8\n", "{name}: {output:?}");
+    }
+    // Data are never run.
+    for name in ["t.parquet", "t.json", "t.feather"] {
+        let output = open(name, b"SELECT 1;", "SELECT 2");
+        assert_eq!(output.status.code(), Some(1), "{name}: {output:?}");
+        assert_eq!(text(&output.stdout), "", "{name}");
+    }
+}
+
+#[test]
 fn other_formats_are_refused_and_never_run() {
     assert_eq!(read("t.tsv", "a,b\tc\n1\t2\n", "SELECT c FROM t"), "c\n2\n");
     for (name, content) in [
-        ("t.csv.gz", &b"SELECT 1;"[..]),
-        ("t.json", b"SELECT 1;"),
-        ("t.ndjson", b"{\"a\": 1}\n"),
-        ("t.parquet", b"PAR1SELECT 1;"),
+        ("t.sql.gz", &b"SELECT 1;"[..]),
+        ("t.xlsx", b"SELECT 1;"),
         ("t", b"\x1f\x8b\x08\0"),
     ] {
         let output = open(name, content, "SELECT 1");

@@ -13,12 +13,13 @@ use mayfly_plan::{
 };
 use mayfly_plan::{Explanation, ParameterPlace};
 use mayfly_storage::{IndexId, KeyBound, KeyRange, Table};
-use mayfly_syntax::ast::Privilege;
+use mayfly_syntax::ast::{Privilege, TableFunctionCall};
 use mayfly_types::error::codes;
 use mayfly_types::{CollationId, Error, Result, SqlType, Stage, TypeKind, Value};
 
 use crate::accounts::privileges::PrivilegeSet;
 use crate::accounts::rights::{self, Rights};
+use crate::binding::table_functions;
 use crate::catalog::BaseTable;
 use crate::error::ensure;
 use crate::information_schema::{self, RelationContext, SystemTable};
@@ -368,6 +369,20 @@ impl Catalog for SessionCatalog<'_> {
         alias: &str,
     ) -> Result<Arc<TableSource>> {
         self.table_used(database, name, Some(alias), false)
+    }
+
+    fn table_function(&self, call: &TableFunctionCall) -> Result<Arc<TableSource>> {
+        // The table may be another one at the next execution.
+        self.is_uncacheable.set(true);
+        let rights = self.rights(self.current_rights());
+        let table = table_functions::call(self.context, call, &rights)?;
+        self.remember(table.id, || {
+            self.computed.update(|count| count + 1);
+            table.rows_in(self.context)
+        })?;
+        let mut source = table.source_in(self.context)?;
+        Arc::make_mut(&mut source).is_call = true;
+        Ok(source)
     }
 
     fn view(&self, database: Option<&str>, name: &str) -> Result<Option<Arc<ViewSource>>> {

@@ -281,6 +281,7 @@ fn table_source(id: TableId, definition: &TableDefinition, indexes: IndexStorage
         indexes,
         row_count: 0,
         temporary: definition.temporary,
+        is_call: false,
         partitioned: definition.partitioning.is_some(),
         index_content,
         scans: None,

@@ -27,6 +27,7 @@ pub(crate) mod state;
 pub(crate) mod stored_functions;
 pub(crate) mod system_views;
 pub(crate) mod table_access;
+pub(crate) mod table_functions;
 mod table_rows;
 pub(crate) mod table_store;
 pub(crate) mod trees;
@@ -51,6 +52,7 @@ use self::definition::{ForeignKeyDefinition, TableDefinition};
 pub(crate) use self::entry_name::FullName;
 pub(crate) use self::state::{CatalogChange, CatalogState};
 pub(crate) use self::table_access::{RowAccess, TableAccess};
+use self::table_functions::TableFunctions;
 pub(crate) use self::table_store::{RowRef, RowStatement, RowUpdate, SingleRows};
 pub(crate) use self::trees::Trees;
 use self::view::ViewDefinition;
@@ -68,6 +70,8 @@ pub(crate) struct Catalog {
     version: AtomicU64,
     /// Locks of used views, by name: a replaced view keeps the lock of its name.
     view_locks: Mutex<HashMap<FullName, Weak<TableLock>>>,
+    /// The table functions of the process.
+    pub(crate) table_functions: TableFunctions,
 }
 
 impl Catalog {
@@ -83,6 +87,7 @@ impl Catalog {
             next_table: AtomicU64::new(1),
             version: AtomicU64::new(0),
             view_locks: Mutex::default(),
+            table_functions: TableFunctions::default(),
         }
     }
 

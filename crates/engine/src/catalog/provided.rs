@@ -124,7 +124,7 @@ impl ScanCapabilities for ProvidedTable {
     }
 }
 
-/// A scan that several workers share, one at a time.
+/// A scan of one worker: its own part of the rows, or the only part, which workers share.
 #[derive(Clone)]
 struct ProvidedScan {
     rows: Arc<Mutex<Box<dyn ProvidedRows>>>,
@@ -153,6 +153,13 @@ impl TableScan for ProvidedScan {
     }
 
     fn for_another_worker(&self) -> Box<dyn TableScan> {
-        Box::new(self.clone())
+        let part = self.rows.lock().for_another_worker();
+        Box::new(match part {
+            Some(part) => Self {
+                rows: Arc::new(Mutex::new(part)),
+                types: Arc::clone(&self.types),
+            },
+            None => self.clone(),
+        })
     }
 }

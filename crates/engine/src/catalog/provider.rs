@@ -17,13 +17,20 @@ pub struct ProvidedColumn {
     pub nullable: bool,
 }
 
-/// A single pass over the rows of a table.
+/// A single pass over the rows of a table, or a worker's part in it.
 pub trait ProvidedRows: Send {
     /// The next rows; `None` after the last. Their arrays are of the physical types of the requested columns.
     ///
     /// # Errors
     /// Any error of reading; it ends the statement.
     fn next_batch(&mut self) -> Result<Option<Batch>>;
+
+    /// A part for another worker: the parts of one pass divide the rows between them, and each is read on a thread of its
+    /// own. A part that is read alone gives all rows, in order. `None` if one part has all rows: the workers then take turns
+    /// with it.
+    fn for_another_worker(&self) -> Option<Box<dyn ProvidedRows>> {
+        None
+    }
 }
 
 /// Provider of a table's rows. Of a scan's request it must obey the columns, the terms that it has called exact, and the

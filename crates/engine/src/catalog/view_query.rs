@@ -227,6 +227,25 @@ impl Fixing<'_> {
             TableFactor::NestedJoin { table_with_joins } => {
                 return self.add_joined(table_with_joins, scope);
             }
+            TableFactor::Function { call, alias } => {
+                let table = self.catalog.table_function(call)?;
+                let names = table.columns.iter().map(|column| column.name.clone());
+                let (name, columns) = match alias {
+                    None => (table.name.clone(), names.collect()),
+                    Some(alias) if alias.columns.is_empty() => {
+                        (alias.name.value.clone(), names.collect())
+                    }
+                    Some(alias) => {
+                        let columns = alias.columns.iter().map(|column| column.value.clone());
+                        (alias.name.value.clone(), columns.collect())
+                    }
+                };
+                scope.tables.push(NamedTable {
+                    database: None,
+                    alias: name,
+                    columns,
+                });
+            }
             TableFactor::JsonTable { .. } => {}
         }
         let own = scope.tables.iter().enumerate().skip(before);

@@ -9,6 +9,7 @@ use mayfly_types::error::codes;
 use crate::catalog::BaseTable;
 use crate::catalog::provider::TableProvider;
 use crate::catalog::stored_functions::FunctionDefinition;
+use crate::catalog::table_functions::TableFunction;
 use crate::database::Database;
 use crate::error::refuse;
 use crate::names::check_name;
@@ -60,5 +61,11 @@ impl Database {
         let context = StatementContext::internal(&mut session);
         self.catalog
             .add_function(&context, function.in_database(database))
+    }
+
+    /// Adds a function that gives a table in FROM, in place of one of its name. `FROM 'name'` calls the one called
+    /// `read_file`.
+    pub fn add_table_function(&self, name: &str, function: Arc<dyn TableFunction>) {
+        self.catalog.table_functions.add(name, function);
     }
 }

@@ -9,9 +9,9 @@
 use std::sync::Arc;
 
 use mayfly_syntax::ast::{
-    AlterAction, AlterTable, CreateTable, Describe, ExplainTarget, Flush, FlushTarget, IntoTarget,
-    Privilege, References, ShowCreate, ShowKind, Statement, TableElement, TableFactor, TableName,
-    TableVerb, TableWithJoins, VariableScope,
+    AlterAction, AlterTable, CreateTable, Describe, Described, ExplainTarget, Flush, FlushTarget,
+    IntoTarget, Privilege, References, ShowCreate, ShowKind, Statement, TableElement, TableFactor,
+    TableName, TableVerb, TableWithJoins, VariableScope,
 };
 use mayfly_types::Result;
 
@@ -143,7 +143,11 @@ impl Check<'_> {
             }
             Statement::DropDatabase(drop) => self.rights.require_in_database(&drop.name, DROP),
             Statement::Show(show) => self.show(&show.kind),
-            Statement::Describe(Describe { table, .. }) => self.shown_columns(table),
+            Statement::Describe(Describe { table, .. }) => match table {
+                Described::Table(table) => self.shown_columns(table),
+                // The function checks what it reads.
+                Described::Call(_) => Ok(()),
+            },
             Statement::Explain(explain) => match &explain.target {
                 ExplainTarget::Statement { statement, .. } => self.statement(statement),
                 _ => Ok(()),

@@ -174,6 +174,7 @@ fn rows_of(context: &mut StatementContext<'_>, query: &Query) -> Result<LockedRo
         indexes: Vec::new(),
         row_count: batches.iter().map(|batch| batch.row_count() as u64).sum(),
         temporary: false,
+        is_call: false,
         partitioned: false,
         index_content: IndexContent::Unavailable,
         scans: None,

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use mayfly_functions::derive;
+use mayfly_plan::Catalog;
 use mayfly_syntax::ast::{
-    BinaryOperator, Describe, Expr, Ident, Query, SetExpr, Show, ShowCreate, ShowFilter, ShowKind,
-    VariableScope,
+    BinaryOperator, Describe, Described, Expr, Ident, Query, SetExpr, Show, ShowCreate, ShowFilter,
+    ShowKind, TableFunctionCall, VariableScope,
 };
 use mayfly_syntax::printer::{quoted_identifier, quoted_string};
 use mayfly_types::error::codes;
@@ -14,7 +15,9 @@ use mayfly_types::{CollationId, Condition, Level, Result, SqlMode, SqlType, Type
 
 use super::simple::{NAME, STATEMENT, text_rows};
 use super::{accounts, select};
+use crate::binding::session_catalog::SessionCatalog;
 use crate::catalog::show_create::{self, NameQuotes};
+use crate::catalog::type_text::column_type;
 use crate::catalog::view::ViewDefinition;
 use crate::engines::Engine;
 use crate::error::{ensure, parse_own_query};
@@ -360,10 +363,38 @@ pub(super) fn describe(
     context: &mut StatementContext<'_>,
     statement: &Describe,
 ) -> Result<Outcome> {
-    let (database, name) = qualified(context, &statement.table)?;
     let column = statement.column.as_deref();
-    let text = columns_text(context, &database, &name, false, column)?;
+    let text = match &statement.table {
+        Described::Table(table) => {
+            let (database, name) = qualified(context, table)?;
+            columns_text(context, &database, &name, false, column)?
+        }
+        Described::Call(call) => called_columns_text(context, call, column)?,
+    };
     filtered(context, &text, None)
+}
+
+/// The SELECT of DESCRIBE for the table of a call.
+fn called_columns_text(
+    context: &StatementContext<'_>,
+    call: &TableFunctionCall,
+    column: Option<&str>,
+) -> Result<String> {
+    let table = SessionCatalog::describing(context).table_function(call)?;
+    let rows = table.columns.iter().map(|column| {
+        format!(
+            "SELECT {} AS Field, {} AS Type, '{}' AS `Null`, '' AS `Key`, NULL AS `Default`, '' AS Extra",
+            quoted_string(&column.name),
+            quoted_string(&column_type(&column.ty)),
+            if column.nullable { "YES" } else { "NO" },
+        )
+    });
+    let rows = rows.collect::<Vec<_>>().join(" UNION ALL ");
+    let like = column.map(|column| format!(" WHERE Field LIKE {}", quoted_string(column)));
+    Ok(format!(
+        "SELECT * FROM ({rows}) AS `columns`{}",
+        like.unwrap_or_default()
+    ))
 }
 
 /// The SELECT of SHOW COLUMNS and DESCRIBE.

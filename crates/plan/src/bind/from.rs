@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mayfly_syntax::ast::{
     Ident, Join as AstJoin, JoinConstraint, JoinOperator, ObjectName, Query, TableAlias,
-    TableFactor, TableIndexHints, TableWithJoins,
+    TableFactor, TableFunctionCall, TableIndexHints, TableWithJoins,
 };
 use mayfly_types::error::codes;
 use mayfly_types::{Error, Result, SqlMode, TypeKind};
@@ -14,7 +14,7 @@ use super::scope::{Clause, ColumnSlot, Name, Scope, ScopeColumns, ScopeTable};
 use crate::bind::binder::Binder;
 use crate::bind::block::{Block, BlockColumn, same_name};
 use crate::bind::literal;
-use crate::catalog::{ColumnSource, Usage, ViewSource, refuse_partitions};
+use crate::catalog::{ColumnSource, TableSource, Usage, ViewSource, refuse_partitions};
 use crate::document::{Document, Members};
 use crate::explain::names::quoted;
 use crate::not_supported::not_supported;
@@ -286,6 +286,9 @@ impl Binder<'_> {
             TableFactor::NestedJoin { table_with_joins } => {
                 return self.bind_joined(table_with_joins);
             }
+            TableFactor::Function { call, alias } => {
+                self.bind_table_function(call, alias.as_ref())?
+            }
             TableFactor::JsonTable { .. } => return Err(not_supported("JSON_TABLE")),
         };
         let seen = Seen {
@@ -356,10 +359,47 @@ impl Binder<'_> {
         } else {
             self.catalog.table_of_view(database, name)?
         };
+        self.bind_source(&table, alias, hints)
+    }
+
+    /// Binds a call of a table function, whose columns an alias may rename.
+    fn bind_table_function(
+        &mut self,
+        call: &TableFunctionCall,
+        alias: Option<&TableAlias>,
+    ) -> Result<Relation> {
+        let mut table = self.catalog.table_function(call)?;
+        let names = alias.map_or(&[][..], |alias| &alias.columns);
+        if !names.is_empty() {
+            if names.len() != table.columns.len() {
+                return Err(codes::ER_VIEW_WRONG_LIST.error());
+            }
+            let columns = &mut Arc::make_mut(&mut table).columns;
+            for (index, name) in names.iter().enumerate() {
+                if names[..index]
+                    .iter()
+                    .any(|it| same_name(&it.value, &name.value))
+                {
+                    return Err(codes::ER_DUP_FIELDNAME.with(&[&name.value]));
+                }
+                columns[index].name.clone_from(&name.value);
+            }
+        }
+        let alias = alias.map_or_else(|| table.name.clone(), |alias| alias.name.value.clone());
+        self.bind_source(&table, &alias, &[])
+    }
+
+    /// Adds a table of the catalog to FROM under a name.
+    fn bind_source(
+        &mut self,
+        table: &Arc<TableSource>,
+        alias: &str,
+        hints: &[TableIndexHints],
+    ) -> Result<Relation> {
         self.note_read(table.id, alias);
         let statistics = self.catalog.statistics(table.id);
         let statistics = statistics.map(|known| Arc::new(ScanStatistics::new(known)));
-        let hints = Arc::new(self.index_hints(&table, alias, hints)?);
+        let hints = Arc::new(self.index_hints(table, alias, hints)?);
         // One column more, for the position.
         let first = self.new_columns(table.columns.len() + 1);
         self.note_rights(first + table.columns.len());
@@ -404,7 +444,7 @@ impl Binder<'_> {
             .sql_mode
             .has(SqlMode::PAD_CHAR_TO_FULL_LENGTH);
         if !pads || !table.columns.iter().any(is_padded) {
-            let generated = self.bind_generated(&table, first);
+            let generated = self.bind_generated(table, first);
             return Ok(scan(first, generated));
         }
         let read = self.new_columns(table.columns.len() + 1);

@@ -106,7 +106,8 @@ fn names(clause: &LockClause, scan: &Scan) -> bool {
 fn lockable(relation: &Relation, select_id: usize, scans: &mut Vec<Scan>) -> bool {
     match relation {
         Relation::Scan(scan) => {
-            if scan.select_id == select_id {
+            // The result of a table function has no rows that could be locked.
+            if scan.select_id == select_id && !scan.table.is_call {
                 scans.push(scan.clone());
             }
             true

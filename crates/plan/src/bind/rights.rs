@@ -13,11 +13,11 @@ use crate::tree::logical::{ColumnId, Scan};
 /// (database, name) of a table.
 type TableNames<'n> = (&'n str, &'n str);
 
-/// Database and name of the table or view of a table of FROM; `None` if no privilege is needed: for derived tables and
-/// the session's own temporary tables.
+/// Database and name of the table or view of a table of FROM; `None` if no privilege is needed: for derived tables,
+/// results of table functions and the session's own temporary tables.
 fn names(scope: &Scope, at: usize) -> Option<TableNames<'_>> {
     match &scope.tables.get(at)?.columns {
-        ScopeColumns::Base { table, .. } if table.temporary => None,
+        ScopeColumns::Base { table, .. } if table.temporary || table.is_call => None,
         ScopeColumns::Base { table, .. } => Some((&table.database, &table.name)),
         ScopeColumns::Derived(_) => {
             let lasting = scope.lasting.iter().find(|(table, _)| *table == at);

@@ -102,7 +102,7 @@ impl Binder<'_> {
             parts.scans.contains(&scan.position()) && own.contains(&id)
         });
         match owner {
-            Some(scan) if parts.reads(scan) => {
+            Some(scan) if parts.reads(scan) || scan.table.is_call => {
                 Err(codes::ER_NON_UPDATABLE_TABLE.with(&[&table.alias, &statement]))
             }
             Some(scan) => Ok((scan.clone(), id - scan.first)),
@@ -133,6 +133,7 @@ impl Binder<'_> {
             };
             let scan = scans.iter().find(is_it);
             return scan
+                .filter(|scan| !scan.table.is_call)
                 .map(|scan| Scan::clone(scan))
                 .ok_or_else(|| not_updatable(&table.alias));
         }
@@ -146,7 +147,7 @@ impl Binder<'_> {
         merged_scans(relation, &mut scans);
         scans.retain(|scan| parts.scans.contains(&scan.position()));
         match scans.as_slice() {
-            [only] if !parts.reads(only) => Ok(Scan::clone(only)),
+            [only] if !parts.reads(only) && !only.table.is_call => Ok(Scan::clone(only)),
             [] | [_] => Err(not_updatable(&table.alias)),
             _ => Err(codes::ER_VIEW_DELETE_MERGE_VIEW.with(&[&parts.database, &parts.name])),
         }

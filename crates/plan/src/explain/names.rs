@@ -29,6 +29,13 @@ pub(crate) fn quoted(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))
 }
 
+/// Names in backquotes, behind that of their database unless that is empty.
+pub(crate) fn in_database(database: &str, names: &[&str]) -> String {
+    let database = Some(database).filter(|database| !database.is_empty());
+    let parts = database.into_iter().chain(names.iter().copied());
+    parts.map(quoted).collect::<Vec<_>>().join(".")
+}
+
 fn named(names: &[ColumnName], column: usize, form: fn(&ColumnName) -> &String) -> String {
     let name = names.get(column).map(form);
     name.map_or_else(|| format!("column_{column}"), String::clone)
@@ -70,11 +77,11 @@ impl Columns {
                 },
                 _ => {
                     let column = column.map_or("", |column| &column.name);
-                    let quotes = [&table.database, alias, column].map(quoted);
                     ColumnName {
                         plain: format!("{alias}.{column}"),
-                        quoted: quotes.join("."),
-                        full: Some(format!("{}.{alias}.{column}", table.database)),
+                        quoted: in_database(&table.database, &[alias, column]),
+                        full: (!table.is_call)
+                            .then(|| format!("{}.{alias}.{column}", table.database)),
                     }
                 }
             }

@@ -6,8 +6,8 @@ use std::fmt::{self, Display, Formatter, Write as _};
 use super::{
     BinaryOperator, Expr, Function, FunctionArg, FunctionArguments, Ident, JoinConstraint,
     JoinOperator, ObjectName, OrderByExpr, OrderBySort, Query, Select, SelectItem, SetExpr,
-    SetOperator, SetQuantifier, TableAlias, TableFactor, TableWithJoins, TemporalLiteral,
-    TrimWhereField, UnaryOperator, Value, WindowType,
+    SetOperator, SetQuantifier, TableAlias, TableFactor, TableFunctionArgument, TableFunctionCall,
+    TableWithJoins, TemporalLiteral, TrimWhereField, UnaryOperator, Value, WindowType,
 };
 
 impl Display for Ident {
@@ -434,6 +434,10 @@ impl Display for TableFactor {
                 write!(f, "JSON_TABLE({json_expr}, {path} COLUMNS (...))")?;
                 alias
             }
+            TableFactor::Function { call, alias } => {
+                write!(f, "{call}")?;
+                alias
+            }
             TableFactor::NestedJoin { table_with_joins } => {
                 return write!(f, "({table_with_joins})");
             }
@@ -441,6 +445,26 @@ impl Display for TableFactor {
         match alias {
             Some(alias) => write!(f, " AS {alias}"),
             None => Ok(()),
+        }
+    }
+}
+
+impl Display for TableFunctionCall {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Some(name) = &self.name else {
+            return list(f, ", ", &self.arguments);
+        };
+        write!(f, "{name}(")?;
+        list(f, ", ", &self.arguments)?;
+        f.write_str(")")
+    }
+}
+
+impl Display for TableFunctionArgument {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match &self.name {
+            Some(name) => write!(f, "{name} => {}", self.value),
+            None => write!(f, "{}", self.value),
         }
     }
 }

@@ -70,13 +70,14 @@ pub use self::query::{
     JsonTableColumnErrorHandling, JsonTableNamedColumn, LimitClause, LockClause, LockType,
     NamedWindowDefinition, NonBlock, OrderByExpr, OrderBySort, Query, Select, SelectItem,
     SelectModifiers, SetExpr, SetOperator, SetQuantifier, TableAlias, TableFactor,
-    TableIndexHintForClause, TableIndexHintType, TableIndexHints, TableWithJoins, WindowFrame,
-    WindowFrameBound, WindowFrameUnits, WindowSpec, WindowType, With,
+    TableFunctionArgument, TableFunctionCall, TableIndexHintForClause, TableIndexHintType,
+    TableIndexHints, TableWithJoins, WindowFrame, WindowFrameBound, WindowFrameUnits, WindowSpec,
+    WindowType, With,
 };
 pub use self::set::{SetItem, SetTarget, SetValue, VariableScope};
 pub use self::show::{
-    Describe, Explain, ExplainFormat, ExplainKind, ExplainTarget, Show, ShowCreate, ShowFilter,
-    ShowKind,
+    Describe, Described, Explain, ExplainFormat, ExplainKind, ExplainTarget, Show, ShowCreate,
+    ShowFilter, ShowKind,
 };
 pub use self::stored_program::{DropStoredProgram, StoredProgramKind};
 pub use self::table_option::TableOption;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Expr, LimitClause};
 
-use super::{AccountReference, Statement, TableName, VariableScope};
+use super::{AccountReference, Statement, TableFunctionCall, TableName, VariableScope};
 
 /// `SHOW kind [FROM ..] [LIKE .. | WHERE ..] [LIMIT ..]`.
 #[derive(Debug, Clone, PartialEq)]
@@ -126,11 +126,20 @@ pub enum ShowCreate {
     User(AccountReference),
 }
 
+/// What DESCRIBE shows the columns of.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Described {
+    /// A table or view.
+    Table(TableName),
+    /// The table of a call of a table function, or of a file.
+    Call(TableFunctionCall),
+}
+
 /// `DESCRIBE table [column | 'pattern']`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Describe {
     /// The table.
-    pub table: TableName,
+    pub table: Described,
     /// The column name or pattern.
     pub column: Option<String>,
 }

@@ -9,7 +9,8 @@ use std::ops::ControlFlow;
 use super::{
     Cte, Expr, Function, FunctionArg, FunctionArguments, GroupBy, Join, JoinConstraint,
     LimitClause, NamedWindowDefinition, ObjectName, OrderByExpr, Query, Select, SelectItem,
-    SetExpr, TableFactor, TableWithJoins, WindowFrameBound, WindowSpec, WindowType, With,
+    SetExpr, TableFactor, TableFunctionArgument, TableWithJoins, WindowFrameBound, WindowSpec,
+    WindowType, With,
 };
 
 /// Stack that must be left; below it, a walk continues on a new segment.
@@ -203,12 +204,19 @@ macro_rules! walks {
                     TableFactor::Table { name, .. } => visitor.pre_visit_relation(name),
                     TableFactor::Derived { subquery, .. } => subquery.$walk(visitor),
                     TableFactor::JsonTable { json_expr, .. } => json_expr.$walk(visitor),
+                    TableFactor::Function { call, .. } => call.arguments.$walk(visitor),
                     TableFactor::NestedJoin { table_with_joins } => {
                         stacker::maybe_grow(RED_ZONE, STACK_PIECE, || {
                             table_with_joins.$walk(visitor)
                         })
                     }
                 }
+            }
+        }
+
+        impl $visit for TableFunctionArgument {
+            fn $walk(& $($mutable)? self, visitor: &mut dyn $visitor) -> Flow {
+                self.value.$walk(visitor)
             }
         }
 

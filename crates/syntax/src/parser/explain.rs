@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::cursor::{Parser, Result};
-use crate::ast::{Describe, Explain, ExplainFormat, ExplainKind, ExplainTarget, Statement};
+use crate::ast::{
+    Describe, Described, Explain, ExplainFormat, ExplainKind, ExplainTarget, Statement,
+};
 use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
 
@@ -51,7 +53,10 @@ impl Parser<'_> {
         if options || explain.database.is_some() {
             return self.fail();
         }
-        let table = self.table_name()?;
+        let table = match self.table_function_call()? {
+            Some(call) => Described::Call(call),
+            None => Described::Table(self.table_name()?),
+        };
         let has_column = !self.at_end();
         let column = has_column.then(|| self.name_or_string()).transpose()?;
         Ok(Statement::Describe(Describe { table, column }))

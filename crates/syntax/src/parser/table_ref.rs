@@ -1,4 +1,4 @@
-//! The `FROM` clause: tables, derived tables, joins, `JSON_TABLE`.
+//! The `FROM` clause: tables, derived tables, joins, table functions, names of files.
 //!
 //! A join without a condition followed by further joins could lean either way; as in MySQL, a
 //! following `ON` belongs to the nearest open join, and joins that stay without a condition lean
@@ -6,8 +6,9 @@
 
 use crate::ast::{
     Expr, Ident, Join, JoinConstraint, JoinOperator, JsonTableColumn, JsonTableColumnErrorHandling,
-    JsonTableNamedColumn, ObjectName, Query, TableAlias, TableFactor, TableIndexHintForClause,
-    TableIndexHintType, TableIndexHints, TableWithJoins,
+    JsonTableNamedColumn, ObjectName, Query, TableAlias, TableFactor, TableFunctionArgument,
+    TableFunctionCall, TableIndexHintForClause, TableIndexHintType, TableIndexHints,
+    TableWithJoins,
 };
 
 use super::build;
@@ -149,7 +150,10 @@ impl Parser<'_> {
                 self.derived(query, true)
             }
             Kind::Word if self.at(Kw::JSON_TABLE) => self.json_table(),
-            _ => self.base_table(),
+            _ => match self.table_function_call()? {
+                Some(call) => self.function_table(call),
+                None => self.base_table(),
+            },
         }
     }
 
@@ -228,6 +232,52 @@ impl Parser<'_> {
             partitions: partitions.unwrap_or_default(),
             index_hints,
         })
+    }
+
+    /// A call of a table function or the name of a file, if one is next.
+    pub(crate) fn table_function_call(&mut self) -> Result<Option<TableFunctionCall>> {
+        if self.at_kind(Kind::String) {
+            let argument = TableFunctionArgument {
+                name: None,
+                value: build::string(self.string()?),
+            };
+            return Ok(Some(TableFunctionCall {
+                name: None,
+                arguments: vec![argument],
+            }));
+        }
+        if !self.at_identifier() || self.ahead(1).kind != Kind::LeftParen {
+            return Ok(None);
+        }
+        Ok(Some(TableFunctionCall {
+            name: Some(self.ident()?),
+            arguments: self.paren_list_or_empty(Self::table_function_argument)?,
+        }))
+    }
+
+    /// `value`, `name => value` or `name = value`.
+    fn table_function_argument(&mut self) -> Result<TableFunctionArgument> {
+        let is_named = self.at_identifier() && self.ahead(1).kind == Kind::Equal;
+        let name = match is_named {
+            true => {
+                let name = self.ident()?;
+                self.take();
+                self.eat_kind(Kind::Greater);
+                Some(name)
+            }
+            false => None,
+        };
+        let value = self.expr()?;
+        Ok(TableFunctionArgument { name, value })
+    }
+
+    /// `[AS] alias [(columns)]` behind a call of a table function.
+    fn function_table(&mut self, call: TableFunctionCall) -> Result<TableFactor> {
+        let mut alias = self.table_alias()?;
+        if let Some(alias) = &mut alias {
+            alias.columns = self.alias_columns()?;
+        }
+        Ok(TableFactor::Function { call, alias })
     }
 
     /// `[AS] alias`.

@@ -34,6 +34,7 @@ codes! {
     ER_CANT_CREATE_FILE = (1004, "HY000", "Can't create file '{}' (errno: {} - {})");
     ER_DB_CREATE_EXISTS = (1007, "HY000", "Can't create database '{}'; database exists");
     ER_DB_DROP_EXISTS = (1008, "HY000", "Can't drop database '{}'; database doesn't exist");
+    ER_CANT_OPEN_FILE = (1016, "HY000", "Can't open file: '{}' (errno: {})");
     ER_FILE_NOT_FOUND = (1017, "HY000", "Can't find file: '{}' (errno: {})");
     ER_DISK_FULL = (1021, "HY000", "Disk full ({}); {}");
     ER_DUP_KEY = (1022, "23000", "Can't write; duplicate key in table '{}'");

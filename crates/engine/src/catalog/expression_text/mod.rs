@@ -412,6 +412,13 @@ impl Printer<'_> {
                 text
             }
             TableFactor::NestedJoin { table_with_joins } => self.joined(table_with_joins),
+            TableFactor::Function { call, alias } => {
+                let mut text = call.to_string();
+                if let Some(alias) = alias {
+                    text += &format!(" {}", table_alias(alias));
+                }
+                text
+            }
             // A view over JSON_TABLE is refused when its names are bound.
             TableFactor::JsonTable { .. } => "JSON_TABLE(...)".to_owned(),
         }

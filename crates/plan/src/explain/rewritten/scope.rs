@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use super::super::names::quoted;
+use super::super::names::{in_database, quoted};
 use super::select::Writer;
 use crate::text::{Names, call_text, expression_text, window_text};
 use crate::tree::expression::{Expression, ExpressionKind};
@@ -106,8 +106,7 @@ impl<'q> Scope<'q> {
                     let text = if column.hidden {
                         column.name.clone()
                     } else {
-                        let parts = [&scan.table.database, &scan.alias, &column.name];
-                        parts.map(|part| quoted(part)).join(".")
+                        in_database(&scan.table.database, &[&scan.alias, &column.name])
                     };
                     self.name(scan.first + index, text);
                 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::super::names::quoted;
+use super::super::names::{in_database, quoted};
 use super::scope::Scope;
 use crate::text::write_window;
 use crate::tree::expression::{Comparison, Expression, ExpressionKind};
@@ -489,7 +489,7 @@ impl<'q> Writer<'q> {
             Relation::Scan(scan) => {
                 conditions_of(&scan.predicates, scope, conditions);
                 let table = &scan.table;
-                let name = format!("{}.{}", quoted(&table.database), quoted(&table.name));
+                let name = in_database(&table.database, &[&table.name]);
                 if table.name == scan.alias {
                     name
                 } else {

@@ -280,10 +280,33 @@ pub enum TableFactor {
         columns: Vec<JsonTableColumn>,
         alias: Option<TableAlias>,
     },
+    /// A call of a table function, or the name of a file.
+    Function {
+        call: TableFunctionCall,
+        alias: Option<TableAlias>,
+    },
     /// `(tables)`.
     NestedJoin {
         table_with_joins: Box<TableWithJoins>,
     },
+}
+
+/// `function(value, name => value, …)`, or `'file'`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TableFunctionCall {
+    /// The function; `None` for the name of a file, which is the only argument.
+    pub name: Option<Ident>,
+    /// Its arguments.
+    pub arguments: Vec<TableFunctionArgument>,
+}
+
+/// An argument of a table function.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TableFunctionArgument {
+    /// The name of the option; `None` for an argument by its position.
+    pub name: Option<Ident>,
+    /// Its value.
+    pub value: Expr,
 }
 
 /// `AS name (columns)`.

@@ -10,11 +10,14 @@
 //! | Timestamp | DATETIME(6) in UTC where it has a time zone; nanoseconds are cut |
 //! | Time32, Time64, Duration | TIME(6) |
 //! | Utf8, LargeUtf8, Utf8View | LONGTEXT, with the extension `arrow.json` too |
-//! | Binary, LargeBinary, BinaryView, FixedSizeBinary | LONGBLOB |
+//! | Binary, LargeBinary, BinaryView, FixedSizeBinary | LONGBLOB; CHAR(36) with the extension `arrow.uuid` |
+//! | List, LargeList, views of them, FixedSizeList, Map, Struct | JSON |
 //! | Dictionary | as its values |
 //! | Null | TINYINT, always NULL |
 //!
 //! Values that SQL has none for (a date beyond the year 9999, a DECIMAL of more than 65 digits) are errors, never other values.
+
+mod nested;
 
 use std::sync::Arc;
 
@@ -32,20 +35,34 @@ use arrow_array::{
     downcast_dictionary_array,
 };
 use arrow_schema::{DataType, Field, TimeUnit};
-use mayfly_engine::{
-    Batch, CollationId, DateTime, Error, ProvidedColumn, Result, SqlType, TypeKind, codes,
-};
+use mayfly_types::error::codes;
+use mayfly_types::temporal::DateTime;
+use mayfly_types::{Batch, CollationId, Error, Result, SqlType, TypeKind};
+
+use crate::catalog::provider::ProvidedColumn;
 
 /// The column of a table for a field.
 ///
 /// # Errors
 /// 1235 for a type that no SQL type stands for.
-pub(crate) fn column(field: &Field) -> Result<ProvidedColumn> {
+pub fn column(field: &Field) -> Result<ProvidedColumn> {
+    let ty = match is_uuid(field) {
+        true => Some(SqlType {
+            kind: TypeKind::Char,
+            ..SqlType::varchar(36, CollationId::default())
+        }),
+        false => sql_type(field.data_type()),
+    };
     Ok(ProvidedColumn {
         name: field.name().clone(),
-        ty: sql_type(field.data_type()).ok_or_else(|| unsupported(field))?,
+        ty: ty.ok_or_else(|| unsupported(field))?,
         nullable: field.is_nullable() || *field.data_type() == DataType::Null,
     })
+}
+
+fn is_uuid(field: &Field) -> bool {
+    field.extension_type_name() == Some("arrow.uuid")
+        && *field.data_type() == DataType::FixedSizeBinary(16)
 }
 
 fn unsupported(field: &Field) -> Error {
@@ -104,6 +121,7 @@ fn sql_type(ty: &DataType) -> Option<SqlType> {
         | DataType::BinaryView
         | DataType::FixedSizeBinary(_) => text(CollationId::BINARY),
         DataType::Dictionary(_, values) => sql_type(values)?,
+        nested if nested::is_supported(nested) => SqlType::json(),
         _ => return None,
     })
 }
@@ -112,14 +130,25 @@ fn sql_type(ty: &DataType) -> Option<SqlType> {
 ///
 /// # Errors
 /// 1264 for a value that its SQL type does not have.
-pub(crate) fn batch(record: &RecordBatch) -> Result<Batch> {
+pub fn batch(record: &RecordBatch) -> Result<Batch> {
     let fields = record.schema_ref().fields().iter();
     let arrays = fields.zip(record.columns());
-    let arrays = arrays.map(|(field, array)| stored(array, field.name()));
+    let arrays = arrays.map(|(field, array)| values(array, field));
     Ok(Batch::new(
         arrays.collect::<Result<_>>()?,
         record.num_rows(),
     ))
+}
+
+/// The array that the engine computes on for an array of a field's column.
+///
+/// # Errors
+/// 1264 for a value that its SQL type does not have.
+pub fn values(array: &ArrayRef, field: &Field) -> Result<ArrayRef> {
+    match is_uuid(field) {
+        true => Ok(nested::uuids(array)),
+        false => stored(array, field.name()),
+    }
 }
 
 fn widened<From: ArrowPrimitiveType, To: ArrowPrimitiveType>(array: &ArrayRef) -> ArrayRef
@@ -268,6 +297,7 @@ fn stored(array: &ArrayRef, name: &str) -> Result<ArrayRef> {
         DataType::LargeBinary => binary(array.as_binary::<i64>().iter().collect()),
         DataType::FixedSizeBinary(_) => binary(array.as_fixed_size_binary().iter().collect()),
         DataType::Dictionary(..) => dictionary(array, name)?,
+        nested if nested::is_nested(nested) => nested::documents(array, name)?,
         _ => Arc::clone(array),
     })
 }

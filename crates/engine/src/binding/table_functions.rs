@@ -1,0 +1,85 @@
+//! Calls of table functions: the values of their arguments, and the facts of the statement that they are given.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use mayfly_syntax::ast::{Expr, Privilege, TableFunctionCall, Value as Literal, visit_expressions};
+use mayfly_types::Result;
+use mayfly_types::error::codes;
+
+use crate::accounts::privileges::PrivilegeSet;
+use crate::accounts::rights::Rights;
+use crate::binding::expressions;
+use crate::catalog::BaseTable;
+use crate::catalog::table_functions::{
+    FILE_FUNCTION, StatementMemory, TableArguments, TableFunctionContext, table_name,
+};
+use crate::error::refuse;
+use crate::files::StatementFiles;
+use crate::session::StatementContext;
+
+/// The table that a call gives, for the running statement alone. `rights` are those that apply where the call stands.
+pub(super) fn call(
+    context: &StatementContext<'_>,
+    call: &TableFunctionCall,
+    rights: &Rights,
+) -> Result<BaseTable> {
+    const FILE: PrivilegeSet = PrivilegeSet::of(&[Privilege::File]);
+    let database = context.database();
+    let catalog = &database.catalog;
+    let function_name = match &call.name {
+        Some(name) => name.value.as_str(),
+        None => FILE_FUNCTION,
+    };
+    let function = catalog.table_functions.get(function_name)?;
+    let values = call.arguments.iter().map(|argument| {
+        let is_unknown = context.parameters().values.is_empty() && has_parameter(&argument.value);
+        refuse(is_unknown, || {
+            let why = format!("{function_name}: the value of a ? is not known yet");
+            codes::ER_WRONG_ARGUMENTS.with(&[&why])
+        })?;
+        let (value, ty) = expressions::evaluate_in_definition(context, &argument.value)?;
+        let name = argument.name.as_ref().map(|name| name.value.clone());
+        Ok((name, value, ty))
+    });
+    let values: Vec<_> = values.collect::<Result<_>>()?;
+    let temp = context.temp_table_context();
+    let (batch_rows, threads) = context.rows_at_once();
+    let facts = TableFunctionContext {
+        files: StatementFiles::new(
+            &database.file_rules,
+            rights.is_unrestricted() || rights.global().has(FILE),
+        ),
+        session: Arc::clone(&context.options().session),
+        memory: StatementMemory::new(&database.resources, temp.memory()),
+        interrupt: temp.interrupt().clone(),
+        diagnostics: Arc::clone(context.diagnostics()),
+        workers: database.resources.workers.clone(),
+        threads,
+        batch_rows,
+    };
+    let provider = function.table(TableArguments::new(function_name, values), &facts)?;
+    let id = catalog.next_table_id();
+    Ok(BaseTable::provided(
+        id,
+        ("", &name_of(call, function_name)),
+        &provider,
+        context.now(),
+    ))
+}
+
+fn has_parameter(expression: &Expr) -> bool {
+    let found = visit_expressions(expression, |inner| match inner {
+        Expr::Value(Literal::Placeholder(_)) => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    });
+    found.is_break()
+}
+
+/// The name of a call's table where no alias is given: a file's, or the function's.
+fn name_of(call: &TableFunctionCall, function: &str) -> String {
+    match (&call.name, call.arguments.first().map(|it| &it.value)) {
+        (None, Some(Expr::Value(Literal::SingleQuotedString(path)))) => table_name(path),
+        _ => function.to_lowercase(),
+    }
+}

@@ -1,0 +1,139 @@
+//! The columns of a table of several files, whose types are those of all files.
+
+use arrow_schema::{DataType, Field};
+use mayfly_engine::{Diagnostics, ProvidedColumn, Result, SqlType, arrow_in};
+
+use crate::guard::damaged;
+
+/// The columns of the files so far.
+pub(crate) struct Columns {
+    by_name: bool,
+    first: Option<String>,
+    columns: Vec<ProvidedColumn>,
+    /// Whether no file so far has a value of the column.
+    is_empty: Vec<bool>,
+}
+
+impl Columns {
+    /// Without files. Files may have other columns than the first one if they are united by name: the others are then NULL.
+    pub(crate) fn new(by_name: bool) -> Self {
+        Self {
+            by_name,
+            first: None,
+            columns: Vec::new(),
+            is_empty: Vec::new(),
+        }
+    }
+
+    /// Adds the columns of a file, which must be those of the first one unless they are united.
+    /// A column that SQL has no type for is left out, with a warning.
+    pub(crate) fn add(
+        &mut self,
+        path: &str,
+        fields: &[Field],
+        diagnostics: &Diagnostics,
+    ) -> Result<()> {
+        let is_first = self.first.is_none();
+        let first = self.first.get_or_insert_with(|| path.to_owned()).clone();
+        let mut has = vec![false; self.columns.len()];
+        for field in fields {
+            let column = match arrow_in::column(field) {
+                Ok(column) => column,
+                Err(error) => {
+                    diagnostics.warn(error);
+                    continue;
+                }
+            };
+            let is_null = *field.data_type() == DataType::Null;
+            let is_free = |at: usize| has.get(at) == Some(&false);
+            let Some(at) = position(&self.columns, &column.name, is_free) else {
+                if !is_first && !self.by_name {
+                    return Err(another(path, &column.name, &first));
+                }
+                let nullable = column.nullable || !is_first;
+                self.columns.push(ProvidedColumn { nullable, ..column });
+                self.is_empty.push(is_null);
+                continue;
+            };
+            has[at] = true;
+            let known = &mut self.columns[at];
+            known.nullable |= column.nullable;
+            if is_null {
+                continue;
+            }
+            known.ty = match self.is_empty[at] {
+                true => column.ty,
+                false => common(&known.ty, &column.ty).ok_or_else(|| {
+                    let name = &column.name;
+                    damaged(
+                        path,
+                        format!("its column '{name}' is of another type than that of '{first}'"),
+                    )
+                })?,
+            };
+            self.is_empty[at] = false;
+        }
+        for (at, _) in has.iter().enumerate().filter(|(_, has)| !**has) {
+            if !self.by_name {
+                let name = self.columns[at].name.clone();
+                let why = format!(
+                    "it has no column '{name}' as '{first}' has; union_by_name => true gives NULL"
+                );
+                return Err(damaged(path, why));
+            }
+            self.columns[at].nullable = true;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn into_columns(self) -> Vec<ProvidedColumn> {
+        self.columns
+    }
+}
+
+fn another(path: &str, name: &str, first: &str) -> mayfly_engine::Error {
+    let why = format!(
+        "it has a column '{name}' that '{first}' has not; union_by_name => true unites the columns"
+    );
+    damaged(path, why)
+}
+
+/// The first free column of a name: of that very name, or else without regard to case.
+fn position(
+    columns: &[ProvidedColumn],
+    name: &str,
+    is_free: impl Fn(usize) -> bool,
+) -> Option<usize> {
+    let find = |is_it: &dyn Fn(&str) -> bool| {
+        let mut columns = columns.iter().enumerate();
+        columns.find(|(at, column)| is_free(*at) && is_it(&column.name))
+    };
+    let lower = name.to_lowercase();
+    let found = find(&|it| it == name).or_else(|| find(&|it| it.to_lowercase() == lower));
+    found.map(|(at, _)| at)
+}
+
+/// For each column its index among a file's fields; `None` if the file has none or only NULLs.
+pub(crate) fn places(columns: &[ProvidedColumn], fields: &[Field]) -> Vec<Option<usize>> {
+    let mut places = vec![None; columns.len()];
+    let mut used = vec![false; columns.len()];
+    for (at, field) in fields.iter().enumerate() {
+        if let Some(column) = position(columns, field.name(), |column| !used[column]) {
+            used[column] = true;
+            places[column] = (*field.data_type() != DataType::Null).then_some(at);
+        }
+    }
+    places
+}
+
+/// The type that holds the values of both, in the arrays of both.
+fn common(a: &SqlType, b: &SqlType) -> Option<SqlType> {
+    if a == b {
+        return Some(a.clone());
+    }
+    let is_alike = a.physical() == b.physical()
+        && (a.is_numeric() && b.is_numeric() || a.is_string() && b.is_string())
+        && a.collation == b.collation;
+    let wider = if b.length > a.length { b } else { a };
+    is_alike.then(|| wider.clone())
+}

@@ -1,0 +1,192 @@
+//! The columns of a file: their names from its first row, their types from all rows.
+
+use mayfly_engine::{Result, TableFunctionContext};
+use parking_lot::Mutex;
+
+use super::cut::RowCut;
+use super::dialect::Dialect;
+use super::fields::{Field, Fields, Next};
+use super::guess::{Guess, Kind};
+use super::options::Options;
+use super::rows::Rows;
+use super::sniff::SAMPLE;
+use crate::text::input::{Block, Input, Version, check_utf8};
+use crate::text::queue::divided;
+
+/// A column of a file.
+#[derive(Debug, Clone)]
+pub(crate) struct Column {
+    pub(crate) name: String,
+    pub(crate) guess: Guess,
+}
+
+/// What was found in a file.
+pub(crate) struct Found {
+    pub(crate) columns: Vec<Column>,
+    pub(crate) rows: u64,
+    pub(crate) version: Version,
+}
+
+/// Reads a file. The first one settles what the options leave open. `None` for an empty file.
+pub(crate) fn infer(
+    path: &str,
+    options: &mut Options,
+    context: &TableFunctionContext,
+) -> Result<Option<Found>> {
+    let (mut input, version) = Input::open(&context.files, path, options.encoding)?;
+    input.skip_lines(options.skip)?;
+    let sample = input.sample(SAMPLE)?.to_vec();
+    let is_whole = input.is_at_end();
+    if sample.is_empty() {
+        return Ok(None);
+    }
+    if !options.is_settled {
+        options.dialect = Dialect::of(&sample, &options.dialect, options.delimiter);
+        if options.header.is_none() {
+            options.header = Some(options.names.is_none() && has_header(&sample, options));
+        }
+        options.is_settled = true;
+    }
+    let first = first_row(&sample, options);
+    let has_header = options.header == Some(true);
+    let columns = first.iter().enumerate().map(|(at, field)| {
+        let given = options.names.as_ref().and_then(|names| names.get(at));
+        let name = match given {
+            Some(name) => name.clone(),
+            None if has_header => {
+                let name = String::from_utf8_lossy(field.bytes()).trim().to_owned();
+                if name.is_empty() { numbered(at) } else { name }
+            }
+            None => numbered(at),
+        };
+        let mut guess = Guess::new(options.date_order);
+        if options.all_text {
+            guess.keep_text();
+        }
+        Column { name, guess }
+    });
+    let mut columns: Vec<Column> = columns.collect();
+    let shared = Mutex::new((input, has_header));
+    let next = || -> Result<Option<(Block, bool)>> {
+        context.interrupt.check()?;
+        let mut shared = shared.lock();
+        let (input, is_header) = &mut *shared;
+        let block = input.block(&mut RowCut::new(&options.dialect))?;
+        Ok(block.map(|block| (block, std::mem::take(is_header))))
+    };
+    let blank: Vec<Guess> = columns.iter().map(|column| column.guess).collect();
+    let work = || guess_blocks(path, options, blank.clone(), &next, context);
+    // A small file is read before a thread has begun.
+    let parts = divided(context, is_whole, work)?;
+    let (mut rows, mut ignored) = (0, 0);
+    for part in parts {
+        rows += part.rows;
+        ignored += part.ignored;
+        for (column, guess) in columns.iter_mut().zip(&part.guesses) {
+            column.guess.merge(guess);
+        }
+    }
+    if ignored > 0 {
+        let what = format!("file '{path}': {ignored} rows are left out");
+        let warning = mayfly_engine::codes::ER_UNKNOWN_ERROR.with(&[&what]);
+        context.diagnostics.warn(warning);
+    }
+    Ok(Some(Found {
+        columns,
+        rows,
+        version,
+    }))
+}
+
+fn numbered(at: usize) -> String {
+    format!("column{}", at + 1)
+}
+
+/// What a worker has found.
+struct Part {
+    guesses: Vec<Guess>,
+    rows: u64,
+    ignored: u64,
+}
+
+fn guess_blocks(
+    path: &str,
+    options: &Options,
+    mut guesses: Vec<Guess>,
+    next: &(dyn Fn() -> Result<Option<(Block, bool)>> + Sync),
+    context: &TableFunctionContext,
+) -> Result<Part> {
+    let (mut count, mut ignored) = (0, 0);
+    while let Some((block, is_header)) = next()? {
+        let _memory = context.memory.reserve(block.text.len() as u64)?;
+        check_utf8(path, &block.text, block.line)?;
+        let mut rows = Rows::of(path, &block, options, guesses.len());
+        if is_header {
+            rows.next()?;
+        }
+        while let Some(row) = rows.next()? {
+            count += 1;
+            for (field, guess) in row.iter().zip(&mut guesses) {
+                match field {
+                    Field::Plain(text) if options.is_null(text) => guess.has_nulls = true,
+                    field => guess.add(field),
+                }
+            }
+        }
+        ignored += rows.ignored;
+    }
+    Ok(Part {
+        guesses,
+        rows: count,
+        ignored,
+    })
+}
+
+/// The fields of the first row of a sample: of several fields behind empty lines, or of one; none if it is malformed.
+fn first_row<'t>(sample: &'t [u8], options: &'t Options) -> Vec<Field<'t>> {
+    let row = |passes_empty| {
+        let mut fields = Fields::new(sample, &options.dialect, 0);
+        row(&mut fields, passes_empty).unwrap_or_default()
+    };
+    let several = row(true);
+    if several.len() > 1 {
+        several
+    } else {
+        row(false)
+    }
+}
+
+/// The fields of the next row of a sample; `None` if it is malformed or there is none.
+fn row<'t>(fields: &mut Fields<'t>, passes_empty: bool) -> Option<Vec<Field<'t>>> {
+    fields.row_start(passes_empty)?;
+    let mut row = Vec::new();
+    loop {
+        let (field, next) = fields.field().ok()?;
+        row.push(field);
+        if next == Next::Row {
+            return Some(row);
+        }
+    }
+}
+
+/// Whether the first row of a sample has names: distinct texts that are no dates or the like. One may be empty, as that of
+/// an index often is.
+fn has_header(sample: &[u8], options: &Options) -> bool {
+    let first = first_row(sample, options);
+    let is_name = |field: &Field<'_>| {
+        let mut guess = Guess::new(options.date_order);
+        guess.add(field);
+        // Of ambiguous dates too.
+        matches!(guess.kind(), Kind::Text(_)) && !guess.is_date()
+    };
+    let mut names = Vec::new();
+    for field in first.iter().filter(|field| !field.bytes().is_empty()) {
+        if !is_name(field) {
+            return false;
+        }
+        names.push(field.bytes());
+    }
+    names.sort_unstable();
+    let are_distinct = names.windows(2).all(|pair| pair[0] != pair[1]);
+    are_distinct && !names.is_empty() && names.len() + 1 >= first.len()
+}

@@ -1,0 +1,176 @@
+//! CSV files and their like: `read_csv('a.csv', delimiter => ';', …)`.
+//!
+//! A file is read twice. When a statement is planned, all of its rows decide the types of the columns ([`guess`]): no value
+//! is changed because the rows before it were of another kind. The scan then reads blocks of rows, each of
+//! which is a piece of the scan. Both passes are divided among the workers of the statement.
+
+mod cut;
+mod dialect;
+pub(crate) mod fields;
+pub(crate) mod guess;
+mod infer;
+mod literals;
+mod options;
+mod rows;
+mod scan;
+mod sniff;
+pub(crate) mod values;
+
+use std::sync::Arc;
+
+use mayfly_engine::{ProvidedColumn, Result, TableArguments, TableFunctionContext};
+
+use self::guess::Kind;
+use self::options::Options;
+use crate::guard::damaged;
+use crate::paths::DataFile;
+use crate::table::{FileRequest, Format, Pieces};
+use crate::text::input::Version;
+
+/// A file, and where it has the columns of the table.
+#[derive(Debug)]
+struct CsvFile {
+    path: String,
+    /// Length and time of the last change when its types were found.
+    version: Version,
+    /// Number of fields of a row.
+    width: usize,
+    /// For each column of the table its index among the file's; `None` if the file has none.
+    places: Vec<Option<usize>>,
+}
+
+/// The files of a call.
+#[derive(Debug)]
+struct CsvFiles {
+    files: Arc<[CsvFile]>,
+    columns: Vec<ProvidedColumn>,
+    kinds: Arc<[Kind]>,
+    options: Arc<Options>,
+    rows: u64,
+    context: TableFunctionContext,
+}
+
+/// Reads files for the types of their columns.
+pub(crate) fn open(
+    files: &[DataFile],
+    arguments: &mut TableArguments,
+    context: &TableFunctionContext,
+) -> Result<Box<dyn Format>> {
+    let mut options = Options::of(arguments)?;
+    let mut columns: Vec<infer::Column> = Vec::new();
+    let mut opened = Vec::with_capacity(files.len());
+    let mut rows = 0;
+    for DataFile { path, .. } in files {
+        let Some(mut found) = infer::infer(path, &mut options, context)? else {
+            continue;
+        };
+        rows += found.rows;
+        let places = unite(
+            &mut columns,
+            &mut found.columns,
+            path,
+            opened.first(),
+            &options,
+        )?;
+        opened.push((path.clone(), found.version, found.columns.len(), places));
+    }
+    let Some((first, ..)) = opened.first() else {
+        return Err(damaged(&files[0].path, "it is empty"));
+    };
+    if columns.len() > COLUMNS_MAX {
+        let why = format!("it has more than {COLUMNS_MAX} columns");
+        return Err(damaged(first, why));
+    }
+    let opened = opened
+        .into_iter()
+        .map(|(path, version, width, mut places)| {
+            places.resize(columns.len(), None);
+            CsvFile {
+                path,
+                version,
+                width,
+                places,
+            }
+        });
+    let kinds: Arc<[Kind]> = columns.iter().map(|column| column.guess.kind()).collect();
+    Ok(Box::new(CsvFiles {
+        files: opened.collect(),
+        columns: columns
+            .iter()
+            .zip(&*kinds)
+            .map(|(column, kind)| ProvidedColumn {
+                name: column.name.clone(),
+                ty: kind.sql_type(),
+                nullable: column.guess.has_nulls,
+            })
+            .collect(),
+        kinds,
+        options: Arc::new(options),
+        rows,
+        context: context.clone(),
+    }))
+}
+
+/// Most columns of a table, as in MySQL.
+const COLUMNS_MAX: usize = 4096;
+
+/// A file that was read for its types: path, version, number of fields, places of the columns.
+type Opened = (String, Version, usize, Vec<Option<usize>>);
+
+/// Adds the columns of a file to those of the table; returns the place of each of the table's columns in the file.
+fn unite(
+    columns: &mut Vec<infer::Column>,
+    own: &mut [infer::Column],
+    path: &str,
+    first: Option<&Opened>,
+    options: &Options,
+) -> Result<Vec<Option<usize>>> {
+    let mut places = vec![None; columns.len()];
+    for (at, column) in own.iter_mut().enumerate() {
+        let mut known = columns.iter().zip(&places);
+        // Without a header fields are columns by their position.
+        let same = known.position(|(known, place)| place.is_none() && known.name == column.name);
+        let Some(same) = same else {
+            if let (Some((first, ..)), false) = (first, options.union_by_name) {
+                let name = &column.name;
+                let why = format!(
+                    "it has a column '{name}' that '{first}' has not; union_by_name => true unites the columns"
+                );
+                return Err(damaged(path, why));
+            }
+            column.guess.has_nulls |= first.is_some();
+            columns.push(column.clone());
+            places.push(Some(at));
+            continue;
+        };
+        columns[same].guess.merge(&column.guess);
+        places[same] = Some(at);
+    }
+    for (column, _) in columns
+        .iter_mut()
+        .zip(&places)
+        .filter(|(_, place)| place.is_none())
+    {
+        if !options.union_by_name {
+            let name = &column.name;
+            let why = format!("it has no column '{name}'; union_by_name => true gives NULL for it");
+            return Err(damaged(path, why));
+        }
+        column.guess.has_nulls = true;
+    }
+    Ok(places)
+}
+
+impl Format for CsvFiles {
+    fn columns(&self) -> &[ProvidedColumn] {
+        &self.columns
+    }
+
+    fn row_count(&self) -> u64 {
+        self.rows
+    }
+
+    fn scan(&self, request: FileRequest) -> Result<Arc<dyn Pieces>> {
+        Ok(Arc::new(scan::Blocks::new(self, request)))
+    }
+}

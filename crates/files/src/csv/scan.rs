@@ -1,0 +1,176 @@
+//! Scans of CSV files, whose pieces are blocks of rows.
+
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, new_null_array};
+use arrow_buffer::Buffer;
+use arrow_schema::DataType;
+use mayfly_engine::{Batch, Reservation, Result, TableFunctionContext};
+use parking_lot::Mutex;
+
+use super::cut::RowCut;
+use super::fields::Field;
+use super::guess::Kind;
+use super::options::Options;
+use super::rows::Rows;
+use super::values::Values;
+use super::{CsvFile, CsvFiles};
+use crate::table::{FileRequest, Piece, Pieces};
+use crate::text::input::{Input, check_utf8};
+use crate::text::queue::{BlockQueue, open_again};
+
+/// The blocks that no worker has taken yet.
+pub(super) struct Blocks {
+    reading: Arc<Reading>,
+    context: TableFunctionContext,
+    /// The blocks, and whether none of the current file was taken.
+    queue: Mutex<BlockQueue<bool>>,
+}
+
+/// What is read of each block.
+struct Reading {
+    files: Arc<[CsvFile]>,
+    options: Arc<Options>,
+    /// The kinds and arrays of the requested columns, and their indexes in the table.
+    columns: Vec<(Kind, DataType, usize)>,
+    batch_rows: usize,
+}
+
+impl Blocks {
+    pub(super) fn new(files: &CsvFiles, request: FileRequest) -> Self {
+        let columns = request.columns.iter().map(|column| {
+            let kind = files.kinds[*column];
+            (kind, kind.sql_type().physical().arrow(), *column)
+        });
+        Self {
+            reading: Arc::new(Reading {
+                files: Arc::clone(&files.files),
+                options: Arc::clone(&files.options),
+                columns: columns.collect(),
+                batch_rows: files.context.batch_rows,
+            }),
+            context: files.context.clone(),
+            queue: Mutex::new(BlockQueue::new(request.files)),
+        }
+    }
+
+    fn open(&self, at: usize) -> Result<Input> {
+        let (file, options) = (&self.reading.files[at], &self.reading.options);
+        let mut input = open_again(&self.context, &file.path, options.encoding, file.version)?;
+        input.skip_lines(options.skip)?;
+        Ok(input)
+    }
+}
+
+impl Pieces for Blocks {
+    fn next(&self) -> Result<Option<Box<dyn Piece>>> {
+        self.context.interrupt.check()?;
+        let options = &self.reading.options;
+        let next = self.queue.lock().next(
+            |at| Ok((self.open(at)?, true)),
+            |input, is_first| {
+                let block = input.block(&mut RowCut::new(&options.dialect))?;
+                Ok(block.map(|block| (block, std::mem::take(is_first))))
+            },
+        )?;
+        let Some((at, block, is_first)) = next else {
+            return Ok(None);
+        };
+        let memory = self.context.memory.reserve(block.text.len() as u64)?;
+        let file = &self.reading.files[at];
+        check_utf8(&file.path, &block.text, block.line)?;
+        let mut new = BlockRows {
+            at,
+            line: block.line,
+            text: Buffer::from_vec(block.text),
+            position: 0,
+            memory,
+            reading: Arc::clone(&self.reading),
+        };
+        if is_first && options.header == Some(true) {
+            let mut rows = new.rows();
+            rows.next()?;
+            new.position = rows.position();
+        }
+        Ok(Some(Box::new(new)))
+    }
+}
+
+/// A block that is being read.
+struct BlockRows {
+    at: usize,
+    text: Buffer,
+    /// The number of its first line.
+    line: u64,
+    /// Where its next row begins.
+    position: usize,
+    memory: Reservation,
+    reading: Arc<Reading>,
+}
+
+impl BlockRows {
+    fn rows(&self) -> Rows<'_> {
+        let file = &self.reading.files[self.at];
+        let block = (self.text.as_slice(), self.line);
+        Rows::new(
+            &file.path,
+            block,
+            &self.reading.options,
+            file.width,
+            self.position,
+        )
+    }
+}
+
+impl Piece for BlockRows {
+    fn file(&self) -> usize {
+        self.at
+    }
+
+    fn next_batch(&mut self) -> Result<Option<Batch>> {
+        let (reading, file) = (&self.reading, &self.reading.files[self.at]);
+        let (options, text) = (&reading.options, &self.text);
+        let place = |(kind, ty, column): &(Kind, DataType, usize)| {
+            let place = file.places[*column];
+            let values = place.map(|_| Values::new(*kind, text, reading.batch_rows));
+            (place.unwrap_or_default(), values, ty.clone())
+        };
+        let mut columns: Vec<_> = reading.columns.iter().map(place).collect();
+        let mut rows = self.rows();
+        let mut count = 0;
+        while count < reading.batch_rows
+            && let Some(row) = rows.next()?
+        {
+            count += 1;
+            let mut bad = None;
+            for (place, values, _) in &mut columns {
+                let Some(values) = values else {
+                    continue;
+                };
+                let field = row
+                    .get(*place)
+                    .filter(|field| !matches!(field, Field::Plain(text) if options.is_null(text)));
+                if !values.add(field, text) {
+                    let bytes = field.map(Field::bytes).unwrap_or_default();
+                    bad = Some(String::from_utf8_lossy(bytes).into_owned());
+                }
+            }
+            if let Some(bad) = bad {
+                return Err(rows.error(format!("'{bad}' is no value of its column")));
+            }
+        }
+        let position = rows.position();
+        self.position = position;
+        if count == 0 {
+            self.memory.free();
+            return Ok(None);
+        }
+        let arrays = columns.into_iter().map(|(_, values, ty)| -> ArrayRef {
+            match values {
+                Some(values) => values.finish(),
+                None => new_null_array(&ty, count),
+            }
+        });
+        Ok(Some(Batch::new(arrays.collect(), count)))
+    }
+}

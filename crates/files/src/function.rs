@@ -1,0 +1,168 @@
+//! The table functions, one for each format, and `read_file`, which chooses among them.
+
+use std::io::Read;
+use std::sync::Arc;
+
+use mayfly_engine::{Result, TableArguments, TableFunction, TableFunctionContext, TableProvider};
+
+use crate::guard::damaged;
+use crate::paths::{DataFile, Found, Search};
+use crate::table::{FileTable, Format};
+use crate::{arrow, csv, json, parquet};
+
+/// A file format.
+#[derive(Debug)]
+pub(crate) struct FileFormat {
+    /// The table function.
+    pub(crate) function: &'static str,
+    /// The endings of its files' names, before one of a compression.
+    endings: &'static [&'static str],
+    /// The first bytes of its files; empty if they have none.
+    begin: &'static [u8],
+    /// Reads what the columns of files need.
+    open: Open,
+}
+
+/// Reads what the columns of files need.
+type Open = fn(&[DataFile], &mut TableArguments, &TableFunctionContext) -> Result<Box<dyn Format>>;
+
+/// The formats.
+pub(crate) const FORMATS: &[FileFormat] = &[
+    FileFormat {
+        function: "read_csv",
+        endings: &["csv", "tsv", "tab"],
+        begin: b"",
+        open: csv::open,
+    },
+    FileFormat {
+        function: "read_json",
+        endings: &["json", "ndjson", "jsonl"],
+        begin: b"{",
+        open: json::open,
+    },
+    FileFormat {
+        function: "read_parquet",
+        endings: &["parquet", "pq"],
+        begin: b"PAR1",
+        open: parquet::open,
+    },
+    FileFormat {
+        function: "read_arrow",
+        endings: &["arrow", "feather", "arrows"],
+        begin: b"ARROW1",
+        open: arrow::open,
+    },
+];
+
+/// Endings of compressed files.
+const COMPRESSIONS: &[&str] = &["gz", "zst"];
+
+/// The format of a file's name.
+fn by_name(path: &str) -> Option<&'static FileFormat> {
+    let mut parts = path.rsplit('.');
+    let mut ending = parts.next()?.to_ascii_lowercase();
+    if COMPRESSIONS.contains(&ending.as_str()) {
+        ending = parts.next()?.to_ascii_lowercase();
+    }
+    FORMATS
+        .iter()
+        .find(|format| format.endings.contains(&ending.as_str()))
+}
+
+/// The function that reads files of one format, or of the format that their names or first bytes tell.
+#[derive(Debug)]
+pub(crate) struct ReadFiles(pub(crate) Option<&'static FileFormat>);
+
+impl TableFunction for ReadFiles {
+    fn table(
+        &self,
+        mut arguments: TableArguments,
+        context: &TableFunctionContext,
+    ) -> Result<Arc<dyn TableProvider>> {
+        let patterns = arguments.texts()?;
+        let hive = arguments.flag("hive_partitioning")?;
+        let filename = arguments.flag("filename")?.unwrap_or(false);
+        let is_data = |name: &str| match self.0 {
+            Some(format) => by_name(name).is_some_and(|known| known.function == format.function),
+            None => by_name(name).is_some(),
+        };
+        let search = Search {
+            files: &context.files,
+            hive,
+            is_data: &is_data,
+        };
+        let Found { files, keys } = search.run(&patterns)?;
+        let format = match self.0 {
+            Some(format) => format,
+            None => of_files(&files, context)?,
+        };
+        let open = (format.open)(&files, &mut arguments, context)?;
+        arguments.end()?;
+        Ok(Arc::new(FileTable::new(open, files, keys, filename)?))
+    }
+}
+
+/// The format of files, which all have the same one.
+fn of_files(files: &[DataFile], context: &TableFunctionContext) -> Result<&'static FileFormat> {
+    let mut first: Option<&FileFormat> = None;
+    for file in files {
+        let format = match by_name(&file.path) {
+            Some(format) => format,
+            None => by_content(&file.path, context)?,
+        };
+        match first {
+            Some(known) if known.function != format.function => {
+                return Err(damaged(
+                    &file.path,
+                    format!(
+                        "it is read by {}, and '{}' by {}",
+                        format.function, files[0].path, known.function
+                    ),
+                ));
+            }
+            _ => first = Some(format),
+        }
+    }
+    first.ok_or_else(|| damaged("", "no file is named"))
+}
+
+fn by_content(path: &str, context: &TableFunctionContext) -> Result<&'static FileFormat> {
+    let mut begin = Vec::new();
+    let file = context.files.open(path)?;
+    let read = file.take(8).read_to_end(&mut begin);
+    read.map_err(|error| damaged(path, error))?;
+    let mut formats = FORMATS.iter();
+    let is_of = |format: &&FileFormat| !format.begin.is_empty() && begin.starts_with(format.begin);
+    formats.find(is_of).ok_or_else(|| {
+        let functions: Vec<&str> = FORMATS.iter().map(|format| format.function).collect();
+        let functions = functions.join(", ");
+        damaged(
+            path,
+            format!("neither name nor content tell its format; call one of {functions}"),
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_formats() {
+        for (name, function) in [
+            ("a.csv", Some("read_csv")),
+            ("a.b/c.TSV.gz", Some("read_csv")),
+            ("a.csv.zst", Some("read_csv")),
+            ("a.pq", Some("read_parquet")),
+            ("a.feather", Some("read_arrow")),
+            ("a.sql", None),
+            ("csv", Some("read_csv")),
+            ("a", None),
+        ] {
+            let found = by_name(name).map(|format| format.function);
+            if name != "csv" {
+                assert_eq!(found, function, "{name}");
+            }
+        }
+    }
+}

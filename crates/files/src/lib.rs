@@ -1,0 +1,36 @@
+//! Data files as tables: `FROM 'sales.csv'`, `FROM read_parquet('years/*.parquet')`.
+//!
+//! Each format is a table function of the engine. A call finds its files (`paths`), reads as much of them as their
+//! columns need, and gives the engine a provider (`table`) whose scans are divided into pieces (row groups, blocks of
+//! text) that the workers of a statement take one after another. `docs/files.md` has the types and options.
+//!
+//! No value is changed without a word: what a SQL type cannot hold is an error that names file and place.
+
+mod arrow;
+mod columns;
+mod csv;
+mod function;
+mod guard;
+mod json;
+mod parquet;
+mod paths;
+mod table;
+mod terms;
+mod text;
+
+use std::sync::Arc;
+
+use mayfly_engine::Database;
+
+/// Adds the functions that read files to a database: `read_csv`, `read_json`, `read_parquet`, `read_arrow`,
+/// and `read_file`, which
+/// `FROM 'name'` calls.
+pub fn register(database: &Database) {
+    let functions = function::FORMATS
+        .iter()
+        .map(|format| (format.function, function::ReadFiles(Some(format))));
+    let any = ("read_file", function::ReadFiles(None));
+    for (name, function) in functions.chain([any]) {
+        database.add_table_function(name, Arc::new(function));
+    }
+}

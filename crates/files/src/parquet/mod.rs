@@ -1,0 +1,306 @@
+//! Parquet files: `read_parquet('a.parquet', …)`.
+//!
+//! The footers of all files are read when a statement is planned. A piece of a scan is a row group: it is left out where
+//! its statistics show that no row meets the terms, and of the others only the columns of the request are read.
+
+mod prune;
+mod schema;
+
+use std::fs::File;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use arrow_array::{ArrayRef, RecordBatchReader, new_null_array};
+use mayfly_engine::{
+    Batch, ColumnTerm, ProvidedColumn, Reservation, Result, StatementFiles, StatementMemory,
+    TableArguments, TableFunctionContext, TermOperator, TermShape, TermSupport, TypeKind, arrow_in,
+};
+use parking_lot::Mutex;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+};
+
+use crate::columns::{Columns, places};
+use crate::guard::{damaged, guarded};
+use crate::paths::DataFile;
+use crate::table::{FileRequest, Format, Piece, Pieces};
+
+/// A file's footer, and where it has the columns of the table.
+#[derive(Debug)]
+struct ParquetFile {
+    path: String,
+    /// Length and time of the last change when the footer was read.
+    version: (u64, Option<SystemTime>),
+    footer: ArrowReaderMetadata,
+    /// The columns as their SQL types are found by.
+    fields: Vec<arrow_schema::Field>,
+    /// For each column of the table its index among the file's; `None` if all of its values are NULL.
+    places: Vec<Option<usize>>,
+}
+
+/// The files of a call.
+#[derive(Debug)]
+struct ParquetFiles {
+    files: Arc<[ParquetFile]>,
+    columns: Vec<ProvidedColumn>,
+    rows: u64,
+    context: TableFunctionContext,
+}
+
+/// Reads the footers of files.
+pub(crate) fn open(
+    files: &[DataFile],
+    arguments: &mut TableArguments,
+    context: &TableFunctionContext,
+) -> Result<Box<dyn Format>> {
+    let by_name = arguments.flag("union_by_name")?.unwrap_or(false);
+    let mut columns = Columns::new(by_name);
+    let mut opened = Vec::with_capacity(files.len());
+    for DataFile { path, .. } in files {
+        context.interrupt.check()?;
+        let file = context.files.open(path)?;
+        let (footer, fields) = guarded(path, || schema::footer(path, &file))?;
+        columns.add(path, &fields, &context.diagnostics)?;
+        opened.push((path, version(path, &file)?, footer, fields));
+    }
+    let columns = columns.into_columns();
+    let opened: Arc<[ParquetFile]> = opened
+        .into_iter()
+        .map(|(path, version, footer, fields)| ParquetFile {
+            path: path.clone(),
+            version,
+            footer,
+            places: places(&columns, &fields),
+            fields,
+        })
+        .collect();
+    let rows = opened.iter().map(|file| {
+        let rows = file.footer.metadata().file_metadata().num_rows();
+        u64::try_from(rows).unwrap_or(0)
+    });
+    Ok(Box::new(ParquetFiles {
+        rows: rows.fold(0, u64::saturating_add),
+        files: opened,
+        columns,
+        context: context.clone(),
+    }))
+}
+
+fn version(path: &str, file: &File) -> Result<(u64, Option<SystemTime>)> {
+    let metadata = file.metadata().map_err(|error| damaged(path, error))?;
+    Ok((metadata.len(), metadata.modified().ok()))
+}
+
+impl Format for ParquetFiles {
+    fn columns(&self) -> &[ProvidedColumn] {
+        &self.columns
+    }
+
+    fn row_count(&self) -> u64 {
+        self.rows
+    }
+
+    fn term(&self, term: &TermShape) -> TermSupport {
+        let of_null = matches!(term.operator, TermOperator::Null | TermOperator::NotNull);
+        let is_ordered = self.columns.get(term.column).is_some_and(|column| {
+            // Writers leave NaN out of the statistics, and order texts by their bytes.
+            let is_float = matches!(column.ty.kind, TypeKind::Float | TypeKind::Double);
+            let is_text = crate::table::is_text(&column.ty) && !column.ty.is_binary_string();
+            !is_float && !is_text
+        });
+        match of_null || is_ordered {
+            true => TermSupport::Inexact,
+            false => TermSupport::Unsupported,
+        }
+    }
+
+    fn scan(&self, request: FileRequest) -> Result<Arc<dyn Pieces>> {
+        let types = self
+            .columns
+            .iter()
+            .map(|column| column.ty.physical().arrow());
+        Ok(Arc::new(RowGroups {
+            files: Arc::clone(&self.files),
+            access: self.context.files.clone(),
+            memory: self.context.memory.clone(),
+            batch_rows: self.context.batch_rows,
+            terms: request.terms,
+            reading: Arc::new(Reading {
+                types: types.collect(),
+                columns: request.columns,
+            }),
+            queue: request.files,
+            next: Mutex::new((0, 0)),
+        }))
+    }
+}
+
+/// The row groups that no worker has taken yet.
+struct RowGroups {
+    files: Arc<[ParquetFile]>,
+    access: StatementFiles,
+    memory: StatementMemory,
+    batch_rows: usize,
+    terms: Vec<ColumnTerm>,
+    reading: Arc<Reading>,
+    /// The indexes of the files to be read.
+    queue: Vec<usize>,
+    /// The next row group: the position of its file in the queue, and its index in the file.
+    next: Mutex<(usize, usize)>,
+}
+
+/// What is read of each row group.
+struct Reading {
+    /// The arrays of the table's columns.
+    types: Vec<arrow_schema::DataType>,
+    /// The requested columns.
+    columns: Vec<usize>,
+}
+
+impl Pieces for RowGroups {
+    fn next(&self) -> Result<Option<Box<dyn Piece>>> {
+        loop {
+            let (at, group) = {
+                let mut next = self.next.lock();
+                let Some(&at) = self.queue.get(next.0) else {
+                    return Ok(None);
+                };
+                let groups = self.files[at].footer.metadata().num_row_groups();
+                if next.1 >= groups {
+                    *next = (next.0 + 1, 0);
+                    continue;
+                }
+                next.1 += 1;
+                (at, next.1 - 1)
+            };
+            let file = &self.files[at];
+            let is_needed = self.terms.iter().all(|term| {
+                let place = file.places.get(term.column.0).copied().flatten();
+                // A failure to read the statistics leaves nothing out.
+                let read = guarded(&file.path, || {
+                    Ok(prune::may_meet(
+                        &file.footer,
+                        &file.fields,
+                        place,
+                        group,
+                        term,
+                    ))
+                });
+                read.unwrap_or(true)
+            });
+            if is_needed {
+                return self.open(at, group).map(Some);
+            }
+        }
+    }
+}
+
+impl RowGroups {
+    fn open(&self, at: usize, group: usize) -> Result<Box<dyn Piece>> {
+        let file = &self.files[at];
+        let metadata = file.footer.metadata().row_group(group);
+        let mut roots: Vec<usize> = self
+            .reading
+            .columns
+            .iter()
+            .filter_map(|column| file.places[*column])
+            .collect();
+        roots.sort_unstable();
+        let rows = usize::try_from(metadata.num_rows()).unwrap_or(0);
+        let mut new = RowGroup {
+            at,
+            files: Arc::clone(&self.files),
+            reading: Arc::clone(&self.reading),
+            memory: None,
+            left: rows,
+            batch_rows: self.batch_rows,
+            reader: None,
+            roots,
+        };
+        if new.roots.is_empty() {
+            return Ok(Box::new(new));
+        }
+        let opened = self.access.open(&file.path)?;
+        if version(&file.path, &opened)? != file.version {
+            return Err(damaged(&file.path, "it has changed while it is read"));
+        }
+        let schema = file.footer.parquet_schema();
+        let mask = ProjectionMask::roots(schema, new.roots.iter().copied());
+        // A reader holds a page of each column and its dictionary.
+        let chunks = metadata.columns().iter().enumerate();
+        let held = chunks.filter(|(leaf, _)| mask.leaf_included(*leaf));
+        let held = held.map(|(_, chunk)| {
+            u64::try_from(chunk.uncompressed_size())
+                .unwrap_or(0)
+                .min(PAGES)
+        });
+        new.memory = Some(self.memory.reserve(held.sum())?);
+        new.reader = Some(guarded(&file.path, || {
+            ParquetRecordBatchReaderBuilder::new_with_metadata(opened, file.footer.clone())
+                .with_projection(mask)
+                .with_row_groups(vec![group])
+                .with_batch_size(self.batch_rows)
+                .build()
+                .map_err(|error| damaged(&file.path, error))
+        })?);
+        Ok(Box::new(new))
+    }
+}
+
+/// Bytes of a column that a reader holds: a page, and a dictionary.
+const PAGES: u64 = 2 << 20;
+
+/// A row group that is being read.
+struct RowGroup {
+    at: usize,
+    files: Arc<[ParquetFile]>,
+    reading: Arc<Reading>,
+    /// The memory of the pages.
+    memory: Option<Reservation>,
+    /// Rows that are still to come, where no column of the file is read.
+    left: usize,
+    batch_rows: usize,
+    reader: Option<ParquetRecordBatchReader>,
+    /// The columns of the file that are read, in order.
+    roots: Vec<usize>,
+}
+
+impl Piece for RowGroup {
+    fn file(&self) -> usize {
+        self.at
+    }
+
+    fn next_batch(&mut self) -> Result<Option<Batch>> {
+        let file = &self.files[self.at];
+        let Some(reader) = &mut self.reader else {
+            let rows = self.left.min(self.batch_rows);
+            self.left -= rows;
+            let columns = self.reading.columns.iter();
+            let columns = columns.map(|column| new_null_array(&self.reading.types[*column], rows));
+            return Ok((rows > 0).then(|| Batch::new(columns.collect(), rows)));
+        };
+        let record = guarded(&file.path, || {
+            let record = reader.next().transpose();
+            record.map_err(|error| damaged(&file.path, error))
+        })?;
+        let Some(record) = record else {
+            self.memory = None;
+            return Ok(None);
+        };
+        debug_assert_eq!(reader.schema().fields().len(), self.roots.len());
+        let rows = record.num_rows();
+        let column = |column: &usize| -> Result<ArrayRef> {
+            let place = file.places[*column].and_then(|root| {
+                let position = self.roots.binary_search(&root).ok()?;
+                Some((record.columns().get(position)?, &file.fields[root]))
+            });
+            match place {
+                Some((array, field)) => guarded(&file.path, || arrow_in::values(array, field)),
+                None => Ok(new_null_array(&self.reading.types[*column], rows)),
+            }
+        };
+        let columns = self.reading.columns.iter().map(column);
+        Ok(Some(Batch::new(columns.collect::<Result<_>>()?, rows)))
+    }
+}

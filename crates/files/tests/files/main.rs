@@ -1,0 +1,10 @@
+//! Files as tables, through SQL.
+
+mod arrow;
+mod csv;
+mod damage;
+mod json;
+mod parquet;
+mod paths;
+mod statements;
+mod support;
