@@ -179,17 +179,41 @@ fn a_panic_at_any_check_ends_all_workers() {
 /// Backend of temporary files that kills the statement at one of the calls.
 struct Calls {
     io: Arc<FaultIo>,
-    due: Arc<AtomicU64>,
+    strike: Arc<Strike>,
+}
+
+/// The struck call.
+#[derive(Default)]
+struct Strike {
+    due: AtomicU64,
+    /// The number of the last call.
+    last: AtomicU64,
+    /// Number of calls that other threads made between the struck one and the kill: on a busy machine, any number.
+    between: AtomicU64,
+    kill: OnceLock<KillHandle>,
+}
+
+impl Strike {
+    fn called(&self, call: u64) {
+        self.last.fetch_max(call, Ordering::SeqCst);
+        if self.due.load(Ordering::SeqCst) == call {
+            self.kill.get().expect("set at the start").kill();
+            let between = self.last.load(Ordering::SeqCst) - call;
+            self.between.store(between, Ordering::SeqCst);
+        }
+    }
 }
 
 impl Events for Calls {
     fn arm(&self, number: u64) {
         self.io.arm(Fault::DeviceError, 0);
-        self.due.store(number, Ordering::SeqCst);
+        self.strike.last.store(0, Ordering::SeqCst);
+        self.strike.between.store(0, Ordering::SeqCst);
+        self.strike.due.store(number, Ordering::SeqCst);
     }
 
     fn count(&self) -> u64 {
-        self.io.calls()
+        self.io.calls() - self.strike.between.load(Ordering::SeqCst)
     }
 }
 
@@ -198,20 +222,15 @@ impl Events for Calls {
 fn a_kill_at_any_call_on_temporary_files_ends_the_statement_soon() {
     for way in [WAYS[1], WAYS[3]] {
         let _watchdog = Watchdog::new();
-        let due = Arc::new(AtomicU64::new(0));
-        let handle: Arc<OnceLock<KillHandle>> = Arc::default();
+        let strike = Arc::<Strike>::default();
         let io = Arc::new(FaultIo::listening(Arc::new(SystemIo), {
-            let (due, handle) = (Arc::clone(&due), Arc::clone(&handle));
-            move |call| {
-                if due.load(Ordering::SeqCst) == call {
-                    handle.get().expect("set at the start").kill();
-                }
-            }
+            let strike = Arc::clone(&strike);
+            move |call| strike.called(call)
         }));
         let (fixture, mut session) = open(way, |options| options.temp_io = io.clone());
-        let _ = handle.set(session.kill_handle());
+        let _ = strike.kill.set(session.kill_handle());
         let overflowing = STATEMENTS.iter().filter(|it| it.overflows);
-        let calls = Calls { io, due };
+        let calls = Calls { io, strike };
         workload::strike(&mut session, overflowing, &calls, chosen, |_, struck| {
             let here = format!("{}, {way:?}", struck.here);
             match &struck.outcome {
