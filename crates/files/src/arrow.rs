@@ -10,11 +10,12 @@ use arrow_array::{RecordBatch, new_null_array};
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, Field};
 use mayfly_engine::{
-    Batch, ProvidedColumn, Result, StatementFiles, TableArguments, TableFunctionContext, arrow_in,
+    Batch, Diagnostics, ProvidedColumn, Result, StatementFiles, TableArguments,
+    TableFunctionContext,
 };
 use parking_lot::Mutex;
 
-use crate::columns::{Columns, places};
+use crate::columns::{self, Columns, places};
 use crate::guard::{damaged, guarded};
 use crate::paths::DataFile;
 use crate::table::{FileRequest, Format, Piece, Pieces};
@@ -91,6 +92,7 @@ impl Format for ArrowFiles {
         Ok(Arc::new(Queue {
             files: Arc::clone(&self.files),
             access: self.context.files.clone(),
+            diagnostics: Arc::clone(&self.context.diagnostics),
             types: types.collect(),
             columns: request.columns.into(),
             queue: Mutex::new(request.files.into_iter()),
@@ -102,6 +104,7 @@ impl Format for ArrowFiles {
 struct Queue {
     files: Arc<[ArrowFile]>,
     access: StatementFiles,
+    diagnostics: Arc<Diagnostics>,
     types: Arc<[arrow_schema::DataType]>,
     columns: Arc<[usize]>,
     queue: Mutex<std::vec::IntoIter<usize>>,
@@ -120,6 +123,7 @@ impl Pieces for Queue {
             files: Arc::clone(&self.files),
             types: Arc::clone(&self.types),
             columns: Arc::clone(&self.columns),
+            diagnostics: Arc::clone(&self.diagnostics),
             reader,
         })))
     }
@@ -159,6 +163,7 @@ struct Batches {
     files: Arc<[ArrowFile]>,
     types: Arc<[arrow_schema::DataType]>,
     columns: Arc<[usize]>,
+    diagnostics: Arc<Diagnostics>,
     reader: Reader,
 }
 
@@ -184,7 +189,7 @@ impl Piece for Batches {
                         let array = array.ok_or_else(|| {
                             damaged(&file.path, "it has changed while it is read")
                         })?;
-                        arrow_in::values(array, &file.fields[place])
+                        columns::values(array, &file.fields[place], &self.diagnostics)
                     }
                 });
             let columns = columns.collect::<Result<_>>()?;

@@ -1,9 +1,22 @@
 //! The columns of a table of several files, whose types are those of all files.
 
+use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field};
-use mayfly_engine::{Diagnostics, ProvidedColumn, Result, SqlType, arrow_in};
+use mayfly_engine::{Diagnostics, PhysicalType, ProvidedColumn, Result, SqlType, arrow_in};
 
 use crate::guard::damaged;
+
+/// The array that the engine computes on for an array of a field's column. NaN and infinities are NULL, with a warning.
+pub(crate) fn values(
+    array: &ArrayRef,
+    field: &Field,
+    diagnostics: &Diagnostics,
+) -> Result<ArrayRef> {
+    arrow_in::values(array, field, &|error| {
+        diagnostics.warn(error);
+        Ok(())
+    })
+}
 
 /// The columns of the files so far.
 pub(crate) struct Columns {
@@ -38,6 +51,11 @@ impl Columns {
         let mut has = vec![false; self.columns.len()];
         for field in fields {
             let column = match arrow_in::column(field) {
+                // NaN is NULL.
+                Ok(column) if column.ty.physical() == PhysicalType::Float64 => ProvidedColumn {
+                    nullable: true,
+                    ..column
+                },
                 Ok(column) => column,
                 Err(error) => {
                     diagnostics.warn(error);

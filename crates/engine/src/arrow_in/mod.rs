@@ -15,7 +15,8 @@
 //! | Dictionary | as its values |
 //! | Null | TINYINT, always NULL |
 //!
-//! Values that SQL has none for (a date beyond the year 9999, a DECIMAL of more than 65 digits) are errors, never other values.
+//! Values that SQL has none for (a date beyond the year 9999, a DECIMAL of more than 65 digits, NaN) are errors, or NULL where
+//! the caller warns of it, never other values.
 
 mod nested;
 
@@ -129,26 +130,41 @@ fn sql_type(ty: &DataType) -> Option<SqlType> {
 /// The rows of a record batch.
 ///
 /// # Errors
-/// 1264 for a value that its SQL type does not have.
+/// 1264 for a value that its SQL type does not have, NaN and infinities among them.
 pub fn batch(record: &RecordBatch) -> Result<Batch> {
     let fields = record.schema_ref().fields().iter();
     let arrays = fields.zip(record.columns());
-    let arrays = arrays.map(|(field, array)| values(array, field));
+    let arrays = arrays.map(|(field, array)| values(array, field, &Err));
     Ok(Batch::new(
         arrays.collect::<Result<_>>()?,
         record.num_rows(),
     ))
 }
 
-/// The array that the engine computes on for an array of a field's column.
+/// The array that the engine computes on for an array of a field's column. NaN and infinities, which SQL does not have,
+/// are NULL, unless `lost` refuses that: it is called with error 1264 for the first of them.
 ///
 /// # Errors
-/// 1264 for a value that its SQL type does not have.
-pub fn values(array: &ArrayRef, field: &Field) -> Result<ArrayRef> {
-    match is_uuid(field) {
-        true => Ok(nested::uuids(array)),
-        false => stored(array, field.name()),
+/// 1264 for another value that its SQL type does not have.
+pub fn values(
+    array: &ArrayRef,
+    field: &Field,
+    lost: &dyn Fn(Error) -> Result<()>,
+) -> Result<ArrayRef> {
+    if is_uuid(field) {
+        return Ok(nested::uuids(array));
     }
+    let stored = stored(array, field.name())?;
+    let Some(numbers) = stored.as_primitive_opt::<Float64Type>() else {
+        return Ok(stored);
+    };
+    let is_lost = |number: Option<f64>| number.is_some_and(|number| !number.is_finite());
+    let Some(row) = numbers.iter().position(is_lost) else {
+        return Ok(stored);
+    };
+    lost(codes::ER_WARN_DATA_OUT_OF_RANGE.with(&[&field.name(), &(row + 1)]))?;
+    let finite = |number: f64| number.is_finite().then_some(number);
+    Ok(Arc::new(numbers.unary_opt::<_, Float64Type>(finite)))
 }
 
 fn widened<From: ArrowPrimitiveType, To: ArrowPrimitiveType>(array: &ArrayRef) -> ArrayRef

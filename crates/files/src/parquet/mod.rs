@@ -12,8 +12,9 @@ use std::time::SystemTime;
 
 use arrow_array::{ArrayRef, RecordBatchReader, new_null_array};
 use mayfly_engine::{
-    Batch, ColumnTerm, ProvidedColumn, Reservation, Result, StatementFiles, StatementMemory,
-    TableArguments, TableFunctionContext, TermOperator, TermShape, TermSupport, TypeKind, arrow_in,
+    Batch, ColumnTerm, Diagnostics, ProvidedColumn, Reservation, Result, StatementFiles,
+    StatementMemory, TableArguments, TableFunctionContext, TermOperator, TermShape, TermSupport,
+    TypeKind,
 };
 use parking_lot::Mutex;
 use parquet::arrow::ProjectionMask;
@@ -21,7 +22,7 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
 
-use crate::columns::{Columns, places};
+use crate::columns::{self, Columns, places};
 use crate::guard::{damaged, guarded};
 use crate::paths::DataFile;
 use crate::table::{FileRequest, Format, Piece, Pieces};
@@ -129,6 +130,7 @@ impl Format for ParquetFiles {
             reading: Arc::new(Reading {
                 types: types.collect(),
                 columns: request.columns,
+                diagnostics: Arc::clone(&self.context.diagnostics),
             }),
             queue: request.files,
             next: Mutex::new((0, 0)),
@@ -156,6 +158,7 @@ struct Reading {
     types: Vec<arrow_schema::DataType>,
     /// The requested columns.
     columns: Vec<usize>,
+    diagnostics: Arc<Diagnostics>,
 }
 
 impl Pieces for RowGroups {
@@ -296,7 +299,10 @@ impl Piece for RowGroup {
                 Some((record.columns().get(position)?, &file.fields[root]))
             });
             match place {
-                Some((array, field)) => guarded(&file.path, || arrow_in::values(array, field)),
+                Some((array, field)) => {
+                    let diagnostics = &self.reading.diagnostics;
+                    guarded(&file.path, || columns::values(array, field, diagnostics))
+                }
                 None => Ok(new_null_array(&self.reading.types[*column], rows)),
             }
         };

@@ -47,7 +47,8 @@ fn range(
     let nulls = nulls.is_valid(0).then(|| nulls.value(0));
     let rows = u64::try_from(group.num_rows()).unwrap_or(0);
     let mut range = Range {
-        has_nulls: nulls != Some(0),
+        // NaN is NULL.
+        has_nulls: nulls != Some(0) || field.data_type().is_floating(),
         has_values: nulls != Some(rows),
         ..Range::default()
     };
@@ -63,7 +64,7 @@ fn range(
         return Some(range);
     }
     let bound = |array: parquet::errors::Result<ArrayRef>| {
-        let array = arrow_in::values(&array.ok()?, field).ok()?;
+        let array = arrow_in::values(&array.ok()?, field, &Err).ok()?;
         (array.len() == 1 && array.is_valid(0)).then(|| value_at(&array, 0))
     };
     range.least = bound(converter.row_group_mins([group]));

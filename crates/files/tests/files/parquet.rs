@@ -232,22 +232,33 @@ fn columns_of_equal_names() {
     assert_eq!(files.rows("SELECT a, A_2, b FROM '@/t.parquet'"), ["1|2|3"]);
 }
 
+/// SQL has neither NaN nor infinities. The column is not nullable in the file, and its statistics know no NULL.
 #[test]
-fn not_a_number_is_found() {
+fn numbers_that_sql_lacks_are_null_with_a_warning() {
     let files = Files::new();
-    let values = vec![1.0, f64::NAN, -f64::NAN, 3.0];
-    files.write_parquet(
-        "t.parquet",
-        &[batch(vec![("f", Arc::new(Float64Array::from(values)))])],
-    );
+    let values = vec![1.0, f64::NAN, f64::NEG_INFINITY, 3.0];
+    let column: ArrayRef = Arc::new(Float64Array::from(values));
+    let required = RecordBatch::try_from_iter_with_nullable([("f", column, false)]);
+    files.write_parquet("t.parquet", &[required.expect("one column")]);
+    let count = |condition: &str| {
+        let rows = files.rows(&format!(
+            "SELECT COUNT(*) FROM '@/t.parquet' WHERE {condition}"
+        ));
+        rows[0].clone()
+    };
+    assert_eq!(count("f IS NULL"), "2");
+    assert_eq!(count("f IS NOT NULL"), "2");
+    assert_eq!(count("NOT f <= 2"), "1");
+    let mut session = files.database.session();
+    let rows = files.run(&mut session, "SELECT f FROM '@/t.parquet'");
+    assert_eq!(rows.expect("rows"), ["1", "NULL", "NULL", "3"]);
+    let warnings = files.run(&mut session, "SHOW WARNINGS").expect("rows");
     assert_eq!(
-        files.rows("SELECT COUNT(*) FROM '@/t.parquet' WHERE NOT f <= 3"),
-        ["2"]
+        warnings,
+        ["Warning|1264|Out of range value for column 'f' at row 2"]
     );
-    assert_eq!(
-        files.rows("SELECT COUNT(*) FROM '@/t.parquet' WHERE f IS NOT NULL"),
-        ["4"]
-    );
+    let sum = files.rows("SELECT SUM(f), MIN(f), MAX(f) FROM '@/t.parquet'");
+    assert_eq!(sum, ["4|1|3"]);
 }
 
 #[test]
