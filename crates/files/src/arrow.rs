@@ -143,9 +143,10 @@ impl Reader {
         back.map_err(|error| damaged(path, error))?;
         let file = BufReader::new(file);
         let failed = |error: ArrowError| damaged(path, error);
-        Ok(match begin == MAGIC {
-            true => Self::File(Box::new(FileReader::try_new(file, None).map_err(failed)?)),
-            false => Self::Stream(Box::new(StreamReader::try_new(file, None).map_err(failed)?)),
+        Ok(if begin == MAGIC {
+            Self::File(Box::new(FileReader::try_new(file, None).map_err(failed)?))
+        } else {
+            Self::Stream(Box::new(StreamReader::try_new(file, None).map_err(failed)?))
         })
     }
 

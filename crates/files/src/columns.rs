@@ -79,15 +79,16 @@ impl Columns {
             if is_null {
                 continue;
             }
-            known.ty = match self.is_empty[at] {
-                true => column.ty,
-                false => common(&known.ty, &column.ty).ok_or_else(|| {
+            known.ty = if self.is_empty[at] {
+                column.ty
+            } else {
+                common(&known.ty, &column.ty).ok_or_else(|| {
                     let name = &column.name;
                     damaged(
                         path,
                         format!("its column '{name}' is of another type than that of '{first}'"),
                     )
-                })?,
+                })?
             };
             self.is_empty[at] = false;
         }

@@ -163,9 +163,10 @@ fn key_column<'k>(name: String, values: impl Iterator<Item = &'k Option<String>>
     Constant {
         column: ProvidedColumn {
             name,
-            ty: match is_numeric {
-                true => SqlType::bigint(),
-                false => SqlType::varchar(length, CollationId::default()),
+            ty: if is_numeric {
+                SqlType::bigint()
+            } else {
+                SqlType::varchar(length, CollationId::default())
             },
             nullable: values.contains(&None),
         },

@@ -47,12 +47,13 @@ use crate::catalog::provider::ProvidedColumn;
 /// # Errors
 /// 1235 for a type that no SQL type stands for.
 pub fn column(field: &Field) -> Result<ProvidedColumn> {
-    let ty = match is_uuid(field) {
-        true => Some(SqlType {
+    let ty = if is_uuid(field) {
+        Some(SqlType {
             kind: TypeKind::Char,
             ..SqlType::varchar(36, CollationId::default())
-        }),
-        false => sql_type(field.data_type()),
+        })
+    } else {
+        sql_type(field.data_type())
     };
     Ok(ProvidedColumn {
         name: field.name().clone(),

@@ -50,9 +50,10 @@ pub(super) fn documents(array: &ArrayRef, name: &str) -> Result<ArrayRef> {
     let prepared = Prepared::new(array, name)?;
     let mut documents = BinaryViewBuilder::with_capacity(array.len());
     for row in 0..array.len() {
-        match array.is_null(row) {
-            true => documents.append_null(),
-            false => documents.append_value(prepared.json(row).to_text()),
+        if array.is_null(row) {
+            documents.append_null()
+        } else {
+            documents.append_value(prepared.json(row).to_text())
         }
     }
     Ok(Arc::new(documents.finish()))
@@ -200,9 +201,10 @@ fn plain(array: &ArrayRef, ty: &SqlType, arrow: &DataType, row: usize) -> Json {
         }
         (TypeKind::Float | TypeKind::Double, _) => {
             let number = array.as_primitive::<Float64Type>().value(row);
-            match number.is_finite() {
-                true => Json::Double(number),
-                false => Json::String(number.to_string()),
+            if number.is_finite() {
+                Json::Double(number)
+            } else {
+                Json::String(number.to_string())
             }
         }
         (TypeKind::Date | TypeKind::DateTime | TypeKind::Time, _) => {

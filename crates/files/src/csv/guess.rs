@@ -126,11 +126,14 @@ impl Guess {
             b't' | b'T' | b'f' | b'F' => return if boolean(bytes).is_some() { BOOL } else { 0 },
             _ => return 0,
         }
-        if let Some(number) = Number::of(bytes) {
+        // A kind that the values before have excluded is not tried again.
+        let may_be = |kinds: u8| self.kinds & kinds != 0;
+        let is_number = may_be(INT | DECIMAL | DOUBLE);
+        if let Some(number) = is_number.then(|| Number::of(bytes)).flatten() {
             return self.kinds_of_number(&number, bytes);
         }
-        if let Some((micros, digits)) = time(bytes) {
-            let _ = micros;
+        let is_time = may_be(TIME);
+        if let Some((_, digits)) = is_time.then(|| time(bytes)).flatten() {
             self.second = self.second.max(digits);
             return TIME;
         }
@@ -145,7 +148,7 @@ impl Guess {
                 _ => return 0,
             },
         };
-        self.orders &= orders(date);
+        self.orders = orders(date, self.orders);
         if self.orders == 0 { 0 } else { kinds }
     }
 
@@ -251,11 +254,11 @@ fn is_exact_double(number: &Number<'_>, bytes: &[u8]) -> bool {
     shown.whole == whole && without_zeros(shown.fraction) == without_zeros(number.fraction)
 }
 
-/// The orders in which a text is a date.
-fn orders(bytes: &[u8]) -> u8 {
+/// The orders among `of` in which a text is a date.
+fn orders(bytes: &[u8], of: u8) -> u8 {
     let valid = DateOrder::ALL
         .into_iter()
-        .filter(|order| date(bytes, *order).is_some());
+        .filter(|order| of & *order as u8 != 0 && date(bytes, *order).is_some());
     valid.fold(0, |orders, order| orders | order as u8)
 }
 

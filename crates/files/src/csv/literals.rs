@@ -99,6 +99,12 @@ impl<'t> Number<'t> {
 /// (year, month, day) of a text in an order: parts between `-`, `/` or `.`, the year of four digits. With points the day is
 /// first.
 pub(crate) fn date(bytes: &[u8], order: DateOrder) -> Option<(u16, u8, u8)> {
+    // Most dates are written as SQL's.
+    if let [_, _, _, _, b'-', _, _, b'-', _, _] = bytes
+        && order == DateOrder::Ymd
+    {
+        return day_of(&bytes[..4], &bytes[5..7], &bytes[8..]);
+    }
     let separator = *bytes.iter().find(|byte| !byte.is_ascii_digit())?;
     if !matches!(separator, b'-' | b'/' | b'.') {
         return None;
@@ -122,6 +128,11 @@ pub(crate) fn date(bytes: &[u8], order: DateOrder) -> Option<(u16, u8, u8)> {
         DateOrder::Mdy if separator != b'.' => (third, first, second),
         DateOrder::Mdy => return None,
     };
+    day_of(year, month, day)
+}
+
+/// The day of a year of four digits, and a month and a day of one or two.
+fn day_of(year: &[u8], month: &[u8], day: &[u8]) -> Option<(u16, u8, u8)> {
     let number = |text: &[u8], lengths: std::ops::RangeInclusive<usize>| {
         let digits = lengths.contains(&text.len()) && text.iter().all(u8::is_ascii_digit);
         let number = |it: u16, digit: &u8| it * 10 + u16::from(digit - b'0');

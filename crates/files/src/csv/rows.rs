@@ -90,14 +90,14 @@ impl<'b> Rows<'b> {
         if missing > 0 && self.options.null_padding {
             self.row.resize(self.width, Field::Plain(b""));
         }
-        match self.row.len() == self.width {
-            true => Ok(()),
-            false => Err(format!(
-                "the row has {} fields instead of {}; ignore_errors => true leaves such rows out",
-                self.row.len(),
-                self.width
-            )),
+        if self.row.len() == self.width {
+            return Ok(());
         }
+        Err(format!(
+            "the row has {} fields instead of {}; ignore_errors => true leaves such rows out",
+            self.row.len(),
+            self.width
+        ))
     }
 
     /// 1105: an error of the row, with its line.

@@ -110,9 +110,10 @@ impl Format for ParquetFiles {
             let is_text = crate::table::is_text(&column.ty) && !column.ty.is_binary_string();
             !is_float && !is_text
         });
-        match of_null || is_ordered {
-            true => TermSupport::Inexact,
-            false => TermSupport::Unsupported,
+        if of_null || is_ordered {
+            TermSupport::Inexact
+        } else {
+            TermSupport::Unsupported
         }
     }
 

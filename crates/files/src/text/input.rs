@@ -168,10 +168,7 @@ impl Input {
                 return Err(damaged(&self.path, why));
             }
         }
-        let end = match self.is_at_end {
-            true => self.rest.len(),
-            false => end,
-        };
+        let end = if self.is_at_end { self.rest.len() } else { end };
         let behind = self.rest.split_off(end);
         let text = std::mem::replace(&mut self.rest, behind);
         let line = self.line;

@@ -54,9 +54,10 @@ pub(crate) fn open_again(
     known: Version,
 ) -> Result<Input> {
     let (input, version) = Input::open(&context.files, path, encoding)?;
-    match version == known {
-        true => Ok(input),
-        false => Err(damaged(path, "it has changed while it is read")),
+    if version == known {
+        Ok(input)
+    } else {
+        Err(damaged(path, "it has changed while it is read"))
     }
 }
 

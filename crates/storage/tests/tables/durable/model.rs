@@ -390,7 +390,15 @@ fn run(seed: u64, has_long_keys: bool) {
     session.commit().unwrap();
     let (mut committed, mut model) = (Model::new(), Model::new());
     let mut savepoints: Vec<(u64, Model)> = Vec::new();
+    // Rows changed since the last commit. What a savepoint needs to undo changes is always in memory, however small that is.
+    let mut changed = 0;
     for _ in 0..60 {
+        if changed > 4000 {
+            session.commit().unwrap();
+            committed = model.clone();
+            savepoints.clear();
+            changed = 0;
+        }
         match random.below_u64(14) {
             // Many rows inserted into an empty table are a bulk load.
             0..=4 => {
@@ -410,6 +418,7 @@ fn run(seed: u64, has_long_keys: bool) {
                 for rows in rows.chunks(700) {
                     assert_eq!(session.insert(rows), None);
                 }
+                changed += rows.len();
                 model.extend(rows.into_iter().map(|row| (row.0, row)));
             }
             5 => {
@@ -428,6 +437,7 @@ fn run(seed: u64, has_long_keys: bool) {
                 let others = model.values().filter(|other| !old.contains(other));
                 let expected = new.first().and_then(|new| kind.duplicate(new, others));
                 assert_eq!(session.update_rows(&old, &new), expected);
+                changed += old.len();
                 if expected.is_none() {
                     old.iter().for_each(|row| drop(model.remove(&row.0)));
                     model.extend(new.into_iter().map(|row| (row.0, row)));
@@ -449,6 +459,7 @@ fn run(seed: u64, has_long_keys: bool) {
                     _ => gone.retain(|_| random.below_u64(20) == 0),
                 }
                 session.delete_rows(&gone);
+                changed += gone.len();
                 gone.iter().for_each(|row| drop(model.remove(&row.0)));
             }
             9 => savepoints.push((session.participant().savepoint(), model.clone())),
