@@ -15,7 +15,7 @@ use mayfly_engine::{
 };
 use parking_lot::Mutex;
 
-use crate::columns::{self, Columns, places};
+use crate::columns::{self, Opened, array_types};
 use crate::guard::{damaged, guarded};
 use crate::paths::DataFile;
 use crate::table::{FileRequest, Format, Piece, Pieces};
@@ -23,13 +23,7 @@ use crate::table::{FileRequest, Format, Piece, Pieces};
 /// The first bytes of a file; a stream has none.
 const MAGIC: &[u8] = b"ARROW1";
 
-#[derive(Debug)]
-struct ArrowFile {
-    path: String,
-    fields: Vec<Field>,
-    /// For each column of the table its index among the file's.
-    places: Vec<Option<usize>>,
-}
+type ArrowFile = Opened<()>;
 
 #[derive(Debug)]
 struct ArrowFiles {
@@ -44,32 +38,17 @@ pub(crate) fn open(
     arguments: &mut TableArguments,
     context: &TableFunctionContext,
 ) -> Result<Box<dyn Format>> {
-    let by_name = arguments.flag("union_by_name")?.unwrap_or(false);
-    let mut columns = Columns::new(by_name);
-    let mut opened = Vec::with_capacity(files.len());
-    for DataFile { path, .. } in files {
-        context.interrupt.check()?;
-        let file = context.files.open(path)?;
-        let fields = guarded(path, || {
-            let reader = Reader::new(path, file)?;
-            let schema = match &reader {
-                Reader::File(reader) => reader.schema(),
-                Reader::Stream(reader) => reader.schema(),
-            };
-            let fields = schema.fields().iter().map(|field| Field::clone(field));
-            Ok(fields.collect::<Vec<_>>())
-        })?;
-        columns.add(path, &fields, &context.diagnostics)?;
-        opened.push((path.clone(), fields));
-    }
-    let columns = columns.into_columns();
-    let files = opened.into_iter().map(|(path, fields)| ArrowFile {
-        path,
-        places: places(&columns, &fields),
-        fields,
-    });
+    let (columns, opened) = columns::open(files, arguments, context, |path, file| {
+        let reader = Reader::new(path, file)?;
+        let schema = match &reader {
+            Reader::File(reader) => reader.schema(),
+            Reader::Stream(reader) => reader.schema(),
+        };
+        let fields = schema.fields().iter().map(|field| Field::clone(field));
+        Ok((fields.collect(), ()))
+    })?;
     Ok(Box::new(ArrowFiles {
-        files: files.collect(),
+        files: opened.into(),
         columns,
         context: context.clone(),
     }))
@@ -85,15 +64,11 @@ impl Format for ArrowFiles {
     }
 
     fn scan(&self, request: FileRequest) -> Result<Arc<dyn Pieces>> {
-        let types = self
-            .columns
-            .iter()
-            .map(|column| column.ty.physical().arrow());
         Ok(Arc::new(Queue {
             files: Arc::clone(&self.files),
             access: self.context.files.clone(),
             diagnostics: Arc::clone(&self.context.diagnostics),
-            types: types.collect(),
+            types: array_types(&self.columns).collect(),
             columns: request.columns.into(),
             queue: Mutex::new(request.files.into_iter()),
         }))

@@ -1,10 +1,61 @@
 //! The columns of a table of several files, whose types are those of all files.
 
+use std::fs::File;
+
 use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Field};
-use mayfly_engine::{Diagnostics, PhysicalType, ProvidedColumn, Result, SqlType, arrow_in};
+use mayfly_engine::{
+    Diagnostics, PhysicalType, ProvidedColumn, Result, SqlType, TableArguments,
+    TableFunctionContext, arrow_in,
+};
 
-use crate::guard::damaged;
+use crate::guard::{damaged, guarded};
+use crate::paths::DataFile;
+
+/// A file with Arrow's schema that was opened for its columns.
+#[derive(Debug)]
+pub(crate) struct Opened<T> {
+    pub(crate) path: String,
+    pub(crate) fields: Vec<Field>,
+    /// See [`places`].
+    pub(crate) places: Vec<Option<usize>>,
+    /// What else was read.
+    pub(crate) content: T,
+}
+
+/// Opens the files of a call, of which `read` gives the fields and what else is needed; returns the columns of their
+/// table too. The option `union_by_name` unites the columns of the files.
+pub(crate) fn open<T>(
+    files: &[DataFile],
+    arguments: &mut TableArguments,
+    context: &TableFunctionContext,
+    read: impl Fn(&str, File) -> Result<(Vec<Field>, T)>,
+) -> Result<(Vec<ProvidedColumn>, Vec<Opened<T>>)> {
+    let by_name = arguments.flag("union_by_name")?.unwrap_or(false);
+    let mut columns = Columns::new(by_name);
+    let mut opened = Vec::with_capacity(files.len());
+    for DataFile { path, .. } in files {
+        context.interrupt.check()?;
+        let file = context.files.open(path)?;
+        let (fields, content) = guarded(path, || read(path, file))?;
+        columns.add(path, &fields, &context.diagnostics)?;
+        opened.push((path, fields, content));
+    }
+    let columns = columns.columns;
+    let opened = opened.into_iter().map(|(path, fields, content)| Opened {
+        path: path.clone(),
+        places: places(&columns, &fields),
+        fields,
+        content,
+    });
+    let opened = opened.collect();
+    Ok((columns, opened))
+}
+
+/// The types of the columns' arrays.
+pub(crate) fn array_types(columns: &[ProvidedColumn]) -> impl Iterator<Item = DataType> {
+    columns.iter().map(|column| column.ty.physical().arrow())
+}
 
 /// The array that the engine computes on for an array of a field's column. NaN and infinities are NULL, with a warning.
 pub(crate) fn values(
@@ -19,7 +70,7 @@ pub(crate) fn values(
 }
 
 /// The columns of the files so far.
-pub(crate) struct Columns {
+struct Columns {
     by_name: bool,
     first: Option<String>,
     columns: Vec<ProvidedColumn>,
@@ -29,7 +80,7 @@ pub(crate) struct Columns {
 
 impl Columns {
     /// Without files. Files may have other columns than the first one if they are united by name: the others are then NULL.
-    pub(crate) fn new(by_name: bool) -> Self {
+    fn new(by_name: bool) -> Self {
         Self {
             by_name,
             first: None,
@@ -40,12 +91,7 @@ impl Columns {
 
     /// Adds the columns of a file, which must be those of the first one unless they are united.
     /// A column that SQL has no type for is left out, with a warning.
-    pub(crate) fn add(
-        &mut self,
-        path: &str,
-        fields: &[Field],
-        diagnostics: &Diagnostics,
-    ) -> Result<()> {
+    fn add(&mut self, path: &str, fields: &[Field], diagnostics: &Diagnostics) -> Result<()> {
         let is_first = self.first.is_none();
         let first = self.first.get_or_insert_with(|| path.to_owned()).clone();
         let mut has = vec![false; self.columns.len()];
@@ -104,10 +150,6 @@ impl Columns {
         }
         Ok(())
     }
-
-    pub(crate) fn into_columns(self) -> Vec<ProvidedColumn> {
-        self.columns
-    }
 }
 
 fn another(path: &str, name: &str, first: &str) -> mayfly_engine::Error {
@@ -133,7 +175,7 @@ fn position(
 }
 
 /// For each column its index among a file's fields; `None` if the file has none or only NULLs.
-pub(crate) fn places(columns: &[ProvidedColumn], fields: &[Field]) -> Vec<Option<usize>> {
+fn places(columns: &[ProvidedColumn], fields: &[Field]) -> Vec<Option<usize>> {
     let mut places = vec![None; columns.len()];
     let mut used = vec![false; columns.len()];
     for (at, field) in fields.iter().enumerate() {

@@ -18,6 +18,9 @@ use crate::guard::damaged;
 use crate::paths::DataFile;
 use crate::terms::Range;
 
+/// Most columns of a table, as in MySQL.
+pub(crate) const COLUMNS_MAX: usize = 4096;
+
 /// The files of a call, as their format reads them.
 pub(crate) trait Format: Debug + Send + Sync {
     /// The columns in the files.

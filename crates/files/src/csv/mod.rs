@@ -24,7 +24,7 @@ use self::guess::Kind;
 use self::options::Options;
 use crate::guard::damaged;
 use crate::paths::DataFile;
-use crate::table::{FileRequest, Format, Pieces};
+use crate::table::{COLUMNS_MAX, FileRequest, Format, Pieces};
 use crate::text::input::Version;
 
 /// A file, and where it has the columns of the table.
@@ -110,9 +110,6 @@ pub(crate) fn open(
         context: context.clone(),
     }))
 }
-
-/// Most columns of a table, as in MySQL.
-const COLUMNS_MAX: usize = 4096;
 
 /// A file that was read for its types: path, version, number of fields, places of the columns.
 type Opened = (String, Version, usize, Vec<Option<usize>>);

@@ -15,7 +15,7 @@ use mayfly_engine::{ProvidedColumn, Result, SqlType, TableArguments, TableFuncti
 use crate::csv::guess::Kind;
 use crate::guard::damaged;
 use crate::paths::DataFile;
-use crate::table::{FileRequest, Format, Pieces};
+use crate::table::{COLUMNS_MAX, FileRequest, Format, Pieces};
 use crate::text::input::Version;
 
 /// How the values of a column are read.
@@ -83,9 +83,6 @@ pub(crate) fn open(
         context: context.clone(),
     }))
 }
-
-/// Most columns of a table, as in MySQL.
-const COLUMNS_MAX: usize = 4096;
 
 impl Format for JsonFiles {
     fn columns(&self) -> &[ProvidedColumn] {

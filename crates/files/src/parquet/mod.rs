@@ -6,9 +6,7 @@
 mod prune;
 mod schema;
 
-use std::fs::File;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use arrow_array::{ArrayRef, RecordBatchReader, new_null_array};
 use mayfly_engine::{
@@ -22,23 +20,21 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
 
-use crate::columns::{self, Columns, places};
+use crate::columns::{self, Opened, array_types};
 use crate::guard::{damaged, guarded};
 use crate::paths::DataFile;
 use crate::table::{FileRequest, Format, Piece, Pieces};
+use crate::text::input::{Version, version};
 
-/// A file's footer, and where it has the columns of the table.
+/// A file's footer.
 #[derive(Debug)]
-struct ParquetFile {
-    path: String,
-    /// Length and time of the last change when the footer was read.
-    version: (u64, Option<SystemTime>),
+struct Footer {
+    /// The version of the file when the footer was read.
+    version: Version,
     footer: ArrowReaderMetadata,
-    /// The columns as their SQL types are found by.
-    fields: Vec<arrow_schema::Field>,
-    /// For each column of the table its index among the file's; `None` if all of its values are NULL.
-    places: Vec<Option<usize>>,
 }
+
+type ParquetFile = Opened<Footer>;
 
 /// The files of a call.
 #[derive(Debug)]
@@ -55,42 +51,21 @@ pub(crate) fn open(
     arguments: &mut TableArguments,
     context: &TableFunctionContext,
 ) -> Result<Box<dyn Format>> {
-    let by_name = arguments.flag("union_by_name")?.unwrap_or(false);
-    let mut columns = Columns::new(by_name);
-    let mut opened = Vec::with_capacity(files.len());
-    for DataFile { path, .. } in files {
-        context.interrupt.check()?;
-        let file = context.files.open(path)?;
-        let (footer, fields) = guarded(path, || schema::footer(path, &file))?;
-        columns.add(path, &fields, &context.diagnostics)?;
-        opened.push((path, version(path, &file)?, footer, fields));
-    }
-    let columns = columns.into_columns();
-    let opened: Arc<[ParquetFile]> = opened
-        .into_iter()
-        .map(|(path, version, footer, fields)| ParquetFile {
-            path: path.clone(),
-            version,
-            footer,
-            places: places(&columns, &fields),
-            fields,
-        })
-        .collect();
+    let (columns, opened) = columns::open(files, arguments, context, |path, file| {
+        let (footer, fields) = schema::footer(path, &file)?;
+        let version = version(path, &file)?;
+        Ok((fields, Footer { version, footer }))
+    })?;
     let rows = opened.iter().map(|file| {
-        let rows = file.footer.metadata().file_metadata().num_rows();
+        let rows = file.content.footer.metadata().file_metadata().num_rows();
         u64::try_from(rows).unwrap_or(0)
     });
     Ok(Box::new(ParquetFiles {
         rows: rows.fold(0, u64::saturating_add),
-        files: opened,
+        files: opened.into(),
         columns,
         context: context.clone(),
     }))
-}
-
-fn version(path: &str, file: &File) -> Result<(u64, Option<SystemTime>)> {
-    let metadata = file.metadata().map_err(|error| damaged(path, error))?;
-    Ok((metadata.len(), metadata.modified().ok()))
 }
 
 impl Format for ParquetFiles {
@@ -118,10 +93,6 @@ impl Format for ParquetFiles {
     }
 
     fn scan(&self, request: FileRequest) -> Result<Arc<dyn Pieces>> {
-        let types = self
-            .columns
-            .iter()
-            .map(|column| column.ty.physical().arrow());
         Ok(Arc::new(RowGroups {
             files: Arc::clone(&self.files),
             access: self.context.files.clone(),
@@ -129,7 +100,7 @@ impl Format for ParquetFiles {
             batch_rows: self.context.batch_rows,
             terms: request.terms,
             reading: Arc::new(Reading {
-                types: types.collect(),
+                types: array_types(&self.columns).collect(),
                 columns: request.columns,
                 diagnostics: Arc::clone(&self.context.diagnostics),
             }),
@@ -170,7 +141,7 @@ impl Pieces for RowGroups {
                 let Some(&at) = self.queue.get(next.0) else {
                     return Ok(None);
                 };
-                let groups = self.files[at].footer.metadata().num_row_groups();
+                let groups = self.files[at].content.footer.metadata().num_row_groups();
                 if next.1 >= groups {
                     *next = (next.0 + 1, 0);
                     continue;
@@ -184,7 +155,7 @@ impl Pieces for RowGroups {
                 // A failure to read the statistics leaves nothing out.
                 let read = guarded(&file.path, || {
                     Ok(prune::may_meet(
-                        &file.footer,
+                        &file.content.footer,
                         &file.fields,
                         place,
                         group,
@@ -203,7 +174,7 @@ impl Pieces for RowGroups {
 impl RowGroups {
     fn open(&self, at: usize, group: usize) -> Result<Box<dyn Piece>> {
         let file = &self.files[at];
-        let metadata = file.footer.metadata().row_group(group);
+        let metadata = file.content.footer.metadata().row_group(group);
         let mut roots: Vec<usize> = self
             .reading
             .columns
@@ -226,10 +197,10 @@ impl RowGroups {
             return Ok(Box::new(new));
         }
         let opened = self.access.open(&file.path)?;
-        if version(&file.path, &opened)? != file.version {
+        if version(&file.path, &opened)? != file.content.version {
             return Err(damaged(&file.path, "it has changed while it is read"));
         }
-        let schema = file.footer.parquet_schema();
+        let schema = file.content.footer.parquet_schema();
         let mask = ProjectionMask::roots(schema, new.roots.iter().copied());
         // A reader holds a page of each column and its dictionary.
         let chunks = metadata.columns().iter().enumerate();
@@ -241,7 +212,7 @@ impl RowGroups {
         });
         new.memory = Some(self.memory.reserve(held.sum())?);
         new.reader = Some(guarded(&file.path, || {
-            ParquetRecordBatchReaderBuilder::new_with_metadata(opened, file.footer.clone())
+            ParquetRecordBatchReaderBuilder::new_with_metadata(opened, file.content.footer.clone())
                 .with_projection(mask)
                 .with_row_groups(vec![group])
                 .with_batch_size(self.batch_rows)

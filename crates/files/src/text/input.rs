@@ -49,6 +49,12 @@ pub(crate) trait Cut {
 /// Length and time of the last change of a file.
 pub(crate) type Version = (u64, Option<SystemTime>);
 
+/// The present version of an open file.
+pub(crate) fn version(path: &str, file: &File) -> Result<Version> {
+    let metadata = file.metadata().map_err(|error| damaged(path, error))?;
+    Ok((metadata.len(), metadata.modified().ok()))
+}
+
 /// A file that is being read.
 pub(crate) struct Input {
     path: String,
@@ -71,8 +77,7 @@ impl Input {
     ) -> Result<(Self, Version)> {
         let failed = |error| damaged(path, error);
         let mut file = files.open(path)?;
-        let metadata = file.metadata().map_err(failed)?;
-        let version = (metadata.len(), metadata.modified().ok());
+        let version = version(path, &file)?;
         let mut begin = Vec::new();
         let read = (&mut file).take(4).read_to_end(&mut begin);
         read.and_then(|_| file.rewind()).map_err(failed)?;

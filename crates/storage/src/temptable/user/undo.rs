@@ -10,10 +10,10 @@
 //!   +----------------------------------+---------+------+-------+----+
 //! ```
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, MutexGuard, Weak};
 
-use mayfly_memory::sync::lock;
+use mayfly_memory::sync::UsedMutex;
 use mayfly_memory::{Extent, MemoryError, Reservation, Result};
 use mayfly_types::error::codes;
 
@@ -77,16 +77,9 @@ pub(super) struct Records {
     scratch: Scratch,
 }
 
-#[derive(Debug, Default)]
-struct Shared {
-    records: Mutex<Records>,
-    /// Whether anything may be recorded or held: most statements end without a look at the records.
-    is_used: AtomicBool,
-}
-
 /// Undo log of a session. Cloning gives another handle.
 #[derive(Debug, Clone, Default)]
-pub struct UndoLog(Arc<Shared>);
+pub struct UndoLog(Arc<UsedMutex<Records>>);
 
 /// Record to be undone next.
 struct Record {
@@ -313,18 +306,12 @@ impl UndoLog {
 
     /// The records, locked for adding.
     pub(super) fn lock(&self) -> MutexGuard<'_, Records> {
-        self.0.is_used.store(true, Ordering::Release);
-        self.records()
-    }
-
-    fn records(&self) -> MutexGuard<'_, Records> {
-        lock(&self.0.records)
+        self.0.lock()
     }
 
     /// The records, if there may be any.
     fn used(&self) -> Option<MutexGuard<'_, Records>> {
-        let is_used = self.0.is_used.load(Ordering::Acquire);
-        is_used.then(|| self.records())
+        self.0.used()
     }
 
     /// Removes all records, without undoing them.
@@ -337,9 +324,11 @@ impl UndoLog {
 
     /// Ends the transaction: only held locks are left to look at.
     fn end(&self, mut records: MutexGuard<'_, Records>) -> bool {
-        let is_used = !records.held.is_empty();
-        self.0.is_used.store(is_used, Ordering::Release);
-        std::mem::take(&mut records.not_undone)
+        let not_undone = std::mem::take(&mut records.not_undone);
+        if records.held.is_empty() {
+            self.0.end_use(records);
+        }
+        not_undone
     }
 
     /// Identifies the session in a table's lock.
