@@ -24,7 +24,7 @@ What is aggregated of the parts is that of the whole.
   SELECT COUNT(*) AS c, MIN({value}) AS l, MAX({value}) AS h, COUNT({number}) AS n, MAX({number}) + 0 AS m FROM {from}
   SELECT SUM(c), MIN(l), MAX(h), SUM(n), MAX(m) FROM (⟨SELECT COUNT(*) AS c, MIN({value}) AS l, MAX({value}) AS h, COUNT({number}) AS n, MAX({number}) + 0 AS m FROM {from} WHERE {part}⟩) AS d
 So it is for each group.
-  SELECT {value} AS k, COUNT(*) AS c, MAX({number}) AS m FROM {from} GROUP BY {value}
+  SELECT {value} AS k, COUNT(*) AS c, MAX({number}) + 0 AS m FROM {from} GROUP BY {value}
   SELECT k, SUM(c), MAX(m) FROM (⟨SELECT {value} AS k, COUNT(*) AS c, MAX({number}) + 0 AS m FROM {from} WHERE {part} GROUP BY {value}⟩) AS d GROUP BY k
 Groups are those with a condition of theirs, without it, and where it is NULL.
   SELECT {value} AS k, MAX({number}) + 0 AS m FROM {from} GROUP BY {value}
