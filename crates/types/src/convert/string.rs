@@ -7,9 +7,10 @@ use super::source::Datum;
 use super::text::append_text;
 use super::{CastContext, shown, shown_bytes};
 use crate::charset::{Charset, utf8};
+use crate::common_type::text_length;
 use crate::error::{Error, codes};
 use crate::json::{self, TypeTag};
-use crate::sql_type::{SqlType, TypeKind};
+use crate::sql_type::{DECIMAL_PRECISION_MAX, SqlType, TypeKind};
 
 /// The longest value of a string type, in characters (bytes for binary strings); `None` for the engine's limit only.
 pub(super) fn length_limit(to: &SqlType) -> Option<usize> {
@@ -76,7 +77,14 @@ pub(super) fn append_string(
         _ => append_text(out, datum, from),
     }
     if let Some(limit) = length_limit(to) {
-        limit_length(out, start, limit, to, context);
+        // A result of arithmetic may have more digits than the 65 of its type (MySQL's values have up to 81), and a
+        // text of the type's length holds them all.
+        let holds_all = from.kind == TypeKind::Decimal
+            && from.length == u32::from(DECIMAL_PRECISION_MAX)
+            && limit >= text_length(from) as usize;
+        if !holds_all {
+            limit_length(out, start, limit, to, context);
+        }
     }
     Some(())
 }
