@@ -2,9 +2,10 @@
 //!
 //! A quote opens a field only at its start, so that nothing but quotes and row ends is looked for.
 
-use memchr::{memchr, memchr2};
+use memchr::memrchr;
 
 use super::dialect::Dialect;
+use super::separators::each_place;
 use crate::text::input::Cut;
 
 /// The search for the end of the last whole row.
@@ -13,10 +14,12 @@ pub(super) struct RowCut<'d> {
     dialect: &'d Dialect,
     /// Bytes that were looked at.
     seen: usize,
-    /// Whether a quoted field is open behind them.
-    is_quoted: bool,
-    /// The end of the last whole row.
-    end: usize,
+    /// Where the text outside of quotes begins that was seen last; `None` within a quoted field.
+    outside: Option<usize>,
+    /// The earlier texts outside of quotes.
+    before: Vec<(usize, usize)>,
+    /// A byte that is taken as it is.
+    escaped: Option<usize>,
 }
 
 impl<'d> RowCut<'d> {
@@ -24,65 +27,65 @@ impl<'d> RowCut<'d> {
         Self {
             dialect,
             seen: 0,
-            is_quoted: false,
-            end: 0,
+            outside: Some(0),
+            before: Vec::new(),
+            escaped: None,
         }
     }
 
     fn look(&mut self, text: &[u8], is_at_end: bool) {
         let dialect = self.dialect;
+        let seen = std::mem::replace(&mut self.seen, text.len());
         let Some(quote) = dialect.quote else {
-            self.end = memchr::memrchr(dialect.row_end, text).map_or(self.end, |at| at + 1);
-            self.seen = text.len();
             return;
         };
-        while self.seen < text.len() {
-            let rest = &text[self.seen..];
-            if self.is_quoted {
-                let found = match dialect.escape {
-                    Some(escape) if escape != quote => memchr2(quote, escape, rest),
-                    _ => memchr(quote, rest),
-                };
-                let Some(found) = found.map(|found| self.seen + found) else {
-                    self.seen = text.len();
-                    return;
-                };
-                let is_escape = text[found] != quote;
-                let next = text.get(found + 1).copied();
-                // Whether the quote is doubled is to be seen with the next byte.
-                if next.is_none() && !is_at_end {
-                    self.seen = found;
-                    return;
+        let escape = dialect.escape.unwrap_or(quote);
+        let new = text.get(seen..).unwrap_or_default();
+        each_place(new, [quote, escape, escape], |place| {
+            let at = seen + place as usize;
+            match self.outside {
+                _ if self.escaped == Some(at) => {}
+                Some(start) => {
+                    let before = at.checked_sub(1).and_then(|at| text.get(at));
+                    let opens = before
+                        .is_none_or(|byte| *byte == dialect.delimiter || *byte == dialect.row_end);
+                    if text[at] == quote && opens {
+                        self.before.push((start, at));
+                        self.outside = None;
+                    }
                 }
-                if is_escape || next == Some(quote) && dialect.escape == Some(quote) {
-                    self.seen = found + 2;
-                } else {
-                    self.is_quoted = false;
-                    self.seen = found + 1;
+                None => {
+                    let next = text.get(at + 1).copied();
+                    let is_escape = text[at] != quote;
+                    if is_escape || next == Some(quote) && dialect.escape == Some(quote) {
+                        self.escaped = Some(at + 1);
+                    } else if next.is_some() || is_at_end {
+                        self.outside = Some(at + 1);
+                    } else {
+                        // Whether the quote is doubled is to be seen with the next byte.
+                        self.seen = at;
+                    }
                 }
-                continue;
             }
-            let Some(found) = memchr2(quote, dialect.row_end, rest) else {
-                self.seen = text.len();
-                return;
-            };
-            let found = self.seen + found;
-            self.seen = found + 1;
-            if text[found] == dialect.row_end {
-                self.end = self.seen;
-            } else {
-                let before = found.checked_sub(1).and_then(|at| text.get(at));
-                self.is_quoted = before
-                    .is_none_or(|byte| *byte == dialect.delimiter || *byte == dialect.row_end);
-            }
-        }
+            true
+        });
+    }
+
+    /// The end of the last row that was seen.
+    fn end(&self, text: &[u8]) -> Option<usize> {
+        let last = self.outside.map(|start| (start, self.seen));
+        let mut outside = last.iter().chain(self.before.iter().rev());
+        outside.find_map(|(start, end)| {
+            let text = text.get(*start..*end)?;
+            memrchr(self.dialect.row_end, text).map(|at| start + at + 1)
+        })
     }
 }
 
 impl Cut for RowCut<'_> {
     fn run(&mut self, text: &[u8], is_at_end: bool) -> Option<usize> {
         self.look(text, is_at_end);
-        (self.end > 0).then_some(self.end)
+        self.end(text)
     }
 }
 
@@ -92,13 +95,13 @@ mod tests {
 
     fn end_of(text: &str, steps: usize) -> usize {
         let dialect = Dialect::default();
-        let mut cut = RowCut::new(&dialect);
+        let (mut cut, mut found) = (RowCut::new(&dialect), None);
         for end in (0..text.len()).step_by(steps).chain([text.len()]) {
             if end > 0 {
-                cut.run(&text.as_bytes()[..end], end == text.len());
+                found = cut.run(&text.as_bytes()[..end], end == text.len());
             }
         }
-        cut.end
+        found.unwrap_or_default()
     }
 
     #[test]

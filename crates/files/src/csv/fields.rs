@@ -5,23 +5,86 @@ use std::borrow::Cow;
 use memchr::{memchr, memchr2};
 
 use super::dialect::Dialect;
+use super::separators::Separators;
 
-/// A field.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Field<'t> {
-    /// Without quotes.
-    Plain(&'t [u8]),
-    /// Between quotes, without them.
-    Quoted(Cow<'t, [u8]>),
+/// A field: a part of the text of its block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Field<'t> {
+    /// The text, without quotes around it.
+    text: &'t [u8],
+    quotes: Quotes,
 }
 
-impl Field<'_> {
-    pub(crate) fn bytes(&self) -> &[u8] {
-        match self {
-            Self::Plain(bytes) => bytes,
-            Self::Quoted(bytes) => bytes,
+/// How a field is quoted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Quotes {
+    None,
+    Around,
+    /// Quoted, with a byte that makes the next one a part of the text.
+    Escaped(u8),
+}
+
+impl<'t> Field<'t> {
+    /// A field without quotes.
+    pub(crate) const fn plain(text: &'t [u8]) -> Self {
+        Self {
+            text,
+            quotes: Quotes::None,
         }
     }
+
+    /// A well-formed field with its quotes, if it has any. Quotes in quoted fields are doubled.
+    #[inline]
+    pub(super) fn of(text: &'t [u8], dialect: &Dialect) -> Self {
+        match (dialect.quote, text) {
+            (Some(quote), [first, text @ .., _]) if *first == quote => Self {
+                text,
+                quotes: match memchr(quote, text) {
+                    Some(_) => Quotes::Escaped(quote),
+                    None => Quotes::Around,
+                },
+            },
+            _ => Self::plain(text),
+        }
+    }
+
+    /// The field as the block has it, without quotes around it.
+    #[inline]
+    pub(crate) fn raw(&self) -> &'t [u8] {
+        self.text
+    }
+
+    #[inline]
+    pub(crate) fn is_quoted(&self) -> bool {
+        self.quotes != Quotes::None
+    }
+
+    /// Whether its value differs from its text in the block.
+    #[inline]
+    pub(crate) fn is_escaped(&self) -> bool {
+        matches!(self.quotes, Quotes::Escaped(_))
+    }
+
+    /// The value of the field.
+    #[inline]
+    pub(crate) fn bytes(&self) -> Cow<'t, [u8]> {
+        match self.quotes {
+            Quotes::None | Quotes::Around => Cow::Borrowed(self.text),
+            Quotes::Escaped(escape) => Cow::Owned(without_escapes(self.text, escape)),
+        }
+    }
+}
+
+#[cold]
+fn without_escapes(mut text: &[u8], escape: u8) -> Vec<u8> {
+    let mut value = Vec::with_capacity(text.len());
+    while let Some(found) = memchr(escape, text) {
+        value.extend_from_slice(&text[..found]);
+        value.extend(text.get(found + 1));
+        text = text.get(found + 2..).unwrap_or_default();
+    }
+    value.extend_from_slice(text);
+    value
 }
 
 /// A row that is no CSV.
@@ -44,10 +107,13 @@ impl Malformed {
 
 /// The fields of a block, one after another.
 #[derive(Debug)]
-pub(crate) struct Fields<'t> {
+pub(crate) struct Fields<'s, 't> {
     text: &'t [u8],
-    dialect: &'t Dialect,
+    dialect: &'s Dialect,
+    /// Where the next field begins.
     at: usize,
+    /// The separators behind `at`.
+    separators: &'s [u32],
 }
 
 /// What follows a field.
@@ -59,24 +125,36 @@ pub(crate) enum Next {
     Row,
 }
 
-impl<'t> Fields<'t> {
-    pub(crate) fn new(text: &'t [u8], dialect: &'t Dialect, at: usize) -> Self {
-        Self { text, dialect, at }
+impl<'s, 't> Fields<'s, 't> {
+    /// The fields from a place on.
+    pub(crate) fn new(
+        text: &'t [u8],
+        dialect: &'s Dialect,
+        separators: &'s Separators,
+        at: usize,
+    ) -> Self {
+        Self {
+            text,
+            dialect,
+            at,
+            separators: separators.from(at),
+        }
     }
 
     /// Where the next row begins; `None` behind the last one. Comments are passed over, and empty lines where rows have
     /// several fields.
+    #[inline]
     pub(crate) fn row_start(&mut self, passes_empty: bool) -> Option<usize> {
         loop {
             let rest = self.text.get(self.at..)?;
             let first = *rest.first()?;
             let is_comment = self.dialect.comment == Some(first);
-            let is_empty = first == self.dialect.row_end || rest.starts_with(b"\r\n");
+            let is_empty =
+                first == self.dialect.row_end || first == b'\r' && rest.starts_with(b"\r\n");
             if !(is_comment || is_empty && passes_empty) {
                 return Some(self.at);
             }
-            let end = memchr(self.dialect.row_end, rest);
-            self.at += end.map_or(rest.len(), |end| end + 1);
+            self.pass();
         }
     }
 
@@ -86,38 +164,36 @@ impl<'t> Fields<'t> {
     }
 
     /// The next field of the row.
+    #[inline]
     pub(crate) fn field(&mut self) -> Result<(Field<'t>, Next), Malformed> {
-        let rest = self.text.get(self.at..).unwrap_or_default();
         match self.dialect.quote {
-            Some(quote) if rest.first() == Some(&quote) => self.quoted(quote),
-            _ => Ok(self.plain(rest)),
+            Some(quote) if self.text.get(self.at) == Some(&quote) => self.quoted(quote),
+            _ => Ok(self.plain()),
         }
     }
 
-    fn plain(&mut self, rest: &'t [u8]) -> (Field<'t>, Next) {
-        let (delimiter, row_end) = (self.dialect.delimiter, self.dialect.row_end);
-        match memchr2(delimiter, row_end, rest) {
-            Some(end) => {
-                self.at += end + 1;
-                if rest[end] == delimiter {
-                    return (Field::Plain(&rest[..end]), Next::Field);
-                }
-                (
-                    Field::Plain(without_return(&rest[..end], row_end)),
-                    Next::Row,
-                )
-            }
-            None => {
-                self.at = self.text.len();
-                (Field::Plain(without_return(rest, row_end)), Next::Row)
-            }
+    #[inline]
+    fn plain(&mut self) -> (Field<'t>, Next) {
+        let (start, row_end) = (self.at, self.dialect.row_end);
+        let Some((end, separators)) = self.separators.split_first() else {
+            self.at = self.text.len();
+            let text = self.text.get(start..).unwrap_or_default();
+            return (Field::plain(without_return(text, row_end)), Next::Row);
+        };
+        let end = *end as usize;
+        self.separators = separators;
+        self.at = (end + 1).min(self.text.len());
+        let text = &self.text[start..end];
+        if self.text.get(end).is_none_or(|byte| *byte == row_end) {
+            (Field::plain(without_return(text, row_end)), Next::Row)
+        } else {
+            (Field::plain(text), Next::Field)
         }
     }
 
     fn quoted(&mut self, quote: u8) -> Result<(Field<'t>, Next), Malformed> {
         let start = self.at + 1;
-        let (mut from, mut value) = (start, Cow::Borrowed(&self.text[start..start]));
-        let mut at = start;
+        let (mut at, mut quotes) = (start, Quotes::Around);
         let end = loop {
             let rest = &self.text[at..];
             let found = match self.dialect.escape {
@@ -125,7 +201,7 @@ impl<'t> Fields<'t> {
                 _ => memchr(quote, rest),
             };
             let Some(found) = found.map(|found| at + found) else {
-                self.at = self.text.len();
+                self.go_to(self.text.len());
                 return Err(Malformed::Unclosed);
             };
             let next = self.text.get(found + 1);
@@ -135,17 +211,12 @@ impl<'t> Fields<'t> {
                 break found;
             }
             if next.is_none() {
-                self.at = self.text.len();
+                self.go_to(self.text.len());
                 return Err(Malformed::Unclosed);
             }
-            value.to_mut().extend_from_slice(&self.text[from..found]);
-            from = found + 1;
+            quotes = Quotes::Escaped(self.text[found]);
             at = found + 2;
         };
-        match &mut value {
-            Cow::Borrowed(_) => value = Cow::Borrowed(&self.text[start..end]),
-            Cow::Owned(bytes) => bytes.extend_from_slice(&self.text[from..end]),
-        }
         let behind = &self.text[end + 1..];
         let (length, next) = match behind {
             [] => (0, Next::Row),
@@ -154,24 +225,42 @@ impl<'t> Fields<'t> {
             [b'\r', second, ..] if *second == self.dialect.row_end => (2, Next::Row),
             [b'\r'] => (1, Next::Row),
             _ => {
-                self.at = end + 1;
+                self.go_to(end + 1);
                 return Err(Malformed::BehindQuote);
             }
         };
-        self.at = end + 1 + length;
-        Ok((Field::Quoted(value), next))
+        self.go_to(end + 1 + length);
+        let text = &self.text[start..end];
+        Ok((Field { text, quotes }, next))
     }
 
     /// Passes over the rest of a malformed row: up to the line's end behind the malformed field.
     pub(crate) fn pass(&mut self) {
         let rest = self.text.get(self.at..).unwrap_or_default();
         let end = memchr(self.dialect.row_end, rest);
-        self.at += end.map_or(rest.len(), |end| end + 1);
+        self.go_to(self.at + end.map_or(rest.len(), |end| end + 1));
+    }
+
+    /// Passes over fields that end at the next separators, at most `count`.
+    pub(super) fn pass_separators(&mut self, count: usize) -> &'s [u32] {
+        let (passed, rest) = self.separators.split_at(count.min(self.separators.len()));
+        self.separators = rest;
+        if let Some(last) = passed.last() {
+            self.at = (*last as usize + 1).min(self.text.len());
+        }
+        passed
+    }
+
+    fn go_to(&mut self, at: usize) {
+        self.at = at;
+        let behind = |separators: &[u32]| separators.iter().position(|it| *it as usize >= at);
+        let passed = behind(self.separators).unwrap_or(self.separators.len());
+        self.separators = &self.separators[passed..];
     }
 }
 
 /// A row's last field without the carriage return of its end.
-fn without_return(field: &[u8], row_end: u8) -> &[u8] {
+pub(super) fn without_return(field: &[u8], row_end: u8) -> &[u8] {
     match field {
         [field @ .., b'\r'] if row_end == b'\n' => field,
         _ => field,
@@ -184,17 +273,18 @@ mod tests {
 
     /// The fields of all rows; quoted ones between brackets.
     fn rows(text: &str, dialect: &Dialect) -> Vec<Result<Vec<String>, Malformed>> {
-        let mut fields = Fields::new(text.as_bytes(), dialect, 0);
+        let separators = Separators::of(text.as_bytes(), dialect, 0);
+        let mut fields = Fields::new(text.as_bytes(), dialect, &separators, 0);
         let mut rows = Vec::new();
         while fields.row_start(false).is_some() {
             let mut row = Vec::new();
             rows.push(loop {
                 match fields.field() {
                     Ok((field, next)) => {
-                        let text = String::from_utf8_lossy(field.bytes()).into_owned();
-                        row.push(match field {
-                            Field::Plain(_) => text,
-                            Field::Quoted(_) => format!("[{text}]"),
+                        let text = String::from_utf8_lossy(&field.bytes()).into_owned();
+                        row.push(match field.is_quoted() {
+                            false => text,
+                            true => format!("[{text}]"),
                         });
                         if next == Next::Row {
                             break Ok(row);

@@ -2,22 +2,22 @@
 //!
 //! Whole numbers are BIGINT, BIGINT UNSIGNED or DECIMAL, fractions are DECIMAL with all of their digits, numbers with an
 //! exponent DOUBLE. Leading zeros and a plus make texts. Dates are read in the order of year, month and day that all of the
-//! column allows, and are texts if more than one does. A time zone makes a text.
+//! column allows, and numbers with commas in the style that all of it allows; they are texts if more than one does. A time
+//! zone makes a text.
 
 use mayfly_engine::{CollationId, SqlType, TypeKind};
 
-use super::fields::Field;
-use super::literals::{DateOrder, Number, boolean, date, time};
+use super::literals::{DateOrder, Number, Style, boolean, date, digits, time};
 
 /// How the values of a column are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// true and false
     Bool,
-    Int,
+    Int(Style),
     UInt,
     /// Precision and scale.
-    Decimal(u8, u8),
+    Decimal(Style, u8, u8),
     Double,
     Date(DateOrder),
     /// The order of the date, and the digits of a second's fraction.
@@ -34,9 +34,9 @@ impl Kind {
                 length: 1,
                 ..SqlType::integer(TypeKind::TinyInt)
             },
-            Self::Int => SqlType::bigint(),
+            Self::Int(_) => SqlType::bigint(),
             Self::UInt => SqlType::bigint_unsigned(),
-            Self::Decimal(precision, scale) => SqlType::decimal(precision, scale),
+            Self::Decimal(_, precision, scale) => SqlType::decimal(precision, scale),
             Self::Double => SqlType::double(),
             Self::Date(_) => SqlType::temporal(TypeKind::Date, 0),
             Self::DateTime(_, digits) => SqlType::temporal(TypeKind::DateTime, digits),
@@ -55,19 +55,25 @@ const VARCHAR_MIN: u32 = 32;
 /// The longest VARCHAR of four bytes a character.
 const VARCHAR_MAX: u32 = 16_383;
 
-const BOOL: u8 = 1;
-const INT: u8 = 2;
-const DECIMAL: u8 = 4;
-const DOUBLE: u8 = 8;
-const DATE: u8 = 16;
-const DATETIME: u8 = 32;
-const TIME: u8 = 64;
+const BOOL: u16 = 1;
+const INT: u16 = 2;
+const DECIMAL: u16 = 4;
+const DOUBLE: u16 = 8;
+const DATE: u16 = 16;
+const DATETIME: u16 = 32;
+const TIME: u16 = 64;
+/// Numbers in the styles with groups and with a decimal comma.
+const GROUPS: u16 = 128;
+const COMMA: u16 = 256;
+const ALL: u16 = 511;
+/// Kinds that have whole numbers.
+const WHOLE: u16 = INT | DECIMAL | DOUBLE | GROUPS | COMMA;
 
 /// What the values of a column so far allow.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Guess {
     /// The kinds that have all values.
-    kinds: u8,
+    kinds: u16,
     has_values: bool,
     pub(crate) has_nulls: bool,
     has_negative: bool,
@@ -76,6 +82,11 @@ pub(crate) struct Guess {
     /// Digits before and behind the point.
     whole: u32,
     fraction: u32,
+    /// Those of numbers with commas, in each of the two styles.
+    groups: (u32, u32),
+    comma: (u32, u32),
+    /// Whether numbers of both styles are such with groups.
+    prefers_groups: bool,
     /// The orders of dates.
     orders: u8,
     /// Digits of a second's fraction.
@@ -85,9 +96,13 @@ pub(crate) struct Guess {
 
 impl Guess {
     /// Without values. `order` is the one of dates, if it is known.
-    pub(crate) fn new(order: Option<DateOrder>) -> Self {
+    pub(crate) fn new(order: Option<DateOrder>, delimiter: u8) -> Self {
         Self {
-            kinds: BOOL | INT | DECIMAL | DOUBLE | DATE | DATETIME | TIME,
+            kinds: ALL,
+            groups: (0, 0),
+            comma: (0, 0),
+            // Where commas delimit fields, they are not decimal points.
+            prefers_groups: delimiter == b',',
             has_values: false,
             has_nulls: false,
             has_negative: false,
@@ -107,17 +122,25 @@ impl Guess {
     }
 
     /// Adds a value that is not NULL.
-    pub(crate) fn add(&mut self, field: &Field<'_>) {
-        let bytes = field.bytes();
+    #[inline]
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
         self.has_values = true;
         let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
         self.length = self.length.max(length);
-        if self.kinds != 0 {
-            self.kinds &= self.kinds_of(bytes);
+        if self.kinds == 0 {
+            return;
         }
+        // Most numbers are whole ones of few digits.
+        if (1..=DOUBLE_DIGITS).contains(&bytes.len()) && digits(bytes) == bytes.len() {
+            let is_number = bytes[0] != b'0' || bytes.len() == 1;
+            self.kinds &= if is_number { WHOLE } else { 0 };
+            self.whole = self.whole.max(length);
+            return;
+        }
+        self.kinds &= self.kinds_of(bytes);
     }
 
-    fn kinds_of(&mut self, bytes: &[u8]) -> u8 {
+    fn kinds_of(&mut self, bytes: &[u8]) -> u16 {
         let Some(first) = bytes.first() else {
             return 0;
         };
@@ -127,10 +150,17 @@ impl Guess {
             _ => return 0,
         }
         // A kind that the values before have excluded is not tried again.
-        let may_be = |kinds: u8| self.kinds & kinds != 0;
-        let is_number = may_be(INT | DECIMAL | DOUBLE);
+        let known = self.kinds;
+        let may_be = |kinds: u16| known & kinds != 0;
+        let is_number = may_be(WHOLE);
         if let Some(number) = is_number.then(|| Number::of(bytes)).flatten() {
             return self.kinds_of_number(&number, bytes);
+        }
+        if may_be(GROUPS | COMMA) {
+            let kinds = self.kinds_of_styles(bytes);
+            if kinds != 0 {
+                return kinds;
+            }
         }
         let is_time = may_be(TIME);
         if let Some((_, digits)) = is_time.then(|| time(bytes)).flatten() {
@@ -152,12 +182,28 @@ impl Guess {
         if self.orders == 0 { 0 } else { kinds }
     }
 
-    fn kinds_of_number(&mut self, number: &Number<'_>, bytes: &[u8]) -> u8 {
+    /// The styles of a number with commas.
+    fn kinds_of_styles(&mut self, bytes: &[u8]) -> u16 {
+        let mut kinds = 0;
+        let styles = [
+            (Style::Groups, GROUPS, &mut self.groups),
+            (Style::Comma, COMMA, &mut self.comma),
+        ];
+        for (style, kind, digits) in styles {
+            if let Some((whole, fraction)) = style.digits_of(bytes) {
+                kinds |= kind;
+                widen(digits, whole, fraction);
+            }
+        }
+        kinds
+    }
+
+    fn kinds_of_number(&mut self, number: &Number<'_>, bytes: &[u8]) -> u16 {
         if number.exponent || number.negative && number.is_zero() {
             // A double has neither 1e400 nor 1e-400.
             let double = std::str::from_utf8(bytes).unwrap_or_default().parse();
-            let is_double =
-                double.is_ok_and(|it: f64| it.is_finite() && (it != 0.0 || number.is_zero()));
+            let is_double = number.significant_digits() <= DOUBLE_DIGITS
+                && double.is_ok_and(|it: f64| it.is_finite() && (it != 0.0 || number.is_zero()));
             return if is_double { DOUBLE } else { 0 };
         }
         let whole = u32::try_from(number.whole.len()).unwrap_or(u32::MAX);
@@ -170,13 +216,19 @@ impl Guess {
             self.exceeds_i64 |= text.parse::<i64>().is_err();
             self.exceeds_u64 |= text.parse::<u64>().is_err();
         }
-        let int = if number.point { 0 } else { INT };
-        let double = if is_exact_double(number, bytes) {
-            DOUBLE
-        } else {
-            0
-        };
-        int | DECIMAL | double
+        let mut kinds = DECIMAL | DOUBLE | GROUPS;
+        if !number.point {
+            kinds |= INT | COMMA;
+        } else if number.fraction.len() == 3
+            && let Some((whole, fraction)) = Style::Comma.digits_of(bytes)
+        {
+            kinds |= COMMA;
+            widen(&mut self.comma, whole, fraction);
+        }
+        if number.significant_digits() > DOUBLE_DIGITS {
+            kinds &= !DOUBLE;
+        }
+        kinds
     }
 
     /// Adds what another part of the column allows.
@@ -189,6 +241,12 @@ impl Guess {
         self.exceeds_u64 |= other.exceeds_u64;
         self.whole = self.whole.max(other.whole);
         self.fraction = self.fraction.max(other.fraction);
+        for (mine, (whole, fraction)) in [
+            (&mut self.groups, other.groups),
+            (&mut self.comma, other.comma),
+        ] {
+            *mine = (mine.0.max(whole), mine.1.max(fraction));
+        }
         self.orders &= other.orders;
         self.second = self.second.max(other.second);
         self.length = self.length.max(other.length);
@@ -197,6 +255,52 @@ impl Guess {
     /// Whether all values are dates, perhaps in several orders.
     pub(crate) fn is_date(&self) -> bool {
         self.has_values && self.kinds & (DATE | DATETIME) != 0
+    }
+
+    /// The style of numbers with commas.
+    fn style(&self) -> Option<Style> {
+        match (self.kinds & GROUPS != 0, self.kinds & COMMA != 0) {
+            (true, true) if !self.prefers_groups => None,
+            (true, _) => Some(Style::Groups),
+            // Points alone are in addresses too.
+            (false, true) => (self.comma.1 > 0).then_some(Style::Comma),
+            (false, false) => None,
+        }
+    }
+
+    /// The kind of numbers with commas; `None` for too many digits.
+    fn styled(&self) -> Option<Kind> {
+        let style = self.style()?;
+        let (whole, fraction) = match style {
+            Style::Comma => (self.whole.max(self.comma.0), self.comma.1),
+            _ => (
+                self.whole.max(self.groups.0),
+                self.fraction.max(self.groups.1),
+            ),
+        };
+        match (whole, fraction) {
+            (..=18, 0) => Some(Kind::Int(style)),
+            (_, 0..=30) if whole.saturating_add(fraction) <= 65 => Some(Kind::Decimal(
+                style,
+                (whole + fraction) as u8,
+                fraction as u8,
+            )),
+            _ => None,
+        }
+    }
+
+    /// Why the column is one of texts although its values look like others; `None` if they do not.
+    pub(crate) fn unclear(&self) -> Option<&'static str> {
+        if !self.has_values || !matches!(self.kind(), Kind::Text(_)) {
+            return None;
+        }
+        if self.kinds & (DATE | DATETIME) != 0 {
+            return Some(
+                "its dates may begin with the day or with the month, which date_order says",
+            );
+        }
+        (self.kinds & (GROUPS | COMMA) == GROUPS | COMMA)
+            .then_some("its commas may be decimal points, or stand between groups of digits")
     }
 
     /// How the values are read.
@@ -212,12 +316,15 @@ impl Guess {
         let fits_decimal = self.fraction <= 30 && self.whole.saturating_add(self.fraction) <= 65;
         match (order, fits_decimal) {
             _ if has(BOOL) => Kind::Bool,
-            _ if has(INT) && !self.exceeds_i64 => Kind::Int,
+            _ if has(INT) && !self.exceeds_i64 => Kind::Int(Style::Plain),
             _ if has(INT) && !self.exceeds_u64 && !self.has_negative => Kind::UInt,
-            (_, true) if has(DECIMAL) => {
-                Kind::Decimal((self.whole + self.fraction) as u8, self.fraction as u8)
-            }
+            (_, true) if has(DECIMAL) => Kind::Decimal(
+                Style::Plain,
+                (self.whole + self.fraction) as u8,
+                self.fraction as u8,
+            ),
             _ if has(DOUBLE) => Kind::Double,
+            _ if self.style().is_some() => self.styled().unwrap_or(text),
             (Some(order), _) if has(DATE) => Kind::Date(order),
             (Some(order), _) if has(DATETIME) => Kind::DateTime(order, self.second),
             _ if has(TIME) => Kind::Time(self.second),
@@ -229,29 +336,14 @@ impl Guess {
 /// Microseconds of a day.
 const DAY: i64 = 86_400_000_000;
 
-/// Whether the double nearest to a number shows the number again.
-fn is_exact_double(number: &Number<'_>, bytes: &[u8]) -> bool {
-    if number.whole.len() + number.fraction.len() <= 15 {
-        return true;
-    }
-    let text = std::str::from_utf8(bytes).unwrap_or_default();
-    let Ok(double) = text.parse::<f64>() else {
-        return false;
-    };
-    let shown = double.to_string();
-    let Some(shown) = Number::of(shown.as_bytes()) else {
-        return false;
-    };
-    fn without_zeros(fraction: &[u8]) -> &[u8] {
-        let end = fraction.iter().rposition(|digit| *digit != b'0');
-        &fraction[..end.map_or(0, |end| end + 1)]
-    }
-    let whole = if number.whole.is_empty() {
-        b"0"
-    } else {
-        number.whole
-    };
-    shown.whole == whole && without_zeros(shown.fraction) == without_zeros(number.fraction)
+/// Most significant digits of a number that is read as a double: programs write no more of a double's, and those that they
+/// write give the double again.
+const DOUBLE_DIGITS: usize = 17;
+
+/// Widens digits before and behind a point.
+fn widen(digits: &mut (u32, u32), whole: usize, fraction: usize) {
+    let count = |digits: usize| u32::try_from(digits).unwrap_or(u32::MAX);
+    *digits = (digits.0.max(count(whole)), digits.1.max(count(fraction)));
 }
 
 /// The orders among `of` in which a text is a date.
@@ -269,9 +361,9 @@ mod tests {
     fn kind(values: &[&str]) -> Kind {
         // Parts of a column allow the same as the column.
         let guess = |values: &[&str]| {
-            let mut guess = Guess::new(None);
+            let mut guess = Guess::new(None, b';');
             for value in values {
-                guess.add(&Field::Plain(value.as_bytes()));
+                guess.add(value.as_bytes());
             }
             guess
         };
@@ -288,22 +380,38 @@ mod tests {
     fn types_show_every_value_again() {
         use DateOrder::{Dmy, Mdy, Ymd};
         for (values, expected) in [
-            (&["1", "-20"][..], Kind::Int),
+            (&["1", "-20"][..], Kind::Int(Style::Plain)),
             (&["18446744073709551615", "1"], Kind::UInt),
-            (&["18446744073709551615", "-1"], Kind::Decimal(20, 0)),
+            (
+                &["18446744073709551615", "-1"],
+                Kind::Decimal(Style::Plain, 20, 0),
+            ),
             (
                 &["123456789012345678901234567890123456789"],
-                Kind::Decimal(39, 0),
+                Kind::Decimal(Style::Plain, 39, 0),
             ),
-            (&["1", "2.50"], Kind::Decimal(3, 2)),
-            (&[".5", "-12"], Kind::Decimal(3, 1)),
+            (&["1", "2.50"], Kind::Decimal(Style::Plain, 3, 2)),
+            (&[".5", "-12"], Kind::Decimal(Style::Plain, 3, 1)),
             (&["1e3", "2.5"], Kind::Double),
             (&["0.1234567890123456", "1e-7"], Kind::Double),
             (&["0.12345678901234567890123", "1e-7"], Kind::Text(25)),
             (&["-0.0", "1.5"], Kind::Double),
             (&["007", "8"], Kind::Text(3)),
             (&["+491234"], Kind::Text(7)),
-            (&["1,5"], Kind::Text(3)),
+            (&["1,5", "-12"], Kind::Decimal(Style::Comma, 3, 1)),
+            (&["1.234,5", "1.500"], Kind::Decimal(Style::Comma, 5, 1)),
+            (&["1.234.567", "1,00"], Kind::Decimal(Style::Comma, 9, 2)),
+            (&["1,234", "12.5"], Kind::Decimal(Style::Groups, 5, 1)),
+            (&["1,234,567", "7"], Kind::Int(Style::Groups)),
+            (&["1,234"], Kind::Text(5)),
+            (&["1,234", "2"], Kind::Text(5)),
+            (&["0,123"], Kind::Decimal(Style::Comma, 4, 3)),
+            (&["1,5", "1.5"], Kind::Text(3)),
+            (&["1,5", "1,234,567"], Kind::Text(9)),
+            (&["1,5", "1e3"], Kind::Text(3)),
+            (&["192.168.100"], Kind::Text(11)),
+            (&["1,", ",5"], Kind::Text(2)),
+            (&["01,5"], Kind::Text(4)),
             (&["5."], Kind::Text(2)),
             (&["inf"], Kind::Text(3)),
             (&["1e400", "1"], Kind::Text(5)),

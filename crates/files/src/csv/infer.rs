@@ -8,7 +8,8 @@ use super::dialect::Dialect;
 use super::fields::{Field, Fields, Next};
 use super::guess::{Guess, Kind};
 use super::options::Options;
-use super::rows::Rows;
+use super::rows::{CHUNK, RowBlock, Rows};
+use super::separators::Separators;
 use super::sniff::SAMPLE;
 use crate::text::input::{Block, Input, Version, check_utf8};
 use crate::text::queue::divided;
@@ -24,6 +25,8 @@ pub(crate) struct Column {
 pub(crate) struct Found {
     pub(crate) columns: Vec<Column>,
     pub(crate) rows: u64,
+    /// Rows that were left out.
+    pub(crate) ignored: u64,
     pub(crate) version: Version,
 }
 
@@ -54,12 +57,12 @@ pub(crate) fn infer(
         let name = match given {
             Some(name) => name.clone(),
             None if has_header => {
-                let name = String::from_utf8_lossy(field.bytes()).trim().to_owned();
+                let name = String::from_utf8_lossy(&field.bytes()).trim().to_owned();
                 if name.is_empty() { numbered(at) } else { name }
             }
             None => numbered(at),
         };
-        let mut guess = Guess::new(options.date_order);
+        let mut guess = options.guess();
         if options.all_text {
             guess.keep_text();
         }
@@ -86,14 +89,10 @@ pub(crate) fn infer(
             column.guess.merge(guess);
         }
     }
-    if ignored > 0 {
-        let what = format!("file '{path}': {ignored} rows are left out");
-        let warning = mayfly_engine::codes::ER_UNKNOWN_ERROR.with(&[&what]);
-        context.diagnostics.warn(warning);
-    }
     Ok(Some(Found {
         columns,
         rows,
+        ignored,
         version,
     }))
 }
@@ -120,16 +119,29 @@ fn guess_blocks(
     while let Some((block, is_header)) = next()? {
         let _memory = context.memory.reserve(block.text.len() as u64)?;
         check_utf8(path, &block.text, block.line)?;
-        let mut rows = Rows::of(path, &block, options, guesses.len());
+        let width = guesses.len();
+        let separators = Separators::of(&block.text, &options.dialect, width);
+        let block = RowBlock {
+            path,
+            text: &block.text,
+            line: block.line,
+            separators: &separators,
+        };
+        let mut rows = Rows::new(block, options, width, 0);
         if is_header {
-            rows.next()?;
+            rows.next(1)?;
         }
-        while let Some(row) = rows.next()? {
-            count += 1;
-            for (field, guess) in row.iter().zip(&mut guesses) {
-                match field {
-                    Field::Plain(text) if options.is_null(text) => guess.has_nulls = true,
-                    field => guess.add(field),
+        while let Some(chunk) = rows.next(CHUNK)? {
+            count += chunk.rows() as u64;
+            for (at, guess) in guesses.iter_mut().enumerate() {
+                for field in chunk.column(at) {
+                    if options.is_null(&field) {
+                        guess.has_nulls = true;
+                    } else if field.is_escaped() {
+                        guess.add(&field.bytes());
+                    } else {
+                        guess.add(field.raw());
+                    }
                 }
             }
         }
@@ -145,7 +157,8 @@ fn guess_blocks(
 /// The fields of the first row of a sample: of several fields behind empty lines, or of one; none if it is malformed.
 fn first_row<'t>(sample: &'t [u8], options: &'t Options) -> Vec<Field<'t>> {
     let row = |passes_empty| {
-        let mut fields = Fields::new(sample, &options.dialect, 0);
+        let separators = Separators::of(sample, &options.dialect, 0);
+        let mut fields = Fields::new(sample, &options.dialect, &separators, 0);
         row(&mut fields, passes_empty).unwrap_or_default()
     };
     let several = row(true);
@@ -157,7 +170,7 @@ fn first_row<'t>(sample: &'t [u8], options: &'t Options) -> Vec<Field<'t>> {
 }
 
 /// The fields of the next row of a sample; `None` if it is malformed or there is none.
-fn row<'t>(fields: &mut Fields<'t>, passes_empty: bool) -> Option<Vec<Field<'t>>> {
+fn row<'t>(fields: &mut Fields<'_, 't>, passes_empty: bool) -> Option<Vec<Field<'t>>> {
     fields.row_start(passes_empty)?;
     let mut row = Vec::new();
     loop {
@@ -174,8 +187,8 @@ fn row<'t>(fields: &mut Fields<'t>, passes_empty: bool) -> Option<Vec<Field<'t>>
 fn has_header(sample: &[u8], options: &Options) -> bool {
     let first = first_row(sample, options);
     let is_name = |field: &Field<'_>| {
-        let mut guess = Guess::new(options.date_order);
-        guess.add(field);
+        let mut guess = options.guess();
+        guess.add(&field.bytes());
         // Of ambiguous dates too.
         matches!(guess.kind(), Kind::Text(_)) && !guess.is_date()
     };

@@ -22,6 +22,66 @@ impl DateOrder {
     }
 }
 
+/// How a number is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// As SQL does.
+    Plain,
+    /// `1,234,567.89`: with commas between groups of three digits.
+    Groups,
+    /// `1.234.567,89`: with a decimal comma, and perhaps points between groups.
+    Comma,
+}
+
+impl Style {
+    /// (group separator, decimal point); no separator is 0.
+    fn marks(self) -> (u8, u8) {
+        match self {
+            Self::Plain => (0, b'.'),
+            Self::Groups => (b',', b'.'),
+            Self::Comma => (b'.', b','),
+        }
+    }
+
+    /// Digits before and behind the decimal point of a number in this style.
+    pub(super) fn digits_of(self, bytes: &[u8]) -> Option<(usize, usize)> {
+        let (group, point) = self.marks();
+        let unsigned = bytes.strip_prefix(b"-").unwrap_or(bytes);
+        let (whole, fraction) = match unsigned.iter().position(|byte| *byte == point) {
+            Some(at) => (&unsigned[..at], Some(&unsigned[at + 1..])),
+            None => (unsigned, None),
+        };
+        let are_digits = |text: &[u8]| digits(text) == text.len();
+        if fraction.is_some_and(|fraction| fraction.is_empty() || !are_digits(fraction)) {
+            return None;
+        }
+        let mut parts = whole.split(|byte| *byte == group);
+        let first = parts.next()?;
+        let mut count = first.len();
+        let is_grouped = count < whole.len();
+        let begins_with_zero = first.starts_with(b"0") && (first.len() > 1 || is_grouped);
+        if first.is_empty() || !are_digits(first) || begins_with_zero || is_grouped && count > 3 {
+            return None;
+        }
+        for part in parts {
+            if part.len() != 3 || !are_digits(part) {
+                return None;
+            }
+            count += 3;
+        }
+        Some((count, fraction.map_or(0, <[u8]>::len)))
+    }
+
+    /// A number in this style as SQL writes it.
+    pub(super) fn plain(self, bytes: &[u8]) -> Vec<u8> {
+        let (group, point) = self.marks();
+        let digits = bytes.iter().filter(|byte| **byte != group);
+        digits
+            .map(|byte| if *byte == point { b'.' } else { *byte })
+            .collect()
+    }
+}
+
 /// true or false, in any case.
 pub(crate) fn boolean(bytes: &[u8]) -> Option<bool> {
     if bytes.eq_ignore_ascii_case(b"true") {
@@ -31,6 +91,79 @@ pub(crate) fn boolean(bytes: &[u8]) -> Option<bool> {
     } else {
         None
     }
+}
+
+/// The first eight bytes of a text, or all of them with zeros behind; the first one is the lowest.
+#[inline]
+fn word(text: &[u8]) -> u64 {
+    if let Some(first) = text.first_chunk::<8>() {
+        return u64::from_le_bytes(*first);
+    }
+    // Loads that overlap take the place of a loop over the bytes.
+    if let (Some(first), Some(last)) = (text.first_chunk::<4>(), text.last_chunk::<4>()) {
+        let (first, last) = (u32::from_le_bytes(*first), u32::from_le_bytes(*last));
+        return u64::from(first) | u64::from(last) << ((text.len() - 4) * 8);
+    }
+    let byte = |at: usize| text.get(at).map_or(0, |byte| u64::from(*byte) << (at * 8));
+    byte(0) | byte(1) | byte(2)
+}
+
+/// The number of digits that a text begins with.
+#[inline]
+pub(super) fn digits(text: &[u8]) -> usize {
+    let mut count = 0;
+    loop {
+        let rest = &text[count..];
+        let word = word(rest) ^ ZEROS;
+        // The first byte above 9; a carry reaches later ones alone.
+        let others = (word.wrapping_add(0x7676_7676_7676_7676) | word) & 0x8080_8080_8080_8080;
+        let found = (others.trailing_zeros() / 8) as usize;
+        count += found;
+        if found < 8 || rest.len() <= 8 {
+            return count;
+        }
+    }
+}
+
+/// Eight digits 0.
+const ZEROS: u64 = 0x3030_3030_3030_3030;
+
+/// The number of at most 18 digits.
+#[inline]
+pub(crate) fn number_of(mut digits: &[u8]) -> u64 {
+    let mut number = 0;
+    while digits.len() > 8 {
+        let (first, rest) = digits.split_at(8);
+        number = number * 100_000_000 + of_eight(word(first) ^ ZEROS);
+        digits = rest;
+    }
+    if digits.is_empty() {
+        return number;
+    }
+    // Digits 0 stand before those of the last word.
+    let missing = (8 - digits.len()) * 8;
+    let last = of_eight((word(digits) ^ ZEROS) << missing);
+    number * TENS[digits.len()] + last
+}
+
+/// Powers of ten.
+const TENS: [u64; 9] = {
+    let mut tens = [1; 9];
+    let mut at = 1;
+    while at < 9 {
+        tens[at] = tens[at - 1] * 10;
+        at += 1;
+    }
+    tens
+};
+
+/// The number of eight digits of a byte each, the first one in the lowest: pairs, fours and eights are made of their
+/// halves.
+#[inline]
+fn of_eight(word: u64) -> u64 {
+    let word = (word & 0x0F0F_0F0F_0F0F_0F0F).wrapping_mul(2561) >> 8;
+    let word = (word & 0x00FF_00FF_00FF_00FF).wrapping_mul(6_553_601) >> 16;
+    (word & 0x0000_FFFF_0000_FFFF).wrapping_mul(42_949_672_960_001) >> 32
 }
 
 /// The parts of a number.
@@ -53,7 +186,6 @@ impl<'t> Number<'t> {
             [b'-', rest @ ..] => (true, rest),
             _ => (false, bytes),
         };
-        let digits = |text: &[u8]| text.iter().take_while(|it| it.is_ascii_digit()).count();
         let (whole, mut rest) = rest.split_at(digits(rest));
         let mut new = Self {
             negative,
@@ -87,6 +219,20 @@ impl<'t> Number<'t> {
             rest = &[];
         }
         rest.is_empty().then_some(new)
+    }
+
+    /// Number of digits without the zeros that they begin with.
+    pub(super) fn significant_digits(&self) -> usize {
+        let digits = self.whole.len() + self.fraction.len();
+        if digits <= 15 || !matches!(self.whole, b"" | b"0") {
+            return digits;
+        }
+        let zeros = self
+            .fraction
+            .iter()
+            .take_while(|digit| **digit == b'0')
+            .count();
+        self.fraction.len() - zeros
     }
 
     /// Whether all digits are 0.
@@ -132,18 +278,17 @@ pub(crate) fn date(bytes: &[u8], order: DateOrder) -> Option<(u16, u8, u8)> {
 }
 
 /// The day of a year of four digits, and a month and a day of one or two.
+#[inline]
 fn day_of(year: &[u8], month: &[u8], day: &[u8]) -> Option<(u16, u8, u8)> {
-    let number = |text: &[u8], lengths: std::ops::RangeInclusive<usize>| {
-        let digits = lengths.contains(&text.len()) && text.iter().all(u8::is_ascii_digit);
-        let number = |it: u16, digit: &u8| it * 10 + u16::from(digit - b'0');
-        digits.then(|| text.iter().fold(0_u16, number))
+    let number = |text: &[u8]| match text {
+        [a @ b'0'..=b'9'] => Some(a - b'0'),
+        [a @ b'0'..=b'9', b @ b'0'..=b'9'] => Some((a - b'0') * 10 + (b - b'0')),
+        _ => None,
     };
-    let (year, month, day) = (
-        number(year, 4..=4)?,
-        number(month, 1..=2)?,
-        number(day, 1..=2)?,
-    );
-    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let (century, year) = year.split_at_checked(2).filter(|_| year.len() == 4)?;
+    let year = u16::from(number(century)?) * 100 + u16::from(number(year)?);
+    let (month, day) = (number(month)?, number(day)?);
+    let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let days = match month {
         2 if is_leap => 29,
         2 => 28,
@@ -151,8 +296,7 @@ fn day_of(year: &[u8], month: &[u8], day: &[u8]) -> Option<(u16, u8, u8)> {
         1..=12 => 31,
         _ => return None,
     };
-    let is_day = year > 0 && (1..=days).contains(&day);
-    is_day.then_some((year, month as u8, day as u8))
+    (year > 0 && (1..=days).contains(&day)).then_some((year, month, day))
 }
 
 /// Microseconds of a time `[-]HH:MM[:SS[.fraction]]`, and the digits of its fraction. Hours have at least two digits.

@@ -6,19 +6,20 @@
 
 mod cut;
 mod dialect;
-pub(crate) mod fields;
+mod fields;
 pub(crate) mod guess;
 mod infer;
 mod literals;
 mod options;
 mod rows;
 mod scan;
+mod separators;
 mod sniff;
 pub(crate) mod values;
 
 use std::sync::Arc;
 
-use mayfly_engine::{ProvidedColumn, Result, TableArguments, TableFunctionContext};
+use mayfly_engine::{Error, ProvidedColumn, Result, TableArguments, TableFunctionContext, codes};
 
 use self::guess::Kind;
 use self::options::Options;
@@ -57,22 +58,14 @@ pub(crate) fn open(
     context: &TableFunctionContext,
 ) -> Result<Box<dyn Format>> {
     let mut options = Options::of(arguments)?;
-    let mut columns: Vec<infer::Column> = Vec::new();
-    let mut opened = Vec::with_capacity(files.len());
-    let mut rows = 0;
-    for DataFile { path, .. } in files {
-        let Some(mut found) = infer::infer(path, &mut options, context)? else {
-            continue;
-        };
-        rows += found.rows;
-        let places = unite(
-            &mut columns,
-            &mut found.columns,
-            path,
-            opened.first(),
-            &options,
-        )?;
-        opened.push((path.clone(), found.version, found.columns.len(), places));
+    let Read {
+        columns,
+        files: opened,
+        rows,
+        warnings,
+    } = read(files, &mut options, context)?;
+    for warning in warnings {
+        context.diagnostics.warn(warning);
     }
     let Some((first, ..)) = opened.first() else {
         return Err(damaged(&files[0].path, "it is empty"));
@@ -109,6 +102,44 @@ pub(crate) fn open(
         rows,
         context: context.clone(),
     }))
+}
+
+/// What was read of all files.
+struct Read {
+    columns: Vec<infer::Column>,
+    files: Vec<Opened>,
+    rows: u64,
+    warnings: Vec<Error>,
+}
+
+fn read(files: &[DataFile], options: &mut Options, context: &TableFunctionContext) -> Result<Read> {
+    let mut read = Read {
+        columns: Vec::new(),
+        files: Vec::with_capacity(files.len()),
+        rows: 0,
+        warnings: Vec::new(),
+    };
+    for DataFile { path, .. } in files {
+        let Some(mut found) = infer::infer(path, options, context)? else {
+            continue;
+        };
+        read.rows += found.rows;
+        let first = read.files.first();
+        let places = unite(&mut read.columns, &mut found.columns, path, first, options)?;
+        let opened = (path.clone(), found.version, found.columns.len(), places);
+        read.files.push(opened);
+        if found.ignored > 0 {
+            let what = format!("file '{path}': {} rows are left out", found.ignored);
+            read.warnings.push(codes::ER_UNKNOWN_ERROR.with(&[&what]));
+        }
+    }
+    for column in &read.columns {
+        if let (Some(why), Some((path, ..))) = (column.guess.unclear(), read.files.first()) {
+            let what = format!("file '{path}': column '{}' is a text: {why}", column.name);
+            read.warnings.push(codes::ER_UNKNOWN_ERROR.with(&[&what]));
+        }
+    }
+    Ok(read)
 }
 
 /// A file that was read for its types: path, version, number of fields, places of the columns.

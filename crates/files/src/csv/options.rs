@@ -3,6 +3,8 @@
 use mayfly_engine::{Result, TableArguments};
 
 use super::dialect::Dialect;
+use super::fields::Field;
+use super::guess::Guess;
 use super::literals::DateOrder;
 use crate::text::input::Encoding;
 
@@ -103,8 +105,16 @@ impl Options {
         })
     }
 
-    /// Whether a text without quotes is NULL.
-    pub(crate) fn is_null(&self, text: &[u8]) -> bool {
-        text.is_empty() || self.nulls.iter().any(|null| null == text)
+    /// The guess of a column without values.
+    pub(crate) fn guess(&self) -> Guess {
+        Guess::new(self.date_order, self.dialect.delimiter)
+    }
+
+    /// Whether a field is NULL: without quotes, and empty or one of the texts for it.
+    #[inline]
+    pub(crate) fn is_null(&self, field: &Field<'_>) -> bool {
+        let text = field.raw();
+        let is_null = text.is_empty() || self.nulls.iter().any(|null| null == text);
+        is_null && !field.is_quoted()
     }
 }

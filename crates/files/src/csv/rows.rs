@@ -4,51 +4,119 @@ use std::fmt::Display;
 
 use mayfly_engine::{Error, Result};
 
-use super::fields::{Field, Fields, Next};
+use super::dialect::Dialect;
+use super::fields::{Field, Fields, Next, without_return};
 use super::options::Options;
+use super::separators::Separators;
 use crate::guard::damaged;
-use crate::text::input::Block;
 
-/// A block that is read row by row.
+/// Most rows that are looked at column by column.
+pub(super) const CHUNK: usize = 1024;
+
+/// A block of a file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RowBlock<'b> {
+    pub(crate) path: &'b str,
+    pub(crate) text: &'b [u8],
+    /// The number of its first line.
+    pub(crate) line: u64,
+    pub(crate) separators: &'b Separators,
+}
+
+impl RowBlock<'_> {
+    /// 1105: an error of the row that begins with a field, with its line.
+    pub(crate) fn error_of(&self, first: &Field<'_>, why: impl Display) -> Error {
+        let text = self.text.as_ptr() as usize;
+        self.error((first.raw().as_ptr() as usize).wrapping_sub(text), why)
+    }
+
+    /// 1105: an error of the row at a place, with its line.
+    fn error(&self, start: usize, why: impl Display) -> Error {
+        let before = self.text.get(..start).unwrap_or_default();
+        let line = self.line + memchr::memchr_iter(b'\n', before).count() as u64;
+        damaged(self.path, format!("line {line}: {why}"))
+    }
+}
+
+/// The rows of a block.
 pub(crate) struct Rows<'b> {
-    path: &'b str,
-    text: &'b [u8],
-    first_line: u64,
+    block: RowBlock<'b>,
     options: &'b Options,
     width: usize,
-    fields: Fields<'b>,
-    row: Vec<Field<'b>>,
-    /// Where the row begins.
-    start: usize,
+    fields: Fields<'b, 'b>,
+    /// The fields of a chunk whose block is not regular.
+    read: Vec<Field<'b>>,
     /// Rows that were left out.
     pub(crate) ignored: u64,
 }
 
-impl<'b> Rows<'b> {
-    /// The rows of a block from a place on, each of `width` fields.
-    pub(crate) fn new(
-        path: &'b str,
-        block: (&'b [u8], u64),
-        options: &'b Options,
-        width: usize,
-        at: usize,
-    ) -> Self {
-        Self {
-            path,
-            text: block.0,
-            first_line: block.1,
-            options,
-            width,
-            fields: Fields::new(block.0, &options.dialect, at),
-            row: Vec::with_capacity(width),
-            start: at,
-            ignored: 0,
+/// Some rows of a block.
+pub(crate) struct Chunk<'r, 'b> {
+    width: usize,
+    rows: usize,
+    fields: ChunkFields<'r, 'b>,
+}
+
+enum ChunkFields<'r, 'b> {
+    /// They lie between separators.
+    Regular {
+        text: &'b [u8],
+        /// Where the first one begins.
+        start: usize,
+        separators: &'b [u32],
+        dialect: &'b Dialect,
+    },
+    /// Row by row.
+    Read(&'r [Field<'b>]),
+}
+
+impl<'b> Chunk<'_, 'b> {
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// A field by its row and its place in it.
+    #[inline]
+    pub(crate) fn field(&self, row: usize, place: usize) -> Field<'b> {
+        let at = row * self.width + place;
+        match &self.fields {
+            ChunkFields::Read(fields) => fields[at],
+            ChunkFields::Regular {
+                text,
+                start,
+                separators,
+                dialect,
+            } => {
+                let before = at
+                    .checked_sub(1)
+                    .map(|before| separators[before] as usize + 1);
+                let text = &text[before.unwrap_or(*start)..separators[at] as usize];
+                if place + 1 == self.width {
+                    Field::of(without_return(text, dialect.row_end), dialect)
+                } else {
+                    Field::of(text, dialect)
+                }
+            }
         }
     }
 
-    /// All rows of a block.
-    pub(crate) fn of(path: &'b str, block: &'b Block, options: &'b Options, width: usize) -> Self {
-        Self::new(path, (&block.text, block.line), options, width, 0)
+    /// The fields at a place of the rows.
+    pub(crate) fn column(&self, place: usize) -> impl Iterator<Item = Field<'b>> {
+        (0..self.rows).map(move |row| self.field(row, place))
+    }
+}
+
+impl<'b> Rows<'b> {
+    /// The rows of a block from a place on, each of `width` fields.
+    pub(crate) fn new(block: RowBlock<'b>, options: &'b Options, width: usize, at: usize) -> Self {
+        Self {
+            block,
+            options,
+            width,
+            fields: Fields::new(block.text, &options.dialect, block.separators, at),
+            read: Vec::new(),
+            ignored: 0,
+        }
     }
 
     /// Where the next row begins.
@@ -56,26 +124,57 @@ impl<'b> Rows<'b> {
         self.fields.position()
     }
 
-    /// The fields of the next row: 1105 for one that is malformed, or has another number of fields, unless such rows are
-    /// left out.
-    pub(crate) fn next(&mut self) -> Result<Option<&[Field<'b>]>> {
-        while let Some(start) = self.fields.row_start(self.width > 1) {
-            self.start = start;
-            self.row.clear();
-            match self.read() {
-                Ok(()) => return Ok(Some(&self.row)),
-                Err(_) if self.options.ignore_errors => self.ignored += 1,
-                Err(why) => return Err(self.error(why)),
+    /// The next rows, at most `rows`; `None` at the end of the block. 1105 for a row that is malformed, or has another number
+    /// of fields, unless such rows are left out.
+    pub(crate) fn next(&mut self, rows: usize) -> Result<Option<Chunk<'_, 'b>>> {
+        let width = self.width;
+        if self.block.separators.is_regular() {
+            let start = self.fields.position();
+            if start >= self.block.text.len() {
+                return Ok(None);
+            }
+            let separators = self.fields.pass_separators(rows * width);
+            let chunk = Chunk {
+                width,
+                rows: separators.len() / width,
+                fields: ChunkFields::Regular {
+                    text: self.block.text,
+                    start,
+                    separators,
+                    dialect: &self.options.dialect,
+                },
+            };
+            return Ok(Some(chunk).filter(|chunk| chunk.rows > 0));
+        }
+        self.read.clear();
+        let mut count = 0;
+        while count < rows
+            && let Some(start) = self.fields.row_start(width > 1)
+        {
+            match self.read_row() {
+                Ok(()) => count += 1,
+                Err(_) if self.options.ignore_errors => {
+                    self.ignored += 1;
+                    self.read.truncate(count * width);
+                }
+                Err(why) => return Err(self.block.error(start, why)),
             }
         }
-        Ok(None)
+        let chunk = Chunk {
+            width,
+            rows: count,
+            fields: ChunkFields::Read(&self.read),
+        };
+        Ok(Some(chunk).filter(|chunk| chunk.rows > 0))
     }
 
-    fn read(&mut self) -> std::result::Result<(), String> {
+    fn read_row(&mut self) -> std::result::Result<(), String> {
+        let fields = &mut self.read;
+        let before = fields.len();
         loop {
             match self.fields.field() {
                 Ok((field, next)) => {
-                    self.row.push(field);
+                    fields.push(field);
                     if next == Next::Row {
                         break;
                     }
@@ -86,24 +185,17 @@ impl<'b> Rows<'b> {
                 }
             }
         }
-        let missing = self.width.saturating_sub(self.row.len());
-        if missing > 0 && self.options.null_padding {
-            self.row.resize(self.width, Field::Plain(b""));
+        let count = fields.len() - before;
+        if count < self.width && self.options.null_padding {
+            fields.resize(before + self.width, Field::plain(b""));
+            return Ok(());
         }
-        if self.row.len() == self.width {
+        if count == self.width {
             return Ok(());
         }
         Err(format!(
-            "the row has {} fields instead of {}; ignore_errors => true leaves such rows out",
-            self.row.len(),
+            "the row has {count} fields instead of {}; ignore_errors => true leaves such rows out",
             self.width
         ))
-    }
-
-    /// 1105: an error of the row, with its line.
-    pub(crate) fn error(&self, why: impl Display) -> Error {
-        let before = self.text.get(..self.start).unwrap_or_default();
-        let line = self.first_line + memchr::memchr_iter(b'\n', before).count() as u64;
-        damaged(self.path, format!("line {line}: {why}"))
     }
 }

@@ -9,10 +9,10 @@ use mayfly_engine::{Batch, Reservation, Result, TableFunctionContext};
 use parking_lot::Mutex;
 
 use super::cut::RowCut;
-use super::fields::Field;
 use super::guess::Kind;
 use super::options::Options;
-use super::rows::Rows;
+use super::rows::{CHUNK, RowBlock, Rows};
+use super::separators::Separators;
 use super::values::Values;
 use super::{CsvFile, CsvFiles};
 use crate::table::{FileRequest, Piece, Pieces};
@@ -82,6 +82,7 @@ impl Pieces for Blocks {
         let mut new = BlockRows {
             at,
             line: block.line,
+            separators: Separators::of(&block.text, &options.dialect, file.width),
             text: Buffer::from_vec(block.text),
             position: 0,
             memory,
@@ -89,7 +90,7 @@ impl Pieces for Blocks {
         };
         if is_first && options.header == Some(true) {
             let mut rows = new.rows();
-            rows.next()?;
+            rows.next(1)?;
             new.position = rows.position();
         }
         Ok(Some(Box::new(new)))
@@ -102,6 +103,7 @@ struct BlockRows {
     text: Buffer,
     /// The number of its first line.
     line: u64,
+    separators: Separators,
     /// Where its next row begins.
     position: usize,
     memory: Reservation,
@@ -110,15 +112,17 @@ struct BlockRows {
 
 impl BlockRows {
     fn rows(&self) -> Rows<'_> {
-        let file = &self.reading.files[self.at];
-        let block = (self.text.as_slice(), self.line);
-        Rows::new(
-            &file.path,
-            block,
-            &self.reading.options,
-            file.width,
-            self.position,
-        )
+        let width = self.reading.files[self.at].width;
+        Rows::new(self.block(), &self.reading.options, width, self.position)
+    }
+
+    fn block(&self) -> RowBlock<'_> {
+        RowBlock {
+            path: &self.reading.files[self.at].path,
+            text: &self.text,
+            line: self.line,
+            separators: &self.separators,
+        }
     }
 }
 
@@ -138,25 +142,25 @@ impl Piece for BlockRows {
         let mut columns: Vec<_> = reading.columns.iter().map(place).collect();
         let mut rows = self.rows();
         let mut count = 0;
-        while count < reading.batch_rows
-            && let Some(row) = rows.next()?
-        {
-            count += 1;
-            let mut bad = None;
+        while count < reading.batch_rows {
+            let Some(chunk) = rows.next(CHUNK.min(reading.batch_rows - count))? else {
+                break;
+            };
+            count += chunk.rows();
             for (place, values, _) in &mut columns {
                 let Some(values) = values else {
                     continue;
                 };
-                let field = row
-                    .get(*place)
-                    .filter(|field| !matches!(field, Field::Plain(text) if options.is_null(text)));
-                if !values.add(field, text) {
-                    let bytes = field.map(Field::bytes).unwrap_or_default();
-                    bad = Some(String::from_utf8_lossy(bytes).into_owned());
+                let column = chunk.column(*place);
+                let column = column.map(|field| (!options.is_null(&field)).then(|| field.bytes()));
+                if let Err(at) = values.add(column, text) {
+                    let bad = chunk.field(at, *place).bytes();
+                    let why = format!(
+                        "'{}' is no value of its column",
+                        String::from_utf8_lossy(&bad)
+                    );
+                    return Err(self.block().error_of(&chunk.field(at, 0), why));
                 }
-            }
-            if let Some(bad) = bad {
-                return Err(rows.error(format!("'{bad}' is no value of its column")));
             }
         }
         let position = rows.position();

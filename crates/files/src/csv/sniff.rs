@@ -5,6 +5,7 @@
 
 use super::dialect::Dialect;
 use super::fields::{Fields, Next};
+use super::separators::Separators;
 
 /// Bytes of a sample.
 pub(crate) const SAMPLE: usize = 256 << 10;
@@ -39,7 +40,8 @@ impl Dialect {
 
     /// (rows with the most frequent number of fields, that number) of a sample; zeros if rows have one field.
     fn score(&self, sample: &[u8]) -> (usize, usize) {
-        let mut fields = Fields::new(sample, self, 0);
+        let separators = Separators::of(sample, self, 0);
+        let mut fields = Fields::new(sample, self, &separators, 0);
         let mut widths = Vec::new();
         while widths.len() < ROWS && fields.row_start(true).is_some() {
             let mut width = 0;

@@ -1,95 +1,133 @@
 //! Arrays of the values of columns, each value from its field.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow_array::builder::BinaryViewBuilder;
 use arrow_array::{
     ArrayRef, Decimal128Array, Decimal256Array, Float64Array, Int64Array, UInt64Array,
 };
-use arrow_buffer::{Buffer, i256};
+use arrow_buffer::{Buffer, NullBufferBuilder, i256};
+use arrow_schema::ArrowError;
 use mayfly_engine::{DateTime, parse_decimal};
 
-use super::fields::Field;
 use super::guess::Kind;
-use super::literals::{Number, boolean, date, time};
+use super::literals::{Number, Style, boolean, date, digits as digit_count, number_of, time};
 
 /// The values of a column of some rows.
-pub(crate) enum Values {
-    Int(Kind, Vec<Option<i64>>),
-    UInt(Vec<Option<u64>>),
-    Double(Vec<Option<f64>>),
-    /// Up to 38 digits, with the scale.
-    Decimal(u8, Vec<Option<i128>>),
+pub(crate) struct Values {
+    kind: Kind,
+    column: Column,
+    nulls: NullBufferBuilder,
+}
+
+/// The values, whose places of NULL have any value.
+enum Column {
+    Int(Vec<i64>),
+    UInt(Vec<u64>),
+    Double(Vec<f64>),
+    /// Up to 38 digits.
+    Decimal(Vec<i128>),
     /// More digits.
-    Wide(u8, Vec<Option<i256>>),
+    Wide(Vec<i256>),
     /// Texts, which are parts of the block where it has them as they are.
     Text(BinaryViewBuilder, u32),
 }
 
 impl Values {
-    /// Without values; `text` is the block that fields are parts of.
+    /// Without values; `text` is the block that they are parts of.
     pub(crate) fn new(kind: Kind, text: &Buffer, rows: usize) -> Self {
-        match kind {
-            Kind::UInt => Self::UInt(Vec::with_capacity(rows)),
-            Kind::Double => Self::Double(Vec::with_capacity(rows)),
-            Kind::Decimal(0..=38, scale) => Self::Decimal(scale, Vec::with_capacity(rows)),
-            Kind::Decimal(_, scale) => Self::Wide(scale, Vec::with_capacity(rows)),
+        let column = match kind {
+            Kind::UInt => Column::UInt(Vec::with_capacity(rows)),
+            Kind::Double => Column::Double(Vec::with_capacity(rows)),
+            Kind::Decimal(_, 0..=38, _) => Column::Decimal(Vec::with_capacity(rows)),
+            Kind::Decimal(..) => Column::Wide(Vec::with_capacity(rows)),
             Kind::Text(_) => {
                 let mut texts = BinaryViewBuilder::with_capacity(rows);
                 let block = texts.append_block(text.clone());
-                Self::Text(texts, block)
+                Column::Text(texts, block)
             }
-            _ => Self::Int(kind, Vec::with_capacity(rows)),
+            _ => Column::Int(Vec::with_capacity(rows)),
+        };
+        Self {
+            kind,
+            column,
+            nulls: NullBufferBuilder::new(rows),
         }
     }
 
-    /// Adds the value of a field; `None` for NULL. False if the field is no value of the column.
-    pub(crate) fn add(&mut self, field: Option<&Field<'_>>, text: &Buffer) -> bool {
-        let bytes = field.map(Field::bytes);
-        match self {
-            Self::Int(kind, values) => push(values, bytes, |bytes| integer(*kind, bytes)),
-            Self::UInt(values) => push(values, bytes, |bytes| as_text(bytes)?.parse().ok()),
-            Self::Double(values) => push(values, bytes, |bytes| as_text(bytes)?.parse().ok()),
-            Self::Decimal(scale, values) => push(values, bytes, |bytes| decimal(bytes, *scale)),
-            Self::Wide(scale, values) => push(values, bytes, |bytes| {
-                Some(parse_decimal(bytes).value.rescale(*scale).ok()?.unscaled)
+    /// Adds values; `None` for NULL.
+    ///
+    /// # Errors
+    /// The number of those before the first one that is no value of the column.
+    pub(crate) fn add<'v>(
+        &mut self,
+        values: impl Iterator<Item = Option<Cow<'v, [u8]>>>,
+        text: &Buffer,
+    ) -> Result<(), usize> {
+        let nulls = &mut self.nulls;
+        match (&mut self.column, self.kind) {
+            (Column::Int(column), Kind::Int(Style::Plain)) => push(column, nulls, values, whole),
+            (Column::Int(column), Kind::Int(style)) => {
+                push(column, nulls, values, |bytes| whole(&style.plain(bytes)))
+            }
+            (Column::Int(column), Kind::Date(order)) => push(column, nulls, values, |bytes| {
+                let (year, month, day) = date(bytes, order)?;
+                Some(DateTime::date(year, month, day).pack())
             }),
-            Self::Text(texts, block) => {
-                let Some(bytes) = bytes else {
-                    texts.append_null();
-                    return true;
-                };
-                let offset = (bytes.as_ptr() as usize).wrapping_sub(text.as_ptr() as usize);
-                let is_part = offset
-                    .checked_add(bytes.len())
-                    .is_some_and(|end| end <= text.len());
-                let place = u32::try_from(offset)
-                    .ok()
-                    .zip(u32::try_from(bytes.len()).ok());
-                match place.filter(|_| is_part && bytes.len() > INLINE) {
-                    Some((offset, length)) => texts.try_append_view(*block, offset, length).is_ok(),
-                    None => texts.try_append_value(bytes).is_ok(),
+            (Column::Int(column), kind) => {
+                push(column, nulls, values, |bytes| integer(kind, bytes))
+            }
+            (Column::UInt(column), _) => {
+                push(column, nulls, values, |bytes| as_text(bytes)?.parse().ok())
+            }
+            (Column::Double(column), _) => {
+                push(column, nulls, values, |bytes| as_text(bytes)?.parse().ok())
+            }
+            (Column::Decimal(column), Kind::Decimal(Style::Plain, _, scale)) => {
+                push(column, nulls, values, |bytes| decimal(bytes, scale))
+            }
+            (Column::Decimal(column), kind) => push(column, nulls, values, |bytes| {
+                let (style, scale) = style_of(kind);
+                decimal(&style.plain(bytes), scale)
+            }),
+            (Column::Wide(column), kind) => push(column, nulls, values, |bytes| {
+                let (style, scale) = style_of(kind);
+                let bytes = style.plain(bytes);
+                let value = Number::of(&bytes).map(|_| parse_decimal(&bytes).value)?;
+                Some(value.rescale(scale).ok()?.unscaled)
+            }),
+            (Column::Text(texts, block), _) => {
+                for (at, value) in values.enumerate() {
+                    let Some(bytes) = value else {
+                        texts.append_null();
+                        continue;
+                    };
+                    add_text(texts, *block, &bytes, text).map_err(|_| at)?;
                 }
+                Ok(())
             }
         }
     }
 
-    pub(crate) fn finish(self) -> ArrayRef {
-        match self {
-            Self::Int(_, values) => Arc::new(Int64Array::from(values)),
-            Self::UInt(values) => Arc::new(UInt64Array::from(values)),
-            Self::Double(values) => Arc::new(Float64Array::from(values)),
-            Self::Decimal(scale, values) => {
-                let array = Decimal128Array::from(values);
+    pub(crate) fn finish(mut self) -> ArrayRef {
+        let nulls = self.nulls.finish();
+        let (_, scale) = style_of(self.kind);
+        match self.column {
+            Column::Int(values) => Arc::new(Int64Array::new(values.into(), nulls)),
+            Column::UInt(values) => Arc::new(UInt64Array::new(values.into(), nulls)),
+            Column::Double(values) => Arc::new(Float64Array::new(values.into(), nulls)),
+            Column::Decimal(values) => {
+                let array = Decimal128Array::new(values.into(), nulls);
                 let ty = mayfly_engine::PhysicalType::Decimal128(scale).arrow();
                 Arc::new(array.with_data_type(ty))
             }
-            Self::Wide(scale, values) => {
-                let array = Decimal256Array::from(values);
+            Column::Wide(values) => {
+                let array = Decimal256Array::new(values.into(), nulls);
                 let ty = mayfly_engine::PhysicalType::Decimal256(scale).arrow();
                 Arc::new(array.with_data_type(ty))
             }
-            Self::Text(mut texts, _) => Arc::new(texts.finish()),
+            Column::Text(mut texts, _) => Arc::new(texts.finish()),
         }
     }
 }
@@ -97,19 +135,50 @@ impl Values {
 /// The longest text that a view holds itself.
 const INLINE: usize = 12;
 
-fn push<T>(
-    values: &mut Vec<Option<T>>,
-    bytes: Option<&[u8]>,
-    value: impl FnOnce(&[u8]) -> Option<T>,
-) -> bool {
-    match bytes {
-        None => values.push(None),
-        Some(bytes) => match value(bytes) {
-            None => return false,
-            value => values.push(value),
-        },
+/// Adds a text as a part of the block, if it is one.
+fn add_text(
+    texts: &mut BinaryViewBuilder,
+    block: u32,
+    bytes: &[u8],
+    text: &Buffer,
+) -> Result<(), ArrowError> {
+    let offset = (bytes.as_ptr() as usize).wrapping_sub(text.as_ptr() as usize);
+    let end = offset.checked_add(bytes.len());
+    let is_part = bytes.len() > INLINE && end.is_some_and(|end| end <= text.len());
+    match (u32::try_from(offset), u32::try_from(bytes.len())) {
+        (Ok(offset), Ok(length)) if is_part => texts.try_append_view(block, offset, length),
+        _ => texts.try_append_value(bytes),
     }
-    true
+}
+
+#[inline]
+fn push<'v, T: Default>(
+    column: &mut Vec<T>,
+    nulls: &mut NullBufferBuilder,
+    values: impl Iterator<Item = Option<Cow<'v, [u8]>>>,
+    value: impl Fn(&[u8]) -> Option<T>,
+) -> Result<(), usize> {
+    for (at, bytes) in values.enumerate() {
+        match bytes {
+            None => {
+                column.push(T::default());
+                nulls.append_null();
+            }
+            Some(bytes) => {
+                column.push(value(&bytes).ok_or(at)?);
+                nulls.append_non_null();
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The style and scale of numbers of a kind.
+fn style_of(kind: Kind) -> (Style, u8) {
+    match kind {
+        Kind::Decimal(style, _, scale) => (style, scale),
+        _ => (Style::Plain, 0),
+    }
 }
 
 fn as_text(bytes: &[u8]) -> Option<&str> {
@@ -120,10 +189,6 @@ fn as_text(bytes: &[u8]) -> Option<&str> {
 fn integer(kind: Kind, bytes: &[u8]) -> Option<i64> {
     match kind {
         Kind::Bool => boolean(bytes).map(i64::from),
-        Kind::Date(order) => {
-            let (year, month, day) = date(bytes, order)?;
-            Some(DateTime::date(year, month, day).pack())
-        }
         Kind::DateTime(order, _) => {
             let split = bytes.iter().position(|byte| matches!(byte, b' ' | b'T'));
             let (day, micros) = match split {
@@ -145,12 +210,10 @@ fn whole(bytes: &[u8]) -> Option<i64> {
         [b'-', digits @ ..] => (true, digits),
         _ => (false, bytes),
     };
-    if digits.is_empty() || digits.len() > 18 || !digits.iter().all(u8::is_ascii_digit) {
+    if digits.is_empty() || digits.len() > 18 || digit_count(digits) != digits.len() {
         return as_text(bytes)?.parse().ok();
     }
-    let number = digits
-        .iter()
-        .fold(0, |it, digit| it * 10 + i64::from(digit - b'0'));
+    let number = number_of(digits) as i64;
     Some(if negative { -number } else { number })
 }
 
@@ -158,11 +221,16 @@ fn whole(bytes: &[u8]) -> Option<i64> {
 fn decimal(bytes: &[u8], scale: u8) -> Option<i128> {
     let number = Number::of(bytes)?;
     let missing = usize::from(scale).checked_sub(number.fraction.len())?;
-    if number.whole.len() + usize::from(scale) > 38 {
+    let digits = number.whole.len() + usize::from(scale);
+    let value = if digits <= 18 {
+        let whole = number_of(number.whole) * 10_u64.pow(number.fraction.len() as u32);
+        i128::from((whole + number_of(number.fraction)) * 10_u64.pow(missing as u32))
+    } else if digits <= 38 {
+        let digits = number.whole.iter().chain(number.fraction);
+        let digits = digits.fold(0_i128, |it, digit| it * 10 + i128::from(digit - b'0'));
+        digits * 10_i128.pow(missing as u32)
+    } else {
         return None;
-    }
-    let digits = number.whole.iter().chain(number.fraction);
-    let digits = digits.fold(0_i128, |it, digit| it * 10 + i128::from(digit - b'0'));
-    let digits = digits * 10_i128.pow(u32::try_from(missing).ok()?);
-    Some(if number.negative { -digits } else { digits })
+    };
+    Some(if number.negative { -value } else { value })
 }

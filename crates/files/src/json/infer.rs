@@ -7,7 +7,6 @@ use parking_lot::Mutex;
 
 use super::JsonKind;
 use super::rows::{Rows, Slice, ValueCut, string};
-use crate::csv::fields::Field;
 use crate::csv::guess::{Guess, Kind};
 use crate::guard::damaged;
 use crate::text::input::{Block, Encoding, Input, Version, check_utf8};
@@ -36,7 +35,7 @@ impl Column {
             name: name.to_owned(),
             first,
             values: 0,
-            numbers: Guess::new(None),
+            numbers: Guess::new(None, b','),
             has_numbers: false,
             has_booleans: false,
             has_strings: false,
@@ -53,7 +52,7 @@ impl Column {
             Slice::Bool(_) => self.has_booleans = true,
             Slice::Number(text) => {
                 self.has_numbers = true;
-                self.numbers.add(&Field::Plain(text));
+                self.numbers.add(text);
             }
             Slice::String(text) => {
                 let Some(text) = string(text) else {

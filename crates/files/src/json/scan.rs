@@ -12,7 +12,6 @@ use parking_lot::Mutex;
 
 use super::rows::{Rows, Slice, ValueCut, string};
 use super::{JsonFiles, JsonKind};
-use crate::csv::fields::Field;
 use crate::csv::values::Values;
 use crate::guard::damaged;
 use crate::table::{FileRequest, Piece, Pieces};
@@ -116,18 +115,19 @@ impl Column {
     /// Adds a value; false if it is none of the column.
     fn add(&mut self, value: Slice<'_>, text: &Buffer) -> bool {
         match (self, value) {
-            (Self::Plain(values), Slice::Null) => values.add(None, text),
-            (Self::Plain(values), Slice::Bool(token) | Slice::Number(token)) => {
-                values.add(Some(&Field::Plain(token)), text)
+            (Self::Plain(values), value) => {
+                let value = match value {
+                    Slice::Null => None,
+                    Slice::Bool(token) | Slice::Number(token) => Some(Cow::Borrowed(token)),
+                    Slice::String(quoted) => match string(quoted) {
+                        None => return false,
+                        Some(Cow::Borrowed(part)) => Some(Cow::Borrowed(part.as_bytes())),
+                        Some(Cow::Owned(own)) => Some(Cow::Owned(own.into_bytes())),
+                    },
+                    Slice::Nested(_) => return false,
+                };
+                values.add(std::iter::once(value), text).is_ok()
             }
-            (Self::Plain(values), Slice::String(quoted)) => match string(quoted) {
-                None => false,
-                Some(Cow::Borrowed(part)) => values.add(Some(&Field::Plain(part.as_bytes())), text),
-                Some(Cow::Owned(own)) => {
-                    values.add(Some(&Field::Quoted(Cow::Owned(own.into_bytes()))), text)
-                }
-            },
-            (Self::Plain(_), Slice::Nested(_)) => false,
             (Self::Documents(documents), Slice::Null) => {
                 documents.append_null();
                 true

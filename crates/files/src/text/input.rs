@@ -188,6 +188,8 @@ impl Input {
         }
         if self.encoding == Encoding::Utf8 {
             let limit = BLOCK as u64;
+            // Room for the rest of a block, the next one, and the probe for the end.
+            self.rest.reserve(BLOCK + 64);
             let read = (&mut self.reader).take(limit).read_to_end(&mut self.rest);
             let read = read.map_err(|error| damaged(&self.path, error))?;
             self.is_at_end = read == 0;

@@ -32,7 +32,19 @@ fn content_and_options() {
         (b"\xEF\xBB\xBFa,b\n1,2", "FROM '@/f.csv'", &["1|2"]),
         (b"a,b\r\n1,2\r\n\r\n", "FROM '@/f.csv'", &["1|2"]),
         (b"a,b\r1,2\r3,4", "FROM '@/f.csv'", &["1|2", "3|4"]),
-        (b"a;b\n1,5;x\n", "FROM '@/f.csv'", &["1,5|x"]),
+        (
+            b"a;b\n1,5;x\n1.234,25;y\n",
+            "FROM '@/f.csv'",
+            &["1.50|x", "1234.25|y"],
+        ),
+        (
+            b"a,b\n\"1,234.5\",x\n-7,y\n",
+            "FROM '@/f.csv'",
+            &["1234.5|x", "-7.0|y"],
+        ),
+        (b"a,b\n\"1,234\",x\n", "FROM '@/f.csv'", &["1234|x"]),
+        // A decimal point, or one between groups.
+        (b"a;b\n1,234;x\n", "FROM '@/f.csv'", &["1,234|x"]),
         (b"a\n1\n\n3\n", "FROM '@/f.csv'", &["1", "NULL", "3"]),
         (b"a,b\n\"\",1\n,2\n", "FROM '@/f.csv'", &["|1", "NULL|2"]),
         (b"a,b\n", "FROM '@/f.csv'", &[]),
