@@ -8,24 +8,17 @@ use std::path::Path;
 /// Format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileFormat {
-    /// Rows with delimiters between their fields.
-    Delimited,
-    /// Rows that the engine reads from the file.
+    /// Rows, which the engine reads: a file, a directory or a pattern.
     Data,
     /// Statements.
     Script,
 }
 
-/// File name extensions of tables.
-const DELIMITED: [&str; 3] = ["csv", "tsv", "tab"];
+/// File name extensions of text with rows, perhaps before those of its compression.
+const TEXT: [&str; 6] = ["csv", "tsv", "tab", "json", "ndjson", "jsonl"];
 
-/// File name extensions of data that the engine reads.
-const DATA: [&str; 8] = [
-    "json", "ndjson", "jsonl", "parquet", "pq", "arrow", "arrows", "feather",
-];
-
-/// File name extensions of text, before those of its compression.
-const COMPRESSED: [&str; 6] = ["csv", "tsv", "tab", "json", "ndjson", "jsonl"];
+/// File name extensions of columnar data.
+const COLUMNAR: [&str; 5] = ["parquet", "pq", "arrow", "arrows", "feather"];
 
 /// File name extensions of formats that cannot be read yet, and the names of the formats.
 const UNREADABLE: [(&str, &str); 16] = [
@@ -63,16 +56,17 @@ const SIGNATURES: [(&[u8], &str); 9] = [
 /// Number of bytes of a file that are examined.
 const HEAD_BYTES: u64 = 4096;
 
-/// The format of the file at a path; `None` where there is none.
+/// The format of what a path names; `None` where there is nothing.
 ///
 /// # Errors
 /// A format that is not read.
 pub(crate) fn of(path: &str) -> Result<Option<FileFormat>, String> {
-    if !Path::new(path).is_file() {
-        return Ok(None);
+    if Path::new(path).is_dir() {
+        return Ok(Some(FileFormat::Data));
     }
-    if DELIMITED.contains(&ending(path).as_str()) {
-        return Ok(Some(FileFormat::Delimited));
+    if !Path::new(path).is_file() {
+        let is_pattern = is_pattern(path) && !path.contains(char::is_whitespace);
+        return Ok(is_pattern.then_some(FileFormat::Data));
     }
     if is_data(path) {
         return Ok(Some(FileFormat::Data));
@@ -81,13 +75,24 @@ pub(crate) fn of(path: &str) -> Result<Option<FileFormat>, String> {
     Ok(Some(FileFormat::Script))
 }
 
+/// Whether a path is a pattern of names.
+pub(crate) fn is_pattern(path: &str) -> bool {
+    path.contains(['*', '?', '['])
+}
+
+/// Whether a file's name says that it has rows as text, perhaps compressed.
+pub(crate) fn is_text(path: &str) -> bool {
+    let mut ending = ending(path);
+    if matches!(ending.as_str(), "gz" | "zst") {
+        let inner = Path::new(path).file_stem().unwrap_or_default();
+        ending = self::ending(&inner.to_string_lossy());
+    }
+    Path::new(path).is_file() && TEXT.contains(&ending.as_str())
+}
+
 /// Whether a file's name says that the engine reads it.
 fn is_data(path: &str) -> bool {
-    let ending = ending(path);
-    let is_compressed = matches!(ending.as_str(), "gz" | "zst");
-    let inner = Path::new(path).file_stem().unwrap_or_default();
-    let inner = self::ending(&inner.to_string_lossy());
-    DATA.contains(&ending.as_str()) || is_compressed && COMPRESSED.contains(&inner.as_str())
+    is_text(path) || COLUMNAR.contains(&ending(path).as_str())
 }
 
 /// The extension of a name, in lower case.
@@ -102,7 +107,7 @@ fn ending(path: &str) -> String {
 /// A table, or a format that is not read.
 pub(crate) fn require_script(path: &str) -> Result<(), String> {
     let ending = ending(path);
-    if DELIMITED.contains(&ending.as_str()) || is_data(path) {
+    if is_data(path) {
         return Err(format!(
             "{path}: this is a table and no script: mayfly {path} opens it"
         ));
@@ -149,9 +154,14 @@ mod tests {
             std::fs::write(&path, content).unwrap();
             of(path.to_str().unwrap())
         };
-        assert_eq!(of("a.csv", b"1,2\n"), Ok(Some(FileFormat::Delimited)));
-        assert_eq!(of("a.TSV", b"1\t2\n"), Ok(Some(FileFormat::Delimited)));
-        for name in ["a.parquet", "a.JSON", "a.csv.gz", "a.ndjson.zst"] {
+        for name in [
+            "a.csv",
+            "a.TSV",
+            "a.parquet",
+            "a.JSON",
+            "a.csv.gz",
+            "a.ndjson.zst",
+        ] {
             assert_eq!(of(name, b"SELECT 1;"), Ok(Some(FileFormat::Data)), "{name}");
         }
         assert_eq!(of("a.sql", b"SELECT 1;"), Ok(Some(FileFormat::Script)));
@@ -167,5 +177,9 @@ mod tests {
             assert!(error.contains(what), "{error}");
         }
         assert_eq!(super::of("/nowhere/a.csv"), Ok(None));
+        for path in [directory.path().to_str().unwrap(), "/nowhere/*.parquet"] {
+            assert_eq!(super::of(path), Ok(Some(FileFormat::Data)));
+        }
+        assert_eq!(super::of("SELECT 2 * 3"), Ok(None));
     }
 }

@@ -5,9 +5,8 @@
 
 mod advise;
 mod client_command;
-mod csv_table;
 mod data_directory;
-mod data_view;
+mod data_file;
 mod demo;
 mod failed_statements;
 mod file_format;
@@ -64,9 +63,17 @@ fn start(options: &Options) -> Result<ExitCode, String> {
     let mut session = open::open(options, &options.database)?;
     let mut texts = Vec::new();
     for input in &options.inputs {
+        if input == "-" {
+            let directory = options
+                .engine
+                .tmpdir
+                .clone()
+                .unwrap_or_else(std::env::temp_dir);
+            data_file::open_standard_input(&mut session, &directory)?;
+            continue;
+        }
         match file_format::of(input)? {
-            Some(FileFormat::Delimited) => csv_table::open(&mut session, input)?,
-            Some(FileFormat::Data) => data_view::open(&mut session, input)?,
+            Some(FileFormat::Data) => data_file::open(&mut session, input)?,
             Some(FileFormat::Script) => texts.push(Text::Script(input)),
             None if looks_like_sql(input) => texts.push(Text::Statements(input)),
             None => return Err(no_such_file(input)),

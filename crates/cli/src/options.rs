@@ -17,7 +17,7 @@ pub(crate) struct Options {
     /// Subcommand instead of running statements.
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
-    /// CSV files to open as tables, scripts to run, or a statement.
+    /// Files, directories and patterns of data to open as tables (`-` for standard input), scripts to run, or a statement.
     pub(crate) inputs: Vec<String>,
     /// Runs these statements and exits.
     #[arg(short, long, value_name = "SQL")]
@@ -227,7 +227,7 @@ pub(crate) struct TuneOptions {
 /// Options of `mayfly what-if`.
 #[derive(Debug, Args)]
 pub(crate) struct WhatIfOptions {
-    /// CSV files to open as tables, and scripts to run, before the statement.
+    /// Files of data to open as tables, and scripts to run, before the statement.
     pub(crate) inputs: Vec<String>,
     /// Statements to run before it.
     #[arg(short = 'e', long = "execute", value_name = "SQL")]

@@ -297,7 +297,7 @@ impl Runner {
         let start = Instant::now();
         let bar = self
             .interactive
-            .then(|| Progress::watch(session.progress_handle()));
+            .then(|| Progress::watch(session.progress_handle(), None));
         let mut stream = match session.query_bytes(cut.text) {
             // A conditional comment for another server.
             Err(error) if error.errno() == EMPTY_QUERY => return Ok(()),
@@ -496,27 +496,30 @@ impl From<io::Error> for Failure {
 /// The style of a bar where the end is known, of a count where it is not.
 fn progress_style(is_bounded: bool) -> ProgressStyle {
     let template = if is_bounded {
-        "{spinner} [{elapsed}] {wide_bar} {human_pos}/{human_len} rows read"
+        "{msg}{spinner} [{elapsed}] {wide_bar} {human_pos}/{human_len} rows read"
     } else {
-        "{spinner} [{elapsed}] {human_pos} rows read"
+        "{msg}{spinner} [{elapsed}] {human_pos} rows read"
     };
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 /// A progress bar on standard error, drawn by a separate thread until this is dropped.
-struct Progress {
+pub(crate) struct Progress {
     ended: mpsc::Sender<()>,
     thread: Option<std::thread::JoinHandle<()>>,
 }
 
 impl Progress {
-    fn watch(handle: ProgressHandle) -> Self {
+    /// The progress of the statement that a session runs next, perhaps with the name of a file.
+    pub(crate) fn watch(handle: ProgressHandle, name: Option<&str>) -> Self {
         let (ended, wait) = mpsc::channel();
+        let message = name.map_or(String::new(), |name| format!("{name} "));
         let thread = std::thread::spawn(move || {
             if wait.recv_timeout(PROGRESS_BAR_AFTER) != Err(mpsc::RecvTimeoutError::Timeout) {
                 return;
             }
             let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
+            bar.set_message(message);
             let mut is_bounded = None;
             while wait.recv_timeout(Duration::from_millis(100))
                 == Err(mpsc::RecvTimeoutError::Timeout)

@@ -1,6 +1,5 @@
 //! The table functions, one for each format, and `read_file`, which chooses among them.
 
-use std::io::Read;
 use std::sync::Arc;
 
 use mayfly_engine::{Result, TableArguments, TableFunction, TableFunctionContext, TableProvider};
@@ -8,6 +7,7 @@ use mayfly_engine::{Result, TableArguments, TableFunction, TableFunctionContext,
 use crate::guard::damaged;
 use crate::paths::{DataFile, Found, Search};
 use crate::table::{FileTable, Format};
+use crate::text::input::{Encoding, Input};
 use crate::{arrow, csv, json, parquet};
 
 /// A file format.
@@ -17,8 +17,8 @@ pub(crate) struct FileFormat {
     pub(crate) function: &'static str,
     /// The endings of its files' names, before one of a compression.
     endings: &'static [&'static str],
-    /// The first bytes of its files; empty if they have none.
-    begin: &'static [u8],
+    /// First bytes that its files may have.
+    begin: &'static [&'static [u8]],
     /// Reads what the columns of files need.
     open: Open,
 }
@@ -26,33 +26,36 @@ pub(crate) struct FileFormat {
 /// Reads what the columns of files need.
 type Open = fn(&[DataFile], &mut TableArguments, &TableFunctionContext) -> Result<Box<dyn Format>>;
 
-/// The formats.
+/// The formats; the first one is that of text without first bytes of its own.
 pub(crate) const FORMATS: &[FileFormat] = &[
     FileFormat {
         function: "read_csv",
         endings: &["csv", "tsv", "tab"],
-        begin: b"",
+        begin: &[],
         open: csv::open,
     },
     FileFormat {
         function: "read_json",
         endings: &["json", "ndjson", "jsonl"],
-        begin: b"{",
+        begin: &[b"{", b"["],
         open: json::open,
     },
     FileFormat {
         function: "read_parquet",
         endings: &["parquet", "pq"],
-        begin: b"PAR1",
+        begin: &[b"PAR1"],
         open: parquet::open,
     },
     FileFormat {
         function: "read_arrow",
         endings: &["arrow", "feather", "arrows"],
-        begin: b"ARROW1",
+        begin: &[b"ARROW1"],
         open: arrow::open,
     },
 ];
+
+/// Number of bytes that tell the format of a file whose name does not.
+const SAMPLE: usize = 4096;
 
 /// Endings of compressed files.
 const COMPRESSIONS: &[&str] = &["gz", "zst"];
@@ -126,21 +129,29 @@ fn of_files(files: &[DataFile], context: &TableFunctionContext) -> Result<&'stat
     first.ok_or_else(|| damaged("", "no file is named"))
 }
 
+/// The format of a file's first bytes; text of no other format is CSV.
 fn by_content(path: &str, context: &TableFunctionContext) -> Result<&'static FileFormat> {
-    let mut begin = Vec::new();
-    let file = context.files.open(path)?;
-    let read = file.take(8).read_to_end(&mut begin);
-    read.map_err(|error| damaged(path, error))?;
+    let (mut input, _) = Input::open(&context.files, path, Encoding::Utf8)?;
+    let begin = input.sample(SAMPLE)?;
     let mut formats = FORMATS.iter();
-    let is_of = |format: &&FileFormat| !format.begin.is_empty() && begin.starts_with(format.begin);
-    formats.find(is_of).ok_or_else(|| {
-        let functions: Vec<&str> = FORMATS.iter().map(|format| format.function).collect();
-        let functions = functions.join(", ");
-        damaged(
-            path,
-            format!("neither name nor content tell its format; call one of {functions}"),
-        )
-    })
+    let is_of = |format: &&FileFormat| format.begin.iter().any(|it| begin.starts_with(it));
+    if let Some(format) = formats.find(is_of) {
+        return Ok(format);
+    }
+    // The last character may be cut off.
+    let is_text = match std::str::from_utf8(begin) {
+        Ok(_) => true,
+        Err(error) => error.error_len().is_none(),
+    };
+    if is_text && !begin.is_empty() && !begin.contains(&0) {
+        return Ok(&FORMATS[0]);
+    }
+    let functions: Vec<&str> = FORMATS.iter().map(|format| format.function).collect();
+    let functions = functions.join(", ");
+    Err(damaged(
+        path,
+        format!("neither name nor content tell its format; call one of {functions}"),
+    ))
 }
 
 #[cfg(test)]

@@ -177,20 +177,30 @@ fn key_column<'k>(name: String, values: impl Iterator<Item = &'k Option<String>>
     }
 }
 
-/// Gives columns whose names another one has already, or that have none, names of their own.
+/// Greatest number of characters of a column's name, as in MySQL.
+const NAME_CHARACTERS: usize = 64;
+
+/// Gives columns names of their own that are not too long: `column2` for none, `name_2` for one that another column has.
 fn make_distinct(columns: &mut [ProvidedColumn]) {
     let mut known: HashSet<String> = HashSet::new();
     for (at, column) in columns.iter_mut().enumerate() {
         if column.name.trim().is_empty() {
             column.name = format!("column{}", at + 1);
         }
-        let first = column.name.clone();
+        let first = std::mem::take(&mut column.name);
+        column.name = shortened(&first, "");
         let mut number = 1;
         while !known.insert(column.name.to_lowercase()) {
             number += 1;
-            column.name = format!("{first}_{number}");
+            column.name = shortened(&first, &format!("_{number}"));
         }
     }
+}
+
+/// A name with an ending, cut to the greatest length.
+fn shortened(name: &str, ending: &str) -> String {
+    let kept: String = name.chars().take(NAME_CHARACTERS - ending.len()).collect();
+    kept.trim_end().to_owned() + ending
 }
 
 impl TableProvider for FileTable {
@@ -315,6 +325,29 @@ pub(crate) fn is_text(ty: &SqlType) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_column_has_a_name_of_its_own() {
+        let names = |names: &[&str]| {
+            let column = |name: &&str| ProvidedColumn {
+                name: (*name).to_owned(),
+                ty: SqlType::bigint(),
+                nullable: true,
+            };
+            let mut columns: Vec<_> = names.iter().map(column).collect();
+            make_distinct(&mut columns);
+            columns.into_iter().map(|it| it.name).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            names(&["id", "", "ID", "2024", "id_2"]),
+            ["id", "column2", "ID_2", "2024", "id_2_2"]
+        );
+        let long = "x".repeat(70);
+        assert_eq!(
+            names(&[&long, &long]),
+            ["x".repeat(64), "x".repeat(62) + "_2"]
+        );
+    }
 
     #[test]
     fn keys_with_leading_zeros_are_texts() {

@@ -104,8 +104,7 @@ fn load(what_if: &WhatIfOptions, options: &Options, session: &mut Session) -> Re
     let mut runner = Runner::batch(options);
     for input in &what_if.inputs {
         match file_format::of(input)? {
-            Some(FileFormat::Delimited) => crate::csv_table::open(session, input)?,
-            Some(FileFormat::Data) => crate::data_view::open(session, input)?,
+            Some(FileFormat::Data) => crate::data_file::open(session, input)?,
             None => return Err(format!("{input}: no such file")),
             Some(FileFormat::Script) => {
                 if runner.file(session, input)? == Ended::Failed {

@@ -34,26 +34,17 @@ fn rows(content: &str) -> Vec<String> {
 fn no_row_is_lost_in_quotes() {
     assert_eq!(rows("a,b\n1,\"x\" \n2,y\n3,z\n"), ["1\tx", "2\ty", "3\tz"]);
     for (content, place) in [
-        (
-            "a,b\n1,\"x\n2,y\n3,z\n",
-            "line 2, column 2: the quote is never closed",
-        ),
+        ("a,b\n1,\"x\n2,y\n3,z\n", "line 2: a quote is not closed"),
         (
             "a,b\n1,x\n2,\"y\" z\n",
-            "line 3, column 2: text stands behind the closing quote",
+            "line 3: text follows the quote that closes a field",
         ),
         (
             "a,b\n1,\"x\n2,\"y\"\n",
-            "line 3, column 2: text stands behind the closing quote",
+            "line 2: text follows the quote that closes a field",
         ),
-        (
-            "\"a,b\n1,2\n",
-            "line 1, column 1: the quote is never closed",
-        ),
-        (
-            "a,b\n1,x\n2\n",
-            "line 3, column 2: the row has 1 columns, the first one has 2",
-        ),
+        ("\"a,b\n1,2\n", "line 1: a quote is not closed"),
+        ("a,b\n1,x\n2\n", "line 3: the row has 1 fields instead of 2"),
     ] {
         let output = open("t.csv", content.as_bytes(), "SELECT COUNT(*) FROM t");
         assert_eq!(output.status.code(), Some(1), "{content:?}: {output:?}");
@@ -100,7 +91,7 @@ fn headers() {
     let described = read("t.csv", "id,name\n", "SELECT COUNT(*) FROM t; DESCRIBE t");
     assert_eq!(
         described,
-        "COUNT(*)\n0\nField\tType\tNull\tKey\tDefault\tExtra\nid\tvarchar(255)\tYES\t\tNULL\t\nname\tvarchar(255)\tYES\t\tNULL\t\n"
+        "COUNT(*)\n0\nField\tType\tNull\tKey\tDefault\tExtra\nid\tvarchar(32)\tYES\t\tNULL\t\nname\tvarchar(32)\tYES\t\tNULL\t\n"
     );
 }
 
@@ -114,7 +105,7 @@ fn values_that_other_programs_write() {
     let unclear = open("t.csv", b"day,n\n03/04/2024,1\n", "SELECT day FROM t");
     assert_eq!(text(&unclear.stdout), "day\n03/04/2024\n");
     assert!(
-        text(&unclear.stderr).contains("column day is text"),
+        text(&unclear.stderr).contains("column 'day' is a text"),
         "{unclear:?}"
     );
     // A number computed from a text also gives a message.
@@ -183,13 +174,13 @@ fn texts_in_utf_16() {
 }
 
 #[test]
-fn files_that_the_engine_reads_are_views() {
+fn other_formats_are_tables_and_never_run() {
     for (name, content) in [
         ("t.ndjson", "{\"id\": 7}\n"),
         ("t.json", "[{\"id\": 7}]"),
         ("it's.t.json", "[{\"id\": 7}]"),
     ] {
-        let view = if name == "t.json" || name == "t.ndjson" {
+        let table = if name.starts_with("t.") {
             "t"
         } else {
             "`it's`"
@@ -197,7 +188,7 @@ fn files_that_the_engine_reads_are_views() {
         let output = open(
             name,
             content.as_bytes(),
-            &format!("SELECT id + 1 AS n FROM {view}"),
+            &format!("SELECT id + 1 AS n FROM {table}"),
         );
         assert_eq!(text(&output.stdout), "n\n8\n", "{name}: {output:?}");
     }
@@ -206,6 +197,35 @@ fn files_that_the_engine_reads_are_views() {
         let output = open(name, b"SELECT 1;", "SELECT 2");
         assert_eq!(output.status.code(), Some(1), "{name}: {output:?}");
         assert_eq!(text(&output.stdout), "", "{name}");
+    }
+}
+
+/// Directories and patterns are views of their files, standard input is a table.
+#[test]
+fn several_files_and_standard_input() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
+    std::fs::create_dir(path("sales")).unwrap();
+    std::fs::write(path("sales/a.csv"), "n\n1\n").unwrap();
+    std::fs::write(path("sales/b.csv"), "n\n2\n").unwrap();
+    for input in ["sales", "sales/*.csv", "sales/[ab].csv"] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mayfly"));
+        let output = command
+            .current_dir(directory.path())
+            .args([input, "-N", "-e", "SELECT SUM(n) FROM sales"])
+            .output()
+            .unwrap();
+        assert_eq!(text(&output.stdout), "3\n", "{input}: {output:?}");
+    }
+    for (content, expected) in [("a;b\n1;2\n", "1\t2\n"), ("{\"a\": 1, \"b\": 2}", "1\t2\n")] {
+        std::fs::write(path("input"), content).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mayfly"));
+        let output = command
+            .stdin(std::fs::File::open(path("input")).unwrap())
+            .args(["-", "-N", "-e", "SELECT a, b FROM stdin"])
+            .output()
+            .unwrap();
+        assert_eq!(text(&output.stdout), expected, "{content}: {output:?}");
     }
 }
 

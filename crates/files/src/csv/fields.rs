@@ -218,6 +218,11 @@ impl<'s, 't> Fields<'s, 't> {
             at = found + 2;
         };
         let behind = &self.text[end + 1..];
+        let blanks = behind
+            .iter()
+            .take_while(|byte| self.is_blank(**byte))
+            .count();
+        let behind = &behind[blanks..];
         let (length, next) = match behind {
             [] => (0, Next::Row),
             [first, ..] if *first == self.dialect.delimiter => (1, Next::Field),
@@ -229,9 +234,14 @@ impl<'s, 't> Fields<'s, 't> {
                 return Err(Malformed::BehindQuote);
             }
         };
-        self.go_to(end + 1 + length);
+        self.go_to(end + 1 + blanks + length);
         let text = &self.text[start..end];
         Ok((Field { text, quotes }, next))
+    }
+
+    /// Whether a byte is a blank that may stand behind a closing quote.
+    fn is_blank(&self, byte: u8) -> bool {
+        matches!(byte, b' ' | b'\t') && byte != self.dialect.delimiter
     }
 
     /// Passes over the rest of a malformed row: up to the line's end behind the malformed field.
@@ -321,6 +331,7 @@ mod tests {
             ),
             ("\"a", vec![Err(Malformed::Unclosed)]),
             ("\"a\"\r", vec![row(&["[a]"])]),
+            ("\"a\" ,\"b\" \t\n", vec![row(&["[a]", "[b]"])]),
             ("a\0b,c", vec![row(&["a\0b", "c"])]),
         ] {
             assert_eq!(rows(text, &standard), expected, "{text:?}");

@@ -252,6 +252,10 @@ impl Guess {
         self.length = self.length.max(other.length);
     }
 
+    pub(crate) fn has_values(&self) -> bool {
+        self.has_values
+    }
+
     /// Whether all values are dates, perhaps in several orders.
     pub(crate) fn is_date(&self) -> bool {
         self.has_values && self.kinds & (DATE | DATETIME) != 0

@@ -57,8 +57,14 @@ pub(crate) fn infer(
         let name = match given {
             Some(name) => name.clone(),
             None if has_header => {
-                let name = String::from_utf8_lossy(&field.bytes()).trim().to_owned();
-                if name.is_empty() { numbered(at) } else { name }
+                let name = field.bytes();
+                let name = String::from_utf8_lossy(&name);
+                let words: Vec<&str> = name.split_whitespace().collect();
+                if words.is_empty() {
+                    numbered(at)
+                } else {
+                    words.join(" ")
+                }
             }
             None => numbered(at),
         };
@@ -182,24 +188,67 @@ fn row<'t>(fields: &mut Fields<'_, 't>, passes_empty: bool) -> Option<Vec<Field<
     }
 }
 
-/// Whether the first row of a sample has names: distinct texts that are no dates or the like. One may be empty, as that of
-/// an index often is.
+/// Rows below the first one that are looked at for the header.
+const ROWS_BELOW: usize = 1000;
+
+/// Whether the first row of a sample has names: one of its values does not fit the numbers, dates or truth values below it;
+/// or all columns are texts, and its values are distinct ones that are no dates or the like. One may be empty, as that of an
+/// index often is.
 fn has_header(sample: &[u8], options: &Options) -> bool {
     let first = first_row(sample, options);
-    let is_name = |field: &Field<'_>| {
+    let guess_of = |field: &Field<'_>| {
         let mut guess = options.guess();
         guess.add(&field.bytes());
-        // Of ambiguous dates too.
-        matches!(guess.kind(), Kind::Text(_)) && !guess.is_date()
+        guess
     };
+    let below = guesses_below(sample, options, first.len());
+    let is_typed = |guess: &Guess| guess.has_values() && !matches!(guess.kind(), Kind::Text(_));
+    let mut typed = first
+        .iter()
+        .zip(&below)
+        .filter(|(_, below)| is_typed(below))
+        .peekable();
+    if typed.peek().is_some() {
+        return typed.any(|(field, below)| {
+            let mut both = *below;
+            both.merge(&guess_of(field));
+            !options.is_null(field) && matches!(both.kind(), Kind::Text(_))
+        });
+    }
     let mut names = Vec::new();
-    for field in first.iter().filter(|field| !field.bytes().is_empty()) {
-        if !is_name(field) {
+    for field in first.iter().filter(|field| !field.raw().is_empty()) {
+        let guess = guess_of(field);
+        // Ambiguous dates are no names either.
+        if !matches!(guess.kind(), Kind::Text(_)) || guess.is_date() {
             return false;
         }
-        names.push(field.bytes());
+        names.push(field.raw());
     }
     names.sort_unstable();
     let are_distinct = names.windows(2).all(|pair| pair[0] != pair[1]);
     are_distinct && !names.is_empty() && names.len() + 1 >= first.len()
+}
+
+/// The guesses of the columns of a sample without its first row and its last one, which may be cut off.
+fn guesses_below(sample: &[u8], options: &Options, width: usize) -> Vec<Guess> {
+    let separators = Separators::of(sample, &options.dialect, 0);
+    let mut fields = Fields::new(sample, &options.dialect, &separators, 0);
+    let mut guesses = vec![options.guess(); width];
+    let mut rows = Vec::new();
+    while rows.len() <= ROWS_BELOW
+        && let Some(row) = row(&mut fields, width > 1)
+    {
+        rows.push(row);
+    }
+    if sample.len() >= SAMPLE {
+        rows.pop();
+    }
+    for row in rows.iter().skip(1) {
+        for (field, guess) in row.iter().zip(&mut guesses) {
+            if !options.is_null(field) {
+                guess.add(&field.bytes());
+            }
+        }
+    }
+    guesses
 }

@@ -58,6 +58,9 @@ pub(crate) fn open(
     context: &TableFunctionContext,
 ) -> Result<Box<dyn Format>> {
     let mut options = Options::of(arguments)?;
+    if files.iter().all(|file| is_tab_separated(&file.path)) {
+        options.delimiter.get_or_insert(b'\t');
+    }
     let Read {
         columns,
         files: opened,
@@ -94,7 +97,8 @@ pub(crate) fn open(
             .map(|(column, kind)| ProvidedColumn {
                 name: column.name.clone(),
                 ty: kind.sql_type(),
-                nullable: column.guess.has_nulls,
+                // A table that is made of the file is to have room for other texts.
+                nullable: column.guess.has_nulls || matches!(kind, Kind::Text(_)),
             })
             .collect(),
         kinds,
@@ -102,6 +106,16 @@ pub(crate) fn open(
         rows,
         context: context.clone(),
     }))
+}
+
+/// Whether a file's name says that tabs divide its fields.
+fn is_tab_separated(path: &str) -> bool {
+    let path = path.to_ascii_lowercase();
+    let name = path
+        .strip_suffix(".gz")
+        .or_else(|| path.strip_suffix(".zst"));
+    let name = name.unwrap_or(&path);
+    name.ends_with(".tsv") || name.ends_with(".tab")
 }
 
 /// What was read of all files.

@@ -80,7 +80,7 @@ impl Options {
             ),
         };
         let nulls = match arguments.text("nullstr")? {
-            None => vec![b"\\N".to_vec()],
+            None => vec![b"\\N".to_vec(), b"NULL".to_vec()],
             Some(text) => vec![text.into_bytes()],
         };
         Ok(Self {

@@ -83,12 +83,15 @@ impl Input {
         read.and_then(|_| file.rewind()).map_err(failed)?;
         let mut reader = decoder(file, &begin).map_err(failed)?;
         let mut start = Vec::new();
-        let read = (&mut reader).take(3).read_to_end(&mut start);
+        let read = (&mut reader).take(4).read_to_end(&mut start);
         read.map_err(failed)?;
         let (encoding, mark) = match start.as_slice() {
             [0xEF, 0xBB, 0xBF, ..] => (Encoding::Utf8, 3),
             [0xFF, 0xFE, ..] => (Encoding::Utf16Le, 2),
             [0xFE, 0xFF, ..] => (Encoding::Utf16Be, 2),
+            // Two ASCII characters; text does not begin with a zero otherwise.
+            [1..=u8::MAX, 0, 1..=u8::MAX, 0] => (Encoding::Utf16Le, 0),
+            [0, 1..=u8::MAX, 0, 1..=u8::MAX] => (Encoding::Utf16Be, 0),
             _ => (encoding, 0),
         };
         let mut new = Self {

@@ -68,14 +68,20 @@ fn only_files_below_the_directory_are_read() {
 #[test]
 fn what_is_no_file_is_refused() {
     let files = Files::new();
-    files.write("d/x.txt", "hello").write("notes.txt", "hello");
+    files
+        .write("d/x.txt", "hello")
+        .write("notes.bin", "hello\0")
+        .write("notes.txt", "n,t\n1,a\n")
+        .write("notes", "[{\"n\": 2}]");
+    assert_eq!(files.rows("SELECT n, t FROM '@/notes.txt'"), ["1|a"]);
+    assert_eq!(files.rows("SELECT n FROM '@/notes'"), ["2"]);
     assert_eq!(
         files.error("SELECT * FROM '@/d'"),
         "1017 Can't find file: '@/d' (errno: 2 - No file matches)"
     );
     assert_eq!(
-        files.error("SELECT * FROM '@/notes.txt'"),
-        "1105 file '@/notes.txt': neither name nor content tell its format; call one of read_csv, read_json, read_parquet, read_arrow"
+        files.error("SELECT * FROM '@/notes.bin'"),
+        "1105 file '@/notes.bin': neither name nor content tell its format; call one of read_csv, read_json, read_parquet, read_arrow"
     );
     assert_eq!(
         files.error("SELECT * FROM '/dev/zero'"),
