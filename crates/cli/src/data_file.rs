@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use mayfly_engine::Session;
 
 use crate::file_format;
-use crate::run::Progress;
+use crate::progress::Progress;
 use crate::warnings;
 
 /// Opens a file, a directory or a pattern under its name up to the first dot.

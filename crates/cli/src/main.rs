@@ -4,10 +4,13 @@
 //! statements.
 
 mod advise;
+mod caret;
 mod client_command;
+mod commands;
 mod data_directory;
 mod data_file;
 mod demo;
+mod display;
 mod failed_statements;
 mod file_format;
 mod load_progress;
@@ -15,6 +18,8 @@ mod numbers;
 mod open;
 mod options;
 mod output;
+mod plot;
+mod progress;
 mod reproduce;
 mod row_sum;
 mod run;

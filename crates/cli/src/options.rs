@@ -24,7 +24,22 @@ pub(crate) struct Options {
     pub(crate) execute: Vec<String>,
     /// Output format of results [default: table on a terminal, tsv otherwise].
     #[arg(long, value_enum)]
-    pub(crate) format: Option<Format>,
+    format: Option<Format>,
+    /// As `--format table`.
+    #[arg(short = 't', long, conflicts_with_all = ["format", "batch", "vertical", "html"])]
+    table: bool,
+    /// As `--format tsv`.
+    #[arg(short = 'B', long, conflicts_with_all = ["format", "vertical", "html"])]
+    batch: bool,
+    /// As `--format vertical`.
+    #[arg(short = 'E', long, conflicts_with_all = ["format", "html"])]
+    vertical: bool,
+    /// As `--format html`.
+    #[arg(short = 'H', long, conflicts_with = "format")]
+    html: bool,
+    /// Shows the shell's results in a pager [default: $PAGER, or less -SFX].
+    #[arg(long, value_name = "COMMAND", num_args = 0..=1, require_equals = true)]
+    pub(crate) pager: Option<Option<String>>,
     /// Omits the line of column names.
     #[arg(short = 'N', long)]
     pub(crate) skip_column_names: bool,
@@ -259,6 +274,18 @@ pub(crate) struct WhatIfOptions {
 }
 
 impl Options {
+    /// The format of results, if it is said.
+    pub(crate) fn format(&self) -> Option<Format> {
+        let short = [
+            (self.table, Format::Table),
+            (self.batch, Format::Tsv),
+            (self.vertical, Format::Vertical),
+            (self.html, Format::Html),
+        ];
+        let short = short.iter().find(|(is_said, _)| *is_said);
+        self.format.or(short.map(|(_, format)| *format))
+    }
+
     /// The options of the database.
     pub(crate) fn database_options(&self) -> Result<DatabaseOptions, String> {
         let mut options = DatabaseOptions::new();

@@ -1,45 +1,48 @@
 //! Runs statements and prints their results.
 
 use std::fs::File;
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
-use std::sync::{Arc, mpsc};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Instant;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use mayfly_engine::{
-    Cursor, Error, KillHandle, ProgressHandle, ResultColumn, ResultStream, Session,
-    StatementResult, TemporaryTableRecord,
+    Cursor, Error, KillHandle, ResultColumn, ResultStream, Session, StatementResult,
+    TemporaryTableRecord,
 };
 
-use crate::client_command::{ClientCommand, HELP};
+use crate::caret;
+use crate::client_command::ClientCommand;
+use crate::display::Display;
 use crate::failed_statements::FailedStatements;
 use crate::file_format;
 use crate::load_progress::LoadProgress;
 use crate::options::Options;
-use crate::output::{self, Format};
+use crate::output::Format;
+use crate::plot::Plot;
+use crate::progress::Progress;
 use crate::shell::Names;
 use crate::statements::{Cut, StatementReader, TextSource, Unit};
 use crate::units;
 use crate::warnings;
 
-/// Time after which a statement gets a progress bar.
-const PROGRESS_BAR_AFTER: Duration = Duration::from_millis(500);
-
 /// Runner of statements with one output format.
 #[derive(Debug)]
 pub(crate) struct Runner {
-    format: Format,
-    column_names: bool,
-    interactive: bool,
-    go_on: bool,
-    failed: FailedStatements,
+    pub(crate) display: Display,
+    pub(crate) interactive: bool,
+    pub(crate) go_on: bool,
+    pub(crate) failed: FailedStatements,
     /// Nesting depth of files read by `source`.
-    depth: usize,
+    pub(crate) depth: usize,
     /// Names for the completion of words in the shell.
     names: Option<Names>,
     /// Whether they may have changed since they were looked up.
-    names_changed: bool,
+    pub(crate) names_changed: bool,
+    /// The last statement of the shell.
+    pub(crate) last_statement: Vec<u8>,
+    /// The last result of the shell.
+    pub(crate) plot: Plot,
 }
 
 /// Reason why the reading of a text ended.
@@ -82,14 +85,14 @@ impl Source {
     }
 }
 
+/// Rows that a table of the shell shows.
+const ROWS_SHOWN: usize = 1000;
 /// The error of a text without a statement.
 const EMPTY_QUERY: u16 = 1065;
 /// The error of a statement that Mayfly does not support.
 const NOT_THERE_YET: u16 = 1235;
 /// The error of a statement that Ctrl-C has ended.
 const INTERRUPTED: u16 = 1317;
-/// Greatest nesting depth of files read by `source`.
-const SOURCE_DEPTH: usize = 32;
 /// Number of bytes shown of a failed statement.
 const BEGINNING_BYTES: usize = 160;
 
@@ -102,23 +105,36 @@ impl Runner {
             Format::Tsv
         };
         Self {
-            format: options.format.unwrap_or(default),
-            column_names: !options.skip_column_names,
+            display: Display::new(
+                options.format().unwrap_or(default),
+                !options.skip_column_names,
+            ),
             interactive: false,
             go_on: options.force,
             failed: FailedStatements::default(),
             depth: 0,
             names: None,
             names_changed: false,
+            last_statement: Vec::new(),
+            plot: Plot::default(),
         }
     }
 
     /// A runner for a terminal: counts, times and temporary tables after each result. After a failed statement, those
     /// typed behind it still run.
     pub(crate) fn interactive(options: &Options, names: Names) -> Self {
+        let mut display = Display::new(
+            options.format().unwrap_or(Format::Table),
+            !options.skip_column_names,
+        );
+        display.rows_max = ROWS_SHOWN;
+        display.fits_terminal = true;
+        if let Some(command) = &options.pager {
+            display.set_pager(command.as_deref());
+        }
         Self {
             names: Some(names),
-            format: options.format.unwrap_or(Format::Table),
+            display,
             interactive: true,
             go_on: true,
             ..Self::batch(options)
@@ -228,16 +244,20 @@ impl Runner {
         source: &Source,
         progress: &LoadProgress,
     ) -> Ended {
-        let format = match (cut.vertical, self.format) {
+        let format = match (cut.vertical, self.display.format) {
             (true, Format::Table | Format::Tsv) => Format::Vertical,
             (_, format) => format,
         };
+        if self.interactive && self.depth == 0 {
+            self.last_statement = cut.text.to_vec();
+        }
         self.names_changed |= changes_names(cut.text);
         let Err(failure) = self.run(session, cut, format, source, progress) else {
             return Ended::Done;
         };
         self.failed.add(cut.text);
-        if let Some(mut text) = failure.text(source, cut, self.interactive) {
+        let names = self.names.as_ref();
+        if let Some(mut text) = failure.text(source, cut, self.interactive, names) {
             let is_absent =
                 matches!(&failure, Failure::Statement(it) if it.errno() == NOT_THERE_YET);
             if is_absent && source.is_script && !self.go_on {
@@ -251,43 +271,8 @@ impl Runner {
         }
     }
 
-    /// Runs a command of the client.
-    fn command(&mut self, session: &mut Session, command: &ClientCommand) -> Ended {
-        match command {
-            ClientCommand::Quit => return Ended::Quit,
-            ClientCommand::Help => println!("{HELP}\n"),
-            ClientCommand::Source(path) => return self.source(session, path),
-            ClientCommand::Clear | ClientCommand::Use(_) => {}
-        }
-        Ended::Done
-    }
-
-    /// Runs the statements of a file that a text names.
-    fn source(&mut self, session: &mut Session, path: &str) -> Ended {
-        self.names_changed = true;
-        if self.depth == SOURCE_DEPTH {
-            eprintln!(
-                "mayfly: {path}: `source` reads at most {SOURCE_DEPTH} files, one within the other"
-            );
-            self.failed.add(b"source");
-            return Ended::Failed;
-        }
-        self.depth += 1;
-        let ended = self.file(session, path);
-        self.depth -= 1;
-        ended.unwrap_or_else(|error| {
-            eprintln!("mayfly: {error}");
-            self.failed.add(b"source");
-            if self.go_on {
-                Ended::Done
-            } else {
-                Ended::Failed
-            }
-        })
-    }
-
     fn run(
-        &self,
+        &mut self,
         session: &mut Session,
         cut: &Cut<'_>,
         format: Format,
@@ -313,7 +298,8 @@ impl Runner {
         };
         if self.interactive {
             let line = temporary_tables_line(&session.finished_temporary_tables());
-            println!("{}", line.map_or(String::new(), |line| line + "\n"));
+            let line = line.map_or(String::new(), |line| line + "\n");
+            self.display.print(&line)?;
         } else if warning_count > 0 {
             let place = source.place(cut.line);
             progress.suspend(|| warnings::print(&session.warnings(), &place));
@@ -323,9 +309,9 @@ impl Runner {
 
     /// Prints a set of rows before a statement's own result.
     fn show_set(&self, mut set: Cursor, format: Format) -> Result<(), Failure> {
-        let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+        let mut out = self.display.open()?;
         let columns = Arc::clone(set.columns());
-        let mut writer = output::writer(format, &columns, self.column_names);
+        let mut writer = self.display.writer(format, &columns);
         let mut row_count = 0;
         while let Some(batch) = set.next_rows(usize::MAX)? {
             row_count += batch.row_count();
@@ -341,21 +327,24 @@ impl Runner {
             let rows = if row_count == 1 { "row" } else { "rows" };
             writeln!(out, "{row_count} {rows} in set\n")?;
         }
-        Ok(out.flush()?)
+        Ok(out.finish()?)
     }
 
     /// Prints the result of a statement.
     fn show(
-        &self,
+        &mut self,
         mut stream: ResultStream<'_>,
         format: Format,
         start: Instant,
         bar: Option<Progress>,
     ) -> Result<u64, Failure> {
-        let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+        let mut out = self.display.open()?;
         let columns: Arc<[ResultColumn]> = Arc::from(stream.columns());
         let mut row_count = 0;
-        let mut writer = output::writer(format, &columns, self.column_names);
+        let mut writer = self.display.writer(format, &columns);
+        if self.interactive && !columns.is_empty() {
+            self.plot = Plot::of(&columns);
+        }
         while let Some(batch) = stream.next_batch()? {
             row_count += batch.row_count();
             let part = StatementResult {
@@ -363,6 +352,9 @@ impl Runner {
                 batches: vec![batch],
                 ..StatementResult::default()
             };
+            if self.interactive {
+                self.plot.add(&part);
+            }
             writer.rows(&mut out, &part)?;
         }
         let result = stream.into_result()?;
@@ -371,11 +363,11 @@ impl Runner {
             writer.finish(&mut out)?;
         }
         if self.interactive {
-            let seconds = start.elapsed().as_secs_f64();
+            let seconds = self.display.timing.then(|| start.elapsed().as_secs_f64());
             let line = closing_line(&result, !columns.is_empty(), row_count, seconds);
             writeln!(out, "{line}")?;
         }
-        out.flush()?;
+        out.finish()?;
         Ok(result.warning_count)
     }
 }
@@ -395,7 +387,7 @@ fn closing_line(
     result: &StatementResult,
     has_rows: bool,
     row_count: usize,
-    seconds: f64,
+    seconds: Option<f64>,
 ) -> String {
     let counted = |count: u64, word: &str| {
         let ending = if count == 1 { "" } else { "s" };
@@ -412,7 +404,9 @@ fn closing_line(
     if result.warning_count > 0 {
         line.push_str(&format!(", {}", counted(result.warning_count, "warning")));
     }
-    line.push_str(&format!(" ({seconds:.3} sec)"));
+    if let Some(seconds) = seconds {
+        line.push_str(&format!(" ({seconds:.3} sec)"));
+    }
     if !result.info.is_empty() {
         line.push('\n');
         line.push_str(&result.info);
@@ -449,14 +443,24 @@ enum Failure {
 
 impl Failure {
     /// The message for the user.
-    fn text(&self, source: &Source, cut: &Cut<'_>, interactive: bool) -> Option<String> {
+    fn text(
+        &self,
+        source: &Source,
+        cut: &Cut<'_>,
+        interactive: bool,
+        names: Option<&Names>,
+    ) -> Option<String> {
         let error = match self {
             // The reader of the pipe has closed it: nothing is reported.
             Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return None,
             Self::Output(error) => {
                 return Some(format!("mayfly: cannot write the result: {error}"));
             }
-            Self::Statement(error) if interactive => return Some(error.to_string()),
+            Self::Statement(error) if interactive => {
+                let known = names.map(Names::all).unwrap_or_default();
+                let place = caret::place(cut.text, error.message(), &known);
+                return Some(format!("{error}{place}"));
+            }
             Self::Statement(error) => error,
         };
         let (errno, state, place) = (error.errno(), error.sqlstate(), source.place(cut.line));
@@ -490,65 +494,6 @@ impl From<Error> for Failure {
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Self::Output(error)
-    }
-}
-
-/// The style of a bar where the end is known, of a count where it is not.
-fn progress_style(is_bounded: bool) -> ProgressStyle {
-    let template = if is_bounded {
-        "{msg}{spinner} [{elapsed}] {wide_bar} {human_pos}/{human_len} rows read"
-    } else {
-        "{msg}{spinner} [{elapsed}] {human_pos} rows read"
-    };
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
-}
-
-/// A progress bar on standard error, drawn by a separate thread until this is dropped.
-pub(crate) struct Progress {
-    ended: mpsc::Sender<()>,
-    thread: Option<std::thread::JoinHandle<()>>,
-}
-
-impl Progress {
-    /// The progress of the statement that a session runs next, perhaps with the name of a file.
-    pub(crate) fn watch(handle: ProgressHandle, name: Option<&str>) -> Self {
-        let (ended, wait) = mpsc::channel();
-        let message = name.map_or(String::new(), |name| format!("{name} "));
-        let thread = std::thread::spawn(move || {
-            if wait.recv_timeout(PROGRESS_BAR_AFTER) != Err(mpsc::RecvTimeoutError::Timeout) {
-                return;
-            }
-            let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
-            bar.set_message(message);
-            let mut is_bounded = None;
-            while wait.recv_timeout(Duration::from_millis(100))
-                == Err(mpsc::RecvTimeoutError::Timeout)
-            {
-                let (read, expected) = (handle.rows_read(), handle.rows_expected());
-                if is_bounded != Some(expected > 0) {
-                    is_bounded = Some(expected > 0);
-                    bar.set_style(progress_style(expected > 0));
-                }
-                bar.set_length(expected.max(read));
-                bar.set_position(read);
-                bar.tick();
-            }
-            bar.finish_and_clear();
-        });
-        Self {
-            ended,
-            thread: Some(thread),
-        }
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        // The thread may have ended already; both outcomes are fine.
-        let _ = self.ended.send(());
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
     }
 }
 

@@ -234,14 +234,15 @@ impl<R: TextSource> StatementReader<R> {
         }
         let length = self.length_to(|rest| rest.iter().position(|&byte| byte == b'\n'))?;
         let line = &self.rest()[..length];
+        let command = client_command::parse(line);
         let ends_statement = [&self.delimiter[..], b"\\g", b"\\G"];
-        if ends_statement
-            .iter()
-            .any(|end| memchr::memmem::find(line, end).is_some())
+        let mut ends = ends_statement.iter();
+        // What else has a delimiter is read as a statement.
+        if !matches!(command, Some(ClientCommand::System(_)))
+            && ends.any(|end| memchr::memmem::find(line, end).is_some())
         {
             return Ok(None);
         }
-        let command = client_command::parse(line);
         if command.is_some() {
             self.at += length;
             self.pass();

@@ -95,7 +95,7 @@ pub use mayfly_storage::temptable::RegistryEntry as TemporaryTableRecord;
 pub use mayfly_storage::{
     ColumnCondition, ColumnId, ColumnTerm, Participant, ScanRequest, WorkerPool,
 };
-pub use mayfly_syntax::CompoundScanner;
+pub use mayfly_syntax::{CompoundScanner, all_keywords, is_keyword, is_reserved_word};
 pub use mayfly_types::convert::ColumnFormatter;
 pub use mayfly_types::convert::text::format_value;
 pub use mayfly_types::decimal::{Decimal, parse_decimal};
@@ -107,6 +107,7 @@ pub use mayfly_types::{
     PhysicalType, Result, SessionParameters, SqlType, Stage, TermOperator, TermShape, TermSupport,
     TypeKind, Value, printable, printable_lines,
 };
+pub use visible_names::function_names;
 
 /// The result of VERSION(): the version of MySQL that Mayfly is compatible with, and its name.
 pub const VERSION: &str = "8.4.0-mayfly";

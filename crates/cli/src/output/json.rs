@@ -1,4 +1,4 @@
-//! Results as an array of objects, one for each row. Exact numbers stay exact: they are written as
+//! Results as objects, one for each row, in an array or on a line each. Exact numbers stay exact: they are written as
 //! displayed, without conversion to a float.
 
 use std::io::{self, Write};
@@ -13,11 +13,21 @@ pub(super) struct JsonWriter {
     /// Each column's name, quoted, and whether its displayed text is a valid JSON number or
     /// document.
     columns: Vec<(String, bool)>,
+    in_array: bool,
     row_count: usize,
 }
 
 impl JsonWriter {
-    pub(super) fn new(columns: &[ResultColumn]) -> Self {
+    /// Writer of an array.
+    pub(super) fn array(columns: &[ResultColumn]) -> Self {
+        Self {
+            in_array: true,
+            ..Self::lines(columns)
+        }
+    }
+
+    /// Writer of lines.
+    pub(super) fn lines(columns: &[ResultColumn]) -> Self {
         let column = |column: &ResultColumn| {
             let kind = column.ty.kind;
             let is_json = (is_number(kind) || kind == TypeKind::Json) && !column.ty.zerofill;
@@ -25,6 +35,7 @@ impl JsonWriter {
         };
         Self {
             columns: columns.iter().map(column).collect(),
+            in_array: false,
             row_count: 0,
         }
     }
@@ -33,10 +44,10 @@ impl JsonWriter {
 impl Writer for JsonWriter {
     fn rows(&mut self, out: &mut dyn Write, part: &StatementResult) -> io::Result<()> {
         for row in rows_of(part) {
-            out.write_all(if self.row_count == 0 {
-                b"[\n{"
-            } else {
-                b",\n{"
+            out.write_all(match (self.in_array, self.row_count) {
+                (false, _) => b"{",
+                (true, 0) => b"[\n{",
+                (true, _) => b",\n{",
             })?;
             self.row_count += 1;
             for (index, ((name, is_json), value)) in self.columns.iter().zip(&row).enumerate() {
@@ -48,16 +59,16 @@ impl Writer for JsonWriter {
                     Some(bytes) => out.write_all(quoted(&text_or_hexadecimal(bytes)).as_bytes())?,
                 }
             }
-            out.write_all(b"}")?;
+            out.write_all(if self.in_array { b"}" } else { b"}\n" })?;
         }
         Ok(())
     }
 
     fn finish(&mut self, out: &mut dyn Write) -> io::Result<()> {
-        out.write_all(if self.row_count == 0 {
-            b"[]\n"
-        } else {
-            b"\n]\n"
+        out.write_all(match (self.in_array, self.row_count) {
+            (false, _) => b"",
+            (true, 0) => b"[]\n",
+            (true, _) => b"\n]\n",
         })
     }
 }

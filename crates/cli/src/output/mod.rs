@@ -4,7 +4,9 @@
 //! so that a result of any size can be piped.
 
 mod delimited;
+mod html;
 mod json;
+mod markdown;
 mod result_writer;
 mod table;
 mod values;
@@ -12,7 +14,8 @@ mod vertical;
 
 use mayfly_engine::ResultColumn;
 
-use self::result_writer::Writer;
+pub(crate) use self::result_writer::Writer;
+pub(crate) use self::values::{is_number, shown};
 
 /// A format of results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -27,15 +30,39 @@ pub(crate) enum Format {
     Csv,
     /// An array of objects.
     Json,
+    /// An object on each line.
+    #[value(alias = "ndjson")]
+    Jsonl,
+    /// A table of Markdown.
+    Markdown,
+    /// A table of HTML, as `mysql --html` writes it.
+    Html,
+}
+
+/// Greatest size of a table; what is beyond it is left out with a note. 0 is no limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct TableLimits {
+    /// Rows.
+    pub(crate) rows: usize,
+    /// Columns of the terminal.
+    pub(crate) width: usize,
 }
 
 /// A writer of a format for a result with these columns.
-pub(crate) fn writer(format: Format, columns: &[ResultColumn], names: bool) -> Box<dyn Writer> {
+pub(crate) fn writer(
+    format: Format,
+    columns: &[ResultColumn],
+    names: bool,
+    limits: TableLimits,
+) -> Box<dyn Writer> {
     match format {
-        Format::Table => Box::new(table::TableWriter::new(columns, names)),
+        Format::Table => Box::new(table::TableWriter::new(columns, names, limits)),
         Format::Vertical => Box::new(vertical::VerticalWriter::new(columns)),
         Format::Tsv => Box::new(delimited::DelimitedWriter::tsv(columns, names)),
         Format::Csv => Box::new(delimited::DelimitedWriter::csv(columns, names)),
-        Format::Json => Box::new(json::JsonWriter::new(columns)),
+        Format::Json => Box::new(json::JsonWriter::array(columns)),
+        Format::Jsonl => Box::new(json::JsonWriter::lines(columns)),
+        Format::Markdown => Box::new(markdown::MarkdownWriter::new(columns)),
+        Format::Html => Box::new(html::HtmlWriter::new(columns, names)),
     }
 }

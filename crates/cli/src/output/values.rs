@@ -15,7 +15,7 @@ pub(super) fn rows_of(part: &StatementResult) -> impl Iterator<Item = Row> + '_ 
 }
 
 /// A value as readable text: invalid UTF-8 in hexadecimal, and `NULL`.
-pub(super) fn shown(value: Option<&[u8]>) -> String {
+pub(crate) fn shown(value: Option<&[u8]>) -> String {
     value.map_or_else(|| "NULL".to_owned(), text_or_hexadecimal)
 }
 
@@ -30,7 +30,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
 }
 
 /// Whether the values of a type are shown as numbers.
-pub(super) fn is_number(kind: TypeKind) -> bool {
+pub(crate) fn is_number(kind: TypeKind) -> bool {
     matches!(
         kind,
         TypeKind::Boolean

@@ -129,11 +129,26 @@ impl ConditionalEventHandler for Tab {
     ) -> Option<Cmd> {
         let before = context.line().get(..context.pos()).unwrap_or_default();
         let is_behind_word = before.chars().next_back().is_some_and(is_word);
-        let is_tab = !is_behind_word || self.0.is_pasted();
+        let is_tab = !is_behind_word && quoted_path(before).is_none() || self.0.is_pasted();
         self.0.typed();
         // SelfInsert would be taken for a repetition of the last insertion.
         is_tab.then(|| Cmd::Insert(count, "\t".to_owned()))
     }
+}
+
+/// The text behind the quote of a text that is still open, if it may be a path.
+pub(super) fn quoted_path(before: &str) -> Option<&str> {
+    let mut open: Option<usize> = None;
+    for (at, character) in before.char_indices() {
+        if character == '\'' {
+            open = match open {
+                None => Some(at + 1),
+                Some(_) => None,
+            };
+        }
+    }
+    let path = before.get(open?..)?;
+    (!path.contains(char::is_whitespace)).then_some(path)
 }
 
 /// Whether a character may be in a word that is completed.

@@ -1,6 +1,7 @@
 //! The interactive shell: line editing, history, completion, and Ctrl-C that ends the statement and
 //! not the shell.
 
+mod colors;
 mod completer;
 mod history;
 mod keys;

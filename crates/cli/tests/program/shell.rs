@@ -16,7 +16,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
 /// Greatest time of any step.
-const PATIENCE: Duration = Duration::from_secs(600);
+const PATIENCE: Duration = Duration::from_secs(300);
 /// The rows of a large paste.
 const ROWS: u64 = 10_000;
 
@@ -58,6 +58,8 @@ impl Shell {
             .env("HOME", home)
             .env("TERM", "xterm")
             .env_remove("NO_COLOR")
+            .env_remove("VISUAL")
+            .env("EDITOR", "sed -i s/before/after/")
             .stdin(open())
             .stdout(open())
             .stderr(open())
@@ -220,7 +222,7 @@ fn typing() {
     shell.expect("mayfly> ");
     // Ctrl-R finds it again, with all of its lines.
     shell.send("\x12first_col");
-    shell.expect("FROM completed");
+    shell.expect(" completed ;");
     pause();
     shell.send("\r");
     shell.expect("| n | m  |");
@@ -279,4 +281,140 @@ fn the_terminal_is_given_back() {
         assert_eq!(status.success(), !is_killed);
         assert!(modes(&shell).contains(lines));
     }
+}
+
+/// A shell at its prompt.
+fn at_prompt(home: &Path) -> Shell {
+    let mut shell = Shell::start(home);
+    shell.expect("mayfly> ");
+    shell
+}
+
+/// Sends a line, and returns what is shown until a text of its answer.
+fn answer(shell: &mut Shell, line: &str, expected: &str) -> String {
+    shell.send(&format!("{line}\r"));
+    let shown = shell.expect(expected);
+    shell.expect("mayfly> ");
+    shown
+}
+
+#[test]
+fn commands_of_the_shell() {
+    let home = tempfile::tempdir().unwrap();
+    let path = |name: &str| home.path().join(name).display().to_string();
+    let mut shell = at_prompt(home.path());
+    let shell = &mut shell;
+    answer(
+        shell,
+        "CREATE TABLE sales (town VARCHAR(20), amount DECIMAL(9,2), KEY (town));",
+        "Query OK",
+    );
+    answer(
+        shell,
+        "INSERT INTO sales VALUES ('Bonn', 2.5), ('Ulm', 10);",
+        "2 rows affected",
+    );
+    answer(shell, "\\d", "| sales");
+    let described = answer(shell, "\\d sales", "| sales |");
+    assert!(described.contains("decimal(9,2)"), "{described}");
+    answer(shell, "\\s", "current user: ");
+    answer(shell, "\\! echo $((6 * 7)); echo done", "42\r\ndone");
+    answer(shell, "\\timing off", "\n");
+    let untimed = answer(shell, "SELECT 1;", "1 row in set");
+    assert!(!untimed.contains(" sec)"));
+    answer(shell, "\\timing on", "\n");
+    answer(shell, "SELECT 1;", "1 row in set (0.");
+    for (format, expected) in [
+        ("csv", "Bonn,2.50"),
+        ("jsonl", "{\"town\": \"Bonn\", \"amount\": 2.50}"),
+        ("markdown", "| Bonn | 2.50 |"),
+        ("html", "<TD>Bonn</TD><TD>2.50</TD>"),
+        ("vertical", "town: Bonn"),
+    ] {
+        answer(shell, &format!("\\format {format}"), "\n");
+        answer(shell, "SELECT * FROM sales;", expected);
+    }
+    answer(
+        shell,
+        "\\format nosuch",
+        "there is no format nosuch; there are table, vertical",
+    );
+    answer(shell, "\\format table", "\n");
+    answer(shell, "SELECT * FROM sales;", "| Ulm  |  10.00 |");
+    answer(shell, "\\plot", "Ulm");
+    answer(shell, &format!("\\plot {}", path("plot.svg")), "\n");
+    assert!(
+        std::fs::read_to_string(path("plot.svg"))
+            .unwrap()
+            .contains("Bonn")
+    );
+    answer(shell, &format!("\\tee {}", path("copy.txt")), "\n");
+    answer(shell, "SELECT 'copied' c;", "| copied |");
+    answer(shell, "\\notee", "\n");
+    answer(shell, "SELECT 'later' c;", "| later |");
+    let copy = std::fs::read_to_string(path("copy.txt")).unwrap();
+    assert!(
+        copy.contains("| copied |\n") && copy.contains("1 row in set") && !copy.contains("later"),
+        "{copy}"
+    );
+    answer(shell, "\\pager tr a-z A-Z", "PAGER set to");
+    answer(shell, "SELECT 'through' c;", "| THROUGH |");
+    answer(shell, "\\nopager", "\n");
+    answer(shell, "SELECT 'through' c;", "| through |");
+    // A script runs no programs.
+    std::fs::write(path("script.sql"), "\\! echo $((6 * 7))\n").unwrap();
+    answer(
+        shell,
+        &format!("source {}", path("script.sql")),
+        "this command is for the interactive shell",
+    );
+}
+
+#[test]
+fn an_editor_changes_the_last_statement() {
+    let home = tempfile::tempdir().unwrap();
+    let mut shell = at_prompt(home.path());
+    answer(&mut shell, "\\! true", "\n");
+    answer(&mut shell, "SELECT 'before' c;", "| before |");
+    answer(&mut shell, "\\e", "| after |");
+}
+
+#[test]
+fn large_results_and_errors() {
+    let home = tempfile::tempdir().unwrap();
+    let mut shell = at_prompt(home.path());
+    let shell = &mut shell;
+    let numbers = "WITH RECURSIVE n AS (SELECT 1 i UNION ALL SELECT i + 1 FROM n WHERE i < 2000) SELECT i FROM n;";
+    let shown = answer(
+        shell,
+        numbers,
+        "The first 1000 of 2000 rows; \\maxrows 0 shows all.",
+    );
+    assert!(shown.contains("| 1000 |") && !shown.contains("| 1001 |"));
+    answer(shell, "\\maxrows 0", "\n");
+    answer(shell, numbers, "| 2000 |");
+    let wide = answer(
+        shell,
+        "SELECT REPEAT('x', 500) a, 'y' b;",
+        "Values that end in … are cut",
+    );
+    let mut rows = wide.lines().filter(|line| line.starts_with(['|', '+']));
+    assert!(rows.all(|row| row.chars().count() <= 200), "{wide}");
+    answer(shell, "SELECT 'a\\nb' c;", "| a\\nb |");
+    answer(shell, "CREATE TABLE sales (amount INT);", "Query OK");
+    answer(
+        shell,
+        "SELECT amuont FROM sales;",
+        "       ^ did you mean amount?",
+    );
+    answer(
+        shell,
+        "SELECT grup_concat(amount) FROM sales;",
+        "did you mean group_concat?",
+    );
+    answer(
+        shell,
+        "SELECT amount FROM FROM sales;",
+        "\n                     ^",
+    );
 }
