@@ -9,7 +9,7 @@ use super::literals::DateOrder;
 use crate::text::input::Encoding;
 
 /// What a call says of its files; what it leaves open is found in the first one.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Options {
     pub(crate) dialect: Dialect,
     pub(crate) delimiter: Option<u8>,

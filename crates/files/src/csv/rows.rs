@@ -199,3 +199,89 @@ impl<'b> Rows<'b> {
         ))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rows of a text, or none if one cannot be read. Without `by_index` its fields are divided one after another.
+    fn rows(text: &[u8], options: &Options, width: usize, by_index: bool) -> Option<Vec<Vec<u8>>> {
+        let asked = if by_index { width } else { 0 };
+        let separators = Separators::of(text, &options.dialect, asked);
+        let block = RowBlock {
+            path: "",
+            text,
+            line: 1,
+            separators: &separators,
+        };
+        let mut rows = Rows::new(block, options, width, 0);
+        let mut all = Vec::new();
+        // Chunks of several sizes.
+        while let Some(chunk) = rows.next(1 + all.len() % 3).ok()? {
+            for row in 0..chunk.rows() {
+                for place in 0..width {
+                    let field = chunk.field(row, place);
+                    let mut value = vec![u8::from(field.is_quoted())];
+                    value.extend_from_slice(&field.bytes());
+                    all.push(value);
+                }
+            }
+        }
+        Some(all)
+    }
+
+    /// Random texts of the characters that matter have the fields that a reader of one field after another finds.
+    #[test]
+    fn the_index_finds_the_same_fields() {
+        let mut state = 7_u64;
+        let mut draw = |count: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 33) % count
+        };
+        let mut options = Options::default();
+        let (mut read, mut regular) = (0, 0);
+        for _ in 0..200_000 {
+            options.dialect.escape = [Some(b'"'), Some(b'"'), Some(b'\\'), None][draw(4) as usize];
+            let width = 1 + draw(3) as usize;
+            let mut text = Vec::new();
+            // Mostly well-formed rows, with anything in between.
+            for _ in 0..draw(4) {
+                for place in 0..width {
+                    let field: &[u8] = match draw(12) {
+                        0 => b"\"q\"",
+                        1 => b"\"a,b\"",
+                        2 => b"\"a\n\"\"b\"",
+                        3 => b"",
+                        4 => b"\"\"",
+                        5 => b"5\" pipe",
+                        6 => b"\"a\" ",
+                        7 => [&b"\""[..], b"\\\"", b"\"\"\"", b",", b"\n", b"\r"][draw(6) as usize],
+                        _ => b"plain text",
+                    };
+                    text.extend_from_slice(field);
+                    let is_last = place + 1 == width;
+                    let end: &[u8] =
+                        [&b","[..], b"\n", b"\r\n"][usize::from(is_last) * (1 + draw(2) as usize)];
+                    text.extend_from_slice(end);
+                }
+            }
+            if draw(2) == 0 {
+                text.pop();
+            }
+            let slowly = rows(&text, &options, width, false);
+            let fast = rows(&text, &options, width, true);
+            assert_eq!(
+                fast,
+                slowly,
+                "{:?} {width} {:?}",
+                text.escape_ascii().to_string(),
+                options.dialect
+            );
+            read += usize::from(slowly.is_some());
+            regular += usize::from(Separators::of(&text, &options.dialect, width).is_regular());
+        }
+        assert!(read > 100_000 && regular > 50_000, "{read} {regular}");
+    }
+}
