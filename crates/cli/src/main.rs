@@ -31,7 +31,7 @@ mod units;
 mod warnings;
 mod what_if;
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write as _};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -58,6 +58,11 @@ fn start(options: &Options) -> Result<ExitCode, String> {
         Some(Command::Advise(advise)) => return advise::run(advise),
         Some(Command::Demo(demo)) => return demo::run(demo, options),
         Some(Command::Backup { target }) => return data_directory::backup(options, target),
+        Some(Command::Completions { shell }) => return print(&options::completions(*shell)),
+        Some(Command::Man) => {
+            let manual = options::manual().map_err(|error| error.to_string())?;
+            return print(&manual);
+        }
         Some(Command::Check) => return data_directory::check(options),
         Some(Command::Reproduce(reproduce)) => return reproduce::run(reproduce, options),
         Some(Command::Serve(serve)) => return serve::run(serve, options),
@@ -92,6 +97,15 @@ fn start(options: &Options) -> Result<ExitCode, String> {
         texts.push(Text::StandardInput);
     }
     run_texts(&mut session, options, &texts)
+}
+
+/// Writes a text to standard output.
+fn print(text: &[u8]) -> Result<ExitCode, String> {
+    let written = std::io::stdout().write_all(text);
+    match written {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.to_string()),
+        _ => Ok(ExitCode::SUCCESS),
+    }
 }
 
 /// Source of statements.

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use mayfly_engine::{DatabaseOptions, Defaults};
 
 use crate::advise::AdviseOptions;
@@ -93,6 +93,13 @@ pub(crate) enum Command {
     },
     /// Reads the whole data directory of --datadir and checks it for damage.
     Check,
+    /// Prints the completions of the command line for a shell, such as bash.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Prints the manual page (roff): mayfly man | man -l -
+    Man,
     /// Runs the experiments of five articles on temporary tables, and prints their published figures beside the
     /// measured ones.
     Reproduce(ReproduceOptions),
@@ -309,6 +316,29 @@ impl Options {
     }
 }
 
+/// The completions of the command line for a shell.
+pub(crate) fn completions(shell: clap_complete::Shell) -> Vec<u8> {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut Options::command(), "mayfly", &mut text);
+    text
+}
+
+/// The manual page, with the commands and their options.
+pub(crate) fn manual() -> std::io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    let mut command = Options::command();
+    command.build();
+    clap_mangen::Man::new(command.clone()).render(&mut text)?;
+    for subcommand in command.get_subcommands() {
+        let name = subcommand.get_name().to_uppercase();
+        text.extend_from_slice(format!(".SH \"MAYFLY {name}\"\n").as_bytes());
+        let manual = clap_mangen::Man::new(subcommand.clone());
+        manual.render_description_section(&mut text)?;
+        manual.render_options_section(&mut text)?;
+    }
+    Ok(text)
+}
+
 /// Bytes of a size such as `64M`, `64MB`, `64MiB`, `1.5G` or `4096`; units are powers of 1024.
 pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     let digits = text
@@ -360,8 +390,19 @@ mod tests {
     }
 
     #[test]
+    fn completions_and_manual_name_the_commands() {
+        let completions = completions(clap_complete::Shell::Bash);
+        let manual = manual().expect("writes to memory");
+        for text in [&completions, &manual] {
+            let text = String::from_utf8_lossy(text).replace("\\-", "-");
+            for word in ["what-if", "backup", "memory"] {
+                assert!(text.contains(word), "{word}");
+            }
+        }
+    }
+
+    #[test]
     fn the_command_line_is_consistent() {
-        use clap::CommandFactory;
         Options::command().debug_assert();
     }
 }
