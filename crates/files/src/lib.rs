@@ -1,8 +1,8 @@
-//! Data files as tables: `FROM 'sales.csv'`, `FROM read_parquet('years/*.parquet')`.
+//! Data files as tables: `FROM 'sales.csv'`, `FROM read_parquet('years/*.parquet')`, `COPY t TO 'sales.parquet'`.
 //!
 //! Each format is a table function of the engine. A call finds its files (`paths`), reads as much of them as their
 //! columns need, and gives the engine a provider (`table`) whose scans are divided into pieces (row groups, blocks of
-//! text) that the workers of a statement take one after another. `docs/files.md` has the types and options.
+//! text) that the workers of a statement take one after another. Rows are written by `write`. `docs/files.md` has the types and options.
 //!
 //! No value is changed without a word: what a SQL type cannot hold is an error that names file and place.
 
@@ -17,6 +17,7 @@ mod paths;
 mod table;
 mod terms;
 mod text;
+mod write;
 
 use std::sync::Arc;
 
@@ -24,7 +25,7 @@ use mayfly_engine::Database;
 
 /// Adds the functions that read files to a database: `read_csv`, `read_json`, `read_parquet`, `read_arrow`,
 /// and `read_file`, which
-/// `FROM 'name'` calls.
+/// `FROM 'name'` calls; and the writer of files.
 pub fn register(database: &Database) {
     let functions = function::FORMATS
         .iter()
@@ -33,4 +34,5 @@ pub fn register(database: &Database) {
     for (name, function) in functions.chain([any]) {
         database.add_table_function(name, Arc::new(function));
     }
+    database.set_file_output(Arc::new(write::WriteFiles));
 }

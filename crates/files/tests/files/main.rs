@@ -1,4 +1,4 @@
-//! Files as tables, through SQL.
+//! Files as tables, and tables as files, through SQL.
 
 mod arrow;
 mod csv;
@@ -8,3 +8,4 @@ mod parquet;
 mod paths;
 mod statements;
 mod support;
+mod writing;
