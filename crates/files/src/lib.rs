@@ -9,6 +9,7 @@
 mod arrow;
 mod columns;
 mod csv;
+mod excel;
 mod function;
 mod guard;
 mod json;
@@ -23,15 +24,22 @@ use std::sync::Arc;
 
 use mayfly_engine::Database;
 
-/// Adds the functions that read files to a database: `read_csv`, `read_json`, `read_parquet`, `read_arrow`,
+use self::function::FORMATS;
+
+/// Adds the functions that read files to a database: `read_csv`, `read_json`, `read_parquet`, `read_arrow`, `read_excel`,
 /// and `read_file`, which
 /// `FROM 'name'` calls; and the writer of files.
 pub fn register(database: &Database) {
-    let functions = function::FORMATS
+    let functions = FORMATS
         .iter()
         .map(|format| (format.function, function::ReadFiles(Some(format))));
     let any = ("read_file", function::ReadFiles(None));
-    for (name, function) in functions.chain([any]) {
+    // DuckDB's name of the function.
+    let excel = FORMATS
+        .iter()
+        .find(|format| format.function == "read_excel");
+    let xlsx = ("read_xlsx", function::ReadFiles(excel));
+    for (name, function) in functions.chain([any, xlsx]) {
         database.add_table_function(name, Arc::new(function));
     }
     database.set_file_output(Arc::new(write::WriteFiles));

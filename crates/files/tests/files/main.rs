@@ -3,6 +3,7 @@
 mod arrow;
 mod csv;
 mod damage;
+mod excel;
 mod json;
 mod parquet;
 mod paths;

@@ -75,7 +75,7 @@ fn what_is_no_file_is_refused() {
     );
     assert_eq!(
         files.error("SELECT * FROM '@/notes.txt'"),
-        "1105 file '@/notes.txt': neither name nor content tell its format; call one of read_csv, read_json, read_parquet, read_arrow"
+        "1105 file '@/notes.txt': neither name nor content tell its format; call one of read_csv, read_json, read_parquet, read_arrow, read_excel"
     );
     assert_eq!(
         files.error("SELECT * FROM '/dev/zero'"),
