@@ -34,7 +34,7 @@ const MODULE_FLOORS: &[(&str, &[&str])] = &[(
         "connections",
         "locks",
         "catalog storing",
-        "arrow_in cached_plan",
+        "arrow_in arrow_out cached_plan",
         "prepared",
         "variable_checks",
         // Modules shared by sessions.

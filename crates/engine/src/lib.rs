@@ -7,6 +7,7 @@
 
 mod accounts;
 pub mod arrow_in;
+pub mod arrow_out;
 mod authentication;
 mod binding;
 mod budgets;
@@ -57,6 +58,7 @@ mod visible_names;
 
 pub use self::accounts::account::AuthenticationPlugin;
 pub use self::authentication::{FastCheck, Login, LoginFailure, NewRoot, RootPassword};
+pub use self::catalog::file_output::{FileOutput, RowsToWrite, RowsWriter};
 pub use self::catalog::inner_statements::InnerStatements;
 pub use self::catalog::provider::{
     ProvidedColumn, ProvidedRows, ProviderTransaction, TableProvider,
@@ -71,7 +73,7 @@ pub use self::client::{
 pub use self::connections::ConnectionError;
 pub use self::convert::value_at;
 pub use self::database::Database;
-pub use self::files::{DirectoryEntry, StatementFiles};
+pub use self::files::{DirectoryEntry, NewDirectory, NewFile, StatementFiles, write_error};
 pub use self::options::{
     BackgroundErrors, Clock, DatabaseOptions, Defaults, FileAccess, HashMode, LogFiles, Randomness,
     SystemClock, SystemLogFiles, SystemRandomness,
@@ -101,7 +103,7 @@ pub use mayfly_types::convert::text::format_value;
 pub use mayfly_types::decimal::{Decimal, parse_decimal};
 pub use mayfly_types::error::codes;
 pub use mayfly_types::json;
-pub use mayfly_types::temporal::DateTime;
+pub use mayfly_types::temporal::{DateTime, TimeZone};
 pub use mayfly_types::{
     Batch, Checkpoint, CollationId, Condition, Diagnostics, Error, Interrupt, Level, OrderColumn,
     PhysicalType, Result, SessionParameters, SqlType, Stage, TermOperator, TermShape, TermSupport,

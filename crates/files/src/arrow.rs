@@ -165,7 +165,7 @@ impl Piece for Batches {
                         let array = array.ok_or_else(|| {
                             damaged(&file.path, "it has changed while it is read")
                         })?;
-                        columns::values(array, &file.fields[place], &self.diagnostics)
+                        file.values(array, place, &self.diagnostics)
                     }
                 });
             let columns = columns.collect::<Result<_>>()?;

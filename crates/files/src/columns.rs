@@ -1,12 +1,17 @@
 //! The columns of a table of several files, whose types are those of all files.
 
 use std::fs::File;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use arrow_array::ArrayRef;
-use arrow_schema::{DataType, Field};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, DurationNanosecondType, Time64NanosecondType, TimestampNanosecondType,
+};
+use arrow_schema::{DataType, Field, TimeUnit};
 use mayfly_engine::{
-    Diagnostics, PhysicalType, ProvidedColumn, Result, SqlType, TableArguments,
-    TableFunctionContext, arrow_in,
+    Diagnostics, Level, PhysicalType, ProvidedColumn, Result, SqlType, TableArguments,
+    TableFunctionContext, arrow_in, codes,
 };
 
 use crate::guard::{damaged, guarded};
@@ -21,6 +26,46 @@ pub(crate) struct Opened<T> {
     pub(crate) places: Vec<Option<usize>>,
     /// What else was read.
     pub(crate) content: T,
+    /// Whether a field has had nanoseconds that were cut: each is noted once.
+    cut: Vec<AtomicBool>,
+}
+
+impl<T> Opened<T> {
+    /// The array that the engine computes on for an array of a field. NaN and infinities are NULL, with a warning;
+    /// nanoseconds below the microsecond are cut, with a note.
+    pub(crate) fn values(
+        &self,
+        array: &ArrayRef,
+        place: usize,
+        diagnostics: &Diagnostics,
+    ) -> Result<ArrayRef> {
+        let field = &self.fields[place];
+        if let Some(row) = first_cut(array)
+            && !self.cut[place].swap(true, Ordering::Relaxed)
+        {
+            let note = codes::WARN_DATA_TRUNCATED.with(&[&field.name(), &(row + 1)]);
+            diagnostics.push(Level::Note, note);
+        }
+        arrow_in::values(array, field, &|error| {
+            diagnostics.warn(error);
+            Ok(())
+        })
+    }
+}
+
+/// The first row with nanoseconds below the microsecond.
+fn first_cut(array: &ArrayRef) -> Option<usize> {
+    fn first<N: ArrowPrimitiveType<Native = i64>>(array: &ArrayRef) -> Option<usize> {
+        let numbers = array.as_primitive::<N>();
+        let is_cut = |number: Option<i64>| number.is_some_and(|number| number % 1000 != 0);
+        numbers.iter().position(is_cut)
+    }
+    match array.data_type() {
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => first::<TimestampNanosecondType>(array),
+        DataType::Time64(TimeUnit::Nanosecond) => first::<Time64NanosecondType>(array),
+        DataType::Duration(TimeUnit::Nanosecond) => first::<DurationNanosecondType>(array),
+        _ => None,
+    }
 }
 
 /// Opens the files of a call, of which `read` gives the fields and what else is needed; returns the columns of their
@@ -45,6 +90,7 @@ pub(crate) fn open<T>(
     let opened = opened.into_iter().map(|(path, fields, content)| Opened {
         path: path.clone(),
         places: places(&columns, &fields),
+        cut: fields.iter().map(|_| AtomicBool::new(false)).collect(),
         fields,
         content,
     });
@@ -55,18 +101,6 @@ pub(crate) fn open<T>(
 /// The types of the columns' arrays.
 pub(crate) fn array_types(columns: &[ProvidedColumn]) -> impl Iterator<Item = DataType> {
     columns.iter().map(|column| column.ty.physical().arrow())
-}
-
-/// The array that the engine computes on for an array of a field's column. NaN and infinities are NULL, with a warning.
-pub(crate) fn values(
-    array: &ArrayRef,
-    field: &Field,
-    diagnostics: &Diagnostics,
-) -> Result<ArrayRef> {
-    arrow_in::values(array, field, &|error| {
-        diagnostics.warn(error);
-        Ok(())
-    })
 }
 
 /// The columns of the files so far.

@@ -8,7 +8,7 @@ use crate::guard::damaged;
 use crate::paths::{DataFile, Found, Search};
 use crate::table::{FileTable, Format};
 use crate::text::input::{Encoding, Input};
-use crate::{arrow, csv, json, parquet};
+use crate::{arrow, csv, excel, json, parquet};
 
 /// A file format.
 #[derive(Debug)]
@@ -51,6 +51,12 @@ pub(crate) const FORMATS: &[FileFormat] = &[
         endings: &["arrow", "feather", "arrows"],
         begin: &[b"ARROW1"],
         open: arrow::open,
+    },
+    FileFormat {
+        function: "read_excel",
+        endings: &["xlsx", "xlsm", "xlsb", "ods"],
+        begin: &[b"PK\x03\x04"],
+        open: excel::open,
     },
 ];
 

@@ -1,14 +1,15 @@
-//! Data files as tables: `FROM 'sales.csv'`, `FROM read_parquet('years/*.parquet')`.
+//! Data files as tables: `FROM 'sales.csv'`, `FROM read_parquet('years/*.parquet')`, `COPY t TO 'sales.parquet'`.
 //!
 //! Each format is a table function of the engine. A call finds its files (`paths`), reads as much of them as their
 //! columns need, and gives the engine a provider (`table`) whose scans are divided into pieces (row groups, blocks of
-//! text) that the workers of a statement take one after another. `docs/files.md` has the types and options.
+//! text) that the workers of a statement take one after another. Rows are written by `write`. `docs/files.md` has the types and options.
 //!
 //! No value is changed without a word: what a SQL type cannot hold is an error that names file and place.
 
 mod arrow;
 mod columns;
 mod csv;
+mod excel;
 mod function;
 mod guard;
 mod json;
@@ -17,20 +18,29 @@ mod paths;
 mod table;
 mod terms;
 mod text;
+mod write;
 
 use std::sync::Arc;
 
 use mayfly_engine::Database;
 
-/// Adds the functions that read files to a database: `read_csv`, `read_json`, `read_parquet`, `read_arrow`,
+use self::function::FORMATS;
+
+/// Adds the functions that read files to a database: `read_csv`, `read_json`, `read_parquet`, `read_arrow`, `read_excel`,
 /// and `read_file`, which
-/// `FROM 'name'` calls.
+/// `FROM 'name'` calls; and the writer of files.
 pub fn register(database: &Database) {
-    let functions = function::FORMATS
+    let functions = FORMATS
         .iter()
         .map(|format| (format.function, function::ReadFiles(Some(format))));
     let any = ("read_file", function::ReadFiles(None));
-    for (name, function) in functions.chain([any]) {
+    // DuckDB's name of the function.
+    let excel = FORMATS
+        .iter()
+        .find(|format| format.function == "read_excel");
+    let xlsx = ("read_xlsx", function::ReadFiles(excel));
+    for (name, function) in functions.chain([any, xlsx]) {
         database.add_table_function(name, Arc::new(function));
     }
+    database.set_file_output(Arc::new(write::WriteFiles));
 }

@@ -10,7 +10,7 @@
 use mayfly_engine::{Result, StatementFiles, codes};
 
 /// The name that stands for NULL.
-const NULL_KEY: &str = "__HIVE_DEFAULT_PARTITION__";
+pub(crate) const NULL_KEY: &str = "__HIVE_DEFAULT_PARTITION__";
 
 /// Most files of a call.
 const FILES_MAX: usize = 1_000_000;

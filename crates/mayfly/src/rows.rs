@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
+use mayfly_engine::arrow_out::ArrowForm;
 use mayfly_engine::{Batch, Cursor, Result, ResultColumn, ResultStream, SqlType, codes};
 
 use crate::arrow;
@@ -119,7 +120,7 @@ impl<'c> Rows<'c> {
 
     /// The schema of [`Self::next_record_batch`]; the module `arrow` says what each SQL type becomes.
     pub fn schema(&self) -> SchemaRef {
-        arrow::schema(&self.columns)
+        ArrowForm::default().schema(&self.columns)
     }
 
     /// The next rows as a record batch of Arrow; `None` after the last. Text and numbers of eight bytes are not copied.
@@ -134,7 +135,7 @@ impl<'c> Rows<'c> {
         let Some(batch) = batch else {
             return Ok(None);
         };
-        let made = arrow::record_batch(&self.columns, &batch, self.before)?;
+        let made = ArrowForm::default().record_batch(&self.columns, &batch, self.before)?;
         self.before += batch.row_count() as u64;
         Ok(Some(made))
     }
@@ -190,7 +191,7 @@ impl StoredRows {
 
     /// The schema of [`Self::next_record_batch`].
     pub fn schema(&self) -> SchemaRef {
-        arrow::schema(&self.columns)
+        ArrowForm::default().schema(&self.columns)
     }
 
     /// The next rows, at most `most`; `None` after the last.
@@ -209,7 +210,7 @@ impl StoredRows {
         let Some(batch) = batch else {
             return Ok(None);
         };
-        let made = arrow::record_batch(&self.columns, &batch, self.before)?;
+        let made = ArrowForm::default().record_batch(&self.columns, &batch, self.before)?;
         self.before += batch.row_count() as u64;
         Ok(Some(made))
     }

@@ -21,8 +21,8 @@ pub use random::Random;
 pub const BUDGET_SECONDS: u64 = 60;
 
 /// Random tests, each with its share of the budget in thousandths.
-const SHARES: [(&str, u64); 21] = [
-    ("broken_statements", 100),
+const SHARES: [(&str, u64); 22] = [
+    ("broken_statements", 80),
     ("crash", 80),
     ("damaged_files", 20),
     ("histories, LockingReads", 23),
@@ -43,6 +43,7 @@ const SHARES: [(&str, u64); 21] = [
     ("provided_scans", 20),
     ("queries", 125),
     ("user_tables", 40),
+    ("written_files", 20),
 ];
 
 /// Number of parts of which a draw of configurations or fault positions takes one.

@@ -2,4 +2,4 @@
 
 pub(crate) mod expressions;
 pub(crate) mod session_catalog;
-mod table_functions;
+pub(crate) mod table_functions;

@@ -24,9 +24,7 @@ pub(super) fn call(
     call: &TableFunctionCall,
     rights: &Rights,
 ) -> Result<BaseTable> {
-    const FILE: PrivilegeSet = PrivilegeSet::of(&[Privilege::File]);
-    let database = context.database();
-    let catalog = &database.catalog;
+    let catalog = &context.database().catalog;
     let function_name = match &call.name {
         Some(name) => name.value.as_str(),
         None => FILE_FUNCTION,
@@ -43,9 +41,24 @@ pub(super) fn call(
         Ok((name, value, ty))
     });
     let values: Vec<_> = values.collect::<Result<_>>()?;
+    let facts = facts(context, rights);
+    let provider = function.table(TableArguments::new(function_name, values), &facts)?;
+    let id = catalog.next_table_id();
+    Ok(BaseTable::provided(
+        id,
+        ("", &name_of(call, function_name)),
+        &provider,
+        context.now(),
+    ))
+}
+
+/// The facts of the statement, for rights that apply in a part of it.
+pub(crate) fn facts(context: &StatementContext<'_>, rights: &Rights) -> TableFunctionContext {
+    const FILE: PrivilegeSet = PrivilegeSet::of(&[Privilege::File]);
+    let database = context.database();
     let temp = context.temp_table_context();
     let (batch_rows, threads) = context.rows_at_once();
-    let facts = TableFunctionContext {
+    TableFunctionContext {
         files: StatementFiles::new(
             &database.file_rules,
             rights.is_unrestricted() || rights.global().has(FILE),
@@ -57,15 +70,7 @@ pub(super) fn call(
         workers: database.resources.workers.clone(),
         threads,
         batch_rows,
-    };
-    let provider = function.table(TableArguments::new(function_name, values), &facts)?;
-    let id = catalog.next_table_id();
-    Ok(BaseTable::provided(
-        id,
-        ("", &name_of(call, function_name)),
-        &provider,
-        context.now(),
-    ))
+    }
 }
 
 fn has_parameter(expression: &Expr) -> bool {

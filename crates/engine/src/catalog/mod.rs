@@ -13,6 +13,7 @@ pub(crate) mod dictionary;
 pub(crate) mod engine_limits;
 mod entry_name;
 pub(crate) mod expression_text;
+pub(crate) mod file_output;
 pub(crate) mod foreign_keys;
 pub(crate) mod histogram;
 pub(crate) mod indexes;
@@ -50,6 +51,7 @@ use parking_lot::{Mutex, RwLock};
 pub(crate) use self::base_table::BaseTable;
 use self::definition::{ForeignKeyDefinition, TableDefinition};
 pub(crate) use self::entry_name::FullName;
+use self::file_output::FileOutput;
 pub(crate) use self::state::{CatalogChange, CatalogState};
 pub(crate) use self::table_access::{RowAccess, TableAccess};
 use self::table_functions::TableFunctions;
@@ -72,6 +74,8 @@ pub(crate) struct Catalog {
     view_locks: Mutex<HashMap<FullName, Weak<TableLock>>>,
     /// The table functions of the process.
     pub(crate) table_functions: TableFunctions,
+    /// The writer of data files of the process.
+    pub(crate) file_output: RwLock<Option<Arc<dyn FileOutput>>>,
 }
 
 impl Catalog {
@@ -88,6 +92,7 @@ impl Catalog {
             version: AtomicU64::new(0),
             view_locks: Mutex::default(),
             table_functions: TableFunctions::default(),
+            file_output: RwLock::default(),
         }
     }
 

@@ -7,6 +7,7 @@ use mayfly_types::Result;
 use mayfly_types::error::codes;
 
 use crate::catalog::BaseTable;
+use crate::catalog::file_output::FileOutput;
 use crate::catalog::provider::TableProvider;
 use crate::catalog::stored_functions::FunctionDefinition;
 use crate::catalog::table_functions::TableFunction;
@@ -67,5 +68,10 @@ impl Database {
     /// `read_file`.
     pub fn add_table_function(&self, name: &str, function: Arc<dyn TableFunction>) {
         self.catalog.table_functions.add(name, function);
+    }
+
+    /// Sets what writes the files of `COPY … TO` and `INTO OUTFILE … FORMAT`.
+    pub fn set_file_output(&self, output: Arc<dyn FileOutput>) {
+        *self.catalog.file_output.write() = Some(output);
     }
 }

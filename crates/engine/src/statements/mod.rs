@@ -10,6 +10,7 @@ mod auto_increment;
 mod built_in_objects;
 mod change;
 mod create_table;
+mod data_file;
 mod databases;
 mod drop_table;
 mod explain;

@@ -1,4 +1,4 @@
-//! SELECT … INTO OUTFILE, INTO DUMPFILE and INTO @variables.
+//! SELECT … INTO OUTFILE, INTO DUMPFILE and INTO @variables. Files of a data format are written in `data_file`.
 
 use std::borrow::Cow;
 use std::io::{BufWriter, Write};
@@ -11,6 +11,7 @@ use mayfly_types::convert::shown_bytes;
 use mayfly_types::error::codes;
 use mayfly_types::{Batch, Diagnostics, Result, SqlType, TypeKind};
 
+use super::data_file;
 use super::select::{self, Planned, Reading};
 use crate::delimited::{Format, fixed_width};
 use crate::result::{Outcome, StatementResult};
@@ -26,10 +27,15 @@ pub(super) fn run(
     if context.locks_what_it_reads() {
         context.read_for_change();
     }
-    let planned = select::plan(context, &statement.query)?;
+    let plan = |context: &StatementContext<'_>| select::plan(context, &statement.query);
     match &statement.target {
-        IntoTarget::Variables(names) => variables(context, &planned, names),
+        IntoTarget::Variables(names) => {
+            let planned = plan(context)?;
+            variables(context, &planned, names)
+        }
+        IntoTarget::DataFile(file) => data_file::write(context, &statement.query, file),
         IntoTarget::DumpFile(path) => {
+            let planned = plan(context)?;
             let mut file = files::create(&context.database().file_rules, path)?;
             let row = only_row(context, &planned)?;
             if let Some(batch) = &row {
@@ -51,6 +57,7 @@ pub(super) fn run(
             fields,
             lines,
         } => {
+            let planned = plan(context)?;
             let format = Format::new(fields, lines)?;
             let charset = charset.as_deref().map(character_sets::charset_of_file);
             let charset = charset.transpose()?;

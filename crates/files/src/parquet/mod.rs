@@ -268,12 +268,12 @@ impl Piece for RowGroup {
         let column = |column: &usize| -> Result<ArrayRef> {
             let place = file.places[*column].and_then(|root| {
                 let position = self.roots.binary_search(&root).ok()?;
-                Some((record.columns().get(position)?, &file.fields[root]))
+                Some((record.columns().get(position)?, root))
             });
             match place {
-                Some((array, field)) => {
+                Some((array, root)) => {
                     let diagnostics = &self.reading.diagnostics;
-                    guarded(&file.path, || columns::values(array, field, diagnostics))
+                    guarded(&file.path, || file.values(array, root, diagnostics))
                 }
                 None => Ok(new_null_array(&self.reading.types[*column], rows)),
             }

@@ -1,11 +1,13 @@
 //! Damaged files end in rows or an error.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
+use std::io::{Cursor, Read as _, Write as _};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use mayfly_trials::{Random, Trials};
+use zip::write::SimpleFileOptions;
+use zip::{ZipArchive, ZipWriter};
 
 use crate::support::{Files, parquet_bytes};
 
@@ -38,6 +40,26 @@ fn mutated(bytes: &[u8], random: &mut Random) -> Vec<u8> {
     bytes
 }
 
+/// Damages a part of an archive, whose checksum is then right.
+fn with_damaged_part(bytes: &[u8], random: &mut Random) -> Vec<u8> {
+    let mut archive = ZipArchive::new(Cursor::new(bytes)).expect("is an archive");
+    let damaged = random.below(archive.len());
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    for index in 0..archive.len() {
+        let mut part = archive.by_index(index).expect("has a part");
+        let name = part.name().expect("has a name").into_owned();
+        let mut content = Vec::new();
+        part.read_to_end(&mut content).expect("reads a part");
+        if index == damaged {
+            content = mutated(&content, random);
+        }
+        let options = SimpleFileOptions::default();
+        writer.start_file(name, options).expect("begins a part");
+        writer.write_all(&content).expect("writes a part");
+    }
+    writer.finish().expect("ends").into_inner()
+}
+
 /// The files that are damaged.
 fn originals() -> Vec<(&'static str, Vec<u8>)> {
     let (mut csv, mut json) = (String::from("id,name,day,amount\n"), String::new());
@@ -56,14 +78,16 @@ fn originals() -> Vec<(&'static str, Vec<u8>)> {
     let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
     packed.write_all(csv.as_bytes()).expect("compresses");
     let batches = crate::arrow::batches();
-    vec![
+    let mut files = vec![
         ("f.csv", csv.into_bytes()),
         ("f.csv.gz", packed.finish().expect("ends")),
         ("f.ndjson", json.into_bytes()),
         ("f.json", array.into_bytes()),
         ("f.parquet", parquet_bytes(&batches)),
         ("f.arrow", crate::arrow::file_bytes(&batches)),
-    ]
+    ];
+    files.extend(crate::excel::originals());
+    files
 }
 
 #[test]
@@ -75,12 +99,16 @@ fn damaged_files() {
         let mut random = Random(seed);
         for (name, original) in &originals {
             for round in 0..ROUNDS {
-                let bytes = mutated(original, &mut random);
+                let is_archive = original.starts_with(b"PK");
+                let bytes = match is_archive && random.below(4) > 0 {
+                    true => with_damaged_part(original, &mut random),
+                    false => mutated(original, &mut random),
+                };
                 files.write(name, &bytes);
                 let read = files.run(&mut session, &format!("SELECT * FROM '@/{name}'"));
-                // Errors of a file, of a value, or of a type.
+                // Errors of a file, of a value, of a type, or of a limit.
                 let is_known = |error: &String| {
-                    let known = ["1105 ", "1235 ", "1264 "];
+                    let known = ["1105 ", "1235 ", "1264 ", "3170 "];
                     known.iter().any(|code| error.starts_with(code)) && !error.contains("internal")
                 };
                 assert!(

@@ -1,10 +1,12 @@
-//! Files as tables, through SQL.
+//! Files as tables, and tables as files, through SQL.
 
 mod arrow;
 mod csv;
 mod damage;
+mod excel;
 mod json;
 mod parquet;
 mod paths;
 mod statements;
 mod support;
+mod writing;

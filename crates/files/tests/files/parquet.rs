@@ -261,6 +261,41 @@ fn numbers_that_sql_lacks_are_null_with_a_warning() {
     assert_eq!(sum, ["4|1|3"]);
 }
 
+/// Digits below the microsecond are cut, with one note for a column of a file.
+#[test]
+fn nanoseconds_are_cut_with_a_note() {
+    let files = Files::new();
+    let at = |nanos: Vec<i64>| -> RecordBatch {
+        let whole = vec![2_000; nanos.len()];
+        batch(vec![
+            ("cut", Arc::new(TimestampNanosecondArray::from(nanos))),
+            ("whole", Arc::new(TimestampNanosecondArray::from(whole))),
+        ])
+    };
+    let batches = [at(vec![1_000, 1_999]), at(vec![-1])];
+    files.write_parquet("f.parquet", &batches);
+    files.write("f.arrow", crate::arrow::file_bytes(&batches));
+    for name in ["f.parquet", "f.arrow"] {
+        let mut session = files.database.session();
+        let mut run = |sql: &str| files.run(&mut session, sql).expect(sql);
+        assert_eq!(
+            run(&format!(
+                "SELECT cut, whole FROM '@/{name}' ORDER BY cut DESC"
+            )),
+            [
+                "1970-01-01 00:00:00.000001|1970-01-01 00:00:00.000002",
+                "1970-01-01 00:00:00.000001|1970-01-01 00:00:00.000002",
+                "1969-12-31 23:59:59.999999|1970-01-01 00:00:00.000002"
+            ],
+            "{name}"
+        );
+        let notes = run("SHOW WARNINGS");
+        assert_eq!(notes.len(), 1, "{notes:?}");
+        let begin = "Note|1265|Data truncated for column 'cut' at row ";
+        assert!(notes[0].starts_with(begin), "{notes:?}");
+    }
+}
+
 #[test]
 fn values_beyond_mysqls_ranges_are_errors() {
     let files = Files::new();

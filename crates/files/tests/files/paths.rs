@@ -81,7 +81,7 @@ fn what_is_no_file_is_refused() {
     );
     assert_eq!(
         files.error("SELECT * FROM '@/notes.bin'"),
-        "1105 file '@/notes.bin': neither name nor content tell its format; call one of read_csv, read_json, read_parquet, read_arrow"
+        "1105 file '@/notes.bin': neither name nor content tell its format; call one of read_csv, read_json, read_parquet, read_arrow, read_excel"
     );
     assert_eq!(
         files.error("SELECT * FROM '/dev/zero'"),

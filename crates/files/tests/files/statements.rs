@@ -91,7 +91,7 @@ fn files_stand_where_tables_are_read() {
     );
     assert_eq!(
         run("DESC read_csv('@/f.csv', all_text => true) a"),
-        ok(&["a|varchar(32)|NO||NULL|"])
+        ok(&["a|varchar(32)|YES||NULL|"])
     );
     assert_eq!(
         run("EXPLAIN SELECT a FROM '@/f.csv' WHERE b = 'x'")

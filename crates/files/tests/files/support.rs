@@ -39,6 +39,15 @@ impl Files {
         self.directory.path().join(name)
     }
 
+    /// The names in a directory.
+    pub(crate) fn names(&self, directory: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.path(directory)).expect("a directory");
+        let names = entries.map(|entry| entry.expect("an entry").file_name());
+        let mut names: Vec<String> = names.map(|it| it.into_string().expect("a text")).collect();
+        names.sort();
+        names
+    }
+
     /// Writes a file.
     pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> &Self {
         let path = self.path(name);

@@ -20,7 +20,7 @@ pub use data_directory::{DataDirectory, DirectoryFile, Taken, is_full, sync_entr
 pub use fault::{Fault, FaultIo};
 pub use held_directory::HeldDirectory;
 pub use mapped::mapped_range;
-pub use private::{create_private_directory, make_private, private_file};
+pub use private::{create_private_directory, make_private, private_file, rename_to_new};
 pub use scan::{DIRECT_ALIGNMENT, PageCache, ScanIo, ScannedFile};
 pub use small_device::SmallDevice;
 pub use system::SystemIo;

@@ -1,10 +1,12 @@
 //! Files and directories of a database's data: its account may write them, its group read them, and others nothing
 //! (MySQL's defaults of `UMASK` and `UMASK_DIR`), whatever the umask of the process allows.
 
-use std::fs::{DirBuilder, File, OpenOptions, Permissions};
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
+
+use rustix::io::Errno;
 
 /// Mode of a file that is made.
 const FILE_MODE: u32 = 0o640;
@@ -21,6 +23,24 @@ pub fn private_file() -> OpenOptions {
     let mut options = File::options();
     options.mode(FILE_MODE);
     options
+}
+
+/// Gives a file another name, which no file has: [`io::ErrorKind::AlreadyExists`] otherwise.
+///
+/// # Errors
+/// Where it cannot be renamed.
+pub fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        Ok(()) => Ok(()),
+        Err(Errno::EXIST) => Err(io::ErrorKind::AlreadyExists.into()),
+        // The file system does not know the flag. A second name of a file replaces nothing either.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+            fs::hard_link(from, to)?;
+            fs::remove_file(from)
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Makes a private directory, and those above it that are missing.

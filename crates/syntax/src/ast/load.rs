@@ -1,6 +1,6 @@
 //! `LOAD DATA` and the targets of `SELECT ... INTO`.
 
-use super::{Ident, SetAssignment, TableName};
+use super::{Expr, Ident, SetAssignment, TableName};
 
 /// `LOAD DATA`.
 #[derive(Debug, Clone, PartialEq)]
@@ -83,7 +83,7 @@ pub struct LinesOptions {
 }
 
 /// Target of the rows of `SELECT ... INTO`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum IntoTarget {
     /// `INTO OUTFILE`.
     OutFile {
@@ -96,8 +96,30 @@ pub enum IntoTarget {
         /// `LINES ...`.
         lines: LinesOptions,
     },
+    /// `COPY … TO`, `INTO OUTFILE … FORMAT`.
+    DataFile(DataFile),
     /// `INTO DUMPFILE`.
     DumpFile(String),
     /// `INTO @a, @b`: names without `@`.
     Variables(Vec<String>),
+}
+
+/// A file, or a directory of files, that rows are written into.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DataFile {
+    /// Its path.
+    pub path: String,
+    /// The options but `PARTITION_BY`.
+    pub options: Vec<FileOption>,
+    /// `PARTITION_BY (columns)`; empty without.
+    pub partition_by: Vec<Ident>,
+}
+
+/// `NAME value` of a file that is written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FileOption {
+    /// The name.
+    pub name: Ident,
+    /// The value; TRUE where none is written, and a string where a word is.
+    pub value: Expr,
 }

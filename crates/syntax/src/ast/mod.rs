@@ -48,7 +48,8 @@ pub use self::dml::{
 };
 pub use self::handler::{HandlerAction, HandlerRead, HandlerStatement};
 pub use self::load::{
-    FieldsOptions, IntoTarget, LinesOptions, LoadConcurrency, LoadData, LoadDuplicate, LoadTarget,
+    DataFile, FieldsOptions, FileOption, IntoTarget, LinesOptions, LoadConcurrency, LoadData,
+    LoadDuplicate, LoadTarget,
 };
 pub use self::maintenance::{
     Flush, FlushTarget, HistogramChange, HistogramUpdate, LockMode, TableLock, TableMaintenance,
@@ -214,7 +215,7 @@ pub enum Statement {
     Unsupported(String),
 }
 
-/// `SELECT ... INTO target`: the query without the clause, and the clause.
+/// `SELECT ... INTO target`, and `COPY ... TO`: the query without the clause, and the clause.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SelectIntoStatement {
     /// The query without `INTO`.

@@ -130,8 +130,12 @@ impl Parser<'_> {
             let names = self.comma_list(Self::user_variable_name)?;
             return Ok(IntoTarget::Variables(names));
         }
+        let path = self.string()?;
+        if self.at(Kw::FORMAT) {
+            return self.data_file_clauses(path).map(IntoTarget::DataFile);
+        }
         Ok(IntoTarget::OutFile {
-            path: self.string()?,
+            path,
             charset: self.charset_clause()?,
             fields: self.fields_options()?,
             lines: self.lines_options()?,

@@ -4,6 +4,7 @@ mod account;
 mod alter;
 pub(crate) mod build;
 mod constraints;
+mod copy;
 mod create_table;
 pub(crate) mod cursor;
 mod ddl;
@@ -102,6 +103,7 @@ impl Parser<'_> {
             Kw::ANALYZE | Kw::CHECK | Kw::CHECKSUM | Kw::OPTIMIZE | Kw::REPAIR => {
                 self.table_maintenance()
             }
+            Kw::OTHER if self.is_word(0, "COPY") => self.copy(),
             Kw::HANDLER => self.handler(),
             Kw::GRANT => self.grant(),
             Kw::REVOKE => self.revoke(),

@@ -27,6 +27,8 @@ pub struct Instant {
     pub unix_micros: i64,
     /// Whether the clocks skip that local time.
     pub is_skipped: bool,
+    /// Whether the clocks show that local time a second time, later.
+    pub is_repeated: bool,
 }
 
 impl TimeZone {
@@ -91,8 +93,8 @@ impl TimeZone {
             .map(|instant| instant.unix_micros)
     }
 
-    /// [`TimeZone::unix_of_local`], and whether the clocks skip that time.
-    pub(crate) fn instant_of_local(&self, local: DateTime) -> Option<Instant> {
+    /// [`TimeZone::unix_of_local`], and whether the clocks skip or repeat that time.
+    pub fn instant_of_local(&self, local: DateTime) -> Option<Instant> {
         if local.has_zero_part() {
             return None;
         }
@@ -101,6 +103,7 @@ impl TimeZone {
             Self::Offset(seconds) => Some(Instant {
                 unix_micros: as_utc - i64::from(*seconds) * MICROS_PER_SECOND,
                 is_skipped: false,
+                is_repeated: false,
             }),
             Self::System => instant_in_zone(&jiff::tz::TimeZone::system(), local, as_utc),
             Self::Named(zone) => instant_in_zone(zone, local, as_utc),
@@ -231,7 +234,8 @@ fn instant_in_zone(zone: &jiff::tz::TimeZone, local: DateTime, as_utc: i64) -> O
     )
     .ok()?;
     let less = |offset: Offset| as_utc - i64::from(offset.seconds()) * MICROS_PER_SECOND;
-    let (unix_micros, is_skipped) = match zone.to_ambiguous_timestamp(civil).offset() {
+    let offset = zone.to_ambiguous_timestamp(civil).offset();
+    let (unix_micros, is_skipped) = match offset {
         AmbiguousOffset::Unambiguous { offset } => (less(offset), false),
         AmbiguousOffset::Fold { before, .. } => (less(before), false),
         AmbiguousOffset::Gap { before, after } => {
@@ -250,6 +254,7 @@ fn instant_in_zone(zone: &jiff::tz::TimeZone, local: DateTime, as_utc: i64) -> O
     Some(Instant {
         unix_micros,
         is_skipped,
+        is_repeated: matches!(offset, AmbiguousOffset::Fold { .. }),
     })
 }
 

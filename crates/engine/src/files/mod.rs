@@ -1,5 +1,7 @@
 //! File access of statements, within `secure_file_priv` and outside of the engine's own directories.
 
+mod new;
+
 use std::fs::File;
 use std::io::{Error as IoError, ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -14,6 +16,8 @@ use parking_lot::Mutex;
 
 use crate::error::refuse;
 use crate::options::FileAccess;
+
+pub use self::new::{NewDirectory, NewFile};
 
 /// First bytes of a log file.
 const LOG_BEGIN: &[u8; 17] = b"mayfly, Version: ";
@@ -156,7 +160,7 @@ impl ServerFiles for NoFiles {
     }
 }
 
-/// The files that a statement may read as tables: those that its [`FileRules`] allow, and none without the FILE privilege.
+/// The files that a statement may read as tables, and those of a data format that it may write: those that its [`FileRules`] allow, and none without the FILE privilege.
 /// Cloning shares it.
 #[derive(Debug, Clone)]
 pub struct StatementFiles {
@@ -293,8 +297,8 @@ pub(crate) fn system_text(error: &IoError) -> String {
         .to_owned()
 }
 
-/// The error of a write that failed, with its file.
-pub(crate) fn write_error(path: &str, error: &IoError) -> Error {
+/// 1026: the error of a write that failed, with its file.
+pub fn write_error(path: &str, error: &IoError) -> Error {
     let errno = error.raw_os_error().unwrap_or(0);
     codes::ER_ERROR_ON_WRITE.with(&[&path, &format!("{errno} - {}", system_text(error))])
 }

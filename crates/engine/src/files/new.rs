@@ -1,0 +1,285 @@
+//! Files and directories that appear whole or not at all: they are written under a temporary name beside their place,
+//! synced, and renamed.
+//!
+//! A file of that name is not replaced unless the statement says so. What is dropped before it is kept is removed: a
+//! statement that fails, is killed or loses its client leaves nothing. After a crash the temporary name, which begins
+//! with `.mayfly-`, remains.
+
+use std::fs::{self, File};
+use std::io::{Error as IoError, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use mayfly_memory::io::{create_private_directory, private_file, rename_to_new};
+use mayfly_types::error::codes;
+use mayfly_types::{Error, Result};
+
+use super::{StatementFiles, system_text, write_error};
+use crate::error::refuse;
+
+/// Attempts to find a temporary name that no file of an earlier process has.
+const ATTEMPTS: usize = 1000;
+
+/// Where a new file or directory will appear.
+#[derive(Debug)]
+struct Place {
+    /// The path as the statement has it, for errors.
+    path: String,
+    target: PathBuf,
+    temporary: PathBuf,
+    replaces: bool,
+}
+
+/// A file that is being written.
+#[derive(Debug)]
+pub struct NewFile {
+    file: File,
+    path: String,
+    /// Where it is renamed to; none for a file of a [`NewDirectory`].
+    place: Option<Place>,
+}
+
+/// A directory whose files are being written.
+#[derive(Debug)]
+pub struct NewDirectory(Place);
+
+fn cannot_create(path: &str, error: &IoError) -> Error {
+    let errno = error.raw_os_error().unwrap_or(0);
+    codes::EE_CANTCREATEFILE.with(&[&path, &errno, &system_text(error)])
+}
+
+fn exists(path: &str) -> Error {
+    codes::ER_FILE_EXISTS_ERROR.with(&[&path])
+}
+
+impl StatementFiles {
+    /// A new file, which appears when it is kept.
+    ///
+    /// # Errors
+    /// 1227 without the FILE privilege, 1290 outside of `secure_file_priv`, 1086 for a file that exists and is not to be
+    /// replaced, or that is none, 1 if it cannot be made.
+    pub fn create(&self, path: &str, replaces: bool) -> Result<NewFile> {
+        let target = self.allowed(path)?;
+        let is_taken = match target.symlink_metadata() {
+            Ok(metadata) => !replaces || !metadata.is_file(),
+            Err(_) => false,
+        };
+        refuse(is_taken, || exists(path))?;
+        let make = |temporary: &Path| {
+            let mut options = private_file();
+            options.write(true).create_new(true).open(temporary)
+        };
+        let (temporary, file) = with_temporary_name(path, &target, make)?;
+        let place = Place {
+            path: path.to_owned(),
+            target,
+            temporary,
+            replaces,
+        };
+        Ok(NewFile {
+            file,
+            path: path.to_owned(),
+            place: Some(place),
+        })
+    }
+
+    /// A new directory, which appears when it is kept. An empty one may exist.
+    ///
+    /// # Errors
+    /// As [`Self::create`].
+    pub fn create_directory(&self, path: &str, replaces: bool) -> Result<NewDirectory> {
+        let path = match path.trim_end_matches('/') {
+            "" => path,
+            trimmed => trimmed,
+        };
+        let target = self.allowed(path)?;
+        let is_taken = match target.symlink_metadata() {
+            Ok(metadata) if metadata.is_dir() => !replaces && !is_empty(&target),
+            Ok(_) => true,
+            Err(_) => false,
+        };
+        refuse(is_taken, || exists(path))?;
+        let make = |temporary: &Path| match temporary.symlink_metadata() {
+            Ok(_) => Err(ErrorKind::AlreadyExists.into()),
+            Err(_) if !target.parent().is_some_and(Path::is_dir) => Err(ErrorKind::NotFound.into()),
+            Err(_) => create_private_directory(temporary),
+        };
+        let (temporary, ()) = with_temporary_name(path, &target, make)?;
+        Ok(NewDirectory(Place {
+            path: path.to_owned(),
+            target,
+            temporary,
+            replaces,
+        }))
+    }
+}
+
+/// Whether a directory has no entries.
+fn is_empty(directory: &Path) -> bool {
+    fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_none())
+}
+
+/// Makes a file or a directory beside a path, under a name that begins with a point, so that readers of the directory
+/// leave it out.
+fn with_temporary_name<T>(
+    path: &str,
+    target: &Path,
+    make: impl Fn(&Path) -> std::io::Result<T>,
+) -> Result<(PathBuf, T)> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let mut last = IoError::from(ErrorKind::AlreadyExists);
+    for _ in 0..ATTEMPTS {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!(".mayfly-{}-{number}.tmp", process::id());
+        let temporary = target.with_file_name(name);
+        match make(&temporary) {
+            Ok(made) => return Ok((temporary, made)),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => last = error,
+            Err(error) => return Err(cannot_create(path, &error)),
+        }
+    }
+    Err(cannot_create(path, &last))
+}
+
+/// Writes the entries of a path's directory to the disk.
+fn sync_parent(path: &Path) -> std::io::Result<()> {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => File::open(parent)?.sync_all(),
+        _ => File::open(".")?.sync_all(),
+    }
+}
+
+impl NewFile {
+    /// Its path.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Lets the file appear, after its content is on the disk.
+    ///
+    /// # Errors
+    /// 1026 if it cannot be written, 1086 if a file of its name has appeared in between.
+    pub fn keep(mut self) -> Result<()> {
+        let failed = |error: &IoError| write_error(&self.path, error);
+        self.file.sync_all().map_err(|error| failed(&error))?;
+        let Some(place) = &self.place else {
+            return Ok(());
+        };
+        let renamed = match place.replaces {
+            true => fs::rename(&place.temporary, &place.target),
+            false => rename_to_new(&place.temporary, &place.target),
+        };
+        renamed.map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => exists(&place.path),
+            _ => failed(&error),
+        })?;
+        let synced = sync_parent(&place.target).map_err(|error| failed(&error));
+        self.place = None;
+        synced
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        if let Some(place) = &self.place {
+            // A file that cannot be removed stays under its temporary name.
+            let _ = fs::remove_file(&place.temporary);
+        }
+    }
+}
+
+impl NewDirectory {
+    /// A new file in it, in directories that are made; `None` if there is one of that name.
+    ///
+    /// # Errors
+    /// 1 if it cannot be made.
+    pub fn file(&self, directories: &str, name: &str) -> Result<Option<NewFile>> {
+        let path = format!("{}/{directories}/{name}", self.0.path);
+        let directory = self.0.temporary.join(directories);
+        let made = create_private_directory(&directory).and_then(|()| {
+            let mut options = private_file();
+            options
+                .write(true)
+                .create_new(true)
+                .open(directory.join(name))
+        });
+        match made {
+            Ok(file) => Ok(Some(NewFile {
+                file,
+                path,
+                place: None,
+            })),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(None),
+            Err(error) => Err(cannot_create(&path, &error)),
+        }
+    }
+
+    /// Lets the directory appear, after the names of its files are on the disk. A directory that it replaces is removed.
+    ///
+    /// # Errors
+    /// 1026 if it cannot be written, 1086 if something of its name has appeared in between.
+    pub fn keep(self) -> Result<()> {
+        let Place {
+            path,
+            target,
+            temporary,
+            replaces,
+        } = &self.0;
+        let failed = |error: IoError| match error.kind() {
+            ErrorKind::DirectoryNotEmpty | ErrorKind::NotADirectory | ErrorKind::AlreadyExists => {
+                exists(path)
+            }
+            _ => write_error(path, &error),
+        };
+        sync_directories(temporary).map_err(failed)?;
+        let mut old = None;
+        if *replaces && target.is_dir() {
+            let aside = |aside: &Path| match aside.symlink_metadata() {
+                Ok(_) => Err(ErrorKind::AlreadyExists.into()),
+                Err(_) => fs::rename(target, aside),
+            };
+            old = Some(with_temporary_name(path, target, aside)?.0);
+        }
+        // An empty directory is replaced; any other, and a file, is not.
+        if let Err(error) = fs::rename(temporary, target) {
+            if let Some(old) = &old {
+                let _ = fs::rename(old, target);
+            }
+            return Err(failed(error));
+        }
+        sync_parent(target).map_err(failed)?;
+        match old {
+            Some(old) => fs::remove_dir_all(old).map_err(failed),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Writes the entries of a directory and of those below it to the disk.
+fn sync_directories(directory: &Path) -> std::io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            sync_directories(&entry.path())?;
+        }
+    }
+    File::open(directory)?.sync_all()
+}
+
+impl Drop for NewDirectory {
+    fn drop(&mut self) {
+        // One that was kept has this name no more.
+        let _ = fs::remove_dir_all(&self.0.temporary);
+    }
+}

@@ -1,0 +1,141 @@
+//! `COPY … TO`, and the clauses of `INTO OUTFILE` for files of a data format.
+//!
+//! `COPY` is a query with a file as its target, as DuckDB has it; `INTO OUTFILE 'path' FORMAT …` has the clauses of
+//! MySQL HeatWave ("Exporting Query Results to Object Storage").
+
+use super::build;
+use super::cursor::{Parser, Result};
+use crate::ast::{
+    DataFile, Expr, FileOption, GroupBy, Ident, IntoTarget, Query, Select, SelectIntoStatement,
+    SelectItem, SelectModifiers, SetExpr, Statement, TableFactor, TableName, TableWithJoins, Value,
+};
+use crate::keywords::{Kw, kw};
+use crate::lexer::token::Kind;
+
+impl Parser<'_> {
+    /// `COPY {table [(columns)] | (query)} TO 'path' [[WITH] (options)]`
+    pub(crate) fn copy(&mut self) -> Result<Statement> {
+        self.take();
+        let query = if self.eat_kind(Kind::LeftParen) {
+            self.query_in_parens()?
+        } else {
+            let table = self.table_name()?;
+            match self.at_kind(Kind::LeftParen) {
+                true => query_of(columns_of(&table, self.paren_list(Self::ident)?)),
+                false => query_of(SetExpr::Table(table)),
+            }
+        };
+        self.expect(Kw::TO)?;
+        let mut file = DataFile {
+            path: self.string()?,
+            options: Vec::new(),
+            partition_by: Vec::new(),
+        };
+        if self.eat(Kw::WITH) || self.at_kind(Kind::LeftParen) {
+            self.paren_list(|parser| parser.copy_option(&mut file))?;
+        }
+        Ok(Statement::SelectInto(Box::new(SelectIntoStatement {
+            query,
+            target: IntoTarget::DataFile(file),
+        })))
+    }
+
+    /// `NAME`, `NAME value` or `PARTITION_BY (columns)`.
+    fn copy_option(&mut self, file: &mut DataFile) -> Result<()> {
+        let is_partition = self.is_word(0, "PARTITION_BY");
+        let name = self.ident()?;
+        if is_partition {
+            if !file.partition_by.is_empty() {
+                return self.fail_at_previous();
+            }
+            file.partition_by = match self.at_kind(Kind::LeftParen) {
+                true => self.paren_list(Self::ident)?,
+                false => vec![self.ident()?],
+            };
+            return Ok(());
+        }
+        let value = match self.kind() {
+            Kind::Comma | Kind::RightParen => build::value(Value::Boolean(true)),
+            _ => self.option_value()?,
+        };
+        file.options.push(FileOption { name, value });
+        Ok(())
+    }
+
+    /// A constant, or a word that stands for itself.
+    fn option_value(&mut self) -> Result<Expr> {
+        if let Some(word) = self.eat_any(&kw![ON OFF]) {
+            return Ok(build::value(Value::Boolean(word == Kw::ON)));
+        }
+        let is_word = self.at_identifier()
+            && matches!(
+                self.ahead(1).kind,
+                Kind::Comma | Kind::RightParen | Kind::End
+            );
+        if is_word {
+            return self.name().map(build::string);
+        }
+        self.expr()
+    }
+
+    /// `FORMAT name [COMPRESSION 'name'] [HEADER {ON | OFF}]` behind the path of `INTO OUTFILE`.
+    pub(super) fn data_file_clauses(&mut self, path: String) -> Result<DataFile> {
+        let mut options = Vec::new();
+        let mut add = |name: &str, value: Expr| {
+            let name = Ident::new(name);
+            options.push(FileOption { name, value });
+        };
+        self.expect(Kw::FORMAT)?;
+        add("FORMAT", build::string(self.name_or_string()?));
+        if self.eat(Kw::COMPRESSION) {
+            add("COMPRESSION", build::string(self.string()?));
+        }
+        if self.is_word(0, "HEADER") {
+            self.take();
+            let is_on = self.expect_any(&kw![ON OFF])? == Kw::ON;
+            add("HEADER", build::value(Value::Boolean(is_on)));
+        }
+        Ok(DataFile {
+            path,
+            options,
+            partition_by: Vec::new(),
+        })
+    }
+}
+
+/// A query of nothing but its body.
+fn query_of(body: SetExpr) -> Box<Query> {
+    Box::new(Query {
+        with: None,
+        body: Box::new(body),
+        order_by: Vec::new(),
+        limit_clause: None,
+        locks: Vec::new(),
+    })
+}
+
+/// `SELECT columns FROM table`
+fn columns_of(table: &TableName, columns: Vec<Ident>) -> SetExpr {
+    let columns = columns.into_iter();
+    SetExpr::Select(Box::new(Select {
+        optimizer_hints: Vec::new(),
+        distinct: false,
+        select_modifiers: SelectModifiers::default(),
+        projection: columns
+            .map(|column| SelectItem::UnnamedExpr(Expr::Identifier(column)))
+            .collect(),
+        from: vec![TableWithJoins {
+            relation: TableFactor::Table {
+                name: table.to_object_name(),
+                alias: None,
+                partitions: Vec::new(),
+                index_hints: Vec::new(),
+            },
+            joins: Vec::new(),
+        }],
+        selection: None,
+        group_by: GroupBy::default(),
+        having: None,
+        named_window: Vec::new(),
+    }))
+}
