@@ -1,6 +1,5 @@
 //! Connections and their statements.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
@@ -10,6 +9,7 @@ use mayfly_engine::{
 
 use crate::parameters::Parameters;
 use crate::rows::{OwnedRow, Rows, StoredRows};
+use crate::summary::Summary;
 
 /// How many statements with parameters a connection keeps prepared by their text.
 const KEPT_STATEMENTS: usize = 100;
@@ -54,13 +54,7 @@ impl Connection {
     ) -> Result<Summary> {
         let mut stream = self.run(&statement, &parameters)?;
         while stream.next_batch()?.is_some() {}
-        let result = stream.finish();
-        Ok(Summary {
-            affected_rows: result.affected_rows,
-            last_insert_id: result.last_insert_id,
-            warning_count: result.warning_count,
-            info: result.info,
-        })
+        Ok(Summary::of(&stream.finish()))
     }
 
     /// Runs a statement and gives its rows as they are made. It ends with its last row, or when the rows are dropped.
@@ -233,19 +227,6 @@ impl ToStatement for &Statement {
     fn source(&self) -> Source<'_> {
         Source::Prepared(self)
     }
-}
-
-/// What a statement has done.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Summary {
-    /// Rows inserted, changed or deleted.
-    pub affected_rows: u64,
-    /// The first number that AUTO_INCREMENT gave, or 0.
-    pub last_insert_id: u64,
-    /// How many [`Connection::warnings`] there are.
-    pub warning_count: u64,
-    /// `Records: 4  Duplicates: 0  Warnings: 0` and the like; empty for most statements.
-    pub info: Cow<'static, str>,
 }
 
 /// Ends the running statement of a connection, from any thread.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mayfly_engine::{DatabaseOptions, Defaults, FileAccess, Result, TableProvider};
+use mayfly_engine::{Checkpoint, DatabaseOptions, Defaults, FileAccess, Result, TableProvider};
 
 use crate::Connection;
 use crate::source::{Provider, TableSource};
@@ -140,6 +140,14 @@ impl Options {
     #[must_use]
     pub fn variable(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.0.variables.push((name.into(), value.into()));
+        self
+    }
+
+    /// Observes every point at which a statement may end early, on all of its threads: where a program that has other
+    /// duties looks after them, and interrupts the statement if need be. Waiting statements come by every 0.1 seconds.
+    #[must_use]
+    pub fn checkpoint(mut self, checkpoint: Arc<dyn Checkpoint>) -> Self {
+        self.0.checkpoint = Some(checkpoint);
         self
     }
 
