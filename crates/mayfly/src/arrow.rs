@@ -133,19 +133,21 @@ fn data_type(ty: &SqlType) -> DataType {
     }
 }
 
+/// The field of a column.
+pub(crate) fn field(column: &ResultColumn) -> Field {
+    let field = Field::new(&column.name, data_type(&column.ty), column.nullable);
+    match column.ty.kind {
+        TypeKind::Json => field.with_metadata(HashMap::from([(
+            "ARROW:extension:name".to_owned(),
+            "arrow.json".to_owned(),
+        )])),
+        TypeKind::Null => field.with_nullable(true),
+        _ => field,
+    }
+}
+
 /// The schema of a result.
 pub(crate) fn schema(columns: &[ResultColumn]) -> SchemaRef {
-    let field = |column: &ResultColumn| {
-        let field = Field::new(&column.name, data_type(&column.ty), column.nullable);
-        match column.ty.kind {
-            TypeKind::Json => field.with_metadata(HashMap::from([(
-                "ARROW:extension:name".to_owned(),
-                "arrow.json".to_owned(),
-            )])),
-            TypeKind::Null => field.with_nullable(true),
-            _ => field,
-        }
-    };
     Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()))
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_schema::{Field, SchemaRef};
 use mayfly_engine::{Batch, Cursor, Result, ResultColumn, ResultStream, SqlType, codes};
 
 use crate::arrow;
@@ -28,6 +28,11 @@ impl Column {
     /// Whether it may be NULL.
     pub fn is_nullable(&self) -> bool {
         self.0.nullable
+    }
+
+    /// Its field in the schema of record batches.
+    pub fn field(&self) -> Field {
+        arrow::field(&self.0)
     }
 }
 
