@@ -70,6 +70,8 @@ impl Drop for Connection {
 pub(crate) struct Settings {
     pub(crate) autocommit: bool,
     pub(crate) database: String,
+    /// Whether variables of the caller may be tables.
+    pub(crate) python_variables: bool,
 }
 
 #[pymethods]
@@ -77,7 +79,8 @@ impl Connection {
     /// A new cursor.
     fn cursor(slf: Bound<'_, Self>) -> PyResult<Cursor> {
         let session = Arc::clone(slf.get().session()?);
-        Cursor::new(slf.into_any(), session)
+        let sees_variables = slf.get().settings.python_variables;
+        Cursor::new(slf.into_any(), session, sees_variables)
     }
 
     /// Runs a statement and returns its cursor. ``parameters`` are the values of its ``?``.
@@ -119,6 +122,29 @@ impl Connection {
     fn executescript(&self, py: Python<'_>, sql: &str) -> PyResult<()> {
         let session = self.session()?;
         session.run(py, |held| held.connection().execute_script(sql))
+    }
+
+    /// Makes an object a table of this connection: it is read where a statement names it without a database. A table of the
+    /// database with the name comes first.
+    ///
+    /// An object is what has ``__arrow_c_stream__`` or ``__arrow_c_array__`` (Arrow, Polars, DuckDB), a frame of pandas, a
+    /// LazyFrame of Polars, a dataset of pyarrow, a dictionary of arrays, or a list or iterator of tuples or dictionaries, whose
+    /// first 1024 rows tell the types. ``columns`` are the names of the columns of tuples.
+    #[pyo3(signature = (name, object, /, columns = None))]
+    fn register(
+        &self,
+        name: &str,
+        object: &Bound<'_, PyAny>,
+        columns: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        self.session()?.tables.register(name, object, columns)
+    }
+
+    /// Takes a registered object away; nothing happens without one of the name.
+    #[pyo3(signature = (name, /))]
+    fn unregister(&self, py: Python<'_>, name: &str) -> PyResult<()> {
+        self.session()?.tables.unregister(py, name);
+        Ok(())
     }
 
     /// Begins a transaction.

@@ -6,13 +6,16 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
-use mayfly::{Column, RowBatch, SqlType, StoredRows, TypeKind};
+use mayfly::{Column, SqlType, StoredRows, TypeKind};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::{PyCapsule, PyList, PyTuple};
 
 use crate::errors::{self, Class};
+use crate::frames::Stream;
 use crate::parameters::parameters;
-use crate::session::{Reading, Session, Started, next_rows};
+use crate::rows::Rows;
+use crate::session::{Reading, Session, Started};
+use crate::sources::Frame;
 use crate::values::tuple;
 use crate::watched::release;
 
@@ -27,6 +30,8 @@ const PARAMETERS_AT_ONCE: usize = 1000;
 pub(crate) struct Cursor {
     connection: Py<PyAny>,
     session: Arc<Session>,
+    /// Whether variables of the caller may be tables.
+    sees_variables: bool,
     inner: Mutex<Inner>,
 }
 
@@ -35,101 +40,44 @@ struct Inner {
     arraysize: usize,
     rowcount: i64,
     lastrowid: Option<u64>,
-    /// The columns of the result, if there is one.
-    description: Option<Py<PyTuple>>,
+    /// The columns of the result; none without one.
+    columns: Vec<Column>,
     rows: Rows,
     sets: VecDeque<StoredRows>,
-}
-
-/// The rows of a result that were not given yet.
-#[derive(Default)]
-struct Rows {
-    batches: VecDeque<RowBatch>,
-    /// How many rows of the first batch were given.
-    given: usize,
-    reading: Option<Arc<Reading>>,
-}
-
-impl Rows {
-    /// The first batch with rows that were not given, read if need be, and the number of its rows that were; `None` after
-    /// the last row.
-    fn batch(&mut self, py: Python<'_>, session: &Session) -> PyResult<Option<(&RowBatch, usize)>> {
-        loop {
-            let is_given = |batch: &RowBatch| self.given >= batch.len();
-            if self.batches.front().is_some_and(is_given) {
-                self.batches.pop_front();
-                self.given = 0;
-            } else if !self.batches.is_empty() {
-                let given = self.given;
-                return Ok(self.batches.front().map(|batch| (batch, given)));
-            } else {
-                let Some(reading) = &self.reading else {
-                    return Ok(None);
-                };
-                match next_rows(py, session, reading)? {
-                    Some(batch) => self.batches.push_back(batch),
-                    None => self.reading = None,
-                }
-            }
-        }
-    }
 }
 
 impl Inner {
     /// Forgets the result.
     fn clear(&mut self, session: &Session) {
-        let rows = std::mem::take(&mut self.rows);
-        if let Some(reading) = &rows.reading {
-            Python::attach(|py| py.detach(|| session.release(reading)));
-        }
+        std::mem::take(&mut self.rows).end(session);
         release(std::mem::take(&mut self.sets));
-        (self.description, self.rowcount, self.lastrowid) = (None, -1, None);
+        self.columns.clear();
+        (self.rowcount, self.lastrowid) = (-1, None);
     }
 
-    fn describe(&mut self, py: Python<'_>, columns: &[Column]) -> PyResult<()> {
-        self.description = match columns.is_empty() {
-            true => None,
-            false => {
-                let columns = columns.iter().map(described).collect::<Vec<_>>();
-                Some(PyTuple::new(py, columns)?.unbind())
-            }
-        };
-        Ok(())
-    }
-
-    fn begin(&mut self, py: Python<'_>, started: Started) -> PyResult<()> {
-        self.describe(py, &started.columns)?;
+    fn begin(&mut self, started: Started) {
         let id = started.summary.last_insert_id;
         self.lastrowid = (id != 0).then_some(id);
-        self.rowcount = if self.description.is_none() {
-            i64::try_from(started.summary.affected_rows).unwrap_or(-1)
-        } else if started.reading.is_none() {
-            started.batches.iter().map(|batch| batch.len() as i64).sum()
-        } else {
-            -1
-        };
-        self.rows = Rows {
-            batches: started.batches,
-            given: 0,
-            reading: started.reading,
-        };
+        self.rows = Rows::new(started.batches, started.reading);
+        self.columns = started.columns;
         self.sets = started.sets;
-        self.next_set(py).map(drop)
+        let count = match self.columns.is_empty() {
+            true => Some(started.summary.affected_rows),
+            false => self.rows.count().map(|count| count as u64),
+        };
+        self.rowcount = count.map_or(-1, |count| i64::try_from(count).unwrap_or(-1));
+        self.next_set();
     }
 
     /// Goes to the next set of rows, if there is one.
-    fn next_set(&mut self, py: Python<'_>) -> PyResult<bool> {
+    fn next_set(&mut self) -> bool {
         let Some(set) = self.sets.pop_front() else {
-            return Ok(false);
+            return false;
         };
-        let columns: Vec<Column> = set.columns().collect();
-        self.describe(py, &columns)?;
+        self.columns = set.columns().collect();
         self.rowcount = -1;
-        self.rows = Rows {
-            reading: Some(Arc::new(Reading::of(set))),
-            ..Rows::default()
-        };
-        Ok(true)
+        self.rows = Rows::new(VecDeque::new(), Some(Arc::new(Reading::of(set))));
+        true
     }
 }
 
@@ -198,7 +146,11 @@ fn described(column: &Column) -> Described {
 
 impl Cursor {
     /// A cursor of a connection, whose session it is.
-    pub(crate) fn new(connection: Bound<'_, PyAny>, session: Arc<Session>) -> PyResult<Self> {
+    pub(crate) fn new(
+        connection: Bound<'_, PyAny>,
+        session: Arc<Session>,
+        sees_variables: bool,
+    ) -> PyResult<Self> {
         if session.is_closed() {
             let why = "the connection is closed";
             return Err(errors::of_package(connection.py(), Class::Interface, why));
@@ -206,12 +158,13 @@ impl Cursor {
         Ok(Self {
             connection: connection.unbind(),
             session,
+            sees_variables,
             inner: Mutex::new(Inner {
                 is_closed: false,
                 arraysize: 1,
                 rowcount: -1,
                 lastrowid: None,
-                description: None,
+                columns: Vec::new(),
                 rows: Rows::default(),
                 sets: VecDeque::new(),
             }),
@@ -245,11 +198,19 @@ impl Cursor {
     /// The state of an open cursor with a result.
     fn with_result(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, Inner>> {
         let inner = self.open(py)?;
-        if inner.description.is_none() {
+        if inner.columns.is_empty() {
             let why = "there is no result: no statement was executed, or it gives no rows";
             return Err(errors::of_package(py, Class::Programming, why));
         }
         Ok(inner)
+    }
+
+    /// The rows that are left as a stream; the cursor has none then.
+    fn stream(&self, py: Python<'_>, is_wide: bool) -> PyResult<Stream> {
+        let mut inner = self.with_result(py)?;
+        let rows = std::mem::take(&mut inner.rows);
+        let session = Arc::clone(&self.session);
+        Ok(Stream::new(&inner.columns, rows, session, is_wide))
     }
 
     /// At most `most` rows.
@@ -267,7 +228,7 @@ impl Cursor {
                     fetched.push(tuple(py, row)?);
                 }
             }
-            rows.given = given + wanted;
+            rows.give(given + wanted);
         }
         Ok(fetched)
     }
@@ -276,13 +237,7 @@ impl Cursor {
 impl Drop for Cursor {
     fn drop(&mut self) {
         let inner = self.inner.get_mut().unwrap_or_else(|it| it.into_inner());
-        if inner.rows.reading.is_some() {
-            inner.clear(&self.session);
-        }
-        release((
-            std::mem::take(&mut inner.rows),
-            std::mem::take(&mut inner.sets),
-        ));
+        inner.clear(&self.session);
     }
 }
 
@@ -299,8 +254,20 @@ impl Cursor {
         let mut inner = cursor.open(py)?;
         inner.clear(&cursor.session);
         let values = self::parameters(parameters)?;
-        let started = cursor.session.run(py, |held| held.start(sql, values))?;
-        inner.begin(py, started)?;
+        let frame = match cursor.sees_variables {
+            true => Some(Frame::of_caller(py)?),
+            false => None,
+        };
+        let tables = &cursor.session.tables;
+        let mut left = None;
+        let started = cursor.session.run(py, |held| {
+            tables.enter(frame);
+            let started = held.start(sql, values);
+            left = Some(tables.leave());
+            started
+        });
+        release(left);
+        inner.begin(started?);
         drop(inner);
         Ok(slf)
     }
@@ -362,6 +329,59 @@ impl Cursor {
         PyList::new(py, self.fetch(py, usize::MAX)?)
     }
 
+    /// The rows that are left as a pyarrow.Table.
+    ///
+    /// DECIMAL of more than 38 digits becomes decimal128 if its values fit, or decimal256 if that is asked for.
+    #[pyo3(signature = (*, decimal256 = false))]
+    fn arrow<'py>(&self, py: Python<'py>, decimal256: bool) -> PyResult<Bound<'py, PyAny>> {
+        self.stream(py, decimal256)?.read_by(py, "arrow")
+    }
+
+    /// The rows that are left as a pyarrow.Table: another name of arrow.
+    #[pyo3(signature = (*, decimal256 = false))]
+    fn fetch_arrow_table<'py>(
+        &self,
+        py: Python<'py>,
+        decimal256: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.arrow(py, decimal256)
+    }
+
+    /// The rows that are left as a pyarrow.RecordBatchReader, which reads them when it is asked for them.
+    #[pyo3(signature = (*, decimal256 = false))]
+    fn fetch_record_batch<'py>(
+        &self,
+        py: Python<'py>,
+        decimal256: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.stream(py, decimal256)?.read_by(py, "record_batches")
+    }
+
+    /// The rows that are left as a pandas.DataFrame.
+    fn df<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.stream(py, true)?.read_by(py, "df")
+    }
+
+    /// The rows that are left as a polars.DataFrame.
+    fn pl<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.stream(py, false)?.read_by(py, "pl")
+    }
+
+    /// The rows that are left as a dictionary of NumPy arrays by name, masked ones where there is NULL.
+    fn fetchnumpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.stream(py, true)?.read_by(py, "fetchnumpy")
+    }
+
+    /// The rows that are left as a stream of Arrow's C data interface.
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        self.stream(py, false)?.capsule(py, requested_schema)
+    }
+
     fn __iter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
         slf
     }
@@ -372,7 +392,7 @@ impl Cursor {
 
     /// Goes to the next set of rows of a CALL; None when there is none.
     fn nextset(&self, py: Python<'_>) -> PyResult<Option<bool>> {
-        Ok(self.open(py)?.next_set(py)?.then_some(true))
+        Ok(self.open(py)?.next_set().then_some(true))
     }
 
     /// Is not there: execute a CALL.
@@ -415,9 +435,13 @@ impl Cursor {
 
     /// A tuple for each column of the result; None without one.
     #[getter]
-    fn description(&self, py: Python<'_>) -> PyResult<Option<Py<PyTuple>>> {
+    fn description<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let inner = self.lock(py)?;
-        Ok(inner.description.as_ref().map(|it| it.clone_ref(py)))
+        if inner.columns.is_empty() {
+            return Ok(None);
+        }
+        let columns: Vec<Described> = inner.columns.iter().map(described).collect();
+        PyTuple::new(py, columns).map(Some)
     }
 
     /// How many rows the statement gives or has changed; -1 when it is not known.

@@ -11,14 +11,19 @@
 //! PEP 249: <https://peps.python.org/pep-0249/>. The capsules of Arrow:
 //! <https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>
 
+mod capsules;
+mod causes;
 mod connection;
 mod cursor;
 mod database;
 mod errors;
+mod frames;
 mod opening;
 mod parameters;
+mod rows;
 mod running;
 mod session;
+mod sources;
 mod values;
 mod watched;
 

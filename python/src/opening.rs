@@ -25,10 +25,11 @@ use crate::watched::SignalCheckpoint;
 /// :param files: whether statements read and write files; a path allows those below it
 /// :param mysql_defaults: the defaults of MySQL for what depends on the machine
 /// :param variables: system variables and their values
+/// :param python_variables: whether a table that does not exist may be a variable of the caller, as in ``FROM df``
 #[pyfunction]
 #[pyo3(signature = (
     path = None, *, autocommit = false, database = "test", memory_limit = None, threads = None,
-    temporary_directory = None, files = None, mysql_defaults = false, variables = None,
+    temporary_directory = None, files = None, mysql_defaults = false, variables = None, python_variables = true,
 ))]
 #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
 pub(crate) fn connect(
@@ -42,6 +43,7 @@ pub(crate) fn connect(
     files: Option<Bound<'_, PyAny>>,
     mysql_defaults: bool,
     variables: Option<Bound<'_, PyDict>>,
+    python_variables: bool,
 ) -> PyResult<Connection> {
     let mut options = Options::new().checkpoint(Arc::new(SignalCheckpoint));
     let mut given = Vec::new();
@@ -91,6 +93,7 @@ pub(crate) fn connect(
     let settings = Settings {
         autocommit,
         database: database.to_owned(),
+        python_variables,
     };
     Connection::to(py, &opened, settings)
 }

@@ -15,9 +15,11 @@ use mayfly::{Column, Error, Interrupt, Progress, RowBatch, StoredRows, Summary};
 use mayfly::{Parameter, Result};
 use pyo3::prelude::*;
 
+use crate::causes::Cause;
 use crate::database::{Open, lock};
 use crate::errors::{self, Class};
 use crate::running::Running;
+use crate::sources::Tables;
 use crate::watched::watched;
 
 /// How long a thread waits for the connection before it looks for signals.
@@ -33,6 +35,9 @@ pub(crate) struct Session {
     pub(crate) progress: Progress,
     /// The process that has opened it.
     process: u32,
+    /// What the running statement has met in Python.
+    cause: Cause,
+    pub(crate) tables: Arc<Tables>,
     /// Keeps the database open.
     pub(crate) open: Open,
 }
@@ -83,8 +88,14 @@ pub(crate) struct Started {
 }
 
 impl Session {
-    pub(crate) fn new(connection: mayfly::Connection, open: Open) -> Self {
+    pub(crate) fn new(mut connection: mayfly::Connection, open: Open) -> Self {
+        let cause = Cause::default();
+        let tables = Arc::new(Tables::new(&cause));
+        let known = Arc::clone(&tables);
+        connection.on_missing_table(move |name| known.table(name));
         Self {
+            cause,
+            tables,
             interrupt: connection.interrupt_handle(),
             progress: connection.progress(),
             place: Mutex::new(Place::Free(Box::new(Held {
@@ -164,12 +175,13 @@ impl Session {
         work: impl FnOnce(&mut Held) -> Result<T> + Send,
     ) -> PyResult<T> {
         let mut taken = self.take(py)?;
+        self.cause.clear();
         let held = taken.held.as_deref_mut();
         let done = watched(py, &self.interrupt, || held.map(work))?;
         drop(taken);
         match done {
             Some(Ok(done)) => Ok(done),
-            Some(Err(error)) => Err(errors::of_engine(py, &error)),
+            Some(Err(error)) => Err(self.cause.explain(py, errors::of_engine(py, &error))),
             None => Err(errors::of_package(py, Class::Internal, "no connection")),
         }
     }

@@ -20,6 +20,8 @@ const INTERVAL: Duration = Duration::from_millis(20);
 thread_local! {
     /// Whether this is Python's main thread.
     static IS_MAIN: Cell<Option<bool>> = const { Cell::new(None) };
+    /// When this thread looks next: a result is read in many short calls, none of which is as long as the interval.
+    static DUE: Cell<Option<Instant>> = const { Cell::new(None) };
     /// The statement that runs on this thread.
     static WATCH: RefCell<Option<Watch>> = const { RefCell::new(None) };
 }
@@ -27,8 +29,6 @@ thread_local! {
 /// A running statement of the main thread.
 struct Watch {
     interrupt: Interrupt,
-    /// When to look next.
-    due: Instant,
     /// What a signal handler has raised.
     raised: Option<PyErr>,
 }
@@ -39,19 +39,11 @@ pub(crate) struct SignalCheckpoint;
 
 impl Checkpoint for SignalCheckpoint {
     fn reached(&self) {
-        let is_due = WATCH.with(|watch| {
-            let mut watch = watch.borrow_mut();
-            let Some(watch) = watch.as_mut().filter(|watch| watch.raised.is_none()) else {
-                return false;
-            };
-            let now = Instant::now();
-            let is_due = now >= watch.due;
-            if is_due {
-                watch.due = now + INTERVAL;
-            }
-            is_due
+        let is_watched = WATCH.with(|watch| {
+            let watch = watch.borrow();
+            watch.as_ref().is_some_and(|watch| watch.raised.is_none())
         });
-        if !is_due {
+        if !is_watched || !is_due() {
             return;
         }
         let Some(Err(error)) = Python::try_attach(|py| py.check_signals()) else {
@@ -64,6 +56,16 @@ impl Checkpoint for SignalCheckpoint {
             }
         });
     }
+}
+
+/// Whether this thread looks for signals now.
+fn is_due() -> bool {
+    let now = Instant::now();
+    let due = DUE.get();
+    if due.is_none_or(|due| now >= due) {
+        DUE.set(Some(now + INTERVAL));
+    }
+    due.is_some_and(|due| now >= due)
 }
 
 /// Whether this thread is Python's main thread, which alone runs signal handlers.
@@ -93,9 +95,11 @@ pub(crate) fn watched<T: Send>(
     if !is_main(py) {
         return Ok(py.detach(work));
     }
+    if is_due() {
+        py.check_signals()?;
+    }
     let watch = Watch {
         interrupt: interrupt.clone(),
-        due: Instant::now() + INTERVAL,
         raised: None,
     };
     // A statement may call a function of Python's that runs a statement on another connection.

@@ -26,8 +26,8 @@ const RIDDLES: &[&str] = &[
     concat!("/// See the ", "module"),
 ];
 
-/// Files of the Python package with unsafe code: a result in one object with its connection.
-const UNSAFE_OF_PYTHON: &[&str] = &["python/src/running.rs"];
+/// Files of the Python package with unsafe code: a result in one object with its connection, structs of C.
+const UNSAFE_OF_PYTHON: &[&str] = &["python/src/running.rs", "python/src/capsules.rs"];
 
 /// Rule for words that only some files of `crates/` and `python/` may contain.
 struct WordRule {
