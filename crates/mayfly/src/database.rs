@@ -6,6 +6,7 @@ use std::sync::Arc;
 use mayfly_engine::{Checkpoint, DatabaseOptions, Defaults, FileAccess, Result, TableProvider};
 
 use crate::Connection;
+use crate::function::Function;
 use crate::source::{Provider, TableSource};
 
 /// A set of tables that connections share. Cloning gives another handle to it; it is closed when the last handle and the
@@ -45,6 +46,16 @@ impl Database {
         let (database, table) = name.split_once('.').unwrap_or(("test", name));
         let provider: Arc<dyn TableProvider> = Arc::new(Provider::new(source)?);
         self.0.register_table(database, table, &provider)
+    }
+
+    /// Adds a function, as `function` (in the database `test`) or `database.function`. Statements whose current database it is call
+    /// it by its name alone; DROP FUNCTION removes it, and it is gone with the process.
+    ///
+    /// # Errors
+    /// 1049 without the database, 1059 for a name that is too long, 1304 when the database has a function of the name.
+    pub fn add_function(&self, name: &str, function: Function) -> Result<()> {
+        let (database, name) = name.split_once('.').unwrap_or(("test", name));
+        self.0.add_function(database, function.definition(name))
     }
 
     /// Writes a copy of a database in a directory, as of now, into another directory; statements go on meanwhile.

@@ -36,6 +36,7 @@
 mod arrow;
 mod connection;
 mod database;
+mod function;
 mod parameters;
 mod rows;
 mod source;
@@ -47,6 +48,7 @@ pub use arrow_schema;
 
 pub use self::connection::{Connection, Interrupt, Progress, Statement, ToStatement};
 pub use self::database::{Database, Options};
+pub use self::function::Function;
 pub use self::parameters::{Parameter, Parameters, ToParameter};
 pub use self::rows::{Column, ColumnIndex, OwnedRow, Row, RowBatch, Rows, StoredRows};
 pub use self::source::{
@@ -56,6 +58,6 @@ pub use self::source::{
 pub use self::summary::Summary;
 pub use self::value::{Date, FromValue, Time, Value};
 pub use mayfly_engine::{
-    Checkpoint, Condition, DateTime, Decimal, Error, Level, Result, SqlType, TermOperator,
-    TermSupport, TypeKind, codes, parse_decimal,
+    Checkpoint, CollationId, Condition, DateTime, Decimal, Error, Level, Result, SqlType,
+    TermOperator, TermSupport, TypeKind, codes, parse_decimal,
 };
