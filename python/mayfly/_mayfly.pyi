@@ -1,7 +1,7 @@
 import datetime
 import decimal
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -52,6 +52,17 @@ class Connection:
     def close(self) -> None: ...
     def commit(self) -> None: ...
     def connect(self) -> Connection: ...
+    def create_function(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        parameters: Sequence[type | str],
+        result: type | str,
+        /,
+        *,
+        deterministic: bool = False,
+        calls_with_null: bool = False,
+    ) -> None: ...
     def cursor(self) -> Cursor: ...
     def execute(self, sql: str, parameters: Sequence[Any] | None = None, /) -> Cursor: ...
     def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> Cursor: ...

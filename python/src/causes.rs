@@ -3,6 +3,7 @@
 //! The engine carries MySQL's errors, in which an exception is text. The exception itself waits here until the error arrives where
 //! Python called, and becomes its cause. One that ends programs (KeyboardInterrupt, SystemExit) takes the error's place.
 
+use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
 
 use mayfly::{Error, codes};
@@ -15,7 +16,32 @@ use crate::database::lock;
 #[derive(Clone, Default)]
 pub(crate) struct Cause(Arc<Mutex<Option<PyErr>>>);
 
+thread_local! {
+    /// That of the statement which this thread runs: functions of a database do not know whose statement calls them.
+    static RUNNING: RefCell<Cause> = RefCell::default();
+}
+
 impl Cause {
+    /// That of the statement which this thread runs.
+    pub(crate) fn of_thread() -> Self {
+        RUNNING.with_borrow(Clone::clone)
+    }
+
+    /// Runs a statement's work on this thread.
+    pub(crate) fn during<T>(&self, work: impl FnOnce() -> T) -> T {
+        /// The cause of the outer statement, which is that of the thread again when this is dropped.
+        struct Outer(Cause);
+
+        impl Drop for Outer {
+            fn drop(&mut self) {
+                RUNNING.replace(std::mem::take(&mut self.0));
+            }
+        }
+
+        let _outer = Outer(RUNNING.replace(self.clone()));
+        work()
+    }
+
     /// The error of SQL for an exception of an object with this name.
     pub(crate) fn error(&self, name: &str, error: PyErr) -> Error {
         let text = Python::try_attach(|py| shown(py, &error));

@@ -9,6 +9,7 @@ use pyo3::types::{PyList, PyTuple};
 use crate::cursor::Cursor;
 use crate::database::{Open, OpenDatabase};
 use crate::errors::{self, Class};
+use crate::functions::{self, Calls, sql_type};
 use crate::session::Session;
 use crate::watched::release;
 
@@ -145,6 +146,46 @@ impl Connection {
     fn unregister(&self, py: Python<'_>, name: &str) -> PyResult<()> {
         self.session()?.tables.unregister(py, name);
         Ok(())
+    }
+
+    /// Makes a function of Python one of the current database, for all connections, until the process ends or DROP FUNCTION.
+    ///
+    /// ``parameters`` and ``result`` are types: bool, int, float, Decimal, str, bytes, date, datetime, timedelta, or names of SQL types
+    /// as ``"DECIMAL(10, 2)"``. NULL among the arguments is NULL in the result unless ``calls_with_null``, with which the function
+    /// gets None. A ``deterministic`` function gives equal results for equal arguments. What it raises is an error of the
+    /// statement, with the exception as its ``__cause__``. The function must not use the connection that calls it.
+    #[pyo3(signature = (name, function, parameters, result, /, *, deterministic = false, calls_with_null = false))]
+    #[expect(clippy::too_many_arguments, reason = "most have names in Python")]
+    fn create_function(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        function: Py<PyAny>,
+        parameters: Vec<Bound<'_, PyAny>>,
+        result: &Bound<'_, PyAny>,
+        deterministic: bool,
+        calls_with_null: bool,
+    ) -> PyResult<()> {
+        if !function.bind(py).is_callable() {
+            let why = "a function is something that can be called";
+            return Err(errors::of_package(py, Class::Programming, why));
+        }
+        let parameters = parameters.iter().map(sql_type);
+        let parameters = parameters.collect::<PyResult<Vec<_>>>()?;
+        let calls = Calls {
+            is_deterministic: deterministic,
+            with_null: calls_with_null,
+        };
+        let made = functions::function(name, function, parameters, sql_type(result)?, &calls);
+        let session = self.session()?;
+        session.run(py, |held| {
+            let current = held.connection().query_row("SELECT DATABASE()", ())?;
+            let name = format!("{}.{name}", current.get::<String>(0)?);
+            match session.open.database() {
+                Some(opened) => opened.database.add_function(&name, made),
+                None => Ok(()),
+            }
+        })
     }
 
     /// Begins a transaction.

@@ -52,7 +52,6 @@ impl Inner {
         std::mem::take(&mut self.rows).end(session);
         release(std::mem::take(&mut self.sets));
         self.columns.clear();
-        (self.rowcount, self.lastrowid) = (-1, None);
     }
 
     fn begin(&mut self, started: Started) {
@@ -253,6 +252,7 @@ impl Cursor {
         let (py, cursor) = (slf.py(), slf.get());
         let mut inner = cursor.open(py)?;
         inner.clear(&cursor.session);
+        (inner.rowcount, inner.lastrowid) = (-1, None);
         let values = self::parameters(parameters)?;
         let frame = match cursor.sees_variables {
             true => Some(Frame::of_caller(py)?),
@@ -283,6 +283,7 @@ impl Cursor {
         let (py, cursor) = (slf.py(), slf.get());
         let mut inner = cursor.open(py)?;
         inner.clear(&cursor.session);
+        (inner.rowcount, inner.lastrowid) = (-1, None);
         let (mut affected, mut last_id) = (0, 0);
         let mut all = parameters.try_iter()?;
         loop {
@@ -419,7 +420,7 @@ impl Cursor {
         let _ = (size, column);
     }
 
-    /// Ends reading: the cursor can no longer be used.
+    /// Ends reading: the cursor can no longer be used, but rowcount and lastrowid stay.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let mut inner = self.lock(py)?;
         inner.clear(&self.session);

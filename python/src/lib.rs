@@ -18,6 +18,7 @@ mod cursor;
 mod database;
 mod errors;
 mod frames;
+mod functions;
 mod opening;
 mod parameters;
 mod rows;

@@ -54,7 +54,10 @@ fn is_sequence(given: &Bound<'_, PyAny>) -> bool {
 }
 
 /// An object as a parameter.
-fn parameter(value: &Bound<'_, PyAny>) -> PyResult<Parameter> {
+///
+/// # Errors
+/// ProgrammingError for an object that is no value of SQL, DataError for a value that SQL cannot hold.
+pub(crate) fn parameter(value: &Bound<'_, PyAny>) -> PyResult<Parameter> {
     let py = value.py();
     if value.is_none() {
         return Ok(Value::Null.to_parameter());

@@ -177,7 +177,7 @@ impl Session {
         let mut taken = self.take(py)?;
         self.cause.clear();
         let held = taken.held.as_deref_mut();
-        let done = watched(py, &self.interrupt, || held.map(work))?;
+        let done = watched(py, &self.interrupt, || self.cause.during(|| held.map(work)))?;
         drop(taken);
         match done {
             Some(Ok(done)) => Ok(done),
