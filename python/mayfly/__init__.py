@@ -38,28 +38,28 @@ Timestamp = _datetime.datetime
 Binary = bytes
 
 
-def DateFromTicks(ticks):
+def DateFromTicks(ticks: float) -> _datetime.date:
     """The date of a number of seconds since 1970, in local time."""
     return Date(*_time.localtime(ticks)[:3])
 
 
-def TimeFromTicks(ticks):
+def TimeFromTicks(ticks: float) -> _datetime.time:
     """The time of day of a number of seconds since 1970, in local time."""
     return Time(*_time.localtime(ticks)[3:6])
 
 
-def TimestampFromTicks(ticks):
+def TimestampFromTicks(ticks: float) -> _datetime.datetime:
     """The date and time of a number of seconds since 1970, in local time."""
     return Timestamp(*_time.localtime(ticks)[:6])
 
 
-class DBAPIType(frozenset):
+class DBAPIType(frozenset[str]):
     """A kind of types: equal to the type code of each column of the kind."""
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return other in self if isinstance(other, str) else frozenset.__eq__(self, other)
 
-    def __ne__(self, other):
+    def __ne__(self, other: object) -> bool:
         return not self == other
 
     __hash__ = frozenset.__hash__
@@ -73,6 +73,15 @@ NUMBER = DBAPIType(
 DATETIME = DBAPIType({"DATE", "TIME", "DATETIME", "TIMESTAMP"})
 #: AUTO_INCREMENT columns are numbers: no type is one of row ids alone.
 ROWID = DBAPIType()
+
+
+
+def load_ipython_extension(shell: object) -> None:
+    """Called by ``%load_ext mayfly``: adds the magics ``%sql`` and ``%%sql``."""
+    from . import _magic
+
+    _magic.load_ipython_extension(shell)
+
 
 __all__ = [
     "BINARY",
