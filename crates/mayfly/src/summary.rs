@@ -11,7 +11,7 @@ pub struct Summary {
     pub affected_rows: u64,
     /// The first number that AUTO_INCREMENT gave, or 0.
     pub last_insert_id: u64,
-    /// How many [`Connection::warnings`] there are.
+    /// How many [warnings](crate::Connection::warnings) there are.
     pub warning_count: u64,
     /// `Records: 4  Duplicates: 0  Warnings: 0` and the like; empty for most statements.
     pub info: Cow<'static, str>,
