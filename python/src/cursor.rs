@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
-use mayfly::{Column, SqlType, StoredRows, TypeKind};
+use mayfly::{Column, Columns, SqlType, StoredRows, TypeKind};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList, PyTuple};
 
@@ -40,8 +40,8 @@ struct Inner {
     arraysize: usize,
     rowcount: i64,
     lastrowid: Option<u64>,
-    /// The columns of the result; none without one.
-    columns: Vec<Column>,
+    /// The columns of the result.
+    columns: Option<Columns>,
     rows: Rows,
     sets: VecDeque<StoredRows>,
 }
@@ -51,18 +51,18 @@ impl Inner {
     fn clear(&mut self, session: &Session) {
         std::mem::take(&mut self.rows).end(session);
         release(std::mem::take(&mut self.sets));
-        self.columns.clear();
+        self.columns = None;
     }
 
     fn begin(&mut self, started: Started) {
         let id = started.summary.last_insert_id;
         self.lastrowid = (id != 0).then_some(id);
         self.rows = Rows::new(started.batches, started.reading);
-        self.columns = started.columns;
+        self.columns = Some(started.columns).filter(|columns| !columns.is_empty());
         self.sets = started.sets;
-        let count = match self.columns.is_empty() {
-            true => Some(started.summary.affected_rows),
-            false => self.rows.count().map(|count| count as u64),
+        let count = match self.columns {
+            None => Some(started.summary.affected_rows),
+            Some(_) => self.rows.count().map(|count| count as u64),
         };
         self.rowcount = count.map_or(-1, |count| i64::try_from(count).unwrap_or(-1));
         self.next_set();
@@ -73,7 +73,7 @@ impl Inner {
         let Some(set) = self.sets.pop_front() else {
             return false;
         };
-        self.columns = set.columns().collect();
+        self.columns = Some(set.shared_columns());
         self.rowcount = -1;
         self.rows = Rows::new(VecDeque::new(), Some(Arc::new(Reading::of(set))));
         true
@@ -163,7 +163,7 @@ impl Cursor {
                 arraysize: 1,
                 rowcount: -1,
                 lastrowid: None,
-                columns: Vec::new(),
+                columns: None,
                 rows: Rows::default(),
                 sets: VecDeque::new(),
             }),
@@ -197,7 +197,7 @@ impl Cursor {
     /// The state of an open cursor with a result.
     fn with_result(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, Inner>> {
         let inner = self.open(py)?;
-        if inner.columns.is_empty() {
+        if inner.columns.is_none() {
             let why = "there is no result: no statement was executed, or it gives no rows";
             return Err(errors::of_package(py, Class::Programming, why));
         }
@@ -209,7 +209,8 @@ impl Cursor {
         let mut inner = self.with_result(py)?;
         let rows = std::mem::take(&mut inner.rows);
         let session = Arc::clone(&self.session);
-        Ok(Stream::new(&inner.columns, rows, session, is_wide))
+        let columns = inner.columns.iter().flat_map(Columns::iter);
+        Ok(Stream::new(columns, rows, session, is_wide))
     }
 
     /// At most `most` rows.
@@ -438,10 +439,10 @@ impl Cursor {
     #[getter]
     fn description<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let inner = self.lock(py)?;
-        if inner.columns.is_empty() {
+        let Some(columns) = &inner.columns else {
             return Ok(None);
-        }
-        let columns: Vec<Described> = inner.columns.iter().map(described).collect();
+        };
+        let columns: Vec<Described> = columns.iter().map(|it| described(&it)).collect();
         PyTuple::new(py, columns).map(Some)
     }
 

@@ -51,12 +51,12 @@ struct Batches {
 impl Stream {
     /// The rows of a result of these columns; `is_wide` leaves Decimal256 as it is.
     pub(crate) fn new(
-        columns: &[Column],
+        columns: impl Iterator<Item = Column>,
         rows: Rows,
         session: Arc<Session>,
         is_wide: bool,
     ) -> Self {
-        let fields: Vec<Field> = columns.iter().map(Column::field).collect();
+        let fields: Vec<Field> = columns.map(|column| column.field()).collect();
         let narrow = |field: &Field| match field.data_type() {
             DataType::Decimal256(_, scale) if !is_wide => {
                 let narrow = DataType::Decimal128(DIGITS, *scale);

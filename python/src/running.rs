@@ -8,7 +8,7 @@
 
 use std::ptr::NonNull;
 
-use mayfly::{Column, Connection, Parameters, Result, RowBatch, Rows, StoredRows, Summary};
+use mayfly::{Columns, Connection, Parameters, Result, RowBatch, Rows, StoredRows, Summary};
 
 /// A connection, and the rows of its running statement.
 pub(crate) struct Running {
@@ -44,13 +44,13 @@ impl Running {
     }
 
     /// Runs a statement up to its first row; its rows are read from here.
-    pub(crate) fn start(&mut self, sql: &str, parameters: impl Parameters) -> Result<Vec<Column>> {
+    pub(crate) fn start(&mut self, sql: &str, parameters: impl Parameters) -> Result<Columns> {
         self.rows = None;
         // SAFETY: as in `connection`; the lifetime ends with `self.rows`, which is set to None before the connection is
         // borrowed again or freed, and which no method gives out for longer than `self` is borrowed.
         let connection: &'static mut Connection = unsafe { &mut *self.connection.as_ptr() };
         let rows = connection.query(sql, parameters)?;
-        let columns = rows.columns().collect();
+        let columns = rows.shared_columns();
         self.rows = Some(rows);
         Ok(columns)
     }

@@ -7,11 +7,12 @@
 //! Invariant: the rows in `Running` belong to `reader`, and its [`Source`] is `Running`.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::ThreadId;
 use std::time::Duration;
 
-use mayfly::{Column, Error, Interrupt, Progress, RowBatch, StoredRows, Summary};
+use mayfly::{Columns, Error, Interrupt, Progress, RowBatch, StoredRows, Summary};
 use mayfly::{Parameter, Result};
 use pyo3::prelude::*;
 
@@ -31,6 +32,8 @@ const ROWS_AT_ONCE: usize = 4096;
 pub(crate) struct Session {
     place: Mutex<Place>,
     freed: Condvar,
+    /// How many threads wait for `freed`: without one, waking is a system call for nothing.
+    waiting: AtomicUsize,
     pub(crate) interrupt: Interrupt,
     pub(crate) progress: Progress,
     /// The process that has opened it.
@@ -77,7 +80,7 @@ enum Source {
 
 /// A statement that has begun.
 pub(crate) struct Started {
-    pub(crate) columns: Vec<Column>,
+    pub(crate) columns: Columns,
     /// Its first rows.
     pub(crate) batches: VecDeque<RowBatch>,
     /// The others; `None` when there are none.
@@ -103,6 +106,7 @@ impl Session {
                 reader: None,
             }))),
             freed: Condvar::new(),
+            waiting: AtomicUsize::new(0),
             process: std::process::id(),
             open,
         }
@@ -130,14 +134,19 @@ impl Session {
                 let why = "the connection runs the statement that calls this function";
                 return Err(errors::of_package(py, Class::Programming, why));
             }
-            py.detach(|| {
-                let place = lock(&self.place);
-                if matches!(*place, Place::Taken(_)) {
-                    drop(self.freed.wait_timeout(place, WAIT));
-                }
-            });
+            py.detach(|| self.wait());
             py.check_signals()?;
         }
+    }
+
+    /// Waits for a moment, or until the thread that has the connection puts it back.
+    fn wait(&self) {
+        self.waiting.fetch_add(1, Ordering::SeqCst);
+        let place = lock(&self.place);
+        if matches!(*place, Place::Taken(_)) {
+            drop(self.freed.wait_timeout(place, WAIT));
+        }
+        self.waiting.fetch_sub(1, Ordering::SeqCst);
     }
 
     /// Takes the connection if it is free; else says which thread has it, and `None` when it is closed.
@@ -205,7 +214,7 @@ impl Session {
                 Err(Some(_)) => {}
             }
             self.interrupt.interrupt();
-            py.detach(|| drop(self.freed.wait_timeout(lock(&self.place), WAIT)));
+            py.detach(|| self.wait());
             py.check_signals()?;
         };
         py.detach(|| taken.close());
@@ -228,7 +237,9 @@ impl Drop for Taken<'_> {
     fn drop(&mut self) {
         if let Some(held) = self.held.take() {
             *lock(&self.session.place) = Place::Free(held);
-            self.session.freed.notify_one();
+            if self.session.waiting.load(Ordering::SeqCst) > 0 {
+                self.session.freed.notify_one();
+            }
         }
     }
 }

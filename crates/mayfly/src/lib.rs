@@ -50,7 +50,7 @@ pub use self::connection::{Connection, Interrupt, Progress, Statement, ToStateme
 pub use self::database::{Database, Options};
 pub use self::function::Function;
 pub use self::parameters::{Parameter, Parameters, ToParameter};
-pub use self::rows::{Column, ColumnIndex, OwnedRow, Row, RowBatch, Rows, StoredRows};
+pub use self::rows::{Column, ColumnIndex, Columns, OwnedRow, Row, RowBatch, Rows, StoredRows};
 pub use self::source::{
     Batches, Condition as ColumnCondition, Order, RecordBatches, Request, TableSource, Term,
     TermShape,

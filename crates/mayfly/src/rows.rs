@@ -36,6 +36,22 @@ impl Column {
     }
 }
 
+/// The columns of a result, to be kept. Cloning shares them.
+#[derive(Debug, Clone)]
+pub struct Columns(Arc<[ResultColumn]>);
+
+impl Columns {
+    /// The columns, in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Column> {
+        self.0.iter().cloned().map(Column)
+    }
+
+    /// Whether there is none, as for a statement without rows.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
 /// A column by its position from 0, or by its name without regard to case.
 pub trait ColumnIndex {
     /// The position among columns of these names.
@@ -94,6 +110,11 @@ impl<'c> Rows<'c> {
     /// The columns; none for a statement that gives no rows.
     pub fn columns(&self) -> impl ExactSizeIterator<Item = Column> {
         self.columns.iter().cloned().map(Column)
+    }
+
+    /// The columns, to be kept longer than the rows.
+    pub fn shared_columns(&self) -> Columns {
+        Columns(Arc::clone(&self.columns))
     }
 
     /// The next row; `None` after the last.
@@ -209,6 +230,11 @@ impl StoredRows {
     /// The columns.
     pub fn columns(&self) -> impl ExactSizeIterator<Item = Column> {
         self.columns.iter().cloned().map(Column)
+    }
+
+    /// The columns, to be kept longer than the rows.
+    pub fn shared_columns(&self) -> Columns {
+        Columns(Arc::clone(&self.columns))
     }
 
     /// The schema of [`Self::next_record_batch`].
