@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-/// Each crate of `crates/` and its floor.
+/// Each crate and its floor.
 const FLOORS: &[(&str, u8)] = &[
     ("mayfly-types", 0),
     ("mayfly-syntax", 0),
@@ -27,6 +27,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("mayfly", 6),
     ("mayfly-cli", 6),
     ("mayfly-bench", 6),
+    ("mayfly-python", 7),
 ];
 
 /// Crates that only tests may use.

@@ -455,9 +455,10 @@ fn of_crates() -> Result<BTreeMap<String, Findings>, String> {
     let folder = root().join("crates");
     let entries =
         std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    for entry in entries {
-        let entry = entry.map_err(|error| error.to_string())?;
-        let source = entry.path().join("src");
+    let crates = entries.map(|entry| entry.map(|entry| entry.path()));
+    for package in crates.chain([Ok(root().join("python"))]) {
+        let package = package.map_err(|error| error.to_string())?;
+        let source = package.join("src");
         let mut files = Vec::new();
         for path in rust_files(&source) {
             let own = path.strip_prefix(&source).unwrap_or(&path);
@@ -469,7 +470,8 @@ fn of_crates() -> Result<BTreeMap<String, Findings>, String> {
             let parsed = syn::parse_file(&text).map_err(|error| in_file(&error))?;
             files.push((module_of(own), parsed));
         }
-        let name = entry.file_name().to_string_lossy().into_owned();
+        let name = package.file_name().unwrap_or_default();
+        let name = name.to_string_lossy().into_owned();
         let graph = graph_of(&files);
         let floors = MODULE_FLOORS.iter().find(|(known, _)| *known == name);
         let findings = Findings {

@@ -26,7 +26,10 @@ const RIDDLES: &[&str] = &[
     concat!("/// See the ", "module"),
 ];
 
-/// Rule for words that only some files of `crates/` may contain.
+/// Files of the Python package with unsafe code: a result in one object with its connection, structs of C.
+const UNSAFE_OF_PYTHON: &[&str] = &["python/src/running.rs", "python/src/capsules.rs"];
+
+/// Rule for words that only some files of `crates/` and `python/` may contain.
 struct WordRule {
     words: &'static [&'static str],
     is_allowed_in: fn(&str) -> bool,
@@ -46,7 +49,9 @@ const WORD_RULES: &[WordRule] = &[
     },
     WordRule {
         words: &["unsafe {", "unsafe fn", "unsafe impl"],
-        is_allowed_in: |file| is_of(file, &["memory", "storage"]),
+        is_allowed_in: |file| {
+            is_of(file, &["memory", "storage"]) || UNSAFE_OF_PYTHON.contains(&file)
+        },
         why: "unsafe code belongs to `memory` and `storage`",
     },
     WordRule {
@@ -82,7 +87,7 @@ pub(crate) fn run() -> Result<(), String> {
         Err(error) => vec![error],
     };
     let mut modules = Vec::new();
-    for folder in ["bench", "crates", "testing", "xtask"] {
+    for folder in ["bench", "crates", "python", "testing", "xtask"] {
         for path in rust_files(&root.join(folder)) {
             let name = path
                 .strip_prefix(&root)
@@ -173,7 +178,8 @@ fn check(name: &str, text: &str) -> Vec<String> {
         for phrase in RIDDLES.iter().filter(|phrase| line.contains(**phrase)) {
             problems.push(format!("{here}: `{phrase}`: say what is meant"));
         }
-        if !name.starts_with("crates/") || line.trim_start().starts_with("//") {
+        let has_rules = name.starts_with("crates/") || name.starts_with("python/");
+        if !has_rules || line.trim_start().starts_with("//") {
             return;
         }
         for rule in WORD_RULES.iter().filter(|rule| !(rule.is_allowed_in)(name)) {
@@ -290,6 +296,8 @@ mod tests {
             ("crates/memory/src/a.rs", "//! A.\nuse std::fs;", 0),
             ("crates/exec/src/a.rs", "//! A.\nunsafe { f() }", 1),
             ("crates/storage/src/a.rs", "//! A.\nunsafe { f() }", 0),
+            ("python/src/running.rs", "//! A.\nunsafe { f() }", 0),
+            ("python/src/cursor.rs", "//! A.\nunsafe { f() }", 1),
             ("crates/storage/src/a.rs", "//! A.\n\nunsafe fn f() {}", 1),
             (
                 "crates/storage/src/a.rs",

@@ -131,23 +131,26 @@ impl ArrowForm {
         }
     }
 
+    /// The field of a column.
+    pub fn field(&self, column: &ResultColumn) -> Field {
+        let ty = self.data_type(&column.ty);
+        // Readers of files gain nothing from columns without NULL.
+        let nullable = column.nullable || self.file.is_some();
+        let field = Field::new(&column.name, ty, nullable);
+        match column.ty.kind {
+            TypeKind::Json => field.with_metadata(HashMap::from([(
+                "ARROW:extension:name".to_owned(),
+                "arrow.json".to_owned(),
+            )])),
+            TypeKind::Null => field.with_nullable(true),
+            _ => field,
+        }
+    }
+
     /// The schema of columns.
     pub fn schema(&self, columns: &[ResultColumn]) -> SchemaRef {
-        let field = |column: &ResultColumn| {
-            let ty = self.data_type(&column.ty);
-            // Readers of files gain nothing from columns without NULL.
-            let nullable = column.nullable || self.file.is_some();
-            let field = Field::new(&column.name, ty, nullable);
-            match column.ty.kind {
-                TypeKind::Json => field.with_metadata(HashMap::from([(
-                    "ARROW:extension:name".to_owned(),
-                    "arrow.json".to_owned(),
-                )])),
-                TypeKind::Null => field.with_nullable(true),
-                _ => field,
-            }
-        };
-        Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()))
+        let fields = columns.iter().map(|column| self.field(column));
+        Arc::new(Schema::new(fields.collect::<Vec<_>>()))
     }
 
     /// Rows as a record batch of [`Self::schema`]; `before` rows of the result came before them.

@@ -61,7 +61,7 @@ pub use self::authentication::{FastCheck, Login, LoginFailure, NewRoot, RootPass
 pub use self::catalog::file_output::{FileOutput, RowsToWrite, RowsWriter};
 pub use self::catalog::inner_statements::InnerStatements;
 pub use self::catalog::provider::{
-    ProvidedColumn, ProvidedRows, ProviderTransaction, TableProvider,
+    MissingTables, ProvidedColumn, ProvidedRows, ProviderTransaction, TableProvider,
 };
 pub use self::catalog::stored_functions::{FunctionBody, FunctionDefinition, FunctionWork};
 pub use self::catalog::table_functions::{

@@ -1,6 +1,5 @@
 //! Connections and their statements.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
@@ -10,6 +9,8 @@ use mayfly_engine::{
 
 use crate::parameters::Parameters;
 use crate::rows::{OwnedRow, Rows, StoredRows};
+use crate::source::{MissingBy, TableSource};
+use crate::summary::Summary;
 
 /// How many statements with parameters a connection keeps prepared by their text.
 const KEPT_STATEMENTS: usize = 100;
@@ -54,13 +55,7 @@ impl Connection {
     ) -> Result<Summary> {
         let mut stream = self.run(&statement, &parameters)?;
         while stream.next_batch()?.is_some() {}
-        let result = stream.finish();
-        Ok(Summary {
-            affected_rows: result.affected_rows,
-            last_insert_id: result.last_insert_id,
-            warning_count: result.warning_count,
-            info: result.info,
-        })
+        Ok(Summary::of(&stream.finish()))
     }
 
     /// Runs a statement and gives its rows as they are made. It ends with its last row, or when the rows are dropped.
@@ -126,6 +121,33 @@ impl Connection {
     /// The warnings, notes and errors of the last statement.
     pub fn warnings(&self) -> Vec<Condition> {
         self.session.warnings()
+    }
+
+    /// Has a program give tables for names that lead to no table: its own objects, by the names that they have there. A table
+    /// is one of the statement that names it, without a database; a statement asks once for each place of the name.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use mayfly::arrow_array::{ArrayRef, Int64Array, RecordBatch};
+    /// use mayfly::{Batches, Database, TableSource};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let numbers: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
+    /// let numbers = RecordBatch::try_from_iter([("n", numbers)])?;
+    /// let numbers: Arc<dyn TableSource> = Arc::new(Batches::new(numbers.schema(), [numbers]));
+    /// let mut connection = Database::in_memory()?.connect();
+    /// connection.on_missing_table(move |name| Ok((name == "numbers").then(|| Arc::clone(&numbers))));
+    /// let row = connection.query_row("SELECT SUM(a.n * b.n) FROM numbers a, numbers b", ())?;
+    /// assert_eq!(row.get::<i64>(0)?, 36);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn on_missing_table(
+        &mut self,
+        table: impl Fn(&str) -> Result<Option<Arc<dyn TableSource>>> + Send + Sync + 'static,
+    ) {
+        let tables = Arc::new(MissingBy(table));
+        self.session.set_missing_tables(Some(tables));
     }
 
     /// A handle that ends the running statement from another thread.
@@ -233,19 +255,6 @@ impl ToStatement for &Statement {
     fn source(&self) -> Source<'_> {
         Source::Prepared(self)
     }
-}
-
-/// What a statement has done.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Summary {
-    /// Rows inserted, changed or deleted.
-    pub affected_rows: u64,
-    /// The first number that AUTO_INCREMENT gave, or 0.
-    pub last_insert_id: u64,
-    /// How many [`Connection::warnings`] there are.
-    pub warning_count: u64,
-    /// `Records: 4  Duplicates: 0  Warnings: 0` and the like; empty for most statements.
-    pub info: Cow<'static, str>,
 }
 
 /// Ends the running statement of a connection, from any thread.

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mayfly_engine::{DatabaseOptions, Defaults, FileAccess, Result, TableProvider};
+use mayfly_engine::{Checkpoint, DatabaseOptions, Defaults, FileAccess, Result, TableProvider};
 
 use crate::Connection;
+use crate::function::Function;
 use crate::source::{Provider, TableSource};
 
 /// A set of tables that connections share. Cloning gives another handle to it; it is closed when the last handle and the
@@ -45,6 +46,16 @@ impl Database {
         let (database, table) = name.split_once('.').unwrap_or(("test", name));
         let provider: Arc<dyn TableProvider> = Arc::new(Provider::new(source)?);
         self.0.register_table(database, table, &provider)
+    }
+
+    /// Adds a function, as `function` (in the database `test`) or `database.function`. Statements whose current database it is call
+    /// it by its name alone; DROP FUNCTION removes it, and it is gone with the process.
+    ///
+    /// # Errors
+    /// 1049 without the database, 1059 for a name that is too long, 1304 when the database has a function of the name.
+    pub fn add_function(&self, name: &str, function: Function) -> Result<()> {
+        let (database, name) = name.split_once('.').unwrap_or(("test", name));
+        self.0.add_function(database, function.definition(name))
     }
 
     /// Writes a copy of a database in a directory, as of now, into another directory; statements go on meanwhile.
@@ -140,6 +151,14 @@ impl Options {
     #[must_use]
     pub fn variable(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.0.variables.push((name.into(), value.into()));
+        self
+    }
+
+    /// Observes every point at which a statement may end early, on all of its threads: where a program that has other
+    /// duties looks after them, and interrupts the statement if need be. Waiting statements come by every 0.1 seconds.
+    #[must_use]
+    pub fn checkpoint(mut self, checkpoint: Arc<dyn Checkpoint>) -> Self {
+        self.0.checkpoint = Some(checkpoint);
         self
     }
 

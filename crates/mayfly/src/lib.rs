@@ -36,23 +36,28 @@
 mod arrow;
 mod connection;
 mod database;
+mod function;
 mod parameters;
 mod rows;
 mod source;
+mod summary;
 mod value;
 
 pub use arrow_array;
 pub use arrow_schema;
 
-pub use self::connection::{Connection, Interrupt, Progress, Statement, Summary, ToStatement};
+pub use self::connection::{Connection, Interrupt, Progress, Statement, ToStatement};
 pub use self::database::{Database, Options};
+pub use self::function::Function;
 pub use self::parameters::{Parameter, Parameters, ToParameter};
-pub use self::rows::{Column, ColumnIndex, OwnedRow, Row, Rows, StoredRows};
+pub use self::rows::{Column, ColumnIndex, Columns, OwnedRow, Row, RowBatch, Rows, StoredRows};
 pub use self::source::{
     Batches, Condition as ColumnCondition, Order, RecordBatches, Request, TableSource, Term,
     TermShape,
 };
+pub use self::summary::Summary;
 pub use self::value::{Date, FromValue, Time, Value};
 pub use mayfly_engine::{
-    Condition, DateTime, Decimal, Error, Level, Result, TermOperator, TermSupport, codes,
+    Checkpoint, CollationId, Condition, DateTime, Decimal, Error, Level, Result, SqlType,
+    TermOperator, TermSupport, TypeKind, codes, parse_decimal,
 };

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_schema::{Field, SchemaRef};
 use mayfly_engine::arrow_out::ArrowForm;
 use mayfly_engine::{Batch, Cursor, Result, ResultColumn, ResultStream, SqlType, codes};
 
 use crate::arrow;
+use crate::summary::Summary;
 use crate::value::{FromValue, Value, read};
 
 /// A column of a result.
@@ -28,6 +29,27 @@ impl Column {
     /// Whether it may be NULL.
     pub fn is_nullable(&self) -> bool {
         self.0.nullable
+    }
+
+    /// Its field in the schema of record batches.
+    pub fn field(&self) -> Field {
+        ArrowForm::default().field(&self.0)
+    }
+}
+
+/// The columns of a result, to be kept. Cloning shares them.
+#[derive(Debug, Clone)]
+pub struct Columns(Arc<[ResultColumn]>);
+
+impl Columns {
+    /// The columns, in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Column> {
+        self.0.iter().cloned().map(Column)
+    }
+
+    /// Whether there is none, as for a statement without rows.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 }
 
@@ -91,6 +113,11 @@ impl<'c> Rows<'c> {
         self.columns.iter().cloned().map(Column)
     }
 
+    /// The columns, to be kept longer than the rows.
+    pub fn shared_columns(&self) -> Columns {
+        Columns(Arc::clone(&self.columns))
+    }
+
     /// The next row; `None` after the last.
     ///
     /// # Errors
@@ -128,16 +155,33 @@ impl<'c> Rows<'c> {
     /// # Errors
     /// Those of the statement, and 1292 for a date that Arrow has no value for (`0000-00-00`): select `CAST(… AS CHAR)`.
     pub fn next_record_batch(&mut self) -> Result<Option<RecordBatch>> {
+        let rows = self.next_rows()?;
+        rows.map(|rows| rows.record_batch()).transpose()
+    }
+
+    /// The next rows, to be kept; `None` after the last.
+    ///
+    /// # Errors
+    /// Those of the statement.
+    pub fn next_rows(&mut self) -> Result<Option<RowBatch>> {
         let batch = match self.take_left() {
             Some(left) => Some(left),
             None => self.stream.next_batch()?,
         };
-        let Some(batch) = batch else {
-            return Ok(None);
-        };
-        let made = ArrowForm::default().record_batch(&self.columns, &batch, self.before)?;
-        self.before += batch.row_count() as u64;
-        Ok(Some(made))
+        let made = batch.map(|batch| RowBatch::new(&self.columns, batch, self.before));
+        self.before += made.as_ref().map_or(0, |rows| rows.len() as u64);
+        Ok(made)
+    }
+
+    /// Takes the sets of rows that the statement gives before its own rows (CALL).
+    pub fn take_sets(&mut self) -> Vec<StoredRows> {
+        let sets = self.stream.take_sets().into_iter();
+        sets.map(StoredRows::new).collect()
+    }
+
+    /// What the statement has done; final after its last row.
+    pub fn summary(&self) -> Summary {
+        Summary::of(self.stream.result())
     }
 
     /// Runs the statement to its end and keeps the rows that are left in a temporary table, so that the connection is free.
@@ -189,6 +233,11 @@ impl StoredRows {
         self.columns.iter().cloned().map(Column)
     }
 
+    /// The columns, to be kept longer than the rows.
+    pub fn shared_columns(&self) -> Columns {
+        Columns(Arc::clone(&self.columns))
+    }
+
     /// The schema of [`Self::next_record_batch`].
     pub fn schema(&self) -> SchemaRef {
         ArrowForm::default().schema(&self.columns)
@@ -199,6 +248,15 @@ impl StoredRows {
     /// # Errors
     /// Those of [`Rows::next_record_batch`], and of reading temporary files.
     pub fn next_record_batch(&mut self, most: usize) -> Result<Option<RecordBatch>> {
+        let rows = self.next_rows(most)?;
+        rows.map(|rows| rows.record_batch()).transpose()
+    }
+
+    /// The next rows, at most `most`, to be kept; `None` after the last.
+    ///
+    /// # Errors
+    /// Those of reading temporary files.
+    pub fn next_rows(&mut self, most: usize) -> Result<Option<RowBatch>> {
         let batch = match self.given.take() {
             Some(batch) if batch.row_count() > most => {
                 self.given = Some(batch.slice(most, batch.row_count() - most));
@@ -207,12 +265,64 @@ impl StoredRows {
             Some(batch) => Some(batch),
             None => self.cursor.next_rows(most)?,
         };
-        let Some(batch) = batch else {
-            return Ok(None);
-        };
-        let made = ArrowForm::default().record_batch(&self.columns, &batch, self.before)?;
-        self.before += batch.row_count() as u64;
-        Ok(Some(made))
+        let made = batch.map(|batch| RowBatch::new(&self.columns, batch, self.before));
+        self.before += made.as_ref().map_or(0, |rows| rows.len() as u64);
+        Ok(made)
+    }
+}
+
+/// Some rows of a result, by themselves. They belong to nobody and may move to another thread.
+#[derive(Debug, Clone)]
+pub struct RowBatch {
+    columns: Arc<[ResultColumn]>,
+    batch: Batch,
+    /// Rows of the result before these.
+    before: u64,
+}
+
+impl RowBatch {
+    fn new(columns: &Arc<[ResultColumn]>, batch: Batch, before: u64) -> Self {
+        Self {
+            columns: Arc::clone(columns),
+            batch,
+            before,
+        }
+    }
+
+    /// The number of rows.
+    pub fn len(&self) -> usize {
+        self.batch.row_count()
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The row at a position from 0.
+    pub fn row(&self, position: usize) -> Option<Row<'_>> {
+        (position < self.len()).then(|| Row {
+            columns: &self.columns,
+            batch: &self.batch,
+            row: position,
+            number: self.before + position as u64 + 1,
+        })
+    }
+
+    /// The rows from a position on; none beyond the last.
+    #[must_use]
+    pub fn from(&self, position: usize) -> Self {
+        let position = position.min(self.len());
+        let batch = self.batch.slice(position, self.len() - position);
+        Self::new(&self.columns, batch, self.before + position as u64)
+    }
+
+    /// The rows as a record batch of Arrow, as [`Rows::next_record_batch`] gives them.
+    ///
+    /// # Errors
+    /// 1292 for a date that Arrow has no value for.
+    pub fn record_batch(&self) -> Result<RecordBatch> {
+        ArrowForm::default().record_batch(&self.columns, &self.batch, self.before)
     }
 }
 

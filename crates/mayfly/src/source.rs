@@ -6,8 +6,8 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};
 use mayfly_engine::{
-    Batch, CollationId, ColumnCondition, Error, OrderColumn, ProvidedColumn, ProvidedRows, Result,
-    ScanRequest, SqlType, TableProvider, TermOperator, TermSupport, arrow_in,
+    Batch, CollationId, ColumnCondition, Error, MissingTables, OrderColumn, ProvidedColumn,
+    ProvidedRows, Result, ScanRequest, SqlType, TableProvider, TermOperator, TermSupport, arrow_in,
 };
 
 use crate::value::Value;
@@ -44,6 +44,47 @@ pub trait TableSource: Debug + Send + Sync {
     /// # Errors
     /// Whatever keeps the rows from being read; the statement ends with it.
     fn scan(&self, request: &Request) -> Result<RecordBatches>;
+}
+
+impl<S: TableSource + ?Sized> TableSource for Arc<S> {
+    fn schema(&self) -> SchemaRef {
+        (**self).schema()
+    }
+
+    fn row_count(&self) -> Option<u64> {
+        (**self).row_count()
+    }
+
+    fn supports(&self, term: &TermShape) -> TermSupport {
+        (**self).supports(term)
+    }
+
+    fn orders(&self) -> Vec<Vec<Order>> {
+        (**self).orders()
+    }
+
+    fn scan(&self, request: &Request) -> Result<RecordBatches> {
+        (**self).scan(request)
+    }
+}
+
+/// Source of tables for names that lead to no table, by a closure.
+pub(crate) struct MissingBy<F>(pub(crate) F);
+
+impl<F> Debug for MissingBy<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("MissingBy")
+    }
+}
+
+impl<F> MissingTables for MissingBy<F>
+where
+    F: Fn(&str) -> Result<Option<Arc<dyn TableSource>>> + Send + Sync,
+{
+    fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
+        let provider = |source| Ok(Arc::new(Provider::new(source)?) as Arc<dyn TableProvider>);
+        (self.0)(name)?.map(provider).transpose()
+    }
 }
 
 /// Rows of a [`TableSource`].

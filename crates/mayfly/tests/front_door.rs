@@ -330,3 +330,60 @@ fn files_are_tables() {
     let refused = refuses.connect().query_row(named, params![path, 2]);
     assert_eq!(refused.unwrap_err().errno(), 1290);
 }
+
+#[test]
+fn batches_of_rows_are_kept_and_divided() {
+    const NUMBERS: &str = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) SELECT i FROM n";
+    let mut connection = connection();
+    let mut rows = connection.query(NUMBERS, ()).unwrap();
+    assert_eq!(rows.next().unwrap().unwrap().get::<i64>(0), Ok(1));
+    let batch = rows.next_rows().unwrap().unwrap();
+    drop(rows);
+    assert_eq!(batch.row(0).unwrap().get::<i64>(0), Ok(2));
+    let rest = batch.from(10);
+    assert_eq!(rest.len(), batch.len() - 10);
+    assert_eq!(rest.row(0).unwrap().get::<i64>(0), Ok(12));
+    assert!(rest.row(rest.len()).is_none());
+    assert!(batch.from(usize::MAX).is_empty());
+    let record = rest.record_batch().unwrap();
+    assert_eq!(record.num_rows(), rest.len());
+
+    let mut stored = connection.query(NUMBERS, ()).unwrap().store().unwrap();
+    assert_eq!(stored.next_rows(7).unwrap().unwrap().len(), 7);
+    let next = stored.next_rows(7).unwrap().unwrap();
+    assert_eq!(next.row(0).unwrap().get::<i64>(0), Ok(8));
+}
+
+#[test]
+fn rows_have_the_counts_of_their_statement() {
+    let mut connection = connection();
+    connection.execute("CREATE TABLE t (id INT)", ()).unwrap();
+    let rows = connection.query("INSERT INTO t VALUES (1), (2)", ());
+    assert_eq!(rows.unwrap().summary().affected_rows, 2);
+}
+
+#[test]
+fn a_program_looks_after_its_duties_at_checkpoints() {
+    use std::sync::{Arc, Mutex};
+
+    /// Interrupts the statement of a connection.
+    #[derive(Debug, Default)]
+    struct Ends(Mutex<Option<mayfly::Interrupt>>);
+
+    impl mayfly::Checkpoint for Ends {
+        fn reached(&self) {
+            if let Some(interrupt) = &*self.0.lock().unwrap() {
+                interrupt.interrupt();
+            }
+        }
+    }
+
+    let ends = Arc::new(Ends::default());
+    let database = Options::new().checkpoint(Arc::clone(&ends) as _).open();
+    let mut connection = database.unwrap().connect();
+    assert!(connection.execute("SELECT SLEEP(0.01)", ()).is_ok());
+    *ends.0.lock().unwrap() = Some(connection.interrupt_handle());
+    let ended = connection.query("SELECT SLEEP(600)", ());
+    let ended = ended.and_then(|mut rows| rows.next().map(drop));
+    assert_eq!(ended.map_err(|error| error.errno()), Err(1317));
+}

@@ -196,7 +196,19 @@ impl<'s> SessionCatalog<'s> {
                 })?;
                 Ok(table.source_in(state))
             }
+            NamedTable::OfProgram(table) => self.table_of_statement(&table),
         }
+    }
+
+    /// A table that this statement alone has.
+    fn table_of_statement(&self, table: &BaseTable) -> Result<Arc<TableSource>> {
+        self.remember(table.id, || {
+            self.computed.update(|count| count + 1);
+            table.rows_in(self.context)
+        })?;
+        let mut source = table.source_in(self.context)?;
+        Arc::make_mut(&mut source).is_call = true;
+        Ok(source)
     }
 
     /// The table that a name leads to, whoever provides it.
@@ -208,6 +220,7 @@ impl<'s> SessionCatalog<'s> {
         is_of_view: bool,
     ) -> Result<NamedTable<'s>> {
         let context = self.context;
+        let is_qualified = database.is_some();
         let locked = locked_rows::position_of(name);
         if let Some(rows) = locked.and_then(|position| context.locked_rows.get(position)) {
             return Ok(NamedTable::Locked(rows));
@@ -227,6 +240,12 @@ impl<'s> SessionCatalog<'s> {
         if context.catalog().view(database, name).is_some() {
             // Statements that change rows look the view up as a table.
             return Err(codes::ER_NOT_SUPPORTED_YET.with(&[&"changes through views"]));
+        }
+        if !is_qualified
+            && !is_of_view
+            && let Some(table) = context.table_of_program(name)?
+        {
+            return Ok(NamedTable::OfProgram(Box::new(table)));
         }
         Err(match self.describes {
             true => context.missing_table(database, name),
@@ -293,6 +312,8 @@ enum NamedTable<'s> {
     Stored(Arc<BaseTable>),
     /// A table computed from the engine's state.
     Computed(SystemTable),
+    /// A table of the program that embeds the engine, which no other statement sees.
+    OfProgram(Box<BaseTable>),
 }
 
 /// Source of statistics for the planner.
@@ -376,13 +397,7 @@ impl Catalog for SessionCatalog<'_> {
         self.is_uncacheable.set(true);
         let rights = self.rights(self.current_rights());
         let table = table_functions::call(self.context, call, &rights)?;
-        self.remember(table.id, || {
-            self.computed.update(|count| count + 1);
-            table.rows_in(self.context)
-        })?;
-        let mut source = table.source_in(self.context)?;
-        Arc::make_mut(&mut source).is_call = true;
-        Ok(source)
+        self.table_of_statement(&table)
     }
 
     fn view(&self, database: Option<&str>, name: &str) -> Result<Option<Arc<ViewSource>>> {

@@ -2,6 +2,7 @@
 //! or, for `information_schema` and its like, computed from the engine's state.
 
 use std::fmt::Debug;
+use std::sync::Arc;
 
 use mayfly_storage::{Participant, ScanRequest};
 use mayfly_types::{Batch, Error, OrderColumn, Result, SqlType, TermShape, TermSupport};
@@ -31,6 +32,17 @@ pub trait ProvidedRows: Send {
     fn for_another_worker(&self) -> Option<Box<dyn ProvidedRows>> {
         None
     }
+}
+
+/// Source of tables for names that lead to no table: objects of the program that embeds the engine, by the names that they
+/// have there.
+pub trait MissingTables: Debug + Send + Sync {
+    /// The table of a name that was written without a database, for one statement; `None` where there is none either. A
+    /// statement asks once for each place in which the name stands.
+    ///
+    /// # Errors
+    /// Any error of finding out the columns; it ends the statement.
+    fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>>;
 }
 
 /// Provider of a table's rows. Of a scan's request it must obey the columns, the terms that it has called exact, and the

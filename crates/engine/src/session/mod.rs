@@ -72,6 +72,7 @@ pub(crate) use self::transaction::SessionTransaction;
 pub(crate) use self::tree_memory::TreeMemory;
 use crate::budgets::SessionMemory;
 use crate::catalog::BaseTable;
+use crate::catalog::provider::MissingTables;
 use crate::connections::{
     ConnectAttributes, Identity, KillHandle, ProgressHandle, SessionOptions, SessionShared,
 };
@@ -112,6 +113,7 @@ pub struct Session {
     /// The interrupt of statements without a time limit.
     interrupt: Interrupt,
     progress: Arc<Progress>,
+    missing_tables: Option<Arc<dyn MissingTables>>,
     statement_text: Arc<str>,
     /// Number of frames around the running statement.
     frames: usize,
@@ -235,6 +237,7 @@ impl Session {
             digest: None,
             interrupt,
             progress: Arc::default(),
+            missing_tables: None,
             statement_text: Arc::from(""),
             frames: 0,
             used_tables: Vec::new(),
@@ -320,6 +323,11 @@ impl Session {
         ProgressHandle {
             progress: Arc::clone(&self.progress),
         }
+    }
+
+    /// Sets the source of tables for names that lead to no table.
+    pub fn set_missing_tables(&mut self, tables: Option<Arc<dyn MissingTables>>) {
+        self.missing_tables = tables;
     }
 
     /// The error that disconnects the client because the server is offline for all but administrators.

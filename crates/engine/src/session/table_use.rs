@@ -191,6 +191,18 @@ impl StatementContext<'_> {
         }
     }
 
+    /// The table that the program which embeds the engine has for a name without a database.
+    pub(crate) fn table_of_program(&self, name: &str) -> Result<Option<BaseTable>> {
+        let Some(tables) = &self.session.missing_tables else {
+            return Ok(None);
+        };
+        let provider = tables.table(name)?;
+        Ok(provider.map(|provider| {
+            let id = self.database().catalog.next_table_id();
+            BaseTable::provided(id, ("", name), &provider, self.now())
+        }))
+    }
+
     #[inline]
     fn take(&self, lock: &Arc<TableLock>, how: TableUse) -> Result<HeldTable> {
         let waiting = Waiting {
