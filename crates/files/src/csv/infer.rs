@@ -162,8 +162,8 @@ fn guess_blocks(
 
 /// The fields of the first row of a sample: of several fields behind empty lines, or of one; none if it is malformed.
 fn first_row<'t>(sample: &'t [u8], options: &'t Options) -> Vec<Field<'t>> {
+    let separators = Separators::of(sample, &options.dialect, 0);
     let row = |passes_empty| {
-        let separators = Separators::of(sample, &options.dialect, 0);
         let mut fields = Fields::new(sample, &options.dialect, &separators, 0);
         row(&mut fields, passes_empty).unwrap_or_default()
     };

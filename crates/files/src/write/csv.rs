@@ -107,9 +107,7 @@ impl CsvFile {
 impl Encoder for CsvFile {
     fn write(&mut self, batch: &Batch, before: u64) -> Result<()> {
         let rows = self.rows.clone();
-        let columns = batch.columns().iter().zip(&*rows.columns);
-        let columns = columns.map(|(array, column)| Texts::new(array, column, &rows.zone));
-        let columns: Vec<Texts<'_>> = columns.collect();
+        let columns = Texts::of_batch(batch, &rows);
         let (mut line, mut text) = (Vec::new(), Vec::new());
         for row in 0..batch.row_count() {
             line.clear();

@@ -7,11 +7,11 @@ use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
 use flate2::write::GzEncoder;
 use mayfly_engine::{
-    CollationId, ColumnFormatter, DateTime, NewFile, Result, ResultColumn, TimeZone, TypeKind,
-    Value, arrow_out, format_value, write_error,
+    Batch, CollationId, ColumnFormatter, DateTime, NewFile, Result, ResultColumn, TimeZone,
+    TypeKind, Value, arrow_out, format_value, write_error,
 };
 
-use super::encoder::Compression;
+use super::encoder::{Compression, Rows};
 
 /// How the values of a column are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +72,13 @@ impl<'a> Texts<'a> {
             zone,
             formatter: ColumnFormatter::new(array.as_ref(), &column.ty),
         }
+    }
+
+    /// The columns of a batch of rows.
+    pub(super) fn of_batch(batch: &'a Batch, rows: &'a Rows) -> Vec<Self> {
+        let columns = batch.columns().iter().zip(&*rows.columns);
+        let texts = columns.map(|(array, column)| Self::new(array, column, &rows.zone));
+        texts.collect()
     }
 
     /// Appends the text of a row; `false` for NULL. `before` rows of the statement came before the batch.
