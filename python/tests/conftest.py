@@ -1,7 +1,12 @@
 """Connections for tests, each to a database of its own in memory."""
 
+import signal
+
 import mayfly
 import pytest
+
+# A shell starts what it runs in the background with SIGINT ignored, and then Python does not raise KeyboardInterrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

@@ -146,7 +146,11 @@ def test_zero_dates_are_an_error_of_arrow(con):
 
 
 def test_ctrl_c_ends_a_conversion(con):
-    cursor = con.execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) SELECT a.i FROM n a, n b, n c")
+    # Minutes of work for a result that stays small.
+    cursor = con.execute(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)"
+        " SELECT a.i FROM n a, n b, n c WHERE (a.i * b.i + c.i) % 100003 = 7"
+    )
     threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         cursor.arrow()
