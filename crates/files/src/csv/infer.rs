@@ -123,10 +123,11 @@ fn guess_blocks(
 ) -> Result<Part> {
     let (mut count, mut ignored) = (0, 0);
     while let Some((block, is_header)) = next()? {
-        let _memory = context.memory.reserve(block.text.len() as u64)?;
         check_utf8(path, &block.text, block.line)?;
         let width = guesses.len();
         let separators = Separators::of(&block.text, &options.dialect, width);
+        let held = block.text.capacity() + separators.size();
+        let _memory = context.memory.reserve(held as u64)?;
         let block = RowBlock {
             path,
             text: &block.text,

@@ -76,13 +76,15 @@ impl Pieces for Blocks {
         let Some((at, block, is_first)) = next else {
             return Ok(None);
         };
-        let memory = self.context.memory.reserve(block.text.len() as u64)?;
         let file = &self.reading.files[at];
         check_utf8(&file.path, &block.text, block.line)?;
+        let separators = Separators::of(&block.text, &options.dialect, file.width);
+        let held = block.text.capacity() + separators.size();
+        let memory = self.context.memory.reserve(held as u64)?;
         let mut new = BlockRows {
             at,
             line: block.line,
-            separators: Separators::of(&block.text, &options.dialect, file.width),
+            separators,
             text: Buffer::from_vec(block.text),
             position: 0,
             memory,

@@ -70,6 +70,11 @@ impl Separators {
         separators
     }
 
+    /// Size in bytes.
+    pub(crate) fn size(&self) -> usize {
+        self.places.capacity() * size_of::<u32>()
+    }
+
     /// The separators outside of quoted fields; `None` unless all rows are well-formed and `width` fields wide.
     fn of_quoted(text: &[u8], dialect: &Dialect, width: usize, quote: u8) -> Option<Self> {
         let (delimiter, row_end) = (dialect.delimiter, dialect.row_end);

@@ -1,8 +1,10 @@
 //! Parquet files: `read_parquet('a.parquet', …)`.
 //!
 //! The footers of all files are read when a statement is planned. A piece of a scan is a row group: it is left out where
-//! its statistics show that no row meets the terms, and of the others only the columns of the request are read.
+//! the file shows that no row meets the terms ([`prune`]); of the others only the columns of the request are read, and of
+//! these no pages that the page index excludes.
 
+mod bloom;
 mod prune;
 mod schema;
 
@@ -17,7 +19,7 @@ use mayfly_engine::{
 use parking_lot::Mutex;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+    ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection,
 };
 
 use crate::columns::{self, Opened, array_types};
@@ -149,32 +151,34 @@ impl Pieces for RowGroups {
                 next.1 += 1;
                 (at, next.1 - 1)
             };
-            let file = &self.files[at];
-            let is_needed = self.terms.iter().all(|term| {
-                let place = file.places.get(term.column.0).copied().flatten();
-                // A failure to read the statistics leaves nothing out.
-                let read = guarded(&file.path, || {
-                    Ok(prune::may_meet(
-                        &file.content.footer,
-                        &file.fields,
-                        place,
-                        group,
-                        term,
-                    ))
-                });
-                read.unwrap_or(true)
-            });
-            if is_needed {
-                return self.open(at, group).map(Some);
+            if let Some(piece) = self.open(at, group)? {
+                return Ok(Some(piece));
             }
         }
     }
 }
 
 impl RowGroups {
-    fn open(&self, at: usize, group: usize) -> Result<Box<dyn Piece>> {
+    /// A row group that is to be read; `None` if no row of it meets the terms.
+    fn open(&self, at: usize, index: usize) -> Result<Option<Box<dyn Piece>>> {
         let file = &self.files[at];
-        let metadata = file.content.footer.metadata().row_group(group);
+        let group = prune::Group {
+            path: &file.path,
+            footer: &file.content.footer,
+            fields: &file.fields,
+            index,
+        };
+        let terms = self.terms.iter().map(|term| {
+            let place = file.places.get(term.column.0).copied().flatten();
+            (place, term)
+        });
+        if !terms
+            .clone()
+            .all(|(place, term)| group.may_meet(place, term))
+        {
+            return Ok(None);
+        }
+        let metadata = file.content.footer.metadata().row_group(index);
         let mut roots: Vec<usize> = self
             .reading
             .columns
@@ -194,11 +198,27 @@ impl RowGroups {
             roots,
         };
         if new.roots.is_empty() {
-            return Ok(Box::new(new));
+            return Ok(Some(Box::new(new)));
         }
         let opened = self.access.open(&file.path)?;
         if version(&file.path, &opened)? != file.content.version {
             return Err(damaged(&file.path, "it has changed while it is read"));
+        }
+        let mut selection: Option<RowSelection> = None;
+        for (place, term) in terms {
+            let Some(place) = place else { continue };
+            let memory = &self.memory;
+            if !group.may_contain(&opened, memory, place, term)? {
+                return Ok(None);
+            }
+            let Some(pages) = group.pages(&opened, memory, place, term)? else {
+                continue;
+            };
+            let both = selection.as_ref().map(|rows| rows.intersection(&pages));
+            selection = Some(both.unwrap_or(pages));
+        }
+        if selection.as_ref().is_some_and(|rows| !rows.selects_any()) {
+            return Ok(None);
         }
         let schema = file.content.footer.parquet_schema();
         let mask = ProjectionMask::roots(schema, new.roots.iter().copied());
@@ -212,14 +232,17 @@ impl RowGroups {
         });
         new.memory = Some(self.memory.reserve(held.sum())?);
         new.reader = Some(guarded(&file.path, || {
-            ParquetRecordBatchReaderBuilder::new_with_metadata(opened, file.content.footer.clone())
+            let footer = file.content.footer.clone();
+            let mut reader = ParquetRecordBatchReaderBuilder::new_with_metadata(opened, footer)
                 .with_projection(mask)
-                .with_row_groups(vec![group])
-                .with_batch_size(self.batch_rows)
-                .build()
-                .map_err(|error| damaged(&file.path, error))
+                .with_row_groups(vec![index])
+                .with_batch_size(self.batch_rows);
+            if let Some(rows) = selection {
+                reader = reader.with_row_selection(rows);
+            }
+            reader.build().map_err(|error| damaged(&file.path, error))
         })?);
-        Ok(Box::new(new))
+        Ok(Some(Box::new(new)))
     }
 }
 

@@ -6,6 +6,7 @@ mod damage;
 mod excel;
 mod json;
 mod parquet;
+mod parquet_pruning;
 mod paths;
 mod statements;
 mod support;

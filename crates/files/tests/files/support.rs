@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use mayfly_engine::{Database, DatabaseOptions, Session, SessionOptions};
 use parquet::arrow::ArrowWriter;
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use tempfile::TempDir;
 
 pub(crate) struct Files {
@@ -109,8 +109,16 @@ impl Files {
 
 /// A Parquet file of record batches, each of which is a row group.
 pub(crate) fn parquet_bytes(batches: &[RecordBatch]) -> Vec<u8> {
+    parquet_bytes_with(batches, WriterProperties::builder())
+}
+
+/// [`parquet_bytes`] with properties of the writer, compressed.
+pub(crate) fn parquet_bytes_with(
+    batches: &[RecordBatch],
+    properties: WriterPropertiesBuilder,
+) -> Vec<u8> {
     let schema = batches[0].schema();
-    let properties = WriterProperties::builder()
+    let properties = properties
         .set_compression(parquet::basic::Compression::SNAPPY)
         .build();
     let mut bytes = Vec::new();
