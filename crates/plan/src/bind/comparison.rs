@@ -8,6 +8,7 @@ use mayfly_types::temporal::{DateRules, parse_time};
 use mayfly_types::{CollationId, PhysicalType, Result, SqlMode, SqlType, TypeKind, Value};
 
 use super::collation::{aggregate_collations, has_collation, unclaimed};
+use super::numbers::choice_as_number;
 use super::types::{cast, is_date, string_of, with_collation};
 use crate::bind::literal;
 use crate::catalog::{Catalog, ParameterPlace};
@@ -32,6 +33,8 @@ pub(crate) fn unify_for_comparison(
         (_, TypeKind::Year) => (full_year(left), right),
         _ => (left, right),
     };
+    let left = number_beside(left, &right.ty);
+    let right = number_beside(right, &left.ty);
     let target = comparison_type(&left, &right, operation)?;
     let (left, right) = (unclaimed(left), unclaimed(right));
     match target {
@@ -59,6 +62,15 @@ fn constant_beside(catalog: &dyn Catalog, operand: Expression, other: &SqlType) 
     match value {
         None | Some(Value::Null) => operand,
         Some(value) => Expression::literal(value, operand.ty),
+    }
+}
+
+/// An operand beside a number: a choice of hexadecimal literals is a number there, as a literal alone is.
+fn number_beside(operand: Expression, other: &SqlType) -> Expression {
+    let is_number = other.is_numeric() || matches!(other.kind, TypeKind::Enum | TypeKind::Set);
+    match is_number && has_collation(&operand.ty) {
+        true => choice_as_number(operand),
+        false => operand,
     }
 }
 

@@ -56,9 +56,31 @@ pub fn as_stored_number(expression: Expression, column: &SqlType) -> Expression 
 /// Bytes of a BIGINT.
 const BIGINT_BYTES: u32 = 8;
 
+/// Result of a CASE as it is written, without the conversion to the type of the CASE.
+fn written(result: &Expression) -> &Expression {
+    match &result.kind {
+        ExpressionKind::Cast(inner, None) => inner,
+        _ => result,
+    }
+}
+
+/// Whether an expression is a hexadecimal or bit literal, or a CASE that has one among its results.
+fn may_be_hexadecimal(expression: &Expression) -> bool {
+    let ExpressionKind::Case {
+        branches,
+        otherwise,
+    } = &expression.kind
+    else {
+        return is_hexadecimal(expression);
+    };
+    let results = branches.iter().map(|(_, result)| result);
+    let mut results = results.chain(otherwise.as_deref());
+    results.any(|result| may_be_hexadecimal(written(result)))
+}
+
 /// A CASE with hexadecimal or bit literals among its results, converted to a CASE of numbers; any other expression
 /// unchanged. IF and NULLIF are bound as CASE.
-fn choice_as_number(expression: Expression) -> Expression {
+pub(crate) fn choice_as_number(expression: Expression) -> Expression {
     let ExpressionKind::Case {
         branches,
         otherwise,
@@ -66,17 +88,13 @@ fn choice_as_number(expression: Expression) -> Expression {
     else {
         return expression;
     };
-    let written = |result: &Expression| match &result.kind {
-        ExpressionKind::Cast(inner, None) => (**inner).clone(),
-        _ => result.clone(),
-    };
-    let results = branches.iter().map(|(_, result)| result);
-    let results: Vec<Expression> = results.chain(otherwise.as_deref()).map(written).collect();
-    if !results.iter().any(is_hexadecimal) {
+    if !may_be_hexadecimal(&expression) {
         return expression;
     }
+    let results = branches.iter().map(|(_, result)| result);
+    let results = results.chain(otherwise.as_deref());
     let mut numbers: Vec<Expression> = results
-        .into_iter()
+        .map(|result| written(result).clone())
         .map(|result| match result.ty.kind {
             TypeKind::Null => result,
             _ => as_double(result),

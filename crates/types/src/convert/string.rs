@@ -63,10 +63,19 @@ pub(super) fn append_string(
                     context
                         .diagnostics
                         .warn(codes::ER_INVALID_CHARACTER_STRING.with(&[&to_charset.name(), &hex]));
-                    return None;
+                    if context.sql_mode.is_strict() {
+                        return None;
+                    }
+                    // Without strict mode the text ends where the bytes are none.
+                    let valid = match std::str::from_utf8(&bytes) {
+                        Ok(_) => 0,
+                        Err(error) => error.valid_up_to(),
+                    };
+                    out.extend_from_slice(&transcode(&bytes[..valid], from_charset, to_charset)?);
                 }
             }
         }
+        Datum::Float(_) if from.zerofill => append_text(out, datum, from),
         Datum::Float(value) if from.kind == TypeKind::Float => {
             append_short_float(out, value, from.decimals);
         }

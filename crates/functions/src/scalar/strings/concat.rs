@@ -2,9 +2,11 @@
 //! separator is.
 
 use arrow_array::ArrayRef;
+use arrow_buffer::BooleanBuffer;
 use mayfly_types::Result;
 use mayfly_types::convert::MAX_ALLOWED_PACKET_MIN;
 
+use crate::choice::is_null;
 use crate::scalar::Row;
 use crate::scalar::facts::Fact;
 use crate::{Binding, Call, Signature, derive, input, output};
@@ -18,7 +20,8 @@ pub(crate) const FUNCTIONS: &[Row] = &[
         2..=usize::MAX,
         separated_signature,
         separated,
-    ),
+    )
+    .lazy(has_separator),
 ];
 
 /// Length in characters of each argument, or in bytes if the result is binary.
@@ -68,6 +71,14 @@ fn separated_signature(binding: &Binding<'_>) -> Result<Signature> {
     let characters = lengths[1..].iter().sum::<u64>() + separators;
     let signature = binding.collated_text(characters, binding.arguments[0].nullable)?;
     Ok(derive::with_length_limit(signature))
+}
+
+/// The rows whose separator is not NULL.
+fn has_separator(call: &Call<'_>) -> Result<BooleanBuffer> {
+    let separators = &call.arguments[0];
+    Ok(BooleanBuffer::collect_bool(call.rows, |row| {
+        !is_null(separators, row)
+    }))
 }
 
 fn separated(call: &Call<'_>) -> Result<ArrayRef> {

@@ -14,7 +14,7 @@ use mayfly_types::{CollationId, Result, SqlMode, SqlType, TypeKind, Value};
 use crate::bind::binder::Binder;
 use crate::bind::collation::coercibility;
 use crate::bind::literal;
-use crate::bind::numbers::as_number;
+use crate::bind::numbers::{as_number, choice_as_number};
 use crate::bind::types::{
     as_value, become_number_of_choice, cast, is_null, not, string_of, text_target, with_collation,
 };
@@ -69,9 +69,11 @@ impl Binder<'_> {
         {
             return Ok(Expression::literal(number, target));
         }
-        if target.kind == TypeKind::Float {
-            operand = as_number(operand);
-        }
+        operand = match target.kind {
+            TypeKind::Float => as_number(operand),
+            _ if target.is_numeric() => choice_as_number(operand),
+            _ => operand,
+        };
         if target.is_integer() && is_read_as(&operand, &target) {
             read_as(&mut operand, &target);
         }

@@ -1,9 +1,14 @@
 //! Subqueries in expressions: scalar, EXISTS, IN, ANY and ALL, row comparisons.
 
-use mayfly_syntax::ast::{BinaryOperator, Expr, Query, SetExpr};
+use std::ops::ControlFlow;
+
+use mayfly_syntax::ast::{
+    BinaryOperator, Expr, GroupBy, Query, SelectItem, SetExpr, Value, visit_expressions,
+};
 use mayfly_types::error::codes;
 use mayfly_types::{Result, SqlType};
 
+use super::aggregate::{has_aggregates, has_window_functions};
 use super::operator::{bare, row_of};
 use super::{comparison_of, comparison_text, one_column};
 use crate::bind::binder::Binder;
@@ -16,6 +21,9 @@ use crate::tree::physical::ClientType;
 
 impl Binder<'_> {
     pub(super) fn bind_scalar_subquery(&mut self, query: &Query) -> Result<Expression> {
+        if let Some(value) = only_value(query) {
+            return self.bind_expression(value);
+        }
         let mut values = self.bind_row_of_subquery(query)?;
         match (values.pop(), values.is_empty()) {
             (Some(value), true) => Ok(value),
@@ -237,4 +245,34 @@ fn subquery(
     };
     let kind = ExpressionKind::LogicalSubquery(Box::new(subquery));
     Expression::new(kind, ty, nullable)
+}
+
+/// The expression of `(SELECT expression)`, which reads no table: MySQL puts it in the place of the subquery (note 1249).
+/// It remains a subquery around a column, a `?`, which have other types there, and functions over groups and windows.
+fn only_value(query: &Query) -> Option<&Expr> {
+    let is_plain = query.with.is_none()
+        && query.order_by.is_empty()
+        && query.limit_clause.is_none()
+        && query.locks.is_empty();
+    let SetExpr::Select(select) = &*query.body else {
+        return None;
+    };
+    let reads_nothing = select.from.is_empty()
+        && select.selection.is_none()
+        && select.having.is_none()
+        && select.group_by == GroupBy::default()
+        && select.named_window.is_empty();
+    let [SelectItem::ExprWithAlias { expr, .. }] = select.projection.as_slice() else {
+        return None;
+    };
+    let is_kept = |inner: &Expr| match inner {
+        Expr::Value(Value::Placeholder(_)) => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    };
+    let is_value = is_plain
+        && reads_nothing
+        && visit_expressions(expr, is_kept).is_continue()
+        && !has_aggregates(expr)
+        && !has_window_functions(expr);
+    is_value.then_some(expr)
 }
