@@ -5,7 +5,8 @@
 >>> connection.execute("SELECT 6 * ?, CAST(? AS DECIMAL(5, 2))", (7, "1.50")).fetchall()
 [(42, Decimal('1.50'))]
 
-``connect(path)`` opens the database in a directory, ``connect()`` one in memory.
+``connect(path)`` opens the database in a directory, ``connect()`` one in memory. ``serve(path)`` and ``serve()`` start a server for
+clients and drivers of MySQL in this process.
 """
 
 import datetime as _datetime
@@ -23,7 +24,7 @@ from ._errors import (
     ProgrammingError,
     Warning,  # noqa: A004
 )
-from ._mayfly import Connection, Cursor, __version__, connect
+from ._mayfly import Connection, Cursor, Server, __version__, connect, serve
 
 #: The version of PEP 249's interface.
 apilevel = "2.0"
@@ -75,7 +76,6 @@ DATETIME = DBAPIType({"DATE", "TIME", "DATETIME", "TIMESTAMP"})
 ROWID = DBAPIType()
 
 
-
 def load_ipython_extension(shell: object) -> None:
     """Called by ``%load_ext mayfly``: adds the magics ``%sql`` and ``%%sql``."""
     from . import _magic
@@ -104,6 +104,7 @@ __all__ = [
     "ProgrammingError",
     "ROWID",
     "STRING",
+    "Server",
     "Time",
     "TimeFromTicks",
     "Timestamp",
@@ -113,5 +114,6 @@ __all__ = [
     "apilevel",
     "connect",
     "paramstyle",
+    "serve",
     "threadsafety",
 ]

@@ -1,6 +1,7 @@
 import datetime
 import decimal
 import os
+import pathlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
@@ -29,6 +30,21 @@ def connect(
     variables: Mapping[str, Any] | None = None,
     python_variables: bool = True,
 ) -> Connection: ...
+def run_program(arguments: Sequence[str], /) -> int: ...
+def serve(
+    path: str | os.PathLike[str] | None = None,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    socket: str | os.PathLike[str] | None = None,
+    password: str | None = "",
+    memory_limit: int | str | None = None,
+    threads: int | None = None,
+    temporary_directory: str | os.PathLike[str] | None = None,
+    files: bool | str | os.PathLike[str] | None = False,
+    mysql_defaults: bool = False,
+    variables: Mapping[str, Any] | None = None,
+) -> Server: ...
 
 class Connection:
     Warning: type[Exception]
@@ -111,3 +127,29 @@ class Cursor:
     ) -> None: ...
     def __iter__(self) -> Cursor: ...
     def __next__(self) -> Row: ...
+
+class Server:
+    @property
+    def connections(self) -> int: ...
+    @property
+    def database(self) -> str: ...
+    @property
+    def host(self) -> str: ...
+    @property
+    def password(self) -> str | None: ...
+    @property
+    def port(self) -> int: ...
+    @property
+    def socket(self) -> pathlib.Path | None: ...
+    @property
+    def url(self) -> str: ...
+    @property
+    def user(self) -> str: ...
+    def connect(
+        self, *, autocommit: bool = False, database: str = "test", python_variables: bool = True
+    ) -> Connection: ...
+    def stop(self) -> None: ...
+    def __enter__(self) -> Server: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
+    ) -> None: ...

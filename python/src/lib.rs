@@ -21,8 +21,10 @@ mod frames;
 mod functions;
 mod opening;
 mod parameters;
+mod program;
 mod rows;
 mod running;
+mod server;
 mod session;
 mod sources;
 mod values;
@@ -39,6 +41,12 @@ mod _mayfly {
     use crate::cursor::Cursor;
     #[pymodule_export]
     use crate::opening::connect;
+    #[pymodule_export]
+    use crate::program::run_program;
+    #[pymodule_export]
+    use crate::server::Server;
+    #[pymodule_export]
+    use crate::server::serve;
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "the name that Python expects")]

@@ -1,4 +1,4 @@
-//! The function `connect`: its options.
+//! The function `connect`, and the options of a database.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt, PyString};
 
 use crate::connection::{Connection, Settings};
-use crate::database::{Refused, open};
+use crate::database::{OpenDatabase, Refused, open};
 use crate::errors::{self, Class};
 use crate::watched::SignalCheckpoint;
 
@@ -45,57 +45,82 @@ pub(crate) fn connect(
     variables: Option<Bound<'_, PyDict>>,
     python_variables: bool,
 ) -> PyResult<Connection> {
-    let mut options = Options::new().checkpoint(Arc::new(SignalCheckpoint));
-    let mut given = Vec::new();
-    if let Some(limit) = memory_limit {
-        let bytes = size(&limit)?;
-        given.push(format!("memory_limit={bytes}"));
-        options = options.memory_limit(bytes);
-    }
-    if let Some(threads) = threads {
-        given.push(format!("threads={threads}"));
-        options = options.threads(threads);
-    }
-    if let Some(directory) = temporary_directory {
-        given.push(format!("temporary_directory={}", directory.display()));
-        options = options.temporary_directory(directory);
-    }
-    if mysql_defaults {
-        given.push("mysql_defaults=True".to_owned());
-        options = options.mysql_defaults();
-    }
-    if let Some(files) = files {
-        given.push(format!("files={files}"));
-        options = match files.cast::<PyBool>() {
-            Ok(flag) if flag.is_true() => options,
-            Ok(_) => options.without_files(),
-            Err(_) => options.files_in(files.extract::<PathBuf>()?),
-        };
-    }
-    for (name, value) in variables.iter().flatten() {
-        let name: String = name.extract()?;
-        let value = match value.cast::<PyBool>() {
-            Ok(flag) => u8::from(flag.is_true()).to_string(),
-            Err(_) => value.str()?.to_string(),
-        };
-        given.push(format!("{name}={value}"));
-        options = options.variable(name, value);
-    }
-    let opened = py.detach(|| open(path, options, given.join(", ")));
-    let opened = opened.map_err(|error| match error {
-        Refused::Engine(error) => errors::of_engine(py, &error),
-        Refused::Options { known, asked } => {
-            let known = if known.is_empty() { "none" } else { &known };
-            let why = format!("the database is open with other options: {known}; not {asked}");
-            errors::of_package(py, Class::Programming, why)
-        }
-    })?;
+    let options = DatabaseSettings {
+        memory_limit,
+        threads,
+        temporary_directory,
+        files,
+        mysql_defaults,
+        variables,
+    };
+    let opened = options.open(py, path)?;
     let settings = Settings {
         autocommit,
         database: database.to_owned(),
         python_variables,
     };
     Connection::to(py, &opened, settings)
+}
+
+/// The options of a database, as Python gives them.
+pub(crate) struct DatabaseSettings<'py> {
+    pub(crate) memory_limit: Option<Bound<'py, PyAny>>,
+    pub(crate) threads: Option<usize>,
+    pub(crate) temporary_directory: Option<PathBuf>,
+    pub(crate) files: Option<Bound<'py, PyAny>>,
+    pub(crate) mysql_defaults: bool,
+    pub(crate) variables: Option<Bound<'py, PyDict>>,
+}
+
+impl DatabaseSettings<'_> {
+    /// Opens the database of a path, or finds it among the open ones.
+    pub(crate) fn open(self, py: Python<'_>, path: Option<PathBuf>) -> PyResult<Arc<OpenDatabase>> {
+        let mut options = Options::new().checkpoint(Arc::new(SignalCheckpoint));
+        let mut given = Vec::new();
+        if let Some(limit) = self.memory_limit {
+            let bytes = size(&limit)?;
+            given.push(format!("memory_limit={bytes}"));
+            options = options.memory_limit(bytes);
+        }
+        if let Some(threads) = self.threads {
+            given.push(format!("threads={threads}"));
+            options = options.threads(threads);
+        }
+        if let Some(directory) = self.temporary_directory {
+            given.push(format!("temporary_directory={}", directory.display()));
+            options = options.temporary_directory(directory);
+        }
+        if self.mysql_defaults {
+            given.push("mysql_defaults=True".to_owned());
+            options = options.mysql_defaults();
+        }
+        if let Some(files) = self.files {
+            given.push(format!("files={files}"));
+            options = match files.cast::<PyBool>() {
+                Ok(flag) if flag.is_true() => options,
+                Ok(_) => options.without_files(),
+                Err(_) => options.files_in(files.extract::<PathBuf>()?),
+            };
+        }
+        for (name, value) in self.variables.iter().flatten() {
+            let name: String = name.extract()?;
+            let value = match value.cast::<PyBool>() {
+                Ok(flag) => u8::from(flag.is_true()).to_string(),
+                Err(_) => value.str()?.to_string(),
+            };
+            given.push(format!("{name}={value}"));
+            options = options.variable(name, value);
+        }
+        let opened = py.detach(|| open(path, options, given.join(", ")));
+        opened.map_err(|error| match error {
+            Refused::Engine(error) => errors::of_engine(py, &error),
+            Refused::Options { known, asked } => {
+                let known = if known.is_empty() { "none" } else { &known };
+                let why = format!("the database is open with other options: {known}; not {asked}");
+                errors::of_package(py, Class::Programming, why)
+            }
+        })
+    }
 }
 
 /// Bytes: a number, or a text such as `512M`.

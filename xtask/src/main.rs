@@ -1,6 +1,5 @@
 //! Development tasks of the repository: `cargo xtask <task>`.
 
-mod dist;
 mod floors;
 mod imports;
 mod tidy;
@@ -9,16 +8,14 @@ use std::process::{Command, ExitCode};
 
 const USAGE: &str = "usage: cargo xtask tidy    check the repository's own rules
        cargo xtask imports [crate]  print the cycles of files that import each other
-       cargo xtask test    run every test (the script ./test)
-       cargo xtask dist    build the program to hand out, with its debug information beside it";
+       cargo xtask test    run every test (the script ./test)";
 
 fn main() -> ExitCode {
     let task = std::env::args().nth(1);
     let result = match task.as_deref() {
         Some("tidy") => tidy::run(),
         Some("imports") => imports::run(std::env::args().nth(2).as_deref()),
-        Some("test") => dist::succeed(&mut Command::new(tidy::root().join("test"))),
-        Some("dist") => dist::run(),
+        Some("test") => test(),
         _ => Err(USAGE.to_owned()),
     };
     match result {
@@ -27,5 +24,14 @@ fn main() -> ExitCode {
             eprintln!("{error}");
             ExitCode::FAILURE
         }
+    }
+}
+
+/// Runs the script of all tests.
+fn test() -> Result<(), String> {
+    match Command::new(tidy::root().join("test")).status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("test: {status}")),
+        Err(error) => Err(format!("test: {error}")),
     }
 }

@@ -36,6 +36,12 @@ impl Database {
         Connection::new(&self.0)
     }
 
+    /// The engine's database.
+    #[cfg(feature = "server")]
+    pub(crate) fn engine(&self) -> &Arc<mayfly_engine::Database> {
+        &self.0
+    }
+
     /// Adds a table whose rows a program provides, as `table` (in the database `test`) or `database.table`. It is read only;
     /// DROP TABLE removes it, and it is gone with the process.
     ///

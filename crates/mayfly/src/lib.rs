@@ -31,7 +31,8 @@
 //! A [`Database`] holds tables: in memory, or in a directory ([`Options::directory`]). Any number of [`Connection`]s
 //! run statements on it, each in a thread of its choice. [`Rows`] come as the statement makes them, as values of Rust
 //! ([`Row::get`]) or as Arrow's record batches ([`Rows::next_record_batch`]), whose text is not copied. Errors have MySQL's
-//! number, SQLSTATE and text ([`Error`]).
+//! number, SQLSTATE and text ([`Error`]). With the feature `server` other programs connect to the database as to a MySQL
+//! server (`Database::serve`).
 
 mod arrow;
 mod connection;
@@ -39,6 +40,8 @@ mod database;
 mod function;
 mod parameters;
 mod rows;
+#[cfg(feature = "server")]
+mod server;
 mod source;
 mod summary;
 mod value;
@@ -51,6 +54,8 @@ pub use self::database::{Database, Options};
 pub use self::function::Function;
 pub use self::parameters::{Parameter, Parameters, ToParameter};
 pub use self::rows::{Column, ColumnIndex, Columns, OwnedRow, Row, RowBatch, Rows, StoredRows};
+#[cfg(feature = "server")]
+pub use self::server::{Server, ServerOptions};
 pub use self::source::{
     Batches, Condition as ColumnCondition, Order, RecordBatches, Request, TableSource, Term,
     TermShape,

@@ -387,3 +387,32 @@ fn a_program_looks_after_its_duties_at_checkpoints() {
     let ended = ended.and_then(|mut rows| rows.next().map(drop));
     assert_eq!(ended.map_err(|error| error.errno()), Err(1317));
 }
+
+#[cfg(feature = "server")]
+#[test]
+fn clients_connect_to_a_database_that_is_served() {
+    use std::io::Read as _;
+    use std::net::{IpAddr, Ipv4Addr, TcpStream};
+
+    use mayfly::ServerOptions;
+
+    let database = Database::in_memory().unwrap();
+    let server = database.serve(ServerOptions::new()).unwrap();
+    assert!(server.password().is_some_and(|it| it.len() > 10));
+    let mut client = TcpStream::connect(server.address()).unwrap();
+    // The manual of the protocol, HandshakeV10: a header of 4 bytes, and the version of the protocol.
+    let mut greeting = [0; 5];
+    client.read_exact(&mut greeting).unwrap();
+    assert_eq!(greeting[4], 10);
+    let address = server.address();
+    server.stop();
+    assert!(TcpStream::connect(address).is_err());
+
+    let open = ServerOptions::new()
+        .address(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0)
+        .password("");
+    let refused = database.serve(open).unwrap_err();
+    assert!(refused.message().contains("loopback"), "{refused}");
+    let again = database.serve(ServerOptions::new()).unwrap();
+    assert_eq!(again.password(), None, "root is there already");
+}

@@ -1,7 +1,7 @@
 //! The `mayfly` program: a shell over the engine, the server, and the demonstration.
 //!
 //! This is the only crate that prints. It uses the engine as any embedding program would: a database, a session,
-//! statements.
+//! statements. It is a library so that the Python package has the program without a second copy of the engine.
 
 mod advise;
 mod caret;
@@ -31,6 +31,7 @@ mod units;
 mod warnings;
 mod what_if;
 
+use std::ffi::OsString;
 use std::io::{IsTerminal, Write as _};
 use std::process::ExitCode;
 
@@ -41,15 +42,17 @@ use crate::file_format::FileFormat;
 use crate::options::{Command, Options};
 use crate::run::{Ended, Runner, Source};
 
-fn main() -> ExitCode {
-    let options = Options::parse();
-    match start(&options) {
-        Ok(code) => code,
-        Err(message) => {
-            eprintln!("mayfly: {message}");
-            ExitCode::FAILURE
-        }
-    }
+/// Runs the program with a command line, whose first element is the program's name. A wrong command line ends the process
+/// with exit code 2.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let options = Options::parse_from(arguments);
+    let code = start(&options).unwrap_or_else(|message| {
+        eprintln!("mayfly: {message}");
+        ExitCode::FAILURE
+    });
+    // Rust does it only at the end of its own `main`; an error has been reported where it was written.
+    let _ = std::io::stdout().flush();
+    code
 }
 
 /// Runs the command line. An `Err` says why it could not start; errors of statements are printed where they happen.

@@ -1,0 +1,12 @@
+//! The `mayfly` program.
+
+use std::process::ExitCode;
+
+/// The allocator of the static program. That of musl has one lock for all threads.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    mayfly_cli::run(std::env::args_os())
+}
