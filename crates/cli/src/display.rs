@@ -2,10 +2,11 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
 use mayfly_engine::ResultColumn;
 
+use crate::command_line::shell;
 use crate::output::{self, Format, TableLimits, Writer};
 
 /// Pager without a command and without $PAGER.
@@ -65,8 +66,7 @@ impl Display {
         let target = match &self.pager {
             None => Target::Standard(io::stdout()),
             Some(command) => {
-                let mut shell = Command::new("sh");
-                let child = shell.args(["-c", command]).stdin(Stdio::piped()).spawn()?;
+                let child = shell(command).stdin(Stdio::piped()).spawn()?;
                 Target::Pager(child)
             }
         };

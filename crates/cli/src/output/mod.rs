@@ -7,6 +7,7 @@ mod delimited;
 mod html;
 mod json;
 mod markdown;
+mod part;
 mod result_writer;
 mod table;
 mod values;
@@ -14,6 +15,7 @@ mod vertical;
 
 use mayfly_engine::ResultColumn;
 
+pub(crate) use self::part::{Part, Row};
 pub(crate) use self::result_writer::Writer;
 pub(crate) use self::values::{is_number, shown};
 
