@@ -14,7 +14,7 @@ Statements end with ; or \\g, or with \\G to show a line per column.
   \\s               server, database, account, limits (also: status)
   \\e               edit the last statement in $VISUAL or $EDITOR, and run it
   \\! COMMAND       run a command of the system
-  \\format [NAME]   table, vertical, tsv, csv, json, jsonl, markdown or html
+  \\format [NAME]   table, vertical, tsv, csv, json, jsonl, markdown or html; parquet FILE or arrow FILE
   \\maxrows N       rows of a table that are shown; 0 for all
   \\timing on|off   how long statements take
   \\plot [FILE.svg] the last result as bars: of its first column that is no number, and its numbers

@@ -3,6 +3,7 @@
 //! What runs programs or writes files is for the shell alone: a script, perhaps a dump of another origin, cannot do it.
 
 use std::io;
+use std::path::PathBuf;
 
 use clap::ValueEnum;
 
@@ -29,7 +30,7 @@ impl Runner {
                 | ClientCommand::Pager(_)
                 | ClientCommand::Tee(_)
                 | ClientCommand::Plot(Some(_))
-        );
+        ) || matches!(command, ClientCommand::Format(Some(text)) if text.contains(char::is_whitespace));
         if is_for_shell && (!self.interactive || self.depth > 0) {
             return self.wrong("this command is for the interactive shell");
         }
@@ -151,9 +152,20 @@ impl Runner {
         };
         match name {
             None => println!("{:?} of {}", self.display.format, names()),
-            Some(name) => {
-                self.display.format = Format::from_str(name, true)
+            Some(text) => {
+                let (name, file) = match text.split_once(char::is_whitespace) {
+                    Some((name, file)) => (name, Some(PathBuf::from(file.trim()))),
+                    None => (text, None),
+                };
+                let format = Format::from_str(name, true)
                     .map_err(|_| format!("there is no format {name}; there are {}", names()))?;
+                if file.is_some() && format.columnar().is_none() {
+                    return Err(
+                        "\\format writes parquet and arrow to a file; for others there is \\tee"
+                            .to_owned(),
+                    );
+                }
+                (self.display.format, self.display.columnar_file) = (format, file);
             }
         }
         Ok(())

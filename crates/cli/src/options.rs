@@ -29,7 +29,7 @@ pub(crate) struct Options {
     /// Runs these statements and exits.
     #[arg(short, long, value_name = "SQL")]
     pub(crate) execute: Vec<String>,
-    /// Output format of results [default: table on a terminal, tsv otherwise].
+    /// Output format of results; parquet and arrow are for files [default: table on a terminal, tsv otherwise].
     #[arg(long, value_enum)]
     format: Option<Format>,
     /// As `--format table`.

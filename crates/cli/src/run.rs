@@ -284,17 +284,29 @@ impl Runner {
     ) -> Result<(), Failure> {
         let bar = connection.progress().filter(|_| self.interactive);
         let bar = bar.map(|handle| Progress::watch(handle, None));
+        // Nothing else is written where programs read a file.
+        let verbose = match format.columnar() {
+            Some(_) => 0,
+            None => self.verbose,
+        };
         let told = Told {
-            counts: self.interactive || self.verbose > 1,
-            time: self.display.timing && (self.interactive || self.verbose > 2),
+            counts: self.interactive || verbose > 1,
+            time: self.display.timing && (self.interactive || verbose > 2),
             plot: self.interactive,
         };
-        if self.verbose > 0 {
+        if verbose > 0 {
             let line = "-".repeat(14);
             let text = String::from_utf8_lossy(cut.text);
             progress.suspend(|| self.display.print(&format!("{line}\n{text}\n{line}\n")))?;
         }
-        let mut show = Show::new(&self.display, format, told, progress, bar);
+        let mut show = Show::new(
+            &self.display,
+            format,
+            told,
+            connection.time_zone(),
+            progress,
+            bar,
+        );
         let ran = connection.run(cut.text, &mut show);
         let (warning_count, plot) = show.finish();
         if let Some(plot) = plot {

@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::sync::Arc;
 use std::time::Instant;
 
-use mayfly_engine::ResultColumn;
+use mayfly_engine::{ResultColumn, TimeZone};
 
 use crate::connection::{Receiver, ResultEnd};
 use crate::display::{Display, Output};
@@ -29,6 +29,8 @@ pub(crate) struct Show<'r> {
     display: &'r Display,
     format: Format,
     told: Told,
+    /// The time zone of TIMESTAMPs, for files.
+    zone: TimeZone,
     progress: &'r LoadProgress,
     bar: Option<Progress>,
     start: Instant,
@@ -45,6 +47,7 @@ impl<'r> Show<'r> {
         display: &'r Display,
         format: Format,
         told: Told,
+        zone: TimeZone,
         progress: &'r LoadProgress,
         bar: Option<Progress>,
     ) -> Self {
@@ -52,6 +55,7 @@ impl<'r> Show<'r> {
             display,
             format,
             told,
+            zone,
             progress,
             bar,
             start: Instant::now(),
@@ -90,8 +94,12 @@ impl<'r> Show<'r> {
 
 impl Receiver for Show<'_> {
     fn columns(&mut self, columns: &Arc<[ResultColumn]>) -> io::Result<()> {
-        let writer = self.display.writer(self.format, columns);
-        self.result = Some((self.display.open()?, writer));
+        let writer = self.display.writer(self.format, columns, &self.zone)?;
+        let out = match self.format.columnar() {
+            Some(_) => self.display.open_without_pager()?,
+            None => self.display.open()?,
+        };
+        self.result = Some((out, writer));
         self.row_count = 0;
         if self.told.plot {
             self.plot = Some(Plot::of(columns));

@@ -66,7 +66,7 @@ impl Channel {
         let Self::Tls(stream) = self else {
             return None;
         };
-        let version = stream.conn.protocol_version()?.as_str()?;
+        let version = stream.conn.protocol_version()?.as_str()?.replace('_', ".");
         let suite = stream.conn.negotiated_cipher_suite()?.suite();
         Some(format!("{version}, {}", suite.as_str()?))
     }

@@ -101,13 +101,42 @@ impl TableFunction for ReadFiles {
             is_data: &is_data,
         };
         let Found { files, keys } = search.run(&patterns)?;
-        let format = match self.0 {
+        let named = match self.0 {
+            Some(format) => Some(format),
+            None => named(&mut arguments)?,
+        };
+        let format = match named {
             Some(format) => format,
             None => of_files(&files, context)?,
         };
         let open = (format.open)(&files, &mut arguments, context)?;
         arguments.end()?;
         Ok(Arc::new(FileTable::new(open, files, keys, filename)?))
+    }
+}
+
+/// The format of the option `format`: by its function's name or the ending of its files.
+fn named(arguments: &mut TableArguments) -> Result<Option<&'static FileFormat>> {
+    let Some(name) = arguments.text("format")? else {
+        return Ok(None);
+    };
+    let name = name.to_ascii_lowercase();
+    let mut formats = FORMATS.iter();
+    let is_named = |format: &&FileFormat| {
+        let of_function = format.function.strip_prefix("read_") == Some(name.as_str());
+        of_function || format.endings.contains(&name.as_str())
+    };
+    match formats.find(is_named) {
+        Some(format) => Ok(Some(format)),
+        None => {
+            let names = FORMATS
+                .iter()
+                .filter_map(|it| it.function.strip_prefix("read_"));
+            let names = names.collect::<Vec<_>>().join(", ");
+            Err(arguments.error(format!(
+                "there is no format '{name}'; the formats are {names}"
+            )))
+        }
     }
 }
 

@@ -25,6 +25,7 @@ use std::sync::Arc;
 use mayfly_engine::Database;
 
 use self::function::FORMATS;
+pub use self::write::result_file;
 
 /// Adds the functions that read files to a database: `read_csv`, `read_json`, `read_parquet`, `read_arrow`, `read_excel`,
 /// and `read_file`, which

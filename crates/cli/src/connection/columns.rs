@@ -33,7 +33,8 @@ fn type_of(column: &Column) -> SqlType {
         4 => float(TypeKind::Float, column.decimals),
         5 => float(TypeKind::Double, column.decimals),
         6 => SqlType::null(),
-        7 => temporal(TypeKind::Timestamp, column),
+        // The time zone in which the server shows it is not known here.
+        7 => temporal(TypeKind::DateTime, column),
         10 | 14 => SqlType::temporal(TypeKind::Date, 0),
         11 => temporal(TypeKind::Time, column),
         12 => temporal(TypeKind::DateTime, column),

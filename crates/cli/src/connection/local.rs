@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use mayfly_engine::{
     Condition, ProgressHandle, ResultColumn, Session, StatementResult, TemporaryTableRecord,
+    TimeZone,
 };
 
 use super::{
@@ -68,6 +69,10 @@ impl Connection for Session {
 
     fn progress(&self) -> Option<ProgressHandle> {
         Some(self.progress_handle())
+    }
+
+    fn time_zone(&self) -> TimeZone {
+        Session::time_zone(self)
     }
 
     fn object_names(&mut self) -> Vec<String> {

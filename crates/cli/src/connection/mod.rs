@@ -12,7 +12,7 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use mayfly_engine::{Error, Level, ProgressHandle, ResultColumn};
+use mayfly_engine::{Error, Level, ProgressHandle, ResultColumn, TimeZone};
 
 use crate::output::Part;
 
@@ -38,6 +38,11 @@ pub(crate) trait Connection {
     /// The progress of statements.
     fn progress(&self) -> Option<ProgressHandle> {
         None
+    }
+
+    /// The time zone in which TIMESTAMPs are shown, if they are known to be such.
+    fn time_zone(&self) -> TimeZone {
+        TimeZone::UTC
     }
 
     /// The names of databases, and of the tables and columns of the current one.

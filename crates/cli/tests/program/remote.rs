@@ -57,8 +57,6 @@ use shell_on_server
 CREATE TABLE t (i INT UNSIGNED, d DECIMAL(9,2), s VARCHAR(20), b VARBINARY(4), y YEAR, n DATETIME(3));
 INSERT INTO t VALUES (1, 2.5, 'a\\tb', X'00ff', 2024, '2024-02-29 12:00:00.125'), (NULL, NULL, NULL, NULL, NULL, NULL);
 SELECT * FROM t;
-CREATE PROCEDURE p() BEGIN SELECT 'first' a; SELECT 2 b, 3 c; END;
-CALL p();
 DELIMITER //
 SELECT 'several' d; SELECT 'statements' e//
 DELIMITER ;
@@ -71,7 +69,6 @@ DROP DATABASE shell_on_server;
 const RESULT: &[u8] = b"i\td\ts\tb\ty\tn\n\
 1\t2.50\ta\\tb\t\\0\xff\t2024\t2024-02-29 12:00:00.125\n\
 NULL\tNULL\tNULL\tNULL\tNULL\tNULL\n\
-a\nfirst\nb\tc\n2\t3\n\
 d\nseveral\ne\nstatements\n\
 i\ts\n7\tseven\n8\teight\n\
 *************************** 1. row ***************************\nw: w\xc3\xb6rter\n";
@@ -90,6 +87,8 @@ fn scripts_run_on_a_server() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
     let (_served, port) = serve(path);
+    let mut root = Client::connect(&path.join("socket"), "root").unwrap();
+    root.query("SET GLOBAL local_infile = ON").unwrap();
     check_script(path, &["-uroot", "-h", "127.0.0.1", "-P", &port]);
     check_script(path, &["-uroot", "-S", "socket"]);
     check_script(path, &[&format!("mysql://root@127.0.0.1:{port}/test")]);
@@ -188,10 +187,12 @@ fn passwords() {
     root.query("CREATE USER ann@'%' IDENTIFIED BY 'sesame'")
         .unwrap();
     let tls = "ssl-ca=data/server-cert.pem";
+    let first = format!("mysql://root@127.0.0.1:{port}/?ssl-mode=VERIFY_CA");
+    failure(path, &[&first], "");
     let url = format!("mysql://ann:sesame@127.0.0.1:{port}/?{tls}");
     assert_eq!(
         output(path, &[&url, "-Ne", "SELECT USER()"], ""),
-        "ann@127.0.0.1\n"
+        "ann@localhost\n"
     );
     let named = ["-uann", "-S", "socket", "-Ne", "SELECT 6"];
     assert_eq!(
@@ -350,4 +351,71 @@ fn a_shell_on_a_server() {
     std::thread::sleep(Duration::from_millis(200));
     let history = std::fs::read_to_string(home.path().join(".mayfly_history")).unwrap_or_default();
     assert!(!history.contains("sesame"), "{history}");
+}
+
+/// A result as a file of typed columns, from a session of this process and from a server: alike, but for TIMESTAMP.
+#[test]
+fn results_become_files() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let (_served, port) = serve(path);
+    let url = format!("mysql://root@127.0.0.1:{port}/test");
+    let script = "CREATE TABLE r (i INT UNSIGNED, d DECIMAL(40,5), s VARCHAR(20), b VARBINARY(4), n DATETIME(3), j JSON, x BIT(9), y YEAR, f DOUBLE);
+INSERT INTO r VALUES (4294967295, -1.5, 'wörter', X'00ff', '2024-02-29 12:00:00.125', '[1, 2]', 257, 2024, 0.1), (NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+SELECT * FROM r;
+";
+    let here = run(path, &["--format", "parquet"], script);
+    let there = run(path, &[&url, "--format", "parquet"], script);
+    for (output, name) in [(here, "here.parquet"), (there, "there.parquet")] {
+        assert_eq!(text(&output.stderr), "");
+        std::fs::write(path.join(name), output.stdout).unwrap();
+    }
+    let asked = |name: &str| {
+        let types = "CREATE TABLE c AS SELECT * FROM 'FILE'; SHOW CREATE TABLE c;";
+        let sql = format!("{types} SELECT *, HEX(b) FROM 'FILE'").replace("FILE", name);
+        output(path, &["-e", &sql], "")
+    };
+    let rows = asked("here.parquet");
+    assert!(rows.contains("4294967295\t-1.50000\twörter\t"), "{rows}");
+    assert!(
+        rows.contains("\t2024-02-29 12:00:00.125000\t[1, 2]\t257\t2024\t0.1\t00FF\n"),
+        "{rows}"
+    );
+    assert_eq!(asked("there.parquet"), rows);
+    let arrow = run(path, &[&url, "--format=arrow", "-e", "SELECT * FROM r"], "");
+    std::fs::write(path.join("there.arrow"), arrow.stdout).unwrap();
+    assert_eq!(
+        output(
+            path,
+            &["-Ne", "SELECT SUM(i), COUNT(*) FROM 'there.arrow'"],
+            ""
+        ),
+        "4294967295\t2\n"
+    );
+    // One result is one file, and a value that the format has not is an error.
+    let said = failure(path, &["--format=parquet", "-e", "SELECT 1; SELECT 2"], "");
+    assert!(said.contains("one result"), "{said}");
+    let zero = "SET sql_mode = ''; SELECT CAST('0000-00-00' AS DATE) d";
+    let said = failure(path, &[&url, "--format=parquet", "-e", zero], "");
+    assert!(said.contains("column d"), "{said}");
+    let said = failure(
+        path,
+        &["--format=parquet", "-e", "\\format arrow a.arrow\nSELECT 1"],
+        "",
+    );
+    assert!(said.contains("interactive shell"), "{said}");
+
+    let mut shell = Shell::start_with(path, &[&url]);
+    let shell = &mut shell;
+    shell.expect("mayfly> ");
+    answer(shell, "\\format parquet", "\n");
+    answer(shell, "SELECT 1;", "not for a terminal");
+    answer(shell, "\\format parquet r.parquet", "\n");
+    answer(shell, "SELECT 7 n;", "1 row in set");
+    answer(shell, "SELECT 8 n;", "there is a file of that name");
+    answer(shell, "\\format table", "\n");
+    assert_eq!(
+        output(path, &["-Ne", "SELECT n FROM 'r.parquet'"], ""),
+        "7\n"
+    );
 }

@@ -103,6 +103,11 @@ pub struct TableArguments {
 }
 
 impl TableArguments {
+    /// No arguments, for errors that name `function`.
+    pub fn none(function: &str) -> Self {
+        Self::new(function, [])
+    }
+
     /// The arguments of a call, each with its type and, if it has one, its name.
     pub(crate) fn new(
         function: &str,

@@ -5,6 +5,7 @@ mod csv;
 mod damage;
 mod excel;
 mod json;
+mod loading;
 mod parquet;
 mod paths;
 mod statements;
