@@ -92,8 +92,10 @@ fn scripts_run_on_a_server() {
     check_script(path, &["-uroot", "-h", "127.0.0.1", "-P", &port]);
     check_script(path, &["-uroot", "-S", "socket"]);
     check_script(path, &[&format!("mysql://root@127.0.0.1:{port}/test")]);
-    let tls =
-        format!("mysql://root@127.0.0.1:{port}/?ssl-mode=VERIFY_CA&ssl-ca=data/server-cert.pem");
+    // The certificate is made when it is first needed, and signed by itself.
+    let tls = format!("mysql://root@127.0.0.1:{port}/?ssl-mode=VERIFY_CA");
+    assert!(failure(path, &[&tls], "").contains("--ssl-ca"));
+    let tls = format!("{tls}&ssl-ca=data/server-cert.pem");
     check_script(path, &[&tls]);
     let status = output(path, &[&tls, "-e", "\\s"], "");
     assert!(status.contains("encryption: TLSv1.3, "), "{status}");
@@ -107,13 +109,24 @@ fn scripts_run_on_mariadb() {
     let directory = tempfile::tempdir().unwrap();
     let socket = PathBuf::from(socket).display().to_string();
     check_script(directory.path(), &["-uroot", "-S", &socket]);
-    let named = ["-uroot", "-S", &socket, "-e"];
-    let said = failure(
-        directory.path(),
-        &[&named[..], &["SELECT 1 FROM"]].concat(),
-        "",
-    );
+    let named = ["-uroot", "-S", &socket];
+    let wrong = [&named[..], &["-e", "SELECT 1 FROM"]].concat();
+    let said = failure(directory.path(), &wrong, "");
     assert!(said.starts_with("ERROR 1064 (42000) at line 1: "), "{said}");
+    let procedure = "DROP DATABASE IF EXISTS shell_procedures;
+CREATE DATABASE shell_procedures;
+USE shell_procedures;
+CREATE PROCEDURE p() BEGIN SELECT 'first' a; SELECT 2 b, 3 c; SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'third'; END;
+CALL p();
+";
+    let called = run(directory.path(), &named, procedure);
+    assert_eq!(text(&called.stdout), "a\nfirst\nb\tc\n2\t3\n");
+    let said = text(&called.stderr);
+    assert!(
+        said.starts_with("ERROR 1644 (45000) at line 5: third"),
+        "{said}"
+    );
+    output(directory.path(), &named, "DROP DATABASE shell_procedures");
 }
 
 #[test]
