@@ -7,6 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustls::{ClientConnection, StreamOwned};
 
 use super::address::{Address, host};
@@ -87,7 +88,7 @@ impl Channel {
                 tv_sec: 0,
                 tv_nsec: 0,
             };
-            poll(&mut polled, Some(&no_time)) != Ok(0)
+            !matches!(poll(&mut polled, Some(&no_time)), Ok(0) | Err(Errno::INTR))
         })
     }
 

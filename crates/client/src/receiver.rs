@@ -28,7 +28,7 @@ pub trait Receiver {
     /// Opens the file that the text itself names for LOAD DATA LOCAL.
     ///
     /// # Errors
-    /// It cannot be opened, or no file is given.
+    /// The file cannot be opened, or no file is given.
     fn open(&mut self, path: &str) -> io::Result<Box<dyn Read>> {
         Err(io::Error::other(format!("{path}: no file is given")))
     }

@@ -462,7 +462,7 @@ fn a_server_gets_the_file_that_the_statement_names_and_no_other() {
         matches!(&error, Error::File(why) if why.starts_with("absent: ")),
         "{error}"
     );
-    assert_eq!(received, [vec![], vec![1]]);
+    assert_eq!(received, [Vec::<u8>::new(), vec![1]]);
     for (text, asked, local_files) in [
         (LOAD, "/etc/passwd", true),
         (LOAD, "./rows.csv", true),
@@ -480,7 +480,7 @@ fn a_server_gets_the_file_that_the_statement_names_and_no_other() {
             error.message().contains("does not get"),
             "{text} {asked}: {error}"
         );
-        assert_eq!(received, [vec![]], "{text} {asked}");
+        assert_eq!(received, [Vec::<u8>::new()], "{text} {asked}");
     }
     // It gets it once.
     let (_, ran, _) = conversation(LOAD, vec![ask("rows.csv"), ask("rows.csv")], true);

@@ -13,16 +13,15 @@ pub(crate) fn ask(prompt: &str) -> Result<String, String> {
                 .to_owned(),
         );
     }
-    eprint!("{prompt}");
-    std::io::stderr()
-        .flush()
-        .map_err(|error| error.to_string())?;
     let before = tcgetattr(&input).map_err(|error| error.to_string())?;
     let mut silent = before.clone();
     silent.local_modes.remove(LocalModes::ECHO);
     tcsetattr(&input, OptionalActions::Now, &silent).map_err(|error| error.to_string())?;
+    // What is typed from the prompt on is not shown.
+    eprint!("{prompt}");
     let mut line = String::new();
-    let read = input.lock().read_line(&mut line);
+    let flushed = std::io::stderr().flush();
+    let read = flushed.and_then(|()| input.lock().read_line(&mut line));
     let shown = tcsetattr(&input, OptionalActions::Now, &before);
     eprintln!();
     read.map_err(|error| error.to_string())?;

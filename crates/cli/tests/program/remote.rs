@@ -410,7 +410,7 @@ SELECT * FROM r;
     assert!(said.contains("one result"), "{said}");
     let zero = "SET sql_mode = ''; SELECT CAST('0000-00-00' AS DATE) d";
     let said = failure(path, &[&url, "--format=parquet", "-e", zero], "");
-    assert!(said.contains("column d"), "{said}");
+    assert!(said.contains("column 'd'"), "{said}");
     let said = failure(
         path,
         &["--format=parquet", "-e", "\\format arrow a.arrow\nSELECT 1"],

