@@ -69,7 +69,7 @@ pub use self::catalog::table_functions::{
 };
 pub use self::client::{
     BatchEncoder, ClientValue, Cursor, FieldDefinition, FieldFlags, FieldType, ResultEncoder,
-    batch_of_texts,
+    TextColumn, batch_of_texts,
 };
 pub use self::connections::ConnectionError;
 pub use self::convert::value_at;

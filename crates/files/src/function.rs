@@ -60,6 +60,14 @@ pub(crate) const FORMATS: &[FileFormat] = &[
     },
 ];
 
+/// The rows of CSV files that cannot be read.
+pub(crate) static REJECTS: FileFormat = FileFormat {
+    function: "read_csv_rejects",
+    endings: FORMATS[0].endings,
+    begin: &[],
+    open: csv::rejects::open,
+};
+
 /// Number of bytes that tell the format of a file whose name does not.
 const SAMPLE: usize = 4096;
 
@@ -92,7 +100,7 @@ impl TableFunction for ReadFiles {
         let hive = arguments.flag("hive_partitioning")?;
         let filename = arguments.flag("filename")?.unwrap_or(false);
         let is_data = |name: &str| match self.0 {
-            Some(format) => by_name(name).is_some_and(|known| known.function == format.function),
+            Some(format) => by_name(name).is_some_and(|known| known.endings == format.endings),
             None => by_name(name).is_some(),
         };
         let search = Search {

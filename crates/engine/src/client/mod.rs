@@ -9,4 +9,4 @@ mod texts;
 pub use self::cursor::Cursor;
 pub use self::encoder::{BatchEncoder, ClientValue, ResultEncoder};
 pub use self::field::{FieldDefinition, FieldFlags, FieldType};
-pub use self::texts::batch_of_texts;
+pub use self::texts::{TextColumn, batch_of_texts};

@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use arrow_array::ArrayRef;
 use arrow_array::builder::{BinaryViewBuilder, UInt64Builder};
-use mayfly_types::convert::{CastContext, StoreContext, store_array};
+use mayfly_types::convert::{CastContext, StoreContext, store_array, store_value};
+use mayfly_types::error::codes;
 use mayfly_types::temporal::TimeZone;
 use mayfly_types::{
-    Batch, CollationId, Diagnostics, PhysicalType, Result, SqlMode, SqlType, TypeKind,
+    Batch, CollationId, Diagnostics, PhysicalType, Result, SessionParameters, SqlMode, SqlType,
+    TypeKind, Value,
 };
 
+use crate::builder::ColumnBuilder;
 use crate::convert::ZERO_DATE;
 use crate::result::ResultColumn;
 
@@ -30,6 +33,108 @@ pub fn batch_of_texts(
         array_of_texts(column, texts, before)
     });
     Ok(Batch::new(arrays.collect::<Result<_>>()?, rows.len()))
+}
+
+/// A column whose values come as texts.
+#[derive(Debug)]
+pub struct TextColumn {
+    name: String,
+    ty: SqlType,
+    session: Arc<SessionParameters>,
+    builder: ColumnBuilder,
+}
+
+impl TextColumn {
+    /// An empty column. `session` has the time zone of TIMESTAMPs, and `sql_mode`.
+    pub fn new(name: &str, ty: &SqlType, session: &Arc<SessionParameters>) -> Self {
+        Self {
+            name: name.to_owned(),
+            ty: ty.clone(),
+            session: Arc::clone(session),
+            builder: ColumnBuilder::new(ty),
+        }
+    }
+
+    /// Its type.
+    pub fn ty(&self) -> &SqlType {
+        &self.ty
+    }
+
+    /// Adds a value; `None` is NULL.
+    ///
+    /// # Errors
+    /// The text is no value of the type, or the type would not hold all of it.
+    pub fn push(&mut self, text: Option<&[u8]>) -> Result<()> {
+        let Some(text) = text else {
+            self.builder.push(&Value::Null);
+            return Ok(());
+        };
+        let diagnostics = Diagnostics::new(1);
+        let strict = self.session.sql_mode.0 | SqlMode::STRICT_ALL_TABLES.0;
+        let context = StoreContext {
+            cast: CastContext {
+                sql_mode: SqlMode(strict),
+                diagnostics: &diagnostics,
+                time_zone: &self.session.time_zone,
+                now: ZERO_DATE,
+                operand: "",
+                room: None,
+            },
+            ignore: false,
+            table: "",
+            column: &self.name,
+            row: 1,
+        };
+        if self.ty.is_integer() && !is_whole(text) {
+            let shown = String::from_utf8_lossy(text);
+            let incorrect = codes::ER_TRUNCATED_WRONG_VALUE_FOR_FIELD;
+            return Err(incorrect.with(&[&"integer", &shown, &self.name, &1]));
+        }
+        let digits = std::str::from_utf8(text).ok();
+        let digits = digits.filter(|_| self.ty.is_integer());
+        let signed = digits.and_then(|digits| digits.parse::<i64>().ok());
+        let unsigned = digits.and_then(|digits| digits.parse::<u64>().ok());
+        // A text of digits would be the bytes of a BIT.
+        let (text, from) = match (signed, unsigned) {
+            (Some(number), _) => (Value::Int(number), SqlType::bigint()),
+            (None, Some(number)) => (Value::UInt(number), SqlType::bigint_unsigned()),
+            (None, None) => {
+                let text = Value::Bytes(text.to_vec());
+                (text, SqlType::varchar(u32::MAX, CollationId::UTF8MB4_BIN))
+            }
+        };
+        let value = store_value(&text, &from, &self.ty, &context)?;
+        if self.ty.is_temporal() && self.ty.decimals < MICROSECONDS {
+            // A fraction is rounded without a note.
+            let exact = SqlType::temporal(self.ty.kind, MICROSECONDS);
+            if store_value(&text, &from, &exact, &context)? != value {
+                return Err(codes::WARN_DATA_TRUNCATED.with(&[&self.name, &1]));
+            }
+        }
+        // A note says that something was cut off.
+        match diagnostics.conditions().into_iter().next() {
+            Some(condition) => Err(condition.error),
+            None => {
+                self.builder.push(&value);
+                Ok(())
+            }
+        }
+    }
+
+    /// The values.
+    pub fn finish(mut self) -> ArrayRef {
+        self.builder.finish()
+    }
+}
+
+/// Digits of a fraction of a second.
+const MICROSECONDS: u8 = 6;
+
+/// Whether a text is a whole number in digits, perhaps with a sign.
+fn is_whole(text: &[u8]) -> bool {
+    let digits = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+"));
+    let digits = digits.unwrap_or(text);
+    !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
 }
 
 fn array_of_texts<'t>(

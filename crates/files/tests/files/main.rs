@@ -3,6 +3,7 @@
 mod arrow;
 mod csv;
 mod damage;
+mod declared;
 mod excel;
 mod json;
 mod loading;
