@@ -3,12 +3,13 @@
 use mayfly_engine::{Result, TableFunctionContext};
 use parking_lot::Mutex;
 
+use super::checks::Checks;
 use super::cut::RowCut;
 use super::dialect::Dialect;
 use super::fields::{Field, Fields, Next};
 use super::guess::{Guess, Kind};
 use super::options::Options;
-use super::rejects::{Checks, REJECTS_MAX, Reject};
+use super::reject::{REJECTS_MAX, Reject};
 use super::rows::{CHUNK, RowBlock, Rows};
 use super::separators::Separators;
 use super::sniff::SAMPLE;

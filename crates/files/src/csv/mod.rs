@@ -4,6 +4,7 @@
 //! is changed because the rows before it were of another kind. The scan then reads blocks of rows, each of
 //! which is a piece of the scan. Both passes are divided among the workers of the statement.
 
+mod checks;
 mod cut;
 mod dialect;
 mod fields;
@@ -11,6 +12,7 @@ pub(crate) mod guess;
 mod infer;
 mod literals;
 mod options;
+mod reject;
 pub(crate) mod rejects;
 mod rows;
 mod scan;
@@ -135,7 +137,7 @@ struct Read {
     rows: u64,
     warnings: Vec<Error>,
     /// The rows of each file that are left out, where they are kept.
-    rejects: Vec<(String, Vec<rejects::Reject>)>,
+    rejects: Vec<(String, Vec<reject::Reject>)>,
 }
 
 fn read(files: &[DataFile], options: &mut Options, context: &TableFunctionContext) -> Result<Read> {

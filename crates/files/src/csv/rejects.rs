@@ -2,103 +2,21 @@
 //! leaves out.
 //!
 //! A row is left out if it is malformed, has too few or too many fields, or has a value that is none of its declared type.
-//! Both readings of a file decide alike, from the row alone.
 
 use std::sync::Arc;
 
 use arrow_array::builder::BinaryViewBuilder;
 use arrow_array::{ArrayRef, Int64Array};
 use mayfly_engine::{
-    CollationId, ProvidedColumn, Result, SessionParameters, SqlType, TableArguments,
-    TableFunctionContext, TextColumn, TypeKind, codes,
+    CollationId, ProvidedColumn, Result, SqlType, TableArguments, TableFunctionContext, TypeKind,
+    codes,
 };
 
 use super::options::Options;
-use super::rows::Chunk;
-use crate::declared::reason;
+use super::reject::{REJECTS_MAX, Reject};
 use crate::kept::KeptRows;
 use crate::paths::DataFile;
 use crate::table::Format;
-
-/// Most rows that are kept of a file.
-pub(super) const REJECTS_MAX: usize = 10_000;
-/// Most bytes that are kept of a row.
-const TEXT_MAX: usize = 1024;
-
-/// A row that cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Reject {
-    /// The line that it begins in, and the bytes before it.
-    pub(super) line: u64,
-    pub(super) byte: u64,
-    /// The column whose value is wrong.
-    pub(super) column: Option<String>,
-    pub(super) reason: String,
-    /// Its beginning.
-    pub(super) text: Vec<u8>,
-}
-
-impl Reject {
-    /// The part of a row that is kept.
-    pub(super) fn beginning(text: &[u8]) -> Vec<u8> {
-        let kept = text.get(..TEXT_MAX).unwrap_or(text);
-        // A character that is cut off is left out.
-        let end = kept
-            .utf8_chunks()
-            .next()
-            .map_or(0, |chunk| chunk.valid().len());
-        kept.get(..end).unwrap_or_default().to_vec()
-    }
-}
-
-/// The checks of values of declared types, where rows that fail them are left out.
-pub(crate) struct Checks {
-    /// The place of a column in a row, its name and type.
-    columns: Vec<(usize, String, SqlType)>,
-    session: Arc<SessionParameters>,
-}
-
-impl Checks {
-    /// The checks of a file's columns, which are given by their places and names.
-    pub(super) fn of<'n>(
-        columns: impl Iterator<Item = (usize, &'n str)>,
-        options: &Options,
-        context: &TableFunctionContext,
-    ) -> Self {
-        let columns = columns.filter(|_| options.ignore_errors);
-        let declared = columns.filter_map(|(place, name)| {
-            let ty = options.declared.of_column(name)?;
-            Some((place, name.to_owned(), ty.clone()))
-        });
-        Self {
-            columns: declared.collect(),
-            session: Arc::clone(&context.session),
-        }
-    }
-
-    /// The rows of a chunk with a value that is none of its type, in order: column and reason of the first one of each.
-    pub(super) fn bad_rows(
-        &self,
-        chunk: &Chunk<'_, '_>,
-        options: &Options,
-    ) -> Vec<(usize, &str, String)> {
-        let mut bad: Vec<(usize, &str, String)> = Vec::new();
-        for (place, name, ty) in &self.columns {
-            let mut values = TextColumn::new(name, ty, &self.session);
-            for (row, field) in chunk.column(*place).enumerate() {
-                if options.is_null(&field) {
-                    continue;
-                }
-                if let Err(error) = values.push(Some(&field.bytes())) {
-                    bad.push((row, name.as_str(), reason(&error)));
-                }
-            }
-        }
-        bad.sort_by_key(|(row, ..)| *row);
-        bad.dedup_by_key(|(row, ..)| *row);
-        bad
-    }
-}
 
 /// Reads files for the rows that cannot be read.
 pub(crate) fn open(

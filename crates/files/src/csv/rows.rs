@@ -7,7 +7,7 @@ use mayfly_engine::{Error, Result};
 use super::dialect::Dialect;
 use super::fields::{Field, Fields, Next, without_return};
 use super::options::Options;
-use super::rejects::{REJECTS_MAX, Reject};
+use super::reject::{REJECTS_MAX, Reject};
 use super::separators::Separators;
 use crate::guard::damaged;
 

@@ -8,10 +8,10 @@ use arrow_schema::DataType;
 use mayfly_engine::{Batch, Reservation, Result, SqlType, TableFunctionContext, TextColumn};
 use parking_lot::Mutex;
 
+use super::checks::Checks;
 use super::cut::RowCut;
 use super::guess::Kind;
 use super::options::Options;
-use super::rejects::Checks;
 use super::rows::{CHUNK, RowBlock, Rows};
 use super::separators::Separators;
 use super::values::Values;
