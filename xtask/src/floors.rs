@@ -15,6 +15,7 @@ const FLOORS: &[(&str, u8)] = &[
     ("mayfly-charts", 0),
     ("mayfly-tuning", 1),
     ("mayfly-http", 0),
+    ("mayfly-client", 1),
     ("mayfly-functions", 1),
     ("mayfly-storage", 1),
     ("mayfly-legacy", 2),

@@ -1,13 +1,9 @@
 //! Connections that run statements: to a remote server, or a session of this process.
 
-/// A result: the names of its columns, and its rows in text form.
-#[derive(Debug, Clone, Default)]
-pub struct Rows {
-    /// The names of the columns.
-    pub names: Vec<String>,
-    /// The rows.
-    pub rows: Vec<Vec<Option<String>>>,
-}
+use mayfly_client::Client;
+use mayfly_types::printable;
+
+pub use mayfly_client::Rows;
 
 /// A connection that runs statements.
 pub trait Connection {
@@ -16,4 +12,10 @@ pub trait Connection {
     /// # Errors
     /// The server's message, or that of a lost connection.
     fn query(&mut self, sql: &str) -> Result<Rows, String>;
+}
+
+impl Connection for Client {
+    fn query(&mut self, sql: &str) -> Result<Rows, String> {
+        Self::query(self, sql).map_err(|error| printable(&error.to_string()).into_owned())
+    }
 }

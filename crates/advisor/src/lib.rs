@@ -10,7 +10,6 @@
 //! temporary tables of its own session); the server's counters take precedence over the rules; an unknown fact lowers
 //! the confidence of a finding and never raises it.
 
-mod client;
 mod comparison;
 mod connection;
 mod distribution;
@@ -34,7 +33,6 @@ mod temp_tables;
 mod trial;
 mod workload;
 
-pub use client::{Address, Client, Limits, Roots, Tls};
 pub use comparison::{ComparedStatement, Comparison, Side, Verdict};
 pub use connection::{Connection, Rows};
 pub use distribution::Percentiles;

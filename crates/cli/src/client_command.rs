@@ -10,10 +10,11 @@ Statements end with ; or \\g, or with \\G to show a line per column.
   \\. FILE          run the statements of a file (also: source FILE)
   \\u NAME          make a database the current one (also: use NAME)
   \\d [TABLE]       the tables of the current database, or the columns and indexes of a table
+  \\#               read the names for Tab again (also: rehash)
   \\s               server, database, account, limits (also: status)
   \\e               edit the last statement in $VISUAL or $EDITOR, and run it
   \\! COMMAND       run a command of the system
-  \\format [NAME]   table, vertical, tsv, csv, json, jsonl, markdown or html
+  \\format [NAME]   table, vertical, tsv, csv, json, jsonl, markdown or html; parquet FILE or arrow FILE
   \\maxrows N       rows of a table that are shown; 0 for all
   \\timing on|off   how long statements take
   \\plot [FILE.svg] the last result as bars: of its first column that is no number, and its numbers
@@ -31,6 +32,8 @@ pub(crate) enum ClientCommand {
     Help,
     /// Discards the input so far.
     Clear,
+    /// Reads the names for completion again.
+    Rehash,
     /// Runs the statements of a file.
     Source(String),
     /// Makes a database the current one.
@@ -69,9 +72,9 @@ impl ClientCommand {
 }
 
 /// Commands without a backslash, as `mysql` has them.
-const WORDS: [&str; 14] = [
+const WORDS: [&str; 15] = [
     "?", "quit", "exit", "help", "clear", "source", "use", "status", "edit", "system", "pager",
-    "nopager", "tee", "notee",
+    "nopager", "tee", "notee", "rehash",
 ];
 
 /// Commands with a backslash and more than one letter.
@@ -80,7 +83,7 @@ const LONG: [&str; 8] = [
 ];
 
 /// Letters of commands with a backslash.
-const LETTERS: &[u8] = b"qh?c.udse!PnTt";
+const LETTERS: &[u8] = b"qh?c.udse!PnTt#";
 
 /// Whether a text is a prefix of a command's word, so that the rest must be read first.
 pub(crate) fn is_cut(text: &[u8]) -> bool {
@@ -137,6 +140,7 @@ pub(crate) fn parse(line: &[u8]) -> Option<ClientCommand> {
         ("?" | "help", "") => ClientCommand::Help,
         ("clear", "") => ClientCommand::Clear,
         ("status", "") => ClientCommand::Status,
+        ("rehash", "") => ClientCommand::Rehash,
         ("edit", "") => ClientCommand::Edit,
         ("nopager", "") => ClientCommand::NoPager,
         ("notee", "") => ClientCommand::NoTee,
@@ -171,6 +175,7 @@ fn letter_command(letter: &str) -> Option<&'static str> {
         "n" => "nopager",
         "T" => "tee",
         "t" => "notee",
+        "#" => "rehash",
         _ => return None,
     })
 }
@@ -224,6 +229,8 @@ mod tests {
             ),
             ("\\plot", Some(ClientCommand::Plot(None))),
             ("\\t", Some(ClientCommand::NoTee)),
+            ("\\#", Some(ClientCommand::Rehash)),
+            ("rehash", Some(ClientCommand::Rehash)),
             (
                 "\\T out.txt",
                 Some(ClientCommand::Tee("out.txt".to_owned())),

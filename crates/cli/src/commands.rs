@@ -3,12 +3,13 @@
 //! What runs programs or writes files is for the shell alone: a script, perhaps a dump of another origin, cannot do it.
 
 use std::io;
-use std::process::Command;
+use std::path::PathBuf;
 
 use clap::ValueEnum;
-use mayfly_engine::Session;
 
 use crate::client_command::{ClientCommand, HELP};
+use crate::command_line::shell;
+use crate::connection::Connection;
 use crate::output::Format;
 use crate::run::{Ended, Runner, Source};
 
@@ -17,7 +18,11 @@ const SOURCE_DEPTH: usize = 32;
 
 impl Runner {
     /// Runs a command of the client.
-    pub(crate) fn command(&mut self, session: &mut Session, command: &ClientCommand) -> Ended {
+    pub(crate) fn command(
+        &mut self,
+        connection: &mut dyn Connection,
+        command: &ClientCommand,
+    ) -> Ended {
         let is_for_shell = matches!(
             command,
             ClientCommand::Edit
@@ -25,7 +30,7 @@ impl Runner {
                 | ClientCommand::Pager(_)
                 | ClientCommand::Tee(_)
                 | ClientCommand::Plot(Some(_))
-        );
+        ) || matches!(command, ClientCommand::Format(Some(text)) if text.contains(char::is_whitespace));
         if is_for_shell && (!self.interactive || self.depth > 0) {
             return self.wrong("this command is for the interactive shell");
         }
@@ -35,19 +40,26 @@ impl Runner {
                 println!("{HELP}\n");
                 Ok(())
             }
-            ClientCommand::Source(path) => return self.source(session, path),
+            ClientCommand::Source(path) => return self.source(connection, path),
             ClientCommand::Clear | ClientCommand::Use(_) => Ok(()),
             ClientCommand::Describe(None) => {
-                return self.statements_of(session, "SHOW FULL TABLES");
+                return self.statements_of(connection, "SHOW FULL TABLES");
             }
             ClientCommand::Describe(Some(table)) => {
                 let name = quoted_name(table.trim_end_matches(';'));
                 let text = format!("DESCRIBE {name};\nSHOW INDEX FROM {name}");
-                return self.statements_of(session, &text);
+                return self.statements_of(connection, &text);
             }
-            ClientCommand::Status => return self.statements_of(session, STATUS),
-            ClientCommand::Edit => return self.edit(session),
+            ClientCommand::Status => {
+                let status = connection.status();
+                return self.statements_of(connection, &status);
+            }
+            ClientCommand::Edit => return self.edit(connection),
             ClientCommand::System(command) => system(command),
+            ClientCommand::Rehash => {
+                self.names_changed = true;
+                Ok(())
+            }
             ClientCommand::Format(name) => self.format(name.as_deref()),
             ClientCommand::MaxRows(rows) => {
                 self.display.rows_max = *rows;
@@ -94,9 +106,9 @@ impl Runner {
     }
 
     /// Runs the statements of a text that a command stands for.
-    fn statements_of(&mut self, session: &mut Session, text: &str) -> Ended {
+    fn statements_of(&mut self, connection: &mut dyn Connection, text: &str) -> Ended {
         self.depth += 1;
-        let ended = self.script(session, text.as_bytes(), &Source::default());
+        let ended = self.script(connection, text.as_bytes(), &Source::default());
         self.depth -= 1;
         match ended {
             Ok(ended) => ended,
@@ -105,7 +117,7 @@ impl Runner {
     }
 
     /// Runs the statements of a file that a text names.
-    fn source(&mut self, session: &mut Session, path: &str) -> Ended {
+    fn source(&mut self, connection: &mut dyn Connection, path: &str) -> Ended {
         self.names_changed = true;
         if self.depth == SOURCE_DEPTH {
             return self.wrong(&format!(
@@ -113,20 +125,20 @@ impl Runner {
             ));
         }
         self.depth += 1;
-        let ended = self.file(session, path);
+        let ended = self.file(connection, path);
         self.depth -= 1;
         ended.unwrap_or_else(|error| self.wrong(&error))
     }
 
     /// Opens the last statement in an editor, and runs what is saved.
-    fn edit(&mut self, session: &mut Session) -> Ended {
+    fn edit(&mut self, connection: &mut dyn Connection) -> Ended {
         let edited = edited(&self.last_statement);
         let text = match edited {
             Ok(text) => text,
             Err(error) => return self.wrong(&format!("the editor: {error}")),
         };
         println!("{}", String::from_utf8_lossy(&text).trim_end());
-        let ended = self.script(session, text.as_slice(), &Source::default());
+        let ended = self.script(connection, text.as_slice(), &Source::default());
         self.last_statement = text;
         ended.unwrap_or_else(|error| self.wrong(&error.to_string()))
     }
@@ -140,9 +152,20 @@ impl Runner {
         };
         match name {
             None => println!("{:?} of {}", self.display.format, names()),
-            Some(name) => {
-                self.display.format = Format::from_str(name, true)
+            Some(text) => {
+                let (name, file) = match text.split_once(char::is_whitespace) {
+                    Some((name, file)) => (name, Some(PathBuf::from(file.trim()))),
+                    None => (text, None),
+                };
+                let format = Format::from_str(name, true)
                     .map_err(|_| format!("there is no format {name}; there are {}", names()))?;
+                if file.is_some() && format.columnar().is_none() {
+                    return Err(
+                        "\\format writes parquet and arrow to a file; for others there is \\tee"
+                            .to_owned(),
+                    );
+                }
+                (self.display.format, self.display.columnar_file) = (format, file);
             }
         }
         Ok(())
@@ -165,12 +188,6 @@ impl Runner {
     }
 }
 
-/// The statement of `\s`.
-const STATUS: &str = "SELECT VERSION() AS `server version`, CONNECTION_ID() AS `connection id`, \
-    DATABASE() AS `current database`, CURRENT_USER() AS `current user`, @@datadir AS `data directory`, \
-    @@tmp_table_size AS tmp_table_size, @@temptable_max_ram AS temptable_max_ram, \
-    @@character_set_client AS `character set`, @@sql_mode AS `SQL mode`, @@time_zone AS `time zone`\\G";
-
 /// A name `table` or `database.table` with the quotes that it lacks.
 fn quoted_name(name: &str) -> String {
     if name.contains('`') {
@@ -182,7 +199,7 @@ fn quoted_name(name: &str) -> String {
 
 /// Runs a command of the system.
 fn system(command: &str) -> Result<(), String> {
-    let status = Command::new("sh").args(["-c", command]).status();
+    let status = shell(command).status();
     match status.map_err(|error| error.to_string())? {
         status if status.success() => Ok(()),
         status => Err(status.to_string()),
@@ -198,11 +215,7 @@ fn edited(text: &[u8]) -> io::Result<Vec<u8>> {
         .or_else(|| named("EDITOR"))
         .unwrap_or_else(|| "vi".to_owned());
     let command = format!("{editor} \"$1\"");
-    let mut shell = Command::new("sh");
-    let status = shell
-        .args(["-c", &command, "sh"])
-        .arg(file.path())
-        .status()?;
+    let status = shell(&command).arg("sh").arg(file.path()).status()?;
     if !status.success() {
         return Err(io::Error::other(status.to_string()));
     }

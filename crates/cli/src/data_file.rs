@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use mayfly_engine::Session;
 
+use crate::connection::of_session;
 use crate::file_format;
 use crate::progress::Progress;
 use crate::warnings;
@@ -49,7 +50,7 @@ fn load(session: &mut Session, table: &str, path: &str, shown: &str) -> Result<(
     let result = session.execute(&sql);
     drop(bar);
     result.map_err(|error| format!("{shown}: {error}"))?;
-    warnings::print(&session.warnings(), &format!("in {shown}"));
+    warnings::print(&of_session(session), &format!("in {shown}"));
     Ok(())
 }
 

@@ -1,12 +1,16 @@
 //! Where results are shown and how: format, limits, times, the pager, and the copy in a file.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::process::{Child, Command, Stdio};
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::sync::Arc;
 
-use mayfly_engine::ResultColumn;
+use mayfly_engine::{ResultColumn, TimeZone};
 
-use crate::output::{self, Format, TableLimits, Writer};
+use crate::command_line::shell;
+use crate::output::{self, ColumnarFile, Format, TableLimits, Writer};
 
 /// Pager without a command and without $PAGER.
 const PAGER: &str = "less -SFX";
@@ -23,6 +27,10 @@ pub(crate) struct Display {
     pub(crate) rows_max: usize,
     /// Whether tables fit the terminal.
     pub(crate) fits_terminal: bool,
+    /// The file of a result with typed columns; standard output without it.
+    pub(crate) columnar_file: Option<PathBuf>,
+    /// Whether standard output has such a result.
+    has_written: Cell<bool>,
     pager: Option<String>,
     tee: Option<File>,
 }
@@ -36,13 +44,33 @@ impl Display {
             timing: true,
             rows_max: 0,
             fits_terminal: false,
+            columnar_file: None,
+            has_written: Cell::new(false),
             pager: None,
             tee: None,
         }
     }
 
-    /// A writer of a result in a format.
-    pub(crate) fn writer(&self, format: Format, columns: &[ResultColumn]) -> Box<dyn Writer> {
+    /// A writer of a result in a format; `zone` is that in which TIMESTAMPs are shown.
+    ///
+    /// # Errors
+    /// The file of a format with typed columns cannot be made.
+    pub(crate) fn writer(
+        &self,
+        format: Format,
+        columns: &Arc<[ResultColumn]>,
+        zone: &TimeZone,
+    ) -> io::Result<Box<dyn Writer>> {
+        if let Some(name) = format.columnar() {
+            let path = self.columnar_file.as_deref();
+            if path.is_none() && self.has_written.replace(true) {
+                return Err(io::Error::other(format!(
+                    "standard output has a file of {name}: there is one result in a file"
+                )));
+            }
+            let file = ColumnarFile::new(name, columns, zone.clone(), path)?;
+            return Ok(Box::new(file));
+        }
         let width = || rustix::termios::tcgetwinsize(io::stdout()).map_or(0, |it| it.ws_col.into());
         let limits = TableLimits {
             rows: self.rows_max,
@@ -53,7 +81,7 @@ impl Display {
                 0
             },
         };
-        output::writer(format, columns, self.column_names, limits)
+        Ok(output::writer(format, columns, self.column_names, limits))
     }
 
     /// Output for a result; its end has to be awaited by [`Output::finish`].
@@ -61,12 +89,20 @@ impl Display {
     /// # Errors
     /// The pager cannot be started.
     pub(crate) fn open(&self) -> io::Result<Output> {
+        self.open_with(self.pager.as_deref())
+    }
+
+    /// Output for a result that is not shown.
+    pub(crate) fn open_without_pager(&self) -> io::Result<Output> {
+        self.open_with(None)
+    }
+
+    fn open_with(&self, pager: Option<&str>) -> io::Result<Output> {
         let tee = self.tee.as_ref().map(File::try_clone).transpose()?;
-        let target = match &self.pager {
+        let target = match pager {
             None => Target::Standard(io::stdout()),
             Some(command) => {
-                let mut shell = Command::new("sh");
-                let child = shell.args(["-c", command]).stdin(Stdio::piped()).spawn()?;
+                let child = shell(command).stdin(Stdio::piped()).spawn()?;
                 Target::Pager(child)
             }
         };

@@ -67,6 +67,11 @@ impl LoadProgress {
         bar
     }
 
+    /// Whether there is a bar.
+    pub(crate) fn is_shown(&self) -> bool {
+        self.bar.get().is_some()
+    }
+
     /// Prints something in the place of the bar.
     pub(crate) fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
         match self.bar.get() {

@@ -3,26 +3,33 @@
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use mayfly_engine::{DatabaseOptions, Defaults};
 
+use crate::access::ClientOptions;
 use crate::advise::AdviseOptions;
 use crate::output::Format;
 use crate::reproduce::ReproduceOptions;
 
 /// A MySQL-compatible SQL engine whose temporary tables never fall off a cliff.
 #[derive(Debug, Parser)]
-#[command(name = "mayfly", version, args_conflicts_with_subcommands = true)]
+#[command(
+    name = "mayfly",
+    version,
+    args_conflicts_with_subcommands = true,
+    disable_help_flag = true
+)]
 pub(crate) struct Options {
     /// Subcommand instead of running statements.
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
-    /// Files, directories and patterns of data to open as tables (`-` for standard input), scripts to run, or a statement.
+    /// Files, directories and patterns of data to open as tables (`-` for standard input), scripts to run, a statement, or
+    /// the URL of a server: mysql://user@host:3306/database.
     pub(crate) inputs: Vec<String>,
     /// Runs these statements and exits.
     #[arg(short, long, value_name = "SQL")]
     pub(crate) execute: Vec<String>,
-    /// Output format of results [default: table on a terminal, tsv otherwise].
+    /// Output format of results; parquet and arrow are for files [default: table on a terminal, tsv otherwise].
     #[arg(long, value_enum)]
     format: Option<Format>,
     /// As `--format table`.
@@ -46,9 +53,18 @@ pub(crate) struct Options {
     /// Continues after a statement that fails.
     #[arg(short, long)]
     pub(crate) force: bool,
-    /// Initial database (created if missing).
-    #[arg(short = 'D', long, value_name = "NAME", default_value = "test")]
-    pub(crate) database: String,
+    /// Shows each statement before its result; twice, numbers of rows too; three times, a table and times too.
+    #[arg(short, long, action = ArgAction::Count)]
+    pub(crate) verbose: u8,
+    /// Initial database [default: test, which is created if missing; none on a server].
+    #[arg(short = 'D', long, value_name = "NAME")]
+    pub(crate) database: Option<String>,
+    /// Prints help.
+    #[arg(long, action = ArgAction::Help)]
+    help: Option<bool>,
+    /// The server.
+    #[command(flatten)]
+    pub(crate) client: ClientOptions,
     /// Options of the engine.
     #[command(flatten)]
     pub(crate) engine: EngineOptions,
@@ -290,7 +306,8 @@ impl Options {
             (self.html, Format::Html),
         ];
         let short = short.iter().find(|(is_said, _)| *is_said);
-        self.format.or(short.map(|(_, format)| *format))
+        let verbose = (self.verbose > 2).then_some(Format::Table);
+        self.format.or(short.map(|(_, format)| *format)).or(verbose)
     }
 
     /// The options of the database.

@@ -2,9 +2,9 @@
 //! column of numbers.
 
 use mayfly_charts::{Axis, BarChart, BarGroup, Scale, Unit, svg, terminal};
-use mayfly_engine::{ResultColumn, StatementResult};
+use mayfly_engine::ResultColumn;
 
-use crate::output::{is_number, shown};
+use crate::output::{Part, is_number, shown};
 
 /// Most rows that are drawn.
 const ROWS: usize = 100;
@@ -44,11 +44,11 @@ impl Plot {
     }
 
     /// Adds rows.
-    pub(crate) fn add(&mut self, part: &StatementResult) {
+    pub(crate) fn add(&mut self, part: Part<'_>) {
         self.row_count += part.row_count();
         let room = ROWS.saturating_sub(self.groups.len());
         for row in 0..part.row_count().min(room) {
-            let values = part.row_bytes(row);
+            let values = part.row(row);
             let text = |at: usize| values.get(at).and_then(|value| value.as_deref());
             let number = |at: usize| -> Option<f64> { shown(text(at)).parse().ok() };
             let label = match self.label {

@@ -69,6 +69,7 @@ pub use self::catalog::table_functions::{
 };
 pub use self::client::{
     BatchEncoder, ClientValue, Cursor, FieldDefinition, FieldFlags, FieldType, ResultEncoder,
+    TextColumn, batch_of_texts,
 };
 pub use self::connections::ConnectionError;
 pub use self::convert::value_at;

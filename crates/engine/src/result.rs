@@ -72,7 +72,7 @@ impl ResultOrigin {
 
 impl ResultColumn {
     /// A column without an origin.
-    pub(crate) fn new(name: &str, ty: SqlType) -> Self {
+    pub fn new(name: &str, ty: SqlType) -> Self {
         Self {
             name: name.to_owned(),
             ty,

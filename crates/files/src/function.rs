@@ -60,6 +60,14 @@ pub(crate) const FORMATS: &[FileFormat] = &[
     },
 ];
 
+/// The rows of CSV files that cannot be read.
+pub(crate) static REJECTS: FileFormat = FileFormat {
+    function: "read_csv_rejects",
+    endings: FORMATS[0].endings,
+    begin: &[],
+    open: csv::rejects::open,
+};
+
 /// Number of bytes that tell the format of a file whose name does not.
 const SAMPLE: usize = 4096;
 
@@ -92,7 +100,7 @@ impl TableFunction for ReadFiles {
         let hive = arguments.flag("hive_partitioning")?;
         let filename = arguments.flag("filename")?.unwrap_or(false);
         let is_data = |name: &str| match self.0 {
-            Some(format) => by_name(name).is_some_and(|known| known.function == format.function),
+            Some(format) => by_name(name).is_some_and(|known| known.endings == format.endings),
             None => by_name(name).is_some(),
         };
         let search = Search {
@@ -101,13 +109,42 @@ impl TableFunction for ReadFiles {
             is_data: &is_data,
         };
         let Found { files, keys } = search.run(&patterns)?;
-        let format = match self.0 {
+        let named = match self.0 {
+            Some(format) => Some(format),
+            None => named(&mut arguments)?,
+        };
+        let format = match named {
             Some(format) => format,
             None => of_files(&files, context)?,
         };
         let open = (format.open)(&files, &mut arguments, context)?;
         arguments.end()?;
         Ok(Arc::new(FileTable::new(open, files, keys, filename)?))
+    }
+}
+
+/// The format of the option `format`: by its function's name or the ending of its files.
+fn named(arguments: &mut TableArguments) -> Result<Option<&'static FileFormat>> {
+    let Some(name) = arguments.text("format")? else {
+        return Ok(None);
+    };
+    let name = name.to_ascii_lowercase();
+    let mut formats = FORMATS.iter();
+    let is_named = |format: &&FileFormat| {
+        let of_function = format.function.strip_prefix("read_") == Some(name.as_str());
+        of_function || format.endings.contains(&name.as_str())
+    };
+    match formats.find(is_named) {
+        Some(format) => Ok(Some(format)),
+        None => {
+            let names = FORMATS
+                .iter()
+                .filter_map(|it| it.function.strip_prefix("read_"));
+            let names = names.collect::<Vec<_>>().join(", ");
+            Err(arguments.error(format!(
+                "there is no format '{name}'; the formats are {names}"
+            )))
+        }
     }
 }
 

@@ -9,10 +9,12 @@
 mod arrow;
 mod columns;
 mod csv;
+mod declared;
 mod excel;
 mod function;
 mod guard;
 mod json;
+mod kept;
 mod parquet;
 mod paths;
 mod table;
@@ -24,11 +26,11 @@ use std::sync::Arc;
 
 use mayfly_engine::Database;
 
-use self::function::FORMATS;
+use self::function::{FORMATS, REJECTS};
+pub use self::write::result_file;
 
 /// Adds the functions that read files to a database: `read_csv`, `read_json`, `read_parquet`, `read_arrow`, `read_excel`,
-/// and `read_file`, which
-/// `FROM 'name'` calls; and the writer of files.
+/// `read_csv_rejects`, and `read_file`, which `FROM 'name'` calls; and the writer of files.
 pub fn register(database: &Database) {
     let functions = FORMATS
         .iter()
@@ -39,7 +41,8 @@ pub fn register(database: &Database) {
         .iter()
         .find(|format| format.function == "read_excel");
     let xlsx = ("read_xlsx", function::ReadFiles(excel));
-    for (name, function) in functions.chain([any, xlsx]) {
+    let rejects = ("read_csv_rejects", function::ReadFiles(Some(&REJECTS)));
+    for (name, function) in functions.chain([any, xlsx, rejects]) {
         database.add_table_function(name, Arc::new(function));
     }
     database.set_file_output(Arc::new(write::WriteFiles));

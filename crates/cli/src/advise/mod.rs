@@ -3,7 +3,7 @@
 //! This module has the command line, files and the terminal; the `advisor` crate finds the causes. No password is given
 //! on the command line, since others could read it in the list of processes.
 
-pub(crate) mod access;
+mod access;
 
 use std::fs::File;
 use std::io::{IsTerminal, Read, Write};
@@ -13,10 +13,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::{Args, ValueEnum};
 use mayfly_advisor::{
-    Client, Comparison, Digest, Examiner, Explain, Finding, Input, Limits, Live, Report, Schema,
-    Server, SlowLog, Trial, Workload,
+    Comparison, Digest, Examiner, Explain, Finding, Input, Live, Report, Schema, Server, SlowLog,
+    Trial, Workload,
 };
+use mayfly_client::{Client, Limits};
 use mayfly_engine::printable_lines;
+
+use crate::access::TrustOptions;
 
 /// Options of `mayfly advise`.
 #[derive(Debug, Args)]
@@ -44,7 +47,7 @@ pub(crate) struct AdviseOptions {
     #[arg(long, value_name = "FILE")]
     pub(crate) defaults_file: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) trust: access::TrustOptions,
+    pub(crate) trust: TrustOptions,
     /// Definitions of the tables, as written by mysqldump --no-data; may be given several times.
     #[arg(long, value_name = "FILE")]
     pub(crate) schema: Vec<PathBuf>,

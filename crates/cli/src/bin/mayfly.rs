@@ -8,5 +8,5 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    mayfly_cli::run(std::env::args_os())
+    mayfly_cli::run(mayfly_cli::command_line())
 }

@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use mayfly_engine::{ResultColumn, StatementResult};
+use mayfly_engine::ResultColumn;
 
+use super::part::{Part, Row};
 use super::result_writer::Writer;
-use super::values::{Row, rows_of};
 
 /// Writes rows as they come.
 pub(super) struct DelimitedWriter {
@@ -61,9 +61,9 @@ impl DelimitedWriter {
 }
 
 impl Writer for DelimitedWriter {
-    fn rows(&mut self, out: &mut dyn Write, part: &StatementResult) -> io::Result<()> {
+    fn rows(&mut self, out: &mut dyn Write, part: Part<'_>) -> io::Result<()> {
         self.write_header(out)?;
-        for row in rows_of(part) {
+        for row in part.rows() {
             self.write_row(out, &row)?;
         }
         Ok(())

@@ -3,10 +3,11 @@
 use std::io::{self, Write};
 
 use mayfly_charts::html::escape;
-use mayfly_engine::{ResultColumn, StatementResult};
+use mayfly_engine::ResultColumn;
 
+use super::part::Part;
 use super::result_writer::Writer;
-use super::values::{rows_of, shown};
+use super::values::shown;
 
 /// Writes rows as they come.
 pub(super) struct HtmlWriter {
@@ -26,9 +27,9 @@ impl HtmlWriter {
 }
 
 impl Writer for HtmlWriter {
-    fn rows(&mut self, out: &mut dyn Write, part: &StatementResult) -> io::Result<()> {
+    fn rows(&mut self, out: &mut dyn Write, part: Part<'_>) -> io::Result<()> {
         out.write_all(self.head.take().unwrap_or_default().as_bytes())?;
-        for row in rows_of(part) {
+        for row in part.rows() {
             out.write_all(b"<TR>")?;
             for value in &row {
                 write!(out, "<TD>{}</TD>", escape(&shown(value.as_deref())))?;

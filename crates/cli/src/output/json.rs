@@ -3,10 +3,11 @@
 
 use std::io::{self, Write};
 
-use mayfly_engine::{ResultColumn, StatementResult, TypeKind};
+use mayfly_engine::{ResultColumn, TypeKind};
 
+use super::part::Part;
 use super::result_writer::Writer;
-use super::values::{is_number, rows_of, text_or_hexadecimal};
+use super::values::{is_number, text_or_hexadecimal};
 
 /// Writes rows as they come.
 pub(super) struct JsonWriter {
@@ -42,8 +43,8 @@ impl JsonWriter {
 }
 
 impl Writer for JsonWriter {
-    fn rows(&mut self, out: &mut dyn Write, part: &StatementResult) -> io::Result<()> {
-        for row in rows_of(part) {
+    fn rows(&mut self, out: &mut dyn Write, part: Part<'_>) -> io::Result<()> {
+        for row in part.rows() {
             out.write_all(match (self.in_array, self.row_count) {
                 (false, _) => b"{",
                 (true, 0) => b"[\n{",

@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 
-use mayfly_engine::{ResultColumn, StatementResult};
+use mayfly_engine::ResultColumn;
 
+use super::part::Part;
 use super::result_writer::Writer;
-use super::values::{is_number, rows_of, shown};
+use super::values::{is_number, shown};
 
 /// Writes rows as they come.
 pub(super) struct MarkdownWriter {
@@ -36,9 +37,9 @@ impl MarkdownWriter {
 }
 
 impl Writer for MarkdownWriter {
-    fn rows(&mut self, out: &mut dyn Write, part: &StatementResult) -> io::Result<()> {
+    fn rows(&mut self, out: &mut dyn Write, part: Part<'_>) -> io::Result<()> {
         self.write_head(out)?;
-        for row in rows_of(part) {
+        for row in part.rows() {
             out.write_all(b"|")?;
             for value in &row {
                 write!(out, " {} |", cell(&shown(value.as_deref())))?;

@@ -3,10 +3,12 @@
 //! Table and vertical need all rows to know the widths; TSV, CSV and JSON are written as rows come,
 //! so that a result of any size can be piped.
 
+mod columnar;
 mod delimited;
 mod html;
 mod json;
 mod markdown;
+mod part;
 mod result_writer;
 mod table;
 mod values;
@@ -14,6 +16,8 @@ mod vertical;
 
 use mayfly_engine::ResultColumn;
 
+pub(crate) use self::columnar::ColumnarFile;
+pub(crate) use self::part::{Part, Row};
 pub(crate) use self::result_writer::Writer;
 pub(crate) use self::values::{is_number, shown};
 
@@ -37,6 +41,21 @@ pub(crate) enum Format {
     Markdown,
     /// A table of HTML, as `mysql --html` writes it.
     Html,
+    /// A file of Parquet.
+    Parquet,
+    /// A file of Arrow IPC.
+    Arrow,
+}
+
+impl Format {
+    /// The name of a format of files with typed columns, which are for programs alone.
+    pub(crate) fn columnar(self) -> Option<&'static str> {
+        match self {
+            Self::Parquet => Some("parquet"),
+            Self::Arrow => Some("arrow"),
+            _ => None,
+        }
+    }
 }
 
 /// Greatest size of a table; what is beyond it is left out with a note. 0 is no limit.
@@ -48,7 +67,7 @@ pub(crate) struct TableLimits {
     pub(crate) width: usize,
 }
 
-/// A writer of a format for a result with these columns.
+/// A writer of a format of text for a result with these columns.
 pub(crate) fn writer(
     format: Format,
     columns: &[ResultColumn],
@@ -63,6 +82,8 @@ pub(crate) fn writer(
         Format::Json => Box::new(json::JsonWriter::array(columns)),
         Format::Jsonl => Box::new(json::JsonWriter::lines(columns)),
         Format::Markdown => Box::new(markdown::MarkdownWriter::new(columns)),
-        Format::Html => Box::new(html::HtmlWriter::new(columns, names)),
+        Format::Html | Format::Parquet | Format::Arrow => {
+            Box::new(html::HtmlWriter::new(columns, names))
+        }
     }
 }

@@ -5,12 +5,12 @@
 
 use std::io::{self, Write};
 
-use mayfly_engine::StatementResult;
+use super::part::Part;
 
 /// Writer of the result of one statement.
 pub(crate) trait Writer {
     /// Adds rows.
-    fn rows(&mut self, out: &mut dyn Write, rows: &StatementResult) -> io::Result<()>;
+    fn rows(&mut self, out: &mut dyn Write, rows: Part<'_>) -> io::Result<()>;
 
     /// Ends the result after the last row.
     fn finish(&mut self, out: &mut dyn Write) -> io::Result<()>;

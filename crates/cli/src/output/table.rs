@@ -5,13 +5,16 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use mayfly_engine::{ResultColumn, StatementResult};
+use mayfly_engine::ResultColumn;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::TableLimits;
+use super::part::Part;
 use super::result_writer::Writer;
-use super::values::{is_number, rows_of, shown};
+use super::values::{is_number, shown};
 
+/// Most bytes of the rows that are kept.
+const BYTES_MAX: usize = 1 << 30;
 /// Least width to which a column is cut.
 const CUT_WIDTH: usize = 12;
 
@@ -22,6 +25,8 @@ pub(super) struct TableWriter {
     widths: Vec<usize>,
     rows: Vec<Vec<String>>,
     row_count: usize,
+    /// Bytes of the rows that are kept.
+    bytes: usize,
     with_names: bool,
     limits: TableLimits,
 }
@@ -39,6 +44,7 @@ impl TableWriter {
             names,
             rows: Vec::new(),
             row_count: 0,
+            bytes: 0,
             with_names,
             limits,
         }
@@ -129,19 +135,25 @@ fn cut(text: &str, width: usize) -> Cow<'_, str> {
 }
 
 impl Writer for TableWriter {
-    fn rows(&mut self, _out: &mut dyn Write, part: &StatementResult) -> io::Result<()> {
+    fn rows(&mut self, _out: &mut dyn Write, part: Part<'_>) -> io::Result<()> {
         self.row_count += part.row_count();
         let room = match self.limits.rows {
             0 => usize::MAX,
             rows => rows.saturating_sub(self.rows.len()),
         };
-        for row in rows_of(part).take(room) {
+        for row in part.rows().take(room) {
             let cells = row
                 .iter()
                 .map(|value| on_one_line(&shown(value.as_deref())));
             let cells: Vec<String> = cells.collect();
             for (width, cell) in self.widths.iter_mut().zip(&cells) {
                 *width = cell.width().max(*width);
+                self.bytes += cell.len() + size_of::<String>();
+            }
+            if self.bytes > BYTES_MAX {
+                return Err(io::Error::other(
+                    "the rows of a table take more than 1 GiB; other formats keep none: --format tsv",
+                ));
             }
             self.rows.push(cells);
         }
@@ -190,6 +202,7 @@ mod tests {
             widths: widths.to_vec(),
             rows: Vec::new(),
             row_count: 0,
+            bytes: 0,
             with_names: true,
             limits: TableLimits { rows: 0, width },
         }

@@ -4,15 +4,7 @@
 //! hexadecimal.
 
 use data_encoding::HEXUPPER;
-use mayfly_engine::{StatementResult, TypeKind};
-
-/// A row in its displayed form: the bytes of each value, `None` for NULL.
-pub(super) type Row = Vec<Option<Vec<u8>>>;
-
-/// The rows of a part of a result.
-pub(super) fn rows_of(part: &StatementResult) -> impl Iterator<Item = Row> + '_ {
-    (0..part.row_count()).map(|row| part.row_bytes(row))
-}
+use mayfly_engine::TypeKind;
 
 /// A value as readable text: invalid UTF-8 in hexadecimal, and `NULL`.
 pub(crate) fn shown(value: Option<&[u8]>) -> String {

@@ -2,11 +2,12 @@
 
 use std::io::{self, Write};
 
-use mayfly_engine::{ResultColumn, StatementResult};
+use mayfly_engine::ResultColumn;
 use unicode_width::UnicodeWidthStr;
 
+use super::part::Part;
 use super::result_writer::Writer;
-use super::values::{rows_of, shown};
+use super::values::shown;
 
 /// Writes rows as they come.
 pub(super) struct VerticalWriter {
@@ -28,8 +29,8 @@ impl VerticalWriter {
 }
 
 impl Writer for VerticalWriter {
-    fn rows(&mut self, out: &mut dyn Write, part: &StatementResult) -> io::Result<()> {
-        for row in rows_of(part) {
+    fn rows(&mut self, out: &mut dyn Write, part: Part<'_>) -> io::Result<()> {
+        for row in part.rows() {
             self.row_count += 1;
             let stars = "*".repeat(27);
             writeln!(out, "{stars} {}. row {stars}", self.row_count)?;

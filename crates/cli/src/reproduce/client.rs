@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mayfly_advisor::{Address, Connection as _, Limits};
+use mayfly_client::{Address, Limits};
 use mayfly_engine::{Database, Session, StatementResult};
 
 use crate::row_sum::RowSum;
@@ -82,7 +82,7 @@ const ER_QUERY_TIMEOUT: u16 = 3024;
 const ER_STATEMENT_TIMEOUT: u16 = 1969;
 
 /// A connection to a server.
-struct Remote(mayfly_advisor::Client);
+struct Remote(mayfly_client::Client);
 
 impl Client for Remote {
     fn rows(&mut self, sql: &str) -> Result<Rows, Trouble> {
@@ -98,14 +98,10 @@ impl Client for Remote {
     }
 }
 
-fn remote_trouble(error: String) -> Trouble {
-    let is_timeout = [ER_QUERY_TIMEOUT, ER_STATEMENT_TIMEOUT]
-        .iter()
-        .any(|code| error.starts_with(&format!("ERROR {code} ")));
-    if is_timeout {
-        Trouble::TooLong
-    } else {
-        Trouble::Failed(error)
+fn remote_trouble(error: mayfly_client::Error) -> Trouble {
+    match error.code() {
+        ER_QUERY_TIMEOUT | ER_STATEMENT_TIMEOUT => Trouble::TooLong,
+        _ => Trouble::Failed(error.to_string()),
     }
 }
 
@@ -140,9 +136,9 @@ impl Place {
     pub(super) fn connect_outside(&self, seconds: u64) -> Result<Box<dyn Client>, Trouble> {
         match self {
             Self::Here(database) => Ok(Box::new(database.session())),
-            Self::There(address) => mayfly_advisor::Client::connect(address, limits(seconds))
+            Self::There(address) => mayfly_client::Client::connect(address, limits(seconds))
                 .map(|connection| Box::new(Remote(connection)) as Box<dyn Client>)
-                .map_err(Trouble::Failed),
+                .map_err(|error| Trouble::Failed(error.to_string())),
         }
     }
 }

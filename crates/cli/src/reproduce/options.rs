@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::advise::access::TrustOptions;
+use crate::access::TrustOptions;
 
 /// Number of rows of the first article's smaller table, in the article and by default.
 const ROWS: u64 = 1_000_000;

@@ -7,7 +7,7 @@ use mayfly_advisor::{Family, Server};
 use mayfly_engine::Database;
 
 use super::client::{Client, DATABASE, Place, Trouble};
-use crate::advise::access;
+use crate::access;
 use crate::options::Options;
 use crate::what_if::settings::{Case, Engine};
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::{Arc, OnceLock, RwLock};
 
-use mayfly_engine::{Session, all_keywords, function_names, is_reserved_word};
+use mayfly_engine::{all_keywords, function_names, is_reserved_word};
 use rustyline::completion::{Completer, Pair};
 use rustyline::highlight::{CmdKind, Highlighter};
 use rustyline::hint::Hinter;
@@ -14,6 +14,7 @@ use rustyline::{Context, Helper, Result};
 use super::colors;
 use super::keys::{CONTINUATION_PROMPT, INDENTATION, Typing, is_word, quoted_path};
 use super::terminal::has_pending_input;
+use crate::connection::Connection;
 
 /// Keywords that are not reserved, and begin or join clauses all the same.
 const UNRESERVED: [&str; 30] = [
@@ -71,10 +72,11 @@ impl Names {
         names
     }
 
-    /// Reads the names that the session sees now.
-    pub(crate) fn refresh(&self, session: &mut Session) {
-        *self.objects.write().unwrap_or_else(|e| e.into_inner()) = session.visible_names();
-        self.variables.get_or_init(|| session.variable_names());
+    /// Reads the names that the connection sees now.
+    pub(crate) fn refresh(&self, connection: &mut dyn Connection) {
+        let names = connection.object_names();
+        *self.objects.write().unwrap_or_else(|e| e.into_inner()) = names;
+        self.variables.get_or_init(|| connection.variable_names());
     }
 }
 

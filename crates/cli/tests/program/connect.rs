@@ -8,7 +8,7 @@ use std::process::{Child, Command, Output, Stdio};
 
 use mayfly_testkit::client::Client;
 
-struct Served(Child);
+pub(super) struct Served(Child);
 
 impl Drop for Served {
     fn drop(&mut self) {
@@ -18,7 +18,7 @@ impl Drop for Served {
 }
 
 /// A server, and its port.
-fn serve(directory: &Path) -> (Served, String) {
+pub(super) fn serve(directory: &Path) -> (Served, String) {
     let mut process = Command::new(env!("CARGO_BIN_EXE_mayfly"))
         .args(["serve", "--datadir", "data", "--insecure", "--port", "0"])
         .args(["--socket", "socket", "--log-level", "error"])

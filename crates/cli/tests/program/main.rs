@@ -8,6 +8,7 @@ mod dumps;
 mod limits;
 mod load_progress;
 mod modes;
+mod remote;
 mod reproduce;
 mod serve;
 mod shell;

@@ -28,7 +28,7 @@ struct Screen {
 }
 
 /// A shell on a terminal, and the terminal's other end.
-struct Shell {
+pub(super) struct Shell {
     process: Child,
     terminal: File,
     screen: Arc<Screen>,
@@ -38,6 +38,11 @@ struct Shell {
 
 impl Shell {
     fn start(home: &Path) -> Self {
+        Self::start_with(home, &[])
+    }
+
+    /// A shell with these arguments.
+    pub(super) fn start_with(home: &Path, arguments: &[&str]) -> Self {
         let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&terminal).unwrap();
         unlockpt(&terminal).unwrap();
@@ -55,6 +60,8 @@ impl Shell {
         };
         let process = Command::new("setsid")
             .args(["--ctty", env!("CARGO_BIN_EXE_mayfly")])
+            .args(arguments)
+            .current_dir(home)
             .env("HOME", home)
             .env("TERM", "xterm")
             .env_remove("NO_COLOR")
@@ -88,12 +95,12 @@ impl Shell {
     }
 
     /// Types a text, as fast as the terminal takes it.
-    fn send(&mut self, text: &str) {
+    pub(super) fn send(&mut self, text: &str) {
         self.terminal.write_all(text.as_bytes()).unwrap();
     }
 
     /// Waits until a text is shown behind the last expected one, and returns the output before it.
-    fn expect(&mut self, text: &str) -> String {
+    pub(super) fn expect(&mut self, text: &str) -> String {
         let shown = self.screen.shown.lock().unwrap();
         let seen = self.seen;
         let is_missing = |shown: &mut (String, bool)| !shown.1 && !shown.0[seen..].contains(text);
@@ -114,7 +121,7 @@ impl Shell {
         rest[..at].to_owned()
     }
 
-    fn ends(mut self) {
+    pub(super) fn ends(mut self) {
         self.send("exit\r");
         assert!(self.process.wait().unwrap().success());
     }
@@ -291,7 +298,7 @@ fn at_prompt(home: &Path) -> Shell {
 }
 
 /// Sends a line, and returns what is shown until a text of its answer.
-fn answer(shell: &mut Shell, line: &str, expected: &str) -> String {
+pub(super) fn answer(shell: &mut Shell, line: &str, expected: &str) -> String {
     shell.send(&format!("{line}\r"));
     let shown = shell.expect(expected);
     shell.expect("mayfly> ");

@@ -3,18 +3,24 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use mayfly_syntax::ast::{Expr, Privilege, TableFunctionCall, Value as Literal, visit_expressions};
-use mayfly_types::Result;
+use mayfly_syntax::ParseOptions;
+use mayfly_syntax::ast::{
+    Expr, Privilege, Statement, TableElement, TableFunctionCall, Value as Literal,
+    visit_expressions,
+};
 use mayfly_types::error::codes;
+use mayfly_types::{CollationId, Result};
 
 use crate::accounts::privileges::PrivilegeSet;
 use crate::accounts::rights::Rights;
 use crate::binding::expressions;
 use crate::catalog::BaseTable;
 use crate::catalog::table_functions::{
-    FILE_FUNCTION, StatementMemory, TableArguments, TableFunctionContext, table_name,
+    FILE_FUNCTION, ReadColumnTypes, StatementMemory, TableArguments, TableFunctionContext,
+    table_name,
 };
-use crate::error::refuse;
+use crate::ddl::column_type::{self, TypeContext};
+use crate::error::{from_syntax, refuse};
 use crate::files::StatementFiles;
 use crate::session::StatementContext;
 
@@ -70,7 +76,44 @@ pub(crate) fn facts(context: &StatementContext<'_>, rights: &Rights) -> TableFun
         workers: database.resources.workers.clone(),
         threads,
         batch_rows,
+        column_types: column_types(context),
     }
+}
+
+/// Reads the columns that a text declares, under the settings of the statement.
+fn column_types(context: &StatementContext<'_>) -> ReadColumnTypes {
+    let options = Arc::clone(context.options());
+    let diagnostics = Arc::clone(context.diagnostics());
+    Arc::new(move |text| {
+        let sql = format!("CREATE TABLE t ({text}\n)");
+        let parsed = mayfly_syntax::parse_one(&sql, &ParseOptions::MYSQL_DEFAULT);
+        let parsed = parsed.map_err(|error| from_syntax(&error))?;
+        let unsupported = || codes::ER_NOT_SUPPORTED_YET.with(&[&"more than names and types"]);
+        let Statement::CreateTable(table) = parsed.statement else {
+            return Err(unsupported());
+        };
+        refuse(
+            table.select.is_some() || table.partitioning.is_some() || !table.options.is_empty(),
+            unsupported,
+        )?;
+        let types = TypeContext {
+            options: &options,
+            table_collation: CollationId::default(),
+            strict: true,
+            diagnostics: &diagnostics,
+        };
+        let mut columns = Vec::new();
+        for element in table.elements {
+            match element {
+                TableElement::Column(column) if column.attributes.is_empty() => {
+                    let (ty, _) = column_type::resolve(&column.name, &column.data_type, &types)?;
+                    columns.push((column.name, ty));
+                }
+                _ => return Err(unsupported()),
+            }
+        }
+        Ok(columns)
+    })
 }
 
 fn has_parameter(expression: &Expr) -> bool {

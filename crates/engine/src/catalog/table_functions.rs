@@ -57,6 +57,21 @@ pub struct TableFunctionContext {
     pub threads: usize,
     /// The number of rows of a batch.
     pub batch_rows: usize,
+    /// Reads types of columns.
+    pub(crate) column_types: ReadColumnTypes,
+}
+
+/// Reads the columns that a text declares, each with its type.
+pub(crate) type ReadColumnTypes = Arc<dyn Fn(&str) -> Result<Vec<(String, SqlType)>> + Send + Sync>;
+
+impl TableFunctionContext {
+    /// The columns that a text declares as CREATE TABLE does: `day DATE, amount DECIMAL(9,2)`.
+    ///
+    /// # Errors
+    /// 1064 for another text, 1235 for attributes of a column, and the errors of types.
+    pub fn column_types(&self, text: &str) -> Result<Vec<(String, SqlType)>> {
+        (self.column_types)(text)
+    }
 }
 
 /// The memory of a statement, whose limits count what is reserved. Cloning shares it.
@@ -103,6 +118,11 @@ pub struct TableArguments {
 }
 
 impl TableArguments {
+    /// No arguments, for errors that name `function`.
+    pub fn none(function: &str) -> Self {
+        Self::new(function, [])
+    }
+
     /// The arguments of a call, each with its type and, if it has one, its name.
     pub(crate) fn new(
         function: &str,

@@ -11,15 +11,15 @@ use mayfly_types::{CollationId, Diagnostics, Error, Level, Result, SqlType, Type
 
 use crate::character_sets;
 use crate::error::refuse;
-use crate::session::StatementContext;
+use crate::statement_options::StatementOptions;
 
 /// Maximum bytes of a row, and so of a VARCHAR.
 const ROW_BYTES_MAX: u64 = 65_535;
 
 /// Context of a column type's resolution.
 pub(crate) struct TypeContext<'a> {
-    /// The statement, whose settings decide default collations.
-    pub(crate) context: &'a StatementContext<'a>,
+    /// The statement's settings, which decide default collations.
+    pub(crate) options: &'a StatementOptions,
     /// The collation of the table.
     pub(crate) table_collation: CollationId,
     /// Strict mode: a VARCHAR that is too long is an error instead of becoming a TEXT.
@@ -38,10 +38,10 @@ pub(crate) struct DeclaredCollation {
 
 impl DeclaredCollation {
     /// No declaration.
-    pub(crate) fn new(context: &StatementContext<'_>) -> Self {
+    pub(crate) fn new(options: &StatementOptions) -> Self {
         Self {
             named: None,
-            utf8mb4: context.options().plan.utf8mb4_collation,
+            utf8mb4: options.plan.utf8mb4_collation,
         }
     }
 
@@ -84,11 +84,11 @@ impl DeclaredCollation {
 
 /// The collation of a declared character set and collation; the set's default when only it is declared.
 pub(crate) fn resolve_collation(
-    context: &StatementContext<'_>,
+    options: &StatementOptions,
     charset: Option<&str>,
     collation: Option<&str>,
 ) -> Result<Option<CollationId>> {
-    let mut declared = DeclaredCollation::new(context);
+    let mut declared = DeclaredCollation::new(options);
     charset.map_or(Ok(()), |name| declared.charset(name))?;
     collation.map_or(Ok(()), |name| declared.collation(name))?;
     Ok(declared.named())
@@ -101,7 +101,7 @@ pub(crate) fn resolve(
     types: &TypeContext<'_>,
 ) -> Result<(SqlType, bool)> {
     let explicit = resolve_collation(
-        types.context,
+        types.options,
         written.charset.as_deref(),
         written.collation.as_deref(),
     )?;

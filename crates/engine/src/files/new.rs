@@ -36,7 +36,7 @@ struct Place {
 pub struct NewFile {
     file: File,
     path: String,
-    /// Where it is renamed to; none for a file of a [`NewDirectory`].
+    /// Where it is renamed to; none for a file of a [`NewDirectory`], and for an output.
     place: Option<Place>,
 }
 
@@ -151,6 +151,15 @@ fn sync_parent(path: &Path) -> std::io::Result<()> {
 }
 
 impl NewFile {
+    /// A file that its caller has opened and lets appear, or a pipe; messages name it as `path`.
+    pub fn of_output(file: File, path: &str) -> Self {
+        Self {
+            file,
+            path: path.to_owned(),
+            place: None,
+        }
+    }
+
     /// Its path.
     pub fn path(&self) -> &str {
         &self.path
@@ -162,7 +171,11 @@ impl NewFile {
     /// 1026 if it cannot be written, 1086 if a file of its name has appeared in between.
     pub fn keep(mut self) -> Result<()> {
         let failed = |error: &IoError| write_error(&self.path, error);
-        self.file.sync_all().map_err(|error| failed(&error))?;
+        match self.file.sync_all() {
+            // A pipe or a device.
+            Err(error) if error.kind() == ErrorKind::InvalidInput => {}
+            synced => synced.map_err(|error| failed(&error))?,
+        }
         let Some(place) = &self.place else {
             return Ok(());
         };

@@ -303,6 +303,11 @@ impl Session {
         self.settings.options().session.collation_connection
     }
 
+    /// `time_zone`, in which TIMESTAMPs are shown.
+    pub fn time_zone(&self) -> mayfly_types::temporal::TimeZone {
+        self.settings.options().session.time_zone.clone()
+    }
+
     /// The conditions that SHOW WARNINGS lists.
     pub fn warnings(&self) -> Vec<Condition> {
         self.diagnostics.conditions()

@@ -20,7 +20,7 @@ fn collation(
     context: &StatementContext<'_>,
     options: &[DatabaseOption],
 ) -> Result<Option<CollationId>> {
-    let mut declared = DeclaredCollation::new(context);
+    let mut declared = DeclaredCollation::new(context.options());
     for option in options {
         match option {
             DatabaseOption::Charset(name) => declared.charset(name)?,

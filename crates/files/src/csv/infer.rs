@@ -3,11 +3,13 @@
 use mayfly_engine::{Result, TableFunctionContext};
 use parking_lot::Mutex;
 
+use super::checks::Checks;
 use super::cut::RowCut;
 use super::dialect::Dialect;
 use super::fields::{Field, Fields, Next};
 use super::guess::{Guess, Kind};
 use super::options::Options;
+use super::reject::{REJECTS_MAX, Reject};
 use super::rows::{CHUNK, RowBlock, Rows};
 use super::separators::Separators;
 use super::sniff::SAMPLE;
@@ -27,6 +29,8 @@ pub(crate) struct Found {
     pub(crate) rows: u64,
     /// Rows that were left out.
     pub(crate) ignored: u64,
+    /// The first ones of them, where they are kept.
+    pub(crate) rejects: Vec<Reject>,
     pub(crate) version: Version,
 }
 
@@ -69,7 +73,7 @@ pub(crate) fn infer(
             None => numbered(at),
         };
         let mut guess = options.guess();
-        if options.all_text {
+        if options.all_text || options.declared.of_column(&name).is_some() {
             guess.keep_text();
         }
         Column { name, guess }
@@ -83,14 +87,22 @@ pub(crate) fn infer(
         let block = input.block(&mut RowCut::new(&options.dialect))?;
         Ok(block.map(|block| (block, std::mem::take(is_header))))
     };
+    let names = columns.iter().enumerate();
+    let checks = Checks::of(
+        names.map(|(at, it)| (at, it.name.as_str())),
+        options,
+        context,
+    );
     let blank: Vec<Guess> = columns.iter().map(|column| column.guess).collect();
-    let work = || guess_blocks(path, options, blank.clone(), &next, context);
+    let work = || guess_blocks(path, (&*options, &checks), blank.clone(), &next, context);
     // A small file is read before a thread has begun.
     let parts = divided(context, is_whole, work)?;
     let (mut rows, mut ignored) = (0, 0);
+    let mut rejects = Vec::new();
     for part in parts {
         rows += part.rows;
         ignored += part.ignored;
+        rejects.extend(part.rejects);
         for (column, guess) in columns.iter_mut().zip(&part.guesses) {
             column.guess.merge(guess);
         }
@@ -99,6 +111,7 @@ pub(crate) fn infer(
         columns,
         rows,
         ignored,
+        rejects,
         version,
     }))
 }
@@ -112,34 +125,45 @@ struct Part {
     guesses: Vec<Guess>,
     rows: u64,
     ignored: u64,
+    rejects: Vec<Reject>,
 }
 
 fn guess_blocks(
     path: &str,
-    options: &Options,
+    (options, checks): (&Options, &Checks),
     mut guesses: Vec<Guess>,
     next: &(dyn Fn() -> Result<Option<(Block, bool)>> + Sync),
     context: &TableFunctionContext,
 ) -> Result<Part> {
     let (mut count, mut ignored) = (0, 0);
+    let mut rejects = Vec::new();
     while let Some((block, is_header)) = next()? {
         check_utf8(path, &block.text, block.line)?;
         let width = guesses.len();
         let separators = Separators::of(&block.text, &options.dialect, width);
         let held = block.text.capacity() + separators.size();
         let _memory = context.memory.reserve(held as u64)?;
-        let block = RowBlock {
+        let row_block = RowBlock {
             path,
             text: &block.text,
             line: block.line,
+            offset: block.offset,
             separators: &separators,
         };
-        let mut rows = Rows::new(block, options, width, 0);
+        let mut rows = Rows::new(row_block, options, width, 0);
         if is_header {
             rows.next(1)?;
         }
         while let Some(chunk) = rows.next(CHUNK)? {
-            count += chunk.rows() as u64;
+            let bad = checks.bad_rows(&chunk, options);
+            count += (chunk.rows() - bad.len()) as u64;
+            ignored += bad.len() as u64;
+            for (row, column, reason) in bad {
+                if options.keeps_rejects && rejects.len() < REJECTS_MAX {
+                    let fields = (&chunk.field(row, 0), &chunk.field(row, width - 1));
+                    rejects.push(row_block.reject_of(fields, column, reason));
+                }
+            }
             for (at, guess) in guesses.iter_mut().enumerate() {
                 for field in chunk.column(at) {
                     if options.is_null(&field) {
@@ -153,11 +177,14 @@ fn guess_blocks(
             }
         }
         ignored += rows.ignored;
+        rejects.append(&mut rows.rejects);
+        rejects.truncate(REJECTS_MAX);
     }
     Ok(Part {
         guesses,
         rows: count,
         ignored,
+        rejects,
     })
 }
 

@@ -4,6 +4,7 @@
 //! is changed because the rows before it were of another kind. The scan then reads blocks of rows, each of
 //! which is a piece of the scan. Both passes are divided among the workers of the statement.
 
+mod checks;
 mod cut;
 mod dialect;
 mod fields;
@@ -11,6 +12,8 @@ pub(crate) mod guess;
 mod infer;
 mod literals;
 mod options;
+mod reject;
+pub(crate) mod rejects;
 mod rows;
 mod scan;
 mod separators;
@@ -19,7 +22,9 @@ pub(crate) mod values;
 
 use std::sync::Arc;
 
-use mayfly_engine::{Error, ProvidedColumn, Result, TableArguments, TableFunctionContext, codes};
+use mayfly_engine::{
+    Error, ProvidedColumn, Result, SqlType, TableArguments, TableFunctionContext, codes,
+};
 
 use self::guess::Kind;
 use self::options::Options;
@@ -46,6 +51,8 @@ struct CsvFiles {
     files: Arc<[CsvFile]>,
     columns: Vec<ProvidedColumn>,
     kinds: Arc<[Kind]>,
+    /// The declared types of columns.
+    declared: Arc<[Option<SqlType>]>,
     options: Arc<Options>,
     rows: u64,
     context: TableFunctionContext,
@@ -57,7 +64,7 @@ pub(crate) fn open(
     arguments: &mut TableArguments,
     context: &TableFunctionContext,
 ) -> Result<Box<dyn Format>> {
-    let mut options = Options::of(arguments)?;
+    let mut options = Options::of(arguments, context)?;
     if files.iter().all(|file| is_tab_separated(&file.path)) {
         options.delimiter.get_or_insert(b'\t');
     }
@@ -66,6 +73,7 @@ pub(crate) fn open(
         files: opened,
         rows,
         warnings,
+        ..
     } = read(files, &mut options, context)?;
     for warning in warnings {
         context.diagnostics.warn(warning);
@@ -88,20 +96,24 @@ pub(crate) fn open(
                 places,
             }
         });
+    let names = columns.iter().map(|column| column.name.as_str());
+    let declared = options.declared.of_columns(names, arguments)?;
     let kinds: Arc<[Kind]> = columns.iter().map(|column| column.guess.kind()).collect();
     Ok(Box::new(CsvFiles {
         files: opened.collect(),
         columns: columns
             .iter()
             .zip(&*kinds)
-            .map(|(column, kind)| ProvidedColumn {
+            .zip(&declared)
+            .map(|((column, kind), declared)| ProvidedColumn {
                 name: column.name.clone(),
-                ty: kind.sql_type(),
+                ty: declared.clone().unwrap_or_else(|| kind.sql_type()),
                 // A table that is made of the file is to have room for other texts.
                 nullable: column.guess.has_nulls || matches!(kind, Kind::Text(_)),
             })
             .collect(),
         kinds,
+        declared: declared.into(),
         options: Arc::new(options),
         rows,
         context: context.clone(),
@@ -124,6 +136,8 @@ struct Read {
     files: Vec<Opened>,
     rows: u64,
     warnings: Vec<Error>,
+    /// The rows of each file that are left out, where they are kept.
+    rejects: Vec<(String, Vec<reject::Reject>)>,
 }
 
 fn read(files: &[DataFile], options: &mut Options, context: &TableFunctionContext) -> Result<Read> {
@@ -132,6 +146,7 @@ fn read(files: &[DataFile], options: &mut Options, context: &TableFunctionContex
         files: Vec::with_capacity(files.len()),
         rows: 0,
         warnings: Vec::new(),
+        rejects: Vec::new(),
     };
     for DataFile { path, .. } in files {
         let Some(mut found) = infer::infer(path, options, context)? else {
@@ -140,6 +155,7 @@ fn read(files: &[DataFile], options: &mut Options, context: &TableFunctionContex
         read.rows += found.rows;
         let first = read.files.first();
         let places = unite(&mut read.columns, &mut found.columns, path, first, options)?;
+        read.rejects.push((path.clone(), found.rejects));
         let opened = (path.clone(), found.version, found.columns.len(), places);
         read.files.push(opened);
         if found.ignored > 0 {

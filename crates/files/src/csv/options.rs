@@ -1,11 +1,12 @@
 //! The options of `read_csv`.
 
-use mayfly_engine::{Result, TableArguments};
+use mayfly_engine::{Result, TableArguments, TableFunctionContext};
 
 use super::dialect::Dialect;
 use super::fields::Field;
 use super::guess::Guess;
 use super::literals::DateOrder;
+use crate::declared::Declared;
 use crate::text::input::Encoding;
 
 /// What a call says of its files; what it leaves open is found in the first one.
@@ -28,12 +29,19 @@ pub(crate) struct Options {
     /// Fields that are missing at the end of a row are NULL.
     pub(crate) null_padding: bool,
     pub(crate) union_by_name: bool,
+    /// Whether the rows that are left out are kept, for the function that shows them.
+    pub(crate) keeps_rejects: bool,
+    /// The types of columns that the call declares.
+    pub(crate) declared: Declared,
     /// Whether delimiter and header are known.
     pub(crate) is_settled: bool,
 }
 
 impl Options {
-    pub(crate) fn of(arguments: &mut TableArguments) -> Result<Self> {
+    pub(crate) fn of(
+        arguments: &mut TableArguments,
+        context: &TableFunctionContext,
+    ) -> Result<Self> {
         let mut byte = |names: [&'static str; 2]| -> Result<Option<Option<u8>>> {
             let mut found = None;
             for name in names.iter().filter(|name| !name.is_empty()) {
@@ -101,6 +109,8 @@ impl Options {
             ignore_errors: arguments.flag("ignore_errors")?.unwrap_or(false),
             null_padding: arguments.flag("null_padding")?.unwrap_or(false),
             union_by_name: arguments.flag("union_by_name")?.unwrap_or(false),
+            keeps_rejects: false,
+            declared: Declared::of(arguments, context)?,
             is_settled: false,
         })
     }

@@ -7,6 +7,7 @@ use mayfly_engine::{Error, Result};
 use super::dialect::Dialect;
 use super::fields::{Field, Fields, Next, without_return};
 use super::options::Options;
+use super::reject::{REJECTS_MAX, Reject};
 use super::separators::Separators;
 use crate::guard::damaged;
 
@@ -20,10 +21,51 @@ pub(crate) struct RowBlock<'b> {
     pub(crate) text: &'b [u8],
     /// The number of its first line.
     pub(crate) line: u64,
+    /// Bytes of the file's text before it.
+    pub(crate) offset: u64,
     pub(crate) separators: &'b Separators,
 }
 
 impl RowBlock<'_> {
+    /// A row at a place that is left out, and why.
+    fn reject(&self, start: usize, end: usize, column: Option<&str>, reason: String) -> Reject {
+        let text = self.text.get(start..end).unwrap_or_default();
+        Reject {
+            line: self.line_of(start),
+            byte: self.offset + start as u64,
+            column: column.map(str::to_owned),
+            reason,
+            text: Reject::beginning(text.trim_ascii_end()),
+        }
+    }
+
+    /// A row that begins with a field and ends with another one, and is left out.
+    pub(super) fn reject_of(
+        &self,
+        (first, last): (&Field<'_>, &Field<'_>),
+        column: &str,
+        reason: String,
+    ) -> Reject {
+        let place =
+            |text: &[u8]| (text.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
+        // Quotes stand around the texts of fields.
+        let start = place(first.raw()).saturating_sub(usize::from(first.is_quoted()));
+        let end =
+            place(last.raw()).saturating_add(last.raw().len() + usize::from(last.is_quoted()));
+        // A field that is missing is no part of the text.
+        let rest = self.text.get(start..).unwrap_or_default();
+        let line = || start + memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+        let end = Some(end).filter(|end| *end <= self.text.len());
+        let end = end.unwrap_or_else(line);
+        self.reject(start, end, Some(column), reason)
+    }
+
+    /// The number of the line of a place.
+    fn line_of(&self, start: usize) -> u64 {
+        let before = self.text.get(..start).unwrap_or_default();
+        self.line + memchr::memchr_iter(b'\n', before).count() as u64
+    }
+
     /// 1105: an error of the row that begins with a field, with its line.
     pub(crate) fn error_of(&self, first: &Field<'_>, why: impl Display) -> Error {
         let text = self.text.as_ptr() as usize;
@@ -32,8 +74,7 @@ impl RowBlock<'_> {
 
     /// 1105: an error of the row at a place, with its line.
     fn error(&self, start: usize, why: impl Display) -> Error {
-        let before = self.text.get(..start).unwrap_or_default();
-        let line = self.line + memchr::memchr_iter(b'\n', before).count() as u64;
+        let line = self.line_of(start);
         damaged(self.path, format!("line {line}: {why}"))
     }
 }
@@ -48,6 +89,8 @@ pub(crate) struct Rows<'b> {
     read: Vec<Field<'b>>,
     /// Rows that were left out.
     pub(crate) ignored: u64,
+    /// The first ones of them, where they are kept.
+    pub(crate) rejects: Vec<Reject>,
 }
 
 /// Some rows of a block.
@@ -116,6 +159,7 @@ impl<'b> Rows<'b> {
             fields: Fields::new(block.text, &options.dialect, block.separators, at),
             read: Vec::new(),
             ignored: 0,
+            rejects: Vec::new(),
         }
     }
 
@@ -153,8 +197,12 @@ impl<'b> Rows<'b> {
         {
             match self.read_row() {
                 Ok(()) => count += 1,
-                Err(_) if self.options.ignore_errors => {
+                Err(why) if self.options.ignore_errors => {
                     self.ignored += 1;
+                    if self.options.keeps_rejects && self.rejects.len() < REJECTS_MAX {
+                        let end = self.fields.position();
+                        self.rejects.push(self.block.reject(start, end, None, why));
+                    }
                     self.read.truncate(count * width);
                 }
                 Err(why) => return Err(self.block.error(start, why)),
@@ -193,8 +241,12 @@ impl<'b> Rows<'b> {
         if count == self.width {
             return Ok(());
         }
+        let remedy = match self.options.ignore_errors {
+            true => "",
+            false => "; ignore_errors => true leaves such rows out",
+        };
         Err(format!(
-            "the row has {count} fields instead of {}; ignore_errors => true leaves such rows out",
+            "the row has {count} fields instead of {}{remedy}",
             self.width
         ))
     }
@@ -212,6 +264,7 @@ mod tests {
             path: "",
             text,
             line: 1,
+            offset: 0,
             separators: &separators,
         };
         let mut rows = Rows::new(block, options, width, 0);

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, new_null_array};
 use arrow_buffer::Buffer;
 use arrow_schema::DataType;
-use mayfly_engine::{Batch, Reservation, Result, TableFunctionContext};
+use mayfly_engine::{Batch, Reservation, Result, SqlType, TableFunctionContext, TextColumn};
 use parking_lot::Mutex;
 
+use super::checks::Checks;
 use super::cut::RowCut;
 use super::guess::Kind;
 use super::options::Options;
@@ -33,20 +34,40 @@ struct Reading {
     options: Arc<Options>,
     /// The kinds and arrays of the requested columns, and their indexes in the table.
     columns: Vec<(Kind, DataType, usize)>,
+    /// The names and declared types of the table's columns.
+    declared: Vec<(String, Option<SqlType>)>,
+    context: TableFunctionContext,
     batch_rows: usize,
+}
+
+impl Reading {
+    /// A requested column without values.
+    fn values(&self, kind: Kind, column: usize, text: &Buffer) -> Values {
+        match self.declared.get(column) {
+            Some((name, Some(ty))) => {
+                Values::declared(TextColumn::new(name, ty, &self.context.session))
+            }
+            _ => Values::new(kind, text, self.batch_rows),
+        }
+    }
 }
 
 impl Blocks {
     pub(super) fn new(files: &CsvFiles, request: FileRequest) -> Self {
         let columns = request.columns.iter().map(|column| {
             let kind = files.kinds[*column];
-            (kind, kind.sql_type().physical().arrow(), *column)
+            let ty = files.columns[*column].ty.physical().arrow();
+            (kind, ty, *column)
         });
+        let declared = files.columns.iter().zip(&*files.declared);
+        let declared = declared.map(|(column, ty)| (column.name.clone(), ty.clone()));
         Self {
             reading: Arc::new(Reading {
                 files: Arc::clone(&files.files),
                 options: Arc::clone(&files.options),
                 columns: columns.collect(),
+                declared: declared.collect(),
+                context: files.context.clone(),
                 batch_rows: files.context.batch_rows,
             }),
             context: files.context.clone(),
@@ -84,6 +105,7 @@ impl Pieces for Blocks {
         let mut new = BlockRows {
             at,
             line: block.line,
+            offset: block.offset,
             separators,
             text: Buffer::from_vec(block.text),
             position: 0,
@@ -105,6 +127,8 @@ struct BlockRows {
     text: Buffer,
     /// The number of its first line.
     line: u64,
+    /// Bytes of the file's text before it.
+    offset: u64,
     separators: Separators,
     /// Where its next row begins.
     position: usize,
@@ -123,6 +147,7 @@ impl BlockRows {
             path: &self.reading.files[self.at].path,
             text: &self.text,
             line: self.line,
+            offset: self.offset,
             separators: &self.separators,
         }
     }
@@ -138,29 +163,38 @@ impl Piece for BlockRows {
         let (options, text) = (&reading.options, &self.text);
         let place = |(kind, ty, column): &(Kind, DataType, usize)| {
             let place = file.places[*column];
-            let values = place.map(|_| Values::new(*kind, text, reading.batch_rows));
+            let values = place.map(|_| reading.values(*kind, *column, text));
             (place.unwrap_or_default(), values, ty.clone())
         };
         let mut columns: Vec<_> = reading.columns.iter().map(place).collect();
+        let places = reading.declared.iter().zip(&file.places);
+        let places = places.filter_map(|((name, _), place)| Some(((*place)?, name.as_str())));
+        let checks = Checks::of(places, options, &reading.context);
         let mut rows = self.rows();
         let mut count = 0;
         while count < reading.batch_rows {
             let Some(chunk) = rows.next(CHUNK.min(reading.batch_rows - count))? else {
                 break;
             };
-            count += chunk.rows();
+            let bad = checks.bad_rows(&chunk, options);
+            let mut bad = bad.iter().map(|(row, ..)| *row).peekable();
+            let is_good = |row: &usize| bad.next_if_eq(row).is_none();
+            let good: Vec<usize> = (0..chunk.rows()).filter(is_good).collect();
+            count += good.len();
             for (place, values, _) in &mut columns {
                 let Some(values) = values else {
                     continue;
                 };
-                let column = chunk.column(*place);
+                let column = good.iter().map(|row| chunk.field(*row, *place));
                 let column = column.map(|field| (!options.is_null(&field)).then(|| field.bytes()));
                 if let Err(at) = values.add(column, text) {
+                    let at = good.get(at).copied().unwrap_or_default();
                     let bad = chunk.field(at, *place).bytes();
-                    let why = format!(
-                        "'{}' is no value of its column",
-                        String::from_utf8_lossy(&bad)
-                    );
+                    let bad = String::from_utf8_lossy(&bad);
+                    let why = match values.reason() {
+                        Some(reason) => format!("'{bad}': {reason}"),
+                        None => format!("'{bad}' is no value of its column"),
+                    };
                     return Err(self.block().error_of(&chunk.field(at, 0), why));
                 }
             }

@@ -9,16 +9,19 @@ use arrow_array::{
 };
 use arrow_buffer::{Buffer, NullBufferBuilder, i256};
 use arrow_schema::ArrowError;
-use mayfly_engine::{DateTime, parse_decimal};
+use mayfly_engine::{DateTime, SqlType, TextColumn, parse_decimal};
 
 use super::guess::Kind;
 use super::literals::{Number, Style, boolean, date, digits as digit_count, number_of, time};
+use crate::declared::reason;
 
 /// The values of a column of some rows.
 pub(crate) struct Values {
     kind: Kind,
     column: Column,
     nulls: NullBufferBuilder,
+    /// Why the last value was refused, where more is known than that it is none of the column.
+    reason: Option<String>,
 }
 
 /// The values, whose places of NULL have any value.
@@ -32,6 +35,8 @@ enum Column {
     Wide(Vec<i256>),
     /// Texts, which are parts of the block where it has them as they are.
     Text(BinaryViewBuilder, u32),
+    /// Values of a declared type.
+    Declared(Box<TextColumn>),
 }
 
 impl Values {
@@ -53,7 +58,31 @@ impl Values {
             kind,
             column,
             nulls: NullBufferBuilder::new(rows),
+            reason: None,
         }
+    }
+
+    /// Without values, of a declared type.
+    pub(crate) fn declared(column: TextColumn) -> Self {
+        Self {
+            kind: Kind::Text(0),
+            column: Column::Declared(Box::new(column)),
+            nulls: NullBufferBuilder::new(0),
+            reason: None,
+        }
+    }
+
+    /// The declared type.
+    pub(crate) fn declared_type(&self) -> Option<&SqlType> {
+        match &self.column {
+            Column::Declared(column) => Some(column.ty()),
+            _ => None,
+        }
+    }
+
+    /// Why the last value was refused, where more is known than that it is none of the column.
+    pub(crate) fn reason(&self) -> Option<&str> {
+        self.reason.as_deref()
     }
 
     /// Adds values; `None` for NULL.
@@ -97,6 +126,15 @@ impl Values {
                 let value = Number::of(&bytes).map(|_| parse_decimal(&bytes).value)?;
                 Some(value.rescale(scale).ok()?.unscaled)
             }),
+            (Column::Declared(column), _) => {
+                for (at, value) in values.enumerate() {
+                    if let Err(error) = column.push(value.as_deref()) {
+                        self.reason = Some(reason(&error));
+                        return Err(at);
+                    }
+                }
+                Ok(())
+            }
             (Column::Text(texts, block), _) => {
                 for (at, value) in values.enumerate() {
                     let Some(bytes) = value else {
@@ -128,6 +166,7 @@ impl Values {
                 Arc::new(array.with_data_type(ty))
             }
             Column::Text(mut texts, _) => Arc::new(texts.finish()),
+            Column::Declared(column) => column.finish(),
         }
     }
 }

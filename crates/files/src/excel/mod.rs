@@ -15,26 +15,15 @@ use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef};
 use mayfly_engine::{
-    Batch, ProvidedColumn, Reservation, Result, TableArguments, TableFunctionContext, Value,
+    ProvidedColumn, Reservation, Result, TableArguments, TableFunctionContext, Value,
 };
-use parking_lot::Mutex;
 
 use self::place::Area;
 use self::workbook::{Cells, SheetName};
 use crate::guard::{damaged, guarded};
+use crate::kept::KeptRows;
 use crate::paths::DataFile;
-use crate::table::{COLUMNS_MAX, FileRequest, Format, Piece, Pieces};
-
-/// The sheets of a call.
-#[derive(Debug)]
-struct Workbooks {
-    columns: Vec<ProvidedColumn>,
-    /// The columns of each file.
-    sheets: Arc<[Vec<ArrayRef>]>,
-    batch_rows: usize,
-    /// The memory of the arrays.
-    memory: Arc<Reservation>,
-}
+use crate::table::{COLUMNS_MAX, Format};
 
 /// Reads the sheets of files.
 pub(crate) fn open(
@@ -106,9 +95,9 @@ pub(crate) fn open(
     if columns.is_empty() {
         return Err(damaged(path, "its sheet has no cell"));
     }
-    Ok(Box::new(Workbooks {
+    Ok(Box::new(KeptRows {
         columns,
-        sheets: arrays.into(),
+        files: arrays.into(),
         batch_rows: context.batch_rows.max(1),
         memory: Arc::new(memory),
     }))
@@ -140,83 +129,4 @@ fn names_of(cells: &mut Cells, header: Option<bool>) -> Vec<String> {
     let names = names.collect();
     cells.drop_first_row();
     names
-}
-
-impl Format for Workbooks {
-    fn columns(&self) -> &[ProvidedColumn] {
-        &self.columns
-    }
-
-    fn row_count(&self) -> u64 {
-        let rows = self
-            .sheets
-            .iter()
-            .map(|arrays| arrays.first().map_or(0, |it| it.len()));
-        rows.sum::<usize>() as u64
-    }
-
-    fn scan(&self, request: FileRequest) -> Result<Arc<dyn Pieces>> {
-        Ok(Arc::new(Queue {
-            sheets: Arc::clone(&self.sheets),
-            columns: request.columns.into(),
-            batch_rows: self.batch_rows,
-            queue: Mutex::new(request.files.into_iter()),
-            memory: Arc::clone(&self.memory),
-        }))
-    }
-}
-
-/// The sheets that no worker has taken yet.
-struct Queue {
-    sheets: Arc<[Vec<ArrayRef>]>,
-    columns: Arc<[usize]>,
-    batch_rows: usize,
-    queue: Mutex<std::vec::IntoIter<usize>>,
-    memory: Arc<Reservation>,
-}
-
-impl Pieces for Queue {
-    fn next(&self) -> Result<Option<Box<dyn Piece>>> {
-        let Some(at) = self.queue.lock().next() else {
-            return Ok(None);
-        };
-        Ok(Some(Box::new(SheetRows {
-            at,
-            sheets: Arc::clone(&self.sheets),
-            columns: Arc::clone(&self.columns),
-            batch_rows: self.batch_rows,
-            next: 0,
-            _memory: Arc::clone(&self.memory),
-        })))
-    }
-}
-
-/// The rows of a sheet.
-struct SheetRows {
-    at: usize,
-    sheets: Arc<[Vec<ArrayRef>]>,
-    columns: Arc<[usize]>,
-    batch_rows: usize,
-    next: usize,
-    _memory: Arc<Reservation>,
-}
-
-impl Piece for SheetRows {
-    fn file(&self) -> usize {
-        self.at
-    }
-
-    fn next_batch(&mut self) -> Result<Option<Batch>> {
-        let arrays = &self.sheets[self.at];
-        let all = arrays.first().map_or(0, |array| array.len());
-        let rows = self.batch_rows.min(all - self.next);
-        if rows == 0 {
-            return Ok(None);
-        }
-        let columns = self.columns.iter();
-        let columns = columns.map(|column| arrays[*column].slice(self.next, rows));
-        let columns = columns.collect();
-        self.next += rows;
-        Ok(Some(Batch::new(columns, rows)))
-    }
 }

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use mayfly_engine::{ProvidedColumn, Result, SqlType, TableArguments, TableFunctionContext};
 
 use crate::csv::guess::Kind;
+use crate::declared::Declared;
 use crate::guard::damaged;
 use crate::paths::DataFile;
 use crate::table::{COLUMNS_MAX, FileRequest, Format, Pieces};
@@ -42,6 +43,8 @@ struct JsonFiles {
     files: Arc<[(String, Version)]>,
     columns: Vec<ProvidedColumn>,
     kinds: Arc<[JsonKind]>,
+    /// The declared types of columns.
+    declared: Vec<Option<SqlType>>,
     rows: u64,
     context: TableFunctionContext,
 }
@@ -49,9 +52,10 @@ struct JsonFiles {
 /// Reads files for the types of their columns.
 pub(crate) fn open(
     files: &[DataFile],
-    _arguments: &mut TableArguments,
+    arguments: &mut TableArguments,
     context: &TableFunctionContext,
 ) -> Result<Box<dyn Format>> {
+    let declared = Declared::of(arguments, context)?;
     let mut found = infer::Columns::default();
     let mut opened = Vec::with_capacity(files.len());
     for DataFile { path, .. } in files {
@@ -69,16 +73,20 @@ pub(crate) fn open(
         return Err(damaged(&files[0].path, why));
     }
     let kinds: Arc<[JsonKind]> = columns.iter().map(infer::Column::kind).collect();
-    let columns = columns.into_iter().zip(&*kinds);
-    let columns = columns.map(|(column, kind)| ProvidedColumn {
+    let names = columns.iter().map(|column| column.name.as_str());
+    let declared = declared.of_columns(names, arguments)?;
+    let columns = columns.into_iter().zip(&*kinds).zip(&declared);
+    let columns = columns.map(|((column, kind), declared)| ProvidedColumn {
         nullable: column.has_nulls(rows),
         name: column.name,
-        ty: kind.sql_type(),
+        ty: declared.clone().unwrap_or_else(|| kind.sql_type()),
     });
+    let columns = columns.collect();
     Ok(Box::new(JsonFiles {
         files: opened.into(),
-        columns: columns.collect(),
+        columns,
         kinds,
+        declared,
         rows,
         context: context.clone(),
     }))

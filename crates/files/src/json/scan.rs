@@ -7,7 +7,10 @@ use std::sync::Arc;
 use arrow_array::ArrayRef;
 use arrow_array::builder::BinaryViewBuilder;
 use arrow_buffer::Buffer;
-use mayfly_engine::{Batch, Reservation, Result, TableFunctionContext, json};
+use mayfly_engine::{
+    Batch, Reservation, Result, SessionParameters, SqlType, TableFunctionContext, TextColumn,
+    TypeKind, json,
+};
 use parking_lot::Mutex;
 
 use super::rows::{Rows, Slice, ValueCut, string};
@@ -31,6 +34,9 @@ struct Reading {
     files: Arc<[(String, Version)]>,
     /// The requested columns.
     kinds: Vec<JsonKind>,
+    /// Their names and declared types.
+    declared: Vec<(String, Option<SqlType>)>,
+    session: Arc<SessionParameters>,
     /// Their indexes by their keys.
     by_name: HashMap<String, usize>,
     batch_rows: usize,
@@ -48,6 +54,12 @@ impl Blocks {
                     .iter()
                     .map(|column| files.kinds[*column])
                     .collect(),
+                declared: request
+                    .columns
+                    .iter()
+                    .map(|at| (files.columns[*at].name.clone(), files.declared[*at].clone()))
+                    .collect(),
+                session: Arc::clone(&files.context.session),
                 by_name: named.collect(),
                 batch_rows: files.context.batch_rows,
             }),
@@ -115,19 +127,10 @@ impl Column {
     /// Adds a value; false if it is none of the column.
     fn add(&mut self, value: Slice<'_>, text: &Buffer) -> bool {
         match (self, value) {
-            (Self::Plain(values), value) => {
-                let value = match value {
-                    Slice::Null => None,
-                    Slice::Bool(token) | Slice::Number(token) => Some(Cow::Borrowed(token)),
-                    Slice::String(quoted) => match string(quoted) {
-                        None => return false,
-                        Some(Cow::Borrowed(part)) => Some(Cow::Borrowed(part.as_bytes())),
-                        Some(Cow::Owned(own)) => Some(Cow::Owned(own.into_bytes())),
-                    },
-                    Slice::Nested(_) => return false,
-                };
-                values.add(std::iter::once(value), text).is_ok()
-            }
+            (Self::Plain(values), value) => match plain(value, values.declared_type()) {
+                Some(value) => values.add(std::iter::once(value), text).is_ok(),
+                None => false,
+            },
             (Self::Documents(documents), Slice::Null) => {
                 documents.append_null();
                 true
@@ -149,6 +152,28 @@ impl Column {
     }
 }
 
+/// The text of a value for a column that holds no documents, or one of a declared type; `None` if it has none.
+fn plain<'t>(value: Slice<'t>, declared: Option<&SqlType>) -> Option<Option<Cow<'t, [u8]>>> {
+    let token = match value {
+        Slice::Null => return Some(None),
+        Slice::Bool(token) | Slice::Number(token) | Slice::String(token) | Slice::Nested(token) => {
+            token
+        }
+    };
+    let is_number = declared.is_some_and(|ty| ty.is_numeric());
+    Some(Some(match value {
+        _ if declared.is_some_and(|ty| ty.kind == TypeKind::Json) => Cow::Borrowed(token),
+        Slice::Bool(b"true") if is_number => Cow::Borrowed(b"1"),
+        Slice::Bool(_) if is_number => Cow::Borrowed(b"0"),
+        Slice::String(quoted) => match string(quoted)? {
+            Cow::Borrowed(part) => Cow::Borrowed(part.as_bytes()),
+            Cow::Owned(own) => Cow::Owned(own.into_bytes()),
+        },
+        Slice::Nested(_) if declared.is_none() => return None,
+        _ => Cow::Borrowed(token),
+    }))
+}
+
 impl Piece for BlockRows {
     fn file(&self) -> usize {
         self.at
@@ -156,11 +181,20 @@ impl Piece for BlockRows {
 
     fn next_batch(&mut self) -> Result<Option<Batch>> {
         let (reading, text) = (&self.reading, &self.text);
-        let column = |kind: &JsonKind| match kind {
-            JsonKind::Plain(kind) => Column::Plain(Values::new(*kind, text, reading.batch_rows)),
-            JsonKind::Document => Column::Documents(BinaryViewBuilder::new()),
+        let column = |(kind, (name, declared)): (&JsonKind, &(String, Option<SqlType>))| {
+            if let Some(ty) = declared {
+                let column = TextColumn::new(name, ty, &reading.session);
+                return Column::Plain(Values::declared(column));
+            }
+            match kind {
+                JsonKind::Plain(kind) => {
+                    Column::Plain(Values::new(*kind, text, reading.batch_rows))
+                }
+                JsonKind::Document => Column::Documents(BinaryViewBuilder::new()),
+            }
         };
-        let mut columns: Vec<Column> = reading.kinds.iter().map(column).collect();
+        let columns = reading.kinds.iter().zip(&reading.declared);
+        let mut columns: Vec<Column> = columns.map(column).collect();
         let mut row = vec![Slice::Null; columns.len()];
         let mut rows = Rows::new(text.as_slice(), self.position, self.in_array);
         let mut count = 0;
@@ -183,7 +217,14 @@ impl Piece for BlockRows {
             count += 1;
             for (column, value) in columns.iter_mut().zip(&row) {
                 if !column.add(*value, text) {
-                    return Err(fail(start, "a value is none of its column"));
+                    let reason = match column {
+                        Column::Plain(values) => values.reason(),
+                        Column::Documents(_) => None,
+                    };
+                    return Err(fail(
+                        start,
+                        reason.unwrap_or("a value is none of its column"),
+                    ));
                 }
             }
         }

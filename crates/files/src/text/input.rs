@@ -37,6 +37,8 @@ pub(crate) struct Block {
     pub(crate) text: Vec<u8>,
     /// The number of the first line, from 1.
     pub(crate) line: u64,
+    /// Bytes of the text before it.
+    pub(crate) offset: u64,
 }
 
 /// The search for the end of the last whole row of a text that grows, from the start of a row on.
@@ -65,6 +67,8 @@ pub(crate) struct Input {
     /// Bytes of an incomplete character.
     undecoded: Vec<u8>,
     line: u64,
+    /// Bytes of the text before `rest`.
+    offset: u64,
     is_at_end: bool,
 }
 
@@ -101,6 +105,7 @@ impl Input {
             rest: Vec::new(),
             undecoded: Vec::new(),
             line: 1,
+            offset: 0,
             is_at_end: false,
         };
         new.decode(&start[mark..]);
@@ -119,6 +124,7 @@ impl Input {
                 }
             };
             self.rest.drain(..end);
+            self.offset += end as u64;
             self.line += 1;
         }
         Ok(())
@@ -144,6 +150,7 @@ impl Input {
                     let taken = memchr::memchr_iter(b'\n', &self.rest[..blank]).count();
                     self.line += taken as u64;
                     self.rest.drain(..=blank);
+                    self.offset += blank as u64 + 1;
                 }
                 return Ok(is_next);
             }
@@ -181,7 +188,9 @@ impl Input {
         let text = std::mem::replace(&mut self.rest, behind);
         let line = self.line;
         self.line += memchr::memchr_iter(b'\n', &text).count() as u64;
-        Ok(Some(Block { text, line }))
+        let offset = self.offset;
+        self.offset += text.len() as u64;
+        Ok(Some(Block { text, line, offset }))
     }
 
     /// Reads on; false at the end.

@@ -16,10 +16,11 @@ mod partitions;
 mod text;
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use mayfly_engine::{
-    Batch, FileOutput, Result, ResultColumn, RowsToWrite, RowsWriter, TableArguments,
-    TableFunctionContext, codes,
+    Batch, FileOutput, NewFile, Result, ResultColumn, RowsToWrite, RowsWriter, TableArguments,
+    TableFunctionContext, TimeZone, codes,
 };
 
 use self::encoder::Compression::{Gzip, Lz4, Snappy, Zstd};
@@ -124,10 +125,32 @@ impl FileOutput for WriteFiles {
         let encoder = settings.encoder(file, &known)?;
         Ok(Box::new(OneFile {
             encoder,
-            charge,
+            charge: Some(charge),
             written: 0,
         }))
     }
+}
+
+/// Begins the file of a result in the format of a name (`parquet`, `arrow`, …), with that format's usual options; `zone`
+/// is that in which its TIMESTAMPs are shown. What the writer holds is charged to nobody: a row group at most.
+///
+/// # Errors
+/// 1210 for a format that there is not, 1060 for columns of one name.
+pub fn result_file(
+    format: &str,
+    columns: Arc<[ResultColumn]>,
+    zone: TimeZone,
+    file: NewFile,
+) -> Result<Box<dyn RowsWriter>> {
+    let mut options = TableArguments::none("FORMAT");
+    let settings = settings(&format!("result.{format}"), &mut options)?;
+    refuse_same_names(&columns)?;
+    let encoder = settings.encoder(file, &Rows { columns, zone })?;
+    Ok(Box::new(OneFile {
+        encoder,
+        charge: None,
+        written: 0,
+    }))
 }
 
 /// The format that the options or the ending of a path say, with its options.
@@ -208,14 +231,17 @@ fn refuse_same_names(columns: &[ResultColumn]) -> Result<()> {
 /// The writer of one file.
 struct OneFile {
     encoder: Box<dyn Encoder>,
-    charge: Charge,
+    /// The memory of its statement.
+    charge: Option<Charge>,
     written: u64,
 }
 
 impl RowsWriter for OneFile {
     fn write(&mut self, batch: &Batch) -> Result<()> {
         self.encoder.write(batch, self.written)?;
-        self.charge.update(&mut [&mut self.encoder])?;
+        if let Some(charge) = &mut self.charge {
+            charge.update(&mut [&mut self.encoder])?;
+        }
         self.written += batch.row_count() as u64;
         Ok(())
     }

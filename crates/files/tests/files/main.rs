@@ -3,8 +3,10 @@
 mod arrow;
 mod csv;
 mod damage;
+mod declared;
 mod excel;
 mod json;
+mod loading;
 mod parquet;
 mod parquet_pruning;
 mod paths;

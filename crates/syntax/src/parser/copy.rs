@@ -1,28 +1,38 @@
-//! `COPY … TO`, and the clauses of `INTO OUTFILE` for files of a data format.
+//! `COPY … TO`, `COPY … FROM`, and the clauses of `INTO OUTFILE` for files of a data format.
 //!
-//! `COPY` is a query with a file as its target, as DuckDB has it; `INTO OUTFILE 'path' FORMAT …` has the clauses of
+//! `COPY … TO` is a query with a file as its target, as DuckDB has it. `COPY t FROM 'path' (options)` is
+//! `INSERT INTO t SELECT * FROM read_file('path', options)`, whose privileges, conversions and errors it has. `INTO OUTFILE 'path' FORMAT …` has the clauses of
 //! MySQL HeatWave ("Exporting Query Results to Object Storage").
 
 use super::build;
 use super::cursor::{Parser, Result};
 use crate::ast::{
-    DataFile, Expr, FileOption, GroupBy, Ident, IntoTarget, Query, Select, SelectIntoStatement,
-    SelectItem, SelectModifiers, SetExpr, Statement, TableFactor, TableName, TableWithJoins, Value,
+    DataFile, Expr, FileOption, GroupBy, Ident, InsertSource, InsertStatement, IntoTarget, Query,
+    Select, SelectIntoStatement, SelectItem, SelectModifiers, SetExpr, Statement, TableFactor,
+    TableFunctionArgument, TableFunctionCall, TableName, TableWithJoins, Value,
 };
 use crate::keywords::{Kw, kw};
 use crate::lexer::token::Kind;
 
 impl Parser<'_> {
-    /// `COPY {table [(columns)] | (query)} TO 'path' [[WITH] (options)]`
+    /// `COPY {table [(columns)] | (query)} TO 'path' [[WITH] (options)]`,
+    /// `COPY table [(columns)] FROM 'path' [[WITH] (options)]`
     pub(crate) fn copy(&mut self) -> Result<Statement> {
         self.take();
         let query = if self.eat_kind(Kind::LeftParen) {
             self.query_in_parens()?
         } else {
             let table = self.table_name()?;
-            match self.at_kind(Kind::LeftParen) {
-                true => query_of(columns_of(&table, self.paren_list(Self::ident)?)),
-                false => query_of(SetExpr::Table(table)),
+            let columns = match self.at_kind(Kind::LeftParen) {
+                true => Some(self.paren_list(Self::ident)?),
+                false => None,
+            };
+            if self.eat(Kw::FROM) {
+                return self.copy_from(table, columns);
+            }
+            match columns {
+                Some(columns) => query_of(columns_of(&table, columns)),
+                None => query_of(SetExpr::Table(table)),
             }
         };
         self.expect(Kw::TO)?;
@@ -37,6 +47,50 @@ impl Parser<'_> {
         Ok(Statement::SelectInto(Box::new(SelectIntoStatement {
             query,
             target: IntoTarget::DataFile(file),
+        })))
+    }
+
+    /// `'path' [[WITH] (options)]` behind `COPY table [(columns)] FROM`.
+    fn copy_from(&mut self, table: TableName, columns: Option<Vec<Ident>>) -> Result<Statement> {
+        let mut file = DataFile {
+            path: self.string()?,
+            options: Vec::new(),
+            partition_by: Vec::new(),
+        };
+        if self.eat(Kw::WITH) || self.at_kind(Kind::LeftParen) {
+            self.paren_list(|parser| {
+                if parser.is_word(0, "PARTITION_BY") {
+                    return parser.fail();
+                }
+                parser.copy_option(&mut file)
+            })?;
+        }
+        let path = TableFunctionArgument {
+            name: None,
+            value: build::string(file.path),
+        };
+        let options = file.options.into_iter();
+        let options = options.map(|option| TableFunctionArgument {
+            name: Some(option.name),
+            value: option.value,
+        });
+        let call = TableFunctionCall {
+            name: Some(Ident::new("read_file")),
+            arguments: [path].into_iter().chain(options).collect(),
+        };
+        let rows = TableFactor::Function { call, alias: None };
+        let columns = columns.map(|columns| columns.into_iter().map(|it| vec![it]).collect());
+        Ok(Statement::Insert(Box::new(InsertStatement {
+            replace: false,
+            priority: None,
+            ignore: false,
+            table,
+            partitions: Vec::new(),
+            columns,
+            source: InsertSource::Query(query_of(select(vec![SelectItem::Wildcard], rows))),
+            row_alias: None,
+            on_duplicate_key_update: Vec::new(),
+            returning: Vec::new(),
         })))
     }
 
@@ -117,20 +171,25 @@ fn query_of(body: SetExpr) -> Box<Query> {
 /// `SELECT columns FROM table`
 fn columns_of(table: &TableName, columns: Vec<Ident>) -> SetExpr {
     let columns = columns.into_iter();
+    let columns = columns.map(|column| SelectItem::UnnamedExpr(Expr::Identifier(column)));
+    let table = TableFactor::Table {
+        name: table.to_object_name(),
+        alias: None,
+        partitions: Vec::new(),
+        index_hints: Vec::new(),
+    };
+    select(columns.collect(), table)
+}
+
+/// `SELECT projection FROM table`
+fn select(projection: Vec<SelectItem>, relation: TableFactor) -> SetExpr {
     SetExpr::Select(Box::new(Select {
         optimizer_hints: Vec::new(),
         distinct: false,
         select_modifiers: SelectModifiers::default(),
-        projection: columns
-            .map(|column| SelectItem::UnnamedExpr(Expr::Identifier(column)))
-            .collect(),
+        projection,
         from: vec![TableWithJoins {
-            relation: TableFactor::Table {
-                name: table.to_object_name(),
-                alias: None,
-                partitions: Vec::new(),
-                index_hints: Vec::new(),
-            },
+            relation,
             joins: Vec::new(),
         }],
         selection: None,

@@ -52,7 +52,7 @@ pub(crate) fn definition(
             },
             foreign_indexes: Vec::new(),
             dropped_foreign_keys: old.foreign_keys.iter().map(|it| it.name.clone()).collect(),
-            collation: DeclaredCollation::new(context),
+            collation: DeclaredCollation::new(context.options()),
         },
         actions: &statement.actions,
         columns: Vec::new(),

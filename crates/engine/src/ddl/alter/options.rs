@@ -111,7 +111,7 @@ impl Alteration<'_> {
 
     /// CONVERT TO CHARACTER SET: for the columns, and for the table unless another option overrides it.
     fn convert_to(&mut self, charset: Option<&str>, collation: Option<&str>) -> Result<()> {
-        let written = column_type::resolve_collation(self.session(), charset, collation)?;
+        let written = column_type::resolve_collation(self.session().options(), charset, collation)?;
         let catalog = &self.session().database().catalog;
         let converted = written
             .or_else(|| catalog.database_collation(&self.old.database))

@@ -101,7 +101,7 @@ pub(crate) fn definition(
         },
         foreign_indexes: Vec::new(),
         dropped_foreign_keys: Vec::new(),
-        collation: DeclaredCollation::new(context),
+        collation: DeclaredCollation::new(context.options()),
     };
     for option in &statement.options {
         builder.option(option)?;
@@ -264,7 +264,7 @@ impl Builder<'_> {
     ) -> Result<ColumnDefinition> {
         check_name(&column.name, &codes::ER_WRONG_COLUMN_NAME)?;
         let types = column_type::TypeContext {
-            context: self.context,
+            options: self.context.options(),
             table_collation: self.table.collation,
             strict: self.context.options().session.sql_mode.is_strict(),
             diagnostics: self.context.diagnostics(),

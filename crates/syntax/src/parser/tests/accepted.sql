@@ -358,6 +358,8 @@ select 1 + interval 1 day
 create table 5t (a int)
 create table t.5t (a int)
 copy t to 'x'
+copy t from 'x'
+copy db.t (a, b) from 'x.parquet' with (format parquet, header)
 copy db.t (a, b) to 'x.parquet' (format parquet, compression zstd, row_group_size 1000, overwrite)
 copy (select 1 as a union select 2 order by a limit 1) to 'x' with (header false, delimiter ';', partition_by (a, b))
 copy (with c as (select 1 as a) select * from c) to 'x' (format 'csv', header on, partition_by a)

@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
-use mayfly_advisor::{
-    Address, Event, Finding, Input, Limits, Live, Schema, Trial, Workload, findings,
-};
+use mayfly_advisor::{Event, Finding, Input, Live, Schema, Trial, Workload, findings};
+use mayfly_client::{Address, Limits};
 use mayfly_testkit::client::{Answer, Client, Row};
 use mayfly_testkit::corpus;
 use mayfly_testkit::server::{self, Flavour};
@@ -18,8 +17,8 @@ pub(super) struct Shop {
 }
 
 /// A connection of an account that may connect.
-fn connect(address: &Address) -> Box<mayfly_advisor::Client> {
-    let client = mayfly_advisor::Client::connect(address, Limits::default());
+fn connect(address: &Address) -> Box<mayfly_client::Client> {
+    let client = mayfly_client::Client::connect(address, Limits::default());
     Box::new(client.expect("the account may connect"))
 }
 

@@ -1,13 +1,17 @@
 //! The connection to a server: a socket each of whose reads and writes ends by a deadline, with TLS or without.
 
 use std::io::{self, BufReader, Read, Write};
-use std::net::{TcpStream, ToSocketAddrs as _};
+use std::net::{Shutdown, TcpStream, ToSocketAddrs as _};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use rustls::{ClientConnection, StreamOwned};
 
 use super::address::{Address, host};
+use super::error::Error;
 
 /// Time in which one of a host's addresses must answer.
 const CONNECT_TIME: Duration = Duration::from_secs(10);
@@ -25,13 +29,13 @@ pub(super) enum Channel {
 }
 
 impl Channel {
-    /// Connects to a server.
-    pub(super) fn connect(address: &Address) -> Result<Self, String> {
+    /// Connects to a server within a time.
+    pub(super) fn connect(address: &Address, time: Duration) -> Result<Self, Error> {
         let stream = match &address.socket {
             Some(path) => UnixStream::connect(path).map(Stream::Unix),
-            None => connect_tcp(host(address), address.port.unwrap_or(PORT)).map(Stream::Tcp),
+            None => connect_tcp(host(address), address.port.unwrap_or(PORT), time).map(Stream::Tcp),
         };
-        let stream = stream.map_err(|error| error.to_string())?;
+        let stream = stream.map_err(|error| Error::Unreachable(error.to_string()))?;
         let socket = Socket {
             stream,
             deadline: None,
@@ -58,6 +62,45 @@ impl Channel {
         matches!(self, Self::Plain(socket) if socket.get_ref().is_unix())
     }
 
+    /// The TLS version and cipher suite; `None` without TLS.
+    pub(super) fn encryption(&self) -> Option<String> {
+        let Self::Tls(stream) = self else {
+            return None;
+        };
+        let version = stream.conn.protocol_version()?.as_str()?.replace('_', ".");
+        let suite = stream.conn.negotiated_cipher_suite()?.suite();
+        Some(format!("{version}, {}", suite.as_str()?))
+    }
+
+    fn socket(&self) -> Option<&Socket> {
+        match self {
+            Self::Plain(socket) => Some(socket.get_ref()),
+            Self::Tls(stream) => Some(&stream.sock),
+            Self::Closed => None,
+        }
+    }
+
+    /// Whether a server that is not asked anything has sent something, or has closed the connection.
+    pub(super) fn is_ended(&self) -> bool {
+        self.socket().is_none_or(|socket| {
+            let mut polled = [PollFd::new(&socket.stream, PollFlags::IN)];
+            let no_time = Timespec {
+                tv_sec: 0,
+                tv_nsec: 0,
+            };
+            !matches!(poll(&mut polled, Some(&no_time)), Ok(0) | Err(Errno::INTR))
+        })
+    }
+
+    /// A handle that closes the socket from another thread.
+    pub(super) fn closer(&self) -> io::Result<Closer> {
+        let socket = self.socket().ok_or(io::ErrorKind::NotConnected)?;
+        Ok(Closer(match &socket.stream {
+            Stream::Tcp(stream) => Stream::Tcp(stream.try_clone()?),
+            Stream::Unix(stream) => Stream::Unix(stream.try_clone()?),
+        }))
+    }
+
     /// Sets the time at which reads and writes end.
     pub(super) fn set_deadline(&mut self, deadline: Option<Instant>) {
         match self {
@@ -68,10 +111,10 @@ impl Channel {
     }
 }
 
-fn connect_tcp(host: &str, port: u16) -> io::Result<TcpStream> {
+fn connect_tcp(host: &str, port: u16, time: Duration) -> io::Result<TcpStream> {
     let mut failed = io::Error::other("the host has no address");
     for address in (host, port).to_socket_addrs()? {
-        match TcpStream::connect_timeout(&address, CONNECT_TIME) {
+        match TcpStream::connect_timeout(&address, time.min(CONNECT_TIME)) {
             Ok(stream) => {
                 stream.set_nodelay(true)?;
                 return Ok(stream);
@@ -110,6 +153,21 @@ impl Write for Channel {
     }
 }
 
+/// Handle that ends a connection from another thread, whatever it waits for.
+#[derive(Debug)]
+pub struct Closer(Stream);
+
+impl Closer {
+    /// Ends the connection.
+    pub fn close(&self) {
+        // A connection that has ended already is what is wanted.
+        let _ = match &self.0 {
+            Stream::Tcp(stream) => stream.shutdown(Shutdown::Both),
+            Stream::Unix(stream) => stream.shutdown(Shutdown::Both),
+        };
+    }
+}
+
 /// A socket with a deadline.
 #[derive(Debug)]
 pub(super) struct Socket {
@@ -121,6 +179,15 @@ pub(super) struct Socket {
 enum Stream {
     Tcp(TcpStream),
     Unix(UnixStream),
+}
+
+impl AsFd for Stream {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Tcp(stream) => stream.as_fd(),
+            Self::Unix(stream) => stream.as_fd(),
+        }
+    }
 }
 
 impl Socket {

@@ -1,4 +1,4 @@
-//! The address of a server: where it listens, the account, and what proves that it is the server.
+//! The address of a server: where it listens, the account, what proves that it is the server, and what the session may do.
 //!
 //! An address is what the user has named. Nothing that a server sends changes it.
 
@@ -17,6 +17,12 @@ pub struct Address {
     pub user: String,
     /// Its password.
     pub password: Option<String>,
+    /// The database that is current after the login.
+    pub database: Option<String>,
+    /// Whether a text may hold several statements, and a CALL may return several results.
+    pub several_results: bool,
+    /// Whether LOAD DATA LOCAL may read files of this machine: those that its own text names.
+    pub local_files: bool,
     /// How the connection is encrypted; a Unix socket is not.
     pub tls: Tls,
     /// The server's public RSA key as PEM, for `caching_sha2_password` without TLS.

@@ -1,6 +1,8 @@
 //! Reads the fields of a packet, which may be truncated anywhere.
 
-use mayfly_types::printable;
+use mayfly_types::printable_lines;
+
+use super::error::Error;
 
 /// The rest of a packet.
 pub(super) struct Reader<'a>(&'a [u8]);
@@ -53,13 +55,18 @@ impl<'a> Reader<'a> {
         Ok(String::from_utf8_lossy(self.bytes()?).into_owned())
     }
 
-    /// A value of a row: text or NULL.
-    pub(super) fn value(&mut self) -> Result<Option<String>, String> {
-        if self.0.first() == Some(&0xfb) {
-            self.0 = &self.0[1..];
+    /// A value of a row: bytes or NULL.
+    pub(super) fn value(&mut self) -> Result<Option<&'a [u8]>, String> {
+        if let Some(rest) = self.0.strip_prefix(&[0xfb]) {
+            self.0 = rest;
             return Ok(None);
         }
-        self.text().map(Some)
+        self.bytes().map(Some)
+    }
+
+    /// Whether nothing is left.
+    pub(super) fn is_at_end(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// The rest.
@@ -73,11 +80,11 @@ pub(super) fn malformed() -> String {
     "the server sends what is no packet of MySQL's protocol".to_owned()
 }
 
-/// An error packet in the form of MySQL's clients.
-pub(super) fn server_error(packet: &[u8]) -> String {
+/// The error in an error packet.
+pub(super) fn server_error(packet: &[u8]) -> Error {
     let mut reader = Reader::new(packet.get(1..).unwrap_or_default());
     let Ok(code) = reader.integer(2) else {
-        return malformed();
+        return malformed().into();
     };
     let rest = reader.rest();
     // Before the login there is no SQLSTATE.
@@ -85,7 +92,10 @@ pub(super) fn server_error(packet: &[u8]) -> String {
         Some(rest) => rest.split_at_checked(5).unwrap_or((rest, &[])),
         None => (b"HY000".as_slice(), rest),
     };
-    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-    let error = format!("ERROR {code} ({}): {}", text(state), text(message));
-    printable(&error).into_owned()
+    let text = |bytes| printable_lines(&String::from_utf8_lossy(bytes)).into_owned();
+    Error::Server {
+        code: code as u16,
+        state: text(state),
+        message: text(message),
+    }
 }

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -14,7 +14,9 @@ use mysql_common::constants::CapabilityFlags;
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-use mayfly_advisor::{Address, Client, Connection as _, Limits, Roots, Rows, Tls};
+use mayfly_client::{
+    Address, Client, Column, Error, Limits, Receiver, ResultEnd, Roots, Row, Rows, Tls,
+};
 
 const NONCE: &[u8; 20] = b"abcdefghijklmnopqrst";
 const PASSWORD: &str = "open sesame";
@@ -107,7 +109,7 @@ fn server<T: Send + 'static>(
 }
 
 fn connect(address: &Address) -> Result<Client, String> {
-    Client::connect(address, Limits::default())
+    Client::connect(address, Limits::default()).map_err(|error| error.to_string())
 }
 
 fn error(address: &Address) -> String {
@@ -123,8 +125,8 @@ fn answer(limits: Limits, packets: Vec<Vec<u8>>) -> Result<Rows, String> {
         while !peer.receive().is_empty() {}
         command
     });
-    let mut client = Client::connect(&address, limits)?;
-    let rows = client.query("SELECT 1");
+    let mut client = Client::connect(&address, limits).map_err(|error| error.to_string())?;
+    let rows = client.query("SELECT 1").map_err(|error| error.to_string());
     if rows.is_err() {
         let again = client.query("SELECT 2").map(|rows| rows.rows);
         assert!(again.is_err(), "the connection is not used any more");
@@ -138,6 +140,7 @@ fn definition(name: &str) -> Vec<u8> {
     let mut packet = b"\x03def\0\0\0".to_vec();
     packet.push(name.len() as u8);
     packet.extend_from_slice(name.as_bytes());
+    packet.extend_from_slice(&[0, 12, 45, 0, 40, 0, 0, 0, 253, 0, 0, 0, 0, 0]);
     packet
 }
 
@@ -331,11 +334,211 @@ fn a_server_that_does_not_answer_is_given_up() {
             peer.receive()
         });
         let refused = Client::connect(&address, limits).map(drop).unwrap_err();
+        let refused = refused.to_string();
         assert!(refused.contains("0.1 seconds"), "{refused}");
         thread.join().unwrap();
     }
     let refused = answer(limits, Vec::new()).unwrap_err();
     assert!(refused.contains("0.1 seconds"), "{refused}");
+}
+
+/// Writes down what it receives, and gives a file.
+#[derive(Default)]
+struct Log(Vec<String>);
+
+impl Receiver for Log {
+    fn columns(&mut self, columns: Vec<Column>) -> Result<(), String> {
+        let shown = columns.iter();
+        let shown = shown.map(|it| format!("{} {} {}", it.name, it.field_type, it.length));
+        self.0.push(shown.collect::<Vec<_>>().join(", "));
+        Ok(())
+    }
+
+    fn row(&mut self, row: &Row<'_>) -> Result<(), String> {
+        self.0.push(format!("{:?}", row.values()?));
+        Ok(())
+    }
+
+    fn end(&mut self, end: &ResultEnd) -> Result<(), String> {
+        self.0.push(format!(
+            "{} {} {} {:?} {}",
+            end.affected_rows, end.insert_id, end.warnings, end.info, end.is_last
+        ));
+        Ok(())
+    }
+
+    fn open(&mut self, path: &str) -> io::Result<Box<dyn Read>> {
+        match path {
+            "rows.csv" => Ok(Box::new(io::Cursor::new(vec![b'x'; 100_000]))),
+            _ => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+}
+
+/// Runs a text on a server that answers with these packets, one step after each packet of the client; returns what the
+/// client has passed on, its error, and what the server has received behind the statement.
+fn conversation(
+    text: &'static str,
+    steps: Vec<Vec<Vec<u8>>>,
+    local_files: bool,
+) -> (Vec<String>, Result<(), Error>, Vec<Vec<u8>>) {
+    let (mut address, thread) = server(move |mut peer| {
+        assert_eq!(peer.let_in()[1..], *text.as_bytes());
+        let mut received = Vec::new();
+        for step in steps {
+            step.iter().for_each(|packet| peer.send(packet));
+            loop {
+                let packet = peer.receive();
+                let is_end = packet.len() <= 1;
+                received.push(packet);
+                if is_end {
+                    break;
+                }
+            }
+        }
+        received
+    });
+    address.several_results = true;
+    address.local_files = local_files;
+    let mut client = Client::connect(&address, Limits::default()).unwrap();
+    let mut log = Log::default();
+    let ran = client.run(text.as_bytes(), &mut log);
+    drop(client);
+    (log.0, ran, thread.join().unwrap())
+}
+
+#[test]
+fn several_results_are_passed_on() {
+    let more = &[0xfe, 3, 0, 10, 0];
+    let packets = vec![
+        vec![1],
+        definition("a"),
+        EOF.to_vec(),
+        b"\x01x".to_vec(),
+        more.to_vec(),
+        b"\x00\x02\x07\x0a\x00\x01\x00\x05a\x1bbcd".to_vec(),
+        vec![1],
+        definition("b"),
+        EOF.to_vec(),
+        b"\xff\x28\x04#42S22gone".to_vec(),
+    ];
+    let (log, ran, _) = conversation("CALL p()", vec![packets], false);
+    let expected = [
+        "a 253 40",
+        "[Some([120])]",
+        "0 0 3 \"\" false",
+        "2 7 1 \"a\\u{1b}bcd\" false",
+        "b 253 40",
+    ];
+    assert_eq!(log.len(), expected.len(), "{log:?}");
+    assert_eq!(log[..3], expected[..3]);
+    assert!(
+        log[3].starts_with("2 7 1 \"a") && !log[3].contains('\x1b'),
+        "{log:?}"
+    );
+    assert_eq!(log[4], expected[4]);
+    let error = ran.unwrap_err();
+    assert_eq!(
+        (error.code(), error.state(), error.message()),
+        (1064, "42S22", "gone")
+    );
+    assert!(!error.is_lost());
+}
+
+#[test]
+fn a_server_gets_the_file_that_the_statement_names_and_no_other() {
+    const LOAD: &str = "LOAD DATA LOCAL INFILE 'rows.csv' INTO TABLE t";
+    const ABSENT: &str = "LOAD DATA LOCAL INFILE 'absent' INTO TABLE t";
+    let ask = |path: &str| vec![[b"\xfb", path.as_bytes()].concat()];
+    let done = vec![OK.to_vec()];
+    let (log, ran, received) = conversation(LOAD, vec![ask("rows.csv"), done.clone()], true);
+    assert_eq!((log.len(), ran), (1, Ok(())));
+    // The pieces of the file, an empty packet, and COM_QUIT.
+    assert_eq!(received.iter().map(Vec::len).sum::<usize>(), 100_001);
+    // A file that is not there is an error of this side, and the connection is usable.
+    let (_, ran, received) = conversation(ABSENT, vec![ask("absent"), done], true);
+    let error = ran.unwrap_err();
+    assert!(
+        matches!(&error, Error::File(why) if why.starts_with("absent: ")),
+        "{error}"
+    );
+    assert_eq!(received, [Vec::<u8>::new(), vec![1]]);
+    for (text, asked, local_files) in [
+        (LOAD, "/etc/passwd", true),
+        (LOAD, "./rows.csv", true),
+        (LOAD, "rows.csv", false),
+        (
+            "SELECT 'LOAD DATA LOCAL INFILE ''rows.csv'''",
+            "rows.csv",
+            true,
+        ),
+        ("SELECT 1", "rows.csv", true),
+    ] {
+        let (_, ran, received) = conversation(text, vec![ask(asked)], local_files);
+        let error = ran.unwrap_err();
+        assert!(
+            error.message().contains("does not get"),
+            "{text} {asked}: {error}"
+        );
+        assert_eq!(received, [Vec::<u8>::new()], "{text} {asked}");
+    }
+    // It gets it once.
+    let (_, ran, _) = conversation(LOAD, vec![ask("rows.csv"), ask("rows.csv")], true);
+    assert!(ran.unwrap_err().is_lost());
+}
+
+#[test]
+fn a_connection_is_ended_from_another_thread_and_its_end_is_noticed() {
+    let (address, thread) = server(|mut peer| {
+        peer.let_in();
+        // No answer, until the client has gone.
+        peer.receive()
+    });
+    let mut client = Client::connect(&address, Limits::default()).unwrap();
+    assert!(!client.is_ended());
+    let closer = client.closer().unwrap();
+    let ending = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(50));
+        closer.close();
+    });
+    assert!(client.query("SELECT SLEEP(1000)").unwrap_err().is_lost());
+    assert!(client.is_ended());
+    ending.join().unwrap();
+    thread.join().unwrap();
+    // The server closes an idle connection.
+    let (address, thread) = server(|mut peer| {
+        peer.greet("mysql_native_password", CapabilityFlags::empty());
+        peer.send(OK);
+    });
+    let client = Client::connect(&address, Limits::default()).unwrap();
+    thread.join().unwrap();
+    while !client.is_ended() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn definitions_and_results_are_bounded() {
+    // A column's definition is small, whatever it announces.
+    let long = [definition("a"), vec![b'x'; 1 << 15]].concat();
+    assert!(answer(Limits::default(), vec![vec![1], long]).is_err());
+    let short = b"\x03def\0\0\0\x01a\0\x05abc".to_vec();
+    assert!(answer(Limits::default(), vec![vec![1], short]).is_err());
+    // Results without end.
+    let limits = Limits {
+        time: Duration::from_millis(200),
+        ..Limits::default()
+    };
+    let more = [0, 0, 0, 8, 0, 0, 0].to_vec();
+    assert!(answer(limits, vec![more; 200]).is_err());
+    let set = [
+        vec![1],
+        definition("a"),
+        EOF.to_vec(),
+        b"\xfe\0\0\x08\0".to_vec(),
+    ];
+    let twice = answer(Limits::default(), [&set[..], &set[..]].concat());
+    assert!(twice.unwrap_err().contains("several results"));
 }
 
 /// A server with a certificate for these names; returns what it reads first under TLS.

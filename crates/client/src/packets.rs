@@ -37,6 +37,11 @@ impl Packets {
         self.channel.set_deadline(Instant::now().checked_add(time));
     }
 
+    /// Sets the greatest size of the packets that follow.
+    pub(super) fn set_packet_max(&mut self, packet_max: usize) {
+        self.packet_max = packet_max;
+    }
+
     /// Begins a command: packets are numbered anew.
     pub(super) fn begin(&mut self) {
         self.sequence = 0;

@@ -1,12 +1,14 @@
 //! The login: the server's greeting, TLS, and the proof of the password.
 
 use aws_lc_rs::rsa::{OAEP_SHA1_MGF1SHA1, OaepPublicEncryptingKey, PublicEncryptingKey};
+use mayfly_types::printable;
 use mysql_common::constants::CapabilityFlags;
 use mysql_common::scramble::{scramble_native, scramble_sha256};
 use rustls::pki_types::SubjectPublicKeyInfoDer;
 use rustls::pki_types::pem::PemObject as _;
 
 use super::address::{Address, host};
+use super::error::Error;
 use super::packets::Packets;
 use super::reader::{Reader, malformed, server_error};
 use super::tls;
@@ -51,8 +53,18 @@ impl ServerKey {
     }
 }
 
+/// What a server says of itself.
+#[derive(Debug, Clone)]
+pub struct Server {
+    /// Its version.
+    pub version: String,
+    /// The number of the connection.
+    pub connection: u32,
+}
+
 /// The greeting of a server.
 struct Greeting {
+    server: Server,
     capabilities: CapabilityFlags,
     nonce: Vec<u8>,
     plugin: String,
@@ -60,17 +72,17 @@ struct Greeting {
 }
 
 impl Greeting {
-    fn read(packet: &[u8]) -> Result<Self, String> {
+    fn read(packet: &[u8]) -> Result<Self, Error> {
         if packet.first() == Some(&0xff) {
             return Err(server_error(packet));
         }
         let mut reader = Reader::new(packet);
         let protocol = reader.integer(1)?;
         if protocol != 10 {
-            return Err(format!("the server speaks protocol {protocol}, and not 10"));
+            return Err(format!("the server speaks protocol {protocol}, and not 10").into());
         }
         let version = String::from_utf8_lossy(reader.until_zero()).into_owned();
-        let _connection = reader.take(4)?;
+        let connection = reader.integer(4)? as u32;
         let mut nonce = reader.take(8)?.to_vec();
         let _filler = reader.take(1)?;
         let low = reader.integer(2)?;
@@ -82,7 +94,7 @@ impl Greeting {
         let needed =
             CapabilityFlags::CLIENT_PROTOCOL_41 | CapabilityFlags::CLIENT_SECURE_CONNECTION;
         if !capabilities.contains(needed) {
-            return Err("the server is older than 4.1".to_owned());
+            return Err("the server is older than 4.1".to_owned().into());
         }
         nonce.extend_from_slice(reader.take(length.saturating_sub(8).max(13))?);
         nonce.truncate(NONCE);
@@ -95,6 +107,10 @@ impl Greeting {
         let is_old = ["4.", "5.0.", "5.1.", "5.2.", "5.3."].iter();
         let is_old = { is_old }.any(|old| version.starts_with(old));
         Ok(Self {
+            server: Server {
+                version: printable(&version).into_owned(),
+                connection,
+            },
             capabilities,
             nonce,
             plugin,
@@ -111,13 +127,23 @@ pub(super) fn log_in(
     packets: &mut Packets,
     address: &Address,
     key: Option<&ServerKey>,
-) -> Result<(), String> {
+) -> Result<Server, Error> {
     let greeting = Greeting::read(&packets.read()?)?;
-    let wanted = CapabilityFlags::CLIENT_LONG_PASSWORD
+    let mut wanted = CapabilityFlags::CLIENT_LONG_PASSWORD
         | CapabilityFlags::CLIENT_PROTOCOL_41
         | CapabilityFlags::CLIENT_TRANSACTIONS
         | CapabilityFlags::CLIENT_SECURE_CONNECTION
         | CapabilityFlags::CLIENT_PLUGIN_AUTH;
+    wanted.set(
+        CapabilityFlags::CLIENT_MULTI_STATEMENTS | CapabilityFlags::CLIENT_MULTI_RESULTS,
+        address.several_results,
+    );
+    wanted.set(CapabilityFlags::CLIENT_LOCAL_FILES, address.local_files);
+    let database = address.database.as_deref().unwrap_or_default();
+    wanted.set(
+        CapabilityFlags::CLIENT_CONNECT_WITH_DB,
+        !database.is_empty(),
+    );
     let mut capabilities = wanted & greeting.capabilities;
     if let Tls::Verified { roots, identity } = &address.tls
         && !packets.channel().is_unix()
@@ -125,7 +151,8 @@ pub(super) fn log_in(
         if !greeting.capabilities.contains(CapabilityFlags::CLIENT_SSL) {
             return Err(
                 "the server has no TLS; --ssl-mode DISABLED connects without, and everybody between can read along"
-                    .to_owned(),
+                    .to_owned()
+                    .into(),
             );
         }
         capabilities |= CapabilityFlags::CLIENT_SSL;
@@ -151,6 +178,10 @@ pub(super) fn log_in(
     response.push(0);
     response.push(u8::try_from(proof.len()).map_err(|_| malformed())?);
     response.extend_from_slice(&proof);
+    if capabilities.contains(CapabilityFlags::CLIENT_CONNECT_WITH_DB) {
+        response.extend(database.bytes().filter(|byte| *byte != 0));
+        response.push(0);
+    }
     if capabilities.contains(CapabilityFlags::CLIENT_PLUGIN_AUTH) {
         response.extend_from_slice(login.plugin.as_bytes());
         response.push(0);
@@ -158,10 +189,10 @@ pub(super) fn log_in(
     login.packets.write(&response)?;
     for _ in 0..STEPS_MAX {
         if login.step()? {
-            return Ok(());
+            return Ok(greeting.server);
         }
     }
-    Err(malformed())
+    Err(malformed().into())
 }
 
 /// The common beginning of the request for TLS and the response.
@@ -192,18 +223,18 @@ impl Login<'_> {
             CACHING_SHA2 => Ok(scramble_sha256(nonce, password).map_or_else(Vec::new, Vec::from)),
             other => Err(format!(
                 "the account has the plugin {}: {NATIVE} and {CACHING_SHA2} are known here",
-                mayfly_types::printable(other)
+                printable(other)
             )),
         }
     }
 
     /// Answers a request of the server; returns whether the client is admitted.
-    fn step(&mut self) -> Result<bool, String> {
+    fn step(&mut self) -> Result<bool, Error> {
         let packet = self.packets.read()?;
         match packet.as_slice() {
             [0x00, ..] => Ok(true),
             [0xff, ..] => Err(server_error(&packet)),
-            [0xfe] => Err(OLD_PASSWORD.to_owned()),
+            [0xfe] => Err(OLD_PASSWORD.to_owned().into()),
             [0xfe, request @ ..] => {
                 let mut reader = Reader::new(request);
                 self.plugin = String::from_utf8_lossy(reader.until_zero()).into_owned();
@@ -215,8 +246,11 @@ impl Login<'_> {
             }
             // The server has the password cached, and admits the client next.
             [0x01, 0x03] if self.plugin == CACHING_SHA2 => Ok(false),
-            [0x01, 0x04] if self.plugin == CACHING_SHA2 => self.tell().map(|()| false),
-            _ => Err(malformed()),
+            [0x01, 0x04] if self.plugin == CACHING_SHA2 => {
+                self.tell()?;
+                Ok(false)
+            }
+            _ => Err(malformed().into()),
         }
     }
 
