@@ -12,7 +12,7 @@ use mayfly_engine::{DateTime, Decimal, Result, StatementMemory, Value};
 use parquet::basic::Type as Physical;
 use parquet::bloom_filter::Sbbf;
 
-use super::prune::{INDEX_MAX, TermColumn, bytes_at};
+use super::chunk::{INDEX_MAX, TermColumn, bytes_at};
 use crate::guard::guarded;
 
 /// Whether a row group may have one of some values in a column.

@@ -5,6 +5,7 @@
 //! these no pages that the page index excludes.
 
 mod bloom;
+mod chunk;
 mod prune;
 mod schema;
 

@@ -8,7 +8,6 @@
 //! found in the order of signed bytes, and those of timestamps of 12 bytes.
 
 use std::fs::File;
-use std::os::unix::fs::FileExt;
 
 use arrow_array::{Array, ArrayRef, UInt64Array};
 use arrow_schema::Field;
@@ -18,7 +17,6 @@ use mayfly_engine::{
 use parquet::arrow::arrow_reader::statistics::StatisticsConverter;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, RowSelection, RowSelector};
 use parquet::basic::Type as Physical;
-use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::metadata::page_index::PageIndexProvider;
 use parquet::file::page_index::column_index::ColumnIndexMetaData;
 use parquet::file::page_index::index_reader::{decode_column_index, decode_offset_index};
@@ -26,11 +24,9 @@ use parquet::file::page_index::offset_index::OffsetIndexMetaData;
 use parquet::file::statistics::Statistics;
 
 use super::bloom;
+use super::chunk::{INDEX_MAX, TermColumn, bytes_at};
 use crate::guard::guarded;
 use crate::terms::Range;
-
-/// Greatest size in bytes of a column's page index, and of its Bloom filter, that is read.
-pub(super) const INDEX_MAX: u64 = 16 << 20;
 
 /// Memory that a decoded page index takes for each of its bytes.
 const DECODED: u64 = 4;
@@ -41,13 +37,6 @@ pub(super) struct Group<'f> {
     pub(super) footer: &'f ArrowReaderMetadata,
     pub(super) fields: &'f [Field],
     pub(super) index: usize,
-}
-
-/// Column of a term: its field, its index among the leaves of the file's schema, and its chunk in the row group.
-pub(super) struct TermColumn<'f> {
-    pub(super) field: &'f Field,
-    pub(super) leaf: usize,
-    pub(super) chunk: &'f ColumnChunkMetaData,
 }
 
 /// Bounds of the values of row groups or pages, with the numbers of their rows and of their NULLs.
@@ -191,18 +180,6 @@ impl<'f> Group<'f> {
 /// Whether the bounds of a column are in the order of SQL.
 fn is_ordered(column: &TermColumn<'_>) -> bool {
     column.chunk.column_type() != Physical::INT96 && !column.field.data_type().is_floating()
-}
-
-/// Bytes of a file; `None` where they cannot be read.
-pub(super) fn bytes_at(file: &File, range: std::ops::Range<u64>) -> Option<Vec<u8>> {
-    let length = range.end.checked_sub(range.start)?;
-    let is_there = range.end <= file.metadata().ok()?.len();
-    if !is_there || length > INDEX_MAX {
-        return None;
-    }
-    let mut bytes = vec![0; usize::try_from(length).ok()?];
-    file.read_exact_at(&mut bytes, range.start).ok()?;
-    Some(bytes)
 }
 
 /// Numbers of rows of the pages of a column, whose places must be in order and those of all rows.

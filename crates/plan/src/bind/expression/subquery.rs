@@ -248,7 +248,7 @@ fn subquery(
 }
 
 /// The expression of `(SELECT expression)`, which reads no table: MySQL puts it in the place of the subquery (note 1249).
-/// It remains a subquery around a column, a `?`, which have other types there, and functions over groups and windows.
+/// Functions over groups and windows and a `?`, whose type a subquery decides, stay in a subquery.
 fn only_value(query: &Query) -> Option<&Expr> {
     let is_plain = query.with.is_none()
         && query.order_by.is_empty()
