@@ -101,6 +101,10 @@ fn values_that_other_programs_write() {
     let sql = "SELECT SUM(amount), SUM(paid = TRUE), MAX(day), COUNT(amount), COUNT(paid) FROM t";
     let shown = read("t.csv", content, sql);
     assert_eq!(shown.lines().last(), Some("1247.00\t1\t2024-02-01\t2\t2"));
+    // Columns that a program has padded.
+    let padded = "id,v,d,t\n1, 5,2024-01-02 , a\n2, 10, 2024-01-03,b \n3,9\t,2024-01-01,c\n";
+    let shown = read("t.csv", padded, "SELECT MAX(v), MAX(d), MIN(t) FROM t");
+    assert_eq!(shown.lines().last(), Some("10\t2024-01-03\t a"));
     // Ambiguous values stay text, with a message.
     let unclear = open("t.csv", b"day,n\n03/04/2024,1\n", "SELECT day FROM t");
     assert_eq!(text(&unclear.stdout), "day\n03/04/2024\n");

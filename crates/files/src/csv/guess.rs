@@ -3,11 +3,11 @@
 //! Whole numbers are BIGINT, BIGINT UNSIGNED or DECIMAL, fractions are DECIMAL with all of their digits, numbers with an
 //! exponent DOUBLE. Leading zeros and a plus make texts. Dates are read in the order of year, month and day that all of the
 //! column allows, and numbers with commas in the style that all of it allows; they are texts if more than one does. A time
-//! zone makes a text.
+//! zone makes a text. Blanks around a value are no part of it, except of a text.
 
 use mayfly_engine::{CollationId, SqlType, TypeKind};
 
-use super::literals::{DateOrder, Number, Style, boolean, date, digits, time};
+use super::literals::{DateOrder, Number, Style, boolean, date, digits, time, without_blanks};
 
 /// How the values of a column are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,6 +141,7 @@ impl Guess {
     }
 
     fn kinds_of(&mut self, bytes: &[u8]) -> u16 {
+        let bytes = without_blanks(bytes);
         let Some(first) = bytes.first() else {
             return 0;
         };

@@ -82,6 +82,17 @@ impl Style {
     }
 }
 
+/// A value without the blanks around it.
+pub(super) fn without_blanks(bytes: &[u8]) -> &[u8] {
+    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+    let begin = bytes.iter().position(|byte| !is_blank(byte));
+    let end = bytes.iter().rposition(|byte| !is_blank(byte));
+    match (begin, end) {
+        (Some(begin), Some(end)) => &bytes[begin..=end],
+        _ => &[],
+    }
+}
+
 /// true or false, in any case.
 pub(crate) fn boolean(bytes: &[u8]) -> Option<bool> {
     if bytes.eq_ignore_ascii_case(b"true") {

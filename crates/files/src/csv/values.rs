@@ -12,7 +12,9 @@ use arrow_schema::ArrowError;
 use mayfly_engine::{DateTime, SqlType, TextColumn, parse_decimal};
 
 use super::guess::Kind;
-use super::literals::{Number, Style, boolean, date, digits as digit_count, number_of, time};
+use super::literals::{
+    Number, Style, boolean, date, digits as digit_count, number_of, time, without_blanks,
+};
 use crate::declared::reason;
 
 /// The values of a column of some rows.
@@ -204,7 +206,8 @@ fn push<'v, T: Default>(
                 nulls.append_null();
             }
             Some(bytes) => {
-                column.push(value(&bytes).ok_or(at)?);
+                let found = value(&bytes).or_else(|| value(without_blanks(&bytes)));
+                column.push(found.ok_or(at)?);
                 nulls.append_non_null();
             }
         }
