@@ -328,9 +328,13 @@ impl Budget {
         loop {
             let after = used.checked_add(bytes).filter(|after| *after <= ceiling);
             let Some(after) = after else {
+                let error = self.error(bytes);
+                // A share is named as what this charge may take of it; of a setting, its value.
+                let limit = error.share.map_or(error.limit, |_| ceiling);
                 return Err(LimitError {
                     used,
-                    ..self.error(bytes)
+                    limit,
+                    ..error
                 });
             };
             match node
@@ -523,6 +527,10 @@ mod tests {
         let text = "memory_limit = 1600 bytes of memory, of which one session may have 200; 150 in use, 100 more needed; \
                     raise memory_limit or free variables";
         assert_eq!(error.to_string(), text);
+        // What grows below the part may have three quarters of it, and the error says so.
+        let session = kept.child("none", UNLIMITED);
+        let error = session.reserve(1).unwrap_err();
+        assert_eq!((error.limit, error.used, error.requested), (150, 150, 1));
         // A working set finds memory when growth has taken all that it may.
         let statement = others.child("none", UNLIMITED);
         let rest = statement.reserve_forced(1350).unwrap();
