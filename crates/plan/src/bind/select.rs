@@ -488,14 +488,7 @@ impl Binder<'_> {
                 Some(item) => self.scope().items[item].expression.clone(),
                 None => unclaimed(self.bind_stored(expr)?),
             };
-            if plain
-                && self
-                    .options
-                    .session
-                    .sql_mode
-                    .has(SqlMode::ONLY_FULL_GROUP_BY)
-                && self.scope().makes_groups()
-            {
+            if plain && self.scope().makes_groups() {
                 return Err(codes::ER_AGGREGATE_ORDER_NON_AGG_QUERY.with(&[&(index + 1)]));
             }
             if matches!(expression.kind, ExpressionKind::Literal(_)) {

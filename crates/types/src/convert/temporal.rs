@@ -145,6 +145,13 @@ pub(super) fn to_datetime(
             // A YEAR is a number; MySQL reads it as a date only for the zero date.
             number_to_datetime(Datum::UInt(year), rules, context)
         }
+        Datum::Bytes(text) if from.temporal_text && is_time_text(text) => {
+            let time = parse_time(text, context.truncates_fractions()).ok()?;
+            match is_date {
+                true => date_of_time(time.micros, context),
+                false => datetime_of_time(time.micros, context),
+            }
+        }
         Datum::Bytes(bytes) => match parse_datetime(bytes, rules, context.truncates_fractions()) {
             Ok(parsed) => {
                 if parsed.truncated {
@@ -191,6 +198,17 @@ pub(super) fn to_datetime(
     value.map(DateTime::pack)
 }
 
+/// Whether the text of a temporal value is that of a date: `2002-03-04`.
+fn is_date_text(text: &[u8]) -> bool {
+    text.len() == "2002-03-04".len() && text[4] == b'-' && text[7] == b'-'
+}
+
+/// Whether the text of a temporal value is that of a time: `-10:11:12`, with two or three digits of hours.
+fn is_time_text(text: &[u8]) -> bool {
+    let text = text.strip_prefix(b"-").unwrap_or(text);
+    matches!(text.iter().position(|byte| *byte == b':'), Some(2 | 3))
+}
+
 fn number_to_datetime(
     datum: Datum<'_>,
     rules: DateRules,
@@ -222,6 +240,8 @@ pub(super) fn to_time(
         // A year has no time of day either.
         Datum::Int(_) | Datum::UInt(_) if matches!(from.kind, TypeKind::Date | TypeKind::Year) => 0,
         Datum::Int(packed) if from.is_temporal() => DateTime::unpack(packed).time_of_day(),
+        // The text of a date, which has no time of day.
+        Datum::Bytes(text) if from.temporal_text && is_date_text(text) => 0,
         Datum::Bytes(bytes) => match parse_time(bytes, truncate) {
             Ok(parsed) => {
                 if parsed.truncated || parsed.out_of_range {

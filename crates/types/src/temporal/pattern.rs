@@ -393,7 +393,7 @@ fn read_specifier(
             }
             state.weekday = Some(if day == 0 { 7 } else { day });
         }
-        b'j' => state.day_of_year = Some(reader.digits(3)?).filter(|day| (1..=366).contains(day)),
+        b'j' => state.day_of_year = Some(reader.digits(3)?).filter(|day| *day > 0),
         b'V' | b'U' | b'v' | b'u' => {
             let week = reader.digits(2)?;
             if week > 53 || (week == 0 && matches!(specifier, b'v' | b'V')) {
