@@ -146,10 +146,12 @@ fn set_up_root(database: &Arc<Database>, insecure: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// Writes a file that only its owner may write, whatever the umask, since its readers trust it.
+/// Writes a file that only its owner may write, whatever the umask, since its readers trust it; not through a link, whose
+/// target would be replaced.
 fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
     let mut options = File::options();
     options.write(true).create(true).truncate(true).mode(0o640);
+    options.custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
     let mut file = options.open(path)?;
     file.set_permissions(Permissions::from_mode(0o640))?;
     file.write_all(text.as_bytes())

@@ -107,6 +107,25 @@ fn a_client_shuts_the_server_down() {
     assert!(!pid_file.exists());
 }
 
+/// Whoever may write in the directory of the file could have another file of the server's user replaced.
+#[test]
+fn the_number_of_the_process_is_not_written_through_a_link() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("other"), "other").unwrap();
+    std::os::unix::fs::symlink("other", directory.path().join("pid")).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_mayfly"))
+        .args(["serve", "--ephemeral", "--insecure", "--port", "0"])
+        .args(["--socket", "socket", "--pid-file", "pid"])
+        .current_dir(directory.path())
+        .output()
+        .unwrap();
+    assert!(!output.status.success(), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("/pid: "), "{said}");
+    let other = fs::read_to_string(directory.path().join("other"));
+    assert_eq!(other.unwrap(), "other");
+}
+
 #[test]
 fn a_signal_opens_the_logs_anew() {
     const PATIENCE: Duration = Duration::from_secs(60);
