@@ -21,9 +21,6 @@ use crate::tree::physical::ClientType;
 
 impl Binder<'_> {
     pub(super) fn bind_scalar_subquery(&mut self, query: &Query) -> Result<Expression> {
-        if let Some(value) = only_value(query) {
-            return self.bind_expression(value);
-        }
         let mut values = self.bind_row_of_subquery(query)?;
         match (values.pop(), values.is_empty()) {
             (Some(value), true) => Ok(value),
@@ -33,6 +30,9 @@ impl Binder<'_> {
 
     /// Values of the single row of a subquery.
     pub(super) fn bind_row_of_subquery(&mut self, query: &Query) -> Result<Vec<Expression>> {
+        if let Some(value) = only_value(query) {
+            return Ok(vec![self.bind_expression(value)?]);
+        }
         let block = self.bind_query_expression(query, false)?;
         let surely = gives_one_row(&block.relation);
         let value = |block: Block, column: BlockColumn| {
