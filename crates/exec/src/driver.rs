@@ -10,7 +10,9 @@
 //! ([`mayfly_storage::workers`]), at the beginning and between the batches of the first one.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use mayfly_storage::Worker;
 use mayfly_types::{Batch, Error, Result};
@@ -18,6 +20,9 @@ use mayfly_types::{Batch, Error, Result};
 use crate::context::{Cursor, Node, RunContext};
 use crate::error::contain;
 use crate::state::lock;
+
+/// Interval at which a thread that waits for others checks for the end of the statement.
+pub(crate) const INTERRUPT_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Consumer of the rows of a worker's morsels.
 pub(crate) trait Sink: Send {
@@ -62,14 +67,20 @@ pub(crate) fn drain_from<S: Sink>(
     let others = Mutex::new(others);
     let stop = AtomicBool::new(false);
     let pool = &run.statement.temp.resources().workers;
+    // Disconnected when the last worker has ended.
+    let (running, ended) = mpsc::channel::<()>();
     let results: Vec<Result<()>> = std::thread::scope(|scope| {
         let (stop, worker_run, others) = (&stop, &worker_run, &others);
         let mut handles = Vec::with_capacity(workers_max);
         let mut start_workers = || {
             while handles.len() < workers_max {
-                let work = move |_: &Worker| match lock(others).next() {
-                    Some(sink) => work(input, None, worker_run, sink, Some(stop), || {}),
-                    None => Ok(()),
+                let running = running.clone();
+                let work = move |_: &Worker| {
+                    let _running = running;
+                    match lock(others).next() {
+                        Some(sink) => work(input, None, worker_run, sink, Some(stop), || {}),
+                        None => Ok(()),
+                    }
                 };
                 let Some(handle) = pool.spawn_scoped(scope, work) else {
                     return false;
@@ -87,6 +98,15 @@ pub(crate) fn drain_from<S: Sink>(
             contain(|| work(input, begun, worker_run, sink, Some(stop), start))
         });
         let mut results: Vec<Result<()>> = own.into_iter().collect();
+        drop(running);
+        // Some observers of the checks act on this thread alone.
+        while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(INTERRUPT_INTERVAL) {
+            if let Err(error) = run.statement.check_interrupt() {
+                stop.store(true, Ordering::Relaxed);
+                results.push(Err(error));
+                break;
+            }
+        }
         results.extend(handles.into_iter().map(|handle| match handle.join() {
             Ok(result) => result,
             Err(panic) => Err(Error::of_panic(panic.as_ref())),

@@ -15,19 +15,16 @@ use std::sync::mpsc::{
     Receiver, RecvTimeoutError, SyncSender, TryRecvError, TrySendError, sync_channel,
 };
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use mayfly_storage::Worker;
 use mayfly_types::{Batch, Result};
 
 use crate::context::{Cursor, Node, RunContext};
-use crate::driver::thread_count;
+use crate::driver::{INTERRUPT_INTERVAL, thread_count};
 use crate::error::contain;
 
 /// Maximum number of batches of each worker that wait for the reader.
 const WAITING_BATCHES: usize = 2;
-/// Interval at which a waiting reader checks for the end of the statement.
-pub(crate) const INTERRUPT_INTERVAL: Duration = Duration::from_millis(50);
 
 /// A root operator that several workers run, and the channel of their batches.
 pub(crate) struct Exchange {

@@ -14,8 +14,8 @@ use mayfly_types::{Batch, Result};
 
 use super::Sort;
 use crate::context::{Cursor, RunContext};
+use crate::driver::INTERRUPT_INTERVAL;
 use crate::error::contain;
-use crate::exchange::INTERRUPT_INTERVAL;
 use crate::state::lock;
 
 /// Number of batches of a range.
