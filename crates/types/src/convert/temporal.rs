@@ -145,13 +145,6 @@ pub(super) fn to_datetime(
             // A YEAR is a number; MySQL reads it as a date only for the zero date.
             number_to_datetime(Datum::UInt(year), rules, context)
         }
-        Datum::Bytes(text) if from.temporal_text && is_time_text(text) => {
-            let time = parse_time(text, context.truncates_fractions()).ok()?;
-            match is_date {
-                true => date_of_time(time.micros, context),
-                false => datetime_of_time(time.micros, context),
-            }
-        }
         Datum::Bytes(bytes) => match parse_datetime(bytes, rules, context.truncates_fractions()) {
             Ok(parsed) => {
                 if parsed.truncated {
@@ -201,12 +194,6 @@ pub(super) fn to_datetime(
 /// Whether the text of a temporal value is that of a date: `2002-03-04`.
 fn is_date_text(text: &[u8]) -> bool {
     text.len() == "2002-03-04".len() && text[4] == b'-' && text[7] == b'-'
-}
-
-/// Whether the text of a temporal value is that of a time: `-10:11:12`, with two or three digits of hours.
-fn is_time_text(text: &[u8]) -> bool {
-    let text = text.strip_prefix(b"-").unwrap_or(text);
-    matches!(text.iter().position(|byte| *byte == b':'), Some(2 | 3))
 }
 
 fn number_to_datetime(
