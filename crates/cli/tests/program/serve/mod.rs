@@ -121,7 +121,7 @@ fn the_number_of_the_process_is_not_written_through_a_link() {
         .unwrap();
     assert!(!output.status.success(), "{output:?}");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("/pid: "), "{said}");
+    assert!(said.contains("pid: "), "{said}");
     let other = fs::read_to_string(directory.path().join("other"));
     assert_eq!(other.unwrap(), "other");
 }
