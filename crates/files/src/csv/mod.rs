@@ -64,10 +64,7 @@ pub(crate) fn open(
     arguments: &mut TableArguments,
     context: &TableFunctionContext,
 ) -> Result<Box<dyn Format>> {
-    let mut options = Options::of(arguments, context)?;
-    if files.iter().all(|file| is_tab_separated(&file.path)) {
-        options.delimiter.get_or_insert(b'\t');
-    }
+    let mut options = options_of(files, arguments, context)?;
     let Read {
         columns,
         files: opened,
@@ -118,6 +115,19 @@ pub(crate) fn open(
         rows,
         context: context.clone(),
     }))
+}
+
+/// The options of a call, with the delimiter that the names of its files tell.
+fn options_of(
+    files: &[DataFile],
+    arguments: &mut TableArguments,
+    context: &TableFunctionContext,
+) -> Result<Options> {
+    let mut options = Options::of(arguments, context)?;
+    if files.iter().all(|file| is_tab_separated(&file.path)) {
+        options.delimiter.get_or_insert(b'\t');
+    }
+    Ok(options)
 }
 
 /// Whether a file's name says that tabs divide its fields.

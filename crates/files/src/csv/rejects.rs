@@ -12,7 +12,6 @@ use mayfly_engine::{
     codes,
 };
 
-use super::options::Options;
 use super::reject::{REJECTS_MAX, Reject};
 use crate::kept::KeptRows;
 use crate::paths::DataFile;
@@ -24,12 +23,9 @@ pub(crate) fn open(
     arguments: &mut TableArguments,
     context: &TableFunctionContext,
 ) -> Result<Box<dyn Format>> {
-    let mut options = Options::of(arguments, context)?;
+    let mut options = super::options_of(files, arguments, context)?;
     options.ignore_errors = true;
     options.keeps_rejects = true;
-    if files.iter().all(|file| super::is_tab_separated(&file.path)) {
-        options.delimiter.get_or_insert(b'\t');
-    }
     let read = super::read(files, &mut options, context)?;
     let names = read.columns.iter().map(|column| column.name.as_str());
     options.declared.of_columns(names, arguments)?;
