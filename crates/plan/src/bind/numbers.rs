@@ -5,7 +5,7 @@ use mayfly_types::common_type::{Alternatives, aggregate_types};
 use mayfly_types::{SqlType, TypeKind};
 
 use super::literal::{convert, is_hexadecimal};
-use super::types::cast;
+use super::types::{cast, written};
 use crate::tree::expression::{Expression, ExpressionKind};
 
 /// A hexadecimal or bit literal as its number, NULL as a DOUBLE without digits, any other expression unchanged.
@@ -55,14 +55,6 @@ pub fn as_stored_number(expression: Expression, column: &SqlType) -> Expression 
 
 /// Bytes of a BIGINT.
 const BIGINT_BYTES: u32 = 8;
-
-/// Result of a CASE as it is written, without the conversion to the type of the CASE.
-fn written(result: &Expression) -> &Expression {
-    match &result.kind {
-        ExpressionKind::Cast(inner, None) => inner,
-        _ => result,
-    }
-}
 
 /// Whether an expression is a hexadecimal or bit literal, or a CASE that has one among its results.
 fn may_be_hexadecimal(expression: &Expression) -> bool {

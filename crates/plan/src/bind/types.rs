@@ -485,16 +485,21 @@ fn integer_rank(ty: &SqlType) -> u8 {
     }
 }
 
+/// Result of a CASE as it is written, without the conversion to the type of the CASE.
+pub(crate) fn written(result: &Expression) -> &Expression {
+    match &result.kind {
+        ExpressionKind::Cast(inner, None) => inner,
+        _ => result,
+    }
+}
+
 /// Converts a choice that has the text of a date among its results, where a number is wanted, to a choice of numbers;
 /// returns whether it is such a choice.
 pub(crate) fn become_number_of_choice(choice: &mut Expression, to: &SqlType) -> bool {
     if !to.is_numeric() || !choice.ty.is_string() {
         return false;
     }
-    let is_date = |result: &Expression| match &result.kind {
-        ExpressionKind::Cast(inner, None) => inner.ty.temporal_text,
-        _ => result.ty.temporal_text,
-    };
+    let is_date = |result: &Expression| written(result).ty.temporal_text;
     match &mut choice.kind {
         ExpressionKind::Let { body, .. } => {
             if !become_number_of_choice(body, to) {
